@@ -1,0 +1,62 @@
+#pragma once
+/// X: positions x features, sparse, kept twice: by position (rows) and by feature (columns, the paper's
+/// feature-indexed data structure, Zhong et al. 2014, section 2.3).
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/types.h"
+
+namespace proxbench {
+
+/// Immutable once built. Rows and columns are sorted by index; where every stored value is 1 no values are kept.
+class DesignMatrix {
+ public:
+  /// Adds positions one after the other.
+  class Builder {
+   public:
+    /// Appends an entry to the current position. Entries of one position may come in any order; duplicates of a
+    /// feature within one position are summed. Zero values are dropped.
+    void add(Index feature, double value);
+    void end_position();
+    /// features >= 1 + the largest index added; throws Error when an index is beyond it.
+    DesignMatrix build(Index features) &&;
+
+   private:
+    std::vector<std::uint64_t> begin_{0};
+    std::vector<Index> index_;
+    std::vector<double> value_;
+    bool binary_ = true;
+    friend class DesignMatrix;
+  };
+
+  Index positions() const { return positions_; }
+  Index features() const { return features_; }
+  std::uint64_t nonzeros() const { return row_index_.size(); }
+  /// True where every stored value is 1 (then the value spans are empty).
+  bool binary() const { return row_value_.empty(); }
+  std::size_t memory_bytes() const;
+
+  std::span<const Index> row(Index position) const { return slice(row_index_, row_begin_, position); }
+  std::span<const double> row_values(Index position) const { return slice(row_value_, row_begin_, position); }
+  std::span<const Index> column(Index feature) const { return slice(column_index_, column_begin_, feature); }
+  std::span<const double> column_values(Index feature) const {
+    return slice(column_value_, column_begin_, feature);
+  }
+
+ private:
+  template <class T>
+  static std::span<const T> slice(const std::vector<T>& all, const std::vector<std::uint64_t>& begin, Index i) {
+    if (all.empty()) return {};
+    return {all.data() + begin[i], all.data() + begin[i + 1]};
+  }
+  void index_columns();
+
+  Index positions_ = 0, features_ = 0;
+  std::vector<std::uint64_t> row_begin_{0}, column_begin_{0};
+  std::vector<Index> row_index_, column_index_;
+  std::vector<double> row_value_, column_value_;
+};
+
+}  // namespace proxbench

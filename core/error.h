@@ -1,0 +1,37 @@
+#pragma once
+/// The one exception type of the library. The library never prints and never exits.
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace proxbench {
+
+/// Why an operation failed; decides the exit status of the command line.
+enum class ErrorKind {
+  kUsage,  ///< a wrong option, config or argument: exit status 2
+  kInput,  ///< a malformed or missing input file: exit status 1
+  kRun     ///< anything that went wrong while working: exit status 1
+};
+
+/// An error whose message says what, where and which bound was violated.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& message, ErrorKind kind = ErrorKind::kRun)
+      : std::runtime_error(message), kind_(kind) {}
+
+  ErrorKind kind() const { return kind_; }
+
+  /// "FILE:LINE: found FOUND, expected EXPECTED" (line 0: without a line).
+  static Error in_file(const std::string& file, std::uint64_t line, const std::string& found,
+                       const std::string& expected) {
+    std::string where = line > 0 ? file + ":" + std::to_string(line) : file;
+    return Error(where + ": found " + found + ", expected " + expected, ErrorKind::kInput);
+  }
+  static Error usage(const std::string& message) { return Error(message, ErrorKind::kUsage); }
+
+ private:
+  ErrorKind kind_;
+};
+
+}  // namespace proxbench

@@ -1,0 +1,108 @@
+#pragma once
+/// F(w) = lambda*||w||_1 + (mu/2)*||w||_2^2 + l(w), l(w) = SUM over training instances of the negative
+/// log-likelihood. Joins the linear map S = X W and its adjoint to an oracle. A solver sees only this.
+///
+/// "Smooth part" below means l(w) + (mu/2)*||w||^2; every gradient is that of the smooth part.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/design_matrix.h"
+#include "core/oracle.h"
+#include "core/parallel.h"
+#include "core/types.h"
+
+namespace proxbench {
+
+/// Both matrices are borrowed and must outlive the objective. One objective is used by one thread at a time (its
+/// methods run in parallel inside and share scratch memory).
+class Objective {
+ public:
+  /// lambda > 0, mu >= 0, x.positions() == oracle.positions(); throws Error otherwise.
+  Objective(const DesignMatrix& x, const Oracle& oracle, double lambda, double mu, const Parallel& parallel);
+
+  double lambda() const { return lambda_; }
+  double mu() const { return mu_; }
+  Index features() const { return x_.features(); }
+  Index outputs() const { return outputs_; }
+  std::size_t instances() const { return oracle_.instances(); }
+  /// J*K unary weights.
+  Coord unary_weights() const { return unary_; }
+  /// d = J*K + the oracle's extra weights.
+  Coord dimension() const { return unary_ + oracle_.extra_weights(); }
+  const Parallel& parallel() const { return parallel_; }
+  const Oracle& oracle() const { return oracle_; }
+
+  /// Zero-filled buffers of the right shape.
+  Scores make_scores() const;
+  Residual make_residual() const { return make_scores(); }
+
+  /// S = X W for a sparse w (also used for directions).
+  void scores(const SparseVector& w, Scores& out) const { scores(w.index, w.value, out); }
+  void scores(std::span<const Coord> index, std::span<const double> value, Scores& out) const;
+  /// base += alpha * direction.
+  void advance(Scores& base, double alpha, const Scores& direction) const;
+
+  /// One pass: l at the scores; fills the residual where it is not null. Counted in passes().
+  double infer(const ScorePoint& at, Residual* residual);
+
+  /// out[i] = (gradient of the smooth part) at coordinate set[i]; w[i] is the weight there. `set` ascending.
+  void partial_gradient(const Residual& residual, std::span<const Coord> set, std::span<const double> w,
+                        std::span<double> out) const;
+  /// The whole gradient, w.size() == out.size() == dimension().
+  void gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const;
+
+  /// Forms the gradient one feature at a time, in O(K) memory a thread, and keeps the coordinates with
+  /// |g| > threshold and all of the support of w (sorted). Returns the max norm and the l1 norm of the
+  /// minimum-norm subgradient of F over ALL coordinates.
+  struct Selection {
+    std::vector<Coord> index;   ///< ascending
+    std::vector<double> weight; ///< w there
+    std::vector<double> gradient;
+    double kkt_max = 0.0;
+    double kkt_l1 = 0.0;
+  };
+  void select_gradient(const Residual& residual, const SparseVector& w, double threshold, Selection& out) const;
+
+  /// lambda*|w|_1 and (mu/2)*|w|^2 over the given weights.
+  double l1(std::span<const double> w) const;
+  double l2(std::span<const double> w) const;
+
+  /// Inferences over all training instances so far (a pass); monitors use objectives of their own.
+  double passes() const { return passes_; }
+
+ private:
+  /// Calls row(feature, gradient of its K outputs) for every feature, in parallel, features ascending within a
+  /// chunk; `chunk` tells which.
+  template <class Row>
+  void for_each_gradient_row(const Residual& residual, const Row& row) const;
+  std::size_t feature_chunks() const { return feature_chunk_begin_.size() - 1; }
+
+  const DesignMatrix& x_;
+  const Oracle& oracle_;
+  double lambda_, mu_;
+  Parallel parallel_;
+  Index outputs_;
+  Coord unary_;
+  double passes_ = 0.0;
+  std::vector<Index> feature_chunk_begin_;    ///< features cut into chunks of about equal nonzeros
+  std::vector<std::uint32_t> block_offset_;   ///< per feature and position block: first entry of the column in it
+  std::size_t blocks_ = 0;
+  mutable AlignedVector<double> rows_;  ///< R by position, for full gradients
+};
+
+/// Coordinate c of the minimum-norm subgradient of F, from the smooth part's gradient g and weight w there
+/// (Zhong et al. 2014, equation 16).
+inline double minimum_norm_subgradient(double w, double g, double lambda) {
+  if (w > 0) return g + lambda;
+  if (w < 0) return g - lambda;
+  if (g > lambda) return g - lambda;
+  if (g < -lambda) return g + lambda;
+  return 0.0;
+}
+
+/// sign(x) * max(|x| - t, 0).
+inline double soft_threshold(double x, double t) { return x > t ? x - t : (x < -t ? x + t : 0.0); }
+
+}  // namespace proxbench

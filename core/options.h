@@ -1,0 +1,72 @@
+#pragma once
+/// Options of solvers, data readers and runs. One table per registered thing (name, type, default, bounds,
+/// help) feeds parsing, validation, `proxbench list --options` and the documentation.
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+
+namespace proxbench {
+
+enum class OptionType { kInt, kReal, kBool, kString };
+
+/// One row of an option table. Bounds apply to kInt and kReal; choices to kString (empty: any text).
+struct OptionSpec {
+  std::string name;
+  OptionType type = OptionType::kString;
+  std::string default_value;
+  std::string help;
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool min_open = false;  ///< the lower bound itself is excluded
+  bool max_open = false;  ///< the upper bound itself is excluded
+  std::vector<std::string> choices = {};
+
+  /// "integer", "real", "bool" or "string".
+  std::string type_name() const;
+  /// The allowed values as a person reads them: "1 <= memory <= 1000", "0 < sigma < 1", "one of a, b".
+  std::string constraint() const;
+};
+
+using OptionTable = std::vector<OptionSpec>;
+
+/// Values of one table's options: defaults, overridden by set().
+class Options {
+ public:
+  Options() = default;
+  explicit Options(const OptionTable& table);
+
+  /// Parses and validates. Throws Error (kUsage): unknown name with a did-you-mean, or
+  /// "option sigma = 2: violated constraint 0 < sigma < 1".
+  void set(std::string_view name, std::string_view text);
+
+  std::int64_t integer(std::string_view name) const;
+  double real(std::string_view name) const;
+  bool boolean(std::string_view name) const;
+  const std::string& string(std::string_view name) const;
+
+  /// Every option with its current text, in table order.
+  std::vector<std::pair<std::string, std::string>> items() const;
+  const OptionTable& table() const { return table_; }
+
+ private:
+  const OptionSpec& spec(std::string_view name) const;
+  OptionTable table_;
+  std::map<std::string, std::string, std::less<>> text_;
+};
+
+/// Parses the whole text as a finite double / a 64-bit integer; false when it is not one.
+bool parse_real(std::string_view text, double& out);
+bool parse_integer(std::string_view text, std::int64_t& out);
+
+/// The candidate nearest to `word` by edit distance, or "" where none is near (distance > 1 + length/3).
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
+/// " (did you mean 'x'?)" or "".
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace proxbench

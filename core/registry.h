@@ -1,0 +1,46 @@
+#pragma once
+/// Registered things by name, in the order of registration.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/options.h"
+
+namespace proxbench {
+
+/// Info has a member `name`. Names are unique.
+template <class Info>
+class Registry {
+ public:
+  /// `kind` is the word for error messages: "solver", "oracle", "data format".
+  explicit Registry(std::string kind) : kind_(std::move(kind)) {}
+
+  void add(Info info) {
+    for (const Info& known : items_)
+      if (known.name == info.name) throw Error::usage(kind_ + " '" + info.name + "' is registered twice");
+    items_.push_back(std::move(info));
+  }
+  /// Throws Error (kUsage) with a did-you-mean and the known names.
+  const Info& find(std::string_view name) const {
+    for (const Info& info : items_)
+      if (info.name == name) return info;
+    std::string known;
+    for (const std::string& n : names()) known += (known.empty() ? "" : ", ") + n;
+    throw Error::usage("unknown " + kind_ + " '" + std::string(name) + "'" + did_you_mean(name, names()) +
+                       "; known: " + known);
+  }
+  const std::vector<Info>& items() const { return items_; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (const Info& info : items_) out.push_back(info.name);
+    return out;
+  }
+
+ private:
+  std::string kind_;
+  std::vector<Info> items_;
+};
+
+}  // namespace proxbench

@@ -1,0 +1,52 @@
+#pragma once
+/// What a solver is given and what it gives back.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/monitor.h"
+#include "core/objective.h"
+#include "core/options.h"
+#include "core/types.h"
+
+namespace proxbench {
+
+struct SolveProblem {
+  Objective& objective;
+  Monitor& monitor;
+  /// Where to start: the same for all solvers.
+  const SparseVector& start;
+  /// Stop when kkt (max norm of the minimum-norm subgradient of F) <= tol * kkt_at_zero.
+  double tol;
+  double kkt_at_zero;
+  std::uint64_t seed;
+
+  double kkt_target() const { return tol * kkt_at_zero; }
+};
+
+struct SolveResult {
+  Status status = Status::kConverged;
+  SparseVector w;
+  std::int64_t iterations = 0;
+  std::uint64_t working_set = 0;  ///< at the end
+};
+
+/// A solver calls monitor.start() once, monitor.step() after each iteration, and stops when that is false. It
+/// reads no clock, prints nothing, and gives the same bits for the same seed with any number of threads.
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  virtual SolveResult solve(const SolveProblem& problem) = 0;
+};
+
+/// A registered solver.
+struct SolverInfo {
+  std::string name;
+  std::string help;
+  std::string paper;
+  OptionTable options;
+  std::function<std::unique_ptr<Solver>(const Options&)> make;
+};
+
+}  // namespace proxbench

@@ -1,0 +1,67 @@
+#pragma once
+/// The integer and vector types that all of proxbench speaks.
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <vector>
+
+namespace proxbench {
+
+/// A feature, an output (label, node), a position or an instance.
+using Index = std::uint32_t;
+
+/// A coordinate of the weight vector w, 0 <= c < d. Unary weight (feature j, output k) is j*K + k; the
+/// oracle's extra weights (label x label transitions, row-major) follow from J*K on.
+using Coord = std::uint64_t;
+
+/// What a position's gold output holds when the label was never seen in training (test data only).
+inline constexpr Index kUnknownOutput = static_cast<Index>(-1);
+
+/// Width of padding, in doubles: one cache line, and the widest vector register in use.
+inline constexpr std::size_t kPad = 8;
+constexpr std::size_t padded(std::size_t n) { return (n + kPad - 1) / kPad * kPad; }
+
+/// Cache-line aligned storage, so that vector kernels see the same alignment in every run.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kAlign{64};
+  AlignedAllocator() = default;
+  template <class U>
+  AlignedAllocator(const AlignedAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kAlign)); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, kAlign); }
+  template <class U>
+  bool operator==(const AlignedAllocator<U>&) const {
+    return true;
+  }
+};
+template <class T>
+using AlignedVector = std::vector<T, AlignedAllocator<T>>;
+
+/// A vector of length d by its nonzeros, coordinates strictly ascending.
+struct SparseVector {
+  std::vector<Coord> index;
+  std::vector<double> value;
+
+  std::size_t nnz() const { return index.size(); }
+  void clear() {
+    index.clear();
+    value.clear();
+  }
+  void push_back(Coord c, double v) {
+    index.push_back(c);
+    value.push_back(v);
+  }
+  /// The nonzeros of a dense vector.
+  static SparseVector from_dense(std::span<const double> dense) {
+    SparseVector out;
+    for (std::size_t c = 0; c < dense.size(); ++c)
+      if (dense[c] != 0.0) out.push_back(c, dense[c]);
+    return out;
+  }
+};
+
+}  // namespace proxbench

@@ -1,0 +1,17 @@
+#include "experiments/data/readers.h"
+
+namespace proxbench {
+
+const Registry<DataFormatInfo>& data_format_registry() {
+  static const Registry<DataFormatInfo> registry = [] {
+    Registry<DataFormatInfo> r("data format");
+    r.add(ocr_format());
+    r.add(crfsuite_format());
+    r.add(crfsparse_format());
+    r.add(synthetic_ocr_format());
+    return r;
+  }();
+  return registry;
+}
+
+}  // namespace proxbench

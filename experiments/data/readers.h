@@ -1,0 +1,38 @@
+#pragma once
+/// All built-in data formats.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/dataset.h"
+#include "core/options.h"
+#include "core/registry.h"
+
+namespace proxbench {
+
+/// The files a reader is given. Empty test: no test set, unless the format splits `train` itself (ocr).
+struct DataFiles {
+  std::vector<std::string> train;
+  std::vector<std::string> test;
+  std::string hierarchy;
+};
+
+struct DataFormatInfo {
+  std::string name;
+  std::string help;
+  std::string source;     ///< where the format or data come from
+  bool needs_files = true;  ///< false: generated (synthetic)
+  OptionTable options;
+  std::function<DataPair(const DataFiles&, const Options&)> read;
+};
+
+/// One line a format in readers.cpp.
+const Registry<DataFormatInfo>& data_format_registry();
+
+DataFormatInfo ocr_format();
+DataFormatInfo crfsuite_format();
+DataFormatInfo crfsparse_format();
+DataFormatInfo synthetic_ocr_format();
+
+}  // namespace proxbench
