@@ -14,7 +14,7 @@
 
 namespace proxbench {
 
-/// Per-position accuracy of w on a data set that was not trained on; unknown gold outputs count as misses.
+/// Per-position accuracy of w on a data set; unknown gold outputs count as misses.
 class TestSet {
  public:
   /// Both are borrowed. The oracle is that of the data.
@@ -85,7 +85,7 @@ class Monitor {
   /// The same for solvers that keep w dense; the copy is made off the clock.
   bool step(std::int64_t iteration, std::span<const double> w);
 
-  /// Stops the clock and makes sure the last iterate has been sampled, with kkt.
+  /// Stops the clock and makes sure the last iterate has been sampled. Called by whoever called the solver.
   void finish(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
 
   Status stop_status() const { return stop_status_; }
@@ -98,7 +98,7 @@ class Monitor {
   void resume();
   bool due(std::int64_t iteration) const;
   bool proceed(std::int64_t iteration);
-  void take_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set, bool with_kkt);
+  void take_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
 
   Objective& evaluator_;
   const Objective& solver_objective_;

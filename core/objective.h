@@ -77,6 +77,8 @@ class Objective {
   /// chunk; `chunk` tells which.
   template <class Row>
   void for_each_gradient_row(const Residual& residual, const Row& row) const;
+  void fill_rows(const Residual& residual) const;
+  void gradient_rows(std::span<const Index> features, double* gradient) const;
   std::size_t feature_chunks() const { return feature_chunk_begin_.size() - 1; }
 
   const DesignMatrix& x_;

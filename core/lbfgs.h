@@ -1,0 +1,66 @@
+#pragma once
+/// The compact limited-memory BFGS matrix on a shrinking working set (Zhong et al. 2014, sections 2.1 and 2.3).
+///
+///     B = gamma*I - Q R Q^T,   Q = [gamma*S  Y],   R = [gamma*S^T S, L; L^T, -D]^-1
+///
+/// S = w_{t+1} - w_t and Y = g_{t+1} - g_t hold at most m pairs, restricted to the working set A: |A| rows. gamma is
+/// folded into the middle matrix, so that rows are stored once: B = gamma*I - [S Y] M [S Y]^T with
+/// M = diag(gamma, 1) R diag(gamma, 1).
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "core/types.h"
+
+namespace proxbench {
+
+class CompactLbfgs {
+ public:
+  /// memory m >= 1.
+  explicit CompactLbfgs(std::size_t memory);
+
+  /// Forgets all pairs and takes a working set of `rows` coordinates; B = gamma*I.
+  void reset(std::size_t rows, double gamma);
+
+  /// Keeps only the given rows (ascending): the working set shrank. What was computed over the larger set (D, L,
+  /// S^T S) stays: s is zero outside the set that it was computed on.
+  void keep_rows(std::span<const std::uint32_t> kept);
+
+  /// Appends the pair (s, y), one number a row, dropping the oldest pair when m are stored. A pair without
+  /// sufficient curvature, y^T s <= 1e-12 * |s|*|y|, is skipped, false is returned, and B stays as it was.
+  bool update(std::span<const double> s, std::span<const double> y);
+
+  double gamma() const { return gamma_; }
+  std::size_t rows() const { return rows_; }
+  std::size_t pairs() const { return ages_.size(); }
+  /// Doubles in a row of q() and q_hat(): 2m, padded.
+  std::size_t width() const { return width_; }
+
+  /// Row j of [S Y], and column j of M [S Y]^T: width() doubles each. (Bd)_j = gamma*d_j - q(j) . sum_i q_hat(i) d_i.
+  const double* q(std::size_t j) const { return q_.data() + j * width_; }
+  const double* q_hat(std::size_t j) const { return q_hat_.data() + j * width_; }
+  /// B_jj.
+  double diagonal(std::size_t j) const;
+
+  /// Computes q_hat for all rows; to be called after update()/keep_rows() and before q_hat() or diagonal().
+  void refresh();
+
+  /// B d, by the formula above; for tests and for checks.
+  std::vector<double> multiply(std::span<const double> d) const;
+
+ private:
+  void build_middle();
+
+  std::size_t memory_, width_, rows_ = 0;
+  double gamma_ = 1.0;
+  std::vector<std::size_t> ages_;  ///< slots in use, oldest first
+  AlignedVector<double> q_, q_hat_;
+  Eigen::MatrixXd sts_, sty_;  ///< S^T S and S^T Y by slot
+  Eigen::MatrixXd middle_;     ///< M, width x width, by slot; zero where unused
+};
+
+}  // namespace proxbench

@@ -1,0 +1,377 @@
+#include "core/objective.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/error.h"
+#include "core/kernels.h"
+
+namespace proxbench {
+
+namespace {
+
+/// A block of positions whose score or residual column piece stays in the first-level cache.
+constexpr std::size_t kBlockPositions = 2048;
+/// Fewer entries than this per feature and block, and blocking costs more than it saves.
+constexpr std::uint64_t kEntriesPerBlock = 64;
+/// Rows of scores formed at a time before they are turned into columns.
+constexpr std::size_t kRowsAtOnce = 64;
+/// Nonzeros of X in a chunk of features.
+constexpr std::uint64_t kChunkNonzeros = 1u << 18;
+/// Coordinates of one output in a task of the partial gradient.
+constexpr std::size_t kCoordinatesPerTask = 64;
+/// Cost of one gathered or scattered element, in units of one kPad-wide multiply-add on a row (measured on Zen 4; the
+/// choice between the two ways changes speed only, beyond rounding).
+constexpr double kGatherCost = 1.0;
+/// Cost of looking at one entry of a row of X.
+constexpr double kEntryCost = 1.0;
+
+}  // namespace
+
+Objective::Objective(const DesignMatrix& x, const Oracle& oracle, double lambda, double mu, const Parallel& parallel)
+    : x_(x), oracle_(oracle), lambda_(lambda), mu_(mu), parallel_(parallel), outputs_(oracle.outputs()),
+      unary_(static_cast<Coord>(x.features()) * oracle.outputs()) {
+  if (!(lambda > 0.0) || !std::isfinite(lambda))
+    throw Error::usage("lambda = " + std::to_string(lambda) + ": violated constraint lambda > 0");
+  if (!(mu >= 0.0) || !std::isfinite(mu))
+    throw Error::usage("mu = " + std::to_string(mu) + ": violated constraint mu >= 0");
+  if (x.positions() != oracle.positions())
+    throw Error("design matrix of " + std::to_string(x.positions()) + " positions, oracle of " +
+                std::to_string(oracle.positions()));
+
+  feature_chunk_begin_.push_back(0);
+  std::uint64_t filled = 0;
+  for (Index j = 0; j < x.features(); ++j) {
+    filled += x.column(j).size() + 1;
+    if (filled >= kChunkNonzeros || j + 1 == x.features()) {
+      feature_chunk_begin_.push_back(j + 1);
+      filled = 0;
+    }
+  }
+
+  const std::uint64_t wanted = x.nonzeros() / (std::max<std::uint64_t>(x.features(), 1) * kEntriesPerBlock);
+  const std::size_t finest = (x.positions() + kBlockPositions - 1) / kBlockPositions;
+  blocks_ = std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(finest, 1));
+  const std::size_t block_positions = (x.positions() + blocks_ - 1) / blocks_;
+  block_offset_.resize(static_cast<std::size_t>(x.features()) * (blocks_ + 1));
+  parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
+    for (Index j = feature_chunk_begin_[chunk]; j < feature_chunk_begin_[chunk + 1]; ++j) {
+      const auto column = x.column(j);
+      std::uint32_t* offset = block_offset_.data() + static_cast<std::size_t>(j) * (blocks_ + 1);
+      std::size_t i = 0;
+      for (std::size_t b = 0; b < blocks_; ++b) {
+        offset[b] = static_cast<std::uint32_t>(i);
+        while (i < column.size() && column[i] < (b + 1) * block_positions) ++i;
+      }
+      offset[blocks_] = static_cast<std::uint32_t>(column.size());
+    }
+  });
+}
+
+Scores Objective::make_scores() const { return Scores(outputs_, x_.positions(), oracle_.extra_weights()); }
+
+void Objective::scores(std::span<const Coord> index, std::span<const double> value, Scores& out) const {
+  const std::size_t unary =
+      static_cast<std::size_t>(std::lower_bound(index.begin(), index.end(), unary_) - index.begin());
+  std::fill(out.extra.begin(), out.extra.end(), 0.0);
+  for (std::size_t i = unary; i < index.size(); ++i) out.extra[index[i] - unary_] = value[i];
+
+  // Two ways: scatter each weight down its feature's column, or gather the rows of W at each position.
+  const std::size_t width = padded(outputs_);
+  double scatter_cost = 0.0, row_cost = kEntryCost * static_cast<double>(x_.nonzeros());
+  std::size_t active_features = 0;
+  Index last = 0;
+  for (std::size_t i = 0; i < unary; ++i) {
+    const Index j = static_cast<Index>(index[i] / outputs_);
+    const double entries = static_cast<double>(x_.column(j).size());
+    scatter_cost += kGatherCost * entries;
+    if (i == 0 || j != last) {
+      row_cost += entries * static_cast<double>(width / kPad);
+      ++active_features;
+    }
+    last = j;
+  }
+
+  if (scatter_cost <= row_cost) {
+    // Coordinates by output, then feature.
+    std::vector<std::size_t> begin(outputs_ + std::size_t{1}, 0);
+    for (std::size_t i = 0; i < unary; ++i) ++begin[index[i] % outputs_ + 1];
+    for (Index k = 0; k < outputs_; ++k) begin[k + 1] += begin[k];
+    std::vector<std::size_t> order(unary), next(begin.begin(), begin.end() - 1);
+    for (std::size_t i = 0; i < unary; ++i) order[next[index[i] % outputs_]++] = i;
+    const std::size_t block_positions = (x_.positions() + blocks_ - 1) / blocks_;
+    parallel_.for_each(static_cast<std::size_t>(outputs_) * blocks_, [&](std::size_t task) {
+      const std::size_t k = task / blocks_, b = task % blocks_;
+      double* column = out.values.data() + k * out.stride;
+      const std::size_t end = b + 1 == blocks_ ? out.stride : (b + 1) * block_positions;
+      std::fill(column + b * block_positions, column + end, 0.0);
+      for (std::size_t o = begin[k]; o < begin[k + 1]; ++o) {
+        const Index j = static_cast<Index>(index[order[o]] / outputs_);
+        const std::uint32_t* offset = block_offset_.data() + static_cast<std::size_t>(j) * (blocks_ + 1) + b;
+        const auto values = x_.column_values(j);
+        kernels::scatter_add(column, x_.column(j).data() + offset[0],
+                             values.empty() ? nullptr : values.data() + offset[0], value[order[o]],
+                             offset[1] - offset[0]);
+      }
+    });
+    return;
+  }
+
+  constexpr Index kNone = static_cast<Index>(-1);
+  std::vector<Index> slot(x_.features(), kNone);
+  AlignedVector<double> table(active_features * width, 0.0);
+  Index slots = 0;
+  for (std::size_t i = 0; i < unary; ++i) {
+    const Index j = static_cast<Index>(index[i] / outputs_);
+    if (slot[j] == kNone) slot[j] = slots++;
+    table[slot[j] * width + index[i] % outputs_] = value[i];
+  }
+  const Chunks chunks{x_.positions(), kRowsAtOnce * 8};
+  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+    AlignedVector<double> rows(kRowsAtOnce * width);
+    std::vector<Index> found;
+    std::vector<double> found_value;
+    for (std::size_t begin = chunks.begin(chunk); begin < chunks.end(chunk); begin += kRowsAtOnce) {
+      const std::size_t n = std::min(kRowsAtOnce, chunks.end(chunk) - begin);
+      std::fill(rows.begin(), rows.end(), 0.0);
+      for (std::size_t p = 0; p < n; ++p) {
+        const auto row = x_.row(static_cast<Index>(begin + p));
+        const auto values = x_.row_values(static_cast<Index>(begin + p));
+        found.resize(row.size());
+        std::size_t count = 0;
+        if (values.empty()) {
+          for (const Index j : row) {
+            found[count] = slot[j];
+            count += slot[j] != kNone;
+          }
+        } else {
+          found_value.resize(row.size());
+          for (std::size_t i = 0; i < row.size(); ++i) {
+            found[count] = slot[row[i]];
+            found_value[count] = values[i];
+            count += slot[row[i]] != kNone;
+          }
+        }
+        kernels::accumulate_rows(table.data(), width, found.data(), values.empty() ? nullptr : found_value.data(),
+                                 count, rows.data() + p * width, width);
+      }
+      kernels::rows_to_columns(rows.data(), width, outputs_, begin, n, out.values.data(), out.stride);
+    }
+  });
+}
+
+void Objective::advance(Scores& base, double alpha, const Scores& direction) const {
+  const Chunks chunks{base.values.size(), 1u << 15};
+  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+    double* b = base.values.data();
+    const double* d = direction.values.data();
+    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) b[i] += alpha * d[i];
+  });
+  for (std::size_t i = 0; i < base.extra.size(); ++i) base.extra[i] += alpha * direction.extra[i];
+}
+
+double Objective::infer(const ScorePoint& at, Residual* residual) {
+  passes_ += 1.0;
+  return oracle_.infer(at, residual, parallel_);
+}
+
+/// R by position: rows_[p][k], padded to kPad outputs.
+void Objective::fill_rows(const Residual& residual) const {
+  const std::size_t width = padded(outputs_);
+  rows_.resize(static_cast<std::size_t>(x_.positions()) * width);
+  const Chunks chunks{x_.positions(), 512};
+  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+    kernels::columns_to_rows(residual.values.data(), nullptr, 0.0, residual.stride, outputs_, chunks.begin(chunk),
+                             chunks.end(chunk) - chunks.begin(chunk), rows_.data() + chunks.begin(chunk) * width,
+                             width, 0.0);
+  });
+}
+
+/// gradient[f][0..width) of features[f], f < features.size(): reads rows_ a block of positions at a time.
+void Objective::gradient_rows(std::span<const Index> features, double* gradient) const {
+  const std::size_t width = padded(outputs_);
+  std::fill(gradient, gradient + features.size() * width, 0.0);
+  for (std::size_t b = 0; b < blocks_; ++b)
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      const Index j = features[f];
+      const std::uint32_t* offset = block_offset_.data() + static_cast<std::size_t>(j) * (blocks_ + 1) + b;
+      const auto values = x_.column_values(j);
+      kernels::accumulate_rows(rows_.data(), width, x_.column(j).data() + offset[0],
+                               values.empty() ? nullptr : values.data() + offset[0], offset[1] - offset[0],
+                               gradient + f * width, width);
+    }
+}
+
+void Objective::partial_gradient(const Residual& residual, std::span<const Coord> set, std::span<const double> w,
+                                 std::span<double> out) const {
+  const std::size_t unary =
+      static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
+  const std::size_t width = padded(outputs_);
+
+  // A feature with many outputs in the set is cheaper as a whole row; the others gather from the residual's columns.
+  struct Group {
+    Index feature;
+    std::size_t begin, end;  // within set
+  };
+  std::vector<Group> groups, whole;
+  double saved = 0.0;
+  for (std::size_t i = 0; i < unary;) {
+    const Index j = static_cast<Index>(set[i] / outputs_);
+    std::size_t end = i + 1;
+    while (end < unary && set[end] / outputs_ == j) ++end;
+    const double gain = kGatherCost * static_cast<double>(end - i) - static_cast<double>(width / kPad);
+    if (gain > 0) {
+      whole.push_back({j, i, end});
+      saved += gain * static_cast<double>(x_.column(j).size());
+    }
+    groups.push_back({j, i, end});
+    i = end;
+  }
+  // Turning the residual into rows touches every output of every position once.
+  const bool use_rows = saved > static_cast<double>(x_.positions()) * static_cast<double>(outputs_);
+  if (use_rows) {
+    std::erase_if(groups, [&](const Group& g) {
+      return kGatherCost * static_cast<double>(g.end - g.begin) > static_cast<double>(width / kPad);
+    });
+    fill_rows(residual);
+    std::vector<std::size_t> chunk_begin{0};
+    std::uint64_t filled = 0;
+    for (std::size_t g = 0; g < whole.size(); ++g) {
+      filled += x_.column(whole[g].feature).size() + 1;
+      if (filled >= kChunkNonzeros || g + 1 == whole.size()) {
+        chunk_begin.push_back(g + 1);
+        filled = 0;
+      }
+    }
+    parallel_.for_each(chunk_begin.size() - 1, [&](std::size_t chunk) {
+      const std::size_t first = chunk_begin[chunk], count = chunk_begin[chunk + 1] - first;
+      std::vector<Index> features(count);
+      for (std::size_t g = 0; g < count; ++g) features[g] = whole[first + g].feature;
+      AlignedVector<double> gradient(count * width);
+      gradient_rows(features, gradient.data());
+      for (std::size_t g = 0; g < count; ++g)
+        for (std::size_t i = whole[first + g].begin; i < whole[first + g].end; ++i)
+          out[i] = gradient[g * width + set[i] % outputs_];
+    });
+  }
+
+  // The rest by output, so that a column of the residual is read by all coordinates that need it.
+  std::vector<std::size_t> begin(outputs_ + std::size_t{1}, 0);
+  for (const Group& g : groups)
+    for (std::size_t i = g.begin; i < g.end; ++i) ++begin[set[i] % outputs_ + 1];
+  for (Index k = 0; k < outputs_; ++k) begin[k + 1] += begin[k];
+  std::vector<std::size_t> order(begin.back()), next(begin.begin(), begin.end() - 1);
+  for (const Group& g : groups)
+    for (std::size_t i = g.begin; i < g.end; ++i) order[next[set[i] % outputs_]++] = i;
+  struct Task {
+    Index output;
+    std::size_t begin, end;
+  };
+  std::vector<Task> tasks;
+  for (Index k = 0; k < outputs_; ++k)
+    for (std::size_t b = begin[k]; b < begin[k + 1]; b += kCoordinatesPerTask)
+      tasks.push_back({k, b, std::min(b + kCoordinatesPerTask, begin[k + 1])});
+  parallel_.for_each(tasks.size(), [&](std::size_t t) {
+    const double* column = residual.values.data() + tasks[t].output * residual.stride;
+    double acc[kCoordinatesPerTask] = {};
+    for (std::size_t b = 0; b < blocks_; ++b)
+      for (std::size_t o = tasks[t].begin; o < tasks[t].end; ++o) {
+        const Index j = static_cast<Index>(set[order[o]] / outputs_);
+        const std::uint32_t* offset = block_offset_.data() + static_cast<std::size_t>(j) * (blocks_ + 1) + b;
+        const auto values = x_.column_values(j);
+        acc[o - tasks[t].begin] +=
+            kernels::gather_dot(column, x_.column(j).data() + offset[0],
+                                values.empty() ? nullptr : values.data() + offset[0], offset[1] - offset[0]);
+      }
+    for (std::size_t o = tasks[t].begin; o < tasks[t].end; ++o) out[order[o]] = acc[o - tasks[t].begin];
+  });
+
+  for (std::size_t i = unary; i < set.size(); ++i) out[i] = residual.extra[set[i] - unary_];
+  if (mu_ > 0)
+    for (std::size_t i = 0; i < set.size(); ++i) out[i] += mu_ * w[i];
+}
+
+template <class Row>
+void Objective::for_each_gradient_row(const Residual& residual, const Row& row) const {
+  fill_rows(residual);
+  const std::size_t width = padded(outputs_);
+  parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
+    // Few features at a time, so that memory follows K and not the number of features.
+    constexpr std::size_t kFeaturesAtOnce = 128;
+    const Index end = feature_chunk_begin_[chunk + 1];
+    std::vector<Index> features;
+    AlignedVector<double> gradient;
+    for (Index first = feature_chunk_begin_[chunk]; first < end; first += kFeaturesAtOnce) {
+      const std::size_t n = std::min<std::size_t>(kFeaturesAtOnce, end - first);
+      features.resize(n);
+      gradient.resize(n * width);
+      for (std::size_t f = 0; f < n; ++f) features[f] = first + static_cast<Index>(f);
+      gradient_rows(features, gradient.data());
+      for (std::size_t f = 0; f < n; ++f) row(chunk, features[f], gradient.data() + f * width);
+    }
+  });
+}
+
+void Objective::gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const {
+  for_each_gradient_row(residual, [&](std::size_t, Index j, const double* g) {
+    const std::size_t base = static_cast<std::size_t>(j) * outputs_;
+    for (Index k = 0; k < outputs_; ++k) out[base + k] = g[k] + mu_ * w[base + k];
+  });
+  for (std::size_t e = 0; e < residual.extra.size(); ++e)
+    out[unary_ + e] = residual.extra[e] + mu_ * w[unary_ + e];
+}
+
+void Objective::select_gradient(const Residual& residual, const SparseVector& w, double threshold,
+                                Selection& out) const {
+  std::vector<Selection> parts(feature_chunks() + 1);
+  // Position within w of the first weight at or after a coordinate; coordinates come in ascending order.
+  auto start_of = [&](Coord c) {
+    return static_cast<std::size_t>(std::lower_bound(w.index.begin(), w.index.end(), c) - w.index.begin());
+  };
+  auto visit = [&](Selection& part, std::size_t& cursor, Coord c, double g) {
+    double weight = 0.0;
+    if (cursor < w.nnz() && w.index[cursor] == c) weight = w.value[cursor++];
+    g += mu_ * weight;
+    const double m = std::abs(minimum_norm_subgradient(weight, g, lambda_));
+    part.kkt_max = std::max(part.kkt_max, m);
+    part.kkt_l1 += m;
+    if (weight != 0.0 || std::abs(g) > threshold) {
+      part.index.push_back(c);
+      part.weight.push_back(weight);
+      part.gradient.push_back(g);
+    }
+  };
+  for_each_gradient_row(residual, [&](std::size_t chunk, Index j, const double* g) {
+    const Coord base = static_cast<Coord>(j) * outputs_;
+    std::size_t cursor = start_of(base);
+    for (Index k = 0; k < outputs_; ++k) visit(parts[chunk], cursor, base + k, g[k]);
+  });
+  std::size_t cursor = start_of(unary_);
+  for (std::size_t e = 0; e < residual.extra.size(); ++e) visit(parts.back(), cursor, unary_ + e, residual.extra[e]);
+
+  out = Selection{};
+  for (const Selection& part : parts) {
+    out.kkt_max = std::max(out.kkt_max, part.kkt_max);
+    out.kkt_l1 += part.kkt_l1;
+    out.index.insert(out.index.end(), part.index.begin(), part.index.end());
+    out.weight.insert(out.weight.end(), part.weight.begin(), part.weight.end());
+    out.gradient.insert(out.gradient.end(), part.gradient.begin(), part.gradient.end());
+  }
+  if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // a maximum would hide a NaN
+}
+
+double Objective::l1(std::span<const double> w) const {
+  double sum = 0.0;
+  for (const double x : w) sum += std::abs(x);
+  return lambda_ * sum;
+}
+
+double Objective::l2(std::span<const double> w) const {
+  if (mu_ == 0.0) return 0.0;
+  double sum = 0.0;
+  for (const double x : w) sum += x * x;
+  return 0.5 * mu_ * sum;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,63 @@
+#include "core/parallel.h"
+
+#include <exception>
+#include <mutex>
+
+#include <omp.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include "core/error.h"
+#include "core/options.h"
+
+namespace proxbench {
+
+/// An arena of its own, and the permission for as many workers even beyond the number of cores.
+struct Parallel::Arena {
+  explicit Arena(int threads)
+      : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)), arena(threads) {}
+  tbb::global_control limit;
+  tbb::task_arena arena;
+};
+
+Backend parse_backend(std::string_view name) {
+  if (name == "openmp") return Backend::kOpenMP;
+  if (name == "tbb") return Backend::kTBB;
+  throw Error::usage("unknown backend '" + std::string(name) + "'" + did_you_mean(name, {"openmp", "tbb"}) +
+                     "; known: openmp, tbb");
+}
+
+std::string backend_name(Backend backend) { return backend == Backend::kOpenMP ? "openmp" : "tbb"; }
+
+Parallel::Parallel(int threads, Backend backend) : threads_(threads), backend_(backend) {
+  if (threads < 1) throw Error::usage("threads = " + std::to_string(threads) + ": violated constraint threads >= 1");
+  if (backend == Backend::kTBB && threads > 1) arena_ = std::make_shared<Arena>(threads);
+}
+
+void Parallel::for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const {
+  if (threads_ == 1 || chunks <= 1) {
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) body(chunk);
+    return;
+  }
+  if (backend_ == Backend::kTBB) {
+    arena_->arena.execute([&] {
+      tbb::parallel_for(std::size_t{0}, chunks, body, tbb::simple_partitioner());
+    });
+    return;
+  }
+  std::exception_ptr failure;
+  std::mutex mutex;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    try {
+      body(chunk);
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace proxbench
