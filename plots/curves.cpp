@@ -1,0 +1,422 @@
+#include "plots/curves.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+
+namespace proxbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Okabe and Ito's colours, told apart by colour-blind readers as well; their yellow is too pale for lines.
+constexpr std::array<const char*, 7> kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                 "#E69F00", "#56B4E9", "#000000"};
+constexpr std::array<int, 7> kPointTypes = {7, 5, 9, 13, 11, 4, 6};
+constexpr std::array<int, 5> kDashTypes = {1, 2, 4, 5, 3};
+/// Longest line of a title or caption, in characters of its small font.
+constexpr std::size_t kLineLength = 92;
+/// A log axis of at most this many decades has ticks at 1, 2 and 5.
+constexpr double kFewDecades = 2.5;
+
+using Group = std::vector<const StoredRun*>;
+
+/// One kind of figure: what is on the vertical axis.
+struct Quantity {
+  std::string name;    ///< end of the file name
+  std::string title;   ///< of the plot
+  std::string axis;    ///< of the vertical axis
+  std::string column;  ///< in the .tsv
+  bool log_axis;
+  double floor;  ///< values at or below are not drawn
+  std::function<double(const StoredRun&, const Sample&)> value;
+};
+
+double relative_difference(const StoredRun& run, const Sample& sample) {
+  return (sample.objective - run.reference_objective) / run.reference_objective;
+}
+
+std::vector<Quantity> quantities(double floor) {
+  constexpr double kNoFloor = -std::numeric_limits<double>::infinity();
+  return {{"objective", "Relative objective difference", "(f − f*) / f*", "relative_difference", true, floor,
+           relative_difference},
+          {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0,
+           [](const StoredRun&, const Sample& s) { return static_cast<double>(s.nnz); }},
+          {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, kNoFloor,
+           [](const StoredRun&, const Sample& s) { return s.test_accuracy; }}};
+}
+
+// ---- text
+// ----------------------------------------------------------------------------------------------------
+
+std::string safe_name(const std::string& text) {
+  std::string out = text;
+  for (char& c : out)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string_view("-_.+").find(c) == std::string::npos)
+      c = '_';
+  return out;
+}
+
+/// A gnuplot string constant; single quotes, in which gnuplot substitutes nothing.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\n')
+      out += "'.\"\\n\".'";
+    else if (c == '\'')
+      out += "''";
+    else
+      out += c;
+  }
+  return out + "'";
+}
+
+/// The text with the marks of gnuplot's enhanced mode made literal.
+std::string literal(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("{}^_@&~\\").find(c) != std::string_view::npos) out += '\\';
+    out += c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
+  }
+  return out;
+}
+
+/// Lines of at most kLineLength characters, broken at newlines and spaces.
+std::vector<std::string> wrapped(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream paragraphs(text);
+  for (std::string paragraph; std::getline(paragraphs, paragraph);) {
+    std::istringstream words(paragraph);
+    std::string line;
+    for (std::string word; words >> word;) {
+      if (!line.empty() && line.size() + 1 + word.size() > kLineLength)
+        lines.push_back(std::exchange(line, ""));
+      line += (line.empty() ? "" : " ") + word;
+    }
+    if (!line.empty()) lines.push_back(line);
+  }
+  return lines;
+}
+
+std::string small_lines(const std::string& text) {
+  std::string out;
+  for (const std::string& line : wrapped(text)) out += "\n{/*0.75 " + literal(line) + "}";
+  return out;
+}
+
+/// 215358 -> "215,358".
+std::string with_commas(std::int64_t n) {
+  std::string digits = std::to_string(n);
+  for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
+    digits.insert(static_cast<std::size_t>(i), ",");
+  return digits;
+}
+
+std::string number(double x) {
+  return std::isfinite(x) ? fmt::format("{}", x) : "";
+}
+
+// ---- what the title and the caption say
+// ------------------------------------------------------------------------
+
+/// The distinct values of an integer of the summaries, "2" or "1, 2"; empty where no run has it.
+std::string distinct(const Group& group, const char* key) {
+  std::set<std::int64_t> values;
+  for (const StoredRun* run : group) {
+    const auto at = run->summary.find(key);
+    if (at != run->summary.end() && at->is_number()) values.insert(at->get<std::int64_t>());
+  }
+  std::string out;
+  for (const std::int64_t value : values) out += (out.empty() ? "" : " / ") + with_commas(value);
+  return out;
+}
+
+std::string title_of(const Group& group, const Quantity& quantity) {
+  std::set<std::string> descriptions;
+  for (const StoredRun* run : group) descriptions.insert(run->description);
+  std::string data = group.front()->description;
+  if (descriptions.size() > 1) data += fmt::format(" (and {} more like it)", descriptions.size() - 1);
+
+  std::string size;
+  const auto add = [&](const char* before, const char* key, const char* after) {
+    const std::string value = distinct(group, key);
+    if (!value.empty()) size += (size.empty() ? "" : ", ") + (before + value) + after;
+  };
+  add("", "instances", " instances");
+  add("d = ", "d", "");
+  add("threads: ", "threads", "");
+
+  const bool synthetic = data.find("SYNTHETIC") != std::string::npos;
+  return fmt::format("{{/:Bold {}{}}}: {}, λ = {}", synthetic ? "SYNTHETIC DATA: " : "",
+                     literal(quantity.title), literal(group.front()->dataset), group.front()->lambda) +
+         small_lines(data) + small_lines(size);
+}
+
+/// What is known of f*, what is not drawn, and who went below f*.
+std::string caption_of(const Group& group, const Quantity& quantity) {
+  if (quantity.name == "nnz") return "Nothing is drawn while no weight differs from zero.";
+  if (quantity.name != "objective") return "";
+
+  std::map<double, double> references;  // f* -> its bound
+  std::map<std::string, double> below;  // label -> how far
+  for (const StoredRun* run : group) {
+    if (!std::isfinite(run->reference_objective)) continue;
+    references[run->reference_objective] = reference_bound(*run);
+    for (const Sample& sample : run->trace) {
+      const double difference = relative_difference(*run, sample);
+      if (difference < -quantity.floor) below[run->label] = std::min(below[run->label], difference);
+    }
+  }
+  std::string out;
+  for (const auto& [objective, bound] : references) {
+    out += fmt::format("{}f* = {:.10g}", out.empty() ? "" : "; ", objective);
+    if (std::isfinite(bound)) out += fmt::format(" (within {:.1e} of the minimum)", bound);
+  }
+  out += fmt::format("\nDifferences <= {:g} are rounding: not drawn.", quantity.floor);
+  for (const auto& [label, difference] : below)
+    out += fmt::format(" {} goes below f* by {:.1e}.", label, -difference);
+  return out;
+}
+
+// ---- axes
+// ------------------------------------------------------------------------------------------------------
+
+struct Range {
+  double min = std::numeric_limits<double>::infinity();
+  double max = -std::numeric_limits<double>::infinity();
+  bool empty() const { return !(min <= max); }
+  void add(double x) {
+    min = std::min(min, x);
+    max = std::max(max, x);
+  }
+};
+
+bool drawn(const Quantity& quantity, double seconds, double value, bool log_seconds) {
+  return std::isfinite(value) && value > quantity.floor && (!log_seconds || seconds > 0.0);
+}
+
+Range range_drawn(const Group& group, const Quantity& quantity, bool log_seconds, bool of_seconds) {
+  Range range;
+  for (const StoredRun* run : group)
+    for (const Sample& sample : run->trace) {
+      const double value = quantity.value(*run, sample);
+      if (drawn(quantity, sample.seconds, value, log_seconds)) range.add(of_seconds ? sample.seconds : value);
+    }
+  return range;
+}
+
+/// Range and ticks of a log axis ("x" or "y"): a tick a decade, or at 1, 2, 5 where there are few decades.
+std::string log_axis(const char* axis, const Range& range, double margin) {
+  const double low = range.min / margin, high = range.max * margin;
+  std::string out = fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\n", axis, low, high);
+  if (std::log10(high / low) > kFewDecades) return out + fmt::format("set format {} '10^{{%L}}'\n", axis);
+  std::string ticks;
+  for (int decade = static_cast<int>(std::floor(std::log10(low))); decade <= std::log10(high); ++decade)
+    for (const int digit : {1, 2, 5}) {
+      const double tick = digit * std::pow(10.0, decade);
+      if (tick >= low && tick <= high)
+        ticks += fmt::format(
+            "{}'{}' {:.0e}", ticks.empty() ? "" : ", ",
+            tick >= 1.0 && tick < 1e7 ? with_commas(std::llround(tick)) : fmt::format("{:g}", tick), tick);
+    }
+  return out + fmt::format("set {}tics ({})\n", axis, ticks);
+}
+
+// ---- files
+// -----------------------------------------------------------------------------------------------------
+
+/// A block of rows a run, two blank lines between blocks; one header line.
+std::string data_text(const Group& group, const Quantity& quantity) {
+  std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses\n", quantity.column);
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (i > 0) out += "\n\n";
+    for (const Sample& sample : group[i]->trace)
+      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", safe_name(group[i]->label), group[i]->repetition,
+                         number(sample.seconds), number(quantity.value(*group[i], sample)), sample.iteration,
+                         number(sample.passes));
+  }
+  return out;
+}
+
+/// The plot command. `styles`: the place of each label among all labels of the runs.
+std::string plot_command(const std::string& name, const Group& group, const Quantity& quantity,
+                         const std::map<std::string, std::size_t>& styles, double smallest) {
+  const char* shown = std::isfinite(quantity.floor) ? "3:($4 > floor ? $4 : 1/0)" : "3:4";
+  std::vector<std::string> curves;
+  std::set<std::string> named;
+  double bound = kNaN;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const std::string& label = group[i]->label;
+    const std::size_t style = styles.at(label);
+    const std::size_t round = style / kColours.size();
+    curves.push_back(fmt::format(
+        "{} skip 1 index {} using {} {} with linespoints linecolor rgb '{}' linewidth 2 dashtype {} "
+        "pointtype {} pointsize 0.9 pointnumber 12",
+        quoted(name + ".tsv"), i, shown, named.insert(label).second ? "title " + quoted(label) : "notitle",
+        kColours[style % kColours.size()], kDashTypes[round % kDashTypes.size()],
+        kPointTypes[(style + round) % kPointTypes.size()]));
+    bound = std::fmax(bound, reference_bound(*group[i]));
+  }
+  if (quantity.name == "objective" && bound > smallest)
+    curves.push_back(fmt::format(
+        "{:.3g} with lines title 'proven accuracy of f*' linecolor rgb '#7F7F7F' linewidth 1.5 dashtype 3",
+        bound));
+  return fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
+}
+
+std::string script_text(const std::string& name, const Group& group, const Quantity& quantity,
+                        const std::map<std::string, std::size_t>& styles, bool log_seconds) {
+  const Range seconds = range_drawn(group, quantity, log_seconds, true);
+  const Range values = range_drawn(group, quantity, log_seconds, false);
+
+  std::string out = fmt::format("# Draws {0}.svg, .pdf and .png from {0}.tsv: gnuplot {0}.gp\n", name);
+  out +=
+      "set encoding utf8\n"
+      "set datafile separator \"\\t\"\n"
+      "set border 3 linewidth 1.2\n"
+      "set tics nomirror out\n"
+      "set grid xtics ytics linecolor rgb '#D9D9D9' linewidth 1 dashtype 1\n"
+      "set key outside below center horizontal noenhanced samplen 3\n";
+  out += fmt::format("set title {}\n", quoted(title_of(group, quantity)));
+  out += fmt::format("set ylabel {}\n", quoted(quantity.axis));
+  out += fmt::format("set xlabel {}\n", quoted("seconds" + small_lines(caption_of(group, quantity))));
+  out += log_seconds ? log_axis("x", seconds, 1.1) : std::string("set xrange [0:*]\n");
+  if (quantity.log_axis) out += log_axis("y", values, 1.5);
+  if (std::isfinite(quantity.floor)) out += fmt::format("floor = {:g}\n", quantity.floor);
+
+  const std::array<std::pair<const char*, const char*>, 3> terminals = {
+      {{"svg", "svg enhanced size 960,640 dynamic font 'DejaVu Sans,16' background rgb 'white'"},
+       {"pdf", "pdfcairo enhanced size 18cm,12cm font 'DejaVu Sans,11'"},
+       {"png", "pngcairo enhanced size 1440,960 font 'DejaVu Sans,18' linewidth 1.5"}}};
+  std::string draw = plot_command(name, group, quantity, styles, values.min);
+  for (const auto& [extension, terminal] : terminals) {
+    out +=
+        fmt::format("\nset terminal {}\nset output {}\n{}", terminal, quoted(name + "." + extension), draw);
+    draw = "replot\n";
+  }
+  return out + "set output\n";
+}
+
+/// Runs `gnuplot SCRIPT` in the folder.
+void run_gnuplot(const fs::path& folder, const std::string& script) {
+  const fs::path log = fs::absolute(folder / "gnuplot.log");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  std::string program = "gnuplot", argument = script;
+  char* const arguments[] = {program.data(), argument.data(), nullptr};
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed == ENOENT)
+    throw Error(
+        "cannot draw figures: gnuplot was not found on PATH (Debian package gnuplot-nox; "
+        "scripts/install-deps)");
+  if (failed != 0) throw Error(std::string("cannot start gnuplot: ") + std::strerror(failed));
+
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  std::ifstream in(log);
+  const std::string said{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  throw Error("gnuplot failed on " + script + ": " + said);
+}
+
+void rename_into(const fs::path& from, const fs::path& folder) {
+  std::error_code error;
+  fs::rename(from, folder / from.filename(), error);
+  if (error) throw Error("cannot write " + (folder / from.filename()).string() + ": " + error.message());
+}
+
+/// A folder that goes away with its contents.
+struct ScratchFolder {
+  explicit ScratchFolder(const fs::path& parent) : path(parent / fmt::format(".drawing-{}", getpid())) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error) throw Error("cannot write below " + parent.string() + ": " + error.message());
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  fs::path path;
+};
+
+/// Writes one figure's five files; images appear under their names only once they are whole.
+fs::path write_figure(const fs::path& figures, const std::string& name, const std::string& script,
+                      const std::string& data) {
+  const ScratchFolder scratch(figures);
+  for (const auto& [extension, text] : {std::pair{".gp", &script}, std::pair{".tsv", &data}}) {
+    write_file_atomically(scratch.path / (name + extension), *text);
+    write_file_atomically(figures / (name + extension), *text);
+  }
+  run_gnuplot(scratch.path, name + ".gp");
+  for (const char* extension : {".svg", ".pdf", ".png"})
+    rename_into(scratch.path / (name + extension), figures);
+  return figures / (name + ".png");
+}
+
+}  // namespace
+
+double reference_bound(const StoredRun& run) {
+  const auto about = run.summary.find("run");
+  if (about == run.summary.end()) return kNaN;
+  const auto at_zero = about->find("kkt_at_zero");
+  if (at_zero == about->end() || !at_zero->is_number()) return kNaN;
+  return 2.0 * run.reference_kkt * at_zero->get<double>() / run.lambda;
+}
+
+std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::path& figures,
+                                  const CurveOptions& options) {
+  if (runs.empty()) throw Error::usage("no runs to draw");
+  if (!(options.floor > 0.0))
+    throw Error::usage(fmt::format("floor = {}: violated constraint floor > 0", options.floor));
+
+  std::map<std::string, std::size_t> styles;
+  std::map<std::pair<std::string, double>, Group> groups;
+  for (const StoredRun& run : runs) {
+    styles.try_emplace(run.label, styles.size());
+    groups[{run.dataset, run.lambda}].push_back(&run);
+  }
+
+  std::vector<fs::path> written;
+  for (const auto& [key, group] : groups)
+    for (const Quantity& quantity : quantities(options.floor)) {
+      if (range_drawn(group, quantity, options.log_seconds, true).empty()) continue;
+      const std::string name = safe_name(fmt::format("{}-lambda{}-{}{}", key.first, key.second, quantity.name,
+                                                     options.log_seconds ? "-logx" : ""));
+      written.push_back(write_figure(figures, name,
+                                     script_text(name, group, quantity, styles, options.log_seconds),
+                                     data_text(group, quantity)));
+    }
+  return written;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,283 @@
+#include "plots/curves.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "core/error.h"
+
+namespace proxbench {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kReference = 76214.125;
+
+bool have_gnuplot() {
+  return std::system("gnuplot --version >/dev/null 2>&1") == 0;
+}
+
+#define SKIP_WITHOUT_GNUPLOT() \
+  if (!have_gnuplot()) GTEST_SKIP() << "gnuplot is not installed: no image can be drawn"
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  EXPECT_TRUE(in) << file;
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::istringstream in(text_of(file));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// A run that falls to f* by a factor of ten every `decade` seconds, until `end`.
+StoredRun falling_run(const std::string& label, double decade, double end, double lambda = 100.0) {
+  StoredRun run;
+  run.dataset = "ocr-degree2";
+  run.description = "OCR letter.data, degree2, random split 6216/661, seed 1";
+  run.label = run.solver = label;
+  run.lambda = lambda;
+  run.reference_objective = kReference;
+  run.reference_kkt = 1e-11;
+  run.summary = {{"instances", 6216}, {"d", 215358}, {"threads", 2}, {"run", {{"kkt_at_zero", 4000.0}}}};
+  for (int i = 0; i <= 60; ++i) {
+    Sample sample;
+    sample.seconds = end * std::pow(i / 60.0, 2.0);
+    sample.iteration = i;
+    sample.passes = 1.5 * i;
+    sample.objective = kReference * (1.0 + 1.2 * std::pow(10.0, -sample.seconds / decade));
+    sample.nnz =
+        i == 0 ? 0 : static_cast<std::uint64_t>(1490 + 20000 * std::pow(10.0, -sample.seconds / decade));
+    sample.test_accuracy = 0.7366 * (1.0 - std::pow(10.0, -1.0 - sample.seconds / decade));
+    run.trace.push_back(sample);
+  }
+  return run;
+}
+
+class Curves : public ::testing::Test {
+ protected:
+  Curves() {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ =
+        fs::temp_directory_path() / ("proxbench-curves-" + std::to_string(getpid()) + "-" + info->name());
+    fs::remove_all(folder_);
+  }
+  ~Curves() override { fs::remove_all(folder_); }
+
+  fs::path file(const std::string& name) const { return folder_ / name; }
+
+  fs::path folder_;
+};
+
+TEST_F(Curves, DrawsThreeFiguresForADataSetAndLambda) {
+  SKIP_WITHOUT_GNUPLOT();
+  const auto written = make_curves({falling_run("prox-qn", 2, 20), falling_run("owl-qn", 15, 90)}, folder_);
+  ASSERT_EQ(written.size(), 3u);
+  for (const char* name : {"objective", "nnz", "accuracy"})
+    for (const char* extension : {".svg", ".pdf", ".png", ".gp", ".tsv"})
+      EXPECT_GT(fs::file_size(file(std::string("ocr-degree2-lambda100-") + name + extension)), 200u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 15) << "something else was left behind";
+  EXPECT_EQ(written[0], file("ocr-degree2-lambda100-objective.png"));
+  EXPECT_EQ(text_of(written[0]).substr(1, 3), "PNG");
+  EXPECT_EQ(text_of(file("ocr-degree2-lambda100-nnz.pdf")).substr(0, 4), "%PDF");
+  EXPECT_THAT(text_of(file("ocr-degree2-lambda100-objective.svg")), HasSubstr("prox-qn"));
+}
+
+TEST_F(Curves, TheScriptRunsByItselfInAnyFolderThatHoldsItsData) {
+  SKIP_WITHOUT_GNUPLOT();
+  make_curves({falling_run("prox-qn", 2, 20)}, folder_);
+  const std::string name = "ocr-degree2-lambda100-nnz";
+  const fs::path elsewhere = folder_ / "else where";
+  fs::create_directories(elsewhere);
+  for (const char* extension : {".gp", ".tsv"}) fs::copy(file(name + extension), elsewhere);
+  const std::string command = "cd '" + elsewhere.string() + "' && gnuplot " + name + ".gp 2>stderr.txt";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(text_of(elsewhere / "stderr.txt"), "");
+  for (const char* extension : {".svg", ".pdf", ".png"})
+    EXPECT_GT(fs::file_size(elsewhere / (name + extension)), 200u);
+}
+
+TEST_F(Curves, DataKeepEverySampleInOneBlockARun) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
+  second.repetition = 2;
+  first.trace.resize(2);
+  second.trace.resize(1);
+  first.trace[1].objective = kReference;  // not drawn, but kept
+  make_curves({first, second}, folder_);
+  EXPECT_THAT(
+      lines_of(file("ocr-degree2-lambda100-objective.tsv")),
+      ::testing::ElementsAre("label\trepetition\tseconds\trelative_difference\titeration\tpasses",
+                             ::testing::MatchesRegex("prox-qn\t1\t0\t1\\.(2|19999)[0-9]*\t0\t0"),
+                             ::testing::MatchesRegex("prox-qn\t1\t0\\.0055[0-9]*\t0\t1\t1\\.5"), "", "",
+                             ::testing::MatchesRegex("prox-qn\t2\t0\t1\\.(2|19999)[0-9]*\t0\t0")));
+}
+
+TEST_F(Curves, WhatWasNotMeasuredIsAnEmptyField) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun run = falling_run("prox-qn", 2, 20);
+  run.trace.resize(2);
+  run.trace[0].test_accuracy = kNaN;
+  make_curves({run}, folder_);
+  EXPECT_EQ(lines_of(file("ocr-degree2-lambda100-accuracy.tsv"))[1], "prox-qn\t1\t0\t\t0\t0");
+}
+
+TEST_F(Curves, NothingIsDrawnAtOrBelowTheFloor) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun run = falling_run("prox-qn", 2, 20);
+  run.trace.back().objective = kReference * (1.0 - 1e-9);
+  make_curves({run}, folder_, {.floor = 1e-10});
+  const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
+  EXPECT_THAT(script, HasSubstr("floor = 1e-10\n"));
+  EXPECT_THAT(script, HasSubstr("($4 > floor ? $4 : 1/0)"));
+  EXPECT_THAT(script, HasSubstr("Differences <= 1e-10 are rounding: not drawn."));
+  EXPECT_THAT(script, HasSubstr("prox-qn goes below f* by 1.0e-09."));
+}
+
+TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun run = falling_run("prox-qn", 2, 20);
+  EXPECT_DOUBLE_EQ(reference_bound(run), 2 * 1e-11 * 4000.0 / 100.0);
+  make_curves({run}, folder_);
+  const fs::path script = file("ocr-degree2-lambda100-objective.gp");
+  EXPECT_THAT(text_of(script), HasSubstr("f* = 76214.125 (within 8.0e-10 of the minimum)"));
+  EXPECT_THAT(text_of(script), HasSubstr("8e-10 with lines title 'proven accuracy of f*'"));
+
+  run.trace.resize(30);  // ends above the bound
+  make_curves({run}, folder_);
+  EXPECT_THAT(text_of(script), Not(HasSubstr("proven accuracy of f*")));
+
+  run.summary.erase("run");
+  EXPECT_TRUE(std::isnan(reference_bound(run)));
+}
+
+TEST_F(Curves, FiguresThatHaveNothingToShowAreNotMade) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun run = falling_run("prox-qn", 2, 20);
+  run.reference_objective = kNaN;
+  for (Sample& sample : run.trace) sample.test_accuracy = kNaN;
+  EXPECT_THAT(make_curves({run}, folder_), ::testing::ElementsAre(file("ocr-degree2-lambda100-nnz.png")));
+}
+
+TEST_F(Curves, SyntheticDataAreNamedInTheTitle) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun run = falling_run("prox-qn", 2, 20);
+  make_curves({run}, folder_);
+  EXPECT_THAT(text_of(file("ocr-degree2-lambda100-nnz.gp")), Not(HasSubstr("SYNTHETIC")));
+  run.description = "SYNTHETIC OCR-like data, 2000 words, seed 1";
+  make_curves({run}, folder_);
+  for (const char* name : {"objective", "nnz", "accuracy"})
+    EXPECT_THAT(text_of(file(std::string("ocr-degree2-lambda100-") + name + ".gp")),
+                HasSubstr("set title '{/:Bold SYNTHETIC DATA: "));
+}
+
+TEST_F(Curves, TitleSaysDataLambdaSizesAndThreads) {
+  SKIP_WITHOUT_GNUPLOT();
+  make_curves({falling_run("prox-qn", 2, 20, 0.5)}, folder_);
+  const std::string script = text_of(file("ocr-degree2-lambda0.5-objective.gp"));
+  EXPECT_THAT(script, HasSubstr("ocr-degree2, λ = 0.5"));
+  EXPECT_THAT(script, HasSubstr("OCR letter.data, degree2, random split 6216/661, seed 1"));
+  EXPECT_THAT(script, HasSubstr("6,216 instances, d = 215,358, threads: 2"));
+}
+
+TEST_F(Curves, ALabelKeepsItsColourOverFiguresAndRepetitions) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun again = falling_run("owl-qn", 16, 90);
+  again.repetition = 2;
+  make_curves({falling_run("prox-qn", 2, 20), falling_run("owl-qn", 15, 90), again,
+               falling_run("owl-qn", 15, 90, 50)},
+              folder_);
+  const auto count = [](const std::string& text, const std::string& word) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
+    return n;
+  };
+  const std::string both = text_of(file("ocr-degree2-lambda100-objective.gp"));
+  EXPECT_EQ(count(both, "#0072B2"), 1u);
+  EXPECT_EQ(count(both, "#D55E00"), 2u) << "two repetitions";
+  EXPECT_EQ(count(both, "title 'owl-qn'"), 1u) << "one entry in the legend";
+  EXPECT_EQ(count(both, "notitle"), 1u);
+  const std::string one = text_of(file("ocr-degree2-lambda50-objective.gp"));
+  EXPECT_EQ(count(one, "#0072B2"), 0u);
+  EXPECT_EQ(count(one, "#D55E00"), 1u);
+}
+
+TEST_F(Curves, LogSecondsGoToFiguresOfTheirOwn) {
+  SKIP_WITHOUT_GNUPLOT();
+  const std::vector<StoredRun> runs = {falling_run("prox-qn", 2, 20), falling_run("prox-gd", 500, 2000)};
+  make_curves(runs, folder_);
+  make_curves(runs, folder_, {.log_seconds = true});
+  EXPECT_THAT(text_of(file("ocr-degree2-lambda100-objective.gp")), HasSubstr("set xrange [0:*]"));
+  EXPECT_THAT(text_of(file("ocr-degree2-lambda100-objective-logx.gp")), HasSubstr("set logscale x"));
+  EXPECT_TRUE(fs::exists(file("ocr-degree2-lambda100-nnz-logx.png")));
+}
+
+TEST_F(Curves, MarksOfTheScriptLanguageInNamesAreDrawnAsTheyAre) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun run = falling_run("it's a_b^2 `touch oops` {x}", 2, 20);
+  run.dataset = "a/b c";
+  run.description = "Kassel's \"words\" \\ a_b `touch oops` {2}";
+  make_curves({run}, folder_);
+  const std::string picture = text_of(file("a_b_c-lambda100-objective.svg"));
+  EXPECT_THAT(picture, HasSubstr("a_b^2 `touch oops` {x}"));
+  EXPECT_THAT(picture, HasSubstr("a/b c"));
+  EXPECT_FALSE(fs::exists(file("oops")));
+}
+
+TEST_F(Curves, DivergedAndShortTracesAreDrawn) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun diverged = falling_run("sgd", 2, 20), single = falling_run("prox-qn", 2, 20);
+  diverged.trace[30].objective = std::numeric_limits<double>::infinity();
+  diverged.trace[31].objective = kNaN;
+  single.trace = {single.trace[1]};
+  EXPECT_EQ(make_curves({single}, folder_).size(), 3u);
+  EXPECT_EQ(make_curves({diverged, single}, folder_).size(), 3u);
+}
+
+TEST_F(Curves, RefusesWhatItCannotDraw) {
+  EXPECT_THROW(make_curves({}, folder_), Error);
+  EXPECT_THROW(make_curves({falling_run("prox-qn", 2, 20)}, folder_, {.floor = 0.0}), Error);
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+TEST_F(Curves, KeepsScriptAndDataWhereGnuplotIsMissing) {
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/nowhere", 1);
+  try {
+    make_curves({falling_run("prox-qn", 2, 20)}, folder_);
+    ADD_FAILURE() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("gnuplot was not found on PATH"));
+  }
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_TRUE(fs::exists(file("ocr-degree2-lambda100-objective.gp")));
+  EXPECT_TRUE(fs::exists(file("ocr-degree2-lambda100-objective.tsv")));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2) << "nothing half-made stays";
+}
+
+TEST_F(Curves, NamesTheFolderItCannotWrite) {
+  fs::create_directories(folder_);
+  std::ofstream(file("figures")) << "a file in the way";
+  try {
+    make_curves({falling_run("prox-qn", 2, 20)}, file("figures"));
+    ADD_FAILURE() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(file("figures").string()));
+  }
+}
+
+}  // namespace
+}  // namespace proxbench
