@@ -1,0 +1,569 @@
+#include "experiments/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "experiments/data_files.h"
+#include "experiments/ini.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+constexpr double kMaxSeed = 9007199254740991.0;  // 2^53 - 1, so that every seed is exact in JSON
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Names become parts of file names, so they keep to characters that are safe there.
+bool safe_name(std::string_view name) {
+  const auto safe = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("._+-").find(c) != std::string_view::npos;
+  };
+  return !name.empty() && name.front() != '.' && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), safe);
+}
+
+OptionSpec run_option(std::string_view name) {
+  for (const OptionSpec& spec : run_options())
+    if (spec.name == name) return spec;
+  throw Error("no run option '" + std::string(name) + "'");
+}
+
+/// "" where the text is a value of the option, else "found 'TEXT', expected CONSTRAINT".
+std::string value_problem(const OptionSpec& spec, const std::string& text) {
+  try {
+    Options({spec}).set(spec.name, text);
+    return "";
+  } catch (const Error&) {
+    std::string expected = spec.constraint();
+    if (spec.type == OptionType::kInt) expected = "an integer, " + expected;
+    if (spec.type == OptionType::kReal) expected = "a finite real, " + expected;
+    return fmt::format("found '{}', expected {}{}", text, expected, did_you_mean(text, spec.choices));
+  }
+}
+
+/// The values of one section: what its table says, overridden by what the file says.
+class Values {
+ public:
+  /// `keys`: the section's own and those of the solver or format. Null section: defaults only.
+  Values(const ConfigSectionInfo& info, const IniSection* section, const std::string& title,
+         Problems& problems)
+      : info_(info), section_(section) {
+    for (const OptionSpec& spec : info.keys) {
+      const IniEntry* entry = section ? section->find(spec.name) : nullptr;
+      if (!entry && contains(info.required, spec.name)) {
+        if (section)
+          problems.add(section->where,
+                       fmt::format("{} has no key '{}', expected {} = ...", title, spec.name, spec.name));
+        complete_ = false;
+        continue;
+      }
+      text_[spec.name] = entry ? entry->value : spec.default_value;
+      if (!entry) continue;
+      for (const std::string& problem : problems_of(spec, entry->value)) {
+        problems.add(entry->where, fmt::format("{} {}: {}", title, spec.name, problem));
+        text_[spec.name] = spec.default_value;
+        complete_ = false;
+      }
+    }
+  }
+
+  /// All required keys are there and all values are valid.
+  bool complete() const { return complete_; }
+  const std::string& text(std::string_view key) const { return text_.find(key)->second; }
+  std::vector<std::string> list(std::string_view key) const { return split_list(text(key)); }
+  double real(std::string_view key) const {
+    double value = 0;
+    parse_real(text(key), value);
+    return value;
+  }
+  std::vector<double> reals(std::string_view key) const {
+    std::vector<double> values;
+    for (const std::string& part : list(key)) parse_real(part, values.emplace_back());
+    return values;
+  }
+  std::int64_t integer(std::string_view key) const {
+    std::int64_t value = 0;
+    parse_integer(text(key), value);
+    return value;
+  }
+  bool boolean(std::string_view key) const {
+    for (const OptionSpec& spec : info_.keys) {
+      if (spec.name != key) continue;
+      Options options({spec});
+      options.set(key, text(key));
+      return options.boolean(key);
+    }
+    return false;
+  }
+  /// Where the key stands, or the section where it does not.
+  Location where(std::string_view key) const {
+    if (!section_) return {};
+    const IniEntry* entry = section_->find(key);
+    return entry ? entry->where : section_->where;
+  }
+  bool given(std::string_view key) const { return section_ && section_->find(key); }
+
+ private:
+  std::vector<std::string> problems_of(const OptionSpec& spec, const std::string& value) const {
+    std::vector<std::string> problems;
+    const auto check = [&](const OptionSpec& one, const std::string& text) {
+      if (std::string problem = value_problem(one, text); !problem.empty()) problems.push_back(problem);
+    };
+    if (!contains(info_.lists, spec.name)) {
+      if (contains(info_.required, spec.name) && value.empty())
+        problems.push_back("found nothing, expected " + spec.help);
+      else
+        check(spec, value);
+      return problems;
+    }
+    OptionSpec element = spec;
+    const std::vector<std::string> defaults = split_list(spec.default_value), parts = split_list(value);
+    element.default_value = defaults.empty() ? "" : defaults.front();
+    if (parts.empty() && (spec.type != OptionType::kString || contains(info_.required, spec.name)))
+      problems.push_back("found nothing, expected a list");
+    std::set<std::string> seen;
+    for (const std::string& part : parts) {
+      if (part.empty())
+        problems.push_back("found nothing between commas, expected a value");
+      else
+        check(element, part);
+      // 10 and 1e1 are the same value.
+      double number = 0;
+      const bool numeric = spec.type != OptionType::kString && parse_real(part, number);
+      if (!seen.insert(numeric ? fmt::format("{}", number) : part).second)
+        problems.push_back(fmt::format("found '{}' again, expected each value once", part));
+    }
+    return problems;
+  }
+
+  const ConfigSectionInfo& info_;
+  const IniSection* section_;
+  std::map<std::string, std::string, std::less<>> text_;
+  bool complete_ = true;
+};
+
+class ConfigReader {
+ public:
+  ConfigReader(const Ini& ini, const std::filesystem::path& folder, Problems& problems)
+      : ini_(ini), folder_(folder), problems_(problems) {}
+
+  ExperimentConfig read() {
+    for (const IniSection& section : ini_.sections) check_section_name(section);
+    read_experiment();
+    read_plot();
+    for (const IniSection& section : ini_.sections) {
+      if (head(section) == "data") read_data(section);
+      if (head(section) == "solver" && section.name != "solver") read_solver(section);
+    }
+    if (config_.data.empty() && !seen_data_)
+      problems_.add({ini_.source, 0}, "no data, expected [data] or [data.NAME]");
+    if (config_.solvers.empty() && !seen_solver_)
+      problems_.add({ini_.source, 0}, "no solver, expected [solver.LABEL] with LABEL a solver: " +
+                                          joined(solver_registry().names()));
+    return std::move(config_);
+  }
+
+ private:
+  static std::string head(const IniSection& section) {
+    return section.name.substr(0, section.name.find('.'));
+  }
+  static std::string tail(const IniSection& section) {
+    const std::size_t dot = section.name.find('.');
+    return dot == std::string::npos ? "" : section.name.substr(dot + 1);
+  }
+  static const ConfigSectionInfo& info(std::string_view name) {
+    for (const ConfigSectionInfo& section : config_sections())
+      if (section.name == name) return section;
+    throw Error("no config section '" + std::string(name) + "'");
+  }
+  static std::string title(const IniSection& section) { return "[" + section.name + "]"; }
+
+  void check_section_name(const IniSection& section) {
+    std::vector<std::string> names;
+    for (const ConfigSectionInfo& known : config_sections()) names.push_back(known.name);
+    const std::string kind = head(section);
+    const bool dotted = section.name.find('.') != std::string::npos;
+    if (!contains(names, kind)) {
+      problems_.add(
+          section.where,
+          fmt::format(
+              "found section {}, expected [experiment], [data], [data.NAME], [solver.LABEL] or [plot]{}",
+              title(section), did_you_mean(kind, names)));
+    } else if ((kind == "experiment" || kind == "plot") && dotted) {
+      problems_.add(section.where, fmt::format("found section {}, expected [{}]", title(section), kind));
+    } else if (kind == "solver" && !dotted) {
+      problems_.add(section.where, "found section [solver], expected [solver.LABEL], e.g. [solver.prox-qn]");
+      seen_solver_ = true;
+    } else if (dotted && !safe_name(tail(section))) {
+      problems_.add(section.where,
+                    fmt::format("found name '{}', expected letters, digits, '_', '+', '-' and '.', with a "
+                                "letter, digit, '_' or '+' first",
+                                tail(section)));
+    }
+  }
+
+  /// `more`: options that the chosen solver or format adds to the section's own keys.
+  void check_keys(const IniSection& section, const ConfigSectionInfo& known, const OptionTable& more) {
+    std::vector<std::string> names;
+    for (const OptionSpec& spec : known.keys) names.push_back(spec.name);
+    for (const OptionSpec& spec : more) names.push_back(spec.name);
+    for (const IniEntry& entry : section.entries)
+      if (!contains(names, entry.key))
+        problems_.add(entry.where,
+                      fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, title(section),
+                                  did_you_mean(entry.key, names), joined(names)));
+  }
+
+  /// The options that stand in the section beside its own keys.
+  Options read_options(const IniSection& section, const OptionTable& table) {
+    Options options(table);
+    for (const OptionSpec& spec : table) {
+      const IniEntry* entry = section.find(spec.name);
+      if (!entry) continue;
+      if (const std::string problem = value_problem(spec, entry->value); !problem.empty())
+        problems_.add(entry->where, fmt::format("{} {}: {}", title(section), spec.name, problem));
+      else
+        options.set(spec.name, entry->value);
+    }
+    return options;
+  }
+
+  void read_experiment() {
+    const ConfigSectionInfo& known = info("experiment");
+    const IniSection* section = ini_.find("experiment");
+    if (!section)
+      problems_.add({ini_.source, 0}, "no section [experiment], expected it with at least name and lambda");
+    else
+      check_keys(*section, known, {});
+    const Values values(known, section, "[experiment]", problems_);
+    if (!values.complete()) return;
+    config_.name = values.text("name");
+    if (!safe_name(config_.name))
+      problems_.add(values.where("name"),
+                    fmt::format("[experiment] name: found '{}', expected letters, digits, '_', '+', "
+                                "'-' and '.', with a letter, digit, '_' or '+' first",
+                                config_.name));
+    config_.title = values.given("title") ? values.text("title") : config_.name;
+    config_.lambdas = values.reals("lambda");
+    config_.mu = values.real("mu");
+    config_.threads = static_cast<int>(values.integer("threads"));
+    config_.backend = parse_backend(values.text("backend"));
+    config_.repetitions = static_cast<int>(values.integer("repetitions"));
+    config_.seed = static_cast<std::uint64_t>(values.integer("seed"));
+    config_.sample_kkt = values.boolean("sample_kkt");
+    config_.reference_tol = values.real("reference_tol");
+    config_.reference_time_limit = values.real("reference_time_limit");
+    config_.targets = values.reals("targets");
+    tol_ = values.real("tol");
+    time_limit_ = values.real("time_limit");
+    max_iterations_ = values.integer("max_iterations");
+  }
+
+  void read_plot() {
+    const IniSection* section = ini_.find("plot");
+    if (section) check_keys(*section, info("plot"), {});
+    const Values values(info("plot"), section, "[plot]", problems_);
+    config_.plot.log_seconds = values.boolean("log_seconds");
+    config_.plot.floor = values.real("floor");
+  }
+
+  void read_data(const IniSection& section) {
+    seen_data_ = true;
+    const ConfigSectionInfo& known = info("data");
+    const Values values(known, &section, title(section), problems_);
+    if (!values.complete()) return;
+    const std::vector<std::string> formats = data_format_registry().names();
+    const std::string& name = values.text("format");
+    if (!contains(formats, name)) {
+      problems_.add(values.where("format"),
+                    fmt::format("{} format: found '{}'{}, expected one of {}", title(section), name,
+                                did_you_mean(name, formats), joined(formats)));
+      return;
+    }
+    const DataFormatInfo& format = data_format_registry().find(name);
+    check_keys(section, known, format.options);
+    DataConfig data{
+        tail(section).empty() ? name : tail(section), name, {}, read_options(section, format.options)};
+    if (!format.needs_files) {
+      for (const char* key : {"train", "test", "hierarchy"})
+        if (values.given(key))
+          problems_.add(values.where(key),
+                        fmt::format("{} {}: found '{}', expected no file: the data of format {} are "
+                                    "generated",
+                                    title(section), key, values.text(key), name));
+    } else if (values.list("train").empty()) {
+      problems_.add(values.where("train"), title(section) + " has no training file, expected train = FILE");
+    } else {
+      data.files.train = find_files(values, "train");
+      data.files.test = find_files(values, "test");
+      for (const std::string& file : find_files(values, "hierarchy")) data.files.hierarchy = file;
+    }
+    for (const DataConfig& other : config_.data)
+      if (other.name == data.name)
+        problems_.add(section.where,
+                      fmt::format("found a second data set named '{}', expected each name once", data.name));
+    config_.data.push_back(std::move(data));
+  }
+
+  std::vector<std::string> find_files(const Values& values, const char* key) {
+    std::vector<std::string> found;
+    for (const std::string& given : values.list(key)) {
+      try {
+        found.push_back(find_data_file(given, folder_).string());
+      } catch (const Error& error) {
+        problems_.add(values.where(key), fmt::format("{}: {}", key, error.what()));
+      }
+    }
+    return found;
+  }
+
+  void read_solver(const IniSection& section) {
+    seen_solver_ = true;
+    const ConfigSectionInfo& known = info("solver");
+    const Values values(known, &section, title(section), problems_);
+    const std::vector<std::string> solvers = solver_registry().names();
+    const std::string name = values.given("solver") ? values.text("solver") : tail(section);
+    if (!contains(solvers, name)) {
+      problems_.add(values.where("solver"),
+                    fmt::format("{} {}: found '{}'{}, expected one of {}", title(section),
+                                values.given("solver") ? "solver" : "label without a key 'solver'", name,
+                                did_you_mean(name, solvers), joined(solvers)));
+      return;
+    }
+    const SolverInfo& solver = solver_registry().find(name);
+    check_keys(section, known, solver.options);
+    config_.solvers.push_back(
+        {tail(section), name, read_options(section, solver.options),
+         values.given("tol") ? values.real("tol") : tol_,
+         values.given("time_limit") ? values.real("time_limit") : time_limit_,
+         values.given("max_iterations") ? values.integer("max_iterations") : max_iterations_});
+  }
+
+  const Ini& ini_;
+  const std::filesystem::path& folder_;
+  Problems& problems_;
+  ExperimentConfig config_{};
+  double tol_ = 0, time_limit_ = 0;  // what a solver's section may override
+  std::int64_t max_iterations_ = 0;
+  bool seen_data_ = false, seen_solver_ = false;
+};
+
+}  // namespace
+
+const OptionTable& run_options() {
+  static const OptionTable table = {
+      {.name = "lambda",
+       .type = OptionType::kReal,
+       .default_value = "1",
+       .help = "weight of ||w||_1 in F",
+       .min = 0,
+       .min_open = true},
+      {.name = "mu",
+       .type = OptionType::kReal,
+       .default_value = "0",
+       .help = "weight of ||w||_2^2 / 2 in F",
+       .min = 0},
+      {.name = "tol",
+       .type = OptionType::kReal,
+       .default_value = "1e-6",
+       .help = "stop when kkt <= tol * (kkt at w = 0)",
+       .min = 0,
+       .max = 1},
+      {.name = "max_iterations",
+       .type = OptionType::kInt,
+       .default_value = "0",
+       .help = "stop after so many iterations; 0: no limit",
+       .min = 0},
+      {.name = "time_limit",
+       .type = OptionType::kReal,
+       .default_value = "0",
+       .help = "stop after so many seconds on the clock; 0: no limit",
+       .min = 0},
+      {.name = "threads",
+       .type = OptionType::kInt,
+       .default_value = "0",
+       .help = "number of threads; 0: all cores",
+       .min = 0,
+       .max = 1024},
+      {.name = "backend",
+       .type = OptionType::kString,
+       .default_value = "openmp",
+       .help = "parallel back end",
+       .choices = {"openmp", "tbb"}},
+      {.name = "seed",
+       .type = OptionType::kInt,
+       .default_value = "1",
+       .help = "seed of the solver's random choices",
+       .min = 0,
+       .max = kMaxSeed},
+  };
+  return table;
+}
+
+const std::vector<ConfigSectionInfo>& config_sections() {
+  static const std::vector<ConfigSectionInfo> sections = [] {
+    const auto shared = [](std::string_view name, const char* help = nullptr) {
+      OptionSpec spec = run_option(name);
+      if (help) spec.help = help;
+      return spec;
+    };
+    std::vector<ConfigSectionInfo> all;
+    all.push_back(
+        {"experiment",
+         "what is run: every data set x lambda x solver x repetition",
+         {
+             {.name = "name",
+              .default_value = "",
+              .help = "name of the experiment; results go to results/NAME"},
+             {.name = "title", .default_value = "", .help = "one line for people; default: the name"},
+             shared("lambda", "list of weights of ||w||_1 in F"),
+             shared("mu"),
+             shared("threads"),
+             shared("backend"),
+             shared("tol"),
+             shared("time_limit", "seconds on the clock for each run; 0: no limit"),
+             shared("max_iterations"),
+             {.name = "repetitions",
+              .type = OptionType::kInt,
+              .default_value = "1",
+              .help = "runs of each solver",
+              .min = 1,
+              .max = 10000},
+             shared("seed", "seed of the solvers' random choices; repetition r runs with seed + r - 1"),
+             {.name = "reference_tol",
+              .type = OptionType::kReal,
+              .default_value = "1e-9",
+              .help = "tol of the prox-qn run that gives f*",
+              .min = 0,
+              .max = 1},
+             {.name = "reference_time_limit",
+              .type = OptionType::kReal,
+              .default_value = "600",
+              .help = "its time limit in seconds on the clock; 0: no limit",
+              .min = 0},
+             {.name = "sample_kkt",
+              .type = OptionType::kBool,
+              .default_value = "false",
+              .help = "measure kkt at every sample of a trace, off the clock"},
+             {.name = "targets",
+              .type = OptionType::kReal,
+              .default_value = "1e-2, 1e-4, 1e-6, 1e-8",
+              .help = "list of relative differences to f* whose times the tables show",
+              .min = 0,
+              .min_open = true},
+         },
+         {"lambda", "targets"},
+         {"name", "lambda"}});
+    all.push_back(
+        {"data",
+         "[data] or [data.NAME]: a data set; also takes the options of its format",
+         {
+             {.name = "format", .default_value = "", .help = "a data format"},
+             {.name = "train", .default_value = "", .help = "list of training files"},
+             {.name = "test", .default_value = "", .help = "list of test files"},
+             {.name = "hierarchy", .default_value = "", .help = "file with the hierarchy of classes"},
+         },
+         {"train", "test"},
+         {"format"}});
+    all.push_back({"solver",
+                   "[solver.LABEL]: a solver; also takes the solver's own options",
+                   {
+                       {.name = "solver", .default_value = "", .help = "a solver; default: the LABEL"},
+                       shared("tol", "overrides that of [experiment]"),
+                       shared("time_limit", "overrides that of [experiment]"),
+                       shared("max_iterations", "overrides that of [experiment]"),
+                   }});
+    all.push_back({"plot",
+                   "how the figures are drawn",
+                   {
+                       {.name = "log_seconds",
+                        .type = OptionType::kBool,
+                        .default_value = "false",
+                        .help = "seconds on a log axis"},
+                       {.name = "floor",
+                        .type = OptionType::kReal,
+                        .default_value = "1e-12",
+                        .help = "relative differences to f* at or below this are not drawn",
+                        .min = 0,
+                        .min_open = true},
+                   }});
+    return all;
+  }();
+  return sections;
+}
+
+ExperimentConfig parse_config(std::string_view text, const std::string& source,
+                              const std::filesystem::path& folder,
+                              const std::vector<std::string>& overrides) {
+  Problems problems;
+  Ini ini = parse_ini(text, source, problems);
+  for (const std::string& assignment : overrides) apply_override(ini, assignment, problems);
+  ExperimentConfig config = ConfigReader(ini, folder, problems).read();
+  problems.throw_if_any(source);
+  return config;
+}
+
+ExperimentConfig load_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+  std::error_code ignored;  // a file that cannot be looked at cannot be opened either
+  std::ifstream in(file);
+  if (std::filesystem::is_directory(file, ignored) || !in)
+    throw Error::usage(file.string() + ": cannot be read, expected a config file");
+  std::ostringstream text;
+  text << in.rdbuf();
+  return parse_config(text.str(), file.string(), file.parent_path(), overrides);
+}
+
+std::string ExperimentConfig::to_ini() const {
+  std::string out = "[experiment]\n";
+  const auto line = [&](std::string_view key, const auto& value) {
+    out += fmt::format("{} = {}\n", key, value);
+  };
+  line("name", name);
+  line("title", title);
+  line("lambda", fmt::format("{}", fmt::join(lambdas, ", ")));
+  line("mu", mu);
+  line("threads", threads);
+  line("backend", backend_name(backend));
+  line("repetitions", repetitions);
+  line("seed", seed);
+  line("reference_tol", reference_tol);
+  line("reference_time_limit", reference_time_limit);
+  line("sample_kkt", sample_kkt);
+  line("targets", fmt::format("{}", fmt::join(targets, ", ")));
+  for (const DataConfig& one : data) {
+    out += fmt::format("\n[data.{}]\n", one.name);
+    line("format", one.format);
+    if (!one.files.train.empty()) line("train", joined(one.files.train));
+    if (!one.files.test.empty()) line("test", joined(one.files.test));
+    if (!one.files.hierarchy.empty()) line("hierarchy", one.files.hierarchy);
+    for (const auto& [key, value] : one.options.items()) line(key, value);
+  }
+  for (const SolverConfig& one : solvers) {
+    out += fmt::format("\n[solver.{}]\n", one.label);
+    line("solver", one.solver);
+    line("tol", one.tol);
+    line("time_limit", one.time_limit);
+    line("max_iterations", one.max_iterations);
+    for (const auto& [key, value] : one.options.items()) line(key, value);
+  }
+  out += "\n[plot]\n";
+  line("log_seconds", plot.log_seconds);
+  line("floor", plot.floor);
+  return out;
+}
+
+}  // namespace proxbench

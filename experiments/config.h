@@ -1,0 +1,83 @@
+#pragma once
+/// The typed config of an experiment: a grid of data sets x lambdas x solvers x repetitions, read from an INI
+/// file and --set overrides. Everything that is wrong is reported at once, each with its line.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/options.h"
+#include "core/parallel.h"
+#include "experiments/data/readers.h"
+
+namespace proxbench {
+
+/// What the keys of one kind of section may be; feeds parsing, `proxbench list --options` and the
+/// documentation.
+struct ConfigSectionInfo {
+  std::string name;  ///< "experiment", "data", "solver", "plot"
+  std::string help;
+  OptionTable keys;
+  std::vector<std::string> lists = {};     ///< keys that take several values, separated by commas
+  std::vector<std::string> required = {};  ///< keys without a default
+};
+/// In the order in which they are documented.
+const std::vector<ConfigSectionInfo>& config_sections();
+
+/// The options that `train`, `certify` and `predict` share with [experiment]: lambda, mu, tol,
+/// max_iterations, time_limit, threads, backend, seed.
+const OptionTable& run_options();
+
+struct DataConfig {
+  std::string name;  ///< of the section, or of the format for a plain [data]
+  std::string format;
+  DataFiles files;  ///< as they were found
+  Options options;  ///< of the format
+};
+
+struct SolverConfig {
+  std::string label;
+  std::string solver;  ///< registered name
+  Options options;
+  double tol;
+  double time_limit;            ///< seconds on the clock; 0: no limit
+  std::int64_t max_iterations;  ///< 0: no limit
+};
+
+/// How figures are drawn; see CurveOptions.
+struct PlotConfig {
+  bool log_seconds = false;
+  double floor = 1e-12;
+};
+
+struct ExperimentConfig {
+  std::string name, title;
+  std::vector<double> lambdas;
+  double mu;
+  int threads;  ///< 0: all cores
+  Backend backend;
+  int repetitions;
+  std::uint64_t seed;  ///< repetition r runs with seed + r - 1
+  bool sample_kkt;
+  double reference_tol, reference_time_limit;
+  std::vector<double> targets;
+  std::vector<DataConfig> data;
+  std::vector<SolverConfig> solvers;
+  PlotConfig plot;
+
+  /// An INI text that reads back to the same config, every default written out.
+  std::string to_ini() const;
+};
+
+/// `source` names the text in messages, relative data files are also looked for below `folder`. Throws Error
+/// (kUsage) with all problems: "file:line: [section] key: found X, expected Y".
+ExperimentConfig parse_config(std::string_view text, const std::string& source,
+                              const std::filesystem::path& folder,
+                              const std::vector<std::string>& overrides = {});
+/// Reads the file first; throws Error (kUsage) also where that fails.
+ExperimentConfig load_config(const std::filesystem::path& file,
+                             const std::vector<std::string>& overrides = {});
+
+}  // namespace proxbench
