@@ -192,7 +192,7 @@ std::string caption_of(const Group& group, const Quantity& quantity) {
   std::string out;
   for (const auto& [objective, bound] : references) {
     out += fmt::format("{}f* = {:.10g}", out.empty() ? "" : "; ", objective);
-    if (std::isfinite(bound)) out += fmt::format(" (within {:.1e} of the minimum)", bound);
+    if (std::isfinite(bound)) out += fmt::format(" (proven to a relative accuracy of {:.1e})", bound);
   }
   out += fmt::format("\nDifferences <= {:g} are rounding: not drawn.", quantity.floor);
   for (const auto& [label, difference] : below)
@@ -227,11 +227,13 @@ Range range_drawn(const Group& group, const Quantity& quantity, bool log_seconds
   return range;
 }
 
-/// Range and ticks of a log axis ("x" or "y"): a tick a decade, or at 1, 2, 5 where there are few decades.
-std::string log_axis(const char* axis, const Range& range, double margin) {
+/// Range and ticks of a log axis ("x" or "y"): a tick a decade in gnuplot's `format`, or at 1, 2, 5 where
+/// there are few decades.
+std::string log_axis(const char* axis, const Range& range, double margin, const char* format) {
   const double low = range.min / margin, high = range.max * margin;
   std::string out = fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\n", axis, low, high);
-  if (std::log10(high / low) > kFewDecades) return out + fmt::format("set format {} '10^{{%L}}'\n", axis);
+  if (std::log10(high / low) > kFewDecades)
+    return out + fmt::format("set format {0} {1}\nset {0}tics 10\n", axis, format);
   std::string ticks;
   for (int decade = static_cast<int>(std::floor(std::log10(low))); decade <= std::log10(high); ++decade)
     for (const int digit : {1, 2, 5}) {
@@ -281,8 +283,7 @@ std::string plot_command(const std::string& name, const Group& group, const Quan
   }
   if (quantity.name == "objective" && bound > smallest)
     curves.push_back(fmt::format(
-        "{:.3g} with lines title 'proven accuracy of f*' linecolor rgb '#7F7F7F' linewidth 1.5 dashtype 3",
-        bound));
+        "{:.3g} with lines title 'accuracy of f*' linecolor rgb '#7F7F7F' linewidth 1.5 dashtype 3", bound));
   return fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
 }
 
@@ -297,13 +298,13 @@ std::string script_text(const std::string& name, const Group& group, const Quant
       "set datafile separator \"\\t\"\n"
       "set border 3 linewidth 1.2\n"
       "set tics nomirror out\n"
-      "set grid xtics ytics linecolor rgb '#D9D9D9' linewidth 1 dashtype 1\n"
-      "set key outside below center horizontal noenhanced samplen 3\n";
+      "set grid xtics ytics linetype 1 linecolor rgb '#E3E3E3' linewidth 1\n"
+      "set key outside right top vertical Left reverse noenhanced samplen 2.5 spacing 1.3\n";
   out += fmt::format("set title {}\n", quoted(title_of(group, quantity)));
   out += fmt::format("set ylabel {}\n", quoted(quantity.axis));
   out += fmt::format("set xlabel {}\n", quoted("seconds" + small_lines(caption_of(group, quantity))));
-  out += log_seconds ? log_axis("x", seconds, 1.1) : std::string("set xrange [0:*]\n");
-  if (quantity.log_axis) out += log_axis("y", values, 1.5);
+  out += log_seconds ? log_axis("x", seconds, 1.1, "'%g'") : std::string("set xrange [0:*]\n");
+  if (quantity.log_axis) out += log_axis("y", values, 1.5, "'10^{%L}'");
   if (std::isfinite(quantity.floor)) out += fmt::format("floor = {:g}\n", quantity.floor);
 
   const std::array<std::pair<const char*, const char*>, 3> terminals = {

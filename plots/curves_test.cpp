@@ -153,12 +153,12 @@ TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
   EXPECT_DOUBLE_EQ(reference_bound(run), 2 * 1e-11 * 4000.0 / 100.0);
   make_curves({run}, folder_);
   const fs::path script = file("ocr-degree2-lambda100-objective.gp");
-  EXPECT_THAT(text_of(script), HasSubstr("f* = 76214.125 (within 8.0e-10 of the minimum)"));
-  EXPECT_THAT(text_of(script), HasSubstr("8e-10 with lines title 'proven accuracy of f*'"));
+  EXPECT_THAT(text_of(script), HasSubstr("f* = 76214.125 (proven to a relative accuracy of 8.0e-10)"));
+  EXPECT_THAT(text_of(script), HasSubstr("8e-10 with lines title 'accuracy of f*'"));
 
   run.trace.resize(30);  // ends above the bound
   make_curves({run}, folder_);
-  EXPECT_THAT(text_of(script), Not(HasSubstr("proven accuracy of f*")));
+  EXPECT_THAT(text_of(script), Not(HasSubstr("accuracy of f*")));
 
   run.summary.erase("run");
   EXPECT_TRUE(std::isnan(reference_bound(run)));
