@@ -1,0 +1,113 @@
+#include "core/design_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+
+namespace proxbench {
+namespace {
+
+template <class T>
+std::size_t bytes(const std::vector<T>& v) {
+  return v.capacity() * sizeof(T);
+}
+
+}  // namespace
+
+void DesignMatrix::Builder::add(Index feature, double value) {
+  if (binary_ && value != 1.0) {
+    value_.assign(index_.size(), 1.0);
+    binary_ = false;
+  }
+  index_.push_back(feature);
+  if (!binary_) value_.push_back(value);
+}
+
+void DesignMatrix::Builder::end_position() {
+  const std::size_t first = begin_.back(), last = index_.size();
+  const auto start = static_cast<std::ptrdiff_t>(first);
+  const bool sorted =
+      std::adjacent_find(index_.begin() + start, index_.end(), std::greater_equal<>()) == index_.end();
+  const bool storable = binary_ || std::all_of(value_.begin() + start, value_.end(),
+                                               [](double v) { return v != 0.0 && std::isfinite(v); });
+  if (sorted && storable) {
+    begin_.push_back(last);
+    return;
+  }
+
+  std::vector<std::pair<Index, double>> row;
+  row.reserve(last - first);
+  for (std::size_t i = first; i < last; ++i) row.emplace_back(index_[i], binary_ ? 1.0 : value_[i]);
+  // Stable, so that duplicates are summed in the order in which they were added.
+  std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  index_.resize(first);
+  if (!binary_) value_.resize(first);
+  for (std::size_t i = 0; i < row.size();) {
+    const Index feature = row[i].first;
+    double sum = 0.0;
+    for (; i < row.size() && row[i].first == feature; ++i) sum += row[i].second;
+    if (!std::isfinite(sum))
+      throw Error("design matrix: position " + std::to_string(begin_.size() - 1) + ", feature " +
+                  std::to_string(feature) + " has value " + std::to_string(sum) + ", expected a finite one");
+    if (sum != 0.0) add(feature, sum);
+  }
+  begin_.push_back(index_.size());
+}
+
+DesignMatrix DesignMatrix::Builder::build(Index features) && {
+  if (begin_.back() != index_.size())
+    throw Error("design matrix: " + std::to_string(index_.size() - begin_.back()) +
+                " entries after the last end_position()");
+  if (begin_.size() - 1 > std::numeric_limits<Index>::max())
+    throw Error("design matrix: " + std::to_string(begin_.size() - 1) +
+                " positions, expected fewer than 2^32");
+  for (std::size_t p = 0; p + 1 < begin_.size(); ++p)
+    if (begin_[p] < begin_[p + 1] && index_[begin_[p + 1] - 1] >= features)
+      throw Error("design matrix: position " + std::to_string(p) + " holds feature " +
+                  std::to_string(index_[begin_[p + 1] - 1]) + ", expected features below " +
+                  std::to_string(features));
+  if (std::all_of(value_.begin(), value_.end(), [](double v) { return v == 1.0; })) value_ = {};
+
+  DesignMatrix out;
+  out.positions_ = static_cast<Index>(begin_.size() - 1);
+  out.features_ = features;
+  begin_.shrink_to_fit();
+  index_.shrink_to_fit();
+  value_.shrink_to_fit();
+  out.row_begin_ = std::move(begin_);
+  out.row_index_ = std::move(index_);
+  out.row_value_ = std::move(value_);
+  *this = Builder();
+  out.index_columns();
+  return out;
+}
+
+std::size_t DesignMatrix::memory_bytes() const {
+  return bytes(row_begin_) + bytes(column_begin_) + bytes(row_index_) + bytes(column_index_) +
+         bytes(row_value_) + bytes(column_value_);
+}
+
+// Counting sort by feature; walking the rows in order leaves each column sorted by position.
+void DesignMatrix::index_columns() {
+  column_begin_.assign(std::size_t{features_} + 1, 0);
+  for (Index j : row_index_) ++column_begin_[std::size_t{j} + 1];
+  std::partial_sum(column_begin_.begin(), column_begin_.end(), column_begin_.begin());
+
+  column_index_.resize(row_index_.size());
+  column_value_.resize(row_value_.size());
+  std::vector<std::uint64_t> next(column_begin_.begin(), column_begin_.end() - 1);
+  for (Index p = 0; p < positions_; ++p)
+    for (std::uint64_t i = row_begin_[p]; i < row_begin_[p + 1]; ++i) {
+      const std::uint64_t to = next[row_index_[i]]++;
+      column_index_[to] = p;
+      if (!row_value_.empty()) column_value_[to] = row_value_[i];
+    }
+}
+
+}  // namespace proxbench

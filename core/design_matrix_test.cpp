@@ -1,0 +1,181 @@
+#include "core/design_matrix.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "core/random.h"
+
+namespace proxbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(DesignMatrix, RowsAreSortedAndDuplicatesAreSummed) {
+  DesignMatrix::Builder b;
+  b.add(3, 0.5);
+  b.add(1, 2.0);
+  b.add(3, 0.25);
+  b.end_position();
+  const DesignMatrix x = std::move(b).build(5);
+  EXPECT_EQ(x.positions(), 1u);
+  EXPECT_EQ(x.features(), 5u);
+  EXPECT_EQ(x.nonzeros(), 2u);
+  EXPECT_THAT(x.row(0), ElementsAre(1, 3));
+  EXPECT_THAT(x.row_values(0), ElementsAre(2.0, 0.75));
+}
+
+TEST(DesignMatrix, ColumnsHoldThePositionsInOrder) {
+  //      f0   f1   f2
+  // p0    .    2    1
+  // p1    .    .    .
+  // p2    4    3    .
+  DesignMatrix::Builder b;
+  b.add(2, 1);
+  b.add(1, 2);
+  b.end_position();
+  b.end_position();
+  b.add(0, 4);
+  b.add(1, 3);
+  b.end_position();
+  const DesignMatrix x = std::move(b).build(3);
+  EXPECT_THAT(x.row(1), IsEmpty());
+  EXPECT_THAT(x.column(0), ElementsAre(2));
+  EXPECT_THAT(x.column_values(0), ElementsAre(4.0));
+  EXPECT_THAT(x.column(1), ElementsAre(0, 2));
+  EXPECT_THAT(x.column_values(1), ElementsAre(2.0, 3.0));
+  EXPECT_THAT(x.column(2), ElementsAre(0));
+  EXPECT_THAT(x.column_values(2), ElementsAre(1.0));
+  EXPECT_FALSE(x.binary());
+}
+
+TEST(DesignMatrix, KeepsNoValuesWhereAllAreOne) {
+  DesignMatrix::Builder b;
+  b.add(1, 1);
+  b.add(0, 1);
+  b.end_position();
+  const DesignMatrix x = std::move(b).build(2);
+  EXPECT_TRUE(x.binary());
+  EXPECT_THAT(x.row(0), ElementsAre(0, 1));
+  EXPECT_THAT(x.row_values(0), IsEmpty());
+  EXPECT_THAT(x.column_values(0), IsEmpty());
+}
+
+TEST(DesignMatrix, IsBinaryWhenOtherValuesWereMergedOrDropped) {
+  DesignMatrix::Builder b;
+  b.add(0, 1);
+  b.add(1, 0.0);   // dropped
+  b.add(2, 0.25);  // 0.25 + 0.75 = 1
+  b.add(2, 0.75);
+  b.add(3, 2.0);  // cancels
+  b.add(3, -2.0);
+  b.end_position();
+  const DesignMatrix x = std::move(b).build(4);
+  EXPECT_TRUE(x.binary());
+  EXPECT_THAT(x.row(0), ElementsAre(0, 2));
+  EXPECT_EQ(x.nonzeros(), 2u);
+}
+
+TEST(DesignMatrix, ADuplicateOfOnesIsATwoAndEarlierRowsStayOnes) {
+  DesignMatrix::Builder b;
+  b.add(0, 1);
+  b.end_position();
+  b.add(0, 1);
+  b.add(1, 1);
+  b.add(1, 1);
+  b.end_position();
+  const DesignMatrix x = std::move(b).build(2);
+  EXPECT_FALSE(x.binary());
+  EXPECT_THAT(x.row_values(0), ElementsAre(1.0));
+  EXPECT_THAT(x.row_values(1), ElementsAre(1.0, 2.0));
+  EXPECT_THAT(x.column_values(0), ElementsAre(1.0, 1.0));
+}
+
+TEST(DesignMatrix, RandomMatrixReadsBackByRowAndByColumn) {
+  Random random(7);
+  constexpr Index kPositions = 50, kFeatures = 20;
+  std::map<std::pair<Index, Index>, double> want;
+  DesignMatrix::Builder b;
+  for (Index p = 0; p < kPositions; ++p) {
+    for (int n = 0; n < 8; ++n) {
+      const Index j = static_cast<Index>(random.below(kFeatures));
+      const double v = static_cast<double>(random.below(5)) - 2.0;  // integers: sums are exact in any order
+      b.add(j, v);
+      want[{p, j}] += v;
+    }
+    b.end_position();
+  }
+  std::erase_if(want, [](const auto& entry) { return entry.second == 0.0; });
+  const DesignMatrix x = std::move(b).build(kFeatures);
+  EXPECT_EQ(x.nonzeros(), want.size());
+  std::map<std::pair<Index, Index>, double> rows, columns;
+  for (Index p = 0; p < kPositions; ++p)
+    for (std::size_t i = 0; i < x.row(p).size(); ++i) rows[{p, x.row(p)[i]}] = x.row_values(p)[i];
+  for (Index j = 0; j < kFeatures; ++j) {
+    const auto column = x.column(j);
+    EXPECT_TRUE(std::is_sorted(column.begin(), column.end()));
+    for (std::size_t i = 0; i < column.size(); ++i) columns[{column[i], j}] = x.column_values(j)[i];
+  }
+  EXPECT_EQ(rows, want);
+  EXPECT_EQ(columns, want);
+}
+
+TEST(DesignMatrix, OfNothingIsEmpty) {
+  const DesignMatrix x = DesignMatrix::Builder().build(3);
+  EXPECT_EQ(x.positions(), 0u);
+  EXPECT_EQ(x.nonzeros(), 0u);
+  EXPECT_THAT(x.column(2), IsEmpty());
+}
+
+TEST(DesignMatrix, MemoryIsTheTwoIndicesWithoutSlack) {
+  DesignMatrix::Builder b;
+  for (int p = 0; p < 1000; ++p) {
+    for (Index j = 0; j < 100; ++j) b.add(j, 1);
+    b.end_position();
+  }
+  const DesignMatrix x = std::move(b).build(100);
+  EXPECT_EQ(x.memory_bytes(), 2 * 100'000 * sizeof(Index) + (1001 + 101) * sizeof(std::uint64_t));
+}
+
+TEST(DesignMatrix, RefusesWhatItCannotHold) {
+  EXPECT_EQ(error_of([] {
+              DesignMatrix::Builder b;
+              b.end_position();
+              b.add(5, 1);
+              b.end_position();
+              std::move(b).build(5);
+            }),
+            "design matrix: position 1 holds feature 5, expected features below 5");
+  EXPECT_EQ(error_of([] {
+              DesignMatrix::Builder b;
+              b.add(0, 1);
+              std::move(b).build(5);
+            }),
+            "design matrix: 1 entries after the last end_position()");
+  EXPECT_EQ(error_of([] {
+              DesignMatrix::Builder b;
+              b.add(2, std::numeric_limits<double>::infinity());
+              b.end_position();
+            }),
+            "design matrix: position 0, feature 2 has value inf, expected a finite one");
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,0 +1,195 @@
+#include "core/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+namespace proxbench {
+namespace {
+
+/// "1" rather than "1.000000": the shortest text that reads back to the same double.
+std::string short_text(double value) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  return {buffer, end};
+}
+
+bool parse_boolean(std::string_view text, bool& out) {
+  out = text == "true" || text == "yes" || text == "on" || text == "1";
+  return out || text == "false" || text == "no" || text == "off" || text == "0";
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+bool within_bounds(const OptionSpec& spec, double value) {
+  const bool above = spec.min_open ? value > spec.min : value >= spec.min;
+  const bool below = spec.max_open ? value < spec.max : value <= spec.max;
+  return above && below;
+}
+
+/// What is wrong with `text` as a value of `spec`, or "" where nothing is.
+std::string complaint(const OptionSpec& spec, std::string_view text) {
+  double real = 0.0;
+  std::int64_t integer = 0;
+  bool boolean = false;
+  switch (spec.type) {
+    case OptionType::kInt:
+      if (!parse_integer(text, integer)) return "expected an integer";
+      real = static_cast<double>(integer);
+      break;
+    case OptionType::kReal:
+      if (!parse_real(text, real)) return "expected a finite real number";
+      break;
+    case OptionType::kBool:
+      return parse_boolean(text, boolean) ? "" : "expected true or false (also yes/no, on/off, 1/0)";
+    case OptionType::kString:
+      if (spec.choices.empty() ||
+          std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end())
+        return "";
+      return "expected " + spec.constraint() + did_you_mean(text, spec.choices);
+  }
+  return within_bounds(spec, real) ? "" : "violated constraint " + spec.constraint();
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string OptionSpec::type_name() const {
+  switch (type) {
+    case OptionType::kInt:
+      return "integer";
+    case OptionType::kReal:
+      return "real";
+    case OptionType::kBool:
+      return "bool";
+    case OptionType::kString:
+      return "string";
+  }
+  return "";
+}
+
+std::string OptionSpec::constraint() const {
+  if (type == OptionType::kBool) return "true or false";
+  if (type == OptionType::kString) return choices.empty() ? "any text" : "one of " + joined(choices);
+  std::string out = name;
+  if (std::isfinite(min)) out = short_text(min) + (min_open ? " < " : " <= ") + out;
+  if (std::isfinite(max)) out += (max_open ? " < " : " <= ") + short_text(max);
+  return out == name ? "any " + type_name() : out;
+}
+
+Options::Options(const OptionTable& table) : table_(table) {
+  for (const OptionSpec& row : table_) text_[row.name] = row.default_value;
+}
+
+void Options::set(std::string_view name, std::string_view text) {
+  const OptionSpec& row = spec(name);
+  const std::string why = complaint(row, text);
+  if (!why.empty()) throw Error::usage("option " + row.name + " = " + std::string(text) + ": " + why);
+  text_[row.name] = text;
+}
+
+std::int64_t Options::integer(std::string_view name) const {
+  std::int64_t value = 0;
+  if (spec(name).type != OptionType::kInt || !parse_integer(string(name), value))
+    throw Error("option " + std::string(name) + " = " + string(name) + " is not an integer option");
+  return value;
+}
+
+double Options::real(std::string_view name) const {
+  double value = 0.0;
+  if (spec(name).type != OptionType::kReal || !parse_real(string(name), value))
+    throw Error("option " + std::string(name) + " = " + string(name) + " is not a real option");
+  return value;
+}
+
+bool Options::boolean(std::string_view name) const {
+  bool value = false;
+  if (spec(name).type != OptionType::kBool || !parse_boolean(string(name), value))
+    throw Error("option " + std::string(name) + " = " + string(name) + " is not a bool option");
+  return value;
+}
+
+const std::string& Options::string(std::string_view name) const {
+  return text_.find(spec(name).name)->second;
+}
+
+std::vector<std::pair<std::string, std::string>> Options::items() const {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const OptionSpec& row : table_) out.emplace_back(row.name, text_.find(row.name)->second);
+  return out;
+}
+
+const OptionSpec& Options::spec(std::string_view name) const {
+  std::vector<std::string> names;
+  for (const OptionSpec& row : table_) {
+    if (row.name == name) return row;
+    names.push_back(row.name);
+  }
+  const std::string known = names.empty() ? "; there are none" : "; known: " + joined(names);
+  throw Error::usage("unknown option '" + std::string(name) + "'" + did_you_mean(name, names) + known);
+}
+
+bool parse_real(std::string_view text, double& out) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  double value = 0.0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || !std::isfinite(value)) return false;
+  // from_chars reports numbers too small for a double as out of range; they read as zero everywhere else.
+  if (status == std::errc::result_out_of_range) {
+    value = std::strtod(std::string(text).c_str(), nullptr);
+    if (!std::isfinite(value)) return false;
+  } else if (status != std::errc{}) {
+    return false;
+  }
+  out = value;
+  return true;
+}
+
+bool parse_integer(std::string_view text, std::int64_t& out) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  std::int64_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc{} || end != text.data() + text.size()) return false;
+  out = value;
+  return true;
+}
+
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t best_distance = 1 + word.size() / 3 + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string name = nearest_name(word, candidates);
+  return name.empty() ? "" : " (did you mean '" + name + "'?)";
+}
+
+}  // namespace proxbench
