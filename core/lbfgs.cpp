@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <Eigen/Core>
 #include <Eigen/LU>
 
 #include "core/error.h"
@@ -27,10 +28,9 @@ void CompactLbfgs::reset(std::size_t rows, double gamma) {
   ages_.clear();
   q_.assign(rows * width_, 0.0);
   q_hat_.assign(rows * width_, 0.0);
-  const auto m = static_cast<Eigen::Index>(memory_), w = static_cast<Eigen::Index>(width_);
-  sts_ = Eigen::MatrixXd::Zero(m, m);
-  sty_ = Eigen::MatrixXd::Zero(m, m);
-  middle_ = Eigen::MatrixXd::Zero(w, w);
+  sts_.assign(memory_ * memory_, 0.0);
+  sty_.assign(memory_ * memory_, 0.0);
+  middle_.assign(width_ * width_, 0.0);
 }
 
 void CompactLbfgs::keep_rows(std::span<const std::uint32_t> kept) {
@@ -68,11 +68,9 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y) 
       kernels::store(products.data() + c,
                      kernels::load(products.data() + c) + sj * kernels::load(q(j) + c));
   }
-  const auto e = static_cast<Eigen::Index>(slot);
   for (const std::size_t other : ages_) {
-    const auto o = static_cast<Eigen::Index>(other);
-    sts_(e, o) = sts_(o, e) = products[other];
-    sty_(e, o) = products[memory_ + other];
+    sts_[slot * memory_ + other] = sts_[other * memory_ + slot] = products[other];
+    sty_[slot * memory_ + other] = products[memory_ + other];
   }
   gamma_ = sy / ss;
   build_middle();
@@ -80,33 +78,34 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y) 
 }
 
 void CompactLbfgs::build_middle() {
-  const auto n = static_cast<Eigen::Index>(ages_.size()), m = static_cast<Eigen::Index>(memory_);
-  Eigen::MatrixXd k = Eigen::MatrixXd::Zero(2 * n, 2 * n);
-  for (Eigen::Index a = 0; a < n; ++a)
-    for (Eigen::Index b = 0; b < n; ++b) {
-      const auto i = static_cast<Eigen::Index>(ages_[static_cast<std::size_t>(a)]);
-      const auto j = static_cast<Eigen::Index>(ages_[static_cast<std::size_t>(b)]);
-      k(a, b) = gamma_ * sts_(i, j);
-      if (a > b) k(a, n + b) = k(n + b, a) = sty_(i, j);
-      if (a == b) k(n + a, n + a) = -sty_(i, i);
-    }
+  const std::size_t n = ages_.size();
+  const auto order = static_cast<Eigen::Index>(2 * n);
+  Eigen::MatrixXd k = Eigen::MatrixXd::Zero(order, order);
+  auto at = [&](std::size_t a, std::size_t b) -> double& {
+    return k(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b));
+  };
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = 0; b < n; ++b) at(a, b) = gamma_ * sts_[ages_[a] * memory_ + ages_[b]];
+    for (std::size_t b = 0; b < a; ++b) at(a, n + b) = at(n + b, a) = sty_[ages_[a] * memory_ + ages_[b]];
+    at(n + a, n + a) = -sty_[ages_[a] * memory_ + ages_[a]];
+  }
   // Steps shrink by many orders of magnitude as the solver converges: scale to unit diagonal before inverting.
   const Eigen::VectorXd scale = k.diagonal().cwiseAbs().cwiseSqrt().cwiseInverse();
   const Eigen::MatrixXd scaled = scale.asDiagonal() * k * scale.asDiagonal();
-  Eigen::MatrixXd r = scale.asDiagonal() * scaled.fullPivLu().inverse() * scale.asDiagonal();
-  r = 0.5 * (r + r.transpose()).eval();
-  middle_.setZero();
-  auto column = [&](Eigen::Index a) {
-    return a < n ? static_cast<Eigen::Index>(ages_[static_cast<std::size_t>(a)])
-                 : m + static_cast<Eigen::Index>(ages_[static_cast<std::size_t>(a - n)]);
-  };
-  for (Eigen::Index a = 0; a < 2 * n; ++a)
-    for (Eigen::Index b = 0; b < 2 * n; ++b)
-      middle_(column(a), column(b)) = (a < n ? gamma_ : 1.0) * r(a, b) * (b < n ? gamma_ : 1.0);
+  const Eigen::MatrixXd inverse = scaled.fullPivLu().inverse();
+  const Eigen::MatrixXd r = scale.asDiagonal() * (0.5 * (inverse + inverse.transpose())) * scale.asDiagonal();
+  std::fill(middle_.begin(), middle_.end(), 0.0);
+  for (std::size_t a = 0; a < 2 * n; ++a)
+    for (std::size_t b = 0; b < 2 * n; ++b) {
+      const std::size_t row = a < n ? ages_[a] : memory_ + ages_[a - n];
+      const std::size_t column = b < n ? ages_[b] : memory_ + ages_[b - n];
+      middle_[row * width_ + column] = (a < n ? gamma_ : 1.0) *
+                                       r(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) *
+                                       (b < n ? gamma_ : 1.0);
+    }
 }
 
 void CompactLbfgs::refresh() {
-  // M is symmetric, so column storage serves as the row storage that the kernel reads.
   for (std::size_t j = 0; j < rows_; ++j)
     kernels::row_times_matrix(q(j), middle_.data(), width_, q_hat_.data() + j * width_, width_);
 }

@@ -12,8 +12,6 @@
 #include <span>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include "core/types.h"
 
 namespace proxbench {
@@ -59,8 +57,8 @@ class CompactLbfgs {
   double gamma_ = 1.0;
   std::vector<std::size_t> ages_;  ///< slots in use, oldest first
   AlignedVector<double> q_, q_hat_;
-  Eigen::MatrixXd sts_, sty_;  ///< S^T S and S^T Y by slot
-  Eigen::MatrixXd middle_;     ///< M, width x width, by slot; zero where unused
+  std::vector<double> sts_, sty_;  ///< S^T S and S^T Y by slot, memory x memory, row-major
+  AlignedVector<double> middle_;   ///< M (symmetric) by slot, width x width; zero where unused
 };
 
 }  // namespace proxbench

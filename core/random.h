@@ -36,7 +36,8 @@ class Random {
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
   /// Uniform in {0, ..., n-1}, n >= 1 (Lemire's multiplication; the bias, below n/2^64, is of no account).
   std::uint64_t below(std::uint64_t n) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<Wide>(next()) * n) >> 64);
   }
   /// Standard normal (Box-Muller).
   double normal() {

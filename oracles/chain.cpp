@@ -1,0 +1,386 @@
+#include "oracles/chain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <Eigen/Core>
+
+#include "core/error.h"
+#include "core/kernels.h"
+#include "oracles/oracles.h"
+
+namespace proxbench {
+
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+/// Positions in a chunk of sequences: its vectors fill about half of a second-level cache at 26 labels.
+constexpr std::size_t kChunkPositions = 512;
+
+/// row[0..width) -> exp(row - largest of row); returns the largest. Fixed-size packets, so that no element is treated
+/// differently for its address.
+double exponentiate_row(double* row, std::size_t width) {
+  using Packet = Eigen::Array<double, static_cast<int>(kPad), 1>;
+  Packet top = Eigen::Map<const Packet>(row);
+  for (std::size_t k = kPad; k < width; k += kPad) top = top.max(Eigen::Map<const Packet>(row + k));
+  const double largest = top.maxCoeff();
+  for (std::size_t k = 0; k < width; k += kPad) {
+    Eigen::Map<Packet> packet(row + k);
+    packet = (packet - largest).exp();
+  }
+  return largest;
+}
+
+double row_sum(const double* row, std::size_t width) {
+  kernels::Pack sum = kernels::load(row);
+  for (std::size_t k = kPad; k < width; k += kPad) sum += kernels::load(row + k);
+  return kernels::sum(sum);
+}
+
+double log_sum_exp(const double* x, std::size_t n) {
+  const double largest = *std::max_element(x, x + n);
+  if (largest == kMinusInfinity) return largest;
+  double sum = 0.0;
+  for (std::size_t k = 0; k < n; ++k) sum += std::exp(x[k] - largest);
+  return largest + std::log(sum);
+}
+
+/// c[i][0..V*kPad) += sum_t a[t*width + i] * b[(t+1)*width + 0..V*kPad), t < n, for two rows i and i+1.
+template <int V>
+void accumulate_outer(const double* a, const double* b, std::size_t n, double* c) {
+  constexpr std::size_t kWidth = V * kPad;
+  kernels::Pack first[V], second[V];
+  for (int v = 0; v < V; ++v) {
+    first[v] = kernels::load(c + static_cast<std::size_t>(v) * kPad);
+    second[v] = kernels::load(c + kWidth + static_cast<std::size_t>(v) * kPad);
+  }
+  for (std::size_t t = 0; t < n; ++t) {
+    const kernels::Pack a0 = kernels::splat(a[t * kWidth]), a1 = kernels::splat(a[t * kWidth + 1]);
+    const double* row = b + (t + 1) * kWidth;
+    for (int v = 0; v < V; ++v) {
+      const kernels::Pack bv = kernels::load(row + static_cast<std::size_t>(v) * kPad);
+      first[v] += a0 * bv;
+      second[v] += a1 * bv;
+    }
+  }
+  for (int v = 0; v < V; ++v) {
+    kernels::store(c + static_cast<std::size_t>(v) * kPad, first[v]);
+    kernels::store(c + kWidth + static_cast<std::size_t>(v) * kPad, second[v]);
+  }
+}
+
+/// C += sum_{t<n} a_t^T b_{t+1}; a and b are rows of `width`, C is width x width.
+void accumulate_outer(const double* a, const double* b, std::size_t n, std::size_t outputs, std::size_t width,
+                      double* c) {
+  // An odd last row is paired with padding: width is even.
+  for (std::size_t i = 0; i < outputs; i += 2) {
+    switch (width / kPad) {
+      case 1: accumulate_outer<1>(a + i, b, n, c + i * width); break;
+      case 2: accumulate_outer<2>(a + i, b, n, c + i * width); break;
+      case 3: accumulate_outer<3>(a + i, b, n, c + i * width); break;
+      case 4: accumulate_outer<4>(a + i, b, n, c + i * width); break;
+      default:
+        for (std::size_t t = 0; t < n; ++t)
+          for (std::size_t r = i; r < i + 2; ++r) {
+            const kernels::Pack ar = kernels::splat(a[t * width + r]);
+            for (std::size_t k = 0; k < width; k += kPad)
+              kernels::store(c + r * width + k, kernels::load(c + r * width + k) +
+                                                    ar * kernels::load(b + (t + 1) * width + k));
+          }
+    }
+  }
+}
+
+}  // namespace
+
+/// The transition scores, and in the linear domain their exponentials both ways.
+struct ChainOracle::Transitions {
+  std::size_t outputs, width;
+  std::vector<double> score;  ///< K x K
+  double largest = 0.0, smallest = 0.0;
+  AlignedVector<double> forward;   ///< exp(score - largest), rows by the earlier label, padded with 0
+  AlignedVector<double> backward;  ///< its transpose
+  bool linear() const { return largest - smallest <= kLinearRange; }
+};
+
+/// Buffers of one chunk; rows are positions of the chunk.
+struct ChainOracle::Workspace {
+  AlignedVector<double> score;      ///< scores; in the linear domain then exp(score - top), then e*beta/c
+  AlignedVector<double> alpha;      ///< scaled forward messages (log domain: logarithms)
+  AlignedVector<double> posterior;  ///< p(y_t = k | x)
+  AlignedVector<double> pair;       ///< width x width: sums of pair marginals (linear domain: not yet times M)
+  std::vector<double> log_partition;  ///< one an instance of the chunk
+  std::vector<double> gold_score;
+};
+
+ChainOracle::ChainOracle(const Dataset& data)
+    : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold) {
+  if (outputs_ == 0) throw Error("chain oracle: no labels");
+  chunk_begin_.push_back(0);
+  std::size_t filled = 0;
+  for (std::size_t i = 0; i + 1 < begin_.size(); ++i) {
+    if (begin_[i] == begin_[i + 1]) throw Error("chain oracle: sequence " + std::to_string(i) + " is empty");
+    filled += begin_[i + 1] - begin_[i];
+    if (filled >= kChunkPositions || i + 2 == begin_.size()) {
+      chunk_begin_.push_back(i + 1);
+      filled = 0;
+    }
+  }
+  for (const Index y : gold_) gold_known_ = gold_known_ && y < outputs_;
+}
+
+void ChainOracle::require_gold() const {
+  if (!gold_known_) throw Error("chain oracle: a gold label is unknown, so the likelihood is not defined");
+}
+
+ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
+  Transitions m;
+  m.outputs = outputs_;
+  m.width = padded(outputs_);
+  m.score = at.base.extra;
+  if (at.direction != nullptr)
+    for (std::size_t e = 0; e < m.score.size(); ++e) m.score[e] += at.alpha * at.direction->extra[e];
+  m.largest = *std::max_element(m.score.begin(), m.score.end());
+  m.smallest = *std::min_element(m.score.begin(), m.score.end());
+  if (m.linear()) {
+    m.forward.assign(m.width * m.width, 0.0);
+    m.backward.assign(m.width * m.width, 0.0);
+    for (std::size_t i = 0; i < outputs_; ++i)
+      for (std::size_t j = 0; j < outputs_; ++j)
+        m.forward[i * m.width + j] = m.backward[j * m.width + i] = std::exp(m.score[i * outputs_ + j] - m.largest);
+  }
+  return m;
+}
+
+/// Instances [first, last), whose scores lie in work.score. Fills work.log_partition; with `backward` also posterior and
+/// pair. Returns sum of log-partitions. Rabiner's scaling: alpha_t sums to one, c_t is the factor taken out at t.
+double ChainOracle::infer_linear(const Transitions& m, Workspace& work, std::size_t first, std::size_t last,
+                                 bool backward) const {
+  const std::size_t width = m.width, origin = begin_[first];
+  AlignedVector<double> beta(width);
+  std::vector<double> inverse_scale(begin_[last] - origin);
+  double total = 0.0;
+  for (std::size_t i = first; i < last; ++i) {
+    const std::size_t begin = begin_[i] - origin, end = begin_[i + 1] - origin;
+    double log_partition = static_cast<double>(end - begin - 1) * m.largest;
+    for (std::size_t t = begin; t < end; ++t) {
+      double* e = work.score.data() + t * width;
+      double* alpha = work.alpha.data() + t * width;
+      const double top = exponentiate_row(e, width);
+      if (t == begin) {
+        std::copy_n(e, width, alpha);
+      } else {
+        kernels::row_times_matrix(alpha - width, m.forward.data(), outputs_, alpha, width);
+        for (std::size_t k = 0; k < width; k += kPad)
+          kernels::store(alpha + k, kernels::load(alpha + k) * kernels::load(e + k));
+      }
+      const double c = row_sum(alpha, width);
+      const double inverse = 1.0 / c;
+      for (std::size_t k = 0; k < width; k += kPad)
+        kernels::store(alpha + k, kernels::load(alpha + k) * kernels::splat(inverse));
+      inverse_scale[t] = inverse;
+      log_partition += std::log(c) + top;
+    }
+    work.log_partition[i - first] = log_partition;
+    total += log_partition;
+    if (!backward) continue;
+
+    // v_t = e_t * beta_t / c_t replaces e_t; beta_{t-1} = M v_t. The first position's v is not used: zero, so that the
+    // pair sums may run over the whole chunk.
+    std::fill(beta.begin(), beta.begin() + outputs_, 1.0);
+    std::fill(beta.begin() + outputs_, beta.end(), 0.0);
+    for (std::size_t t = end; t-- > begin;) {
+      double* e = work.score.data() + t * width;
+      const double* alpha = work.alpha.data() + t * width;
+      double* posterior = work.posterior.data() + t * width;
+      const kernels::Pack inverse = kernels::splat(inverse_scale[t]);
+      for (std::size_t k = 0; k < width; k += kPad) {
+        const kernels::Pack b = kernels::load(beta.data() + k);
+        kernels::store(posterior + k, kernels::load(alpha + k) * b);
+        kernels::store(e + k, t > begin ? kernels::load(e + k) * b * inverse : kernels::splat(0.0));
+      }
+      if (t > begin) kernels::row_times_matrix(e, m.backward.data(), outputs_, beta.data(), width);
+    }
+  }
+  if (backward) {
+    const std::size_t n = begin_[last] - origin;
+    std::fill(work.pair.begin(), work.pair.end(), 0.0);
+    accumulate_outer(work.alpha.data(), work.score.data(), n - 1, outputs_, width, work.pair.data());
+    for (std::size_t e = 0; e < width * width; ++e) work.pair[e] *= m.forward[e];
+  }
+  return total;
+}
+
+/// The same with logarithms throughout: slow, and right for any finite scores.
+double ChainOracle::infer_log(const Transitions& m, Workspace& work, std::size_t first, std::size_t last,
+                              bool backward) const {
+  const std::size_t width = m.width, origin = begin_[first], labels = outputs_;
+  std::vector<double> beta(labels), next(labels), terms(labels);
+  double total = 0.0;
+  if (backward) std::fill(work.pair.begin(), work.pair.end(), 0.0);
+  for (std::size_t i = first; i < last; ++i) {
+    const std::size_t begin = begin_[i] - origin, end = begin_[i + 1] - origin;
+    for (std::size_t t = begin; t < end; ++t) {
+      const double* s = work.score.data() + t * width;
+      double* alpha = work.alpha.data() + t * width;
+      for (std::size_t k = 0; k < labels; ++k) {
+        alpha[k] = s[k];
+        if (t == begin) continue;
+        for (std::size_t j = 0; j < labels; ++j) terms[j] = alpha[j - width] + m.score[j * labels + k];
+        alpha[k] += log_sum_exp(terms.data(), labels);
+      }
+    }
+    const double log_partition = log_sum_exp(work.alpha.data() + (end - 1) * width, labels);
+    work.log_partition[i - first] = log_partition;
+    total += log_partition;
+    if (!backward) continue;
+    std::fill(beta.begin(), beta.end(), 0.0);
+    for (std::size_t t = end; t-- > begin;) {
+      const double* s = work.score.data() + t * width;
+      const double* alpha = work.alpha.data() + t * width;
+      double* posterior = work.posterior.data() + t * width;
+      for (std::size_t k = 0; k < labels; ++k) posterior[k] = std::exp(alpha[k] + beta[k] - log_partition);
+      if (t == begin) continue;
+      for (std::size_t j = 0; j < labels; ++j) {
+        for (std::size_t k = 0; k < labels; ++k) {
+          terms[k] = m.score[j * labels + k] + s[k] + beta[k];
+          work.pair[j * width + k] += std::exp(alpha[j - width] + terms[k] - log_partition);
+        }
+        next[j] = log_sum_exp(terms.data(), labels);
+      }
+      beta.swap(next);
+    }
+  }
+  return total;
+}
+
+double ChainOracle::infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const {
+  require_gold();
+  const Transitions m = transitions(at);
+  const std::size_t width = m.width, chunks = chunk_begin_.size() - 1;
+  const std::size_t pair_size = residual != nullptr ? width * width : 0;
+  std::vector<double> loss(chunks);
+  AlignedVector<double> pair(pair_size * chunks);
+  parallel.for_each(chunks, [&](std::size_t chunk) {
+    // Buffers live as long as the thread: they are the same size again at the next call.
+    static thread_local Workspace work;
+    const std::size_t first = chunk_begin_[chunk], last = chunk_begin_[chunk + 1];
+    const std::size_t origin = begin_[first], n = begin_[last] - origin;
+    work.score.resize(n * width);
+    work.alpha.resize(n * width);
+    work.log_partition.resize(last - first);
+    if (residual != nullptr) {
+      work.posterior.resize(n * width);
+      work.pair.resize(width * width);
+    }
+    kernels::columns_to_rows(at.base.values.data(), at.direction ? at.direction->values.data() : nullptr, at.alpha,
+                             at.base.stride, outputs_, origin, n, work.score.data(), width, kMinusInfinity);
+    double gold = 0.0;
+    for (std::size_t i = first; i < last; ++i)
+      for (std::size_t p = begin_[i]; p < begin_[i + 1]; ++p) {
+        gold += work.score[(p - origin) * width + gold_[p]];
+        if (p + 1 < begin_[i + 1]) gold += m.score[gold_[p] * std::size_t{outputs_} + gold_[p + 1]];
+      }
+    const double log_partitions = m.linear() ? infer_linear(m, work, first, last, residual != nullptr)
+                                             : infer_log(m, work, first, last, residual != nullptr);
+    loss[chunk] = log_partitions - gold;
+    if (residual == nullptr) return;
+    for (std::size_t p = origin; p < origin + n; ++p) work.posterior[(p - origin) * width + gold_[p]] -= 1.0;
+    kernels::rows_to_columns(work.posterior.data(), width, outputs_, origin, n, residual->values.data(),
+                             residual->stride);
+    for (std::size_t i = first; i < last; ++i)
+      for (std::size_t p = begin_[i]; p + 1 < begin_[i + 1]; ++p) work.pair[gold_[p] * width + gold_[p + 1]] -= 1.0;
+    std::copy_n(work.pair.data(), pair_size, pair.data() + chunk * pair_size);
+  });
+
+  double total = 0.0;
+  for (const double l : loss) total += l;
+  if (residual != nullptr)
+    for (std::size_t i = 0; i < outputs_; ++i)
+      for (std::size_t j = 0; j < outputs_; ++j) {
+        double sum = 0.0;
+        for (std::size_t chunk = 0; chunk < chunks; ++chunk) sum += pair[chunk * pair_size + i * width + j];
+        residual->extra[i * outputs_ + j] = sum;
+      }
+  return total;
+}
+
+void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
+                                 const Parallel& parallel) const {
+  require_gold();
+  const Transitions m = transitions({scores});
+  const std::size_t width = m.width, labels = outputs_;
+  parallel.for_each(instances(), [&](std::size_t i) {
+    const std::size_t origin = begin_[i], n = begin_[i + 1] - origin;
+    Workspace work;
+    work.score.resize(n * width);
+    work.alpha.resize(n * width);
+    work.posterior.resize(n * width);
+    work.pair.resize(width * width);
+    work.log_partition.resize(1);
+    kernels::columns_to_rows(scores.values.data(), nullptr, 0.0, scores.stride, labels, origin, n, work.score.data(),
+                             width, kMinusInfinity);
+    const AlignedVector<double> s = work.score;
+    if (m.linear())
+      infer_linear(m, work, i, i + 1, true);
+    else
+      infer_log(m, work, i, i + 1, true);
+    // Relative to the gold structure's scores, so that large scores common to all structures cancel.
+    double log_gold = -work.log_partition[0], expected = 0.0;
+    for (std::size_t t = 0; t < n; ++t) {
+      const double gold = s[t * width + gold_[origin + t]];
+      log_gold += gold;
+      for (std::size_t k = 0; k < labels; ++k) expected += work.posterior[t * width + k] * (s[t * width + k] - gold);
+      if (t + 1 < n) {
+        log_gold += m.score[gold_[origin + t] * labels + gold_[origin + t + 1]];
+        expected -= m.score[gold_[origin + t] * labels + gold_[origin + t + 1]];
+      }
+    }
+    for (std::size_t a = 0; a < labels; ++a)
+      for (std::size_t b = 0; b < labels; ++b) expected += work.pair[a * width + b] * m.score[a * labels + b];
+    terms[i].log_gold = log_gold;
+    terms[i].entropy = -log_gold - expected;
+  });
+}
+
+/// Viterbi: the best label sequence; of equal ones, that with the smaller label at the latest difference.
+void ChainOracle::decode(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const {
+  const std::size_t labels = outputs_;
+  parallel.for_each(chunk_begin_.size() - 1, [&](std::size_t chunk) {
+    std::vector<double> best(labels), next(labels);
+    std::vector<Index> back;
+    for (std::size_t i = chunk_begin_[chunk]; i < chunk_begin_[chunk + 1]; ++i) {
+      const std::size_t begin = begin_[i], n = begin_[i + 1] - begin;
+      back.assign(n * labels, 0);
+      for (std::size_t k = 0; k < labels; ++k) best[k] = scores.values[k * scores.stride + begin];
+      for (std::size_t t = 1; t < n; ++t) {
+        std::fill(next.begin(), next.end(), kMinusInfinity);
+        for (std::size_t j = 0; j < labels; ++j)
+          for (std::size_t k = 0; k < labels; ++k) {
+            const double value = best[j] + scores.extra[j * labels + k];
+            if (value > next[k]) {
+              next[k] = value;
+              back[t * labels + k] = static_cast<Index>(j);
+            }
+          }
+        for (std::size_t k = 0; k < labels; ++k) next[k] += scores.values[k * scores.stride + begin + t];
+        best.swap(next);
+      }
+      auto label = static_cast<Index>(std::max_element(best.begin(), best.end()) - best.begin());
+      for (std::size_t t = n; t-- > 0;) {
+        outputs[begin + t] = label;
+        label = back[t * labels + label];
+      }
+    }
+  });
+}
+
+OracleInfo chain_info() {
+  return {"chain", "linear chain over each sequence: forward-backward, Viterbi; K*K transition weights",
+          "Zhong et al. 2014, appendix D.1",
+          [](const Dataset& data) { return std::make_unique<ChainOracle>(data); }};
+}
+
+}  // namespace proxbench

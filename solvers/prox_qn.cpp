@@ -1,0 +1,300 @@
+/// Proximal quasi-Newton with aggressive shrinking (Zhong, Yen, Dhillon, Ravikumar 2014, Algorithms 1 and 2).
+///
+/// Each iteration minimises the quadratic model
+///     g^T d + 1/2 d^T B d + lambda*||w + d||_1
+/// over a working set A by randomised coordinate descent (section 2.2), B the compact L-BFGS matrix of the smooth part
+/// (section 2.1), then backtracks on w + alpha*d until Armijo's rule holds. Within an epoch A only shrinks
+/// (section 2.3); at its end all coordinates come back, the memory is cleared and the epoch's tolerance falls.
+/// Scores are linear in w: the line search maps d once, and each trial costs one inference.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/kernels.h"
+#include "core/lbfgs.h"
+#include "core/line_search.h"
+#include "core/random.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+struct Settings {
+  std::size_t memory;
+  std::int64_t max_inner;
+  bool shrinking;
+  double epoch_margin;
+  double epoch_tol;
+  double epoch_factor;
+  double gamma0;
+  std::int64_t max_stagnant;
+  ArmijoOptions line_search;
+};
+
+class ProxQn final : public Solver {
+ public:
+  explicit ProxQn(const Settings& settings) : settings_(settings), lbfgs_(settings.memory) {}
+
+  SolveResult solve(const SolveProblem& problem) override {
+    Objective& objective = problem.objective;
+    lambda_ = objective.lambda();
+    random_ = Random(problem.seed);
+    Scores scores = objective.make_scores(), direction_scores = objective.make_scores();
+    Residual residual = objective.make_residual();
+    SolveResult result;
+    result.w = problem.start;
+
+    problem.monitor.start(problem.start);
+    objective.scores(problem.start, scores);
+    double loss = objective.infer({scores}, &residual);
+    double value = loss + objective.l1(problem.start.value) + objective.l2(problem.start.value);
+    result.w = problem.start;
+
+    double epoch_target = 0.0, first_measure = 0.0, largest = 0.0;
+    std::int64_t stagnant = 0;
+    bool epoch_starts = true, progressed = true;
+    for (std::int64_t iteration = 1;; ++iteration) {
+      if (!std::isfinite(value)) return finish(result, Status::kDiverged);
+
+      double measure = 0.0;  // l1 norm of the minimum-norm subgradient over A
+      if (!epoch_starts) {
+        const double slack = settings_.shrinking ? largest / static_cast<double>(objective.instances())
+                                                 : std::numeric_limits<double>::infinity();
+        largest = shrink(slack, measure);
+        epoch_starts = (settings_.shrinking && measure <= epoch_target) || largest <= problem.kkt_target() ||
+                       !progressed;
+      }
+      if (epoch_starts) {
+        collect(result.w);
+        objective.select_gradient(residual, result.w, settings_.shrinking ? settings_.epoch_margin * lambda_ : -1.0,
+                                  selection_);
+        if (!std::isfinite(selection_.kkt_max)) return finish(result, Status::kDiverged);
+        if (selection_.kkt_max <= problem.kkt_target()) return finish(result, Status::kConverged);
+        // No decrease found from a fresh start with B = gamma*I either: rounding is all that is left.
+        if (!progressed && fresh_) return finish(result, Status::kStalled);
+        index_.swap(selection_.index);
+        w_.swap(selection_.weight);
+        g_.swap(selection_.gradient);
+        largest = selection_.kkt_max;
+        measure = selection_.kkt_l1;
+        if (first_measure == 0.0) {
+          first_measure = measure;
+          epoch_target = settings_.epoch_tol * first_measure;
+        } else {
+          epoch_target *= settings_.epoch_factor;
+        }
+        lbfgs_.reset(index_.size(), iteration == 1 ? settings_.gamma0 : lbfgs_.gamma());
+        fresh_ = true;
+        epoch_starts = false;
+      }
+
+      const double slope = descend(objective);
+      objective.scores(index_, d_, direction_scores);
+      const ArmijoResult step =
+          slope < 0.0 ? armijo(value, slope, 1.0, settings_.line_search,
+                               [&](double alpha) {
+                                 loss = objective.infer({scores, &direction_scores, alpha}, &residual);
+                                 return loss + penalty(objective, alpha);
+                               })
+                      : ArmijoResult{};
+      // Within rounding of F a step may still bring the subgradient down, but not for ever.
+      stagnant = step.value < value ? 0 : stagnant + 1;
+      progressed = step.accepted && stagnant <= settings_.max_stagnant;
+      if (!progressed) {
+        stagnant = 0;
+        // The residual must be that of w: the trials left another one behind.
+        loss = objective.infer({scores}, &residual);
+        if (!problem.monitor.step(iteration, collect(result.w), index_.size()))
+          return finish(result, problem.monitor.stop_status());
+        result.iterations = iteration;
+        continue;
+      }
+      value = step.value;
+      objective.advance(scores, step.alpha, direction_scores);
+      for (std::size_t j = 0; j < index_.size(); ++j) {
+        d_[j] *= step.alpha;
+        // w + d is exactly zero where the inner problem set it to zero.
+        w_[j] += d_[j];
+      }
+      g_new_.resize(index_.size());
+      objective.partial_gradient(residual, index_, w_, g_new_);
+      for (std::size_t j = 0; j < index_.size(); ++j) g_[j] = g_new_[j] - g_[j];
+      lbfgs_.update(d_, g_);
+      g_.swap(g_new_);
+      fresh_ = false;
+      result.iterations = iteration;
+      if (!problem.monitor.step(iteration, collect(result.w), index_.size()))
+        return finish(result, problem.monitor.stop_status());
+    }
+  }
+
+ private:
+  SolveResult finish(SolveResult& result, Status status) {
+    if (!index_.empty()) collect(result.w);
+    result.status = status;
+    result.working_set = index_.size();
+    return std::move(result);
+  }
+
+  /// The nonzeros of w; all of them lie in the working set.
+  const SparseVector& collect(SparseVector& w) const {
+    if (index_.empty()) return w;
+    w.clear();
+    for (std::size_t j = 0; j < index_.size(); ++j)
+      if (w_[j] != 0.0) w.push_back(index_[j], w_[j]);
+    return w;
+  }
+
+  /// Drops zero coordinates with |g_j| - lambda + slack <= 0 (Algorithm 2, lines 4-9). Returns the largest entry of the
+  /// minimum-norm subgradient on what is left, and its l1 norm in `measure`.
+  double shrink(double slack, double& measure) {
+    kept_.clear();
+    double largest = 0.0;
+    for (std::size_t j = 0; j < index_.size(); ++j) {
+      const double m = std::abs(minimum_norm_subgradient(w_[j], g_[j], lambda_));
+      if (w_[j] == 0.0 && std::abs(g_[j]) - lambda_ + slack <= 0.0) continue;
+      kept_.push_back(static_cast<std::uint32_t>(j));
+      largest = std::max(largest, m);
+      measure += m;
+    }
+    if (kept_.size() < index_.size()) {
+      for (std::size_t i = 0; i < kept_.size(); ++i) {
+        index_[i] = index_[kept_[i]];
+        w_[i] = w_[kept_[i]];
+        g_[i] = g_[kept_[i]];
+      }
+      index_.resize(kept_.size());
+      w_.resize(kept_.size());
+      g_.resize(kept_.size());
+      lbfgs_.keep_rows(kept_);
+    }
+    return largest;
+  }
+
+  /// Solves the inner problem inexactly (section 2.2): fills d_, returns
+  /// Delta = g^T d + lambda*(||w + d||_1 - ||w||_1).
+  double descend(const Objective& objective) {
+    const std::size_t n = index_.size();
+    lbfgs_.refresh();
+    d_.assign(n, 0.0);
+    diagonal_.resize(n);
+    for (std::size_t j = 0; j < n; ++j) diagonal_[j] = lbfgs_.diagonal(j);
+    order_.resize(n);
+    std::iota(order_.begin(), order_.end(), 0u);
+    const std::size_t width = lbfgs_.width();
+    d_hat_.assign(width, 0.0);
+    const auto passes = std::min<std::uint64_t>(static_cast<std::uint64_t>(settings_.max_inner),
+                                                std::max<std::uint64_t>(objective.dimension() / std::max<std::size_t>(n, 1), 1));
+    const double gamma = lbfgs_.gamma();
+    for (std::uint64_t pass = 0; pass < passes; ++pass) {
+      random_.shuffle(std::span(order_));
+      bool moved = false;
+      for (const std::uint32_t j : order_) {
+        const double a = diagonal_[j];
+        if (!(a > 0.0)) continue;  // rounding made the model flat along this coordinate
+        const double b = g_[j] + gamma * d_[j] - dot(lbfgs_.q(j), width);
+        const double c = w_[j] + d_[j];
+        const double next = soft_threshold(c - b / a, lambda_ / a);
+        if (next == c) continue;
+        const double z = next - c;
+        // Where the coordinate becomes zero, w + d must be zero to the last bit.
+        d_[j] = next == 0.0 ? -w_[j] : d_[j] + z;
+        add(z, lbfgs_.q_hat(j), width);
+        moved = true;
+      }
+      if (!moved) break;
+      if (lbfgs_.pairs() == 0) break;  // B = gamma*I separates: one pass solves it
+    }
+    double slope = 0.0, l1 = 0.0;
+    for (std::size_t j = 0; j < n; ++j) {
+      slope += g_[j] * d_[j];
+      l1 += std::abs(w_[j] + d_[j]) - std::abs(w_[j]);
+    }
+    return slope + lambda_ * l1;
+  }
+
+  double dot(const double* q, std::size_t width) const {
+    kernels::Pack sum = kernels::load(q) * kernels::load(d_hat_.data());
+    for (std::size_t c = kPad; c < width; c += kPad) sum += kernels::load(q + c) * kernels::load(d_hat_.data() + c);
+    return kernels::sum(sum);
+  }
+  void add(double z, const double* q_hat, std::size_t width) {
+    const kernels::Pack zz = kernels::splat(z);
+    for (std::size_t c = 0; c < width; c += kPad)
+      kernels::store(d_hat_.data() + c, kernels::load(d_hat_.data() + c) + zz * kernels::load(q_hat + c));
+  }
+
+  /// lambda*||w + alpha*d||_1 + (mu/2)*||w + alpha*d||^2.
+  double penalty(const Objective& objective, double alpha) {
+    trial_.resize(index_.size());
+    for (std::size_t j = 0; j < index_.size(); ++j) trial_[j] = w_[j] + alpha * d_[j];
+    return objective.l1(trial_) + objective.l2(trial_);
+  }
+
+  Settings settings_;
+  CompactLbfgs lbfgs_;
+  Random random_{0};
+  double lambda_ = 0.0;
+  bool fresh_ = true;  ///< no accepted step since the memory was cleared
+  Objective::Selection selection_;
+  std::vector<Coord> index_;  ///< the working set A, ascending; all below are aligned with it
+  std::vector<double> w_, g_, g_new_, d_, diagonal_, trial_;
+  std::vector<std::uint32_t> order_, kept_;
+  AlignedVector<double> d_hat_;  ///< Q^ d
+};
+
+}  // namespace
+
+SolverInfo prox_qn_info() {
+  OptionTable options = {
+      {.name = "memory", .type = OptionType::kInt, .default_value = "10", .help = "L-BFGS pairs kept (m)", .min = 1,
+       .max = 1000},
+      {.name = "max_inner", .type = OptionType::kInt, .default_value = "10",
+       .help = "most passes of coordinate descent over the working set; fewer where d/|A| is less (section 2.3)",
+       .min = 1, .max = 100000},
+      {.name = "shrinking", .type = OptionType::kBool, .default_value = "true",
+       .help = "shrink the working set within an epoch (section 2.3)"},
+      {.name = "epoch_margin", .type = OptionType::kReal, .default_value = "0.99",
+       .help = "a zero coordinate starts an epoch in the working set where |g_j| > epoch_margin*lambda (0: all, as "
+               "Algorithm 2 prints; 0.99: as the authors' program)",
+       .min = 0, .max = 1},
+      {.name = "epoch_tol", .type = OptionType::kReal, .default_value = "1e-4",
+       .help = "the first epoch ends when the l1 norm of the subgradient on the working set falls to this share of "
+               "its start",
+       .min = 0, .max = 1, .min_open = true, .max_open = true},
+      {.name = "epoch_factor", .type = OptionType::kReal, .default_value = "0.1",
+       .help = "each further epoch's tolerance, relative to the one before", .min = 0, .max = 1, .min_open = true,
+       .max_open = true},
+      {.name = "gamma0", .type = OptionType::kReal, .default_value = "1",
+       .help = "B = gamma0*I before the first step (Algorithm 2, line 1)", .min = 0, .min_open = true},
+      {.name = "sigma", .type = OptionType::kReal, .default_value = "1e-3",
+       .help = "sufficient decrease of the line search", .min = 0, .max = 1, .min_open = true, .max_open = true},
+      {.name = "beta", .type = OptionType::kReal, .default_value = "0.5", .help = "step ratio of the line search",
+       .min = 0, .max = 1, .min_open = true, .max_open = true},
+      {.name = "max_stagnant", .type = OptionType::kInt, .default_value = "20",
+       .help = "iterations in a row without a decrease of F (all within rounding) before the memory is cleared; twice "
+               "in a row ends the run as stalled",
+       .min = 0, .max = 1000000},
+      {.name = "max_linesearch", .type = OptionType::kInt, .default_value = "60",
+       .help = "most trials of a line search", .min = 1, .max = 1000},
+  };
+  return {"prox-qn", "proximal quasi-Newton with shrinking: L-BFGS model, coordinate descent on the working set",
+          "Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2", options, [](const Options& o) {
+            const Settings settings{
+                .memory = static_cast<std::size_t>(o.integer("memory")),
+                .max_inner = o.integer("max_inner"),
+                .shrinking = o.boolean("shrinking"),
+                .epoch_margin = o.real("epoch_margin"),
+                .epoch_tol = o.real("epoch_tol"),
+                .epoch_factor = o.real("epoch_factor"),
+                .gamma0 = o.real("gamma0"),
+                .max_stagnant = o.integer("max_stagnant"),
+                .line_search = {.sigma = o.real("sigma"),
+                                .beta = o.real("beta"),
+                                .max_trials = static_cast<int>(o.integer("max_linesearch"))}};
+            return std::make_unique<ProxQn>(settings);
+          }};
+}
+
+}  // namespace proxbench
