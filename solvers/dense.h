@@ -1,0 +1,82 @@
+#pragma once
+/// What the solvers that keep w dense share: vector loops over all d coordinates, a point with everything
+/// that one inference at it gives, and the test for "no further progress within rounding".
+///
+/// All sums run over chunks of a fixed size that are added in order, so they do not depend on threads or back
+/// end.
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/objective.h"
+#include "core/options.h"
+#include "core/solver.h"
+#include "core/types.h"
+
+namespace proxbench::dense {
+
+/// Calls body(begin, end) for every chunk of [0, n), in parallel.
+void for_range(const Parallel& parallel, std::size_t n,
+               const std::function<void(std::size_t, std::size_t)>& body);
+
+/// Sum over the chunks, in order, of what body(begin, end) returns.
+double sum_range(const Parallel& parallel, std::size_t n,
+                 const std::function<double(std::size_t, std::size_t)>& body);
+
+double dot(const Parallel& parallel, std::span<const double> a, std::span<const double> b);
+
+/// y += alpha * x, and then y . z, in one walk.
+double add_then_dot(const Parallel& parallel, double alpha, std::span<const double> x, std::span<double> y,
+                    std::span<const double> z);
+
+/// Max norm of the minimum-norm subgradient of F at w, from the gradient g of the smooth part; NaN where g
+/// holds one.
+double kkt(const Parallel& parallel, std::span<const double> w, std::span<const double> g, double lambda);
+
+/// w as a dense vector of length d.
+std::vector<double> to_dense(const SparseVector& w, std::size_t d);
+
+/// A point and what one inference there gives.
+struct Point {
+  Point(const Objective& objective, const SparseVector& start);
+
+  /// Scores, smooth part and l1 at w; the residual too where it is asked for. One pass.
+  void evaluate(Objective& objective, bool with_residual = true);
+  double value() const { return smooth + l1; }
+
+  std::vector<double> w;
+  SparseVector nonzeros;  ///< of w, as of the last evaluate()
+  Scores scores;
+  Residual residual;
+  double smooth = 0.0;  ///< l(w) + (mu/2)*||w||^2
+  double l1 = 0.0;      ///< lambda*||w||_1
+};
+
+/// Notices when neither F nor kkt has reached a new minimum for `patience` iterations: what is left is
+/// rounding.
+class StallGuard {
+ public:
+  explicit StallGuard(std::int64_t patience) : patience_(patience) {}
+  /// One iteration's F, and kkt where it is known (else infinity). True: stalled.
+  bool stalled(double value, double kkt = std::numeric_limits<double>::infinity()) {
+    ++since_;
+    if (value < best_value_ || kkt < best_kkt_) since_ = 0;
+    if (value < best_value_) best_value_ = value;
+    if (kkt < best_kkt_) best_kkt_ = kkt;
+    return since_ >= patience_;
+  }
+
+ private:
+  std::int64_t patience_, since_ = 0;
+  double best_value_ = std::numeric_limits<double>::infinity();
+  double best_kkt_ = std::numeric_limits<double>::infinity();
+};
+
+/// The option that sets it.
+OptionSpec patience_option(std::int64_t default_value);
+
+}  // namespace proxbench::dense

@@ -1,0 +1,233 @@
+#include "solvers/owl_qn.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/line_search.h"
+#include "solvers/dense.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+/// The newest pairs (s, y), and H times a vector by the two-loop recursion (Nocedal and Wright 2006,
+/// algorithm 7.4).
+class Memory {
+ public:
+  Memory(std::size_t capacity, std::size_t d, const Parallel& parallel)
+      : parallel_(parallel), pairs_(capacity + 1), s_(capacity + 1), y_(capacity + 1), alpha_(capacity + 1) {
+    for (std::size_t i = 0; i <= capacity; ++i) {
+      s_[i].resize(d);
+      y_[i].resize(d);
+    }
+  }
+
+  bool empty() const { return size_ == 0; }
+  void clear() { size_ = 0; }
+
+  /// Keeps s = w - w_old, y = g - g_old in place of the oldest pair, unless y^T s < omega * ||y||^2.
+  void update(std::span<const double> w, std::span<const double> w_old, std::span<const double> g,
+              std::span<const double> g_old, double omega) {
+    const std::size_t at = slot(size_);
+    std::vector<double>&s = s_[at], &y = y_[at];
+    dense::for_range(parallel_, s.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        s[i] = w[i] - w_old[i];
+        y[i] = g[i] - g_old[i];
+      }
+    });
+    const double sy = dense::dot(parallel_, s, y), yy = dense::dot(parallel_, y, y);
+    if (!(sy > 0.0) || sy < omega * yy) return;
+    pairs_[at] = {1.0 / sy, sy / yy};
+    if (++size_ < pairs_.size()) return;
+    oldest_ = (oldest_ + 1) % pairs_.size();
+    --size_;
+  }
+
+  /// r := H r.
+  void apply(std::span<double> r) {
+    if (empty()) return;
+    double s_dot_r = dense::dot(parallel_, s_[slot(size_ - 1)], r);
+    for (std::size_t i = size_; i-- > 0;) {
+      const std::size_t at = slot(i);
+      alpha_[at] = pairs_[at].rho * s_dot_r;
+      // The last product is with the pair that the second loop begins with.
+      const std::vector<double>& next = i > 0 ? s_[slot(i - 1)] : y_[at];
+      s_dot_r = dense::add_then_dot(parallel_, -alpha_[at], y_[at], r, next);
+    }
+    const double scale = pairs_[slot(size_ - 1)].scale;
+    dense::for_range(parallel_, r.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) r[i] *= scale;
+    });
+    double y_dot_r = scale * s_dot_r;
+    for (std::size_t i = 0; i < size_; ++i) {
+      const std::size_t at = slot(i);
+      const double step = alpha_[at] - pairs_[at].rho * y_dot_r;
+      const std::vector<double>& next = i + 1 < size_ ? y_[slot(i + 1)] : y_[at];
+      y_dot_r = dense::add_then_dot(parallel_, step, s_[at], r, next);
+    }
+  }
+
+ private:
+  struct Pair {
+    double rho;    ///< 1 / y^T s
+    double scale;  ///< y^T s / ||y||^2: H_0 = scale * I
+  };
+  /// Where the i-th oldest pair lies.
+  std::size_t slot(std::size_t i) const { return (oldest_ + i) % pairs_.size(); }
+
+  const Parallel& parallel_;
+  std::vector<Pair> pairs_;  ///< one more than the capacity: the newest is formed before the oldest goes
+  std::vector<std::vector<double>> s_, y_;
+  std::vector<double> alpha_;
+  std::size_t oldest_ = 0, size_ = 0;
+};
+
+}  // namespace
+
+OwlQn::OwlQn(const Options& options)
+    : memory_(static_cast<std::size_t>(options.integer("memory"))),
+      max_linesearch_(static_cast<int>(options.integer("max_linesearch"))),
+      beta_(options.real("beta")),
+      gamma_(options.real("gamma")),
+      omega_(options.real("omega")),
+      patience_(options.integer("patience")) {}
+
+SolveResult OwlQn::solve(const SolveProblem& problem) {
+  Objective& objective = problem.objective;
+  Monitor& monitor = problem.monitor;
+  const Parallel& parallel = objective.parallel();
+  const double lambda = objective.lambda();
+  const std::size_t d = objective.dimension();
+
+  dense::Point now(objective, problem.start), next(objective, problem.start);
+  std::vector<double> g(d), g_next(d), v(d), p(d);
+  Memory memory(memory_, d, parallel);
+  dense::StallGuard guard(patience_);
+  SolveResult result;
+  auto done = [&](Status status) {
+    result.status = status;
+    result.w = std::move(now.nonzeros);
+    result.working_set = d;
+    return result;
+  };
+
+  monitor.start(problem.start);
+  now.evaluate(objective);
+  if (!std::isfinite(now.value())) return done(Status::kDiverged);
+  objective.gradient(now.residual, now.w, g);
+  double kkt = dense::kkt(parallel, now.w, g, lambda);
+  if (kkt <= problem.kkt_target()) return done(Status::kConverged);
+
+  /// p = pi(H v; v).
+  auto find_direction = [&] {
+    p = v;
+    memory.apply(p);
+    dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        if (!(p[i] * v[i] > 0.0)) p[i] = 0.0;
+    });
+  };
+  /// next = pi(now + alpha*p; xi), with F there; false when no trial was accepted.
+  auto search = [&] {
+    const double alpha0 = memory.empty() ? 1.0 / std::sqrt(dense::dot(parallel, v, v)) : 1.0;
+    const ArmijoOptions options{.sigma = gamma_, .beta = beta_, .max_trials = max_linesearch_};
+    return backtrack(now.value(), alpha0, options,
+                     [&](double alpha) {
+                       const double promised =
+                           dense::sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
+                             double sum = 0.0;
+                             for (std::size_t i = begin; i < end; ++i) {
+                               const double x = now.w[i] + alpha * p[i];
+                               // v has the sign of xi where w is 0.
+                               const double xi = now.w[i] != 0.0 ? now.w[i] : v[i];
+                               next.w[i] = x * xi > 0.0 ? x : 0.0;
+                               sum += v[i] * (next.w[i] - now.w[i]);
+                             }
+                             return sum;
+                           });
+                       next.evaluate(objective);
+                       return ArmijoTrial{next.value(), -promised};
+                     })
+               .accepted &&
+           next.w != now.w;
+  };
+
+  while (true) {
+    dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) v[i] = -minimum_norm_subgradient(now.w[i], g[i], lambda);
+    });
+    find_direction();
+    bool moved = search();
+    if (!moved && !memory.empty()) {
+      memory.clear();
+      find_direction();
+      moved = search();
+    }
+    if (!moved) return done(Status::kStalled);
+
+    objective.gradient(next.residual, next.w, g_next);
+    memory.update(next.w, now.w, g_next, g, omega_);
+    std::swap(now, next);
+    std::swap(g, g_next);
+    ++result.iterations;
+
+    kkt = dense::kkt(parallel, now.w, g, lambda);
+    const bool go_on = monitor.step(result.iterations, now.nonzeros, d);
+    if (kkt <= problem.kkt_target()) return done(Status::kConverged);
+    if (!go_on) return done(monitor.stop_status());
+    if (guard.stalled(now.value(), kkt)) return done(Status::kStalled);
+  }
+}
+
+SolverInfo owl_qn_info() {
+  return {
+      .name = "owl-qn",
+      .help = "orthant-wise limited-memory quasi-Newton",
+      .paper = "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007",
+      .options =
+          {
+              {.name = "memory",
+               .type = OptionType::kInt,
+               .default_value = "10",
+               .help = "pairs (s, y) kept by L-BFGS (the paper's m; it used 5)",
+               .min = 1,
+               .max = 1000},
+              {.name = "max_linesearch",
+               .type = OptionType::kInt,
+               .default_value = "60",
+               .help = "trial steps of one line search",
+               .min = 1,
+               .max = 1000},
+              {.name = "beta",
+               .type = OptionType::kReal,
+               .default_value = "0.5",
+               .help = "factor between trial steps",
+               .min = 0,
+               .max = 1,
+               .min_open = true,
+               .max_open = true},
+              {.name = "gamma",
+               .type = OptionType::kReal,
+               .default_value = "1e-4",
+               .help = "share of the predicted decrease that a step must reach",
+               .min = 0,
+               .max = 1,
+               .min_open = true,
+               .max_open = true},
+              {.name = "omega",
+               .type = OptionType::kReal,
+               .default_value = "2.2e-16",
+               .help = "curvature floor: updates with y^T s < omega*||y||^2 are skipped",
+               .min = 0,
+               .max = 1,
+               .max_open = true},
+              dense::patience_option(100),
+          },
+      .make = [](const Options& options) { return std::make_unique<OwlQn>(options); },
+  };
+}
+
+}  // namespace proxbench

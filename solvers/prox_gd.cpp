@@ -1,0 +1,98 @@
+/// Proximal gradient descent with backtracking (ISTA). Minimises
+///
+///     F(w) = f(w) + lambda*||w||_1,   f(w) = l(w) + (mu/2)*||w||^2,   by   w <- soft_threshold(w - grad
+///     f(w)/L, lambda/L)
+///
+/// (Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm for linear inverse problems", SIAM
+/// J. Imaging Sci. 2009, section 3; Parikh and Boyd, "Proximal algorithms", 2014, section 4.2). The test that
+/// chooses L is that of solvers/prox_step.h; after each iteration L is multiplied by `growth` <= 1, so that
+/// it follows the local curvature down as well as up. A trial costs one inference, which gives the residual
+/// too; an iteration adds one full gradient.
+
+#include <cmath>
+#include <utility>
+
+#include "solvers/prox_step.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+class ProxGd final : public Solver {
+ public:
+  explicit ProxGd(const Options& options)
+      : step_(options), growth_(options.real("growth")), patience_(options.integer("patience")) {}
+
+  SolveResult solve(const SolveProblem& problem) override {
+    Objective& objective = problem.objective;
+    Monitor& monitor = problem.monitor;
+    const Parallel& parallel = objective.parallel();
+    const std::size_t d = objective.dimension();
+
+    dense::Point now(objective, problem.start), next(objective, problem.start);
+    std::vector<double> g(d);
+    dense::ProxStep step = step_;
+    dense::StallGuard guard(patience_);
+    SolveResult result;
+    auto done = [&](Status status) {
+      result.status = status;
+      result.w = std::move(now.nonzeros);
+      result.working_set = d;
+      return result;
+    };
+    auto anchor = [&] { return dense::Anchor{now.w, g, now.smooth, {now.scores}, now.residual}; };
+
+    monitor.start(problem.start);
+    now.evaluate(objective);
+    if (!std::isfinite(now.value())) return done(Status::kDiverged);
+    objective.gradient(now.residual, now.w, g);
+    if (dense::kkt(parallel, now.w, g, objective.lambda()) <= problem.kkt_target())
+      return done(Status::kConverged);
+    step.initialise(objective, anchor(), next);
+
+    while (true) {
+      if (!step.take(objective, anchor(), next, [](double) { return true; })) return done(Status::kStalled);
+      std::swap(now, next);
+      objective.gradient(now.residual, now.w, g);
+      step.lipschitz *= growth_;
+      ++result.iterations;
+
+      const double kkt = dense::kkt(parallel, now.w, g, objective.lambda());
+      const bool go_on = monitor.step(result.iterations, now.nonzeros, d);
+      if (kkt <= problem.kkt_target()) return done(Status::kConverged);
+      if (!go_on) return done(monitor.stop_status());
+      if (guard.stalled(now.value(), kkt)) return done(Status::kStalled);
+    }
+  }
+
+ private:
+  dense::ProxStep step_;
+  double growth_;
+  std::int64_t patience_;
+};
+
+}  // namespace
+
+SolverInfo prox_gd_info() {
+  OptionTable options = dense::ProxStep::options();
+  options.push_back(
+      {.name = "growth",
+       .type = OptionType::kReal,
+       .default_value = "0.8",
+       .help = "factor on the Lipschitz estimate after each iteration, so that steps can grow again",
+       .min = 0,
+       .max = 1,
+       .min_open = true});
+  options.push_back(dense::patience_option(200));
+  return {
+      .name = "prox-gd",
+      .help = "proximal gradient descent with backtracking",
+      .paper =
+          "Beck and Teboulle, A fast iterative shrinkage-thresholding algorithm, SIAM J. Imaging Sci. 2009",
+      .options = std::move(options),
+      .make = [](const Options& values) { return std::make_unique<ProxGd>(values); },
+  };
+}
+
+}  // namespace proxbench

@@ -1,0 +1,219 @@
+/// Accelerated proximal gradient: FISTA with backtracking and adaptive restart. Minimises
+///
+///     F(w) = f(w) + lambda*||w||_1,   f(w) = l(w) + (mu/2)*||w||^2,   by
+///
+///     y  = w_k + theta * (w_k - w_{k-1}),   theta = (t_{k-1} - 1)/t_k,   t_k = (1 + sqrt(1 + 4 t_{k-1}^2))/2
+///     w_{k+1} = soft_threshold(y - grad f(y)/L, lambda/L)
+///
+/// (Beck and Teboulle, SIAM J. Imaging Sci. 2009, section 4). The momentum is dropped (t = 1) when
+/// (y - w_{k+1})^T (w_{k+1} - w_k) > 0 (restart = gradient) or F(w_{k+1}) > F(w_k) (restart = function):
+/// O'Donoghue and Candes, "Adaptive restart for accelerated gradient schemes", Found. Comput. Math. 2015,
+/// section 3.2. Between restarts L only rises, as the theory asks; at a restart it is multiplied by `growth`
+/// <= 1.
+///
+/// Cost: scores are linear in w, so those at y are a combination of two that are there already; an iteration
+/// costs an inference and a full gradient at y, and the scores and an inference at each trial w_{k+1}.
+///
+/// Stopping: kkt must hold at the iterate, and the gradient is at hand at y only. Since
+/// grad f(w+) - grad f(y) - L*(w+ - y) is a subgradient of F at w+, kkt(w+) <= ||grad f(w+) - grad f(y)||_inf
+/// + r with r = L*||w+ - y||_inf, where the first term is about as large as r or smaller. So the gradient at
+/// the iterate is formed, and kkt found exactly, only when r <= the target (r is known before the inference,
+/// which then gives the residual too). Where that check fails the threshold on r is lowered by what was
+/// missing. To be independent of r the check is also made every `check` iterations, and for free whenever y =
+/// w_k. Only this exact kkt stops the run.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "solvers/prox_step.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+enum class Restart { kGradient, kFunction, kNone };
+
+Restart parse_restart(const std::string& name) {
+  return name == "gradient" ? Restart::kGradient : (name == "function" ? Restart::kFunction : Restart::kNone);
+}
+
+/// When to form kkt at the iterate, from the bound r.
+class KktCheck {
+ public:
+  KktCheck(double target, std::int64_t every) : target_(target), threshold_(target), every_(every) {}
+
+  bool due(double bound) const { return bound <= threshold_ || since_ + 1 >= every_; }
+  void skipped() { ++since_; }
+  void failed(double bound, double kkt) {
+    since_ = 0;
+    // At most halved, so that one unlucky check does not put the next off for long.
+    if (bound <= threshold_) threshold_ = bound * std::clamp(target_ / kkt, 0.5, 0.9);
+  }
+
+ private:
+  double target_, threshold_;
+  std::int64_t every_, since_ = 0;
+};
+
+class ProxGdAcc final : public Solver {
+ public:
+  explicit ProxGdAcc(const Options& options)
+      : step_(options),
+        growth_(options.real("growth")),
+        restart_(parse_restart(options.string("restart"))),
+        check_(options.integer("check")),
+        patience_(options.integer("patience")) {}
+
+  SolveResult solve(const SolveProblem& problem) override;
+
+ private:
+  dense::ProxStep step_;
+  double growth_;
+  Restart restart_;
+  std::int64_t check_, patience_;
+};
+
+SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
+  Objective& objective = problem.objective;
+  Monitor& monitor = problem.monitor;
+  const Parallel& parallel = objective.parallel();
+  const double target = problem.kkt_target();
+  const std::size_t d = objective.dimension();
+
+  dense::Point previous(objective, problem.start), now(objective, problem.start),
+      next(objective, problem.start);
+  Residual residual_y = objective.make_residual();
+  std::vector<double> y(d), g(d), g_now(d);
+  dense::ProxStep step = step_;
+  dense::StallGuard guard(patience_);
+  KktCheck check(target, check_);
+  SolveResult result;
+  auto done = [&](Status status) {
+    result.status = status;
+    result.w = std::move(now.nonzeros);
+    result.working_set = d;
+    return result;
+  };
+
+  monitor.start(problem.start);
+  now.evaluate(objective);
+  if (!std::isfinite(now.value())) return done(Status::kDiverged);
+  objective.gradient(now.residual, now.w, g_now);
+  double kkt = dense::kkt(parallel, now.w, g_now, objective.lambda());
+  if (kkt <= target) return done(Status::kConverged);
+  step.initialise(objective, {now.w, g_now, now.smooth, {now.scores}, now.residual}, next);
+
+  bool gradient_known = true;  // at now, in g_now
+  double t = 1.0, theta = 0.0;
+  while (true) {
+    if (theta == 0.0 && !gradient_known) {
+      objective.infer({now.scores}, &now.residual);
+      objective.gradient(now.residual, now.w, g_now);
+      kkt = dense::kkt(parallel, now.w, g_now, objective.lambda());
+      if (kkt <= target) return done(Status::kConverged);
+    }
+
+    bool moved;
+    double bound = 0.0;
+    auto wants_residual = [&](double r) {
+      bound = r;
+      return check.due(r);
+    };
+    if (theta == 0.0) {
+      y = now.w;
+      moved = step.take(objective, {y, g_now, now.smooth, {now.scores}, now.residual}, next, wants_residual);
+    } else {
+      dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) y[i] = now.w[i] + theta * (now.w[i] - previous.w[i]);
+      });
+      // previous.scores become S(w_{k-1}) - S(w_k): they are not needed again.
+      objective.advance(previous.scores, -1.0, now.scores);
+      const ScorePoint at{now.scores, &previous.scores, -theta};
+      const double smooth = objective.infer(at, &residual_y) + objective.l2(y);
+      objective.gradient(residual_y, y, g);
+      moved =
+          std::isfinite(smooth) && step.take(objective, {y, g, smooth, at, residual_y}, next, wants_residual);
+    }
+    if (!moved) {
+      if (theta == 0.0) return done(Status::kStalled);
+      t = 1.0;
+      theta = 0.0;
+      continue;
+    }
+
+    bool restart = false;
+    if (restart_ == Restart::kFunction) restart = next.value() > now.value();
+    if (restart_ == Restart::kGradient)
+      restart = dense::sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
+                  double sum = 0.0;
+                  for (std::size_t i = begin; i < end; ++i)
+                    sum += (y[i] - next.w[i]) * (next.w[i] - now.w[i]);
+                  return sum;
+                }) > 0.0;
+    if (restart) {
+      t = 1.0;
+      theta = 0.0;
+      step.lipschitz *= growth_;
+    } else {
+      const double t_next = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * t * t));
+      theta = (t - 1.0) / t_next;
+      t = t_next;
+    }
+
+    std::swap(previous, now);
+    std::swap(now, next);
+    ++result.iterations;
+    gradient_known = step.has_residual();
+    kkt = std::numeric_limits<double>::infinity();
+    if (gradient_known) {
+      objective.gradient(now.residual, now.w, g_now);
+      kkt = dense::kkt(parallel, now.w, g_now, objective.lambda());
+      check.failed(bound, kkt);
+    } else {
+      check.skipped();
+    }
+    const bool go_on = monitor.step(result.iterations, now.nonzeros, d);
+    if (kkt <= target) return done(Status::kConverged);
+    if (!go_on) return done(monitor.stop_status());
+    if (guard.stalled(now.value(), kkt)) return done(Status::kStalled);
+  }
+}
+
+}  // namespace
+
+SolverInfo prox_gd_acc_info() {
+  OptionTable options = dense::ProxStep::options();
+  options.push_back({.name = "growth",
+                     .type = OptionType::kReal,
+                     .default_value = "0.5",
+                     .help = "factor on the Lipschitz estimate at each restart",
+                     .min = 0,
+                     .max = 1,
+                     .min_open = true});
+  options.push_back({.name = "restart",
+                     .type = OptionType::kString,
+                     .default_value = "gradient",
+                     .help = "when the momentum is dropped",
+                     .choices = {"gradient", "function", "none"}});
+  options.push_back({.name = "check",
+                     .type = OptionType::kInt,
+                     .default_value = "25",
+                     .help = "iterations after which kkt at the iterate is formed in any case",
+                     .min = 1,
+                     .max = 1e9});
+  options.push_back(dense::patience_option(500));
+  return {
+      .name = "prox-gd-acc",
+      .help = "accelerated proximal gradient (FISTA) with backtracking and adaptive restart",
+      .paper =
+          "Beck and Teboulle, SIAM J. Imaging Sci. 2009; O'Donoghue and Candes, Adaptive restart for "
+          "accelerated "
+          "gradient schemes, Found. Comput. Math. 2015",
+      .options = std::move(options),
+      .make = [](const Options& values) { return std::make_unique<ProxGdAcc>(values); },
+  };
+}
+
+}  // namespace proxbench
