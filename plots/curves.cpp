@@ -69,7 +69,6 @@ std::vector<Quantity> quantities(double floor) {
 }
 
 // ---- text
-// ----------------------------------------------------------------------------------------------------
 
 std::string safe_name(const std::string& text) {
   std::string out = text;
@@ -139,7 +138,6 @@ std::string number(double x) {
 }
 
 // ---- what the title and the caption say
-// ------------------------------------------------------------------------
 
 /// The distinct values of an integer of the summaries, "2" or "1, 2"; empty where no run has it.
 std::string distinct(const Group& group, const char* key) {
@@ -201,7 +199,6 @@ std::string caption_of(const Group& group, const Quantity& quantity) {
 }
 
 // ---- axes
-// ------------------------------------------------------------------------------------------------------
 
 struct Range {
   double min = std::numeric_limits<double>::infinity();
@@ -247,7 +244,6 @@ std::string log_axis(const char* axis, const Range& range, double margin, const 
 }
 
 // ---- files
-// -----------------------------------------------------------------------------------------------------
 
 /// A block of rows a run, two blank lines between blocks; one header line.
 std::string data_text(const Group& group, const Quantity& quantity) {
