@@ -1,6 +1,6 @@
 #pragma once
-/// Small vector kernels over raw memory, written with the compiler's vector types so that one source serves every
-/// instruction set. All operate on rows padded to kPad doubles.
+/// Small vector kernels over raw memory, written with the compiler's vector types so that one source serves
+/// every instruction set. All operate on rows padded to kPad doubles.
 
 #include <cstddef>
 #include <cstring>
@@ -17,10 +17,16 @@ inline Pack load(const double* p) {
   std::memcpy(&v, p, sizeof v);
   return v;
 }
-inline void store(double* p, const Pack& v) { std::memcpy(p, &v, sizeof v); }
-inline Pack splat(double x) { return Pack{x, x, x, x, x, x, x, x}; }
+inline void store(double* p, const Pack& v) {
+  std::memcpy(p, &v, sizeof v);
+}
+inline Pack splat(double x) {
+  return Pack{x, x, x, x, x, x, x, x};
+}
 /// Sum of the lanes in a fixed order.
-inline double sum(const Pack& v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
+inline double sum(const Pack& v) {
+  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
 
 /// acc[0..V*kPad) += sum_i x_i * rows[position_i][0..V*kPad); x null means all ones. 2nV*kPad flops, and
 /// 8nV*kPad bytes of rows read.
@@ -50,10 +56,17 @@ inline void accumulate_rows(const double* rows, std::size_t stride, const Index*
   std::size_t k = 0;
   for (; k + 4 * kPad <= width; k += 4 * kPad) accumulate_rows<4>(rows + k, stride, position, x, n, acc + k);
   switch ((width - k) / kPad) {
-    case 3: accumulate_rows<3>(rows + k, stride, position, x, n, acc + k); break;
-    case 2: accumulate_rows<2>(rows + k, stride, position, x, n, acc + k); break;
-    case 1: accumulate_rows<1>(rows + k, stride, position, x, n, acc + k); break;
-    default: break;
+    case 3:
+      accumulate_rows<3>(rows + k, stride, position, x, n, acc + k);
+      break;
+    case 2:
+      accumulate_rows<2>(rows + k, stride, position, x, n, acc + k);
+      break;
+    case 1:
+      accumulate_rows<1>(rows + k, stride, position, x, n, acc + k);
+      break;
+    default:
+      break;
   }
 }
 
@@ -104,13 +117,19 @@ inline void row_times_matrix(const double* v, const double* m, std::size_t n, do
 }
 
 /// The same for any padded width `width` = row stride of m.
-inline void row_times_matrix(const double* v, const double* m, std::size_t n, double* out, std::size_t width) {
+inline void row_times_matrix(const double* v, const double* m, std::size_t n, double* out,
+                             std::size_t width) {
   switch (width / kPad) {
-    case 1: return row_times_matrix<1>(v, m, n, out);
-    case 2: return row_times_matrix<2>(v, m, n, out);
-    case 3: return row_times_matrix<3>(v, m, n, out);
-    case 4: return row_times_matrix<4>(v, m, n, out);
-    default: break;
+    case 1:
+      return row_times_matrix<1>(v, m, n, out);
+    case 2:
+      return row_times_matrix<2>(v, m, n, out);
+    case 3:
+      return row_times_matrix<3>(v, m, n, out);
+    case 4:
+      return row_times_matrix<4>(v, m, n, out);
+    default:
+      break;
   }
   for (std::size_t k = 0; k < width; k += kPad) {
     Pack a = splat(0.0);

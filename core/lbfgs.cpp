@@ -1,10 +1,9 @@
 #include "core/lbfgs.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include <Eigen/Core>
 #include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
 
 #include "core/error.h"
 #include "core/kernels.h"
@@ -60,13 +59,13 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y) 
     q_[j * width_ + slot] = s[j];
     q_[j * width_ + memory_ + slot] = y[j];
   }
-  // Inner products of s with every stored s and y, and of y with nothing else: L holds s_i^T y_j for i after j only.
+  // Inner products of s with every stored s and y, and of y with nothing else: L holds s_i^T y_j for i after
+  // j only.
   AlignedVector<double> products(width_, 0.0);
   for (std::size_t j = 0; j < rows_; ++j) {
     const kernels::Pack sj = kernels::splat(s[j]);
     for (std::size_t c = 0; c < width_; c += kPad)
-      kernels::store(products.data() + c,
-                     kernels::load(products.data() + c) + sj * kernels::load(q(j) + c));
+      kernels::store(products.data() + c, kernels::load(products.data() + c) + sj * kernels::load(q(j) + c));
   }
   for (const std::size_t other : ages_) {
     sts_[slot * memory_ + other] = sts_[other * memory_ + slot] = products[other];
@@ -89,7 +88,8 @@ void CompactLbfgs::build_middle() {
     for (std::size_t b = 0; b < a; ++b) at(a, n + b) = at(n + b, a) = sty_[ages_[a] * memory_ + ages_[b]];
     at(n + a, n + a) = -sty_[ages_[a] * memory_ + ages_[a]];
   }
-  // Steps shrink by many orders of magnitude as the solver converges: scale to unit diagonal before inverting.
+  // Steps shrink by many orders of magnitude as the solver converges: scale to unit diagonal before
+  // inverting.
   const Eigen::VectorXd scale = k.diagonal().cwiseAbs().cwiseSqrt().cwiseInverse();
   const Eigen::MatrixXd scaled = scale.asDiagonal() * k * scale.asDiagonal();
   const Eigen::MatrixXd inverse = scaled.fullPivLu().inverse();

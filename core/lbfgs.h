@@ -1,10 +1,11 @@
 #pragma once
-/// The compact limited-memory BFGS matrix on a shrinking working set (Zhong et al. 2014, sections 2.1 and 2.3).
+/// The compact limited-memory BFGS matrix on a shrinking working set (Zhong et al. 2014, sections 2.1
+/// and 2.3).
 ///
 ///     B = gamma*I - Q R Q^T,   Q = [gamma*S  Y],   R = [gamma*S^T S, L; L^T, -D]^-1
 ///
-/// S = w_{t+1} - w_t and Y = g_{t+1} - g_t hold at most m pairs, restricted to the working set A: |A| rows. gamma is
-/// folded into the middle matrix, so that rows are stored once: B = gamma*I - [S Y] M [S Y]^T with
+/// S = w_{t+1} - w_t and Y = g_{t+1} - g_t hold at most m pairs, restricted to the working set A: |A| rows.
+/// gamma is folded into the middle matrix, so that rows are stored once: B = gamma*I - [S Y] M [S Y]^T with
 /// M = diag(gamma, 1) R diag(gamma, 1).
 
 #include <cstddef>
@@ -24,8 +25,8 @@ class CompactLbfgs {
   /// Forgets all pairs and takes a working set of `rows` coordinates; B = gamma*I.
   void reset(std::size_t rows, double gamma);
 
-  /// Keeps only the given rows (ascending): the working set shrank. What was computed over the larger set (D, L,
-  /// S^T S) stays: s is zero outside the set that it was computed on.
+  /// Keeps only the given rows (ascending): the working set shrank. What was computed over the larger set (D,
+  /// L, S^T S) stays: s is zero outside the set that it was computed on.
   void keep_rows(std::span<const std::uint32_t> kept);
 
   /// Appends the pair (s, y), one number a row, dropping the oldest pair when m are stored. A pair without
@@ -38,7 +39,8 @@ class CompactLbfgs {
   /// Doubles in a row of q() and q_hat(): 2m, padded.
   std::size_t width() const { return width_; }
 
-  /// Row j of [S Y], and column j of M [S Y]^T: width() doubles each. (Bd)_j = gamma*d_j - q(j) . sum_i q_hat(i) d_i.
+  /// Row j of [S Y], and column j of M [S Y]^T: width() doubles each. (Bd)_j = gamma*d_j - q(j) . sum_i
+  /// q_hat(i) d_i.
   const double* q(std::size_t j) const { return q_.data() + j * width_; }
   const double* q_hat(std::size_t j) const { return q_hat_.data() + j * width_; }
   /// B_jj.

@@ -1,9 +1,8 @@
 #include "core/monitor.h"
 
-#include <ctime>
-
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 namespace proxbench {
 
@@ -54,19 +53,28 @@ Certificate certify(Objective& objective, const SparseVector& w) {
 
 const char* status_name(Status status) {
   switch (status) {
-    case Status::kConverged: return "converged";
-    case Status::kMaxIterations: return "max-iterations";
-    case Status::kTimeLimit: return "time-limit";
-    case Status::kInterrupted: return "interrupted";
-    case Status::kStalled: return "stalled";
-    case Status::kDiverged: return "diverged";
+    case Status::kConverged:
+      return "converged";
+    case Status::kMaxIterations:
+      return "max-iterations";
+    case Status::kTimeLimit:
+      return "time-limit";
+    case Status::kInterrupted:
+      return "interrupted";
+    case Status::kStalled:
+      return "stalled";
+    case Status::kDiverged:
+      return "diverged";
   }
   return "unknown";
 }
 
 Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
                  const TestSet* test)
-    : evaluator_(evaluator), solver_objective_(solver_objective), options_(options), test_(test),
+    : evaluator_(evaluator),
+      solver_objective_(solver_objective),
+      options_(options),
+      test_(test),
       scores_(evaluator.make_scores()) {
   if (options.sample_kkt) residual_ = evaluator.make_residual();
 }
@@ -89,7 +97,8 @@ void Monitor::start(const SparseVector& w) {
 }
 
 bool Monitor::due(std::int64_t iteration) const {
-  return iteration <= options_.dense_samples || seconds_ >= trace_.back().seconds * (1.0 + options_.sample_growth);
+  return iteration <= options_.dense_samples ||
+         seconds_ >= trace_.back().seconds * (1.0 + options_.sample_growth);
 }
 
 /// With the clock stopped: whether to go on, and if so, the clock runs again.

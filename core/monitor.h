@@ -1,6 +1,6 @@
 #pragma once
-/// The monitor is the only reader of the clock. A solver calls it once an iteration; it pauses the clock, takes a
-/// sample where one is due, and says whether to go on (DESIGN section 4).
+/// The monitor is the only reader of the clock. A solver calls it once an iteration; it pauses the clock,
+/// takes a sample where one is due, and says whether to go on (DESIGN section 4).
 
 #include <atomic>
 #include <functional>
@@ -61,13 +61,14 @@ struct MonitorOptions {
 
 /// Why a solver stopped.
 enum class Status { kConverged, kMaxIterations, kTimeLimit, kInterrupted, kStalled, kDiverged };
-/// "converged", "max-iterations", "time-limit", "interrupted", "stalled" (no further decrease within rounding) or
-/// "diverged".
+/// "converged", "max-iterations", "time-limit", "interrupted", "stalled" (no further decrease within
+/// rounding) or "diverged".
 const char* status_name(Status status);
 
 class Monitor {
  public:
-  /// `evaluator` is an objective of the monitor's own; `solver_objective` is asked for its passes only. All borrowed.
+  /// `evaluator` is an objective of the monitor's own; `solver_objective` is asked for its passes only. All
+  /// borrowed.
   Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
           const TestSet* test = nullptr);
 
@@ -76,8 +77,8 @@ class Monitor {
   /// Set from outside (Ctrl-C) to stop at the next iteration.
   const std::atomic<bool>* interrupt = nullptr;
 
-  /// Takes the sample of the starting point and starts the clock. Called by the solver once it is ready to iterate
-  /// from w (allocation of its buffers comes before, all of its work on the problem after).
+  /// Takes the sample of the starting point and starts the clock. Called by the solver once it is ready to
+  /// iterate from w (allocation of its buffers comes before, all of its work on the problem after).
   void start(const SparseVector& w);
 
   /// Once an iteration, with the number of iterations done. False: stop, for the reason in stop_status().

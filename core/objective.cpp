@@ -21,16 +21,22 @@ constexpr std::size_t kRowsAtOnce = 64;
 constexpr std::uint64_t kChunkNonzeros = 1u << 18;
 /// Coordinates of one output in a task of the partial gradient.
 constexpr std::size_t kCoordinatesPerTask = 64;
-/// Cost of one gathered or scattered element, in units of one kPad-wide multiply-add on a row (measured on Zen 4; the
-/// choice between the two ways changes speed only, beyond rounding).
+/// Cost of one gathered or scattered element, in units of one kPad-wide multiply-add on a row (measured on
+/// Zen 4; the choice between the two ways changes speed only, beyond rounding).
 constexpr double kGatherCost = 1.0;
 /// Cost of looking at one entry of a row of X.
 constexpr double kEntryCost = 1.0;
 
 }  // namespace
 
-Objective::Objective(const DesignMatrix& x, const Oracle& oracle, double lambda, double mu, const Parallel& parallel)
-    : x_(x), oracle_(oracle), lambda_(lambda), mu_(mu), parallel_(parallel), outputs_(oracle.outputs()),
+Objective::Objective(const DesignMatrix& x, const Oracle& oracle, double lambda, double mu,
+                     const Parallel& parallel)
+    : x_(x),
+      oracle_(oracle),
+      lambda_(lambda),
+      mu_(mu),
+      parallel_(parallel),
+      outputs_(oracle.outputs()),
       unary_(static_cast<Coord>(x.features()) * oracle.outputs()) {
   if (!(lambda > 0.0) || !std::isfinite(lambda))
     throw Error::usage("lambda = " + std::to_string(lambda) + ": violated constraint lambda > 0");
@@ -69,7 +75,9 @@ Objective::Objective(const DesignMatrix& x, const Oracle& oracle, double lambda,
   });
 }
 
-Scores Objective::make_scores() const { return Scores(outputs_, x_.positions(), oracle_.extra_weights()); }
+Scores Objective::make_scores() const {
+  return Scores(outputs_, x_.positions(), oracle_.extra_weights());
+}
 
 void Objective::scores(std::span<const Coord> index, std::span<const double> value, Scores& out) const {
   const std::size_t unary =
@@ -153,8 +161,9 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
             count += slot[row[i]] != kNone;
           }
         }
-        kernels::accumulate_rows(table.data(), width, found.data(), values.empty() ? nullptr : found_value.data(),
-                                 count, rows.data() + p * width, width);
+        kernels::accumulate_rows(table.data(), width, found.data(),
+                                 values.empty() ? nullptr : found_value.data(), count,
+                                 rows.data() + p * width, width);
       }
       kernels::rows_to_columns(rows.data(), width, outputs_, begin, n, out.values.data(), out.stride);
     }
@@ -182,9 +191,9 @@ void Objective::fill_rows(const Residual& residual) const {
   rows_.resize(static_cast<std::size_t>(x_.positions()) * width);
   const Chunks chunks{x_.positions(), 512};
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-    kernels::columns_to_rows(residual.values.data(), nullptr, 0.0, residual.stride, outputs_, chunks.begin(chunk),
-                             chunks.end(chunk) - chunks.begin(chunk), rows_.data() + chunks.begin(chunk) * width,
-                             width, 0.0);
+    kernels::columns_to_rows(residual.values.data(), nullptr, 0.0, residual.stride, outputs_,
+                             chunks.begin(chunk), chunks.end(chunk) - chunks.begin(chunk),
+                             rows_.data() + chunks.begin(chunk) * width, width, 0.0);
   });
 }
 
@@ -203,13 +212,14 @@ void Objective::gradient_rows(std::span<const Index> features, double* gradient)
     }
 }
 
-void Objective::partial_gradient(const Residual& residual, std::span<const Coord> set, std::span<const double> w,
-                                 std::span<double> out) const {
+void Objective::partial_gradient(const Residual& residual, std::span<const Coord> set,
+                                 std::span<const double> w, std::span<double> out) const {
   const std::size_t unary =
       static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
   const std::size_t width = padded(outputs_);
 
-  // A feature with many outputs in the set is cheaper as a whole row; the others gather from the residual's columns.
+  // A feature with many outputs in the set is cheaper as a whole row; the others gather from the residual's
+  // columns.
   struct Group {
     Index feature;
     std::size_t begin, end;  // within set
@@ -348,7 +358,8 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
     for (Index k = 0; k < outputs_; ++k) visit(parts[chunk], cursor, base + k, g[k]);
   });
   std::size_t cursor = start_of(unary_);
-  for (std::size_t e = 0; e < residual.extra.size(); ++e) visit(parts.back(), cursor, unary_ + e, residual.extra[e]);
+  for (std::size_t e = 0; e < residual.extra.size(); ++e)
+    visit(parts.back(), cursor, unary_ + e, residual.extra[e]);
 
   out = Selection{};
   for (const Selection& part : parts) {

@@ -15,8 +15,8 @@
 
 namespace proxbench {
 
-/// Both matrices are borrowed and must outlive the objective. One objective is used by one thread at a time (its
-/// methods run in parallel inside and share scratch memory).
+/// Both matrices are borrowed and must outlive the objective. One objective is used by one thread at a time
+/// (its methods run in parallel inside and share scratch memory).
 class Objective {
  public:
   /// lambda > 0, mu >= 0, x.positions() == oracle.positions(); throws Error otherwise.
@@ -57,13 +57,14 @@ class Objective {
   /// |g| > threshold and all of the support of w (sorted). Returns the max norm and the l1 norm of the
   /// minimum-norm subgradient of F over ALL coordinates.
   struct Selection {
-    std::vector<Coord> index;   ///< ascending
-    std::vector<double> weight; ///< w there
+    std::vector<Coord> index;    ///< ascending
+    std::vector<double> weight;  ///< w there
     std::vector<double> gradient;
     double kkt_max = 0.0;
     double kkt_l1 = 0.0;
   };
-  void select_gradient(const Residual& residual, const SparseVector& w, double threshold, Selection& out) const;
+  void select_gradient(const Residual& residual, const SparseVector& w, double threshold,
+                       Selection& out) const;
 
   /// lambda*|w|_1 and (mu/2)*|w|^2 over the given weights.
   double l1(std::span<const double> w) const;
@@ -73,8 +74,8 @@ class Objective {
   double passes() const { return passes_; }
 
  private:
-  /// Calls row(feature, gradient of its K outputs) for every feature, in parallel, features ascending within a
-  /// chunk; `chunk` tells which.
+  /// Calls row(feature, gradient of its K outputs) for every feature, in parallel, features ascending within
+  /// a chunk; `chunk` tells which.
   template <class Row>
   void for_each_gradient_row(const Residual& residual, const Row& row) const;
   void fill_rows(const Residual& residual) const;
@@ -88,8 +89,9 @@ class Objective {
   Index outputs_;
   Coord unary_;
   double passes_ = 0.0;
-  std::vector<Index> feature_chunk_begin_;    ///< features cut into chunks of about equal nonzeros
-  std::vector<std::uint32_t> block_offset_;   ///< per feature and position block: first entry of the column in it
+  std::vector<Index> feature_chunk_begin_;  ///< features cut into chunks of about equal nonzeros
+  std::vector<std::uint32_t>
+      block_offset_;  ///< per feature and position block: first entry of the column in it
   std::size_t blocks_ = 0;
   mutable AlignedVector<double> rows_;  ///< R by position, for full gradients
 };
@@ -105,6 +107,8 @@ inline double minimum_norm_subgradient(double w, double g, double lambda) {
 }
 
 /// sign(x) * max(|x| - t, 0).
-inline double soft_threshold(double x, double t) { return x > t ? x - t : (x < -t ? x + t : 0.0); }
+inline double soft_threshold(double x, double t) {
+  return x > t ? x - t : (x < -t ? x + t : 0.0);
+}
 
 }  // namespace proxbench

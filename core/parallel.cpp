@@ -1,12 +1,12 @@
 #include "core/parallel.h"
 
-#include <exception>
-#include <mutex>
-
 #include <omp.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
+
+#include <exception>
+#include <mutex>
 
 #include "core/error.h"
 #include "core/options.h"
@@ -16,7 +16,8 @@ namespace proxbench {
 /// An arena of its own, and the permission for as many workers even beyond the number of cores.
 struct Parallel::Arena {
   explicit Arena(int threads)
-      : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)), arena(threads) {}
+      : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),
+        arena(threads) {}
   tbb::global_control limit;
   tbb::task_arena arena;
 };
@@ -28,10 +29,13 @@ Backend parse_backend(std::string_view name) {
                      "; known: openmp, tbb");
 }
 
-std::string backend_name(Backend backend) { return backend == Backend::kOpenMP ? "openmp" : "tbb"; }
+std::string backend_name(Backend backend) {
+  return backend == Backend::kOpenMP ? "openmp" : "tbb";
+}
 
 Parallel::Parallel(int threads, Backend backend) : threads_(threads), backend_(backend) {
-  if (threads < 1) throw Error::usage("threads = " + std::to_string(threads) + ": violated constraint threads >= 1");
+  if (threads < 1)
+    throw Error::usage("threads = " + std::to_string(threads) + ": violated constraint threads >= 1");
   if (backend == Backend::kTBB && threads > 1) arena_ = std::make_shared<Arena>(threads);
 }
 
@@ -41,9 +45,8 @@ void Parallel::for_each(std::size_t chunks, const std::function<void(std::size_t
     return;
   }
   if (backend_ == Backend::kTBB) {
-    arena_->arena.execute([&] {
-      tbb::parallel_for(std::size_t{0}, chunks, body, tbb::simple_partitioner());
-    });
+    arena_->arena.execute(
+        [&] { tbb::parallel_for(std::size_t{0}, chunks, body, tbb::simple_partitioner()); });
     return;
   }
   std::exception_ptr failure;

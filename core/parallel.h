@@ -26,8 +26,8 @@ class Parallel {
   int threads() const { return threads_; }
   Backend backend() const { return backend_; }
 
-  /// Calls body(chunk) once for each chunk in [0, chunks), in any order, on up to threads() threads. The first
-  /// exception thrown by a body is rethrown here after all chunks have ended.
+  /// Calls body(chunk) once for each chunk in [0, chunks), in any order, on up to threads() threads. The
+  /// first exception thrown by a body is rethrown here after all chunks have ended.
   void for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const;
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-/// Random numbers whose sequence is fixed by the seed on every platform (the distributions of <random> are not).
+/// Random numbers whose sequence is fixed by the seed on every platform (the distributions of <random> are
+/// not).
 
 #include <bit>
 #include <cmath>

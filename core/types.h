@@ -21,7 +21,9 @@ inline constexpr Index kUnknownOutput = static_cast<Index>(-1);
 
 /// Width of padding, in doubles: one cache line, and the widest vector register in use.
 inline constexpr std::size_t kPad = 8;
-constexpr std::size_t padded(std::size_t n) { return (n + kPad - 1) / kPad * kPad; }
+constexpr std::size_t padded(std::size_t n) {
+  return (n + kPad - 1) / kPad * kPad;
+}
 
 /// Cache-line aligned storage, so that vector kernels see the same alignment in every run.
 template <class T>

@@ -1,11 +1,10 @@
 #include "oracles/chain.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
-
-#include <Eigen/Core>
 
 #include "core/error.h"
 #include "core/kernels.h"
@@ -19,8 +18,8 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 /// Positions in a chunk of sequences: its vectors fill about half of a second-level cache at 26 labels.
 constexpr std::size_t kChunkPositions = 512;
 
-/// row[0..width) -> exp(row - largest of row); returns the largest. Fixed-size packets, so that no element is treated
-/// differently for its address.
+/// row[0..width) -> exp(row - largest of row); returns the largest. Fixed-size packets, so that no element is
+/// treated differently for its address.
 double exponentiate_row(double* row, std::size_t width) {
   using Packet = Eigen::Array<double, static_cast<int>(kPad), 1>;
   Packet top = Eigen::Map<const Packet>(row);
@@ -77,17 +76,25 @@ void accumulate_outer(const double* a, const double* b, std::size_t n, std::size
   // An odd last row is paired with padding: width is even.
   for (std::size_t i = 0; i < outputs; i += 2) {
     switch (width / kPad) {
-      case 1: accumulate_outer<1>(a + i, b, n, c + i * width); break;
-      case 2: accumulate_outer<2>(a + i, b, n, c + i * width); break;
-      case 3: accumulate_outer<3>(a + i, b, n, c + i * width); break;
-      case 4: accumulate_outer<4>(a + i, b, n, c + i * width); break;
+      case 1:
+        accumulate_outer<1>(a + i, b, n, c + i * width);
+        break;
+      case 2:
+        accumulate_outer<2>(a + i, b, n, c + i * width);
+        break;
+      case 3:
+        accumulate_outer<3>(a + i, b, n, c + i * width);
+        break;
+      case 4:
+        accumulate_outer<4>(a + i, b, n, c + i * width);
+        break;
       default:
         for (std::size_t t = 0; t < n; ++t)
           for (std::size_t r = i; r < i + 2; ++r) {
             const kernels::Pack ar = kernels::splat(a[t * width + r]);
             for (std::size_t k = 0; k < width; k += kPad)
-              kernels::store(c + r * width + k, kernels::load(c + r * width + k) +
-                                                    ar * kernels::load(b + (t + 1) * width + k));
+              kernels::store(c + r * width + k,
+                             kernels::load(c + r * width + k) + ar * kernels::load(b + (t + 1) * width + k));
           }
     }
   }
@@ -110,7 +117,7 @@ struct ChainOracle::Workspace {
   AlignedVector<double> score;      ///< scores; in the linear domain then exp(score - top), then e*beta/c
   AlignedVector<double> alpha;      ///< scaled forward messages (log domain: logarithms)
   AlignedVector<double> posterior;  ///< p(y_t = k | x)
-  AlignedVector<double> pair;       ///< width x width: sums of pair marginals (linear domain: not yet times M)
+  AlignedVector<double> pair;  ///< width x width: sums of pair marginals (linear domain: not yet times M)
   std::vector<double> log_partition;  ///< one an instance of the chunk
   std::vector<double> gold_score;
 };
@@ -149,13 +156,15 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
     m.backward.assign(m.width * m.width, 0.0);
     for (std::size_t i = 0; i < outputs_; ++i)
       for (std::size_t j = 0; j < outputs_; ++j)
-        m.forward[i * m.width + j] = m.backward[j * m.width + i] = std::exp(m.score[i * outputs_ + j] - m.largest);
+        m.forward[i * m.width + j] = m.backward[j * m.width + i] =
+            std::exp(m.score[i * outputs_ + j] - m.largest);
   }
   return m;
 }
 
-/// Instances [first, last), whose scores lie in work.score. Fills work.log_partition; with `backward` also posterior and
-/// pair. Returns sum of log-partitions. Rabiner's scaling: alpha_t sums to one, c_t is the factor taken out at t.
+/// Instances [first, last), whose scores lie in work.score. Fills work.log_partition; with `backward` also
+/// posterior and pair. Returns sum of log-partitions. Rabiner's scaling: alpha_t sums to one, c_t is the
+/// factor taken out at t.
 double ChainOracle::infer_linear(const Transitions& m, Workspace& work, std::size_t first, std::size_t last,
                                  bool backward) const {
   const std::size_t width = m.width, origin = begin_[first];
@@ -187,8 +196,8 @@ double ChainOracle::infer_linear(const Transitions& m, Workspace& work, std::siz
     total += log_partition;
     if (!backward) continue;
 
-    // v_t = e_t * beta_t / c_t replaces e_t; beta_{t-1} = M v_t. The first position's v is not used: zero, so that the
-    // pair sums may run over the whole chunk.
+    // v_t = e_t * beta_t / c_t replaces e_t; beta_{t-1} = M v_t. The first position's v is not used: zero, so
+    // that the pair sums may run over the whole chunk.
     std::fill(beta.begin(), beta.begin() + outputs_, 1.0);
     std::fill(beta.begin() + outputs_, beta.end(), 0.0);
     for (std::size_t t = end; t-- > begin;) {
@@ -213,43 +222,56 @@ double ChainOracle::infer_linear(const Transitions& m, Workspace& work, std::siz
   return total;
 }
 
-/// The same with logarithms throughout: slow, and right for any finite scores.
+/// The same with logarithms throughout: slow, and right for any finite scores. Messages are normalised at
+/// each position, and so are the marginals, so that rounding does not grow with the length of the sequence.
 double ChainOracle::infer_log(const Transitions& m, Workspace& work, std::size_t first, std::size_t last,
                               bool backward) const {
   const std::size_t width = m.width, origin = begin_[first], labels = outputs_;
-  std::vector<double> beta(labels), next(labels), terms(labels);
+  std::vector<double> beta(labels), next(labels), terms(labels), edges(labels * labels);
+  auto normalise = [](std::span<double> x) {
+    const double log_sum = log_sum_exp(x.data(), x.size());
+    for (double& v : x) v -= log_sum;
+    return log_sum;
+  };
   double total = 0.0;
   if (backward) std::fill(work.pair.begin(), work.pair.end(), 0.0);
   for (std::size_t i = first; i < last; ++i) {
     const std::size_t begin = begin_[i] - origin, end = begin_[i + 1] - origin;
+    double log_partition = 0.0;
     for (std::size_t t = begin; t < end; ++t) {
       const double* s = work.score.data() + t * width;
       double* alpha = work.alpha.data() + t * width;
       for (std::size_t k = 0; k < labels; ++k) {
         alpha[k] = s[k];
         if (t == begin) continue;
-        for (std::size_t j = 0; j < labels; ++j) terms[j] = alpha[j - width] + m.score[j * labels + k];
+        const double* previous = alpha - width;
+        for (std::size_t j = 0; j < labels; ++j) terms[j] = previous[j] + m.score[j * labels + k];
         alpha[k] += log_sum_exp(terms.data(), labels);
       }
+      log_partition += normalise({alpha, labels});
     }
-    const double log_partition = log_sum_exp(work.alpha.data() + (end - 1) * width, labels);
     work.log_partition[i - first] = log_partition;
     total += log_partition;
     if (!backward) continue;
+
     std::fill(beta.begin(), beta.end(), 0.0);
     for (std::size_t t = end; t-- > begin;) {
       const double* s = work.score.data() + t * width;
       const double* alpha = work.alpha.data() + t * width;
-      double* posterior = work.posterior.data() + t * width;
-      for (std::size_t k = 0; k < labels; ++k) posterior[k] = std::exp(alpha[k] + beta[k] - log_partition);
+      for (std::size_t k = 0; k < labels; ++k) terms[k] = alpha[k] + beta[k];
+      normalise(terms);
+      for (std::size_t k = 0; k < labels; ++k) work.posterior[t * width + k] = std::exp(terms[k]);
       if (t == begin) continue;
       for (std::size_t j = 0; j < labels; ++j) {
-        for (std::size_t k = 0; k < labels; ++k) {
-          terms[k] = m.score[j * labels + k] + s[k] + beta[k];
-          work.pair[j * width + k] += std::exp(alpha[j - width] + terms[k] - log_partition);
-        }
+        for (std::size_t k = 0; k < labels; ++k) terms[k] = m.score[j * labels + k] + s[k] + beta[k];
         next[j] = log_sum_exp(terms.data(), labels);
+        const double* previous = alpha - width;
+        for (std::size_t k = 0; k < labels; ++k) edges[j * labels + k] = previous[j] + terms[k];
       }
+      normalise(edges);
+      for (std::size_t j = 0; j < labels; ++j)
+        for (std::size_t k = 0; k < labels; ++k) work.pair[j * width + k] += std::exp(edges[j * labels + k]);
+      normalise(next);
       beta.swap(next);
     }
   }
@@ -275,8 +297,9 @@ double ChainOracle::infer(const ScorePoint& at, Residual* residual, const Parall
       work.posterior.resize(n * width);
       work.pair.resize(width * width);
     }
-    kernels::columns_to_rows(at.base.values.data(), at.direction ? at.direction->values.data() : nullptr, at.alpha,
-                             at.base.stride, outputs_, origin, n, work.score.data(), width, kMinusInfinity);
+    kernels::columns_to_rows(at.base.values.data(), at.direction ? at.direction->values.data() : nullptr,
+                             at.alpha, at.base.stride, outputs_, origin, n, work.score.data(), width,
+                             kMinusInfinity);
     double gold = 0.0;
     for (std::size_t i = first; i < last; ++i)
       for (std::size_t p = begin_[i]; p < begin_[i + 1]; ++p) {
@@ -291,7 +314,8 @@ double ChainOracle::infer(const ScorePoint& at, Residual* residual, const Parall
     kernels::rows_to_columns(work.posterior.data(), width, outputs_, origin, n, residual->values.data(),
                              residual->stride);
     for (std::size_t i = first; i < last; ++i)
-      for (std::size_t p = begin_[i]; p + 1 < begin_[i + 1]; ++p) work.pair[gold_[p] * width + gold_[p + 1]] -= 1.0;
+      for (std::size_t p = begin_[i]; p + 1 < begin_[i + 1]; ++p)
+        work.pair[gold_[p] * width + gold_[p + 1]] -= 1.0;
     std::copy_n(work.pair.data(), pair_size, pair.data() + chunk * pair_size);
   });
 
@@ -320,8 +344,8 @@ void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> 
     work.posterior.resize(n * width);
     work.pair.resize(width * width);
     work.log_partition.resize(1);
-    kernels::columns_to_rows(scores.values.data(), nullptr, 0.0, scores.stride, labels, origin, n, work.score.data(),
-                             width, kMinusInfinity);
+    kernels::columns_to_rows(scores.values.data(), nullptr, 0.0, scores.stride, labels, origin, n,
+                             work.score.data(), width, kMinusInfinity);
     const AlignedVector<double> s = work.score;
     if (m.linear())
       infer_linear(m, work, i, i + 1, true);
@@ -332,7 +356,8 @@ void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> 
     for (std::size_t t = 0; t < n; ++t) {
       const double gold = s[t * width + gold_[origin + t]];
       log_gold += gold;
-      for (std::size_t k = 0; k < labels; ++k) expected += work.posterior[t * width + k] * (s[t * width + k] - gold);
+      for (std::size_t k = 0; k < labels; ++k)
+        expected += work.posterior[t * width + k] * (s[t * width + k] - gold);
       if (t + 1 < n) {
         log_gold += m.score[gold_[origin + t] * labels + gold_[origin + t + 1]];
         expected -= m.score[gold_[origin + t] * labels + gold_[origin + t + 1]];

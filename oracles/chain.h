@@ -1,5 +1,6 @@
 #pragma once
-/// The linear-chain oracle: sequence labelling with label x label transitions (Zhong et al. 2014, appendix D.1).
+/// The linear-chain oracle: sequence labelling with label x label transitions (Zhong et al. 2014, appendix
+/// D.1).
 ///
 ///     p(y|x) = exp( sum_t s_t(y_t) + sum_{t<T} Lambda(y_t, y_{t+1}) ) / Z
 ///
@@ -9,14 +10,15 @@
 
 namespace proxbench {
 
-/// Forward-backward in the linear domain on scaled vectors: scores are exponentiated relative to each position's
-/// largest and transitions relative to the largest of all, so nothing overflows. What underflows is lost for good only
-/// where transitions differ by more than kLinearRange: alpha drops only states e^-708 below the best, and beta can lift
-/// a state over another by at most e^(max Lambda - min Lambda). Beyond that range the oracle works in the log domain.
+/// Forward-backward in the linear domain on scaled vectors: scores are exponentiated relative to each
+/// position's largest and transitions relative to the largest of all, so nothing overflows. What underflows
+/// is lost for good only where transitions differ by more than kLinearRange: alpha drops only states e^-708
+/// below the best, and beta can lift a state over another by at most e^(max Lambda - min Lambda). Beyond that
+/// range the oracle works in the log domain.
 class ChainOracle final : public Oracle {
  public:
-  /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is below
-  /// e^-100 of the total.
+  /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is
+  /// below e^-100 of the total.
   static constexpr double kLinearRange = 600.0;
 
   /// Takes the instances' boundaries and gold labels. Throws Error on an empty instance or no label.
@@ -28,7 +30,8 @@ class ChainOracle final : public Oracle {
   std::size_t extra_weights() const override { return static_cast<std::size_t>(outputs_) * outputs_; }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
-  void instance_terms(const Scores& scores, std::span<InstanceTerms> terms, const Parallel& parallel) const override;
+  void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
+                      const Parallel& parallel) const override;
   void decode(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const override;
 
  private:
@@ -36,8 +39,10 @@ class ChainOracle final : public Oracle {
   struct Workspace;
   void require_gold() const;
   Transitions transitions(const ScorePoint& at) const;
-  double infer_linear(const Transitions& m, Workspace& work, std::size_t first, std::size_t last, bool backward) const;
-  double infer_log(const Transitions& m, Workspace& work, std::size_t first, std::size_t last, bool backward) const;
+  double infer_linear(const Transitions& m, Workspace& work, std::size_t first, std::size_t last,
+                      bool backward) const;
+  double infer_log(const Transitions& m, Workspace& work, std::size_t first, std::size_t last,
+                   bool backward) const;
 
   Index outputs_;
   std::vector<Index> begin_, gold_;

@@ -2,10 +2,10 @@
 ///
 /// Each iteration minimises the quadratic model
 ///     g^T d + 1/2 d^T B d + lambda*||w + d||_1
-/// over a working set A by randomised coordinate descent (section 2.2), B the compact L-BFGS matrix of the smooth part
-/// (section 2.1), then backtracks on w + alpha*d until Armijo's rule holds. Within an epoch A only shrinks
-/// (section 2.3); at its end all coordinates come back, the memory is cleared and the epoch's tolerance falls.
-/// Scores are linear in w: the line search maps d once, and each trial costs one inference.
+/// over a working set A by randomised coordinate descent (section 2.2), B the compact L-BFGS matrix of the
+/// smooth part (section 2.1), then backtracks on w + alpha*d until Armijo's rule holds. Within an epoch A
+/// only shrinks (section 2.3); at its end all coordinates come back, the memory is cleared and the epoch's
+/// tolerance falls. Scores are linear in w: the line search maps d once, and each trial costs one inference.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -67,8 +67,8 @@ class ProxQn final : public Solver {
       }
       if (epoch_starts) {
         collect(result.w);
-        objective.select_gradient(residual, result.w, settings_.shrinking ? settings_.epoch_margin * lambda_ : -1.0,
-                                  selection_);
+        objective.select_gradient(residual, result.w,
+                                  settings_.shrinking ? settings_.epoch_margin * lambda_ : -1.0, selection_);
         if (!std::isfinite(selection_.kkt_max)) return finish(result, Status::kDiverged);
         if (selection_.kkt_max <= problem.kkt_target()) return finish(result, Status::kConverged);
         // No decrease found from a fresh start with B = gamma*I either: rounding is all that is left.
@@ -146,8 +146,8 @@ class ProxQn final : public Solver {
     return w;
   }
 
-  /// Drops zero coordinates with |g_j| - lambda + slack <= 0 (Algorithm 2, lines 4-9). Returns the largest entry of the
-  /// minimum-norm subgradient on what is left, and its l1 norm in `measure`.
+  /// Drops zero coordinates with |g_j| - lambda + slack <= 0 (Algorithm 2, lines 4-9). Returns the largest
+  /// entry of the minimum-norm subgradient on what is left, and its l1 norm in `measure`.
   double shrink(double slack, double& measure) {
     kept_.clear();
     double largest = 0.0;
@@ -184,8 +184,9 @@ class ProxQn final : public Solver {
     std::iota(order_.begin(), order_.end(), 0u);
     const std::size_t width = lbfgs_.width();
     d_hat_.assign(width, 0.0);
-    const auto passes = std::min<std::uint64_t>(static_cast<std::uint64_t>(settings_.max_inner),
-                                                std::max<std::uint64_t>(objective.dimension() / std::max<std::size_t>(n, 1), 1));
+    const auto passes = std::min<std::uint64_t>(
+        static_cast<std::uint64_t>(settings_.max_inner),
+        std::max<std::uint64_t>(objective.dimension() / std::max<std::size_t>(n, 1), 1));
     const double gamma = lbfgs_.gamma();
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
       random_.shuffle(std::span(order_));
@@ -216,7 +217,8 @@ class ProxQn final : public Solver {
 
   double dot(const double* q, std::size_t width) const {
     kernels::Pack sum = kernels::load(q) * kernels::load(d_hat_.data());
-    for (std::size_t c = kPad; c < width; c += kPad) sum += kernels::load(q + c) * kernels::load(d_hat_.data() + c);
+    for (std::size_t c = kPad; c < width; c += kPad)
+      sum += kernels::load(q + c) * kernels::load(d_hat_.data() + c);
     return kernels::sum(sum);
   }
   void add(double z, const double* q_hat, std::size_t width) {
@@ -248,53 +250,102 @@ class ProxQn final : public Solver {
 
 SolverInfo prox_qn_info() {
   OptionTable options = {
-      {.name = "memory", .type = OptionType::kInt, .default_value = "10", .help = "L-BFGS pairs kept (m)", .min = 1,
+      {.name = "memory",
+       .type = OptionType::kInt,
+       .default_value = "10",
+       .help = "L-BFGS pairs kept (m)",
+       .min = 1,
        .max = 1000},
-      {.name = "max_inner", .type = OptionType::kInt, .default_value = "10",
-       .help = "most passes of coordinate descent over the working set; fewer where d/|A| is less (section 2.3)",
-       .min = 1, .max = 100000},
-      {.name = "shrinking", .type = OptionType::kBool, .default_value = "true",
+      {.name = "max_inner",
+       .type = OptionType::kInt,
+       .default_value = "10",
+       .help =
+           "most passes of coordinate descent over the working set; fewer where d/|A| is less (section 2.3)",
+       .min = 1,
+       .max = 100000},
+      {.name = "shrinking",
+       .type = OptionType::kBool,
+       .default_value = "true",
        .help = "shrink the working set within an epoch (section 2.3)"},
-      {.name = "epoch_margin", .type = OptionType::kReal, .default_value = "0.99",
-       .help = "a zero coordinate starts an epoch in the working set where |g_j| > epoch_margin*lambda (0: all, as "
+      {.name = "epoch_margin",
+       .type = OptionType::kReal,
+       .default_value = "0.99",
+       .help = "a zero coordinate starts an epoch in the working set where |g_j| > epoch_margin*lambda (0: "
+               "all, as "
                "Algorithm 2 prints; 0.99: as the authors' program)",
-       .min = 0, .max = 1},
-      {.name = "epoch_tol", .type = OptionType::kReal, .default_value = "1e-4",
-       .help = "the first epoch ends when the l1 norm of the subgradient on the working set falls to this share of "
+       .min = 0,
+       .max = 1},
+      {.name = "epoch_tol",
+       .type = OptionType::kReal,
+       .default_value = "1e-4",
+       .help = "the first epoch ends when the l1 norm of the subgradient on the working set falls to this "
+               "share of "
                "its start",
-       .min = 0, .max = 1, .min_open = true, .max_open = true},
-      {.name = "epoch_factor", .type = OptionType::kReal, .default_value = "0.1",
-       .help = "each further epoch's tolerance, relative to the one before", .min = 0, .max = 1, .min_open = true,
+       .min = 0,
+       .max = 1,
+       .min_open = true,
        .max_open = true},
-      {.name = "gamma0", .type = OptionType::kReal, .default_value = "1",
-       .help = "B = gamma0*I before the first step (Algorithm 2, line 1)", .min = 0, .min_open = true},
-      {.name = "sigma", .type = OptionType::kReal, .default_value = "1e-3",
-       .help = "sufficient decrease of the line search", .min = 0, .max = 1, .min_open = true, .max_open = true},
-      {.name = "beta", .type = OptionType::kReal, .default_value = "0.5", .help = "step ratio of the line search",
-       .min = 0, .max = 1, .min_open = true, .max_open = true},
-      {.name = "max_stagnant", .type = OptionType::kInt, .default_value = "20",
-       .help = "iterations in a row without a decrease of F (all within rounding) before the memory is cleared; twice "
+      {.name = "epoch_factor",
+       .type = OptionType::kReal,
+       .default_value = "0.1",
+       .help = "each further epoch's tolerance, relative to the one before",
+       .min = 0,
+       .max = 1,
+       .min_open = true,
+       .max_open = true},
+      {.name = "gamma0",
+       .type = OptionType::kReal,
+       .default_value = "1",
+       .help = "B = gamma0*I before the first step (Algorithm 2, line 1)",
+       .min = 0,
+       .min_open = true},
+      {.name = "sigma",
+       .type = OptionType::kReal,
+       .default_value = "1e-3",
+       .help = "sufficient decrease of the line search",
+       .min = 0,
+       .max = 1,
+       .min_open = true,
+       .max_open = true},
+      {.name = "beta",
+       .type = OptionType::kReal,
+       .default_value = "0.5",
+       .help = "step ratio of the line search",
+       .min = 0,
+       .max = 1,
+       .min_open = true,
+       .max_open = true},
+      {.name = "max_stagnant",
+       .type = OptionType::kInt,
+       .default_value = "20",
+       .help = "iterations in a row without a decrease of F (all within rounding) before the memory is "
+               "cleared; twice "
                "in a row ends the run as stalled",
-       .min = 0, .max = 1000000},
-      {.name = "max_linesearch", .type = OptionType::kInt, .default_value = "60",
-       .help = "most trials of a line search", .min = 1, .max = 1000},
+       .min = 0,
+       .max = 1000000},
+      {.name = "max_linesearch",
+       .type = OptionType::kInt,
+       .default_value = "60",
+       .help = "most trials of a line search",
+       .min = 1,
+       .max = 1000},
   };
-  return {"prox-qn", "proximal quasi-Newton with shrinking: L-BFGS model, coordinate descent on the working set",
-          "Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2", options, [](const Options& o) {
-            const Settings settings{
-                .memory = static_cast<std::size_t>(o.integer("memory")),
-                .max_inner = o.integer("max_inner"),
-                .shrinking = o.boolean("shrinking"),
-                .epoch_margin = o.real("epoch_margin"),
-                .epoch_tol = o.real("epoch_tol"),
-                .epoch_factor = o.real("epoch_factor"),
-                .gamma0 = o.real("gamma0"),
-                .max_stagnant = o.integer("max_stagnant"),
-                .line_search = {.sigma = o.real("sigma"),
-                                .beta = o.real("beta"),
-                                .max_trials = static_cast<int>(o.integer("max_linesearch"))}};
-            return std::make_unique<ProxQn>(settings);
-          }};
+  return {
+      "prox-qn", "proximal quasi-Newton with shrinking: L-BFGS model, coordinate descent on the working set",
+      "Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2", options, [](const Options& o) {
+        const Settings settings{.memory = static_cast<std::size_t>(o.integer("memory")),
+                                .max_inner = o.integer("max_inner"),
+                                .shrinking = o.boolean("shrinking"),
+                                .epoch_margin = o.real("epoch_margin"),
+                                .epoch_tol = o.real("epoch_tol"),
+                                .epoch_factor = o.real("epoch_factor"),
+                                .gamma0 = o.real("gamma0"),
+                                .max_stagnant = o.integer("max_stagnant"),
+                                .line_search = {.sigma = o.real("sigma"),
+                                                .beta = o.real("beta"),
+                                                .max_trials = static_cast<int>(o.integer("max_linesearch"))}};
+        return std::make_unique<ProxQn>(settings);
+      }};
 }
 
 }  // namespace proxbench

@@ -1,0 +1,251 @@
+#include "core/objective.h"
+
+#include <cmath>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/monitor.h"
+#include "core/random.h"
+#include "oracles/chain.h"
+
+namespace proxbench {
+namespace {
+
+/// A chain problem with features of very different frequency; `binary` leaves out the values.
+struct Problem {
+  Problem(Index positions, Index features, Index labels, bool binary, std::uint64_t seed) {
+    Random random(seed);
+    auto vocabulary = std::make_shared<Vocabulary>();
+    vocabulary->outputs.resize(labels);
+    vocabulary->features.resize(features);
+    data.vocabulary = vocabulary;
+    DesignMatrix::Builder builder;
+    for (Index p = 0; p < positions; ++p) {
+      builder.add(0, binary ? 1.0 : 0.5);  // a feature that all positions share
+      for (Index j = 1; j + 1 < features; ++j)  // the last feature is never on
+        if (random.uniform() < 1.0 / (1.0 + j % 7)) builder.add(j, binary ? 1.0 : random.normal());
+      builder.end_position();
+      data.gold.push_back(static_cast<Index>(random.below(labels)));
+      if (p + 1 == positions || random.uniform() < 0.2) data.begin.push_back(p + 1);
+    }
+    data.x = std::move(builder).build(features);
+    oracle = std::make_unique<ChainOracle>(data);
+  }
+  Objective objective(double lambda = 1.0, double mu = 0.0, int threads = 1, Backend backend = Backend::kOpenMP) const {
+    return Objective(data.x, *oracle, lambda, mu, Parallel(threads, backend));
+  }
+  Dataset data;
+  std::unique_ptr<ChainOracle> oracle;
+};
+
+/// A random w with about the given share of nonzeros.
+SparseVector random_weights(Coord d, double density, std::uint64_t seed) {
+  Random random(seed);
+  SparseVector w;
+  for (Coord c = 0; c < d; ++c)
+    if (random.uniform() < density) w.push_back(c, random.normal());
+  return w;
+}
+
+/// S = X W one entry at a time.
+double plain_score(const Problem& problem, const std::vector<double>& w, Index position, Index k) {
+  const auto row = problem.data.x.row(position);
+  const auto values = problem.data.x.row_values(position);
+  double s = 0;
+  for (std::size_t i = 0; i < row.size(); ++i)
+    s += (values.empty() ? 1.0 : values[i]) * w[std::size_t{row[i]} * problem.oracle->outputs() + k];
+  return s;
+}
+
+std::vector<double> dense(const SparseVector& w, Coord d) {
+  std::vector<double> out(d, 0.0);
+  for (std::size_t i = 0; i < w.nnz(); ++i) out[w.index[i]] = w.value[i];
+  return out;
+}
+
+double smooth_part(Objective& objective, const SparseVector& w) {
+  Scores scores = objective.make_scores();
+  objective.scores(w, scores);
+  return objective.infer({scores}, nullptr) + objective.l2(w.value);
+}
+
+/// positions, features, labels, binary
+class EachShape : public testing::TestWithParam<std::tuple<Index, Index, Index, bool>> {
+ protected:
+  Problem problem_{std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()), std::get<3>(GetParam()),
+                   42};
+};
+
+TEST_P(EachShape, ScoresAreXW) {
+  Objective objective = problem_.objective();
+  Scores scores = objective.make_scores();
+  for (const double density : {0.0, 0.02, 0.3, 1.0}) {  // both ways of forming scores, and a buffer used again
+    const SparseVector w = random_weights(objective.dimension(), density, 3);
+    const auto plain = dense(w, objective.dimension());
+    objective.scores(w, scores);
+    for (Index p = 0; p < problem_.data.x.positions(); ++p)
+      for (Index k = 0; k < objective.outputs(); ++k)
+        ASSERT_NEAR(scores.column(k)[p], plain_score(problem_, plain, p, k), 1e-11) << density;
+    for (std::size_t e = 0; e < scores.extra.size(); ++e)
+      ASSERT_EQ(scores.extra[e], plain[objective.unary_weights() + e]);
+  }
+}
+
+TEST_P(EachShape, GradientsAreXTransposedR) {
+  const double mu = 0.25;
+  Objective objective = problem_.objective(1.0, mu);
+  Scores scores = objective.make_scores();
+  Residual residual = objective.make_residual();
+  const SparseVector w = random_weights(objective.dimension(), 0.3, 4);
+  const auto plain = dense(w, objective.dimension());
+  objective.scores(w, scores);
+  objective.infer({scores}, &residual);
+
+  std::vector<double> expected(objective.dimension(), 0.0), whole(objective.dimension());
+  for (Index p = 0; p < problem_.data.x.positions(); ++p) {
+    const auto row = problem_.data.x.row(p);
+    const auto values = problem_.data.x.row_values(p);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      for (Index k = 0; k < objective.outputs(); ++k)
+        expected[std::size_t{row[i]} * objective.outputs() + k] +=
+            (values.empty() ? 1.0 : values[i]) * residual.column(k)[p];
+  }
+  for (std::size_t e = 0; e < residual.extra.size(); ++e) expected[objective.unary_weights() + e] = residual.extra[e];
+  for (Coord c = 0; c < objective.dimension(); ++c) expected[c] += mu * plain[c];
+
+  objective.gradient(residual, plain, whole);
+  for (Coord c = 0; c < objective.dimension(); ++c) ASSERT_NEAR(whole[c], expected[c], 1e-10);
+
+  for (const double density : {0.0, 0.01, 0.4, 1.0}) {  // both ways of forming partial gradients
+    const SparseVector set = random_weights(objective.dimension(), density, 5);
+    std::vector<double> weights, out(set.nnz());
+    for (const Coord c : set.index) weights.push_back(plain[c]);
+    objective.partial_gradient(residual, set.index, weights, out);
+    for (std::size_t i = 0; i < set.nnz(); ++i) ASSERT_NEAR(out[i], expected[set.index[i]], 1e-10) << density;
+  }
+
+  const double threshold = 1.5;
+  Objective::Selection selection;
+  objective.select_gradient(residual, w, threshold, selection);
+  double kkt_max = 0, kkt_l1 = 0;
+  std::set<Coord> wanted;
+  for (Coord c = 0; c < objective.dimension(); ++c) {
+    const double m = std::abs(minimum_norm_subgradient(plain[c], expected[c], objective.lambda()));
+    kkt_max = std::max(kkt_max, m);
+    kkt_l1 += m;
+    if (plain[c] != 0.0 || std::abs(expected[c]) > threshold) wanted.insert(c);
+  }
+  EXPECT_EQ(std::set<Coord>(selection.index.begin(), selection.index.end()), wanted);
+  EXPECT_TRUE(std::is_sorted(selection.index.begin(), selection.index.end()));
+  EXPECT_NEAR(selection.kkt_max, kkt_max, 1e-10);
+  EXPECT_NEAR(selection.kkt_l1, kkt_l1, 1e-9 * (1 + kkt_l1));
+  for (std::size_t i = 0; i < selection.index.size(); ++i) {
+    ASSERT_EQ(selection.weight[i], plain[selection.index[i]]);
+    ASSERT_NEAR(selection.gradient[i], expected[selection.index[i]], 1e-10);
+  }
+}
+
+TEST_P(EachShape, GradientIsTheDerivative) {
+  Objective objective = problem_.objective(1.0, 0.5);
+  SparseVector w = random_weights(objective.dimension(), 1.0, 6);
+  for (double& v : w.value) v *= 0.1;
+  Scores scores = objective.make_scores();
+  Residual residual = objective.make_residual();
+  objective.scores(w, scores);
+  objective.infer({scores}, &residual);
+  std::vector<double> g(objective.dimension());
+  objective.gradient(residual, w.value, g);
+  Random random(1);
+  const double h = 1e-4;
+  for (int trial = 0; trial < 25; ++trial) {
+    // Transitions are few: visit them as often as features.
+    const Coord c = trial % 2 == 0 ? random.below(objective.unary_weights())
+                                   : objective.unary_weights() + random.below(problem_.oracle->extra_weights());
+    const double keep = w.value[c];
+    w.value[c] = keep + h;
+    const double up = smooth_part(objective, w);
+    w.value[c] = keep - h;
+    const double down = smooth_part(objective, w);
+    w.value[c] = keep;
+    EXPECT_NEAR((up - down) / (2 * h), g[c], 1e-5 * (1 + std::abs(g[c])));
+  }
+}
+
+TEST_P(EachShape, SameBitsForAnyThreadsAndBackEnd) {
+  auto all = [&](Objective objective) {
+    Scores scores = objective.make_scores();
+    Residual residual = objective.make_residual();
+    const SparseVector w = random_weights(objective.dimension(), 0.1, 7);
+    objective.scores(w, scores);
+    std::vector<double> out{objective.infer({scores}, &residual)};
+    Objective::Selection selection;
+    objective.select_gradient(residual, w, 0.1, selection);
+    out.insert(out.end(), selection.gradient.begin(), selection.gradient.end());
+    out.push_back(selection.kkt_l1);
+    std::vector<double> partial(selection.index.size());
+    objective.partial_gradient(residual, selection.index, selection.weight, partial);
+    out.insert(out.end(), partial.begin(), partial.end());
+    Scores moved = scores;
+    objective.advance(moved, 0.3, scores);
+    out.insert(out.end(), moved.values.begin(), moved.values.end());
+    return out;
+  };
+  const auto first = all(problem_.objective());
+  for (const Backend backend : {Backend::kOpenMP, Backend::kTBB})
+    for (const int threads : {2, 3, 5}) EXPECT_EQ(all(problem_.objective(1.0, 0.0, threads, backend)), first);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, EachShape,
+                         testing::Values(std::tuple{60u, 12u, 3u, true}, std::tuple{60u, 12u, 3u, false},
+                                         // enough positions and entries for several blocks
+                                         std::tuple{9000u, 30u, 5u, true}, std::tuple{9000u, 30u, 26u, false},
+                                         std::tuple{300u, 40u, 37u, true}, std::tuple{1u, 3u, 2u, true}));
+
+TEST(Objective, ValueAtZeroIsPositionsTimesLogK) {
+  const Problem problem(500, 10, 7, true, 1);
+  Objective objective = problem.objective();
+  const Certificate c = certify(objective, SparseVector{});
+  EXPECT_NEAR(c.objective, 500 * std::log(7.0), 1e-9);
+  EXPECT_EQ(c.nnz, 0u);
+  EXPECT_EQ(c.l1, 0.0);
+}
+
+TEST(Objective, CountsPasses) {
+  const Problem problem(50, 10, 3, true, 1);
+  Objective objective = problem.objective();
+  Scores scores = objective.make_scores();
+  EXPECT_EQ(objective.passes(), 0.0);
+  objective.infer({scores}, nullptr);
+  objective.infer({scores}, nullptr);
+  EXPECT_EQ(objective.passes(), 2.0);
+}
+
+TEST(Objective, RefusesBadPenalties) {
+  const Problem problem(50, 10, 3, true, 1);
+  for (const double lambda : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    try {
+      problem.objective(lambda);
+      FAIL() << "lambda = " << lambda;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("violated constraint lambda > 0"));
+    }
+  }
+  EXPECT_THROW(problem.objective(1.0, -0.5), Error);
+}
+
+TEST(MinimumNormSubgradient, FollowsEquation16) {
+  EXPECT_EQ(minimum_norm_subgradient(2.0, -3.0, 1.0), -2.0);
+  EXPECT_EQ(minimum_norm_subgradient(-2.0, -3.0, 1.0), -4.0);
+  EXPECT_EQ(minimum_norm_subgradient(0.0, -3.0, 1.0), -2.0);
+  EXPECT_EQ(minimum_norm_subgradient(0.0, 3.0, 1.0), 2.0);
+  EXPECT_EQ(minimum_norm_subgradient(0.0, 0.5, 1.0), 0.0);
+  EXPECT_EQ(soft_threshold(3.0, 1.0), 2.0);
+  EXPECT_EQ(soft_threshold(-3.0, 1.0), -2.0);
+  EXPECT_EQ(soft_threshold(-0.5, 1.0), 0.0);
+}
+
+}  // namespace
+}  // namespace proxbench
