@@ -1,0 +1,127 @@
+#pragma once
+/// Small random chain problems for tests, each with a trait that has broken solvers before. Test code only.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/dataset.h"
+#include "core/objective.h"
+#include "core/random.h"
+#include "oracles/oracles.h"
+
+namespace proxbench::test {
+
+/// What to draw.
+struct ProblemSpec {
+  std::string name;
+  Index labels = 4;
+  Index features = 20;  ///< drawn features; the bias, copies and features never on come on top
+  Index sequences = 12;
+  Index longest = 6;       ///< sequence lengths are uniform in 1..longest
+  double density = 0.3;    ///< probability that a feature is on
+  bool bias = false;       ///< one feature shared by all labels and positions
+  bool real = false;       ///< standard normal values instead of ones
+  bool collinear = false;  ///< every feature comes twice, and once more at -2 times its value
+  Index never_on = 0;
+  double dominance = 0.0;  ///< probability that a label is replaced by label 0
+  double lambda = 0.5;
+  double mu = 0.0;
+  std::uint64_t seed = 1;
+};
+
+/// A data set and its oracle. Labels depend on features and on the label before, so the optimum is not
+/// trivial.
+class Problem {
+ public:
+  explicit Problem(const ProblemSpec& spec) : spec_(spec) {
+    Random random(spec.seed);
+    const Index copies = spec.collinear ? 3 : 1;
+    const Index total = spec.features * copies + spec.never_on + (spec.bias ? 1 : 0);
+    std::vector<double> truth(static_cast<std::size_t>(spec.features) * spec.labels);
+    for (double& x : truth) x = random.normal();
+
+    DesignMatrix::Builder builder;
+    std::vector<double> score(spec.labels);
+    for (Index s = 0; s < spec.sequences; ++s) {
+      const Index length = 1 + static_cast<Index>(random.below(spec.longest));
+      for (Index p = 0; p < length; ++p) {
+        for (double& x : score) x = random.normal();
+        if (p > 0) score[(data_.gold.back() + 1) % spec.labels] += 1.0;
+        for (Index j = 0; j < spec.features; ++j) {
+          if (random.uniform() >= spec.density) continue;
+          const double value = spec.real ? random.normal() : 1.0;
+          builder.add(j, value);
+          if (spec.collinear) {
+            builder.add(spec.features + j, value);
+            builder.add(2 * spec.features + j, -2.0 * value);
+          }
+          for (Index k = 0; k < spec.labels; ++k) score[k] += value * truth[j * spec.labels + k];
+        }
+        if (spec.bias) builder.add(total - 1, 1.0);
+        builder.end_position();
+        const Index best = static_cast<Index>(std::max_element(score.begin(), score.end()) - score.begin());
+        data_.gold.push_back(random.uniform() < spec.dominance ? 0 : best);
+      }
+      data_.begin.push_back(static_cast<Index>(data_.gold.size()));
+    }
+    data_.x = std::move(builder).build(total);
+    auto names = std::make_shared<Vocabulary>();
+    for (Index j = 0; j < total; ++j) names->features.push_back("f" + std::to_string(j));
+    for (Index k = 0; k < spec.labels; ++k) names->outputs.push_back("y" + std::to_string(k));
+    data_.vocabulary = std::move(names);
+    oracle_ = oracle_registry().find("chain").make(data_);
+  }
+
+  const ProblemSpec& spec() const { return spec_; }
+  const Dataset& data() const { return data_; }
+  const Oracle& oracle() const { return *oracle_; }
+  /// Borrows this problem.
+  Objective objective(const Parallel& parallel = Parallel()) const& {
+    return Objective(data_.x, *oracle_, spec_.lambda, spec_.mu, parallel);
+  }
+
+ private:
+  ProblemSpec spec_;
+  Dataset data_;
+  std::unique_ptr<Oracle> oracle_;
+};
+
+inline std::vector<ProblemSpec> problem_specs() {
+  return {
+      {.name = "sparse", .seed = 11},
+      {.name = "bias", .bias = true, .seed = 12},
+      {.name = "dense real values", .density = 1.0, .real = true, .seed = 13},
+      {.name = "collinear", .features = 8, .bias = true, .collinear = true, .seed = 14},
+      {.name = "collinear real values", .features = 8, .real = true, .collinear = true, .seed = 15},
+      {.name = "sequences of length 1", .sequences = 40, .longest = 1, .seed = 16},
+      {.name = "features never on", .never_on = 30, .seed = 17},
+      {.name = "one label dominant", .sequences = 30, .bias = true, .dominance = 0.95, .seed = 18},
+      {.name = "two labels", .labels = 2, .bias = true, .seed = 19},
+      {.name = "more labels than a vector register holds", .labels = 9, .sequences = 30, .seed = 20},
+      {.name = "weak penalty", .features = 6, .sequences = 40, .lambda = 0.05, .seed = 21},
+      {.name = "elastic net", .bias = true, .mu = 0.3, .seed = 22},
+      {.name = "elastic net, collinear",
+       .features = 8,
+       .real = true,
+       .collinear = true,
+       .mu = 0.01,
+       .seed = 23},
+  };
+}
+
+/// More coordinates and positions than fit one chunk of any parallel loop over them.
+inline ProblemSpec large_spec() {
+  return {.name = "large",
+          .labels = 5,
+          .features = 8000,
+          .sequences = 300,
+          .longest = 12,
+          .density = 0.004,
+          .bias = true,
+          .seed = 31};
+}
+
+}  // namespace proxbench::test
