@@ -1,0 +1,19 @@
+#include "experiments/data/files.h"
+
+#include "core/error.h"
+
+namespace proxbench {
+
+void require_training_files(const DataFiles& files, const std::string& format) {
+  if (files.train.empty()) throw Error::usage("format " + format + ": no training file given");
+  if (!files.hierarchy.empty())
+    throw Error::usage("format " + format + ": takes no hierarchy, found '" + files.hierarchy + "'");
+}
+
+std::string joined(const std::vector<std::string>& paths) {
+  std::string out;
+  for (const std::string& path : paths) out += (out.empty() ? "" : ", ") + path;
+  return out;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,18 @@
+#pragma once
+/// Checks and texts that all data formats share.
+
+#include <string>
+#include <vector>
+
+#include "experiments/data/readers.h"
+
+namespace proxbench {
+
+/// Throws Error (kUsage) where `files` has no training file, or a hierarchy that a format for sequences
+/// cannot use.
+void require_training_files(const DataFiles& files, const std::string& format);
+
+/// "a, b, c".
+std::string joined(const std::vector<std::string>& paths);
+
+}  // namespace proxbench

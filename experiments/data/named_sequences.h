@@ -1,0 +1,79 @@
+#pragma once
+/// Sequences whose features and labels are names: what the text formats `crfsuite` and `crfsparse` have in
+/// common.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "core/dataset.h"
+#include "experiments/data/readers.h"
+
+namespace proxbench {
+
+/// Numbers names in the order in which they first appear.
+class NameIndex {
+ public:
+  /// The name's number; a new one where it is not yet known.
+  Index intern(std::string_view name);
+  std::optional<Index> find(std::string_view name) const;
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, Index, Hash, std::equal_to<>> number_;
+  std::vector<std::string> names_;
+};
+
+/// Collects one data set, position by position. A training set numbers the names it meets; a test set drops
+/// unknown features, gives unknown labels kUnknownOutput, and counts both in Dataset::notes: "unknown
+/// attributes" (occurrences), "distinct unknown attributes", "unknown labels" (positions). Notes of zero are
+/// left out.
+class NamedSequences {
+ public:
+  /// A training set. `labels` fixed beforehand are kept in their order, as the first ones.
+  explicit NamedSequences(const std::vector<std::string>& labels = {});
+  /// A test set for the names of `train`, which must outlive it.
+  static NamedSequences test_for(const NamedSequences& train);
+
+  /// Adds a feature to the current position; repeated features are summed.
+  void add(std::string_view feature, double value);
+  /// Throws Error where repeated features of the position sum to no finite value.
+  void end_position(std::string_view label);
+  /// Does nothing where no position came since the last call.
+  void end_sequence();
+
+  /// True where the label has a number already.
+  bool knows_label(std::string_view label) const { return names().labels.find(label).has_value(); }
+  std::size_t positions() const { return data_.gold.size(); }
+
+  /// The finished data set without description. Its vocabulary is `vocabulary`, for a training set as made by
+  /// make_vocabulary().
+  Dataset build(std::shared_ptr<const Vocabulary> vocabulary) &&;
+  std::shared_ptr<const Vocabulary> make_vocabulary() const;
+
+ private:
+  struct Names {
+    NameIndex features, labels;
+  };
+  const Names& names() const { return train_ != nullptr ? train_->own_ : own_; }
+
+  Names own_;                              ///< of a training set
+  const NamedSequences* train_ = nullptr;  ///< of a test set
+  Dataset data_;
+  DesignMatrix::Builder builder_;
+  std::unordered_set<std::string> unknown_features_;
+};
+
+/// Both sets with descriptions, for the chain oracle.
+DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& files);
+
+}  // namespace proxbench
