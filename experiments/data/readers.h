@@ -21,7 +21,7 @@ struct DataFiles {
 struct DataFormatInfo {
   std::string name;
   std::string help;
-  std::string source;     ///< where the format or data come from
+  std::string source;       ///< where the format or data come from
   bool needs_files = true;  ///< false: generated (synthetic)
   OptionTable options;
   std::function<DataPair(const DataFiles&, const Options&)> read;

@@ -1,0 +1,24 @@
+#pragma once
+/// The sequence format of the solver published by the authors of Prox-QN (Zhong et al. 2014): one position a
+/// line,
+///
+///     label feature:value feature:value ...
+///
+/// separated by spaces, where a feature is a number, and an empty line after each sequence. The label set and
+/// its order come from a template file (the data option `template`), whose lines after "label:" up to
+/// "unigram:" or "bigram:" list the labels; without one, from the training data in order of first appearance.
+/// What a template says of unigram and bigram features is not used: features are those of the lines, and
+/// transitions are the chain's own.
+///
+/// The registered format is crfsparse_format() in readers.h.
+
+#include <string>
+#include <vector>
+
+namespace proxbench {
+
+/// The labels that a template file lists, in its order. Throws Error (kInput) where there are none or one
+/// twice.
+std::vector<std::string> read_label_template(const std::string& path);
+
+}  // namespace proxbench

@@ -1,0 +1,34 @@
+#pragma once
+/// CRFsuite's data format (http://www.chokkan.org/software/crfsuite/manual.html): one position a line,
+///
+///     label TAB attribute[:value] TAB attribute[:value] ...
+///
+/// and an empty line after each sequence (after the last one it may be missing). Read as CRFsuite's own
+/// reader (frontend/iwa.c and reader.c) does:
+/// - In names `\:` stands for a colon and `\\` for a backslash; any other backslash stands for itself.
+/// - A colon that is not escaped starts the value; the value is 1 where there is none. A repeated attribute
+/// is summed.
+/// - `#` is an ordinary character: there are no comments. Spaces are part of names. Empty fields are skipped.
+/// Where CRFsuite takes bad input silently, this reader differs:
+/// - A value that is not a finite number (an empty one included) is an error; CRFsuite reads it as 0 or 1.
+/// - A second unescaped colon in one attribute is an error in both.
+/// - A label is the whole first field, even with unescaped colons; CRFsuite drops what follows a label's
+/// first colon.
+/// - Instance weights (`@weight:2` as a first field) are not supported and are an error.
+///
+/// The registered format is crfsuite_format() in readers.h.
+
+#include <string>
+
+#include "core/dataset.h"
+
+namespace proxbench {
+
+/// Writes a chain data set that crfsuite_format() and CRFsuite read: names escaped, values with the shortest
+/// text that reads back to the same double, attributes of a position in order of their numbers. An unknown
+/// gold output is written as "__unknown__". Writes beside `path` and renames, so that nothing half-written
+/// stays. Throws Error where a name holds a tab or line end or is empty, and where the file cannot be
+/// written.
+void write_crfsuite(const Dataset& data, const std::string& path);
+
+}  // namespace proxbench
