@@ -138,33 +138,70 @@ inline void row_times_matrix(const double* v, const double* m, std::size_t n, do
   }
 }
 
+/// Transposes an 8 x 8 block held in eight packs.
+inline void transpose(Pack (&m)[kPad]) {
+  static_assert(kPad == 8);
+  Pack t[kPad], u[kPad];
+  for (std::size_t i = 0; i < 4; ++i) {
+    t[2 * i] = __builtin_shufflevector(m[2 * i], m[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    t[2 * i + 1] = __builtin_shufflevector(m[2 * i], m[2 * i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  for (std::size_t h = 0; h < 8; h += 4)
+    for (std::size_t i = 0; i < 2; ++i) {
+      u[h + i] = __builtin_shufflevector(t[h + i], t[h + i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+      u[h + i + 2] = __builtin_shufflevector(t[h + i], t[h + i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  for (std::size_t i = 0; i < 4; ++i) {
+    m[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    m[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
 /// rows[p][k] = columns[k][begin + p], p < n, for k < outputs; the padding of each row is set to `fill`.
 /// With `direction`, columns + alpha * direction.
 inline void columns_to_rows(const double* columns, const double* direction, double alpha, std::size_t stride,
                             std::size_t outputs, std::size_t begin, std::size_t n, double* rows,
                             std::size_t width, double fill) {
-  for (std::size_t k = 0; k < outputs; ++k) {
-    const double* c = columns + k * stride + begin;
-    double* out = rows + k;
-    if (direction == nullptr) {
-      for (std::size_t p = 0; p < n; ++p) out[p * width] = c[p];
-    } else {
-      const double* d = direction + k * stride + begin;
-      for (std::size_t p = 0; p < n; ++p) out[p * width] = c[p] + alpha * d[p];
+  const Pack a = splat(alpha);
+  std::size_t p = 0;
+  for (; p + kPad <= n; p += kPad)
+    for (std::size_t k = 0; k < width; k += kPad) {
+      Pack block[kPad];
+      for (std::size_t i = 0; i < kPad; ++i) {
+        if (k + i >= outputs) {
+          block[i] = splat(fill);
+          continue;
+        }
+        const std::size_t at = (k + i) * stride + begin + p;
+        block[i] = load(columns + at);
+        if (direction != nullptr) block[i] += a * load(direction + at);
+      }
+      transpose(block);
+      for (std::size_t i = 0; i < kPad; ++i) store(rows + (p + i) * width + k, block[i]);
     }
-  }
-  for (std::size_t k = outputs; k < width; ++k)
-    for (std::size_t p = 0; p < n; ++p) rows[p * width + k] = fill;
+  for (; p < n; ++p)
+    for (std::size_t k = 0; k < width; ++k) {
+      const std::size_t at = k * stride + begin + p;
+      double value = fill;
+      if (k < outputs) value = direction == nullptr ? columns[at] : columns[at] + alpha * direction[at];
+      rows[p * width + k] = value;
+    }
 }
 
 /// columns[k][begin + p] = rows[p][k].
 inline void rows_to_columns(const double* rows, std::size_t width, std::size_t outputs, std::size_t begin,
                             std::size_t n, double* columns, std::size_t stride) {
-  for (std::size_t k = 0; k < outputs; ++k) {
-    double* c = columns + k * stride + begin;
-    const double* in = rows + k;
-    for (std::size_t p = 0; p < n; ++p) c[p] = in[p * width];
-  }
+  std::size_t p = 0;
+  for (; p + kPad <= n; p += kPad)
+    for (std::size_t k = 0; k < outputs; k += kPad) {
+      Pack block[kPad];
+      for (std::size_t i = 0; i < kPad; ++i) block[i] = load(rows + (p + i) * width + k);
+      transpose(block);
+      const std::size_t count = outputs - k < kPad ? outputs - k : kPad;
+      for (std::size_t i = 0; i < count; ++i) store(columns + (k + i) * stride + begin + p, block[i]);
+    }
+  for (; p < n; ++p)
+    for (std::size_t k = 0; k < outputs; ++k) columns[k * stride + begin + p] = rows[p * width + k];
 }
 
 }  // namespace proxbench::kernels

@@ -47,8 +47,8 @@ class ProxQn final : public Solver {
 
     problem.monitor.start(problem.start);
     objective.scores(problem.start, scores);
-    double loss = objective.infer({scores}, &residual);
-    double value = loss + objective.l1(problem.start.value) + objective.l2(problem.start.value);
+    double value = objective.infer({scores}, &residual) + objective.l1(problem.start.value) +
+                   objective.l2(problem.start.value);
     result.w = problem.start;
 
     double epoch_target = 0.0, first_measure = 0.0, largest = 0.0;
@@ -91,27 +91,32 @@ class ProxQn final : public Solver {
 
       const double slope = descend(objective);
       objective.scores(index_, d_, direction_scores);
-      const ArmijoResult step =
-          slope < 0.0 ? armijo(value, slope, 1.0, settings_.line_search,
-                               [&](double alpha) {
-                                 loss = objective.infer({scores, &direction_scores, alpha}, &residual);
-                                 return loss + penalty(objective, alpha);
-                               })
-                      : ArmijoResult{};
+      // With curvature known the first trial is mostly taken, so its residual comes with it. Without, gamma
+      // is a guess that may be off by many halvings: then forward messages alone.
+      const bool guess = lbfgs_.pairs() == 0;
+      const ArmijoResult step = slope < 0.0
+                                    ? armijo(value, slope, 1.0, settings_.line_search,
+                                             [&](double alpha) {
+                                               return objective.infer({scores, &direction_scores, alpha},
+                                                                      guess ? nullptr : &residual) +
+                                                      penalty(objective, alpha);
+                                             })
+                                    : ArmijoResult{};
       // Within rounding of F a step may still bring the subgradient down, but not for ever.
       stagnant = step.value < value ? 0 : stagnant + 1;
       progressed = step.accepted && stagnant <= settings_.max_stagnant;
       if (!progressed) {
         stagnant = 0;
-        // The residual must be that of w: the trials left another one behind.
-        loss = objective.infer({scores}, &residual);
+        // The residual must be that of w: the trials may have left another one behind.
+        objective.infer({scores}, &residual);
+        result.iterations = iteration;
         if (!problem.monitor.step(iteration, collect(result.w), index_.size()))
           return finish(result, problem.monitor.stop_status());
-        result.iterations = iteration;
         continue;
       }
       value = step.value;
       objective.advance(scores, step.alpha, direction_scores);
+      if (guess) objective.infer({scores}, &residual);
       for (std::size_t j = 0; j < index_.size(); ++j) {
         d_[j] *= step.alpha;
         // w + d is exactly zero where the inner problem set it to zero.
