@@ -156,6 +156,16 @@ class Values {
   bool complete_ = true;
 };
 
+std::string read_text(const std::filesystem::path& file) {
+  std::error_code ignored;  // a file that cannot be looked at cannot be opened either
+  std::ifstream in(file);
+  if (std::filesystem::is_directory(file, ignored) || !in)
+    throw Error::usage(file.string() + ": cannot be read, expected a config file");
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
 class ConfigReader {
  public:
   ConfigReader(const Ini& ini, const std::filesystem::path& folder, Problems& problems)
@@ -175,6 +185,12 @@ class ConfigReader {
       problems_.add({ini_.source, 0}, "no solver, expected [solver.LABEL] with LABEL a solver: " +
                                           joined(solver_registry().names()));
     return std::move(config_);
+  }
+
+  Presentation read_presentation() {
+    read_experiment();
+    read_plot();
+    return {config_.targets, config_.plot};
   }
 
  private:
@@ -267,6 +283,8 @@ class ConfigReader {
     config_.sample_kkt = values.boolean("sample_kkt");
     config_.reference_tol = values.real("reference_tol");
     config_.reference_time_limit = values.real("reference_time_limit");
+    config_.reference_memory = values.integer("reference_memory");
+    config_.reference_max_inner = values.integer("reference_max_inner");
     config_.targets = values.reals("targets");
     tol_ = values.real("tol");
     time_limit_ = values.real("time_limit");
@@ -455,6 +473,18 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .default_value = "600",
               .help = "its time limit in seconds on the clock; 0: no limit",
               .min = 0},
+             {.name = "reference_memory",
+              .type = OptionType::kInt,
+              .default_value = "100",
+              .help = "its option memory",
+              .min = 1,
+              .max = 1000},
+             {.name = "reference_max_inner",
+              .type = OptionType::kInt,
+              .default_value = "50",
+              .help = "its option max_inner",
+              .min = 1,
+              .max = 1000},
              {.name = "sample_kkt",
               .type = OptionType::kBool,
               .default_value = "false",
@@ -518,13 +548,17 @@ ExperimentConfig parse_config(std::string_view text, const std::string& source,
 }
 
 ExperimentConfig load_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-  std::error_code ignored;  // a file that cannot be looked at cannot be opened either
-  std::ifstream in(file);
-  if (std::filesystem::is_directory(file, ignored) || !in)
-    throw Error::usage(file.string() + ": cannot be read, expected a config file");
-  std::ostringstream text;
-  text << in.rdbuf();
-  return parse_config(text.str(), file.string(), file.parent_path(), overrides);
+  return parse_config(read_text(file), file.string(), file.parent_path(), overrides);
+}
+
+Presentation load_presentation(const std::filesystem::path& config_file) {
+  Problems problems;
+  if (std::error_code ignored; !std::filesystem::exists(config_file, ignored))
+    return {Values(config_sections().front(), nullptr, "", problems).reals("targets"), {}};
+  const Ini ini = parse_ini(read_text(config_file), config_file.string(), problems);
+  Presentation presentation = ConfigReader(ini, config_file.parent_path(), problems).read_presentation();
+  problems.throw_if_any(config_file.string());
+  return presentation;
 }
 
 std::string ExperimentConfig::to_ini() const {
@@ -542,6 +576,8 @@ std::string ExperimentConfig::to_ini() const {
   line("seed", seed);
   line("reference_tol", reference_tol);
   line("reference_time_limit", reference_time_limit);
+  line("reference_memory", reference_memory);
+  line("reference_max_inner", reference_max_inner);
   line("sample_kkt", sample_kkt);
   line("targets", fmt::format("{}", fmt::join(targets, ", ")));
   for (const DataConfig& one : data) {

@@ -61,7 +61,8 @@ struct ExperimentConfig {
   int repetitions;
   std::uint64_t seed;  ///< repetition r runs with seed + r - 1
   bool sample_kkt;
-  double reference_tol, reference_time_limit;
+  double reference_tol, reference_time_limit;          ///< of the prox-qn run that gives f*
+  std::int64_t reference_memory, reference_max_inner;  ///< its options memory and max_inner
   std::vector<double> targets;
   std::vector<DataConfig> data;
   std::vector<SolverConfig> solvers;
@@ -70,6 +71,14 @@ struct ExperimentConfig {
   /// An INI text that reads back to the same config, every default written out.
   std::string to_ini() const;
 };
+
+/// What tables and figures need of the config beside stored results.
+struct Presentation {
+  std::vector<double> targets;
+  PlotConfig plot;
+};
+/// From OUT/config.ini; the defaults where there is none. Throws Error (kUsage) where its values are wrong.
+Presentation load_presentation(const std::filesystem::path& config_file);
 
 /// `source` names the text in messages, relative data files are also looked for below `folder`. Throws Error
 /// (kUsage) with all problems: "file:line: [section] key: found X, expected Y".

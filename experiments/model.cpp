@@ -43,7 +43,7 @@ std::string escaped(std::string_view name) {
 
 std::string shown(std::string_view text) {
   constexpr std::size_t kShown = 60;
-  return "'" + escaped(text.substr(0, kShown)) + (text.size() > kShown ? "...'" : "'");
+  return fmt::format("'{}{}'", escaped(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
 }
 
 std::string weight_text(double weight) {
@@ -217,9 +217,10 @@ std::string model_text(const std::map<std::string, std::string>& header, const V
                 std::to_string(unary + extra_weights));
   std::string out(kFirstLine);
   out += '\n';
-  for (const auto& [key, value] : header) out += "# " + key + "=" + escaped(value) + "\n";
+  for (const auto& [key, value] : header) out += fmt::format("# {}={}\n", key, escaped(value));
   out += "# labels=";
-  for (std::size_t k = 0; k < outputs; ++k) out += (k ? "\t" : "") + escaped(vocabulary.outputs[k]);
+  for (std::size_t k = 0; k < outputs; ++k)
+    out += fmt::format("{}{}", k ? "\t" : "", escaped(vocabulary.outputs[k]));
   out += '\n';
   for (std::size_t i = 0; i < w.nnz(); ++i) {
     if (!std::isfinite(w.value[i]))
@@ -228,9 +229,8 @@ std::string model_text(const std::map<std::string, std::string>& header, const V
     const bool pair = w.index[i] >= unary;
     const Coord c = pair ? w.index[i] - unary : w.index[i];
     const std::string& first = pair ? vocabulary.outputs[c / outputs] : vocabulary.features[c / outputs];
-    out += pair ? "pair\t" : "unary\t";
-    out += escaped(first) + "\t" + escaped(vocabulary.outputs[c % outputs]) + "\t" + weight_text(w.value[i]) +
-           "\n";
+    out += fmt::format("{}\t{}\t{}\t{}\n", pair ? "pair" : "unary", escaped(first),
+                       escaped(vocabulary.outputs[c % outputs]), weight_text(w.value[i]));
   }
   return out;
 }

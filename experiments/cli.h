@@ -1,0 +1,104 @@
+#pragma once
+/// The command line: the only code that prints, reads signals and decides the exit status.
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/dataset.h"
+#include "core/monitor.h"
+#include "core/options.h"
+#include "core/parallel.h"
+#include "experiments/data/readers.h"
+
+namespace proxbench {
+
+/// Exit status 0: done; 1: failed or interrupted; 2: bad usage or config.
+int run_command_line(int argc, char** argv);
+
+/// Each adds a subcommand whose callback does the work and throws Error, or ExitStatus where the work was
+/// done but did not succeed.
+void add_run_command(CLI::App& app);  // and `check`
+void add_train_command(CLI::App& app);
+void add_predict_command(CLI::App& app);
+void add_certify_command(CLI::App& app);
+void add_list_command(CLI::App& app);
+void add_table_command(CLI::App& app);  // and `plot`
+
+/// Ends a command with this exit status; what there is to say has been said.
+struct ExitStatus {
+  int status;
+};
+
+/// Set by Ctrl-C; the second Ctrl-C kills.
+extern std::atomic<bool> interrupted;
+void stop_cleanly_on_interrupt();
+
+/// The command line's --lambda, --mu, ... as they were typed, so that Options judges them; "" where not
+/// given.
+class RunFlags {
+ public:
+  /// Adds --NAME (with '-' for '_') for these rows of run_options().
+  void add_to(CLI::App& command, const std::vector<std::string>& names);
+  bool given(const std::string& name) const { return !text_.at(name).empty(); }
+  /// Defaults, overridden by what was given. Throws Error (kUsage).
+  Options parse() const;
+
+ private:
+  std::map<std::string, std::string> text_;
+};
+
+/// 0: all cores.
+Parallel make_parallel(const Options& run);
+
+/// --format, --train, --test, --hierarchy and --data-option.
+struct DataFlags {
+  std::string format;
+  std::vector<std::string> train, test, options;
+  std::string hierarchy;
+
+  void add_to(CLI::App& command);
+  /// The files as they were found. Throws Error where there are none.
+  DataFiles find() const;
+};
+
+/// Sets "key=value" of each. Throws Error (kUsage) that names the flag.
+void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag);
+
+/// --json FILE, with "-" for standard output.
+struct JsonFlag {
+  std::string file;
+  void add_to(CLI::App& command);
+  bool to_stdout() const { return file == "-"; }
+  /// Throws Error where the file cannot be written; called before the work starts.
+  void check() const;
+  void write(const nlohmann::ordered_json& result) const;
+};
+
+/// Throws Error where a file of this name could not be written; "" is no file. Leaves nothing behind.
+void check_writable(const std::string& file);
+
+/// Progress on stderr: a line that refreshes itself on a terminal, plain lines every few seconds elsewhere.
+class ProgressPrinter {
+ public:
+  /// quiet: warnings only.
+  explicit ProgressPrinter(bool quiet);
+  ~ProgressPrinter() { clear_line(); }
+  ProgressPrinter(const ProgressPrinter&) = delete;
+  ProgressPrinter& operator=(const ProgressPrinter&) = delete;
+  void sample(const std::string& name, const Sample& sample);
+  void message(const std::string& text);
+  void warning(const std::string& text);
+
+ private:
+  void clear_line();
+  bool quiet_, terminal_, open_line_ = false;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace proxbench

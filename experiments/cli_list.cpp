@@ -1,0 +1,110 @@
+/// `list`: everything that is registered, and its options.
+#include <fmt/format.h>
+
+#include "experiments/cli.h"
+#include "experiments/config.h"
+#include "oracles/oracles.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+struct ListCommand {
+  bool options = false;
+  std::vector<std::string> json;
+};
+
+nlohmann::ordered_json options_table_json(const OptionTable& table) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const OptionSpec& spec : table)
+    out.push_back({{"name", spec.name},
+                   {"type", spec.type_name()},
+                   {"default", spec.default_value},
+                   {"constraint", spec.constraint()},
+                   {"help", spec.help}});
+  return out;
+}
+
+nlohmann::ordered_json list_json() {
+  nlohmann::ordered_json out;
+  for (const char* key : {"solvers", "oracles", "formats", "config"})
+    out[key] = nlohmann::ordered_json::array();
+  for (const SolverInfo& info : solver_registry().items())
+    out["solvers"].push_back({{"name", info.name},
+                              {"help", info.help},
+                              {"paper", info.paper},
+                              {"options", options_table_json(info.options)}});
+  for (const OracleInfo& info : oracle_registry().items())
+    out["oracles"].push_back({{"name", info.name}, {"help", info.help}, {"paper", info.paper}});
+  for (const DataFormatInfo& info : data_format_registry().items())
+    out["formats"].push_back({{"name", info.name},
+                              {"help", info.help},
+                              {"source", info.source},
+                              {"options", options_table_json(info.options)}});
+  for (const ConfigSectionInfo& section : config_sections()) {
+    nlohmann::ordered_json keys = options_table_json(section.keys);
+    for (auto& key : keys) {
+      const std::string name = key["name"];
+      key["list"] = std::find(section.lists.begin(), section.lists.end(), name) != section.lists.end();
+      key["required"] =
+          std::find(section.required.begin(), section.required.end(), name) != section.required.end();
+    }
+    out["config"].push_back({{"name", section.name}, {"help", section.help}, {"keys", keys}});
+  }
+  return out;
+}
+
+void print_options(const OptionTable& table, const std::vector<std::string>& required = {}) {
+  for (const OptionSpec& spec : table) {
+    const bool needed = std::find(required.begin(), required.end(), spec.name) != required.end();
+    std::string values = spec.type_name();
+    if (const std::string constraint = spec.constraint(); !constraint.starts_with("any "))
+      values = constraint;
+    fmt::print("      {:<20} {}; {}; {}\n", spec.name, spec.help,
+               needed                       ? "required"
+               : spec.default_value.empty() ? "default: none"
+                                            : "default: " + spec.default_value,
+               values);
+  }
+}
+
+void print_list(bool options) {
+  fmt::print("Solvers (--solver, [solver.LABEL])\n");
+  for (const SolverInfo& info : solver_registry().items()) {
+    fmt::print("  {:<22} {}\n  {:<22} {}\n", info.name, info.help, "", info.paper);
+    if (options) print_options(info.options);
+  }
+  fmt::print("\nOracles\n");
+  for (const OracleInfo& info : oracle_registry().items())
+    fmt::print("  {:<22} {}\n  {:<22} {}\n", info.name, info.help, "", info.paper);
+  fmt::print("\nData formats (--format, [data.NAME])\n");
+  for (const DataFormatInfo& info : data_format_registry().items()) {
+    fmt::print("  {:<22} {}\n  {:<22} {}\n", info.name, info.help, "", info.source);
+    if (options) print_options(info.options);
+  }
+  if (!options) return;
+  fmt::print("\nConfig sections\n");
+  for (const ConfigSectionInfo& section : config_sections()) {
+    fmt::print("  {:<22} {}\n", section.name, section.help);
+    print_options(section.keys, section.required);
+  }
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("list", "List solvers, oracles and data formats");
+  auto command = std::make_shared<ListCommand>();
+  sub->add_flag("--options", command->options, "with all options, and the keys of configs");
+  CLI::Option* json = sub->add_option("--json", command->json, "as JSON, to a file or to standard output")
+                          ->expected(0, 1)
+                          ->type_name("[FILE]");
+  sub->callback([command, json] {
+    if (json->count() == 0) return print_list(command->options);
+    JsonFlag flag;
+    flag.file = command->json.empty() || command->json.front().empty() ? "-" : command->json.front();
+    flag.write(list_json());
+  });
+}
+
+}  // namespace proxbench

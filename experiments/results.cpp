@@ -1,0 +1,245 @@
+#include "experiments/results.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <tuple>
+
+#include "core/error.h"
+#include "experiments/ini.h"
+
+namespace proxbench {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::string read_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error::in_file(file.string(), 0, "no readable file", "a stored result");
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+/// The columns of a trace, in order; integers are stored through double, exact up to 2^53.
+struct Column {
+  const char* name;
+  double (*get)(const Sample&);
+  void (*set)(Sample&, double);
+};
+const std::vector<Column>& columns() {
+  static const std::vector<Column> all = {
+      {"seconds", [](const Sample& s) { return s.seconds; }, [](Sample& s, double v) { s.seconds = v; }},
+      {"cpu_seconds", [](const Sample& s) { return s.cpu_seconds; },
+       [](Sample& s, double v) { s.cpu_seconds = v; }},
+      {"iteration", [](const Sample& s) { return static_cast<double>(s.iteration); },
+       [](Sample& s, double v) { s.iteration = static_cast<std::int64_t>(v); }},
+      {"passes", [](const Sample& s) { return s.passes; }, [](Sample& s, double v) { s.passes = v; }},
+      {"objective", [](const Sample& s) { return s.objective; },
+       [](Sample& s, double v) { s.objective = v; }},
+      {"loss", [](const Sample& s) { return s.loss; }, [](Sample& s, double v) { s.loss = v; }},
+      {"nnz", [](const Sample& s) { return static_cast<double>(s.nnz); },
+       [](Sample& s, double v) { s.nnz = static_cast<std::uint64_t>(v); }},
+      {"working_set", [](const Sample& s) { return static_cast<double>(s.working_set); },
+       [](Sample& s, double v) { s.working_set = static_cast<std::uint64_t>(v); }},
+      {"kkt", [](const Sample& s) { return s.kkt; }, [](Sample& s, double v) { s.kkt = v; }},
+      {"test_accuracy", [](const Sample& s) { return s.test_accuracy; },
+       [](Sample& s, double v) { s.test_accuracy = v; }},
+  };
+  return all;
+}
+
+bool is_count(const Column& column) {
+  const std::string_view name = column.name;
+  return name == "iteration" || name == "nnz" || name == "working_set";
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "";
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
+/// Empty: NaN. False where the text is neither that nor a number.
+bool parse_field(std::string_view text, bool count, double& out) {
+  if (text.empty()) {
+    out = kNaN;
+    return !count;
+  }
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (status != std::errc{} || end != text.data() + text.size()) return false;
+  return !count || (out >= 0 && out == std::floor(out) && out <= 0x1p53);
+}
+
+nlohmann::json read_json(const fs::path& file) {
+  const std::string text = read_file(file);
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    const std::size_t end = std::min(error.byte, text.size());
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+    throw Error::in_file(file.string(), static_cast<std::uint64_t>(line), "text that is no JSON",
+                         "a JSON object");
+  }
+}
+
+StoredRun read_run(const fs::path& folder) {
+  const fs::path file = folder / "summary.json";
+  StoredRun run;
+  run.folder = folder;
+  run.summary = read_json(file);
+  try {
+    const nlohmann::json& about = run.summary.at("run");
+    run.experiment = about.at("experiment").get<std::string>();
+    run.dataset = about.at("dataset").get<std::string>();
+    run.description = about.at("description").get<std::string>();
+    run.solver = about.at("solver").get<std::string>();
+    run.label = about.at("label").get<std::string>();
+    run.lambda = about.at("lambda").get<double>();
+    run.repetition = about.at("repetition").get<int>();
+    const auto real = [&](const char* key) {
+      return about.at(key).is_null() ? kNaN : about.at(key).get<double>();
+    };
+    run.reference_objective = real("reference_objective");
+    run.reference_kkt = real("reference_kkt");
+  } catch (const nlohmann::json::exception& error) {
+    throw Error::in_file(file.string(), 0, error.what(), "the keys of a run's summary");
+  }
+  run.trace = read_trace(folder / "trace.csv");
+  return run;
+}
+
+/// Position of each data set and solver label in the config that stands beside the runs.
+struct ConfigOrder {
+  std::map<std::string, std::size_t> datasets, labels;
+  explicit ConfigOrder(const fs::path& config) {
+    std::error_code ignored;  // without a config the names decide
+    if (!fs::is_regular_file(config, ignored)) return;
+    Problems not_ours;
+    for (const IniSection& section : parse_ini(read_file(config), config.string(), not_ours).sections) {
+      if (section.name.starts_with("data.")) datasets.emplace(section.name.substr(5), datasets.size());
+      if (section.name.starts_with("solver.")) labels.emplace(section.name.substr(7), labels.size());
+    }
+  }
+  static std::size_t of(const std::map<std::string, std::size_t>& order, const std::string& name) {
+    const auto found = order.find(name);
+    return found == order.end() ? order.size() : found->second;
+  }
+  auto key(const StoredRun& run) const {
+    return std::make_tuple(of(datasets, run.dataset), run.dataset, run.lambda, of(labels, run.label),
+                           run.label, run.repetition);
+  }
+};
+
+}  // namespace
+
+std::vector<StoredRun> read_results(const fs::path& out) {
+  const fs::path runs_folder = out / "runs";
+  std::vector<StoredRun> runs;
+  std::error_code failure;
+  for (fs::directory_iterator entry(runs_folder, failure), end; !failure && entry != end;
+       entry.increment(failure))
+    if (entry->is_directory() && !entry->path().filename().string().starts_with('.'))
+      runs.push_back(read_run(entry->path()));
+  if (runs.empty()) throw Error::in_file(runs_folder.string(), 0, "no run", "the results of `proxbench run`");
+  const ConfigOrder order(out / "config.ini");
+  std::sort(runs.begin(), runs.end(),
+            [&](const StoredRun& a, const StoredRun& b) { return order.key(a) < order.key(b); });
+  return runs;
+}
+
+std::string trace_header() {
+  std::string out;
+  for (const Column& column : columns()) out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
+  return out;
+}
+
+std::string trace_line(const Sample& sample) {
+  std::string out;
+  for (const Column& column : columns()) {
+    if (&column != columns().data()) out += ',';
+    out += is_count(column) ? std::to_string(static_cast<std::int64_t>(column.get(sample)))
+                            : number_text(column.get(sample));
+  }
+  return out;
+}
+
+std::vector<Sample> read_trace(const fs::path& file) {
+  std::istringstream in(read_file(file));
+  std::string line;
+  std::uint64_t number = 1;
+  if (!std::getline(in, line) || line != trace_header())
+    throw Error::in_file(file.string(), 1, fmt::format("'{}'", line), fmt::format("'{}'", trace_header()));
+  std::vector<Sample> trace;
+  while (std::getline(in, line)) {
+    ++number;
+    const std::vector<std::string> fields = split_list(line);
+    if (fields.size() != columns().size())
+      throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
+                           std::to_string(columns().size()));
+    Sample sample;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const Column& column = columns()[i];
+      double value = 0.0;
+      if (!parse_field(fields[i], is_count(column), value))
+        throw Error::in_file(file.string(), number, fmt::format("{} '{}'", column.name, fields[i]),
+                             is_count(column) ? "a count" : "a number or an empty field");
+      column.set(sample, value);
+    }
+    trace.push_back(sample);
+  }
+  return trace;
+}
+
+double seconds_to_target(const StoredRun& run, double target) {
+  const double best = run.reference_objective;
+  for (const Sample& sample : run.trace)
+    if ((sample.objective - best) / std::abs(best) <= target) return sample.seconds;
+  return kNaN;
+}
+
+void write_file_atomically(const fs::path& file, const std::string& text) {
+  const auto fail = [&](const std::string& what, int code) {
+    throw Error(file.string() + ": cannot be written: " + what + ": " +
+                std::generic_category().message(code));
+  };
+  std::error_code ignored;  // a file that does not exist is no device and no link
+  // A device or pipe (/dev/stdout) cannot be renamed over; a link keeps pointing where it points.
+  const bool special = fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
+  fs::path target = fs::is_symlink(file, ignored) ? fs::weakly_canonical(file, ignored) : file;
+  fs::path temporary = target;
+  if (!special) temporary.replace_filename(fmt::format(".{}.tmp-{}", target.filename().string(), getpid()));
+
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) fail("open", errno);
+  const auto give_up = [&](const std::string& what) {
+    const int code = errno;
+    ::close(descriptor);
+    if (!special) ::unlink(temporary.c_str());
+    fail(what, code);
+  };
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = ::write(descriptor, text.data() + done, text.size() - done);
+    if (written < 0 && errno != EINTR) give_up("write");
+    if (written > 0) done += static_cast<std::size_t>(written);
+  }
+  // Without this a full disk can be noticed only after the rename.
+  if (!special && ::fsync(descriptor) != 0) give_up("fsync");
+  ::close(descriptor);
+  if (special) return;
+  if (::rename(temporary.c_str(), target.c_str()) != 0) {
+    const int code = errno;
+    ::unlink(temporary.c_str());
+    fail("rename", code);
+  }
+}
+
+}  // namespace proxbench

@@ -1,0 +1,140 @@
+#include "experiments/trainer.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <thread>
+
+#include "oracles/oracles.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+/// The most memory this process has held so far.
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+double ratio_to_start(double kkt, double kkt_at_zero) {
+  return kkt == 0.0 ? 0.0 : kkt / kkt_at_zero;
+}
+
+}  // namespace
+
+LoadedData::LoadedData(DataPair data, const Parallel& parallel)
+    : data_(std::move(data)), parallel_(parallel) {
+  if (data_.train.instances() == 0 || data_.train.positions() == 0)
+    throw Error("no training instances in " + data_.train.description, ErrorKind::kInput);
+  const OracleInfo& oracle = oracle_registry().find(data_.oracle);
+  oracle_ = oracle.make(data_.train);
+  if (data_.test.positions() == 0) return;
+  test_oracle_ = oracle.make(data_.test);
+  test_set_ = std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_);
+}
+
+RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks) {
+  const std::unique_ptr<Solver> solver = solver_registry().find(settings.solver).make(settings.options);
+  Objective objective = data.objective(settings.lambda, settings.mu);
+  Objective evaluator = data.objective(settings.lambda, settings.mu);
+  const SparseVector start;
+
+  RunOutcome outcome;
+  outcome.kkt_at_zero = certify(evaluator, start).kkt;
+
+  MonitorOptions limits;
+  if (settings.time_limit > 0) limits.time_limit = settings.time_limit;
+  if (settings.max_iterations > 0) limits.max_iterations = settings.max_iterations;
+  limits.sample_kkt = settings.sample_kkt;
+  Monitor monitor(evaluator, objective, limits, data.test_set());
+  monitor.on_sample = hooks.on_sample;
+  monitor.interrupt = hooks.interrupt;
+
+  SolveResult result =
+      solver->solve({objective, monitor, start, settings.tol, outcome.kkt_at_zero, settings.seed});
+  monitor.finish(result.iterations, result.w, result.working_set);
+
+  outcome.status = result.status;
+  outcome.w = std::move(result.w);
+  outcome.trace = monitor.trace();
+  outcome.certificate = certify(evaluator, outcome.w);
+  outcome.relative_kkt = ratio_to_start(outcome.certificate.kkt, outcome.kkt_at_zero);
+
+  nlohmann::ordered_json& summary = outcome.summary;
+  summary = certificate_summary(data, settings.lambda, settings.mu, outcome.certificate, outcome.kkt_at_zero,
+                                outcome.w);
+  summary["solver"] = settings.solver;
+  summary["status"] = status_name(outcome.status);
+  summary["iterations"] = result.iterations;
+  summary["passes"] = objective.passes();
+  summary["seconds"] = monitor.seconds();
+  summary["cpu_seconds"] = monitor.cpu_seconds();
+  summary["tol"] = settings.tol;
+  summary["seed"] = settings.seed;
+  summary["options"] = options_json(settings.options);
+  return outcome;
+}
+
+nlohmann::ordered_json certificate_summary(const LoadedData& data, double lambda, double mu,
+                                           const Certificate& c, double kkt_at_zero, const SparseVector& w) {
+  nlohmann::ordered_json summary;
+  summary["solver"] = nullptr;
+  summary["status"] = nullptr;
+  summary["lambda"] = lambda;
+  summary["mu"] = mu;
+  summary["d"] =
+      static_cast<Coord>(data.train().x.features()) * data.train().outputs() + data.oracle().extra_weights();
+  summary["instances"] = data.train().instances();
+  summary["positions"] = data.train().positions();
+  summary["objective"] = c.objective;
+  summary["loss"] = c.loss;
+  summary["l1"] = c.l1;
+  summary["nnz"] = c.nnz;
+  summary["kkt"] = c.kkt;
+  summary["relative_kkt"] = ratio_to_start(c.kkt, kkt_at_zero);
+  summary["kkt_at_zero"] = kkt_at_zero;
+  for (const char* later : {"dual", "gap", "relative_gap", "iterations", "passes", "seconds", "cpu_seconds"})
+    summary[later] = nullptr;
+  summary["peak_rss_bytes"] = peak_rss_bytes();
+  summary["threads"] = data.parallel().threads();
+  summary["backend"] = backend_name(data.parallel().backend());
+  summary["test_accuracy"] = nullptr;
+  if (data.test_set()) summary["test_accuracy"] = data.test_set()->accuracy(w);
+  summary["data_digest"] = digest_text(data.train().digest);
+  summary["description"] = data.train().description;
+  return summary;
+}
+
+std::map<std::string, std::string> model_header(const LoadedData& data, const std::string& format,
+                                                const Options& data_options, const RunSettings& settings) {
+  std::map<std::string, std::string> header{{"format", format},
+                                            {"oracle", data.oracle_name()},
+                                            {"lambda", fmt::format("{}", settings.lambda)},
+                                            {"mu", fmt::format("{}", settings.mu)},
+                                            {"solver", settings.solver},
+                                            {"seed", std::to_string(settings.seed)},
+                                            {"data_digest", digest_text(data.train().digest)},
+                                            {"description", data.train().description}};
+  for (const auto& [key, value] : data_options.items()) header["data-option." + key] = value;
+  return header;
+}
+
+std::string digest_text(std::uint64_t digest) {
+  return fmt::format("{:016x}", digest);
+}
+
+nlohmann::ordered_json options_json(const Options& options) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  for (const auto& [key, value] : options.items()) out[key] = value;
+  return out;
+}
+
+int resolved_threads(int threads) {
+  if (threads > 0) return threads;
+  const unsigned cores = std::thread::hardware_concurrency();
+  return cores > 0 ? static_cast<int>(cores) : 1;
+}
+
+}  // namespace proxbench

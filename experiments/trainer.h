@@ -1,0 +1,96 @@
+#pragma once
+/// One run of one solver on loaded data, and the summary of it (keys of DESIGN section 5).
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/dataset.h"
+#include "core/monitor.h"
+#include "core/objective.h"
+#include "core/options.h"
+#include "core/parallel.h"
+#include "core/solver.h"
+
+namespace proxbench {
+
+struct RunSettings {
+  std::string solver;  ///< registered name
+  Options options;     ///< of the solver
+  double lambda = 1.0, mu = 0.0;
+  double tol = 1e-6;
+  double time_limit = 0.0;          ///< seconds on the clock; 0: no limit
+  std::int64_t max_iterations = 0;  ///< 0: no limit
+  std::uint64_t seed = 1;
+  bool sample_kkt = false;
+};
+
+/// What the caller wants to hear of while a run is going on.
+struct RunHooks {
+  std::function<void(const Sample&)> on_sample;  ///< off the clock
+  const std::atomic<bool>* interrupt = nullptr;  ///< set to stop at the next iteration
+};
+
+struct RunOutcome {
+  Status status;
+  SparseVector w;
+  std::vector<Sample> trace;
+  Certificate certificate;  ///< of w, from an objective that the solver never saw
+  double kkt_at_zero = 0.0;
+  double relative_kkt = 0.0;  ///< kkt / kkt_at_zero; 0 where both are
+  nlohmann::ordered_json summary;
+};
+
+/// The oracle of the data, and of the test set where there is one; what all runs on the same data share.
+class LoadedData {
+ public:
+  /// Throws Error (kInput) where there is nothing to train on.
+  LoadedData(DataPair data, const Parallel& parallel);
+  LoadedData(const LoadedData&) = delete;
+  LoadedData& operator=(const LoadedData&) = delete;
+
+  const Dataset& train() const { return data_.train; }
+  const Dataset& test() const { return data_.test; }
+  const Oracle& oracle() const { return *oracle_; }
+  const std::string& oracle_name() const { return data_.oracle; }
+  const Parallel& parallel() const { return parallel_; }
+  /// Null where there are no test instances.
+  const TestSet* test_set() const { return test_set_.get(); }
+  Objective objective(double lambda, double mu) const {
+    return {data_.train.x, *oracle_, lambda, mu, parallel_};
+  }
+
+ private:
+  DataPair data_;
+  Parallel parallel_;
+  std::unique_ptr<Oracle> oracle_, test_oracle_;
+  std::unique_ptr<TestSet> test_set_;
+};
+
+/// Runs the solver from w = 0 and certifies where it ended. Throws Error where the solver is unknown or
+/// fails.
+RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks = {});
+
+/// What certify() says, under the keys of DESIGN section 5; what only a run knows is null.
+nlohmann::ordered_json certificate_summary(const LoadedData& data, double lambda, double mu,
+                                           const Certificate& c, double kkt_at_zero, const SparseVector& w);
+
+/// What a model file must say about where it came from, so that `predict` and `certify` need not be told
+/// again.
+std::map<std::string, std::string> model_header(const LoadedData& data, const std::string& format,
+                                                const Options& data_options, const RunSettings& settings);
+
+/// "0123456789abcdef".
+std::string digest_text(std::uint64_t digest);
+/// Every option with its text.
+nlohmann::ordered_json options_json(const Options& options);
+/// All cores where `threads` is 0.
+int resolved_threads(int threads);
+
+}  // namespace proxbench
