@@ -1,9 +1,11 @@
 #pragma once
-/// Stored results: what a run leaves on disk, and how it is read back. Plots and tables are made from this alone.
+/// Stored results: what a run leaves on disk, and how it is read back. Plots and tables are made from this
+/// alone.
 ///
 ///     OUT/config.ini                      the resolved config
-///     OUT/references/HASH.json            f* of one (data digest, lambda, mu): objective, kkt, nnz, how it was made
-///     OUT/runs/RUN/summary.json           keys of DESIGN section 5, and "run": {experiment, dataset, lambda, solver,
+///     OUT/references/HASH.json            f* of one (data digest, lambda, mu): objective, kkt, nnz, how it
+///     was made OUT/runs/RUN/summary.json           keys of DESIGN section 5, and "run": {experiment,
+///     dataset, lambda, solver,
 ///                                         label, repetition, seed, options, data_digest, description,
 ///                                         reference_objective, reference_kkt, kkt_at_zero}
 ///     OUT/runs/RUN/trace.csv
@@ -37,18 +39,18 @@ struct StoredRun {
   std::vector<Sample> trace;
 };
 
-/// All runs below OUT/runs, sorted by dataset, lambda, order of labels in the config, repetition. Throws Error with
-/// file and line where a file is malformed, or where the folder holds no run.
+/// All runs below OUT/runs, sorted by dataset, lambda, order of labels in the config, repetition. Throws
+/// Error with file and line where a file is malformed, or where the folder holds no run.
 std::vector<StoredRun> read_results(const std::filesystem::path& out);
 
-/// Trace columns: seconds, cpu_seconds, iteration, passes, objective, loss, nnz, working_set, kkt, test_accuracy.
-/// What was not measured is an empty field.
+/// Trace columns: seconds, cpu_seconds, iteration, passes, objective, loss, nnz, working_set, kkt,
+/// test_accuracy. What was not measured is an empty field.
 std::string trace_header();
 std::string trace_line(const Sample& sample);
 std::vector<Sample> read_trace(const std::filesystem::path& file);
 
-/// First clock time (linear interpolation is not used: the first sample) at which (objective - f*)/f* <= target;
-/// NaN where never.
+/// First clock time (linear interpolation is not used: the first sample) at which (objective - f*)/f* <=
+/// target; NaN where never.
 double seconds_to_target(const StoredRun& run, double target);
 
 /// Writes text to `file` by way of a temporary name and rename; throws Error naming the file when it cannot.
