@@ -79,7 +79,7 @@ SolverInfo prox_gd_info() {
   options.push_back(
       {.name = "growth",
        .type = OptionType::kReal,
-       .default_value = "0.8",
+       .default_value = "0.9",
        .help = "factor on the Lipschitz estimate after each iteration, so that steps can grow again",
        .min = 0,
        .max = 1,
