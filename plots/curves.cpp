@@ -127,10 +127,13 @@ std::string small_lines(const std::string& text) {
 
 /// 215358 -> "215,358".
 std::string with_commas(std::int64_t n) {
-  std::string digits = std::to_string(n);
-  for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
-    digits.insert(static_cast<std::size_t>(i), ",");
-  return digits;
+  const std::string digits = std::to_string(n);
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
 }
 
 std::string number(double x) {
