@@ -60,11 +60,10 @@ void print_options(const OptionTable& table, const std::vector<std::string>& req
     std::string values = spec.type_name();
     if (const std::string constraint = spec.constraint(); !constraint.starts_with("any "))
       values = constraint;
-    fmt::print("      {:<20} {}; {}; {}\n", spec.name, spec.help,
-               needed                       ? "required"
-               : spec.default_value.empty() ? "default: none"
-                                            : "default: " + spec.default_value,
-               values);
+    const std::string standard = needed                       ? "; required"
+                                 : spec.default_value.empty() ? ""
+                                                              : "; default: " + spec.default_value;
+    fmt::print("      {:<20} {}{}; {}\n", spec.name, spec.help, standard, values);
   }
 }
 

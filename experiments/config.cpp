@@ -439,6 +439,12 @@ const std::vector<ConfigSectionInfo>& config_sections() {
       if (help) spec.help = help;
       return spec;
     };
+    const auto override_of = [](std::string_view name) {
+      OptionSpec spec = run_option(name);
+      spec.default_value.clear();
+      spec.help = "default: that of [experiment]";
+      return spec;
+    };
     std::vector<ConfigSectionInfo> all;
     all.push_back(
         {"experiment",
@@ -513,9 +519,9 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                    "[solver.LABEL]: a solver; also takes the solver's own options",
                    {
                        {.name = "solver", .default_value = "", .help = "a solver; default: the LABEL"},
-                       shared("tol", "overrides that of [experiment]"),
-                       shared("time_limit", "overrides that of [experiment]"),
-                       shared("max_iterations", "overrides that of [experiment]"),
+                       override_of("tol"),
+                       override_of("time_limit"),
+                       override_of("max_iterations"),
                    }});
     all.push_back({"plot",
                    "how the figures are drawn",

@@ -1,0 +1,325 @@
+/// The command line as a process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "experiments/results.h"
+#include "experiments/test_folder.h"
+
+namespace proxbench {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+struct Result {
+  int status;
+  std::string out, err;
+};
+
+/// Nine short sequences of three labels whose words mostly tell them.
+const char* const kTrain =
+    "O\tw=the\tbias\nB\tw=new\tbias\nI\tw=york\tbias\nO\tw=is\tbias\n\n"
+    "B\tw=san\tbias\tx:0.5\nI\tw=jose\tbias\n\nO\tw=the\tbias\nO\tw=is\tbias\nB\tw=new\tbias\n\n"
+    "B\tw=new\tbias\nI\tw=jose\tbias\nO\tw=the\tbias\tx:0.25\n\nO\tw=is\tbias\n\n"
+    "O\tw=the\tbias\nB\tw=san\tbias\nI\tw=york\tbias\n\nO\tw=the\tbias\nO\tw=the\tbias\n\n"
+    "B\tw=new\tbias\nI\tw=york\tbias\n\nO\tw=is\tbias\nB\tw=san\tbias\n";
+/// "paris" and the label "X" do not occur in training.
+const char* const kTest =
+    "O\tw=the\tbias\nB\tw=new\tbias\nI\tw=york\tbias\n\nX\tw=paris\tbias\nO\tw=is\tbias\n\n";
+
+const char* const kConfig = R"([experiment]
+name = tiny
+lambda = 0.5, 1
+threads = 1
+tol = 1e-6
+max_iterations = 500
+reference_tol = 1e-8
+reference_time_limit = 20
+[data.words]
+format = crfsuite
+train = train.txt
+test = test.txt
+[solver.prox-qn]
+[solver.gd]
+solver = prox-gd
+max_iterations = 20
+)";
+
+class CommandLine : public testing::Test {
+ protected:
+  CommandLine() {
+    folder.write("train.txt", kTrain);
+    folder.write("test.txt", kTest);
+    folder.write("tiny.ini", kConfig);
+  }
+
+  Result run(const std::string& arguments) const {
+    const fs::path out = folder / "stdout", err = folder / "stderr";
+    const int status = std::system(("cd '" + folder.path().string() + "' && '" PROXBENCH_PROGRAM "' " +
+                                    arguments + " >'" + out.string() + "' 2>'" + err.string() + "'")
+                                       .c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
+  }
+  json read_json(const std::string& name) const { return json::parse(read_text(folder / name)); }
+  Result train(const std::string& more) const {
+    return run("train --format crfsuite --train train.txt --test test.txt --threads 1 " + more);
+  }
+
+  TestFolder folder;
+};
+
+TEST_F(CommandLine, TrainWritesSummaryModelAndTrace) {
+  const Result result = train("--lambda 0.5 --tol 1e-7 --json s.json --model m.tsv --trace t.csv");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("prox-qn: converged after "));
+  EXPECT_THAT(result.out, HasSubstr("test accuracy 0.8000 of 5 positions"));
+  const json summary = read_json("s.json");
+  for (const char* key :
+       {"solver", "status", "lambda", "d", "instances", "positions", "objective", "loss", "l1", "nnz", "kkt",
+        "iterations", "passes", "seconds", "cpu_seconds", "peak_rss_bytes", "threads", "test_accuracy"})
+    EXPECT_TRUE(summary.contains(key) && !summary[key].is_null()) << key;
+  for (const char* key : {"dual", "gap", "relative_gap"})
+    EXPECT_TRUE(summary.contains(key) && summary[key].is_null()) << key;
+  EXPECT_EQ(summary["status"], "converged");
+  EXPECT_EQ(summary["instances"], 9);
+  EXPECT_EQ(summary["positions"], 22);
+  EXPECT_EQ(summary["d"], 8 * 3 + 9);
+  EXPECT_LE(summary["relative_kkt"].get<double>(), 1e-7);
+  EXPECT_NEAR(summary["objective"].get<double>(),
+              summary["loss"].get<double>() + 0.5 * summary["l1"].get<double>(), 1e-9);
+  EXPECT_EQ(read_trace(folder / "t.csv").back().objective, summary["objective"].get<double>());
+  EXPECT_TRUE(read_text(folder / "m.tsv").starts_with("# proxbench model 1\n"));
+}
+
+TEST_F(CommandLine, CertifyAgreesWithTrain) {
+  ASSERT_EQ(train("--lambda 0.5 --json s.json --model m.tsv --quiet").status, 0);
+  const Result result =
+      run("certify --format crfsuite --train train.txt --model m.tsv --lambda 0.5 --threads 1 --json c.json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json trained = read_json("s.json"), certified = read_json("c.json");
+  for (const char* key : {"objective", "loss", "l1", "nnz", "kkt", "d", "relative_kkt"})
+    EXPECT_EQ(trained[key], certified[key]) << key;
+  EXPECT_TRUE(certified["dual"].is_null());
+  // The header of the model says what the flags leave out.
+  ASSERT_EQ(run("certify --train train.txt --model m.tsv --threads 1 --json d.json").status, 0);
+  EXPECT_EQ(read_json("d.json")["objective"], trained["objective"]);
+}
+
+TEST_F(CommandLine, PredictNeedsNoTrainingData) {
+  ASSERT_EQ(train("--lambda 0.1 --model m.tsv --quiet").status, 0);
+  const Result alone = run("predict --model m.tsv --test test.txt --output p.txt --json p.json");
+  ASSERT_EQ(alone.status, 0) << alone.err;
+  EXPECT_THAT(alone.out, HasSubstr("test accuracy 0.8000: 4 of 5 positions in 2 instances"));
+  EXPECT_TRUE(read_text(folder / "p.txt").starts_with("O\nB\nI\n\n"));
+  EXPECT_EQ(read_json("p.json")["correct"], 4);
+  const Result beside =
+      run("predict --model m.tsv --format crfsuite --train train.txt --test test.txt --output q.txt");
+  EXPECT_EQ(beside.out, alone.out);
+  EXPECT_EQ(read_text(folder / "q.txt"), read_text(folder / "p.txt"));
+}
+
+TEST_F(CommandLine, BadModelsAreErrorsWithFileAndLine) {
+  folder.write("bad.tsv", "# proxbench model 1\nunary\tw=the\tO\tnan\n");
+  const Result result = run("certify --format crfsuite --train train.txt --lambda 1 --model bad.tsv --mu 0");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("bad.tsv:2: found weight 'nan', expected a finite number"));
+  folder.write("bad.tsv", "# proxbench model 1\nunary\tw=them\tO\t1\n");
+  EXPECT_THAT(run("certify --format crfsuite --train train.txt --lambda 1 --mu 0 --model bad.tsv").err,
+              HasSubstr("bad.tsv:2: found feature 'w=them', expected one of the data's 8 features"));
+  EXPECT_THAT(run("predict --format crfsuite --test test.txt --model bad.tsv").err,
+              HasSubstr("'# labels=...'"));
+}
+
+TEST_F(CommandLine, WrongValuesAreBadUsage) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "--lambda is missing"},
+      {"--lambda 0", "--lambda: option lambda = 0: violated constraint 0 < lambda"},
+      {"--lambda=-1", "violated constraint 0 < lambda"},
+      {"--lambda inf", "expected a finite real number"},
+      {"--lambda 1 --solver prox-qm", "unknown solver 'prox-qm' (did you mean 'prox-qn'?)"},
+      {"--lambda 1 --option memry=3", "unknown option 'memry' (did you mean 'memory'?)"},
+      {"--lambda 1 --option memory", "--option memory: expected key=value"},
+      {"--lambda 1 --backend tbbb", "expected one of openmp, tbb (did you mean 'tbb'?)"},
+      {"--lambda 1 --threads -2", "violated constraint"},
+      {"--lambda 1 --lamda 2", "--lamda"},
+  };
+  for (const auto& [flags, message] : cases) {
+    const Result result = train(flags);
+    EXPECT_EQ(result.status, 2) << flags;
+    EXPECT_THAT(result.err, HasSubstr(message)) << flags;
+  }
+  const Result format = run("train --format crfsuit --train train.txt --lambda 1");
+  EXPECT_EQ(format.status, 2);
+  EXPECT_THAT(format.err, HasSubstr("unknown data format 'crfsuit' (did you mean 'crfsuite'?)"));
+  const Result command = run("trian");
+  EXPECT_EQ(command.status, 2);
+  EXPECT_THAT(command.err, HasSubstr("unknown command 'trian' (did you mean 'train'?)"));
+  EXPECT_EQ(run("").status, 2);
+}
+
+TEST_F(CommandLine, FilesThatCannotBeReadOrWrittenFailBeforeTheWork) {
+  const Result missing = run("train --format crfsuite --train none.txt --lambda 1");
+  EXPECT_EQ(missing.status, 1);
+  EXPECT_THAT(missing.err, HasSubstr("no file 'none.txt'; looked at none.txt, "));
+  for (const char* flag : {"--model", "--trace", "--json"}) {
+    const Result result = train(std::string("--lambda 1 ") + flag + " tiny.ini/x");
+    EXPECT_EQ(result.status, 1) << flag;
+    EXPECT_THAT(result.err, HasSubstr("tiny.ini/x: cannot be written")) << flag;
+    EXPECT_THAT(result.err, testing::Not(HasSubstr("sequences"))) << flag;  // the data were not read
+  }
+  const Result run_out = run("run tiny.ini --out train.txt/x");
+  EXPECT_EQ(run_out.status, 1);
+  EXPECT_THAT(run_out.err, HasSubstr("train.txt/x"));
+}
+
+TEST_F(CommandLine, AFailedTrainLeavesNoFile) {
+  folder.write("train.txt", "O\tw=the\nB\tw:x\n");
+  EXPECT_EQ(train("--lambda 1 --model m.tsv --json s.json --trace t.csv").status, 1);
+  for (const char* name : {"m.tsv", "s.json", "t.csv"}) EXPECT_FALSE(fs::exists(folder / name)) << name;
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry.path();
+}
+
+TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
+  const Result result = run("run tiny.ini --out out --json r.json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("### words, lambda = 0.5, f* = "));
+  EXPECT_EQ(read_json("r.json")["runs"].size(), 4u);
+  const std::vector<StoredRun> runs = read_results(folder / "out");
+  ASSERT_EQ(runs.size(), 4u);
+  EXPECT_EQ(runs[0].folder.filename(), "words-lambda0.5-prox-qn-rep1");
+  EXPECT_EQ(runs[1].label, "gd");
+  EXPECT_EQ(runs[1].solver, "prox-gd");
+  for (const StoredRun& stored : runs) {
+    EXPECT_GE(stored.summary["objective"].get<double>(), stored.reference_objective * (1 - 1e-10));
+    EXPECT_LE(stored.reference_kkt, 1e-8);
+    EXPECT_TRUE(fs::exists(stored.folder / "model.tsv"));
+    EXPECT_GE(stored.trace.size(), 2u);
+  }
+  EXPECT_EQ(runs[0].summary["status"], "converged");
+  EXPECT_LT(std::abs(runs[0].summary["objective"].get<double>() / runs[0].reference_objective - 1), 1e-6);
+  for (const char* name : {"summary.md", "summary.tex", "summary.csv"})
+    EXPECT_TRUE(fs::exists(folder / "out/tables" / name)) << name;
+  EXPECT_TRUE(fs::exists(folder / "out/figures/words-lambda1-objective.svg"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "out/references"), {}), 2);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "out/runs"), {}), 4);
+
+  // Again: the references are reused, runs of the same name are replaced, others stay.
+  const Result again =
+      run("run tiny.ini --out out --set experiment.lambda=1 --set solver.gd.max_iterations=3");
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("reusing f* = "));
+  const std::vector<StoredRun> later = read_results(folder / "out");
+  ASSERT_EQ(later.size(), 4u);
+  EXPECT_EQ(later[1].summary["iterations"], 20);
+  EXPECT_EQ(later[3].summary["iterations"], 3);
+  EXPECT_EQ(later[3].summary["status"], "max-iterations");
+
+  const Result table = run("table out --format csv --targets 1e-1");
+  EXPECT_EQ(table.status, 0);
+  EXPECT_THAT(table.out, HasSubstr(",seconds_to_0.1,"));
+  const Result plot = run("plot out --log-seconds");
+  EXPECT_EQ(plot.status, 0) << plot.err;
+  EXPECT_THAT(plot.out, HasSubstr("words-lambda1-objective-logx.png"));
+}
+
+TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
+  const Result dry = run("run tiny.ini --dry-run --set experiment.repetitions=2");
+  EXPECT_EQ(dry.status, 0);
+  EXPECT_THAT(dry.out, HasSubstr("words-lambda0.5-gd-rep2  (tol 1e-06, at most 20 iterations)\n"));
+  EXPECT_THAT(dry.out, HasSubstr("8 runs"));
+  EXPECT_FALSE(fs::exists(folder / "results"));
+  const Result good = run("check tiny.ini");
+  EXPECT_EQ(good.status, 0);
+  EXPECT_THAT(good.out, HasSubstr("tiny.ini: good; 4 runs"));
+  const Result bad = run("check tiny.ini --set experiment.lamda=1 --set solver.gd.memory=3 --json c.json");
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_THAT(
+      bad.err,
+      HasSubstr("tiny.ini: 2 errors\n--set experiment.lamda=1: found key 'lamda' in [experiment] (did you "
+                "mean 'lambda'?)"));
+  EXPECT_EQ(read_json("c.json")["valid"], false);
+  EXPECT_EQ(run("run tiny.ini --set experiment.lambda=0 --out out").status, 2);
+  EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
+TEST_F(CommandLine, DataThatCannotBeReadStopTheSweep) {
+  folder.write("train.txt", "O\tw=the\nB\tw:x\n");
+  const Result result = run("run tiny.ini --out out");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("train.txt:2: found "));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "out/runs"), {}), 0);
+}
+
+TEST_F(CommandLine, InterruptKeepsThePartialTrace) {
+  const fs::path config = folder.write("slow.ini", R"([experiment]
+name = slow
+lambda = 1
+threads = 1
+tol = 0
+reference_tol = 1e-2
+[data]
+format = synthetic-ocr
+features = pixels
+words = 300
+test_words = 0
+[solver.prox-gd]
+[solver.owl-qn]
+)");
+  const pid_t child = fork();
+  if (child == 0) {
+    std::freopen((folder / "stderr").c_str(), "w", stderr);
+    std::freopen("/dev/null", "w", stdout);
+    execl(PROXBENCH_PROGRAM, PROXBENCH_PROGRAM, "run", config.c_str(), "--out", (folder / "out").c_str(),
+          nullptr);
+    _exit(127);
+  }
+  const fs::path trace = folder / "out/runs/.synthetic-ocr-lambda1-prox-gd-rep1.tmp/trace.csv";
+  const auto lines = [&] {
+    const std::string text = read_text(trace);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  for (int i = 0; i < 600 && lines() < 4; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ASSERT_GE(lines(), 4) << read_text(folder / "stderr");
+  kill(child, SIGINT);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+  EXPECT_THAT(read_text(folder / "stderr"), HasSubstr("interrupted after 1 of 2 runs"));
+  const std::vector<StoredRun> runs = read_results(folder / "out");
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].summary["status"], "interrupted");
+  EXPECT_GE(runs[0].trace.size(), 3u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "out/runs"), {}), 1);
+}
+
+TEST_F(CommandLine, EveryCommandHasHelp) {
+  for (const char* command : {"run", "check", "train", "predict", "certify", "list", "table", "plot"}) {
+    const Result result = run(std::string(command) + " --help");
+    EXPECT_EQ(result.status, 0) << command;
+    EXPECT_THAT(result.out, HasSubstr("Usage: proxbench " + std::string(command))) << command;
+  }
+}
+
+TEST_F(CommandLine, ListKnowsEverySolverAndOption) {
+  const Result text = run("list --options");
+  EXPECT_EQ(text.status, 0);
+  for (const char* word :
+       {"prox-qn", "owl-qn", "chain", "crfsuite", "memory", "reference_tol", "[solver.LABEL]"})
+    EXPECT_THAT(text.out, HasSubstr(word));
+  const Result listed = run("list --json");
+  EXPECT_EQ(json::parse(listed.out)["solvers"][0]["name"], "prox-qn");
+  ASSERT_EQ(run("list --json l.json").status, 0);
+  EXPECT_EQ(read_json("l.json"), json::parse(listed.out));
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,0 +1,223 @@
+#include "experiments/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "experiments/data_files.h"
+#include "experiments/test_folder.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const char* const kGood = R"([experiment]
+name = small
+lambda = 50, 100
+tol = 1e-5
+time_limit = 7
+[data]
+format = synthetic-ocr
+words = 20
+[data.pixels]
+format = synthetic-ocr
+features = pixels
+[solver.prox-qn]
+[solver.deep]
+solver = prox-qn
+memory = 20
+tol = 1e-3
+)";
+
+std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    parse_config(text, "c.ini", "", overrides);
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    return error.what();
+  }
+}
+
+TEST(Config, ReadsAnExperiment) {
+  const ExperimentConfig config = parse_config(kGood, "c.ini", "");
+  EXPECT_EQ(config.name, "small");
+  EXPECT_EQ(config.title, "small");
+  EXPECT_THAT(config.lambdas, ElementsAre(50, 100));
+  EXPECT_THAT(config.targets, ElementsAre(1e-2, 1e-4, 1e-6, 1e-8));
+  ASSERT_EQ(config.data.size(), 2u);
+  EXPECT_EQ(config.data[0].name, "synthetic-ocr");  // a plain [data] has the name of its format
+  EXPECT_EQ(config.data[0].options.integer("words"), 20);
+  EXPECT_EQ(config.data[1].name, "pixels");
+  ASSERT_EQ(config.solvers.size(), 2u);
+  EXPECT_EQ(config.solvers[0].label, "prox-qn");
+  EXPECT_EQ(config.solvers[0].tol, 1e-5);
+  EXPECT_EQ(config.solvers[0].time_limit, 7);
+  EXPECT_EQ(config.solvers[1].label, "deep");
+  EXPECT_EQ(config.solvers[1].solver, "prox-qn");
+  EXPECT_EQ(config.solvers[1].options.integer("memory"), 20);
+  EXPECT_EQ(config.solvers[1].tol, 1e-3);
+}
+
+TEST(Config, WrittenOutReadsBackToTheSame) {
+  const std::string text = parse_config(kGood, "c.ini", "").to_ini();
+  EXPECT_EQ(parse_config(text, "again.ini", "").to_ini(), text);
+}
+
+TEST(Config, OverridesWin) {
+  const ExperimentConfig config = parse_config(
+      kGood, "c.ini", "", {"experiment.lambda=3", "solver.deep.memory=5", "solver.owl-qn.tol=1e-2"});
+  EXPECT_THAT(config.lambdas, ElementsAre(3));
+  EXPECT_EQ(config.solvers[1].options.integer("memory"), 5);
+  EXPECT_EQ(config.solvers[2].solver, "owl-qn");
+}
+
+TEST(Config, ReportsAllErrorsAtOnceWithLinesAndSuggestions) {
+  const std::string error = error_of(R"([experiment]
+name = x
+lamda = 3
+lambda = 1, -2, nan
+backend = openmpi
+threads = two
+[dta]
+[data]
+format = ocrr
+[solver.prox-qm]
+[solver.prox-qn]
+memry = 3
+memory = 0
+junk
+)",
+                                     {"plot.floor=0"});
+  EXPECT_THAT(error, HasSubstr("c.ini: 12 errors\n"));
+  EXPECT_THAT(
+      error,
+      HasSubstr(
+          "c.ini:3: found key 'lamda' in [experiment] (did you mean 'lambda'?), expected one of name, "));
+  EXPECT_THAT(error,
+              HasSubstr("c.ini:4: [experiment] lambda: found '-2', expected a finite real, 0 < lambda\n"));
+  EXPECT_THAT(error,
+              HasSubstr("c.ini:4: [experiment] lambda: found 'nan', expected a finite real, 0 < lambda\n"));
+  EXPECT_THAT(
+      error,
+      HasSubstr("c.ini:5: [experiment] backend: found 'openmpi', expected one of openmp, tbb (did you mean "
+                "'openmp'?)\n"));
+  EXPECT_THAT(error, HasSubstr("c.ini:6: [experiment] threads: found 'two', expected an integer, "));
+  EXPECT_THAT(
+      error,
+      HasSubstr("c.ini:7: found section [dta], expected [experiment], [data], [data.NAME], [solver.LABEL] or "
+                "[plot] (did you mean 'data'?)\n"));
+  EXPECT_THAT(error,
+              HasSubstr("c.ini:9: [data] format: found 'ocrr' (did you mean 'ocr'?), expected one of ocr, "));
+  EXPECT_THAT(
+      error,
+      HasSubstr("c.ini:10: [solver.prox-qm] label without a key 'solver': found 'prox-qm' (did you mean "
+                "'prox-qn'?), expected one of "));
+  EXPECT_THAT(
+      error,
+      HasSubstr(
+          "c.ini:12: found key 'memry' in [solver.prox-qn] (did you mean 'memory'?), expected one of "));
+  EXPECT_THAT(error,
+              HasSubstr("c.ini:13: [solver.prox-qn] memory: found '0', expected an integer, 1 <= memory"));
+  EXPECT_THAT(error, HasSubstr("c.ini:14: found 'junk', expected [section] or key = value"));
+  EXPECT_THAT(error,
+              HasSubstr("--set plot.floor=0: [plot] floor: found '0', expected a finite real, 0 < floor"));
+}
+
+TEST(Config, SaysWhatIsMissing) {
+  EXPECT_THAT(error_of(""), HasSubstr("no section [experiment]"));
+  EXPECT_THAT(error_of(""), HasSubstr("no data, expected [data] or [data.NAME]"));
+  EXPECT_THAT(error_of(""), HasSubstr("no solver, expected [solver.LABEL]"));
+  EXPECT_THAT(error_of("[experiment]\nname = x\n"), HasSubstr("c.ini:1: [experiment] has no key 'lambda'"));
+  EXPECT_THAT(error_of("[data]\nformat = ocr\n"),
+              HasSubstr("c.ini:1: [data] has no training file, expected train = FILE"));
+  EXPECT_THAT(error_of("[data]\nformat = ocr\ntrain = no.data\n"),
+              HasSubstr("c.ini:3: train: no file 'no.data'; looked at"));
+  EXPECT_THAT(error_of("[data]\nformat = synthetic-ocr\ntrain = x\n"),
+              HasSubstr("c.ini:3: [data] train: found 'x', expected no file"));
+}
+
+TEST(Config, RefusesNamesThatAreNoFileNamesAndRepeatedValues) {
+  EXPECT_THAT(error_of("[solver.a/b]\n"), HasSubstr("c.ini:1: found name 'a/b', expected letters"));
+  EXPECT_THAT(error_of("[experiment]\nname = ../x\nlambda = 1, 1.0\n"),
+              HasSubstr("found '1.0' again, expected each value once"));
+  EXPECT_THAT(error_of("[experiment]\nname = ../x\nlambda = 1\n"),
+              HasSubstr("c.ini:2: [experiment] name: found '../x'"));
+  EXPECT_THAT(error_of("[data]\nformat = synthetic-ocr\n[data.synthetic-ocr]\nformat = synthetic-ocr\n"),
+              HasSubstr("c.ini:3: found a second data set named 'synthetic-ocr'"));
+}
+
+TEST(Config, AMissingFileIsBadUsage) {
+  try {
+    load_config("/no/such.ini");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "/no/such.ini: cannot be read, expected a config file");
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  }
+}
+
+TEST(Config, NoOptionHidesBehindAKeyOfItsSection) {
+  const auto names = [](const OptionTable& table) {
+    std::set<std::string> out;
+    for (const OptionSpec& spec : table) out.insert(spec.name);
+    return out;
+  };
+  for (const ConfigSectionInfo& section : config_sections()) {
+    const std::set<std::string> keys = names(section.keys);
+    if (section.name == "solver")
+      for (const SolverInfo& solver : solver_registry().items())
+        for (const std::string& option : names(solver.options)) EXPECT_FALSE(keys.contains(option)) << option;
+    if (section.name == "data")
+      for (const DataFormatInfo& format : data_format_registry().items())
+        for (const std::string& option : names(format.options)) EXPECT_FALSE(keys.contains(option)) << option;
+  }
+}
+
+TEST(Config, TheConfigsOfTheProjectAreGood) {
+  for (const auto& entry : std::filesystem::directory_iterator(PROXBENCH_SOURCE_DIR "/configs")) {
+    if (entry.path().extension() != ".ini") continue;
+    try {
+      load_config(entry.path());
+    } catch (const Error& error) {
+      // The data may not be here; nothing else may be wrong.
+      std::istringstream lines(error.what());
+      std::string line;
+      std::getline(lines, line);
+      while (std::getline(lines, line))
+        EXPECT_THAT(line, HasSubstr("no file 'ocr/letter.data.gz'; looked at"));
+    }
+  }
+}
+
+TEST(DataFiles, AreLookedForBesideTheConfigAndBelowTheDataFolders) {
+  const TestFolder folder;
+  folder.write("config/near.txt", "");
+  folder.write("data/ocr/far.txt", "");
+  folder.write("cache/proxbench/data/cached.txt", "");
+  setenv("PROXBENCH_DATA", (folder / "data").c_str(), 1);
+  setenv("XDG_CACHE_HOME", (folder / "cache").c_str(), 1);
+  EXPECT_EQ(find_data_file("near.txt", folder / "config"), folder / "config/near.txt");
+  EXPECT_EQ(find_data_file("ocr/far.txt", folder / "config"), folder / "data/ocr/far.txt");
+  EXPECT_EQ(find_data_file("cached.txt", folder / "config"), folder / "cache/proxbench/data/cached.txt");
+  EXPECT_EQ(find_data_file((folder / "config/near.txt").string(), ""), folder / "config/near.txt");
+  try {
+    find_data_file("none.txt", folder / "config");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "no file 'none.txt'; looked at none.txt, " + (folder / "config/none.txt").string() + ", " +
+                  (folder / "data/none.txt").string() + ", ../shared/data/none.txt, " +
+                  (folder / "cache/proxbench/data/none.txt").string());
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  }
+  unsetenv("PROXBENCH_DATA");
+  unsetenv("XDG_CACHE_HOME");
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,0 +1,219 @@
+#include "experiments/results.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "experiments/tables.h"
+#include "experiments/test_folder.h"
+
+namespace proxbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Sample sample(double seconds, double objective) {
+  Sample s;
+  s.seconds = seconds;
+  s.objective = objective;
+  return s;
+}
+
+/// A run whose trace goes to f* = 100 through the given objectives, one a second.
+StoredRun made_up(const std::string& label, int repetition, const std::vector<double>& objectives,
+                  double speed = 1.0) {
+  StoredRun run;
+  run.dataset = "ocr";
+  run.description = "made up";
+  run.solver = run.label = label;
+  run.lambda = 10;
+  run.repetition = repetition;
+  run.reference_objective = 100;
+  run.reference_kkt = 1e-9;
+  for (double objective : objectives)
+    run.trace.push_back(sample(speed * static_cast<double>(run.trace.size()), objective));
+  run.summary = {{"status", "converged"}, {"objective", objectives.back()},
+                 {"nnz", 7 + repetition}, {"relative_kkt", 1e-7},
+                 {"passes", 2.5},         {"iterations", 4},
+                 {"seconds", 3.0},        {"test_accuracy", nullptr}};
+  return run;
+}
+
+void write_run(const TestFolder& out, const std::string& name, const std::string& dataset, double lambda,
+               const std::string& label, int repetition) {
+  const nlohmann::json summary = {{"status", "converged"},
+                                  {"run",
+                                   {{"experiment", "e"},
+                                    {"dataset", dataset},
+                                    {"lambda", lambda},
+                                    {"solver", "prox-qn"},
+                                    {"label", label},
+                                    {"repetition", repetition},
+                                    {"description", "d"},
+                                    {"reference_objective", 100.0},
+                                    {"reference_kkt", nullptr}}}};
+  out.write("runs/" + name + "/summary.json", summary.dump());
+  out.write("runs/" + name + "/trace.csv", trace_header() + "\n" + trace_line(sample(0, 5)) + "\n");
+}
+
+TEST(Trace, ReadsBackToTheSameBits) {
+  const TestFolder folder;
+  Sample s = sample(1.0 / 3.0, 12345.678901234567);
+  s.cpu_seconds = 0.6;
+  s.iteration = 12;
+  s.passes = 13.25;
+  s.loss = 1e-17;
+  s.nnz = 1544;
+  s.working_set = 2000;
+  s.kkt = 0.125;
+  EXPECT_EQ(trace_header(),
+            "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,test_accuracy");
+  EXPECT_EQ(trace_line(s), "0.3333333333333333,0.6,12,13.25,12345.678901234567,1e-17,1544,2000,0.125,");
+  folder.write("t.csv", trace_header() + "\n" + trace_line(s) + "\n");
+  const std::vector<Sample> trace = read_trace(folder / "t.csv");
+  ASSERT_EQ(trace.size(), 1u);
+  EXPECT_EQ(trace_line(trace[0]), trace_line(s));
+  EXPECT_TRUE(std::isnan(trace[0].test_accuracy));
+}
+
+TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
+  const TestFolder folder;
+  const auto error = [&](const std::string& text) -> std::string {
+    try {
+      read_trace(folder.write("t.csv", text));
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  const std::string file = (folder / "t.csv").string();
+  EXPECT_EQ(error("seconds\n"), file + ":1: found 'seconds', expected '" + trace_header() + "'");
+  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 10");
+  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,x,0,0,0,,\n"),
+            file + ":2: found objective 'x', expected a number or an empty field");
+  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,,\n"),
+            file + ":2: found iteration '-1', expected a count");
+}
+
+TEST(Results, AreSortedAsTheConfigHasThem) {
+  const TestFolder out;
+  out.write("config.ini", "[data.late]\n[data.early]\n[solver.z]\n[solver.a]\n");
+  write_run(out, "1", "early", 1, "z", 1);
+  write_run(out, "2", "late", 20, "z", 1);
+  write_run(out, "3", "late", 3, "a", 2);
+  write_run(out, "4", "late", 3, "a", 1);
+  write_run(out, "5", "late", 3, "z", 1);
+  write_run(out, "6", "late", 3, "unknown", 1);
+  write_run(out, ".half.tmp", "late", 3, "z", 1);
+  std::vector<std::string> order;
+  for (const StoredRun& run : read_results(out.path())) order.push_back(run.folder.filename());
+  EXPECT_THAT(order, ElementsAre("5", "4", "3", "6", "2", "1"));
+}
+
+TEST(Results, ThatAreMissingOrMalformedAreErrors) {
+  const TestFolder out;
+  const auto error = [&]() -> std::string {
+    try {
+      read_results(out.path());
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_EQ(error(), (out / "runs").string() + ": found no run, expected the results of `proxbench run`");
+  out.write("runs/x/summary.json", "{\n\"a\":,\n}");
+  EXPECT_EQ(error(), (out / "runs/x/summary.json").string() +
+                         ":2: found text that is no JSON, expected a JSON object");
+  out.write("runs/x/summary.json", "{}");
+  EXPECT_THAT(error(), HasSubstr("summary.json: found "));
+}
+
+TEST(Results, TheFirstSampleAtATargetCounts) {
+  const StoredRun run = made_up("a", 1, {200, 101, 100.5, 100});
+  EXPECT_EQ(seconds_to_target(run, 1e-2), 1);
+  EXPECT_EQ(seconds_to_target(run, 6e-3), 2);
+  EXPECT_EQ(seconds_to_target(run, 1e-9), 3);
+  EXPECT_TRUE(std::isnan(seconds_to_target(made_up("a", 1, {200}), 1e-2)));
+}
+
+TEST(Results, FilesAppearWholeOrNotAtAll) {
+  const TestFolder folder;
+  write_file_atomically(folder / "a", "one");
+  write_file_atomically(folder / "a", "two");
+  EXPECT_EQ(read_text(folder / "a"), "two");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  try {
+    write_file_atomically(folder / "a/b", "three");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr((folder / "a/b").string() + ": cannot be written: open: Not a directory"));
+  }
+  write_file_atomically("/dev/null", "a device stays a device");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  std::filesystem::create_symlink(folder / "a", folder / "link");
+  write_file_atomically(folder / "link", "four");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(read_text(folder / "a"), "four");
+}
+
+TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
+  const TableOptions options{{1e-2, 1e-6}, 1e-6};
+  const std::vector<StoredRun> runs{made_up("quick", 1, {200, 101, 100.00001}),
+                                    made_up("slow", 1, {200, 150, 101, 100.5, 100.00001}, 2.0),
+                                    made_up("never", 1, {200, 99})};
+  const std::vector<TableGroup> groups = summarize(runs, options);
+  ASSERT_EQ(groups.size(), 1u);
+  ASSERT_EQ(groups[0].rows.size(), 3u);
+  EXPECT_THAT(groups[0].rows[0].seconds, ElementsAre(1, 2));
+  EXPECT_EQ(groups[0].rows[0].ratio, 2.0);  // the run that ends below f* is taken at its word
+  EXPECT_THAT(groups[0].rows[1].seconds, ElementsAre(4, 8));
+  EXPECT_EQ(groups[0].rows[1].ratio, 8.0);
+  EXPECT_NEAR(groups[0].rows[2].final_difference, -0.01, 1e-15);
+  EXPECT_TRUE(std::isnan(groups[0].rows[0].test_accuracy));
+}
+
+TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
+  const TableOptions options{{1e-6}, 1e-6};
+  const std::vector<TableGroup> groups =
+      summarize({made_up("a", 1, {200, 100}), made_up("a", 2, {200, 150, 100}), made_up("a", 3, {200}),
+                 made_up("b", 1, {200, 100}), made_up("b", 2, {200})},
+                options);
+  EXPECT_EQ(groups[0].rows[0].repetitions, 3);
+  EXPECT_EQ(groups[0].rows[0].seconds[0], 2);
+  EXPECT_EQ(groups[0].rows[0].nnz, 9);
+  EXPECT_TRUE(std::isnan(groups[0].rows[1].seconds[0]));  // half of the repetitions never got there
+}
+
+TEST(Tables, ComeAsMarkdownLatexAndCsv) {
+  const TableOptions options{{1e-2, 1e-6}, 1e-6};
+  const std::vector<TableGroup> groups = summarize({made_up("a_b", 1, {200, 101})}, options);
+  EXPECT_EQ(markdown_table(groups, options),
+            "### ocr, lambda = 10, f* = 100 (relative kkt 1.0e-09)\n\nmade up\n\n"
+            "| solver | status | s to 0.01 | s to 1e-06 | x fastest at 1e-06 | final difference | nnz | "
+            "relative kkt | "
+            "iterations | passes | seconds | test accuracy |\n"
+            "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+            "| a_b | converged | 1.00 | - | - | 1.0e-02 | 8 | 1.0e-07 | 4 | 2.5 | 3.00 | - |\n");
+  EXPECT_THAT(
+      latex_table(groups, options),
+      HasSubstr("\na\\_b & converged & 1.00 & -- & -- & 1.0e-02 & 8 & 1.0e-07 & 4 & 2.5 & 3.00 & -- \\\\\n"));
+  EXPECT_EQ(
+      csv_table(groups, options),
+      "dataset,lambda,reference_objective,reference_relative_kkt,solver,status,repetitions,seconds_to_0.01,"
+      "seconds_to_1e-06,ratio_to_fastest_at_1e-06,final_difference,nnz,relative_kkt,iterations,passes,"
+      "seconds,"
+      "test_accuracy\nocr,10,100,1e-09,a_b,converged,1,1,,,0.01,8,1e-07,4,2.5,3,\n");
+}
+
+TEST(Tables, AreWrittenInAllFormats) {
+  const TestFolder folder;
+  for (const auto& file : write_tables({made_up("a", 1, {200, 100})}, folder / "tables", {}))
+    EXPECT_FALSE(read_text(file).empty()) << file;
+}
+
+}  // namespace
+}  // namespace proxbench
