@@ -26,7 +26,7 @@ struct Line {
     fields[3] = std::to_string(word_id);
     fields[4] = std::to_string(position);
     fields[5] = std::to_string(fold);
-    for (int pixel : on) fields[static_cast<std::size_t>(5 + pixel)] = "1";
+    for (int pixel : on) fields[static_cast<std::size_t>(5 + pixel)][0] = '1';
   }
   std::string text() const {
     std::string out;

@@ -88,7 +88,8 @@ Glyph sample(const Polyline& letter, double noise, Random& random) {
     point.column += kWobble * random.normal();
   }
   const Glyph clean = drawn(moved);
-  const double stray = noise * clean.count() / (kGridPixels - clean.count());
+  const double black = clean.count();
+  const double stray = noise * black / (kGridPixels - black);
   Glyph out;
   for (Index pixel = 1; pixel <= kGridPixels; ++pixel)
     if (random.uniform() < (clean.on(pixel) ? 1.0 - noise : stray)) out.set(pixel);
