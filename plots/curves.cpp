@@ -38,7 +38,7 @@ constexpr std::array<int, 7> kPointTypes = {7, 5, 9, 13, 11, 4, 6};
 constexpr std::array<int, 5> kDashTypes = {1, 2, 4, 5, 3};
 /// Longest line of a title or caption, in characters of its small font.
 constexpr std::size_t kLineLength = 92;
-/// A log axis of at most this many decades has ticks at 1, 2 and 5.
+/// A log axis of at most this many decades has ticks within each.
 constexpr double kFewDecades = 2.5;
 
 using Group = std::vector<const StoredRun*>;
@@ -154,6 +154,12 @@ std::string distinct(const Group& group, const char* key) {
   return out;
 }
 
+bool says_synthetic(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text.find("synthetic") != std::string::npos;
+}
+
 std::string title_of(const Group& group, const Quantity& quantity) {
   std::set<std::string> descriptions;
   for (const StoredRun* run : group) descriptions.insert(run->description);
@@ -169,8 +175,7 @@ std::string title_of(const Group& group, const Quantity& quantity) {
   add("d = ", "d", "");
   add("threads: ", "threads", "");
 
-  const bool synthetic = data.find("SYNTHETIC") != std::string::npos;
-  return fmt::format("{{/:Bold {}{}}}: {}, λ = {}", synthetic ? "SYNTHETIC DATA: " : "",
+  return fmt::format("{{/:Bold {}{}}}: {}, λ = {}", says_synthetic(data) ? "SYNTHETIC DATA: " : "",
                      literal(quantity.title), literal(group.front()->dataset), group.front()->lambda) +
          small_lines(data) + small_lines(size);
 }
@@ -234,9 +239,11 @@ std::string log_axis(const char* axis, const Range& range, double margin, const 
   std::string out = fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\n", axis, low, high);
   if (std::log10(high / low) > kFewDecades)
     return out + fmt::format("set format {0} {1}\nset {0}tics 10\n", axis, format);
+  const std::vector<int> digits =
+      high / low > 10.0 ? std::vector<int>{1, 2, 5} : std::vector<int>{1, 2, 3, 4, 5, 6, 8};
   std::string ticks;
   for (int decade = static_cast<int>(std::floor(std::log10(low))); decade <= std::log10(high); ++decade)
-    for (const int digit : {1, 2, 5}) {
+    for (const int digit : digits) {
       const double tick = digit * std::pow(10.0, decade);
       if (tick >= low && tick <= high)
         ticks += fmt::format(

@@ -26,7 +26,8 @@ struct CurveOptions {
 /// to be run in its own folder: `gnuplot NAME.gp`) beside them. A label has one colour in all figures, and
 /// its repetitions share it. A value that a log axis cannot show (nnz = 0, a difference <= floor) leaves a
 /// gap; a run that goes below its f* is named under the plot. Where curves go below the accuracy to which f*
-/// is certified, reference_bound(), a line marks it.
+/// is certified, reference_bound(), a line marks it. Titles of data whose description says "synthetic" begin
+/// with SYNTHETIC DATA.
 ///
 /// Returns the .png files. Throws Error (kUsage) when there are no runs or floor <= 0, and Error (kRun) when
 /// gnuplot is missing or fails; scripts and data are kept then.

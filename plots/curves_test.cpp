@@ -177,7 +177,7 @@ TEST_F(Curves, SyntheticDataAreNamedInTheTitle) {
   StoredRun run = falling_run("prox-qn", 2, 20);
   make_curves({run}, folder_);
   EXPECT_THAT(text_of(file("ocr-degree2-lambda100-nnz.gp")), Not(HasSubstr("SYNTHETIC")));
-  run.description = "SYNTHETIC OCR-like data, 2000 words, seed 1";
+  run.description = "synthetic OCR: 300 words, pixels features, noise 0.15, seed 1";
   make_curves({run}, folder_);
   for (const char* name : {"objective", "nnz", "accuracy"})
     EXPECT_THAT(text_of(file(std::string("ocr-degree2-lambda100-") + name + ".gp")),
