@@ -87,6 +87,7 @@ void run(const RunCommand& command) {
 
   const std::vector<StoredRun> runs = read_results(out);
   TableOptions table;
+  table.title = config.title;
   table.targets = config.targets;
   write_tables(runs, out / "tables", table);
   if (!command.quiet && !command.json.to_stdout())

@@ -62,8 +62,9 @@ void table(const TableCommand& command) {
   command.json.check();
   const std::filesystem::path out = command.folder;
   TableOptions options;
-  options.targets = command.targets.empty() ? load_presentation(out / "config.ini").targets
-                                            : parse_targets(command.targets);
+  const Presentation presentation = load_presentation(out / "config.ini");
+  options.title = presentation.title;
+  options.targets = command.targets.empty() ? presentation.targets : parse_targets(command.targets);
   const std::vector<StoredRun> runs = read_results(out);
   const std::vector<TableGroup> groups = summarize(runs, options);
   write_tables(runs, out / "tables", options);

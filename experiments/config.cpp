@@ -190,7 +190,7 @@ class ConfigReader {
   Presentation read_presentation() {
     read_experiment();
     read_plot();
-    return {config_.targets, config_.plot};
+    return {config_.title, config_.targets, config_.plot};
   }
 
  private:
@@ -453,7 +453,9 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "name",
               .default_value = "",
               .help = "name of the experiment; results go to results/NAME"},
-             {.name = "title", .default_value = "", .help = "one line for people; default: the name"},
+             {.name = "title",
+              .default_value = "",
+              .help = "one line for people, above the tables; default: the name"},
              shared("lambda", "list of weights of ||w||_1 in F"),
              shared("mu"),
              shared("threads"),
@@ -560,7 +562,7 @@ ExperimentConfig load_config(const std::filesystem::path& file, const std::vecto
 Presentation load_presentation(const std::filesystem::path& config_file) {
   Problems problems;
   if (std::error_code ignored; !std::filesystem::exists(config_file, ignored))
-    return {Values(config_sections().front(), nullptr, "", problems).reals("targets"), {}};
+    return {"", Values(config_sections().front(), nullptr, "", problems).reals("targets"), {}};
   const Ini ini = parse_ini(read_text(config_file), config_file.string(), problems);
   Presentation presentation = ConfigReader(ini, config_file.parent_path(), problems).read_presentation();
   problems.throw_if_any(config_file.string());

@@ -74,6 +74,7 @@ struct ExperimentConfig {
 
 /// What tables and figures need of the config beside stored results.
 struct Presentation {
+  std::string title;
   std::vector<double> targets;
   PlotConfig plot;
 };

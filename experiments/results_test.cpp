@@ -161,7 +161,7 @@ TEST(Results, FilesAppearWholeOrNotAtAll) {
 }
 
 TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
-  const TableOptions options{{1e-2, 1e-6}, 1e-6};
+  const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
   const std::vector<StoredRun> runs{made_up("quick", 1, {200, 101, 100.00001}),
                                     made_up("slow", 1, {200, 150, 101, 100.5, 100.00001}, 2.0),
                                     made_up("never", 1, {200, 99})};
@@ -177,7 +177,7 @@ TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
 }
 
 TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
-  const TableOptions options{{1e-6}, 1e-6};
+  const TableOptions options{"", {1e-6}, 1e-6};
   const std::vector<TableGroup> groups =
       summarize({made_up("a", 1, {200, 100}), made_up("a", 2, {200, 150, 100}), made_up("a", 3, {200}),
                  made_up("b", 1, {200, 100}), made_up("b", 2, {200})},
@@ -189,10 +189,10 @@ TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
 }
 
 TEST(Tables, ComeAsMarkdownLatexAndCsv) {
-  const TableOptions options{{1e-2, 1e-6}, 1e-6};
+  const TableOptions options{"OCR, 50 %", {1e-2, 1e-6}, 1e-6};
   const std::vector<TableGroup> groups = summarize({made_up("a_b", 1, {200, 101})}, options);
   EXPECT_EQ(markdown_table(groups, options),
-            "### ocr, lambda = 10, f* = 100 (relative kkt 1.0e-09)\n\nmade up\n\n"
+            "## OCR, 50 %\n\n### ocr, lambda = 10, f* = 100 (relative kkt 1.0e-09)\n\nmade up\n\n"
             "| solver | status | s to 0.01 | s to 1e-06 | x fastest at 1e-06 | final difference | nnz | "
             "relative kkt | "
             "iterations | passes | seconds | test accuracy |\n"

@@ -174,7 +174,7 @@ std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const Tabl
 }
 
 std::string markdown_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
-  std::string out;
+  std::string out = options.title.empty() ? "" : fmt::format("## {}\n", options.title);
   const auto line = [&](const std::vector<std::string>& cells) {
     for (const std::string& cell : cells) out += "| " + escape(cell, "|") + " ";
     out += "|\n";
@@ -192,7 +192,7 @@ std::string markdown_table(const std::vector<TableGroup>& groups, const TableOpt
 }
 
 std::string latex_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
-  std::string out = "% Needs \\usepackage{booktabs}.\n";
+  std::string out = fmt::format("% {}\n% Needs \\usepackage{{booktabs}}.\n", options.title);
   for (const TableGroup& group : groups) {
     const auto line = [&](const std::vector<std::string>& cells) {
       for (std::size_t i = 0; i < cells.size(); ++i)

@@ -12,6 +12,7 @@
 namespace proxbench {
 
 struct TableOptions {
+  std::string title;                                    ///< stands above the tables; may be empty
   std::vector<double> targets{1e-2, 1e-4, 1e-6, 1e-8};  ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this one are compared with the fastest solver's
 };

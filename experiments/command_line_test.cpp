@@ -191,7 +191,7 @@ TEST_F(CommandLine, AFailedTrainLeavesNoFile) {
 TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   const Result result = run("run tiny.ini --out out --json r.json");
   ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("### words, lambda = 0.5, f* = "));
+  EXPECT_THAT(result.out, HasSubstr("## tiny\n\n### words, lambda = 0.5, f* = "));
   EXPECT_EQ(read_json("r.json")["runs"].size(), 4u);
   const std::vector<StoredRun> runs = read_results(folder / "out");
   ASSERT_EQ(runs.size(), 4u);
