@@ -1,8 +1,9 @@
 #pragma once
 /// Backtracking line search with Armijo's condition of sufficient decrease,
 ///
-///     F(alpha) <= F(0) + sigma * Delta(alpha) + rounding * eps * |F(0)|,   alpha = alpha0 * beta^k, k = 0,
-///     1, ...
+///     F(alpha) <= F(0) + sigma * Delta(alpha) + rounding * eps * |F(0)|,   alpha = alpha0 * beta^k,
+///
+/// with the smallest k = 0, 1, ... that satisfies it,
 ///
 /// where Delta(alpha) < 0 is the predicted change. For a straight search Delta(alpha) = alpha * slope (Zhong
 /// et al. 2014, section 2.3; Tseng and Yun 2009); a search along a projected path brings its own (OWL-QN,

@@ -222,8 +222,8 @@ SolverInfo liblbfgs_owlqn_info() {
           {
               {.name = "memory",
                .type = OptionType::kInt,
-               .default_value = "10",
-               .help = "the library's m: pairs (s, y) kept by L-BFGS (its own default is 6)",
+               .default_value = "6",
+               .help = "the library's m: pairs (s, y) kept by L-BFGS (6 is its default, and CRFsuite's)",
                .min = 1,
                .max = 1000},
               {.name = "max_linesearch",

@@ -17,7 +17,7 @@ namespace {
 class Memory {
  public:
   Memory(std::size_t capacity, std::size_t d, const Parallel& parallel)
-      : parallel_(parallel), pairs_(capacity + 1), s_(capacity + 1), y_(capacity + 1), alpha_(capacity + 1) {
+      : parallel_(parallel), s_(capacity + 1), y_(capacity + 1), rho_(capacity + 1), alpha_(capacity + 1) {
     for (std::size_t i = 0; i <= capacity; ++i) {
       s_[i].resize(d);
       y_[i].resize(d);
@@ -25,7 +25,10 @@ class Memory {
   }
 
   bool empty() const { return size_ == 0; }
+  /// Forgets the pairs, but not H_0.
   void clear() { size_ = 0; }
+  /// H_0 = scale * I from the newest pair ever kept; 0 before the first.
+  double scale() const { return scale_; }
 
   /// Keeps s = w - w_old, y = g - g_old in place of the oldest pair, unless y^T s < omega * ||y||^2.
   void update(std::span<const double> w, std::span<const double> w_old, std::span<const double> g,
@@ -40,48 +43,45 @@ class Memory {
     });
     const double sy = dense::dot(parallel_, s, y), yy = dense::dot(parallel_, y, y);
     if (!(sy > 0.0) || sy < omega * yy) return;
-    pairs_[at] = {1.0 / sy, sy / yy};
-    if (++size_ < pairs_.size()) return;
-    oldest_ = (oldest_ + 1) % pairs_.size();
+    rho_[at] = 1.0 / sy;
+    scale_ = sy / yy;
+    if (++size_ < rho_.size()) return;
+    oldest_ = (oldest_ + 1) % rho_.size();
     --size_;
   }
 
   /// r := H r.
   void apply(std::span<double> r) {
-    if (empty()) return;
-    double s_dot_r = dense::dot(parallel_, s_[slot(size_ - 1)], r);
+    double s_dot_r = empty() ? 0.0 : dense::dot(parallel_, s_[slot(size_ - 1)], r);
     for (std::size_t i = size_; i-- > 0;) {
       const std::size_t at = slot(i);
-      alpha_[at] = pairs_[at].rho * s_dot_r;
+      alpha_[at] = rho_[at] * s_dot_r;
       // The last product is with the pair that the second loop begins with.
       const std::vector<double>& next = i > 0 ? s_[slot(i - 1)] : y_[at];
       s_dot_r = dense::add_then_dot(parallel_, -alpha_[at], y_[at], r, next);
     }
-    const double scale = pairs_[slot(size_ - 1)].scale;
+    if (scale_ == 0.0) return;
     dense::for_range(parallel_, r.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) r[i] *= scale;
+      for (std::size_t i = begin; i < end; ++i) r[i] *= scale_;
     });
-    double y_dot_r = scale * s_dot_r;
+    double y_dot_r = scale_ * s_dot_r;
     for (std::size_t i = 0; i < size_; ++i) {
       const std::size_t at = slot(i);
-      const double step = alpha_[at] - pairs_[at].rho * y_dot_r;
+      const double step = alpha_[at] - rho_[at] * y_dot_r;
       const std::vector<double>& next = i + 1 < size_ ? y_[slot(i + 1)] : y_[at];
       y_dot_r = dense::add_then_dot(parallel_, step, s_[at], r, next);
     }
   }
 
  private:
-  struct Pair {
-    double rho;    ///< 1 / y^T s
-    double scale;  ///< y^T s / ||y||^2: H_0 = scale * I
-  };
   /// Where the i-th oldest pair lies.
-  std::size_t slot(std::size_t i) const { return (oldest_ + i) % pairs_.size(); }
+  std::size_t slot(std::size_t i) const { return (oldest_ + i) % rho_.size(); }
 
   const Parallel& parallel_;
-  std::vector<Pair> pairs_;  ///< one more than the capacity: the newest is formed before the oldest goes
+  /// One more than the capacity: the newest is formed before the oldest goes.
   std::vector<std::vector<double>> s_, y_;
-  std::vector<double> alpha_;
+  std::vector<double> rho_, alpha_;  ///< rho = 1 / y^T s
+  double scale_ = 0.0;
   std::size_t oldest_ = 0, size_ = 0;
 };
 
@@ -132,7 +132,7 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
   };
   /// next = pi(now + alpha*p; xi), with F there; false when no trial was accepted.
   auto search = [&] {
-    const double alpha0 = memory.empty() ? 1.0 / std::sqrt(dense::dot(parallel, v, v)) : 1.0;
+    const double alpha0 = memory.scale() == 0.0 ? 1.0 / std::sqrt(dense::dot(parallel, v, v)) : 1.0;
     const ArmijoOptions options{.sigma = gamma_, .beta = beta_, .max_trials = max_linesearch_};
     return backtrack(now.value(), alpha0, options,
                      [&](double alpha) {

@@ -2,26 +2,22 @@
 /// OWL-QN: orthant-wise limited-memory quasi-Newton (Andrew and Gao, "Scalable training of L1-regularized
 /// log-linear models", ICML 2007). Minimises
 ///
-///     F(w) = f(w) + lambda*||w||_1,   f(w) = l(w) + (mu/2)*||w||^2   (the paper's ell, with our elastic-net
-///     term),
+///     F(w) = f(w) + lambda*||w||_1,   f(w) = l(w) + (mu/2)*||w||^2   (the paper's ell, and our elastic net),
 ///
-/// by Algorithm 1: with v the negative pseudo-gradient of F (equation 4) and H the L-BFGS inverse Hessian of
-/// f alone,
+/// by Algorithm 1. With v the negative pseudo-gradient of F (equation 4), xi the orthant of w and v
+/// (section 3.1), H the L-BFGS inverse Hessian of f alone:
 ///
-///     p = pi(H v; v)                             the direction, its coordinates that disagree with v set to
-///     0 (equation 3) w+ = pi(w + alpha*p; xi)                   projected onto the orthant xi of w and v
-///     (section 3.2) F(w+) <= F(w) - gamma * v^T (w+ - w)       the first alpha = alpha0*beta^n that
-///     satisfies this.
+///     p = pi(H v; v)                          coordinates that disagree with v are set to 0 (equation 3)
+///     w+ = pi(w + alpha*p; xi)                each trial is projected onto the orthant (section 3.2)
+///     F(w+) <= F(w) - gamma * v^T (w+ - w)    for the first alpha = alpha0 * beta^n that satisfies it
 ///
 /// What the paper leaves open:
-/// - alpha0 is 1, but 1/||v|| while the memory is empty, as in the authors' code.
-/// - Footnote 7 skips updates with y^T s < omega to keep y^T s/||y||^2 away from 0, citing Byrd et al.
-/// (1995). Steps
-///   shrink to nothing near the optimum, so a fixed omega would skip every update there; like Byrd et al.
-///   (equation 3.9) we skip when y^T s < omega*||y||^2, which is the bound that Theorem 1 needs.
-/// - The condition allows for rounding in F (core/line_search.h). A search that fails is repeated once along
-/// v with
-///   the memory cleared; when that fails too, no decrease is left: stalled.
+/// - alpha0 is 1, but 1/||v|| before the first pair (s, y), as in the authors' code.
+/// - Footnote 7 skips updates with y^T s < omega to keep y^T s/||y||^2 away from 0, after Byrd et al. 1995.
+///   Steps shrink to nothing near the optimum, so a fixed omega would skip every update there. As in Byrd
+///   et al. we skip when y^T s < omega * ||y||^2, the bound that Theorem 1 needs.
+/// - The condition allows for rounding in F (core/line_search.h). A search that fails is repeated once with
+///   H = H_0, the pairs dropped; when that fails too, no decrease is left: stalled.
 
 #include "core/solver.h"
 

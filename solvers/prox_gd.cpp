@@ -1,7 +1,7 @@
 /// Proximal gradient descent with backtracking (ISTA). Minimises
 ///
-///     F(w) = f(w) + lambda*||w||_1,   f(w) = l(w) + (mu/2)*||w||^2,   by   w <- soft_threshold(w - grad
-///     f(w)/L, lambda/L)
+///     F(w) = f(w) + lambda*||w||_1,   f(w) = l(w) + (mu/2)*||w||^2,   by
+///     w <- soft_threshold(w - grad f(w)/L, lambda/L)
 ///
 /// (Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm for linear inverse problems", SIAM
 /// J. Imaging Sci. 2009, section 3; Parikh and Boyd, "Proximal algorithms", 2014, section 4.2). The test that
