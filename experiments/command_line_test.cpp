@@ -148,7 +148,7 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
       {"--lambda 1 --option memry=3", "unknown option 'memry' (did you mean 'memory'?)"},
       {"--lambda 1 --option memory", "--option memory: expected key=value"},
       {"--lambda 1 --backend tbbb", "expected one of openmp, tbb (did you mean 'tbb'?)"},
-      {"--lambda 1 --threads -2", "violated constraint"},
+      {"--lambda 1 --tol -2", "violated constraint 0 <= tol <= 1"},
       {"--lambda 1 --lamda 2", "--lamda"},
   };
   for (const auto& [flags, message] : cases) {
