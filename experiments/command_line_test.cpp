@@ -223,6 +223,15 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   EXPECT_EQ(later[3].summary["iterations"], 3);
   EXPECT_EQ(later[3].summary["status"], "max-iterations");
 
+  // A tighter reference holds for all runs on the same data, also those stored before.
+  const std::string config = kConfig;
+  folder.write("tight.ini", config.substr(0, config.find("[solver.gd]")));
+  const Result tight =
+      run("run tight.ini --out out --set experiment.lambda=1 --set experiment.reference_tol=1e-9");
+  ASSERT_EQ(tight.status, 0) << tight.err;
+  for (const StoredRun& stored : read_results(folder / "out"))
+    EXPECT_LE(stored.reference_kkt, stored.lambda == 1 ? 1e-9 : 1e-8) << stored.folder;
+
   const Result table = run("table out --format csv --targets 1e-1");
   EXPECT_EQ(table.status, 0);
   EXPECT_THAT(table.out, HasSubstr(",seconds_to_0.1,"));

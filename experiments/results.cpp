@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <charconv>
@@ -91,6 +92,21 @@ nlohmann::json read_json(const fs::path& file) {
   }
 }
 
+/// Takes f* from OUT/references where it is there.
+void use_stored_reference(const fs::path& out, StoredRun& run) {
+  const auto digest = run.summary.find("data_digest"), mu = run.summary.find("mu");
+  if (digest == run.summary.end() || mu == run.summary.end()) return;
+  const fs::path file = reference_file(out, digest->get<std::string>(), run.lambda, mu->get<double>());
+  if (std::error_code ignored; !fs::exists(file, ignored)) return;
+  const nlohmann::json reference = read_json(file);
+  try {
+    run.reference_objective = reference.at("objective").get<double>();
+    run.reference_kkt = reference.at("relative_kkt").get<double>();
+  } catch (const nlohmann::json::exception& error) {
+    throw Error::in_file(file.string(), 0, error.what(), "a stored reference");
+  }
+}
+
 StoredRun read_run(const fs::path& folder) {
   const fs::path file = folder / "summary.json";
   StoredRun run;
@@ -141,6 +157,11 @@ struct ConfigOrder {
 
 }  // namespace
 
+fs::path reference_file(const fs::path& out, const std::string& data_digest, double lambda, double mu) {
+  const std::string key = fmt::format("{} {} {}", data_digest, lambda, mu);
+  return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
+}
+
 std::vector<StoredRun> read_results(const fs::path& out) {
   const fs::path runs_folder = out / "runs";
   std::vector<StoredRun> runs;
@@ -148,7 +169,7 @@ std::vector<StoredRun> read_results(const fs::path& out) {
   for (fs::directory_iterator entry(runs_folder, failure), end; !failure && entry != end;
        entry.increment(failure))
     if (entry->is_directory() && !entry->path().filename().string().starts_with('.'))
-      runs.push_back(read_run(entry->path()));
+      use_stored_reference(out, runs.emplace_back(read_run(entry->path())));
   if (runs.empty()) throw Error::in_file(runs_folder.string(), 0, "no run", "the results of `proxbench run`");
   const ConfigOrder order(out / "config.ini");
   std::sort(runs.begin(), runs.end(),

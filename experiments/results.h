@@ -39,8 +39,14 @@ struct StoredRun {
   std::vector<Sample> trace;
 };
 
-/// All runs below OUT/runs, sorted by dataset, lambda, order of labels in the config, repetition. Throws
-/// Error with file and line where a file is malformed, or where the folder holds no run.
+/// OUT/references/HASH.json of data with this digest ("0123456789abcdef").
+std::filesystem::path reference_file(const std::filesystem::path& out, const std::string& data_digest,
+                                     double lambda, double mu);
+
+/// All runs below OUT/runs, with the f* that OUT/references holds now (it may have been made again, tighter,
+/// since a run was stored; where it is gone, that of the run's summary), sorted by dataset, lambda, order of
+/// labels in the config, repetition. Throws Error with file and line where a file is malformed, or where the
+/// folder holds no run.
 std::vector<StoredRun> read_results(const std::filesystem::path& out);
 
 /// Trace columns: seconds, cpu_seconds, iteration, passes, objective, loss, nnz, working_set, kkt,

@@ -1,7 +1,6 @@
 #include "experiments/sweep.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <cmath>
 #include <fstream>
@@ -110,13 +109,8 @@ class Sweep {
     return hooks;
   }
 
-  fs::path reference_file(double lambda) const {
-    const std::string key = fmt::format("{} {} {}", digest_text(data_->train().digest), lambda, config_.mu);
-    return out_ / "references" / (digest_text(XXH3_64bits(key.data(), key.size())) + ".json");
-  }
-
   void find_reference(double lambda) {
-    const fs::path file = reference_file(lambda);
+    const fs::path file = reference_file(out_, digest_text(data_->train().digest), lambda, config_.mu);
     if (std::error_code ignored; fs::exists(file, ignored)) {
       reference_ = read_reference(file);
       if (reference_.serves(config_.reference_tol, config_.reference_time_limit)) {
