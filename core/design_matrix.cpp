@@ -13,6 +13,13 @@
 namespace proxbench {
 namespace {
 
+/// Positions in the smallest block: 16 KiB of a score or residual column.
+constexpr std::size_t kBlockPositions = 2048;
+/// Positions in the largest: an offset takes two bytes.
+constexpr std::size_t kLargestBlock = 65536;
+/// With fewer entries than this per feature and block, blocking costs more than it saves.
+constexpr std::uint64_t kEntriesPerBlock = 64;
+
 template <class T>
 std::size_t bytes(const std::vector<T>& v) {
   return v.capacity() * sizeof(T);
@@ -89,8 +96,8 @@ DesignMatrix DesignMatrix::Builder::build(Index features) && {
 }
 
 std::size_t DesignMatrix::memory_bytes() const {
-  return bytes(row_begin_) + bytes(column_begin_) + bytes(row_index_) + bytes(column_index_) +
-         bytes(row_value_) + bytes(column_value_);
+  return bytes(row_begin_) + bytes(column_begin_) + bytes(row_index_) + bytes(column_offset_) +
+         bytes(block_bound_) + bytes(row_value_) + bytes(column_value_);
 }
 
 // Counting sort by feature; walking the rows in order leaves each column sorted by position.
@@ -99,15 +106,39 @@ void DesignMatrix::index_columns() {
   for (Index j : row_index_) ++column_begin_[std::size_t{j} + 1];
   std::partial_sum(column_begin_.begin(), column_begin_.end(), column_begin_.begin());
 
-  column_index_.resize(row_index_.size());
+  const std::size_t positions = std::max<std::size_t>(positions_, 1);
+  const std::size_t fewest = (positions + kLargestBlock - 1) / kLargestBlock;
+  const std::size_t most = (positions + kBlockPositions - 1) / kBlockPositions;
+  const std::uint64_t wanted = nonzeros() / (std::max<std::uint64_t>(features_, 1) * kEntriesPerBlock);
+  blocks_ = std::clamp<std::size_t>(wanted, fewest, most);
+  block_positions_ = (positions + blocks_ - 1) / blocks_;
+
+  column_offset_.resize(row_index_.size());
   column_value_.resize(row_value_.size());
+  block_bound_.assign(std::size_t{features_} * (blocks_ + 1), 0);
   std::vector<std::uint64_t> next(column_begin_.begin(), column_begin_.end() - 1);
-  for (Index p = 0; p < positions_; ++p)
-    for (std::uint64_t i = row_begin_[p]; i < row_begin_[p + 1]; ++i) {
-      const std::uint64_t to = next[row_index_[i]]++;
-      column_index_[to] = p;
-      if (!row_value_.empty()) column_value_[to] = row_value_[i];
-    }
+  for (std::size_t b = 0; b < blocks_; ++b) {
+    const std::size_t first = std::min(std::size_t{positions_}, b * block_positions_);
+    const std::size_t last = std::min(std::size_t{positions_}, (b + 1) * block_positions_);
+    for (std::size_t p = first; p < last; ++p)
+      for (std::uint64_t i = row_begin_[p]; i < row_begin_[p + 1]; ++i) {
+        const std::uint64_t to = next[row_index_[i]]++;
+        column_offset_[to] = static_cast<std::uint16_t>(p - first);
+        if (!row_value_.empty()) column_value_[to] = row_value_[i];
+      }
+    for (Index j = 0; j < features_; ++j)
+      block_bound_[j * (blocks_ + 1) + b + 1] = static_cast<std::uint32_t>(next[j] - column_begin_[j]);
+  }
+}
+
+std::vector<Index> DesignMatrix::column(Index feature) const {
+  std::vector<Index> out;
+  for (std::size_t b = 0; b < blocks_; ++b) {
+    const ColumnBlock block = column_block(feature, b);
+    for (std::size_t i = 0; i < block.size; ++i)
+      out.push_back(static_cast<Index>(b * block_positions_ + block.offset[i]));
+  }
+  return out;
 }
 
 }  // namespace proxbench

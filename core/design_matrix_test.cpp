@@ -151,7 +151,45 @@ TEST(DesignMatrix, MemoryIsTheTwoIndicesWithoutSlack) {
     b.end_position();
   }
   const DesignMatrix x = std::move(b).build(100);
-  EXPECT_EQ(x.memory_bytes(), 2 * 100'000 * sizeof(Index) + (1001 + 101) * sizeof(std::uint64_t));
+  EXPECT_EQ(x.memory_bytes(), 100'000 * (sizeof(Index) + sizeof(std::uint16_t)) +
+                                  (1001 + 101) * sizeof(std::uint64_t) + 100 * 2 * sizeof(std::uint32_t));
+}
+
+TEST(DesignMatrix, ColumnsAreCutIntoBlocksOfPositions) {
+  // Dense enough for the finest blocks; feature 1 is on at every third position, with the position as its
+  // value.
+  constexpr Index kPositions = 10000;
+  DesignMatrix::Builder b;
+  for (Index p = 0; p < kPositions; ++p) {
+    b.add(0, 1);
+    if (p % 3 == 0) b.add(1, p + 1.0);
+    b.end_position();
+  }
+  const DesignMatrix x = std::move(b).build(2);
+  ASSERT_GT(x.blocks(), 2u);
+  std::size_t seen = 0;
+  for (std::size_t block = 0; block < x.blocks(); ++block) {
+    const auto entries = x.column_block(1, block);
+    for (std::size_t i = 0; i < entries.size; ++i, ++seen) {
+      const std::size_t p = block * x.block_positions() + entries.offset[i];
+      ASSERT_LT(entries.offset[i], x.block_positions());
+      ASSERT_EQ(p, 3 * seen);
+      ASSERT_EQ(entries.value[i], static_cast<double>(p) + 1.0);
+    }
+  }
+  EXPECT_EQ(seen, x.column_size(1));
+  EXPECT_EQ(x.column(1).size(), seen);
+  EXPECT_EQ(x.column(1).back(), 9999u);
+}
+
+TEST(DesignMatrix, MoreSparsePositionsThanAnOffsetHoldsTakeSeveralBlocks) {
+  DesignMatrix::Builder b;
+  for (Index p = 0; p < 70000; ++p) {
+    if (p == 0 || p == 65535 || p == 65536 || p == 69999) b.add(0, 1);
+    b.end_position();
+  }
+  const DesignMatrix x = std::move(b).build(1);
+  EXPECT_THAT(x.column(0), ElementsAre(0, 65535, 65536, 69999));
 }
 
 TEST(DesignMatrix, RefusesWhatItCannotHold) {

@@ -30,8 +30,8 @@ inline double sum(const Pack& v) {
 
 /// acc[0..V*kPad) += sum_i x_i * rows[position_i][0..V*kPad); x null means all ones. 2nV*kPad flops, and
 /// 8nV*kPad bytes of rows read.
-template <int V>
-inline void accumulate_rows(const double* rows, std::size_t stride, const Index* position, const double* x,
+template <int V, class Int>
+inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
                             std::size_t n, double* acc) {
   Pack a[V];
   for (int v = 0; v < V; ++v) a[v] = load(acc + static_cast<std::size_t>(v) * kPad);
@@ -51,7 +51,8 @@ inline void accumulate_rows(const double* rows, std::size_t stride, const Index*
 }
 
 /// The same for any padded width, in tiles of at most 4 packs.
-inline void accumulate_rows(const double* rows, std::size_t stride, const Index* position, const double* x,
+template <class Int>
+inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
                             std::size_t n, double* acc, std::size_t width) {
   std::size_t k = 0;
   for (; k + 4 * kPad <= width; k += 4 * kPad) accumulate_rows<4>(rows + k, stride, position, x, n, acc + k);
@@ -71,7 +72,8 @@ inline void accumulate_rows(const double* rows, std::size_t stride, const Index*
 }
 
 /// sum_i x_i * column[position_i]; x null means all ones. Four running sums, so the order is fixed.
-inline double gather_dot(const double* column, const Index* position, const double* x, std::size_t n) {
+template <class Int>
+inline double gather_dot(const double* column, const Int* position, const double* x, std::size_t n) {
   double a0 = 0.0, a1 = 0.0, a2 = 0.0, a3 = 0.0;
   std::size_t i = 0;
   if (x == nullptr) {
@@ -95,7 +97,8 @@ inline double gather_dot(const double* column, const Index* position, const doub
 }
 
 /// column[position_i] += w * x_i; x null means all ones.
-inline void scatter_add(double* column, const Index* position, const double* x, double w, std::size_t n) {
+template <class Int>
+inline void scatter_add(double* column, const Int* position, const double* x, double w, std::size_t n) {
   if (x == nullptr) {
     for (std::size_t i = 0; i < n; ++i) column[position[i]] += w;
   } else {

@@ -11,10 +11,6 @@ namespace proxbench {
 
 namespace {
 
-/// A block of positions whose score or residual column piece stays in the first-level cache.
-constexpr std::size_t kBlockPositions = 2048;
-/// Fewer entries than this per feature and block, and blocking costs more than it saves.
-constexpr std::uint64_t kEntriesPerBlock = 64;
 /// Rows of scores formed at a time before they are turned into columns.
 constexpr std::size_t kRowsAtOnce = 64;
 /// Nonzeros of X in a chunk of features.
@@ -49,30 +45,12 @@ Objective::Objective(const DesignMatrix& x, const Oracle& oracle, double lambda,
   feature_chunk_begin_.push_back(0);
   std::uint64_t filled = 0;
   for (Index j = 0; j < x.features(); ++j) {
-    filled += x.column(j).size() + 1;
+    filled += x.column_size(j) + 1;
     if (filled >= kChunkNonzeros || j + 1 == x.features()) {
       feature_chunk_begin_.push_back(j + 1);
       filled = 0;
     }
   }
-
-  const std::uint64_t wanted = x.nonzeros() / (std::max<std::uint64_t>(x.features(), 1) * kEntriesPerBlock);
-  const std::size_t finest = (x.positions() + kBlockPositions - 1) / kBlockPositions;
-  blocks_ = std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(finest, 1));
-  const std::size_t block_positions = (x.positions() + blocks_ - 1) / blocks_;
-  block_offset_.resize(static_cast<std::size_t>(x.features()) * (blocks_ + 1));
-  parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
-    for (Index j = feature_chunk_begin_[chunk]; j < feature_chunk_begin_[chunk + 1]; ++j) {
-      const auto column = x.column(j);
-      std::uint32_t* offset = block_offset_.data() + static_cast<std::size_t>(j) * (blocks_ + 1);
-      std::size_t i = 0;
-      for (std::size_t b = 0; b < blocks_; ++b) {
-        offset[b] = static_cast<std::uint32_t>(i);
-        while (i < column.size() && column[i] < (b + 1) * block_positions) ++i;
-      }
-      offset[blocks_] = static_cast<std::uint32_t>(column.size());
-    }
-  });
 }
 
 Scores Objective::make_scores() const {
@@ -92,7 +70,7 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
   Index last = 0;
   for (std::size_t i = 0; i < unary; ++i) {
     const Index j = static_cast<Index>(index[i] / outputs_);
-    const double entries = static_cast<double>(x_.column(j).size());
+    const double entries = static_cast<double>(x_.column_size(j));
     scatter_cost += kGatherCost * entries;
     if (i == 0 || j != last) {
       row_cost += entries * static_cast<double>(width / kPad);
@@ -108,19 +86,15 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
     for (Index k = 0; k < outputs_; ++k) begin[k + 1] += begin[k];
     std::vector<std::size_t> order(unary), next(begin.begin(), begin.end() - 1);
     for (std::size_t i = 0; i < unary; ++i) order[next[index[i] % outputs_]++] = i;
-    const std::size_t block_positions = (x_.positions() + blocks_ - 1) / blocks_;
-    parallel_.for_each(static_cast<std::size_t>(outputs_) * blocks_, [&](std::size_t task) {
-      const std::size_t k = task / blocks_, b = task % blocks_;
+    const std::size_t blocks = x_.blocks();
+    parallel_.for_each(outputs_ * blocks, [&](std::size_t task) {
+      const std::size_t k = task / blocks, b = task % blocks;
       double* column = out.values.data() + k * out.stride;
-      const std::size_t end = b + 1 == blocks_ ? out.stride : (b + 1) * block_positions;
-      std::fill(column + b * block_positions, column + end, 0.0);
+      const std::size_t first = b * x_.block_positions();
+      std::fill(column + first, column + (b + 1 == blocks ? out.stride : first + x_.block_positions()), 0.0);
       for (std::size_t o = begin[k]; o < begin[k + 1]; ++o) {
-        const Index j = static_cast<Index>(index[order[o]] / outputs_);
-        const std::uint32_t* offset = block_offset_.data() + static_cast<std::size_t>(j) * (blocks_ + 1) + b;
-        const auto values = x_.column_values(j);
-        kernels::scatter_add(column, x_.column(j).data() + offset[0],
-                             values.empty() ? nullptr : values.data() + offset[0], value[order[o]],
-                             offset[1] - offset[0]);
+        const auto block = x_.column_block(static_cast<Index>(index[order[o]] / outputs_), b);
+        kernels::scatter_add(column + first, block.offset, block.value, value[order[o]], block.size);
       }
     });
     return;
@@ -201,15 +175,14 @@ void Objective::fill_rows(const Residual& residual) const {
 void Objective::gradient_rows(std::span<const Index> features, double* gradient) const {
   const std::size_t width = padded(outputs_);
   std::fill(gradient, gradient + features.size() * width, 0.0);
-  for (std::size_t b = 0; b < blocks_; ++b)
+  for (std::size_t b = 0; b < x_.blocks(); ++b) {
+    const double* rows = rows_.data() + b * x_.block_positions() * width;
     for (std::size_t f = 0; f < features.size(); ++f) {
-      const Index j = features[f];
-      const std::uint32_t* offset = block_offset_.data() + static_cast<std::size_t>(j) * (blocks_ + 1) + b;
-      const auto values = x_.column_values(j);
-      kernels::accumulate_rows(rows_.data(), width, x_.column(j).data() + offset[0],
-                               values.empty() ? nullptr : values.data() + offset[0], offset[1] - offset[0],
-                               gradient + f * width, width);
+      const auto block = x_.column_block(features[f], b);
+      kernels::accumulate_rows(rows, width, block.offset, block.value, block.size, gradient + f * width,
+                               width);
     }
+  }
 }
 
 void Objective::partial_gradient(const Residual& residual, std::span<const Coord> set,
@@ -233,7 +206,7 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
     const double gain = kGatherCost * static_cast<double>(end - i) - static_cast<double>(width / kPad);
     if (gain > 0) {
       whole.push_back({j, i, end});
-      saved += gain * static_cast<double>(x_.column(j).size());
+      saved += gain * static_cast<double>(x_.column_size(j));
     }
     groups.push_back({j, i, end});
     i = end;
@@ -248,7 +221,7 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
     std::vector<std::size_t> chunk_begin{0};
     std::uint64_t filled = 0;
     for (std::size_t g = 0; g < whole.size(); ++g) {
-      filled += x_.column(whole[g].feature).size() + 1;
+      filled += x_.column_size(whole[g].feature) + 1;
       if (filled >= kChunkNonzeros || g + 1 == whole.size()) {
         chunk_begin.push_back(g + 1);
         filled = 0;
@@ -285,14 +258,11 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
   parallel_.for_each(tasks.size(), [&](std::size_t t) {
     const double* column = residual.values.data() + tasks[t].output * residual.stride;
     double acc[kCoordinatesPerTask] = {};
-    for (std::size_t b = 0; b < blocks_; ++b)
+    for (std::size_t b = 0; b < x_.blocks(); ++b)
       for (std::size_t o = tasks[t].begin; o < tasks[t].end; ++o) {
-        const Index j = static_cast<Index>(set[order[o]] / outputs_);
-        const std::uint32_t* offset = block_offset_.data() + static_cast<std::size_t>(j) * (blocks_ + 1) + b;
-        const auto values = x_.column_values(j);
+        const auto block = x_.column_block(static_cast<Index>(set[order[o]] / outputs_), b);
         acc[o - tasks[t].begin] +=
-            kernels::gather_dot(column, x_.column(j).data() + offset[0],
-                                values.empty() ? nullptr : values.data() + offset[0], offset[1] - offset[0]);
+            kernels::gather_dot(column + b * x_.block_positions(), block.offset, block.value, block.size);
       }
     for (std::size_t o = tasks[t].begin; o < tasks[t].end; ++o) out[order[o]] = acc[o - tasks[t].begin];
   });

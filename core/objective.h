@@ -90,15 +90,13 @@ class Objective {
   Coord unary_;
   double passes_ = 0.0;
   std::vector<Index> feature_chunk_begin_;  ///< features cut into chunks of about equal nonzeros
-  std::vector<std::uint32_t>
-      block_offset_;  ///< per feature and position block: first entry of the column in it
-  std::size_t blocks_ = 0;
-  mutable AlignedVector<double> rows_;  ///< R by position, for full gradients
+  mutable AlignedVector<double> rows_;      ///< R by position, for full gradients
 };
 
 /// Coordinate c of the minimum-norm subgradient of F, from the smooth part's gradient g and weight w there
 /// (Zhong et al. 2014, equation 16).
 inline double minimum_norm_subgradient(double w, double g, double lambda) {
+  if (g != g) return g;  // a NaN must not look like an optimum
   if (w > 0) return g + lambda;
   if (w < 0) return g - lambda;
   if (g > lambda) return g - lambda;

@@ -8,6 +8,7 @@
 /// tolerance falls. Scores are linear in w: the line search maps d once, and each trial costs one inference.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "core/kernels.h"
@@ -52,6 +53,7 @@ class ProxQn final : public Solver {
     result.w = problem.start;
 
     double epoch_target = 0.0, first_measure = 0.0, largest = 0.0;
+    double lowest = value, lowest_at_restart = std::numeric_limits<double>::infinity();
     std::int64_t stagnant = 0;
     bool epoch_starts = true, progressed = true;
     for (std::int64_t iteration = 1;; ++iteration) {
@@ -71,8 +73,11 @@ class ProxQn final : public Solver {
                                   settings_.shrinking ? settings_.epoch_margin * lambda_ : -1.0, selection_);
         if (!std::isfinite(selection_.kkt_max)) return finish(result, Status::kDiverged);
         if (selection_.kkt_max <= problem.kkt_target()) return finish(result, Status::kConverged);
-        // No decrease found from a fresh start with B = gamma*I either: rounding is all that is left.
-        if (!progressed && fresh_) return finish(result, Status::kStalled);
+        if (!progressed) {
+          // No decrease since the memory was cleared for the same reason: rounding is all that is left.
+          if (!(lowest < lowest_at_restart)) return finish(result, Status::kStalled);
+          lowest_at_restart = lowest;
+        }
         index_.swap(selection_.index);
         w_.swap(selection_.weight);
         g_.swap(selection_.gradient);
@@ -85,7 +90,6 @@ class ProxQn final : public Solver {
           epoch_target *= settings_.epoch_factor;
         }
         lbfgs_.reset(index_.size(), iteration == 1 ? settings_.gamma0 : lbfgs_.gamma());
-        fresh_ = true;
         epoch_starts = false;
       }
 
@@ -103,7 +107,12 @@ class ProxQn final : public Solver {
                                              })
                                     : ArmijoResult{};
       // Within rounding of F a step may still bring the subgradient down, but not for ever.
-      stagnant = step.value < value ? 0 : stagnant + 1;
+      if (step.accepted && step.value < lowest) {
+        lowest = step.value;
+        stagnant = 0;
+      } else {
+        ++stagnant;
+      }
       progressed = step.accepted && stagnant <= settings_.max_stagnant;
       if (!progressed) {
         stagnant = 0;
@@ -127,7 +136,6 @@ class ProxQn final : public Solver {
       for (std::size_t j = 0; j < index_.size(); ++j) g_[j] = g_new_[j] - g_[j];
       lbfgs_.update(d_, g_);
       g_.swap(g_new_);
-      fresh_ = false;
       result.iterations = iteration;
       if (!problem.monitor.step(iteration, collect(result.w), index_.size()))
         return finish(result, problem.monitor.stop_status());
@@ -243,7 +251,6 @@ class ProxQn final : public Solver {
   CompactLbfgs lbfgs_;
   Random random_{0};
   double lambda_ = 0.0;
-  bool fresh_ = true;  ///< no accepted step since the memory was cleared
   Objective::Selection selection_;
   std::vector<Coord> index_;  ///< the working set A, ascending; all below are aligned with it
   std::vector<double> w_, g_, g_new_, d_, diagonal_, trial_;

@@ -189,9 +189,6 @@ TEST_P(EverySolver, StopsWhenInterrupted) {
 }
 
 TEST_P(EverySolver, EndsByItselfWhereTheTargetIsOutOfReach) {
-  if (GetParam() == "prox-qn")
-    GTEST_SKIP()
-        << "its guard compares F with the step before and not with the lowest, so rounding keeps it going";
   // kkt = 0 to the last bit is not to be had: rounding ends the search, close to the optimum.
   const Problem problem(test::problem_specs()[4]);
   const Outcome r = run(GetParam(), problem, {.tol = 0.0});

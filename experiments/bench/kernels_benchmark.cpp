@@ -108,7 +108,7 @@ SparseVector spread(const Objective& objective, std::size_t count) {
 double entries(const SparseVector& w, Index outputs) {
   double n = 0.0;
   for (const Coord c : w.index)
-    n += static_cast<double>(ocr().train.x.column(static_cast<Index>(c / outputs)).size());
+    n += static_cast<double>(ocr().train.x.column_size(static_cast<Index>(c / outputs)));
   return n;
 }
 
