@@ -94,16 +94,17 @@ nlohmann::json read_json(const fs::path& file) {
 
 /// Takes f* from OUT/references where it is there.
 void use_stored_reference(const fs::path& out, StoredRun& run) {
-  const auto digest = run.summary.find("data_digest"), mu = run.summary.find("mu");
-  if (digest == run.summary.end() || mu == run.summary.end()) return;
-  const fs::path file = reference_file(out, digest->get<std::string>(), run.lambda, mu->get<double>());
-  if (std::error_code ignored; !fs::exists(file, ignored)) return;
-  const nlohmann::json reference = read_json(file);
+  fs::path file = run.folder / "summary.json";
   try {
+    if (!run.summary.contains("data_digest") || !run.summary.contains("mu")) return;
+    file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda,
+                          run.summary["mu"].get<double>());
+    if (std::error_code ignored; !fs::exists(file, ignored)) return;
+    const nlohmann::json reference = read_json(file);
     run.reference_objective = reference.at("objective").get<double>();
     run.reference_kkt = reference.at("relative_kkt").get<double>();
   } catch (const nlohmann::json::exception& error) {
-    throw Error::in_file(file.string(), 0, error.what(), "a stored reference");
+    throw Error::in_file(file.string(), 0, error.what(), "the keys of a stored run or reference");
   }
 }
 
