@@ -17,7 +17,8 @@ constexpr double kCurvatureFloor = 1e-12;
 
 }  // namespace
 
-CompactLbfgs::CompactLbfgs(std::size_t memory) : memory_(memory), width_(padded(2 * memory)) {
+CompactLbfgs::CompactLbfgs(std::size_t memory, Scaling scaling)
+    : memory_(memory), stride_(padded(2 * memory)), scaling_(scaling) {
   if (memory < 1) throw Error::usage("memory = 0: violated constraint memory >= 1");
 }
 
@@ -25,19 +26,18 @@ void CompactLbfgs::reset(std::size_t rows, double gamma) {
   rows_ = rows;
   gamma_ = gamma;
   ages_.clear();
-  q_.assign(rows * width_, 0.0);
-  q_hat_.assign(rows * width_, 0.0);
+  q_.assign(rows * stride_, 0.0);
+  q_hat_.assign(rows * stride_, 0.0);
   sts_.assign(memory_ * memory_, 0.0);
   sty_.assign(memory_ * memory_, 0.0);
-  middle_.assign(width_ * width_, 0.0);
 }
 
 void CompactLbfgs::keep_rows(std::span<const std::uint32_t> kept) {
   for (std::size_t i = 0; i < kept.size(); ++i)
-    if (kept[i] != i) std::copy_n(q_.data() + kept[i] * width_, width_, q_.data() + i * width_);
+    if (kept[i] != i) std::copy_n(q(kept[i]), width(), q_.data() + i * stride_);
   rows_ = kept.size();
-  q_.resize(rows_ * width_);
-  q_hat_.resize(rows_ * width_);
+  q_.resize(rows_ * stride_);
+  q_hat_.resize(rows_ * stride_);
 }
 
 bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y) {
@@ -56,28 +56,37 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y) 
   }
   ages_.push_back(slot);
   for (std::size_t j = 0; j < rows_; ++j) {
-    q_[j * width_ + slot] = s[j];
-    q_[j * width_ + memory_ + slot] = y[j];
+    q_[j * stride_ + 2 * slot] = s[j];
+    q_[j * stride_ + 2 * slot + 1] = y[j];
   }
-  // Inner products of s with every stored s and y, and of y with nothing else: L holds s_i^T y_j for i after
-  // j only.
-  AlignedVector<double> products(width_, 0.0);
+  // Inner products of s with every stored s and y; L holds s_i^T y_j for i after j only, so y needs none.
+  AlignedVector<double> products(width(), 0.0);
   for (std::size_t j = 0; j < rows_; ++j) {
     const kernels::Pack sj = kernels::splat(s[j]);
-    for (std::size_t c = 0; c < width_; c += kPad)
+    for (std::size_t c = 0; c < width(); c += kPad)
       kernels::store(products.data() + c, kernels::load(products.data() + c) + sj * kernels::load(q(j) + c));
   }
   for (const std::size_t other : ages_) {
-    sts_[slot * memory_ + other] = sts_[other * memory_ + slot] = products[other];
-    sty_[slot * memory_ + other] = products[memory_ + other];
+    sts_[slot * memory_ + other] = sts_[other * memory_ + slot] = products[2 * other];
+    sty_[slot * memory_ + other] = products[2 * other + 1];
   }
-  gamma_ = sy / ss;
+  switch (scaling_) {
+    case Scaling::kShort:
+      gamma_ = sy / ss;
+      break;
+    case Scaling::kGeometric:
+      gamma_ = std::sqrt(yy / ss);
+      break;
+    case Scaling::kLong:
+      gamma_ = yy / sy;
+      break;
+  }
   build_middle();
   return true;
 }
 
 void CompactLbfgs::build_middle() {
-  const std::size_t n = ages_.size();
+  const std::size_t n = ages_.size(), w = width();
   const auto order = static_cast<Eigen::Index>(2 * n);
   Eigen::MatrixXd k = Eigen::MatrixXd::Zero(order, order);
   auto at = [&](std::size_t a, std::size_t b) -> double& {
@@ -92,37 +101,40 @@ void CompactLbfgs::build_middle() {
   // inverting.
   const Eigen::VectorXd scale = k.diagonal().cwiseAbs().cwiseSqrt().cwiseInverse();
   const Eigen::MatrixXd scaled = scale.asDiagonal() * k * scale.asDiagonal();
-  const Eigen::MatrixXd inverse = scaled.fullPivLu().inverse();
+  const Eigen::MatrixXd inverse = scaled.partialPivLu().inverse();
   const Eigen::MatrixXd r = scale.asDiagonal() * (0.5 * (inverse + inverse.transpose())) * scale.asDiagonal();
-  std::fill(middle_.begin(), middle_.end(), 0.0);
+  middle_.assign(w * w, 0.0);
   for (std::size_t a = 0; a < 2 * n; ++a)
     for (std::size_t b = 0; b < 2 * n; ++b) {
-      const std::size_t row = a < n ? ages_[a] : memory_ + ages_[a - n];
-      const std::size_t column = b < n ? ages_[b] : memory_ + ages_[b - n];
-      middle_[row * width_ + column] = (a < n ? gamma_ : 1.0) *
-                                       r(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) *
-                                       (b < n ? gamma_ : 1.0);
+      const std::size_t row = a < n ? 2 * ages_[a] : 2 * ages_[a - n] + 1;
+      const std::size_t column = b < n ? 2 * ages_[b] : 2 * ages_[b - n] + 1;
+      middle_[row * w + column] = (a < n ? gamma_ : 1.0) *
+                                  r(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) *
+                                  (b < n ? gamma_ : 1.0);
     }
 }
 
-void CompactLbfgs::refresh() {
-  for (std::size_t j = 0; j < rows_; ++j)
-    kernels::row_times_matrix(q(j), middle_.data(), width_, q_hat_.data() + j * width_, width_);
+void CompactLbfgs::refresh(const Parallel& parallel) {
+  const Chunks chunks{rows_, 256};
+  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+    for (std::size_t j = chunks.begin(chunk); j < chunks.end(chunk); ++j)
+      kernels::row_times_matrix(q(j), middle_.data(), width(), q_hat_.data() + j * stride_, width());
+  });
 }
 
 double CompactLbfgs::diagonal(std::size_t j) const {
   double dot = 0.0;
-  for (std::size_t c = 0; c < width_; ++c) dot += q(j)[c] * q_hat(j)[c];
+  for (std::size_t c = 0; c < width(); ++c) dot += q(j)[c] * q_hat(j)[c];
   return gamma_ - dot;
 }
 
 std::vector<double> CompactLbfgs::multiply(std::span<const double> d) const {
-  std::vector<double> u(width_, 0.0), out(rows_);
+  std::vector<double> u(width(), 0.0), out(rows_);
   for (std::size_t j = 0; j < rows_; ++j)
-    for (std::size_t c = 0; c < width_; ++c) u[c] += q_hat(j)[c] * d[j];
+    for (std::size_t c = 0; c < width(); ++c) u[c] += q_hat(j)[c] * d[j];
   for (std::size_t j = 0; j < rows_; ++j) {
     double dot = 0.0;
-    for (std::size_t c = 0; c < width_; ++c) dot += q(j)[c] * u[c];
+    for (std::size_t c = 0; c < width(); ++c) dot += q(j)[c] * u[c];
     out[j] = gamma_ * d[j] - dot;
   }
   return out;

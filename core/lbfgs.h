@@ -13,14 +13,19 @@
 #include <span>
 #include <vector>
 
+#include "core/parallel.h"
 #include "core/types.h"
 
 namespace proxbench {
 
+/// B_0 = gamma*I after a pair (s, y): the curvature of the last step by y^T s / s^T s (the paper's), by
+/// y^T y / y^T s, which is never less, or by their geometric mean |y|/|s|.
+enum class Scaling { kShort, kGeometric, kLong };
+
 class CompactLbfgs {
  public:
   /// memory m >= 1.
-  explicit CompactLbfgs(std::size_t memory);
+  explicit CompactLbfgs(std::size_t memory, Scaling scaling = Scaling::kShort);
 
   /// Forgets all pairs and takes a working set of `rows` coordinates; B = gamma*I.
   void reset(std::size_t rows, double gamma);
@@ -36,18 +41,18 @@ class CompactLbfgs {
   double gamma() const { return gamma_; }
   std::size_t rows() const { return rows_; }
   std::size_t pairs() const { return ages_.size(); }
-  /// Doubles in a row of q() and q_hat(): 2m, padded.
-  std::size_t width() const { return width_; }
+  /// Doubles in use in a row of q() and q_hat(): two for each pair, padded.
+  std::size_t width() const { return padded(2 * pairs()); }
 
   /// Row j of [S Y], and column j of M [S Y]^T: width() doubles each. (Bd)_j = gamma*d_j - q(j) . sum_i
   /// q_hat(i) d_i.
-  const double* q(std::size_t j) const { return q_.data() + j * width_; }
-  const double* q_hat(std::size_t j) const { return q_hat_.data() + j * width_; }
+  const double* q(std::size_t j) const { return q_.data() + j * stride_; }
+  const double* q_hat(std::size_t j) const { return q_hat_.data() + j * stride_; }
   /// B_jj.
   double diagonal(std::size_t j) const;
 
   /// Computes q_hat for all rows; to be called after update()/keep_rows() and before q_hat() or diagonal().
-  void refresh();
+  void refresh(const Parallel& parallel = Parallel());
 
   /// B d, by the formula above; for tests and for checks.
   std::vector<double> multiply(std::span<const double> d) const;
@@ -55,12 +60,14 @@ class CompactLbfgs {
  private:
   void build_middle();
 
-  std::size_t memory_, width_, rows_ = 0;
+  std::size_t memory_, stride_, rows_ = 0;
+  Scaling scaling_;
   double gamma_ = 1.0;
-  std::vector<std::size_t> ages_;  ///< slots in use, oldest first
+  std::vector<std::size_t>
+      ages_;  ///< slots in use, oldest first; slot i holds s in column 2i and y in 2i + 1
   AlignedVector<double> q_, q_hat_;
   std::vector<double> sts_, sty_;  ///< S^T S and S^T Y by slot, memory x memory, row-major
-  AlignedVector<double> middle_;   ///< M (symmetric) by slot, width x width; zero where unused
+  AlignedVector<double> middle_;   ///< M (symmetric), width() x width(); zero where unused
 };
 
 }  // namespace proxbench

@@ -1,10 +1,10 @@
 #include "core/lbfgs.h"
 
-#include <cmath>
+#include <gtest/gtest.h>
 
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
-#include <gtest/gtest.h>
+#include <cmath>
 
 #include "core/error.h"
 #include "core/random.h"
@@ -37,7 +37,8 @@ struct Pairs {
 };
 
 /// Nocedal and Wright, equation 6.19, from B0 = gamma*I.
-MatrixXd dense_bfgs(const std::vector<VectorXd>& s, const std::vector<VectorXd>& y, std::size_t first, double gamma) {
+MatrixXd dense_bfgs(const std::vector<VectorXd>& s, const std::vector<VectorXd>& y, std::size_t first,
+                    double gamma) {
   MatrixXd b = gamma * MatrixXd::Identity(s[0].size(), s[0].size());
   for (std::size_t i = first; i < s.size(); ++i) {
     const VectorXd bs = b * s[i];
@@ -46,7 +47,9 @@ MatrixXd dense_bfgs(const std::vector<VectorXd>& s, const std::vector<VectorXd>&
   return b;
 }
 
-std::span<const double> view(const VectorXd& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
+std::span<const double> view(const VectorXd& v) {
+  return {v.data(), static_cast<std::size_t>(v.size())};
+}
 
 MatrixXd as_matrix(const CompactLbfgs& lbfgs) {
   const auto n = static_cast<Eigen::Index>(lbfgs.rows());
@@ -74,10 +77,27 @@ TEST(CompactLbfgs, IsTheDenseBfgsMatrixOfItsPairs) {
       EXPECT_NEAR(lbfgs.gamma(), gamma, 1e-12 * gamma);
       const MatrixXd expected = dense_bfgs(s, y, used > memory ? used - memory : 0, gamma);
       const MatrixXd actual = as_matrix(lbfgs);
-      EXPECT_LT((actual - expected).norm(), 1e-8 * expected.norm()) << "memory " << memory << ", pairs " << used;
+      EXPECT_LT((actual - expected).norm(), 1e-8 * expected.norm())
+          << "memory " << memory << ", pairs " << used;
       for (Eigen::Index j = 0; j < kDimension; ++j)
         EXPECT_NEAR(lbfgs.diagonal(static_cast<std::size_t>(j)), expected(j, j), 1e-8 * expected.norm());
     }
+  }
+}
+
+TEST(CompactLbfgs, ScalesItsStartByTheLastPair) {
+  const Pairs pairs(1, 4);
+  const double ss = pairs.s[0].squaredNorm(), sy = pairs.s[0].dot(pairs.y[0]), yy = pairs.y[0].squaredNorm();
+  const std::pair<Scaling, double> expected[] = {
+      {Scaling::kShort, sy / ss}, {Scaling::kGeometric, std::sqrt(yy / ss)}, {Scaling::kLong, yy / sy}};
+  for (const auto& [scaling, gamma] : expected) {
+    CompactLbfgs lbfgs(2, scaling);
+    lbfgs.reset(kDimension, 1.0);
+    lbfgs.update(view(pairs.s[0]), view(pairs.y[0]));
+    lbfgs.refresh(Parallel(2));
+    EXPECT_NEAR(lbfgs.gamma(), gamma, 1e-12 * gamma);
+    const MatrixXd dense = dense_bfgs(pairs.s, pairs.y, 0, gamma);
+    EXPECT_LT((as_matrix(lbfgs) - dense).norm(), 1e-10 * dense.norm());
   }
 }
 
@@ -110,12 +130,13 @@ TEST(CompactLbfgs, OnAShrunkenSetIsTheSubmatrix) {
   ASSERT_TRUE(lbfgs.update(view(part), view(part_y)));
   lbfgs.refresh();
   const double gamma = full.dot(full_y) / full.squaredNorm();
-  const MatrixXd expected = dense_bfgs({pairs.s[0], pairs.s[1], full}, {pairs.y[0], pairs.y[1], full_y}, 0, gamma);
+  const MatrixXd expected =
+      dense_bfgs({pairs.s[0], pairs.s[1], full}, {pairs.y[0], pairs.y[1], full_y}, 0, gamma);
   const MatrixXd actual = as_matrix(lbfgs);
   for (std::size_t i = 0; i < kept.size(); ++i)
     for (std::size_t j = 0; j < kept.size(); ++j)
-      EXPECT_NEAR(actual(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)), expected(kept[i], kept[j]),
-                  1e-9 * expected.norm());
+      EXPECT_NEAR(actual(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)),
+                  expected(kept[i], kept[j]), 1e-9 * expected.norm());
 }
 
 TEST(CompactLbfgs, SkipsPairsWithoutCurvature) {
@@ -139,7 +160,9 @@ TEST(CompactLbfgs, StaysPositiveDefinite) {
   EXPECT_GT(eigen.eigenvalues().minCoeff(), 0.0);
 }
 
-TEST(CompactLbfgs, NeedsMemory) { EXPECT_THROW(CompactLbfgs(0), Error); }
+TEST(CompactLbfgs, NeedsMemory) {
+  EXPECT_THROW(CompactLbfgs(0), Error);
+}
 
 }  // namespace
 }  // namespace proxbench

@@ -19,7 +19,7 @@ constexpr std::uint64_t kChunkNonzeros = 1u << 18;
 constexpr std::size_t kCoordinatesPerTask = 64;
 /// Cost of one gathered or scattered element, in units of one kPad-wide multiply-add on a row (measured on
 /// Zen 4; the choice between the two ways changes speed only, beyond rounding).
-constexpr double kGatherCost = 1.0;
+constexpr double kGatherCost = 1.6;
 /// Cost of looking at one entry of a row of X.
 constexpr double kEntryCost = 1.0;
 

@@ -169,12 +169,14 @@ TEST(Config, NoOptionHidesBehindAKeyOfItsSection) {
   };
   for (const ConfigSectionInfo& section : config_sections()) {
     const std::set<std::string> keys = names(section.keys);
-    if (section.name == "solver")
+    if (section.name == "solver") {
       for (const SolverInfo& solver : solver_registry().items())
         for (const std::string& option : names(solver.options)) EXPECT_FALSE(keys.contains(option)) << option;
-    if (section.name == "data")
+    }
+    if (section.name == "data") {
       for (const DataFormatInfo& format : data_format_registry().items())
         for (const std::string& option : names(format.options)) EXPECT_FALSE(keys.contains(option)) << option;
+    }
   }
 }
 
