@@ -62,6 +62,16 @@ class DesignMatrix {
     return {column_offset_.data() + at, column_value_.empty() ? nullptr : column_value_.data() + at,
             bounds[1] - bounds[0]};
   }
+  /// Asks for a block's entries ahead of their use: the next feature's lie where no hardware prefetcher
+  /// looks.
+  void prefetch_column_block(Index feature, std::size_t block) const {
+    const ColumnBlock entries = column_block(feature, block);
+    for (std::size_t i = 0; i < entries.size; i += 64 / sizeof(std::uint16_t))
+      __builtin_prefetch(entries.offset + i);
+    if (entries.value != nullptr)
+      for (std::size_t i = 0; i < entries.size; i += 64 / sizeof(double))
+        __builtin_prefetch(entries.value + i);
+  }
   std::size_t column_size(Index feature) const {
     return column_begin_[feature + std::size_t{1}] - column_begin_[feature];
   }

@@ -20,6 +20,8 @@ constexpr std::size_t kCoordinatesPerTask = 64;
 /// Cost of one gathered or scattered element, in units of one kPad-wide multiply-add on a row (measured on
 /// Zen 4; the choice between the two ways changes speed only, beyond rounding).
 constexpr double kGatherCost = 1.6;
+/// How many coordinates ahead the entries of a column's block are asked for.
+constexpr std::size_t kPrefetchAhead = 3;
 /// Cost of looking at one entry of a row of X.
 constexpr double kEntryCost = 1.0;
 
@@ -93,6 +95,8 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
       const std::size_t first = b * x_.block_positions();
       std::fill(column + first, column + (b + 1 == blocks ? out.stride : first + x_.block_positions()), 0.0);
       for (std::size_t o = begin[k]; o < begin[k + 1]; ++o) {
+        if (o + kPrefetchAhead < begin[k + 1])
+          x_.prefetch_column_block(static_cast<Index>(index[order[o + kPrefetchAhead]] / outputs_), b);
         const auto block = x_.column_block(static_cast<Index>(index[order[o]] / outputs_), b);
         kernels::scatter_add(column + first, block.offset, block.value, value[order[o]], block.size);
       }
@@ -260,6 +264,8 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
     double acc[kCoordinatesPerTask] = {};
     for (std::size_t b = 0; b < x_.blocks(); ++b)
       for (std::size_t o = tasks[t].begin; o < tasks[t].end; ++o) {
+        if (o + kPrefetchAhead < tasks[t].end)
+          x_.prefetch_column_block(static_cast<Index>(set[order[o + kPrefetchAhead]] / outputs_), b);
         const auto block = x_.column_block(static_cast<Index>(set[order[o]] / outputs_), b);
         acc[o - tasks[t].begin] +=
             kernels::gather_dot(column + b * x_.block_positions(), block.offset, block.value, block.size);

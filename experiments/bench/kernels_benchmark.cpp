@@ -168,10 +168,10 @@ void full_gradient(benchmark::State& state) {
     benchmark::DoNotOptimize(g.data());
   }
   const double n = static_cast<double>(ocr().train.x.nonzeros()), k = f.objective.outputs();
-  report(state, 2.0 * n * k, n * (sizeof(Index) + 8.0 * k), f.threads);
+  report(state, 2.0 * n * k, n * (2.0 + 8.0 * k), f.threads);
 }
 
-/// One gathered addition for each entry of X under the working set: index (4 bytes) and residual (8 bytes).
+/// One gathered addition for each entry of X under the working set: index (2 bytes) and residual (8 bytes).
 void partial_gradient(benchmark::State& state) {
   Fixture f(state);
   const SparseVector w = spread(f.objective, static_cast<std::size_t>(state.range(1)));
@@ -181,10 +181,10 @@ void partial_gradient(benchmark::State& state) {
     benchmark::DoNotOptimize(g.data());
   }
   const double n = entries(w, f.objective.outputs());
-  report(state, 2.0 * n, 12.0 * n, f.threads);
+  report(state, 2.0 * n, 10.0 * n, f.threads);
 }
 
-/// One scattered addition for each entry of X under the support: index read (4 bytes), score read and written
+/// One scattered addition for each entry of X under the support: index read (2 bytes), score read and written
 /// (16).
 void sparse_scores(benchmark::State& state) {
   Fixture f(state);
@@ -194,7 +194,7 @@ void sparse_scores(benchmark::State& state) {
     benchmark::DoNotOptimize(f.scores.values.data());
   }
   const double n = entries(w, f.objective.outputs());
-  report(state, 2.0 * n, 20.0 * n, f.threads);
+  report(state, 2.0 * n, 18.0 * n, f.threads);
 }
 
 const auto kThreads = {1, 2};
