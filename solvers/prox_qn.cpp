@@ -7,8 +7,8 @@
 /// only shrinks (section 2.3); at its end all coordinates come back, the memory is cleared and the epoch's
 /// tolerance falls. Scores are linear in w: the line search maps d once, and each trial costs one inference.
 ///
-/// Defaults differ from the paper's where that was measured to pay. `memory = 10, max_inner = 10, epoch_tol = 1e-4,
-/// gamma0 = 1, scaling = short` are the choices of the paper and its authors' program.
+/// Defaults differ from the paper's where that was measured to pay. `memory = 10, max_inner = 10, epoch_tol =
+/// 1e-4, gamma0 = 1, scaling = short` are the choices of the paper and its authors' program.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -58,7 +58,9 @@ class ProxQn final : public Solver {
     result.w = problem.start;
 
     double epoch_target = 0.0, first_measure = 0.0, largest = 0.0;
-    double lowest = value, lowest_at_restart = std::numeric_limits<double>::infinity();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    double lowest = value, lowest_at_restart = kInfinity, lowest_kkt = kInfinity,
+           lowest_kkt_at_restart = kInfinity;
     std::int64_t stagnant = 0;
     bool epoch_starts = true, progressed = true;
     for (std::int64_t iteration = 1;; ++iteration) {
@@ -66,9 +68,13 @@ class ProxQn final : public Solver {
 
       double measure = 0.0;  // l1 norm of the minimum-norm subgradient over A
       if (!epoch_starts) {
-        const double slack = settings_.shrinking ? largest / static_cast<double>(objective.instances())
-                                                 : std::numeric_limits<double>::infinity();
+        const double slack =
+            settings_.shrinking ? largest / static_cast<double>(objective.instances()) : kInfinity;
         largest = shrink(slack, measure);
+        if (largest < lowest_kkt) {
+          lowest_kkt = largest;
+          stagnant = 0;
+        }
         epoch_starts = (settings_.shrinking && measure <= epoch_target) || largest <= problem.kkt_target() ||
                        !progressed;
       }
@@ -79,9 +85,12 @@ class ProxQn final : public Solver {
         if (!std::isfinite(selection_.kkt_max)) return finish(result, Status::kDiverged);
         if (selection_.kkt_max <= problem.kkt_target()) return finish(result, Status::kConverged);
         if (!progressed) {
-          // No decrease since the memory was cleared for the same reason: rounding is all that is left.
-          if (!(lowest < lowest_at_restart)) return finish(result, Status::kStalled);
+          // Neither F nor kkt came down since the memory was cleared for the same reason: rounding is all
+          // that is left.
+          if (!(lowest < lowest_at_restart) && !(lowest_kkt < lowest_kkt_at_restart))
+            return finish(result, Status::kStalled);
           lowest_at_restart = lowest;
+          lowest_kkt_at_restart = lowest_kkt;
         }
         index_.swap(selection_.index);
         w_.swap(selection_.weight);
@@ -112,7 +121,8 @@ class ProxQn final : public Solver {
                                                       penalty(objective, alpha);
                                              })
                                     : ArmijoResult{};
-      // Within rounding of F a step may still bring the subgradient down, but not for ever.
+      // Within rounding of F a step may still bring the subgradient down: only where neither falls is it
+      // over.
       if (step.accepted && step.value < lowest) {
         lowest = step.value;
         stagnant = 0;
@@ -366,9 +376,9 @@ SolverInfo prox_qn_info() {
       {.name = "max_stagnant",
        .type = OptionType::kInt,
        .default_value = "20",
-       .help = "iterations in a row without a decrease of F (all within rounding) before the memory is "
-               "cleared; twice "
-               "in a row ends the run as stalled",
+       .help = "iterations in a row with neither F nor kkt at a new low (all within rounding) before the "
+               "memory is "
+               "cleared; twice in a row ends the run as stalled",
        .min = 0,
        .max = 1000000},
       {.name = "max_linesearch",
