@@ -1,5 +1,7 @@
 #include "experiments/data/files.h"
 
+#include <filesystem>
+
 #include "core/error.h"
 
 namespace proxbench {
@@ -10,9 +12,12 @@ void require_training_files(const DataFiles& files, const std::string& format) {
     throw Error::usage("format " + format + ": takes no hierarchy, found '" + files.hierarchy + "'");
 }
 
-std::string joined(const std::vector<std::string>& paths) {
+std::string file_names(const std::vector<std::string>& paths) {
   std::string out;
-  for (const std::string& path : paths) out += (out.empty() ? "" : ", ") + path;
+  for (const std::string& path : paths) {
+    if (!out.empty()) out += ", ";
+    out += std::filesystem::path(path).filename().string();
+  }
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace proxbench {
 /// cannot use.
 void require_training_files(const DataFiles& files, const std::string& format);
 
-/// "a, b, c".
-std::string joined(const std::vector<std::string>& paths);
+/// "a.txt, b.txt": names without folders, for texts that are shown far from this machine.
+std::string file_names(const std::vector<std::string>& paths);
 
 }  // namespace proxbench

@@ -72,7 +72,7 @@ Dataset NamedSequences::build(std::shared_ptr<const Vocabulary> vocabulary) && {
 DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& files) {
   const auto vocabulary = train.make_vocabulary();
   const auto describe = [](const Dataset& data, const std::vector<std::string>& paths) {
-    return fmt::format("{}: {} sequences, {} positions", joined(paths), data.instances(), data.positions());
+    return fmt::format("{}: {} sequences, {} positions", file_names(paths), data.instances(), data.positions());
   };
   DataPair out;
   out.oracle = "chain";

@@ -179,14 +179,14 @@ DataPair read_ocr(const DataFiles& files, const Options& options) {
 
   DataPair out;
   out.oracle = "chain";
-  const std::string source = joined(files.train);
+  const std::string source = file_names(files.train);
   out.train = describe(source, words, split.train, options, split.how, vocabulary);
   if (files.test.empty()) {
     out.test = describe(source, words, split.test, options, split.how, vocabulary);
   } else {
     const Words test_words = read_words(files.test, 0);
     const Split all = no_split(test_words);
-    out.test = describe(joined(files.test), test_words, all.train, options, all.how, vocabulary);
+    out.test = describe(file_names(files.test), test_words, all.train, options, all.how, vocabulary);
   }
   return out;
 }
