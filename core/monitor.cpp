@@ -16,8 +16,8 @@ double read_clock(clockid_t id) {
 
 }  // namespace
 
-TestSet::TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel)
-    : data_(data), oracle_(oracle), parallel_(parallel) {}
+TestSet::TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel, Decoding decoding)
+    : data_(data), oracle_(oracle), parallel_(parallel), decoding_(decoding) {}
 
 std::vector<Index> TestSet::decode(const SparseVector& w) const {
   // Any positive lambda will do: only the linear map is used.
@@ -25,7 +25,7 @@ std::vector<Index> TestSet::decode(const SparseVector& w) const {
   Scores scores = map.make_scores();
   map.scores(w, scores);
   std::vector<Index> outputs(data_.positions());
-  oracle_.decode(scores, outputs, parallel_);
+  oracle_.decode(scores, decoding_, outputs, parallel_);
   return outputs;
 }
 

@@ -18,7 +18,8 @@ namespace proxbench {
 class TestSet {
  public:
   /// Both are borrowed. The oracle is that of the data.
-  TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel);
+  TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel,
+          Decoding decoding = Decoding::kStructure);
   double accuracy(const SparseVector& w) const;
   std::vector<Index> decode(const SparseVector& w) const;
 
@@ -26,6 +27,7 @@ class TestSet {
   const Dataset& data_;
   const Oracle& oracle_;
   Parallel parallel_;
+  Decoding decoding_;
 };
 
 /// One row of a trace. What was not measured is NaN.

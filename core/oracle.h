@@ -39,14 +39,18 @@ struct ScorePoint {
   double alpha = 0.0;
 };
 
+/// How outputs are predicted: the most probable structure (Viterbi for chains), or the most probable output
+/// at each position by itself, which gets more positions right on average.
+enum class Decoding { kStructure, kPositions };
+
 /// What the certified dual bound needs of one instance (DESIGN section 3).
 struct InstanceTerms {
   double log_gold;  ///< log p(gold structure), <= 0
   double entropy;   ///< H(p), in nats
 };
 
-/// Exact inference over the instances of one data set. Const methods may be called one at a time; each runs in
-/// parallel over a fixed partition of the instances, so results do not depend on the number of threads.
+/// Exact inference over the instances of one data set. Const methods may be called one at a time; each runs
+/// in parallel over a fixed partition of the instances, so results do not depend on the number of threads.
 class Oracle {
  public:
   virtual ~Oracle() = default;
@@ -65,8 +69,9 @@ class Oracle {
   virtual void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                               const Parallel& parallel) const = 0;
 
-  /// The best structure of every instance (Viterbi for chains), outputs.size() == positions().
-  virtual void decode(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const = 0;
+  /// Predicts every position's output, outputs.size() == positions(). Needs no gold outputs.
+  virtual void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
+                      const Parallel& parallel) const = 0;
 };
 
 /// A registered kind of oracle.

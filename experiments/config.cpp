@@ -281,6 +281,7 @@ class ConfigReader {
     config_.repetitions = static_cast<int>(values.integer("repetitions"));
     config_.seed = static_cast<std::uint64_t>(values.integer("seed"));
     config_.sample_kkt = values.boolean("sample_kkt");
+    config_.decoding = values.text("decoding");
     config_.reference_tol = values.real("reference_tol");
     config_.reference_time_limit = values.real("reference_time_limit");
     config_.reference_memory = values.integer("reference_memory");
@@ -497,6 +498,13 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .type = OptionType::kBool,
               .default_value = "false",
               .help = "measure kkt at every sample of a trace, off the clock"},
+             {.name = "decoding",
+              .type = OptionType::kString,
+              .default_value = "structure",
+              .help =
+                  "test accuracy of the most probable structure (Viterbi), or of the most probable output at "
+                  "each of its positions (from marginals)",
+              .choices = {"structure", "positions"}},
              {.name = "targets",
               .type = OptionType::kReal,
               .default_value = "1e-2, 1e-4, 1e-6, 1e-8",
@@ -587,6 +595,7 @@ std::string ExperimentConfig::to_ini() const {
   line("reference_memory", reference_memory);
   line("reference_max_inner", reference_max_inner);
   line("sample_kkt", sample_kkt);
+  line("decoding", decoding);
   line("targets", fmt::format("{}", fmt::join(targets, ", ")));
   for (const DataConfig& one : data) {
     out += fmt::format("\n[data.{}]\n", one.name);

@@ -61,6 +61,7 @@ struct ExperimentConfig {
   int repetitions;
   std::uint64_t seed;  ///< repetition r runs with seed + r - 1
   bool sample_kkt;
+  std::string decoding;
   double reference_tol, reference_time_limit;          ///< of the prox-qn run that gives f*
   std::int64_t reference_memory, reference_max_inner;  ///< its options memory and max_inner
   std::vector<double> targets;

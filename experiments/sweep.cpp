@@ -88,7 +88,8 @@ class Sweep {
     message(fmt::format("reading data set {}", data.name));
     data_.reset();  // two data sets need not fit into memory together
     data_ = std::make_unique<LoadedData>(
-        data_format_registry().find(data.format).read(data.files, data.options), parallel_);
+        data_format_registry().find(data.format).read(data.files, data.options), parallel_,
+        config_.decoding == "positions" ? Decoding::kPositions : Decoding::kStructure);
     data_config_ = &data;
     reference_ready_ = false;
     message(data_->train().description);

@@ -24,7 +24,7 @@ double ratio_to_start(double kkt, double kkt_at_zero) {
 
 }  // namespace
 
-LoadedData::LoadedData(DataPair data, const Parallel& parallel)
+LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decoding)
     : data_(std::move(data)), parallel_(parallel) {
   if (data_.train.instances() == 0 || data_.train.positions() == 0)
     throw Error("no training instances in " + data_.train.description, ErrorKind::kInput);
@@ -32,7 +32,7 @@ LoadedData::LoadedData(DataPair data, const Parallel& parallel)
   oracle_ = oracle.make(data_.train);
   if (data_.test.positions() == 0) return;
   test_oracle_ = oracle.make(data_.test);
-  test_set_ = std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_);
+  test_set_ = std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_, decoding);
 }
 
 RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks) {

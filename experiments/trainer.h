@@ -51,7 +51,7 @@ struct RunOutcome {
 class LoadedData {
  public:
   /// Throws Error (kInput) where there is nothing to train on.
-  LoadedData(DataPair data, const Parallel& parallel);
+  LoadedData(DataPair data, const Parallel& parallel, Decoding decoding = Decoding::kStructure);
   LoadedData(const LoadedData&) = delete;
   LoadedData& operator=(const LoadedData&) = delete;
 

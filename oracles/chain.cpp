@@ -370,8 +370,35 @@ void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> 
   });
 }
 
-/// Viterbi: the best label sequence; of equal ones, that with the smaller label at the latest difference.
-void ChainOracle::decode(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const {
+void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
+                         const Parallel& parallel) const {
+  if (decoding == Decoding::kStructure) return viterbi(scores, outputs, parallel);
+  const Transitions m = transitions({scores});
+  const std::size_t width = m.width;
+  parallel.for_each(chunk_begin_.size() - 1, [&](std::size_t chunk) {
+    const std::size_t first = chunk_begin_[chunk], last = chunk_begin_[chunk + 1];
+    const std::size_t origin = begin_[first], n = begin_[last] - origin;
+    Workspace work;
+    work.score.resize(n * width);
+    work.alpha.resize(n * width);
+    work.posterior.resize(n * width);
+    work.pair.resize(width * width);
+    work.log_partition.resize(last - first);
+    kernels::columns_to_rows(scores.values.data(), nullptr, 0.0, scores.stride, outputs_, origin, n,
+                             work.score.data(), width, kMinusInfinity);
+    if (m.linear())
+      infer_linear(m, work, first, last, true);
+    else
+      infer_log(m, work, first, last, true);
+    for (std::size_t p = 0; p < n; ++p) {
+      const double* posterior = work.posterior.data() + p * width;
+      outputs[origin + p] = static_cast<Index>(std::max_element(posterior, posterior + outputs_) - posterior);
+    }
+  });
+}
+
+/// The best label sequence; of equal ones, that with the smaller label at the latest difference.
+void ChainOracle::viterbi(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const {
   const std::size_t labels = outputs_;
   parallel.for_each(chunk_begin_.size() - 1, [&](std::size_t chunk) {
     std::vector<double> best(labels), next(labels);

@@ -32,11 +32,13 @@ class ChainOracle final : public Oracle {
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
-  void decode(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const override;
+  void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
+              const Parallel& parallel) const override;
 
  private:
   struct Transitions;
   struct Workspace;
+  void viterbi(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const;
   void require_gold() const;
   Transitions transitions(const ScorePoint& at) const;
   double infer_linear(const Transitions& m, Workspace& work, std::size_t first, std::size_t last,

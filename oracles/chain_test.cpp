@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -104,7 +105,9 @@ TEST_P(ChainEnumeration, AgreesWithTheListOfAllLabelSequences) {
     std::vector<Index> decoded(oracle.positions());
     const double loss = oracle.infer({scores}, &residual, Parallel());
     oracle.instance_terms(scores, terms, Parallel());
-    oracle.decode(scores, decoded, Parallel());
+    std::vector<Index> by_position(oracle.positions());
+    oracle.decode(scores, Decoding::kStructure, decoded, Parallel());
+    oracle.decode(scores, Decoding::kPositions, by_position, Parallel());
 
     long double expected_loss = 0;
     std::vector<long double> pair(oracle.extra_weights(), 0);
@@ -120,6 +123,9 @@ TEST_P(ChainEnumeration, AgreesWithTheListOfAllLabelSequences) {
           gold += scores.extra[edge];
           pair[edge] -= 1;
         }
+        const auto& at = e.marginal[t];
+        EXPECT_NEAR(static_cast<double>(at[by_position[begin + t]]),
+                    static_cast<double>(*std::max_element(at.begin(), at.end())), tolerance);
         for (Index k = 0; k < labels; ++k) {
           const double marginal = residual.column(k)[begin + t] + (k == data.gold[begin + t] ? 1 : 0);
           EXPECT_NEAR(marginal, static_cast<double>(e.marginal[t][k]), tolerance);
@@ -278,7 +284,7 @@ TEST(Chain, RefusesWhatItCannotDo) {
     EXPECT_THAT(error.what(), testing::HasSubstr("gold label is unknown"));
   }
   std::vector<Index> decoded(4);
-  unknown.decode(scores, decoded, Parallel());  // decoding needs no gold
+  unknown.decode(scores, Decoding::kStructure, decoded, Parallel());  // decoding needs no gold
   data.begin = {0, 2, 2, 4};
   try {
     const ChainOracle empty(data);

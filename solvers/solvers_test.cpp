@@ -83,8 +83,9 @@ class HookedOracle final : public Oracle {
                       const Parallel& parallel) const override {
     inner_.instance_terms(scores, terms, parallel);
   }
-  void decode(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const override {
-    inner_.decode(scores, outputs, parallel);
+  void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
+              const Parallel& parallel) const override {
+    inner_.decode(scores, decoding, outputs, parallel);
   }
   mutable int calls = 0;
 

@@ -10,13 +10,13 @@ namespace {
 constexpr std::size_t kLetters = 26;
 
 /// Adds the features of one glyph in ascending order, which the builder takes as they come.
-void add_features(const Glyph& glyph, LetterFeatures map, DesignMatrix::Builder& builder) {
+void add_features(const Glyph& glyph, LetterFeatures map, bool bias, DesignMatrix::Builder& builder) {
   std::array<Index, kGridPixels> on;
   std::size_t n = 0;
   for (Index pixel = 1; pixel <= kGridPixels; ++pixel)
     if (glyph.on(pixel)) on[n++] = pixel;
 
-  builder.add(0, 1.0);
+  if (bias) builder.add(0, 1.0);
   for (std::size_t i = 0; i < n; ++i) builder.add(on[i], 1.0);
   if (map == LetterFeatures::kPixels) return;
   for (std::size_t i = 0; i < n; ++i)
@@ -66,7 +66,7 @@ std::shared_ptr<const Vocabulary> letter_vocabulary(std::string_view letters, Le
 }
 
 Dataset letter_dataset(const Words& words, std::span<const Index> chosen, LetterFeatures map,
-                       std::shared_ptr<const Vocabulary> vocabulary, std::string description) {
+                       std::shared_ptr<const Vocabulary> vocabulary, std::string description, bool bias) {
   std::array<Index, kLetters> output;
   output.fill(kUnknownOutput);
   for (std::size_t k = 0; k < vocabulary->outputs.size(); ++k)
@@ -77,7 +77,7 @@ Dataset letter_dataset(const Words& words, std::span<const Index> chosen, Letter
   std::uint64_t unknown = 0;
   for (Index w : chosen) {
     for (Index p = words.begin[w]; p < words.begin[w + 1]; ++p) {
-      add_features(words.glyph[p], map, builder);
+      add_features(words.glyph[p], map, bias, builder);
       builder.end_position();
       data.gold.push_back(output[static_cast<std::size_t>(words.letter[p] - 'a')]);
       if (data.gold.back() == kUnknownOutput) ++unknown;

@@ -71,7 +71,9 @@ std::shared_ptr<const Vocabulary> letter_vocabulary(std::string_view letters, Le
 
 /// The chosen words, in that order, as a data set with its digest. A letter that the vocabulary lacks becomes
 /// kUnknownOutput and is counted in the note "unknown labels".
+/// Without `bias` feature 0 keeps its place and is never on.
 Dataset letter_dataset(const Words& words, std::span<const Index> chosen, LetterFeatures map,
-                       std::shared_ptr<const Vocabulary> vocabulary, std::string description);
+                       std::shared_ptr<const Vocabulary> vocabulary, std::string description,
+                       bool bias = true);
 
 }  // namespace proxbench

@@ -166,9 +166,11 @@ Words read_words(const std::vector<std::string>& files, std::int64_t limit) {
 Dataset describe(const std::string& source, const Words& words, const std::vector<Index>& chosen,
                  const Options& options, const std::string& how,
                  std::shared_ptr<const Vocabulary> vocabulary) {
-  return letter_dataset(words, chosen, letter_features(options), std::move(vocabulary),
-                        fmt::format("{}: {} of {} words, {} features, {}", source, chosen.size(),
-                                    words.size(), options.string("features"), how));
+  return letter_dataset(
+      words, chosen, letter_features(options), std::move(vocabulary),
+      fmt::format("{}: {} of {} words, {} features{}, {}", source, chosen.size(), words.size(),
+                  options.string("features"), options.boolean("bias") ? "" : " without bias", how),
+      options.boolean("bias"));
 }
 
 DataPair read_ocr(const DataFiles& files, const Options& options) {
@@ -231,6 +233,10 @@ DataFormatInfo ocr_format() {
   split.choices = {"random", "fold", "none"};
   info.options = {
       letter_features_option(),
+      {"bias", OptionType::kBool, "true",
+       "false: feature 0, the bias, keeps its place and is never on, as in the data that the authors of "
+       "Prox-QN "
+       "published"},
       split,
       {"seed", OptionType::kInt, "1", "seed of the random split", 0},
       {"train_words", OptionType::kInt, kPaperTrainWords, "training words of the random split", 1},

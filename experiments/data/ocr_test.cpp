@@ -261,6 +261,18 @@ TEST(OcrRealData, HasTheNumbersOfThePaper) {
   EXPECT_LT(data.train.x.memory_bytes(), std::size_t{200} << 20);
 }
 
+TEST(Ocr, WithoutBiasItsFeatureKeepsItsPlace) {
+  const TempFile file(text_of(good_lines()));
+  const DataFiles files{{file.path()}, {}, ""};
+  const DataPair with = read_data("ocr", files, {{"split", "none"}});
+  const DataPair without = read_data("ocr", files, {{"split", "none"}, {"bias", "false"}});
+  EXPECT_EQ(with.train.x.column_size(0), with.train.positions());
+  EXPECT_EQ(without.train.x.column_size(0), 0u);
+  EXPECT_EQ(without.train.x.features(), with.train.x.features());
+  EXPECT_EQ(without.train.x.nonzeros(), with.train.x.nonzeros() - with.train.positions());
+  EXPECT_NE(without.train.digest, with.train.digest);
+}
+
 TEST(OcrRealData, FoldsCoverAllWords) {
   PROXBENCH_NEED_DATA(path, "ocr/letter.data.gz");
   const DataPair data =
