@@ -52,6 +52,8 @@ std::uint64_t digest_of(const Dataset& data) {
     hash.names(data.vocabulary->features);
     hash.names(data.vocabulary->outputs);
   }
+  // Data without a hierarchy keep the digest that they had before there were any.
+  if (data.hierarchy != nullptr) hash.list(std::span<const Index>(data.hierarchy->parents()));
   return hash.value();
 }
 

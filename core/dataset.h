@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/design_matrix.h"
+#include "core/hierarchy.h"
 #include "core/types.h"
 
 namespace proxbench {
@@ -24,6 +25,8 @@ struct Dataset {
   std::vector<Index> begin{0};  ///< size instances + 1
   std::vector<Index> gold;      ///< one output a position; kUnknownOutput only in test data
   std::shared_ptr<const Vocabulary> vocabulary;
+  /// What the outputs are nested in, for the tree oracle: one node an output; null: they are flat.
+  std::shared_ptr<const Hierarchy> hierarchy;
   std::string description;       ///< one line for people: where it came from, how it was made
   std::uint64_t digest = 0;      ///< xxh3 of the content, so that results can be tied to data
   std::map<std::string, std::uint64_t> notes;  ///< what was counted and dropped, e.g. "unknown attributes" -> 12
@@ -33,7 +36,7 @@ struct Dataset {
   Index outputs() const { return static_cast<Index>(vocabulary->outputs.size()); }
 };
 
-/// xxh3 over features, instance boundaries, gold outputs and vocabulary.
+/// xxh3 over features, instance boundaries, gold outputs, vocabulary and hierarchy.
 std::uint64_t digest_of(const Dataset& data);
 
 /// A training set, and the test set where one was asked for (else zero instances).

@@ -1,0 +1,47 @@
+#include "core/hierarchy.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+
+namespace proxbench {
+
+Hierarchy::Hierarchy(std::vector<Index> parent) : parent_(std::move(parent)) {
+  if (parent_.empty()) throw Error("hierarchy: no nodes");
+  const Index n = nodes();
+  end_.resize(n);
+  leaves_.assign(n, 0);
+  std::vector<Index> path;  // from a top-level node to the node before k
+  for (Index k = 0; k < n; ++k) {
+    while (!path.empty() && path.back() != parent_[k]) {
+      end_[path.back()] = k;
+      path.pop_back();
+    }
+    if (path.empty() && parent_[k] != kNone)
+      throw Error("hierarchy: node " + std::to_string(k) + " has parent " + std::to_string(parent_[k]) +
+                  ", expected one of the nodes above node " + std::to_string(k - 1) + " (preorder)");
+    path.push_back(k);
+  }
+  for (const Index k : path) end_[k] = n;
+  for (Index k = n; k-- > 0;) {
+    if (leaf(k)) leaves_[k] = 1;
+    if (parent_[k] != kNone) leaves_[parent_[k]] += leaves_[k];
+  }
+}
+
+Index Hierarchy::leaves() const {
+  Index count = 0;
+  for (Index k = 0; k < nodes(); ++k) count += leaf(k);
+  return count;
+}
+
+Index Hierarchy::depth() const {
+  std::vector<Index> depth(nodes(), 1);
+  for (Index k = 0; k < nodes(); ++k)
+    if (parent_[k] != kNone) depth[k] = depth[parent_[k]] + 1;
+  return *std::max_element(depth.begin(), depth.end());
+}
+
+}  // namespace proxbench
