@@ -33,10 +33,10 @@ TEST(Hierarchy, FlatIsAllLeaves) {
 
 TEST(Hierarchy, RejectsWhatIsNoPreorder) {
   EXPECT_THROW(Hierarchy({}), Error);
-  EXPECT_THROW(Hierarchy({0}), Error);                     // its own parent
-  EXPECT_THROW(Hierarchy({kNone, 2, 0}), Error);           // a later parent
-  EXPECT_THROW(Hierarchy({kNone, 0, kNone, 0}), Error);    // a subtree in two pieces
-  EXPECT_THROW(Hierarchy({kNone, 0, 0, 1}), Error);        // breadth first
+  EXPECT_THROW(Hierarchy({0}), Error);                   // its own parent
+  EXPECT_THROW(Hierarchy({kNone, 2, 0}), Error);         // a later parent
+  EXPECT_THROW(Hierarchy({kNone, 0, kNone, 0}), Error);  // a subtree in two pieces
+  EXPECT_THROW(Hierarchy({kNone, 0, 0, 1}), Error);      // breadth first
 }
 
 }  // namespace

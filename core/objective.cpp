@@ -56,6 +56,7 @@ Objective::Objective(const DesignMatrix& x, const Oracle& oracle, double lambda,
 }
 
 Scores Objective::make_scores() const {
+  if (oracle_.collapses()) return Scores::collapsed(outputs_, x_.positions(), oracle_.extra_weights());
   return Scores(outputs_, x_.positions(), oracle_.extra_weights());
 }
 
@@ -65,8 +66,18 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
   std::fill(out.extra.begin(), out.extra.end(), 0.0);
   for (std::size_t i = unary; i < index.size(); ++i) out.extra[index[i] - unary_] = value[i];
 
+  if (!out.one_each()) {
+    out.column_of.assign(outputs_, Scores::kNoColumn);
+    for (std::size_t i = 0; i < unary; ++i) out.column_of[index[i] % outputs_] = 0;
+    Index columns = 0;
+    for (Index& column : out.column_of)
+      if (column != Scores::kNoColumn) column = columns++;
+    out.resize_columns(columns);
+  }
+  auto column_of = [&](Coord c) -> std::size_t { return out.column_index(static_cast<Index>(c % outputs_)); };
+
   // Two ways: scatter each weight down its feature's column, or gather the rows of W at each position.
-  const std::size_t width = padded(outputs_);
+  const std::size_t width = padded(out.columns);
   double scatter_cost = 0.0, row_cost = kEntryCost * static_cast<double>(x_.nonzeros());
   std::size_t active_features = 0;
   Index last = 0;
@@ -82,14 +93,14 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
   }
 
   if (scatter_cost <= row_cost) {
-    // Coordinates by output, then feature.
-    std::vector<std::size_t> begin(outputs_ + std::size_t{1}, 0);
-    for (std::size_t i = 0; i < unary; ++i) ++begin[index[i] % outputs_ + 1];
-    for (Index k = 0; k < outputs_; ++k) begin[k + 1] += begin[k];
+    // Coordinates by column, then feature.
+    std::vector<std::size_t> begin(out.columns + std::size_t{1}, 0);
+    for (std::size_t i = 0; i < unary; ++i) ++begin[column_of(index[i]) + 1];
+    for (Index k = 0; k < out.columns; ++k) begin[k + 1] += begin[k];
     std::vector<std::size_t> order(unary), next(begin.begin(), begin.end() - 1);
-    for (std::size_t i = 0; i < unary; ++i) order[next[index[i] % outputs_]++] = i;
+    for (std::size_t i = 0; i < unary; ++i) order[next[column_of(index[i])]++] = i;
     const std::size_t blocks = x_.blocks();
-    parallel_.for_each(outputs_ * blocks, [&](std::size_t task) {
+    parallel_.for_each(out.columns * blocks, [&](std::size_t task) {
       const std::size_t k = task / blocks, b = task % blocks;
       double* column = out.values.data() + k * out.stride;
       const std::size_t first = b * x_.block_positions();
@@ -111,7 +122,7 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
   for (std::size_t i = 0; i < unary; ++i) {
     const Index j = static_cast<Index>(index[i] / outputs_);
     if (slot[j] == kNone) slot[j] = slots++;
-    table[slot[j] * width + index[i] % outputs_] = value[i];
+    table[slot[j] * width + column_of(index[i])] = value[i];
   }
   const Chunks chunks{x_.positions(), kRowsAtOnce * 8};
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
@@ -143,18 +154,30 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
                                  values.empty() ? nullptr : found_value.data(), count,
                                  rows.data() + p * width, width);
       }
-      kernels::rows_to_columns(rows.data(), width, outputs_, begin, n, out.values.data(), out.stride);
+      kernels::rows_to_columns(rows.data(), width, out.columns, begin, n, out.values.data(), out.stride);
     }
   });
 }
 
 void Objective::advance(Scores& base, double alpha, const Scores& direction) const {
-  const Chunks chunks{base.values.size(), 1u << 15};
-  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-    double* b = base.values.data();
-    const double* d = direction.values.data();
-    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) b[i] += alpha * d[i];
-  });
+  if (base.one_each()) {
+    const Chunks chunks{base.values.size(), 1u << 15};
+    parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+      double* b = base.values.data();
+      const double* d = direction.values.data();
+      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) b[i] += alpha * d[i];
+    });
+  } else {
+    std::vector<std::pair<Index, Index>> columns;  // of base and direction
+    for (Index k = 0; k < outputs_; ++k)
+      if (direction.column_of[k] != Scores::kNoColumn)
+        columns.emplace_back(base.add_column(k), direction.column_of[k]);
+    parallel_.for_each(columns.size(), [&](std::size_t c) {
+      double* b = base.column(columns[c].first);
+      const double* d = direction.column(columns[c].second);
+      for (std::size_t p = 0; p < base.stride; ++p) b[p] += alpha * d[p];
+    });
+  }
   for (std::size_t i = 0; i < base.extra.size(); ++i) base.extra[i] += alpha * direction.extra[i];
 }
 
@@ -163,21 +186,62 @@ double Objective::infer(const ScorePoint& at, Residual* residual) {
   return oracle_.infer(at, residual, parallel_);
 }
 
-/// R by position: rows_[p][k], padded to kPad outputs.
+double Objective::infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual) {
+  passes_ += static_cast<double>(instances.size()) / static_cast<double>(this->instances());
+  return oracle_.infer_some(instances, at, residual, parallel_);
+}
+
+double Objective::inner(const Residual& a, const Residual& b, const Scores& s, const ScorePoint& t) const {
+  auto column = [](const Scores* scores, Index k) -> const double* {
+    if (scores == nullptr || scores->column_index(k) == Scores::kNoColumn) return nullptr;
+    return scores->column(scores->column_index(k));
+  };
+  std::vector<double> part(outputs_, 0.0);
+  parallel_.for_each(outputs_, [&](std::size_t task) {
+    const Index k = static_cast<Index>(task);
+    const double *plus = column(&s, k), *base = column(&t.base, k), *direction = column(t.direction, k);
+    if (plus == nullptr && base == nullptr && direction == nullptr) return;
+    const double a_share = a.owns(k) ? 1.0 : a.share[k], b_share = b.owns(k) ? 1.0 : b.share[k];
+    // An own column has the gold structure in it, a shared one has not.
+    const double gold = static_cast<double>(b.owns(k)) - static_cast<double>(a.owns(k));
+    const double *a_column = column(&a, k), *b_column = column(&b, k);
+    double sum = 0.0;
+    for (Index p = 0; p < x_.positions(); ++p) {
+      double score = plus == nullptr ? 0.0 : plus[p];
+      if (base != nullptr) score -= base[p];
+      if (direction != nullptr) score -= t.alpha * direction[p];
+      double difference = a_share * a_column[p] - b_share * b_column[p];
+      if (gold != 0.0)
+        for (const Index on : oracle_.gold_outputs(p))
+          if (on == k) difference -= gold;
+      sum += difference * score;
+    }
+    part[k] = sum;
+  });
+  double sum = 0.0;
+  for (const double x : part) sum += x;
+  for (std::size_t e = 0; e < a.extra.size(); ++e) {
+    double score = s.extra[e] - t.base.extra[e];
+    if (t.direction != nullptr) score -= t.alpha * t.direction->extra[e];
+    sum += (a.extra[e] - b.extra[e]) * score;
+  }
+  return sum;
+}
+
+/// The columns of R by position: rows_[p][c], padded to kPad columns.
 void Objective::fill_rows(const Residual& residual) const {
-  const std::size_t width = padded(outputs_);
+  const std::size_t width = padded(residual.columns);
   rows_.resize(static_cast<std::size_t>(x_.positions()) * width);
   const Chunks chunks{x_.positions(), 512};
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-    kernels::columns_to_rows(residual.values.data(), nullptr, 0.0, residual.stride, outputs_,
+    kernels::columns_to_rows(residual.values.data(), nullptr, 0.0, residual.stride, residual.columns,
                              chunks.begin(chunk), chunks.end(chunk) - chunks.begin(chunk),
                              rows_.data() + chunks.begin(chunk) * width, width, 0.0);
   });
 }
 
 /// gradient[f][0..width) of features[f], f < features.size(): reads rows_ a block of positions at a time.
-void Objective::gradient_rows(std::span<const Index> features, double* gradient) const {
-  const std::size_t width = padded(outputs_);
+void Objective::gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const {
   std::fill(gradient, gradient + features.size() * width, 0.0);
   for (std::size_t b = 0; b < x_.blocks(); ++b) {
     const double* rows = rows_.data() + b * x_.block_positions() * width;
@@ -189,11 +253,43 @@ void Objective::gradient_rows(std::span<const Index> features, double* gradient)
   }
 }
 
+/// The gradient of a feature's K outputs from its sums over the residual's columns.
+void Objective::expand_row(const Residual& residual, Index feature, const double* columns,
+                           double* gradient) const {
+  for (Index k = 0; k < outputs_; ++k) {
+    const double column = columns[residual.column_of[k]];
+    gradient[k] = residual.share[k] == 0.0 ? column : residual.share[k] * column;
+  }
+  for (std::size_t b = 0; b < x_.blocks(); ++b) {
+    const auto block = x_.column_block(feature, b);
+    const Index first = static_cast<Index>(b * x_.block_positions());
+    for (std::size_t i = 0; i < block.size; ++i)
+      for (const Index k : oracle_.gold_outputs(first + block.offset[i]))
+        if (residual.share[k] != 0.0) gradient[k] -= block.value == nullptr ? 1.0 : block.value[i];
+  }
+}
+
+/// sum_p x_pj [output k is in p's gold structure].
+double Objective::gold_count(Index feature, Index output) const {
+  double sum = 0.0;
+  for (std::size_t b = 0; b < x_.blocks(); ++b) {
+    const auto block = x_.column_block(feature, b);
+    const Index first = static_cast<Index>(b * x_.block_positions());
+    for (std::size_t i = 0; i < block.size; ++i)
+      for (const Index k : oracle_.gold_outputs(first + block.offset[i]))
+        if (k == output) sum += block.value == nullptr ? 1.0 : block.value[i];
+  }
+  return sum;
+}
+
 void Objective::partial_gradient(const Residual& residual, std::span<const Coord> set,
                                  std::span<const double> w, std::span<double> out) const {
   const std::size_t unary =
       static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
-  const std::size_t width = padded(outputs_);
+  const std::size_t width = padded(residual.columns);
+  auto column_of = [&](Coord c) -> std::size_t {
+    return residual.column_index(static_cast<Index>(c % outputs_));
+  };
 
   // A feature with many outputs in the set is cheaper as a whole row; the others gather from the residual's
   // columns.
@@ -215,8 +311,8 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
     groups.push_back({j, i, end});
     i = end;
   }
-  // Turning the residual into rows touches every output of every position once.
-  const bool use_rows = saved > static_cast<double>(x_.positions()) * static_cast<double>(outputs_);
+  // Turning the residual into rows touches every column of every position once.
+  const bool use_rows = saved > static_cast<double>(x_.positions()) * static_cast<double>(residual.columns);
   if (use_rows) {
     std::erase_if(groups, [&](const Group& g) {
       return kGatherCost * static_cast<double>(g.end - g.begin) > static_cast<double>(width / kPad);
@@ -236,31 +332,31 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
       std::vector<Index> features(count);
       for (std::size_t g = 0; g < count; ++g) features[g] = whole[first + g].feature;
       AlignedVector<double> gradient(count * width);
-      gradient_rows(features, gradient.data());
+      gradient_rows(features, width, gradient.data());
       for (std::size_t g = 0; g < count; ++g)
         for (std::size_t i = whole[first + g].begin; i < whole[first + g].end; ++i)
-          out[i] = gradient[g * width + set[i] % outputs_];
+          out[i] = gradient[g * width + column_of(set[i])];
     });
   }
 
-  // The rest by output, so that a column of the residual is read by all coordinates that need it.
-  std::vector<std::size_t> begin(outputs_ + std::size_t{1}, 0);
+  // The rest by column, so that a column of the residual is read by all coordinates that need it.
+  std::vector<std::size_t> begin(residual.columns + std::size_t{1}, 0);
   for (const Group& g : groups)
-    for (std::size_t i = g.begin; i < g.end; ++i) ++begin[set[i] % outputs_ + 1];
-  for (Index k = 0; k < outputs_; ++k) begin[k + 1] += begin[k];
+    for (std::size_t i = g.begin; i < g.end; ++i) ++begin[column_of(set[i]) + 1];
+  for (Index k = 0; k < residual.columns; ++k) begin[k + 1] += begin[k];
   std::vector<std::size_t> order(begin.back()), next(begin.begin(), begin.end() - 1);
   for (const Group& g : groups)
-    for (std::size_t i = g.begin; i < g.end; ++i) order[next[set[i] % outputs_]++] = i;
+    for (std::size_t i = g.begin; i < g.end; ++i) order[next[column_of(set[i])]++] = i;
   struct Task {
-    Index output;
+    Index column;
     std::size_t begin, end;
   };
   std::vector<Task> tasks;
-  for (Index k = 0; k < outputs_; ++k)
+  for (Index k = 0; k < residual.columns; ++k)
     for (std::size_t b = begin[k]; b < begin[k + 1]; b += kCoordinatesPerTask)
       tasks.push_back({k, b, std::min(b + kCoordinatesPerTask, begin[k + 1])});
   parallel_.for_each(tasks.size(), [&](std::size_t t) {
-    const double* column = residual.values.data() + tasks[t].output * residual.stride;
+    const double* column = residual.column(tasks[t].column);
     double acc[kCoordinatesPerTask] = {};
     for (std::size_t b = 0; b < x_.blocks(); ++b)
       for (std::size_t o = tasks[t].begin; o < tasks[t].end; ++o) {
@@ -273,6 +369,16 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
     for (std::size_t o = tasks[t].begin; o < tasks[t].end; ++o) out[order[o]] = acc[o - tasks[t].begin];
   });
 
+  if (!residual.one_each()) {
+    const Chunks chunks{unary, 256};
+    parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+        const Index k = static_cast<Index>(set[i] % outputs_);
+        if (!residual.owns(k))
+          out[i] = residual.share[k] * out[i] - gold_count(static_cast<Index>(set[i] / outputs_), k);
+      }
+    });
+  }
   for (std::size_t i = unary; i < set.size(); ++i) out[i] = residual.extra[set[i] - unary_];
   if (mu_ > 0)
     for (std::size_t i = 0; i < set.size(); ++i) out[i] += mu_ * w[i];
@@ -281,20 +387,25 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
 template <class Row>
 void Objective::for_each_gradient_row(const Residual& residual, const Row& row) const {
   fill_rows(residual);
-  const std::size_t width = padded(outputs_);
+  const std::size_t width = padded(residual.columns);
   parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
     // Few features at a time, so that memory follows K and not the number of features.
     constexpr std::size_t kFeaturesAtOnce = 128;
     const Index end = feature_chunk_begin_[chunk + 1];
     std::vector<Index> features;
     AlignedVector<double> gradient;
+    std::vector<double> expanded(residual.one_each() ? 0 : outputs_);
     for (Index first = feature_chunk_begin_[chunk]; first < end; first += kFeaturesAtOnce) {
       const std::size_t n = std::min<std::size_t>(kFeaturesAtOnce, end - first);
       features.resize(n);
       gradient.resize(n * width);
       for (std::size_t f = 0; f < n; ++f) features[f] = first + static_cast<Index>(f);
-      gradient_rows(features, gradient.data());
-      for (std::size_t f = 0; f < n; ++f) row(chunk, features[f], gradient.data() + f * width);
+      gradient_rows(features, width, gradient.data());
+      for (std::size_t f = 0; f < n; ++f) {
+        const double* columns = gradient.data() + f * width;
+        if (!residual.one_each()) expand_row(residual, features[f], columns, expanded.data());
+        row(chunk, features[f], residual.one_each() ? columns : expanded.data());
+      }
     }
   });
 }

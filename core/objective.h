@@ -33,12 +33,16 @@ class Objective {
   Coord dimension() const { return unary_ + oracle_.extra_weights(); }
   const Parallel& parallel() const { return parallel_; }
   const Oracle& oracle() const { return oracle_; }
+  /// X, for solvers that walk it by rows or columns themselves.
+  const DesignMatrix& x() const { return x_; }
 
-  /// Zero-filled buffers of the right shape.
+  /// Buffers of the right shape: zero-filled, or without a column yet where the oracle collapses().
   Scores make_scores() const;
   Residual make_residual() const { return make_scores(); }
 
-  /// S = X W for a sparse w (also used for directions).
+  /// S = X W for a sparse w (also used for directions). Where the oracle collapses(), `out` gets columns for
+  /// the outputs of all coordinates given, also those whose value is 0: a residual inferred there has own
+  /// columns for them.
   void scores(const SparseVector& w, Scores& out) const { scores(w.index, w.value, out); }
   void scores(std::span<const Coord> index, std::span<const double> value, Scores& out) const;
   /// base += alpha * direction.
@@ -46,6 +50,10 @@ class Objective {
 
   /// One pass: l at the scores; fills the residual where it is not null. Counted in passes().
   double infer(const ScorePoint& at, Residual* residual);
+  /// The same over some instances (Oracle::infer_some); counted as their share of a pass.
+  double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual);
+  /// sum over outputs and positions of (a - b)*(s - t), extra weights included: a inferred at s, b at t.
+  double inner(const Residual& a, const Residual& b, const Scores& s, const ScorePoint& t) const;
 
   /// out[i] = (gradient of the smooth part) at coordinate set[i]; w[i] is the weight there. `set` ascending.
   void partial_gradient(const Residual& residual, std::span<const Coord> set, std::span<const double> w,
@@ -79,7 +87,9 @@ class Objective {
   template <class Row>
   void for_each_gradient_row(const Residual& residual, const Row& row) const;
   void fill_rows(const Residual& residual) const;
-  void gradient_rows(std::span<const Index> features, double* gradient) const;
+  void gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const;
+  void expand_row(const Residual& residual, Index feature, const double* columns, double* gradient) const;
+  double gold_count(Index feature, Index output) const;
   std::size_t feature_chunks() const { return feature_chunk_begin_.size() - 1; }
 
   const DesignMatrix& x_;
@@ -90,7 +100,7 @@ class Objective {
   Coord unary_;
   double passes_ = 0.0;
   std::vector<Index> feature_chunk_begin_;  ///< features cut into chunks of about equal nonzeros
-  mutable AlignedVector<double> rows_;      ///< R by position, for full gradients
+  mutable AlignedVector<double> rows_;      ///< the columns of R by position, for full gradients
 };
 
 /// Coordinate c of the minimum-norm subgradient of F, from the smooth part's gradient g and weight w there

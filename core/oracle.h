@@ -1,6 +1,7 @@
 #pragma once
 /// Inference oracles work on scores alone: they know structure and gold outputs, never a feature.
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -13,18 +14,62 @@
 
 namespace proxbench {
 
-/// A number for each (output k, position p), stored by output: value(k, p) = values[k*stride + p], stride =
-/// padded(positions); and one for each extra weight of the oracle.
+/// A number for each (output k, position p), stored by output in columns of stride = padded(positions)
+/// numbers; and one for each extra weight of the oracle.
+///
+/// Most oracles have a column for every output: column k is output k's. An oracle that collapses()
+/// (hierarchies) has columns for some outputs only:
+/// - Scores: outputs without a column have score 0 everywhere.
+/// - Residual: outputs without a column of their own share one, value(k, p) = share[k] *
+///   column(column_of[k])[p] - [k is in p's gold structure].
 struct OutputColumns {
-  OutputColumns() = default;
-  OutputColumns(Index outputs, std::size_t positions, std::size_t extra_weights)
-      : stride(padded(positions)), values(stride * outputs, 0.0), extra(extra_weights, 0.0) {}
-  std::span<double> column(Index k) { return {values.data() + k * stride, stride}; }
-  std::span<const double> column(Index k) const { return {values.data() + k * stride, stride}; }
+  static constexpr Index kNoColumn = static_cast<Index>(-1);
 
+  OutputColumns() = default;
+  /// A column for every output, zero-filled.
+  OutputColumns(Index outputs, std::size_t positions, std::size_t extra_weights)
+      : columns(outputs),
+        stride(padded(positions)),
+        values(stride * outputs, 0.0),
+        extra(extra_weights, 0.0) {}
+  /// No column yet.
+  static OutputColumns collapsed(Index outputs, std::size_t positions, std::size_t extra_weights) {
+    OutputColumns out(0, positions, extra_weights);
+    out.column_of.assign(outputs, kNoColumn);
+    return out;
+  }
+
+  /// Column i, 0 <= i < columns.
+  double* column(std::size_t i) { return values.data() + i * stride; }
+  const double* column(std::size_t i) const { return values.data() + i * stride; }
+  bool one_each() const { return column_of.empty(); }
+  /// The column that output k reads; kNoColumn: none.
+  Index column_index(Index k) const { return column_of.empty() ? k : column_of[k]; }
+  /// Whether output k reads a column as it stands (Residual).
+  bool owns(Index k) const { return share.empty() || share[k] == 0.0; }
+
+  /// Forgets all columns and gives `n` fresh ones, not filled; column_of is left to the caller.
+  void resize_columns(Index n) {
+    columns = n;
+    values.resize(n * stride);
+  }
+  /// Gives output k a column of zeros where it has none; returns its index. Not where one_each().
+  Index add_column(Index k) {
+    if (column_of[k] == kNoColumn) {
+      column_of[k] = columns;
+      values.resize((columns + std::size_t{1}) * stride);
+      std::fill_n(column(columns), stride, 0.0);
+      ++columns;
+    }
+    return column_of[k];
+  }
+
+  Index columns = 0;
   std::size_t stride = 0;
-  AlignedVector<double> values;
+  AlignedVector<double> values;  ///< columns * stride
   std::vector<double> extra;
+  std::vector<Index> column_of = {};  ///< size K, or empty: one column each
+  std::vector<double> share = {};     ///< size K, 0 where the column is the output's own; empty: all are
 };
 
 /// S = X W, with the extra weights themselves in `extra`.
@@ -56,14 +101,27 @@ class Oracle {
   virtual ~Oracle() = default;
   virtual Index outputs() const = 0;
   virtual std::size_t positions() const = 0;
-  virtual std::size_t instances() const = 0;
+  std::size_t instances() const { return begin().size() - 1; }
+  /// Instance i holds the positions [begin()[i], begin()[i+1]).
+  virtual std::span<const Index> begin() const = 0;
   /// Number of weights of the oracle's own (chain: K*K transitions; others: 0).
   virtual std::size_t extra_weights() const = 0;
+  /// Whether outputs without a column in the scores need not be looked at one by one: then scores and
+  /// residuals have columns for some outputs only (see OutputColumns), and a residual has own columns at
+  /// least for all outputs that the scores have columns for.
+  virtual bool collapses() const { return false; }
+  /// The outputs that are on at this position in the gold structure: the label, or the nodes of a path.
+  virtual std::span<const Index> gold_outputs(Index position) const = 0;
 
   /// One pass: returns sum_i [A_i - score of the gold structure]; with `residual` (same shape as the scores)
   /// also fills marginals - gold and the gradient with respect to the extra weights.
   /// Requires every gold output known; throws Error otherwise.
   virtual double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const = 0;
+
+  /// The same over some instances alone. Scores and residual hold their positions only, one instance after
+  /// the other in the order given: stride = padded(number of their positions).
+  virtual double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
+                            const Parallel& parallel) const = 0;
 
   /// log p(gold) and entropy of every instance, terms.size() == instances().
   virtual void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,

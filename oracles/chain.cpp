@@ -122,20 +122,44 @@ struct ChainOracle::Workspace {
   std::vector<double> gold_score;
 };
 
-ChainOracle::ChainOracle(const Dataset& data)
-    : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold) {
-  if (outputs_ == 0) throw Error("chain oracle: no labels");
-  chunk_begin_.push_back(0);
+/// Sets chunk_begin.
+void ChainOracle::Sequences::cut() {
+  chunk_begin.assign(1, 0);
   std::size_t filled = 0;
-  for (std::size_t i = 0; i + 1 < begin_.size(); ++i) {
-    if (begin_[i] == begin_[i + 1]) throw Error("chain oracle: sequence " + std::to_string(i) + " is empty");
-    filled += begin_[i + 1] - begin_[i];
-    if (filled >= kChunkPositions || i + 2 == begin_.size()) {
-      chunk_begin_.push_back(i + 1);
+  for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
+    filled += begin[i + 1] - begin[i];
+    if (filled >= kChunkPositions || i + 2 == begin.size()) {
+      chunk_begin.push_back(i + 1);
       filled = 0;
     }
   }
-  for (const Index y : gold_) gold_known_ = gold_known_ && y < outputs_;
+}
+
+ChainOracle::ChainOracle(const Dataset& data) : outputs_(data.outputs()) {
+  if (outputs_ == 0) throw Error("chain oracle: no labels");
+  for (std::size_t i = 0; i + 1 < data.begin.size(); ++i)
+    if (data.begin[i] == data.begin[i + 1])
+      throw Error("chain oracle: sequence " + std::to_string(i) + " is empty");
+  all_.begin = data.begin;
+  all_.gold = data.gold;
+  all_.cut();
+  for (const Index y : all_.gold) gold_known_ = gold_known_ && y < outputs_;
+}
+
+/// This thread's buffers: they live as long as the thread, and are mostly the same size again at the next
+/// call.
+ChainOracle::Workspace& ChainOracle::workspace(std::size_t positions, std::size_t instances,
+                                               bool backward) const {
+  static thread_local Workspace work;
+  const std::size_t width = padded(outputs_);
+  work.score.resize(positions * width);
+  work.alpha.resize(positions * width);
+  work.log_partition.resize(instances);
+  if (backward) {
+    work.posterior.resize(positions * width);
+    work.pair.resize(width * width);
+  }
+  return work;
 }
 
 void ChainOracle::require_gold() const {
@@ -163,16 +187,22 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
 }
 
 /// Instances [first, last), whose scores lie in work.score. Fills work.log_partition; with `backward` also
-/// posterior and pair. Returns sum of log-partitions. Rabiner's scaling: alpha_t sums to one, c_t is the
-/// factor taken out at t.
-double ChainOracle::infer_linear(const Transitions& m, Workspace& work, std::size_t first, std::size_t last,
-                                 bool backward) const {
-  const std::size_t width = m.width, origin = begin_[first];
+/// posterior and pair. Returns the sum of log-partitions.
+double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
+                               std::size_t last, bool backward) const {
+  return m.linear() ? infer_linear(on, m, work, first, last, backward)
+                    : infer_log(on, m, work, first, last, backward);
+}
+
+/// Rabiner's scaling: alpha_t sums to one, c_t is the factor taken out at t.
+double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, Workspace& work,
+                                 std::size_t first, std::size_t last, bool backward) const {
+  const std::size_t width = m.width, origin = on.begin[first];
   AlignedVector<double> beta(width);
-  std::vector<double> inverse_scale(begin_[last] - origin);
+  std::vector<double> inverse_scale(on.begin[last] - origin);
   double total = 0.0;
   for (std::size_t i = first; i < last; ++i) {
-    const std::size_t begin = begin_[i] - origin, end = begin_[i + 1] - origin;
+    const std::size_t begin = on.begin[i] - origin, end = on.begin[i + 1] - origin;
     double log_partition = static_cast<double>(end - begin - 1) * m.largest;
     for (std::size_t t = begin; t < end; ++t) {
       double* e = work.score.data() + t * width;
@@ -214,7 +244,7 @@ double ChainOracle::infer_linear(const Transitions& m, Workspace& work, std::siz
     }
   }
   if (backward) {
-    const std::size_t n = begin_[last] - origin;
+    const std::size_t n = on.begin[last] - origin;
     std::fill(work.pair.begin(), work.pair.end(), 0.0);
     accumulate_outer(work.alpha.data(), work.score.data(), n - 1, outputs_, width, work.pair.data());
     for (std::size_t e = 0; e < width * width; ++e) work.pair[e] *= m.forward[e];
@@ -224,9 +254,9 @@ double ChainOracle::infer_linear(const Transitions& m, Workspace& work, std::siz
 
 /// The same with logarithms throughout: slow, and right for any finite scores. Messages are normalised at
 /// each position, and so are the marginals, so that rounding does not grow with the length of the sequence.
-double ChainOracle::infer_log(const Transitions& m, Workspace& work, std::size_t first, std::size_t last,
-                              bool backward) const {
-  const std::size_t width = m.width, origin = begin_[first], labels = outputs_;
+double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
+                              std::size_t last, bool backward) const {
+  const std::size_t width = m.width, origin = on.begin[first], labels = outputs_;
   std::vector<double> beta(labels), next(labels), terms(labels), edges(labels * labels);
   auto normalise = [](std::span<double> x) {
     const double log_sum = log_sum_exp(x.data(), x.size());
@@ -236,7 +266,7 @@ double ChainOracle::infer_log(const Transitions& m, Workspace& work, std::size_t
   double total = 0.0;
   if (backward) std::fill(work.pair.begin(), work.pair.end(), 0.0);
   for (std::size_t i = first; i < last; ++i) {
-    const std::size_t begin = begin_[i] - origin, end = begin_[i + 1] - origin;
+    const std::size_t begin = on.begin[i] - origin, end = on.begin[i + 1] - origin;
     double log_partition = 0.0;
     for (std::size_t t = begin; t < end; ++t) {
       const double* s = work.score.data() + t * width;
@@ -279,43 +309,51 @@ double ChainOracle::infer_log(const Transitions& m, Workspace& work, std::size_t
 }
 
 double ChainOracle::infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const {
+  return infer_on(all_, at, residual, parallel);
+}
+
+double ChainOracle::infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
+                               const Parallel& parallel) const {
+  Sequences some;
+  for (const Index i : instances) {
+    some.gold.insert(some.gold.end(), all_.gold.begin() + all_.begin[i],
+                     all_.gold.begin() + all_.begin[i + 1]);
+    some.begin.push_back(static_cast<Index>(some.gold.size()));
+  }
+  some.cut();
+  return infer_on(some, at, residual, parallel);
+}
+
+double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual* residual,
+                             const Parallel& parallel) const {
   require_gold();
   const Transitions m = transitions(at);
-  const std::size_t width = m.width, chunks = chunk_begin_.size() - 1;
+  const std::size_t width = m.width, chunks = on.chunk_begin.size() - 1;
   const std::size_t pair_size = residual != nullptr ? width * width : 0;
   std::vector<double> loss(chunks);
   AlignedVector<double> pair(pair_size * chunks);
   parallel.for_each(chunks, [&](std::size_t chunk) {
-    // Buffers live as long as the thread: they are the same size again at the next call.
-    static thread_local Workspace work;
-    const std::size_t first = chunk_begin_[chunk], last = chunk_begin_[chunk + 1];
-    const std::size_t origin = begin_[first], n = begin_[last] - origin;
-    work.score.resize(n * width);
-    work.alpha.resize(n * width);
-    work.log_partition.resize(last - first);
-    if (residual != nullptr) {
-      work.posterior.resize(n * width);
-      work.pair.resize(width * width);
-    }
+    const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1];
+    const std::size_t origin = on.begin[first], n = on.begin[last] - origin;
+    Workspace& work = workspace(n, last - first, residual != nullptr);
     kernels::columns_to_rows(at.base.values.data(), at.direction ? at.direction->values.data() : nullptr,
                              at.alpha, at.base.stride, outputs_, origin, n, work.score.data(), width,
                              kMinusInfinity);
     double gold = 0.0;
     for (std::size_t i = first; i < last; ++i)
-      for (std::size_t p = begin_[i]; p < begin_[i + 1]; ++p) {
-        gold += work.score[(p - origin) * width + gold_[p]];
-        if (p + 1 < begin_[i + 1]) gold += m.score[gold_[p] * std::size_t{outputs_} + gold_[p + 1]];
+      for (std::size_t p = on.begin[i]; p < on.begin[i + 1]; ++p) {
+        gold += work.score[(p - origin) * width + on.gold[p]];
+        if (p + 1 < on.begin[i + 1]) gold += m.score[on.gold[p] * std::size_t{outputs_} + on.gold[p + 1]];
       }
-    const double log_partitions = m.linear() ? infer_linear(m, work, first, last, residual != nullptr)
-                                             : infer_log(m, work, first, last, residual != nullptr);
-    loss[chunk] = log_partitions - gold;
+    loss[chunk] = infer_rows(on, m, work, first, last, residual != nullptr) - gold;
     if (residual == nullptr) return;
-    for (std::size_t p = origin; p < origin + n; ++p) work.posterior[(p - origin) * width + gold_[p]] -= 1.0;
+    for (std::size_t p = origin; p < origin + n; ++p)
+      work.posterior[(p - origin) * width + on.gold[p]] -= 1.0;
     kernels::rows_to_columns(work.posterior.data(), width, outputs_, origin, n, residual->values.data(),
                              residual->stride);
     for (std::size_t i = first; i < last; ++i)
-      for (std::size_t p = begin_[i]; p + 1 < begin_[i + 1]; ++p)
-        work.pair[gold_[p] * width + gold_[p + 1]] -= 1.0;
+      for (std::size_t p = on.begin[i]; p + 1 < on.begin[i + 1]; ++p)
+        work.pair[on.gold[p] * width + on.gold[p + 1]] -= 1.0;
     std::copy_n(work.pair.data(), pair_size, pair.data() + chunk * pair_size);
   });
 
@@ -337,30 +375,22 @@ void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> 
   const Transitions m = transitions({scores});
   const std::size_t width = m.width, labels = outputs_;
   parallel.for_each(instances(), [&](std::size_t i) {
-    const std::size_t origin = begin_[i], n = begin_[i + 1] - origin;
-    Workspace work;
-    work.score.resize(n * width);
-    work.alpha.resize(n * width);
-    work.posterior.resize(n * width);
-    work.pair.resize(width * width);
-    work.log_partition.resize(1);
+    const std::size_t origin = all_.begin[i], n = all_.begin[i + 1] - origin;
+    Workspace& work = workspace(n, 1, true);
     kernels::columns_to_rows(scores.values.data(), nullptr, 0.0, scores.stride, labels, origin, n,
                              work.score.data(), width, kMinusInfinity);
     const AlignedVector<double> s = work.score;
-    if (m.linear())
-      infer_linear(m, work, i, i + 1, true);
-    else
-      infer_log(m, work, i, i + 1, true);
+    infer_rows(all_, m, work, i, i + 1, true);
     // Relative to the gold structure's scores, so that large scores common to all structures cancel.
     double log_gold = -work.log_partition[0], expected = 0.0;
     for (std::size_t t = 0; t < n; ++t) {
-      const double gold = s[t * width + gold_[origin + t]];
+      const double gold = s[t * width + all_.gold[origin + t]];
       log_gold += gold;
       for (std::size_t k = 0; k < labels; ++k)
         expected += work.posterior[t * width + k] * (s[t * width + k] - gold);
       if (t + 1 < n) {
-        log_gold += m.score[gold_[origin + t] * labels + gold_[origin + t + 1]];
-        expected -= m.score[gold_[origin + t] * labels + gold_[origin + t + 1]];
+        log_gold += m.score[all_.gold[origin + t] * labels + all_.gold[origin + t + 1]];
+        expected -= m.score[all_.gold[origin + t] * labels + all_.gold[origin + t + 1]];
       }
     }
     for (std::size_t a = 0; a < labels; ++a)
@@ -375,21 +405,13 @@ void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Inde
   if (decoding == Decoding::kStructure) return viterbi(scores, outputs, parallel);
   const Transitions m = transitions({scores});
   const std::size_t width = m.width;
-  parallel.for_each(chunk_begin_.size() - 1, [&](std::size_t chunk) {
-    const std::size_t first = chunk_begin_[chunk], last = chunk_begin_[chunk + 1];
-    const std::size_t origin = begin_[first], n = begin_[last] - origin;
-    Workspace work;
-    work.score.resize(n * width);
-    work.alpha.resize(n * width);
-    work.posterior.resize(n * width);
-    work.pair.resize(width * width);
-    work.log_partition.resize(last - first);
+  parallel.for_each(all_.chunk_begin.size() - 1, [&](std::size_t chunk) {
+    const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
+    const std::size_t origin = all_.begin[first], n = all_.begin[last] - origin;
+    Workspace& work = workspace(n, last - first, true);
     kernels::columns_to_rows(scores.values.data(), nullptr, 0.0, scores.stride, outputs_, origin, n,
                              work.score.data(), width, kMinusInfinity);
-    if (m.linear())
-      infer_linear(m, work, first, last, true);
-    else
-      infer_log(m, work, first, last, true);
+    infer_rows(all_, m, work, first, last, true);
     for (std::size_t p = 0; p < n; ++p) {
       const double* posterior = work.posterior.data() + p * width;
       outputs[origin + p] = static_cast<Index>(std::max_element(posterior, posterior + outputs_) - posterior);
@@ -400,11 +422,11 @@ void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Inde
 /// The best label sequence; of equal ones, that with the smaller label at the latest difference.
 void ChainOracle::viterbi(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const {
   const std::size_t labels = outputs_;
-  parallel.for_each(chunk_begin_.size() - 1, [&](std::size_t chunk) {
+  parallel.for_each(all_.chunk_begin.size() - 1, [&](std::size_t chunk) {
     std::vector<double> best(labels), next(labels);
     std::vector<Index> back;
-    for (std::size_t i = chunk_begin_[chunk]; i < chunk_begin_[chunk + 1]; ++i) {
-      const std::size_t begin = begin_[i], n = begin_[i + 1] - begin;
+    for (std::size_t i = all_.chunk_begin[chunk]; i < all_.chunk_begin[chunk + 1]; ++i) {
+      const std::size_t begin = all_.begin[i], n = all_.begin[i + 1] - begin;
       back.assign(n * labels, 0);
       for (std::size_t k = 0; k < labels; ++k) best[k] = scores.values[k * scores.stride + begin];
       for (std::size_t t = 1; t < n; ++t) {

@@ -25,11 +25,15 @@ class ChainOracle final : public Oracle {
   explicit ChainOracle(const Dataset& data);
 
   Index outputs() const override { return outputs_; }
-  std::size_t positions() const override { return gold_.size(); }
-  std::size_t instances() const override { return begin_.size() - 1; }
+  std::size_t positions() const override { return all_.gold.size(); }
+  std::span<const Index> begin() const override { return all_.begin; }
   std::size_t extra_weights() const override { return static_cast<std::size_t>(outputs_) * outputs_; }
 
+  std::span<const Index> gold_outputs(Index position) const override { return {&all_.gold[position], 1}; }
+
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
+  double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
+                    const Parallel& parallel) const override;
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
@@ -38,17 +42,27 @@ class ChainOracle final : public Oracle {
  private:
   struct Transitions;
   struct Workspace;
+  /// Sequences whose positions follow each other.
+  struct Sequences {
+    std::vector<Index> begin{0}, gold;
+    std::vector<std::size_t> chunk_begin{0};  ///< sequences cut into chunks of about equal positions
+    void cut();
+  };
+  double infer_on(const Sequences& on, const ScorePoint& at, Residual* residual,
+                  const Parallel& parallel) const;
   void viterbi(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const;
   void require_gold() const;
   Transitions transitions(const ScorePoint& at) const;
-  double infer_linear(const Transitions& m, Workspace& work, std::size_t first, std::size_t last,
-                      bool backward) const;
-  double infer_log(const Transitions& m, Workspace& work, std::size_t first, std::size_t last,
-                   bool backward) const;
+  Workspace& workspace(std::size_t positions, std::size_t instances, bool backward) const;
+  double infer_rows(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
+                    std::size_t last, bool backward) const;
+  double infer_linear(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
+                      std::size_t last, bool backward) const;
+  double infer_log(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
+                   std::size_t last, bool backward) const;
 
   Index outputs_;
-  std::vector<Index> begin_, gold_;
-  std::vector<std::size_t> chunk_begin_;  ///< instances cut into chunks of about equal positions
+  Sequences all_;
   bool gold_known_ = true;
 };
 

@@ -68,27 +68,8 @@ ProxStep::Move ProxStep::move(const Objective& objective, const Anchor& anchor, 
 
 double ProxStep::curvature(const Objective& objective, const Anchor& anchor, const Point& next,
                            double squared) {
-  const ScorePoint& at = anchor.scores;
-  auto product = [&](std::span<const double> r, std::span<const double> r0, std::span<const double> s,
-                     std::span<const double> base, std::span<const double> direction, std::size_t begin,
-                     std::size_t end) {
-    double sum = 0.0;
-    for (std::size_t i = begin; i < end; ++i) {
-      const double s0 = direction.empty() ? base[i] : base[i] + at.alpha * direction[i];
-      sum += (r[i] - r0[i]) * (s[i] - s0);
-    }
-    return sum;
-  };
-  const std::span<const double> none;
-  const double unary =
-      sum_range(objective.parallel(), next.scores.values.size(), [&](std::size_t begin, std::size_t end) {
-        return product(next.residual.values, anchor.residual.values, next.scores.values, at.base.values,
-                       at.direction ? std::span<const double>(at.direction->values) : none, begin, end);
-      });
-  const double extra = product(next.residual.extra, anchor.residual.extra, next.scores.extra, at.base.extra,
-                               at.direction ? std::span<const double>(at.direction->extra) : none, 0,
-                               next.scores.extra.size());
-  return unary + extra + objective.mu() * squared;
+  return objective.inner(next.residual, anchor.residual, next.scores, anchor.scores) +
+         objective.mu() * squared;
 }
 
 void ProxStep::initialise(Objective& objective, const Anchor& anchor, Point& scratch) {

@@ -74,10 +74,16 @@ class HookedOracle final : public Oracle {
       : inner_(inner), hook_(std::move(hook)) {}
   Index outputs() const override { return inner_.outputs(); }
   std::size_t positions() const override { return inner_.positions(); }
-  std::size_t instances() const override { return inner_.instances(); }
+  std::span<const Index> begin() const override { return inner_.begin(); }
   std::size_t extra_weights() const override { return inner_.extra_weights(); }
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
     return hook_(calls++, inner_.infer(at, residual, parallel));
+  }
+  bool collapses() const override { return inner_.collapses(); }
+  std::span<const Index> gold_outputs(Index position) const override { return inner_.gold_outputs(position); }
+  double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
+                    const Parallel& parallel) const override {
+    return hook_(calls++, inner_.infer_some(instances, at, residual, parallel));
   }
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override {
