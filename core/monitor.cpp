@@ -123,8 +123,14 @@ bool Monitor::step(std::int64_t iteration, const SparseVector& w, std::uint64_t 
 }
 
 bool Monitor::step(std::int64_t iteration, std::span<const double> w) {
+  return step(
+      iteration, [&] { return SparseVector::from_dense(w); }, w.size());
+}
+
+bool Monitor::step(std::int64_t iteration, const std::function<SparseVector()>& iterate,
+                   std::uint64_t working_set) {
   pause();
-  if (due(iteration)) take_sample(iteration, SparseVector::from_dense(w), w.size());
+  if (due(iteration)) take_sample(iteration, iterate(), working_set);
   return proceed(iteration);
 }
 

@@ -87,6 +87,9 @@ class Monitor {
   bool step(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
   /// The same for solvers that keep w dense; the copy is made off the clock.
   bool step(std::int64_t iteration, std::span<const double> w);
+  /// The same for solvers that keep w in a form of their own: iterate() makes its nonzeros, off the clock and
+  /// only where a sample is due. What it returns must not depend on whether it was called before.
+  bool step(std::int64_t iteration, const std::function<SparseVector()>& iterate, std::uint64_t working_set);
 
   /// Stops the clock and makes sure the last iterate has been sampled. Called by whoever called the solver.
   void finish(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);

@@ -82,6 +82,28 @@ TEST(Monitor, TakesDenseIteratesToo) {
   EXPECT_EQ(monitor.trace().back().working_set, w.size());
 }
 
+TEST(Monitor, AsksForTheIterateOnlyWhereASampleIsDueAndOffTheClock) {
+  Problem problem;
+  Monitor monitor(*problem.evaluator, *problem.objective, {.sample_growth = 1e9, .dense_samples = 2});
+  monitor.start(SparseVector{});
+  int made = 0;
+  for (int i = 1; i <= 20; ++i)
+    monitor.step(
+        i,
+        [&] {
+          const double before = monitor.seconds();
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          EXPECT_EQ(monitor.seconds(), before);
+          ++made;
+          return good_weights();
+        },
+        3);
+  EXPECT_EQ(made, 2);
+  EXPECT_EQ(monitor.trace().size(), 3u);
+  EXPECT_EQ(monitor.trace().back().nnz, 2u);
+  EXPECT_EQ(monitor.trace().back().working_set, 3u);
+}
+
 TEST(Monitor, ItsOwnWorkIsOffTheClock) {
   Problem problem;
   Monitor monitor(*problem.evaluator, *problem.objective, {});

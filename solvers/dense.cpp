@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/kernels.h"
 
@@ -100,6 +101,41 @@ void Point::evaluate(Objective& objective, bool with_residual) {
   objective.scores(nonzeros, scores);
   smooth = objective.infer({scores}, with_residual ? &residual : nullptr) + objective.l2(nonzeros.value);
   l1 = objective.l1(nonzeros.value);
+}
+
+bool Run::open(Point& now, std::span<double> gradient) {
+  problem_.monitor.start(problem_.start);
+  now.evaluate(problem_.objective);
+  if (!std::isfinite(now.value())) {
+    status_ = Status::kDiverged;
+    return false;
+  }
+  problem_.objective.gradient(now.residual, now.w, gradient);
+  status_ = Status::kConverged;
+  return !(kkt(now, gradient) <= problem_.kkt_target());
+}
+
+double Run::kkt(const Point& at, std::span<const double> gradient) const {
+  const Objective& objective = problem_.objective;
+  return dense::kkt(objective.parallel(), at.w, gradient, objective.lambda());
+}
+
+bool Run::step(const Point& now, double kkt) {
+  const bool go_on = problem_.monitor.step(++iterations_, now.nonzeros, now.w.size());
+  if (kkt <= problem_.kkt_target())
+    status_ = Status::kConverged;
+  else if (!go_on)
+    status_ = problem_.monitor.stop_status();
+  else if (guard_.stalled(now.value(), kkt))
+    status_ = Status::kStalled;
+  else
+    return true;
+  return false;
+}
+
+SolveResult Run::result(Point& now, Status status) {
+  return {
+      .status = status, .w = std::move(now.nonzeros), .iterations = iterations_, .working_set = now.w.size()};
 }
 
 OptionSpec patience_option(std::int64_t default_value) {

@@ -79,4 +79,28 @@ class StallGuard {
 /// The option that sets it.
 OptionSpec patience_option(std::int64_t default_value);
 
+/// How a run over dense points opens and closes: where it starts, when it is over, and what is returned.
+class Run {
+ public:
+  Run(const SolveProblem& problem, std::int64_t patience) : problem_(problem), guard_(patience) {}
+
+  /// Starts the clock and fills `now` and its gradient at the starting point. False: the run is over.
+  bool open(Point& now, std::span<double> gradient);
+  /// kkt at a point, from the gradient there.
+  double kkt(const Point& at, std::span<const double> gradient) const;
+  /// Ends an iteration that arrived at `now`; kkt there where it is known (else infinity). False: the run is
+  /// over.
+  bool step(const Point& now, double kkt);
+
+  /// The result at `now`, which is left without its nonzeros.
+  SolveResult result(Point& now) { return result(now, status_); }
+  SolveResult result(Point& now, Status status);
+
+ private:
+  const SolveProblem& problem_;
+  StallGuard guard_;
+  Status status_ = Status::kConverged;
+  std::int64_t iterations_ = 0;
+};
+
 }  // namespace proxbench::dense

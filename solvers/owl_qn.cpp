@@ -97,7 +97,6 @@ OwlQn::OwlQn(const Options& options)
 
 SolveResult OwlQn::solve(const SolveProblem& problem) {
   Objective& objective = problem.objective;
-  Monitor& monitor = problem.monitor;
   const Parallel& parallel = objective.parallel();
   const double lambda = objective.lambda();
   const std::size_t d = objective.dimension();
@@ -105,21 +104,8 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
   dense::Point now(objective, problem.start), next(objective, problem.start);
   std::vector<double> g(d), g_next(d), v(d), p(d);
   Memory memory(memory_, d, parallel);
-  dense::StallGuard guard(patience_);
-  SolveResult result;
-  auto done = [&](Status status) {
-    result.status = status;
-    result.w = std::move(now.nonzeros);
-    result.working_set = d;
-    return result;
-  };
-
-  monitor.start(problem.start);
-  now.evaluate(objective);
-  if (!std::isfinite(now.value())) return done(Status::kDiverged);
-  objective.gradient(now.residual, now.w, g);
-  double kkt = dense::kkt(parallel, now.w, g, lambda);
-  if (kkt <= problem.kkt_target()) return done(Status::kConverged);
+  dense::Run run(problem, patience_);
+  if (!run.open(now, g)) return run.result(now);
 
   /// p = pi(H v; v).
   auto find_direction = [&] {
@@ -166,19 +152,13 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
       find_direction();
       moved = search();
     }
-    if (!moved) return done(Status::kStalled);
+    if (!moved) return run.result(now, Status::kStalled);
 
     objective.gradient(next.residual, next.w, g_next);
     memory.update(next.w, now.w, g_next, g, omega_);
     std::swap(now, next);
     std::swap(g, g_next);
-    ++result.iterations;
-
-    kkt = dense::kkt(parallel, now.w, g, lambda);
-    const bool go_on = monitor.step(result.iterations, now.nonzeros, d);
-    if (kkt <= problem.kkt_target()) return done(Status::kConverged);
-    if (!go_on) return done(monitor.stop_status());
-    if (guard.stalled(now.value(), kkt)) return done(Status::kStalled);
+    if (!run.step(now, run.kkt(now, g))) return run.result(now);
   }
 }
 

@@ -9,7 +9,6 @@
 /// it follows the local curvature down as well as up. A trial costs one inference, which gives the residual
 /// too; an iteration adds one full gradient.
 
-#include <cmath>
 #include <utility>
 
 #include "solvers/prox_step.h"
@@ -26,43 +25,23 @@ class ProxGd final : public Solver {
 
   SolveResult solve(const SolveProblem& problem) override {
     Objective& objective = problem.objective;
-    Monitor& monitor = problem.monitor;
-    const Parallel& parallel = objective.parallel();
-    const std::size_t d = objective.dimension();
 
     dense::Point now(objective, problem.start), next(objective, problem.start);
-    std::vector<double> g(d);
+    std::vector<double> g(objective.dimension());
     dense::ProxStep step = step_;
-    dense::StallGuard guard(patience_);
-    SolveResult result;
-    auto done = [&](Status status) {
-      result.status = status;
-      result.w = std::move(now.nonzeros);
-      result.working_set = d;
-      return result;
-    };
+    dense::Run run(problem, patience_);
     auto anchor = [&] { return dense::Anchor{now.w, g, now.smooth, {now.scores}, now.residual}; };
 
-    monitor.start(problem.start);
-    now.evaluate(objective);
-    if (!std::isfinite(now.value())) return done(Status::kDiverged);
-    objective.gradient(now.residual, now.w, g);
-    if (dense::kkt(parallel, now.w, g, objective.lambda()) <= problem.kkt_target())
-      return done(Status::kConverged);
+    if (!run.open(now, g)) return run.result(now);
     step.initialise(objective, anchor(), next);
 
     while (true) {
-      if (!step.take(objective, anchor(), next, [](double) { return true; })) return done(Status::kStalled);
+      if (!step.take(objective, anchor(), next, [](double) { return true; }))
+        return run.result(now, Status::kStalled);
       std::swap(now, next);
       objective.gradient(now.residual, now.w, g);
       step.lipschitz *= growth_;
-      ++result.iterations;
-
-      const double kkt = dense::kkt(parallel, now.w, g, objective.lambda());
-      const bool go_on = monitor.step(result.iterations, now.nonzeros, d);
-      if (kkt <= problem.kkt_target()) return done(Status::kConverged);
-      if (!go_on) return done(monitor.stop_status());
-      if (guard.stalled(now.value(), kkt)) return done(Status::kStalled);
+      if (!run.step(now, run.kkt(now, g))) return run.result(now);
     }
   }
 

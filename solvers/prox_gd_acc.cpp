@@ -77,7 +77,6 @@ class ProxGdAcc final : public Solver {
 
 SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
   Objective& objective = problem.objective;
-  Monitor& monitor = problem.monitor;
   const Parallel& parallel = objective.parallel();
   const double target = problem.kkt_target();
   const std::size_t d = objective.dimension();
@@ -87,22 +86,9 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
   Residual residual_y = objective.make_residual();
   std::vector<double> y(d), g(d), g_now(d);
   dense::ProxStep step = step_;
-  dense::StallGuard guard(patience_);
   KktCheck check(target, check_);
-  SolveResult result;
-  auto done = [&](Status status) {
-    result.status = status;
-    result.w = std::move(now.nonzeros);
-    result.working_set = d;
-    return result;
-  };
-
-  monitor.start(problem.start);
-  now.evaluate(objective);
-  if (!std::isfinite(now.value())) return done(Status::kDiverged);
-  objective.gradient(now.residual, now.w, g_now);
-  double kkt = dense::kkt(parallel, now.w, g_now, objective.lambda());
-  if (kkt <= target) return done(Status::kConverged);
+  dense::Run run(problem, patience_);
+  if (!run.open(now, g_now)) return run.result(now);
   step.initialise(objective, {now.w, g_now, now.smooth, {now.scores}, now.residual}, next);
 
   bool gradient_known = true;  // at now, in g_now
@@ -111,8 +97,7 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
     if (theta == 0.0 && !gradient_known) {
       objective.infer({now.scores}, &now.residual);
       objective.gradient(now.residual, now.w, g_now);
-      kkt = dense::kkt(parallel, now.w, g_now, objective.lambda());
-      if (kkt <= target) return done(Status::kConverged);
+      if (run.kkt(now, g_now) <= target) return run.result(now, Status::kConverged);
     }
 
     bool moved;
@@ -137,7 +122,7 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
           std::isfinite(smooth) && step.take(objective, {y, g, smooth, at, residual_y}, next, wants_residual);
     }
     if (!moved) {
-      if (theta == 0.0) return done(Status::kStalled);
+      if (theta == 0.0) return run.result(now, Status::kStalled);
       t = 1.0;
       theta = 0.0;
       continue;
@@ -164,20 +149,16 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
 
     std::swap(previous, now);
     std::swap(now, next);
-    ++result.iterations;
     gradient_known = step.has_residual();
-    kkt = std::numeric_limits<double>::infinity();
+    double kkt = std::numeric_limits<double>::infinity();
     if (gradient_known) {
       objective.gradient(now.residual, now.w, g_now);
-      kkt = dense::kkt(parallel, now.w, g_now, objective.lambda());
+      kkt = run.kkt(now, g_now);
       check.failed(bound, kkt);
     } else {
       check.skipped();
     }
-    const bool go_on = monitor.step(result.iterations, now.nonzeros, d);
-    if (kkt <= target) return done(Status::kConverged);
-    if (!go_on) return done(monitor.stop_status());
-    if (guard.stalled(now.value(), kkt)) return done(Status::kStalled);
+    if (!run.step(now, kkt)) return run.result(now);
   }
 }
 
