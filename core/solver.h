@@ -47,6 +47,9 @@ struct SolverInfo {
   std::string paper;
   OptionTable options;
   std::function<std::unique_ptr<Solver>(const Options&)> make;
+  /// Whether it reaches any kkt target that rounding allows; otherwise it only comes near the optimum, and
+  /// is meant to be stopped by its limits.
+  bool exact = true;
 };
 
 }  // namespace proxbench

@@ -10,6 +10,7 @@ const Registry<SolverInfo>& solver_registry() {
     r.add(liblbfgs_owlqn_info());
     r.add(prox_gd_info());
     r.add(prox_gd_acc_info());
+    r.add(sgd_info());
     return r;
   }();
   return registry;

@@ -14,5 +14,6 @@ SolverInfo owl_qn_info();
 SolverInfo liblbfgs_owlqn_info();
 SolverInfo prox_gd_info();
 SolverInfo prox_gd_acc_info();
+SolverInfo sgd_info();
 
 }  // namespace proxbench

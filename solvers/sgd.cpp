@@ -1,0 +1,492 @@
+/// Stochastic gradient descent with cumulative l1 penalty (Tsuruoka, Tsujii, Ananiadou, "Stochastic gradient
+/// descent training for L1-regularized log-linear models with cumulative penalty", ACL 2009). Minimises
+///
+///     F(w) = lambda*||w||_1 + (mu/2)*||w||^2 + sum_i l_i(w)
+///
+/// instance by instance, in a new random order each pass. With N instances, the k-th step (k = 0, 1, ...) on
+/// instance i is
+///
+///     eta_k = eta0 / (1 + k/N)                                               (Zhong et al. 2014, section 6)
+///     u     = sum_{t <= k} eta_t * lambda/N      the penalty that each weight could have received so far
+///     w_c  -= eta_k * (d l_i / d w_c + mu_c*w_c)  for the weights of the features that i carries
+///     w_c   = max(0, w_c - (u + q_c)) where w_c > 0,  min(0, w_c + (u - q_c)) where w_c < 0  (section 3.2)
+///     q_c  += the change that this made           the penalty that w_c has received so far
+///
+/// so that a weight near 0 is charged what it owes over all steps, not the noise of one. F is a SUM of
+/// losses, so an instance's share of the penalty is lambda/N. The l2 term of a weight is shared among the
+/// instances that carry its feature, mu_c = mu / (their number): the shares add up to mu over a pass, and no
+/// other weight need be touched. The oracle's extra weights are on in every instance.
+///
+/// Lazy updates. Between two instances that carry its feature a weight changes by the penalty alone, so it is
+/// brought up to date when it is next needed. That is the same as charging every weight at every step, and
+/// charging a weight early changes nothing but rounding: let A_u be the map (w, q) -> (w', q') above, and
+/// u <= v. Always |q| <= u. For w > 0, A_u gives w' = max(0, w - (u + q)).
+/// - If w' > 0, then q' = -u, and A_v after A_u gives max(0, w' - (v - u)) = max(0, w - (v + q)): that of
+/// A_v.
+/// - If w' = 0, then w - (v + q) <= w - (u + q) <= 0, so A_v gives 0 as well, and q' = q - w both ways.
+/// w < 0 is its mirror image, and w = 0 stays with its q. So A_v A_u = A_v.
+///
+/// The loss of one instance is no estimate of F, so the solver does not see where it is: it stops by its
+/// limits, or where a full gradient, taken every `check_every` passes on the clock, shows kkt <= the target.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "core/kernels.h"
+#include "core/random.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+/// Weights in a task. A step on an instance takes a fraction of a millisecond, and on a busy machine that is
+/// less than waking and waiting for another thread: only instances with a great many weights are shared out.
+constexpr std::size_t kTaskWeights = 1u << 18;
+/// Packs updated at a time.
+constexpr std::size_t kTilePacks = 4;
+
+/// (w, q) -> A_u(w, q): charges w what it owes.
+void charge(double u, double& w, double& q) {
+  const double before = w;
+  if (w > 0.0)
+    w = std::max(0.0, w - (u + q));
+  else if (w < 0.0)
+    w = std::min(0.0, w + (u - q));
+  q += w - before;
+}
+
+/// The same for kPad weights.
+void charge(const kernels::Pack& u, kernels::Pack& w, kernels::Pack& q) {
+  const kernels::Pack zero = kernels::splat(0.0), before = w;
+  const kernels::Pack down = before - (u + q), up = before + (u - q);
+  const kernels::Pack positive = down > zero ? down : zero, negative = up < zero ? up : zero;
+  w = before > zero ? positive : (before < zero ? negative : before);
+  q += w - before;
+}
+
+/// Weights w with the penalty q that each has received, in rows of `width` doubles: all w of a row, then all
+/// its q.
+class WeightTable {
+ public:
+  WeightTable(std::size_t rows, std::size_t width) : width_(width), values_(rows * 2 * width) {}
+
+  std::size_t width() const { return width_; }
+  /// Doubles from one row to the next.
+  std::size_t stride() const { return 2 * width_; }
+  double* w(std::size_t row) { return values_.data() + row * stride(); }
+  const double* w(std::size_t row) const { return values_.data() + row * stride(); }
+  const double* q(std::size_t row) const { return w(row) + width_; }
+  void clear() { std::fill(values_.begin(), values_.end(), 0.0); }
+
+  void charge_row(std::size_t row, double u) {
+    double *weight = w(row), *received = weight + width_;
+    for (std::size_t k = 0; k < width_; k += kPad) {
+      kernels::Pack wk = kernels::load(weight + k), qk = kernels::load(received + k);
+      charge(kernels::splat(u), wk, qk);
+      kernels::store(weight + k, wk);
+      kernels::store(received + k, qk);
+    }
+  }
+
+  /// w -= eta * (sum_i x_i * residual[position_i][0..width) + l2*w), then charged; x null means all ones.
+  void descend_row(std::size_t row, double eta, double l2, double u, const double* residual,
+                   std::span<const Index> position, const double* x) {
+    double *weight = w(row), *received = weight + width_;
+    for (std::size_t first = 0; first < width_; first += kTilePacks * kPad) {
+      const std::size_t count = std::min(kTilePacks * kPad, width_ - first);
+      alignas(64) double gradient[kTilePacks * kPad] = {};
+      kernels::accumulate_rows(residual + first, width_, position.data(), x, position.size(), gradient,
+                               count);
+      for (std::size_t k = 0; k < count; k += kPad) {
+        kernels::Pack wk = kernels::load(weight + first + k), qk = kernels::load(received + first + k);
+        wk -= kernels::splat(eta) * (kernels::load(gradient + k) + kernels::splat(l2) * wk);
+        charge(kernels::splat(u), wk, qk);
+        kernels::store(weight + first + k, wk);
+        kernels::store(received + first + k, qk);
+      }
+    }
+  }
+
+ private:
+  std::size_t width_;
+  AlignedVector<double> values_;
+};
+
+/// The entries of X at the positions of one instance, by feature; positions count from the instance's first.
+class InstanceColumns {
+ public:
+  explicit InstanceColumns(const DesignMatrix& x) : x_(x), slot_(x.features(), kNone) {}
+
+  void gather(Index begin, Index end) {
+    for (const Index j : features) slot_[j] = kNone;
+    features.clear();
+    bound_.assign(1, 0);
+    for (Index p = begin; p < end; ++p)
+      for (const Index j : x_.row(p)) {
+        if (slot_[j] == kNone) {
+          slot_[j] = static_cast<Index>(features.size());
+          features.push_back(j);
+          bound_.push_back(0);
+        }
+        ++bound_[slot_[j] + std::size_t{1}];
+      }
+    for (std::size_t f = 0; f < features.size(); ++f) bound_[f + 1] += bound_[f];
+    next_.assign(bound_.begin(), bound_.end() - 1);
+    position_.resize(bound_.back());
+    if (!x_.binary()) value_.resize(bound_.back());
+    for (Index p = begin; p < end; ++p) {
+      const auto row = x_.row(p);
+      const auto values = x_.row_values(p);
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const std::size_t at = next_[slot_[row[i]]]++;
+        position_[at] = p - begin;
+        if (!values.empty()) value_[at] = values[i];
+      }
+    }
+  }
+
+  std::vector<Index> features;  ///< each once
+  std::span<const Index> positions(std::size_t f) const {
+    return {position_.data() + bound_[f], position_.data() + bound_[f + 1]};
+  }
+  /// Null: all ones.
+  const double* values(std::size_t f) const { return x_.binary() ? nullptr : value_.data() + bound_[f]; }
+
+ private:
+  static constexpr Index kNone = static_cast<Index>(-1);
+  const DesignMatrix& x_;
+  std::vector<Index> slot_;  ///< of each feature within `features`
+  std::vector<std::size_t> bound_, next_;
+  std::vector<Index> position_;
+  std::vector<double> value_;
+};
+
+/// The weights, and one step on one instance.
+class Learner {
+ public:
+  explicit Learner(Objective& objective)
+      : objective_(objective),
+        instances_(static_cast<double>(objective.instances())),
+        unary_(objective.features(), padded(objective.outputs())),
+        extra_(1, padded(objective.oracle().extra_weights())),
+        columns_(objective.x()),
+        scores_(objective.outputs(), 0, objective.oracle().extra_weights()),
+        residual_(objective.outputs(), 0, objective.oracle().extra_weights()),
+        extra_gradient_(extra_.width()) {}
+
+  /// Finds the share of the l2 term that falls on an instance, for every feature.
+  void share_l2() {
+    l2_.assign(objective_.mu() > 0.0 ? objective_.features() : 0, 0.0);
+    if (l2_.empty()) return;
+    const auto begin = objective_.oracle().begin();
+    for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
+      columns_.gather(begin[i], begin[i + 1]);
+      for (const Index j : columns_.features) l2_[j] += 1.0;
+    }
+    for (double& share : l2_) share = share > 0.0 ? objective_.mu() / share : 0.0;
+  }
+
+  /// w = start, no penalty received, no step taken.
+  void reset(const SparseVector& start, double eta0) {
+    unary_.clear();
+    extra_.clear();
+    eta0_ = eta0;
+    steps_ = 0.0;
+    penalty_ = 0.0;
+    const Index outputs = objective_.outputs();
+    for (std::size_t i = 0; i < start.nnz(); ++i) {
+      const Coord c = start.index[i];
+      if (c < objective_.unary_weights())
+        unary_.w(c / outputs)[c % outputs] = start.value[i];
+      else
+        extra_.w(0)[c - objective_.unary_weights()] = start.value[i];
+    }
+  }
+
+  /// One step. False: the loss of the instance has no value at w, and nothing was done.
+  bool learn(Index instance) {
+    if (!std::isfinite(infer(instance, &residual_))) return false;
+    fill_rows();
+    const double eta = eta0_ / (1.0 + steps_ / instances_);
+    steps_ += 1.0;
+    penalty_ += eta * objective_.lambda() / instances_;
+    for_features([&](std::size_t f) {
+      const Index j = columns_.features[f];
+      unary_.descend_row(j, eta, l2_.empty() ? 0.0 : l2_[j], penalty_, rows_.data(), columns_.positions(f),
+                         columns_.values(f));
+    });
+    std::copy(residual_.extra.begin(), residual_.extra.end(), extra_gradient_.begin());
+    const Index only = 0;
+    extra_.descend_row(0, eta, objective_.mu() / instances_, penalty_, extra_gradient_.data(), {&only, 1},
+                       nullptr);
+    return true;
+  }
+
+  double loss(Index instance) { return infer(instance, nullptr); }
+
+  /// w with every weight charged what it owes; the weights themselves are left as they are, so when it is
+  /// asked for changes no bit of the run.
+  SparseVector weights() const {
+    SparseVector out;
+    auto add = [&](const WeightTable& table, std::size_t row, std::size_t count, Coord first) {
+      for (std::size_t k = 0; k < count; ++k) {
+        double w = table.w(row)[k], q = table.q(row)[k];
+        if (w == 0.0) continue;
+        charge(penalty_, w, q);
+        if (w != 0.0) out.push_back(first + k, w);
+      }
+    };
+    const Index outputs = objective_.outputs();
+    for (Index j = 0; j < objective_.features(); ++j)
+      add(unary_, j, outputs, static_cast<Coord>(j) * outputs);
+    add(extra_, 0, objective_.oracle().extra_weights(), objective_.unary_weights());
+    return out;
+  }
+
+ private:
+  /// Calls body(f) for every feature of the instance at hand, in parallel.
+  template <class Body>
+  void for_features(const Body& body) const {
+    const Chunks chunks{columns_.features.size(), std::max<std::size_t>(kTaskWeights / unary_.width(), 1)};
+    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      for (std::size_t f = chunks.begin(chunk); f < chunks.end(chunk); ++f) body(f);
+    });
+  }
+
+  /// The loss of an instance at w, whose weights there are charged first.
+  double infer(Index instance, Residual* residual) {
+    const auto bounds = objective_.oracle().begin();
+    const Index begin = bounds[instance], end = bounds[instance + std::size_t{1}];
+    positions_ = end - begin;
+    columns_.gather(begin, end);
+    for_features([&](std::size_t f) { unary_.charge_row(columns_.features[f], penalty_); });
+    extra_.charge_row(0, penalty_);
+
+    const std::size_t width = unary_.width();
+    rows_.assign(positions_ * width, 0.0);
+    for (std::size_t p = 0; p < positions_; ++p) {
+      const auto row = objective_.x().row(begin + static_cast<Index>(p));
+      const auto values = objective_.x().row_values(begin + static_cast<Index>(p));
+      kernels::accumulate_rows(unary_.w(0), unary_.stride(), row.data(),
+                               values.empty() ? nullptr : values.data(), row.size(), rows_.data() + p * width,
+                               width);
+    }
+    for (OutputColumns* columns : {&scores_, &residual_}) {
+      columns->stride = padded(positions_);
+      columns->resize_columns(objective_.outputs());
+    }
+    kernels::rows_to_columns(rows_.data(), width, objective_.outputs(), 0, positions_, scores_.values.data(),
+                             scores_.stride);
+    std::copy_n(extra_.w(0), scores_.extra.size(), scores_.extra.begin());
+    return objective_.infer_some({&instance, 1}, {scores_}, residual);
+  }
+
+  /// The residual by position. The scores have all columns, so every output owns its residual's.
+  void fill_rows() {
+    const std::size_t width = unary_.width();
+    if (residual_.one_each()) {
+      kernels::columns_to_rows(residual_.values.data(), nullptr, 0.0, residual_.stride, objective_.outputs(),
+                               0, positions_, rows_.data(), width, 0.0);
+      return;
+    }
+    for (std::size_t p = 0; p < positions_; ++p)
+      for (Index k = 0; k < objective_.outputs(); ++k)
+        rows_[p * width + k] = residual_.column(residual_.column_of[k])[p];
+  }
+
+  Objective& objective_;
+  double instances_;
+  WeightTable unary_;  ///< a row a feature
+  WeightTable extra_;  ///< one row
+  std::vector<double> l2_;
+  double eta0_ = 0.0, steps_ = 0.0, penalty_ = 0.0;
+  InstanceColumns columns_;
+  std::size_t positions_ = 0;
+  Scores scores_;
+  Residual residual_;
+  AlignedVector<double> rows_;  ///< positions x width: scores, then residual
+  AlignedVector<double> extra_gradient_;
+};
+
+struct Settings {
+  double eta0;
+  std::size_t sample;
+  std::int64_t ladder;
+  std::size_t reports;
+  std::int64_t check_every;
+};
+
+class Sgd final : public Solver {
+ public:
+  explicit Sgd(const Settings& settings) : settings_(settings) {}
+
+  SolveResult solve(const SolveProblem& problem) override {
+    Objective& objective = problem.objective;
+    Monitor& monitor = problem.monitor;
+    const std::size_t instances = objective.instances(), d = objective.dimension();
+    const std::size_t reports = std::min(settings_.reports, instances);
+    Learner learner(objective);
+    Scores scores = objective.make_scores();
+    Residual residual = objective.make_residual();
+    std::vector<Index> order(instances);
+    std::iota(order.begin(), order.end(), Index{0});
+    Random random(problem.seed);
+    SolveResult result{.w = problem.start, .working_set = d};
+
+    monitor.start(problem.start);
+    // At w = 0 kkt is known.
+    if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+    learner.share_l2();
+    random.shuffle(std::span(order));
+    double eta0 = settings_.eta0;
+    if (eta0 == 0.0 && !calibrate(problem, learner, order, eta0, result.iterations)) {
+      result.status = monitor.stop_status();
+      return result;
+    }
+    learner.reset(problem.start, eta0);
+    auto done = [&](Status status) {
+      result.status = status;
+      result.w = learner.weights();
+      return result;
+    };
+
+    for (std::int64_t pass = 1;; ++pass) {
+      for (std::size_t report = 0; report < reports; ++report) {
+        bool learned = false;
+        for (std::size_t i = instances * report / reports; i < instances * (report + 1) / reports; ++i)
+          learned |= learner.learn(order[i]);
+        ++result.iterations;
+        const bool go_on = monitor.step(
+            result.iterations, [&] { return learner.weights(); }, d);
+        if (!learned) return done(Status::kDiverged);
+        if (!go_on) return done(monitor.stop_status());
+      }
+      if (pass % settings_.check_every == 0) {
+        const SparseVector w = learner.weights();
+        objective.scores(w, scores);
+        objective.infer({scores}, &residual);
+        Objective::Selection selection;
+        objective.select_gradient(residual, w, std::numeric_limits<double>::infinity(), selection);
+        if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
+      }
+      random.shuffle(std::span(order));
+    }
+  }
+
+ private:
+  /// eta0 by the procedure of Bottou's sgd and CRFsuite: one pass over a sample (the beginning of `order`)
+  /// from the starting point with each eta of a geometric ladder; the one with the lowest objective on the
+  /// sample, where an instance bears its share of the penalty. The ladder is climbed from the reciprocal of
+  /// an instance's mean sum_p (||x_p||^2 + 1), which is about the curvature of its loss, to the side where
+  /// the objective falls. Each trial is an iteration that leaves w where it is. False: the monitor says stop.
+  bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const Index> order, double& eta0,
+                 std::int64_t& iterations) const {
+    Objective& objective = problem.objective;
+    const std::span<const Index> sample = order.first(std::min(settings_.sample, order.size()));
+    const double share = static_cast<double>(sample.size()) / static_cast<double>(order.size());
+    bool go_on = true;
+    auto value = [&](double eta, bool learn) {
+      learner.reset(problem.start, eta);
+      if (learn)
+        for (const Index i : sample) learner.learn(i);
+      const SparseVector w = learner.weights();
+      double sum = share * (objective.l1(w.value) + objective.l2(w.value));
+      for (const Index i : sample) sum += learner.loss(i);
+      if (learn) go_on = problem.monitor.step(++iterations, problem.start, objective.dimension());
+      return std::isfinite(sum) ? sum : std::numeric_limits<double>::infinity();
+    };
+
+    constexpr double kStep = 2.0;
+    eta0 = first_guess(objective, sample);
+    double lowest = value(eta0, true);
+    const double at_start = value(eta0, false);
+    // Where even the first eta takes w away from the optimum only smaller ones can do.
+    const bool down = !(lowest < at_start);
+    for (const double factor : {kStep, 1.0 / kStep}) {
+      if (down && factor > 1.0) continue;
+      const double first = eta0;
+      for (double eta = eta0 * factor; go_on && iterations < settings_.ladder; eta *= factor) {
+        const double reached = value(eta, true);
+        if (!(reached < lowest) && lowest < at_start) break;
+        eta0 = eta;
+        lowest = reached;
+      }
+      if (eta0 != first) break;
+    }
+    return go_on;
+  }
+
+  static double first_guess(const Objective& objective, std::span<const Index> sample) {
+    const auto begin = objective.oracle().begin();
+    double sum = 0.0;
+    for (const Index i : sample)
+      for (Index p = begin[i]; p < begin[i + std::size_t{1}]; ++p) {
+        const auto values = objective.x().row_values(p);
+        sum += 1.0 + (values.empty() ? static_cast<double>(objective.x().row(p).size()) : 0.0);
+        for (const double x : values) sum += x * x;
+      }
+    return static_cast<double>(sample.size()) / sum;
+  }
+
+  Settings settings_;
+};
+
+}  // namespace
+
+SolverInfo sgd_info() {
+  return {
+      .name = "sgd",
+      .help = "stochastic gradient descent with cumulative l1 penalty",
+      .paper =
+          "Tsuruoka, Tsujii, Ananiadou, Stochastic gradient descent training for L1-regularized log-linear "
+          "models with cumulative penalty, ACL 2009",
+      .options =
+          {
+              {.name = "eta0",
+               .type = OptionType::kReal,
+               .default_value = "0",
+               .help = "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses; 0: calibrated on a "
+                       "sample",
+               .min = 0,
+               .max = 1e9},
+              {.name = "sample",
+               .type = OptionType::kInt,
+               .default_value = "1000",
+               .help = "instances on which eta0 is calibrated",
+               .min = 1,
+               .max = 1e9},
+              {.name = "ladder",
+               .type = OptionType::kInt,
+               .default_value = "20",
+               .help = "most values of eta0 tried, each twice or half the one before",
+               .min = 1,
+               .max = 1000},
+              {.name = "reports",
+               .type = OptionType::kInt,
+               .default_value = "10",
+               .help = "iterations in a pass: how often limits are looked at and samples may be taken",
+               .min = 1,
+               .max = 1e9},
+              {.name = "check_every",
+               .type = OptionType::kInt,
+               .default_value = "10",
+               .help = "passes from one full gradient, which alone can show convergence, to the next",
+               .min = 1,
+               .max = 1e9},
+          },
+      .make =
+          [](const Options& o) {
+            return std::make_unique<Sgd>(Settings{.eta0 = o.real("eta0"),
+                                                  .sample = static_cast<std::size_t>(o.integer("sample")),
+                                                  .ladder = o.integer("ladder"),
+                                                  .reports = static_cast<std::size_t>(o.integer("reports")),
+                                                  .check_every = o.integer("check_every")});
+          },
+      .exact = false,
+  };
+}
+
+}  // namespace proxbench
