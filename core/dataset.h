@@ -27,9 +27,10 @@ struct Dataset {
   std::shared_ptr<const Vocabulary> vocabulary;
   /// What the outputs are nested in, for the tree oracle: one node an output; null: they are flat.
   std::shared_ptr<const Hierarchy> hierarchy;
-  std::string description;       ///< one line for people: where it came from, how it was made
-  std::uint64_t digest = 0;      ///< xxh3 of the content, so that results can be tied to data
-  std::map<std::string, std::uint64_t> notes;  ///< what was counted and dropped, e.g. "unknown attributes" -> 12
+  std::string description;   ///< one line for people: where it came from, how it was made
+  std::uint64_t digest = 0;  ///< xxh3 of the content, so that results can be tied to data
+  std::map<std::string, std::uint64_t>
+      notes;  ///< what was counted and dropped, e.g. "unknown attributes" -> 12
 
   std::size_t instances() const { return begin.size() - 1; }
   std::size_t positions() const { return gold.size(); }

@@ -95,6 +95,29 @@ DesignMatrix DesignMatrix::Builder::build(Index features) && {
   return out;
 }
 
+DesignMatrix DesignMatrix::select_features(std::span<const Index> features) const {
+  constexpr Index kNone = static_cast<Index>(-1);
+  std::vector<Index> number(features_, kNone);
+  std::uint64_t entries = 0;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    number[features[f]] = static_cast<Index>(f);
+    entries += column_size(features[f]);
+  }
+  Builder builder;
+  builder.begin_.reserve(positions_ + std::size_t{1});
+  builder.index_.reserve(entries);
+  builder.binary_ = binary();
+  if (!binary()) builder.value_.reserve(entries);
+  for (Index p = 0; p < positions_; ++p) {
+    const auto row = this->row(p);
+    const auto values = row_values(p);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (number[row[i]] != kNone) builder.add(number[row[i]], values.empty() ? 1.0 : values[i]);
+    builder.end_position();
+  }
+  return std::move(builder).build(static_cast<Index>(features.size()));
+}
+
 std::size_t DesignMatrix::memory_bytes() const {
   return bytes(row_begin_) + bytes(column_begin_) + bytes(row_index_) + bytes(column_offset_) +
          bytes(block_bound_) + bytes(row_value_) + bytes(column_value_);

@@ -46,6 +46,9 @@ class DesignMatrix {
   std::span<const Index> row(Index position) const { return slice(row_index_, row_begin_, position); }
   std::span<const double> row_values(Index position) const { return slice(row_value_, row_begin_, position); }
 
+  /// The matrix of these features alone (ascending), renumbered from 0; all positions stay.
+  DesignMatrix select_features(std::span<const Index> features) const;
+
   /// Block b holds the positions [b*block_positions(), (b+1)*block_positions()), the last one maybe fewer.
   std::size_t blocks() const { return blocks_; }
   std::size_t block_positions() const { return block_positions_; }

@@ -1,10 +1,10 @@
 #include "core/objective.h"
 
-#include <cmath>
-#include <set>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
 
 #include "core/error.h"
 #include "core/monitor.h"
@@ -24,7 +24,7 @@ struct Problem {
     data.vocabulary = vocabulary;
     DesignMatrix::Builder builder;
     for (Index p = 0; p < positions; ++p) {
-      builder.add(0, binary ? 1.0 : 0.5);  // a feature that all positions share
+      builder.add(0, binary ? 1.0 : 0.5);       // a feature that all positions share
       for (Index j = 1; j + 1 < features; ++j)  // the last feature is never on
         if (random.uniform() < 1.0 / (1.0 + j % 7)) builder.add(j, binary ? 1.0 : random.normal());
       builder.end_position();
@@ -34,7 +34,8 @@ struct Problem {
     data.x = std::move(builder).build(features);
     oracle = std::make_unique<ChainOracle>(data);
   }
-  Objective objective(double lambda = 1.0, double mu = 0.0, int threads = 1, Backend backend = Backend::kOpenMP) const {
+  Objective objective(double lambda = 1.0, double mu = 0.0, int threads = 1,
+                      Backend backend = Backend::kOpenMP) const {
     return Objective(data.x, *oracle, lambda, mu, Parallel(threads, backend));
   }
   Dataset data;
@@ -75,14 +76,15 @@ double smooth_part(Objective& objective, const SparseVector& w) {
 /// positions, features, labels, binary
 class EachShape : public testing::TestWithParam<std::tuple<Index, Index, Index, bool>> {
  protected:
-  Problem problem_{std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()), std::get<3>(GetParam()),
-                   42};
+  Problem problem_{std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()),
+                   std::get<3>(GetParam()), 42};
 };
 
 TEST_P(EachShape, ScoresAreXW) {
   Objective objective = problem_.objective();
   Scores scores = objective.make_scores();
-  for (const double density : {0.0, 0.02, 0.3, 1.0}) {  // both ways of forming scores, and a buffer used again
+  for (const double density :
+       {0.0, 0.02, 0.3, 1.0}) {  // both ways of forming scores, and a buffer used again
     const SparseVector w = random_weights(objective.dimension(), density, 3);
     const auto plain = dense(w, objective.dimension());
     objective.scores(w, scores);
@@ -113,7 +115,8 @@ TEST_P(EachShape, GradientsAreXTransposedR) {
         expected[std::size_t{row[i]} * objective.outputs() + k] +=
             (values.empty() ? 1.0 : values[i]) * residual.column(k)[p];
   }
-  for (std::size_t e = 0; e < residual.extra.size(); ++e) expected[objective.unary_weights() + e] = residual.extra[e];
+  for (std::size_t e = 0; e < residual.extra.size(); ++e)
+    expected[objective.unary_weights() + e] = residual.extra[e];
   for (Coord c = 0; c < objective.dimension(); ++c) expected[c] += mu * plain[c];
 
   objective.gradient(residual, plain, whole);
@@ -162,8 +165,9 @@ TEST_P(EachShape, GradientIsTheDerivative) {
   const double h = 1e-4;
   for (int trial = 0; trial < 25; ++trial) {
     // Transitions are few: visit them as often as features.
-    const Coord c = trial % 2 == 0 ? random.below(objective.unary_weights())
-                                   : objective.unary_weights() + random.below(problem_.oracle->extra_weights());
+    const Coord c = trial % 2 == 0
+                        ? random.below(objective.unary_weights())
+                        : objective.unary_weights() + random.below(problem_.oracle->extra_weights());
     const double keep = w.value[c];
     w.value[c] = keep + h;
     const double up = smooth_part(objective, w);

@@ -1,11 +1,11 @@
 #include "core/parallel.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <numeric>
 #include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "core/error.h"
 
@@ -36,7 +36,8 @@ TEST_P(EachTeam, PassesAnExceptionOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Teams, EachTeam,
-                         testing::Combine(testing::Values(Backend::kOpenMP, Backend::kTBB), testing::Values(1, 2, 7)));
+                         testing::Combine(testing::Values(Backend::kOpenMP, Backend::kTBB),
+                                          testing::Values(1, 2, 7)));
 
 TEST(Parallel, RefusesNoThreadsAndUnknownBackEnds) {
   EXPECT_THROW(Parallel(0), Error);

@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "core/reduction.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -25,7 +26,7 @@ double ratio_to_start(double kkt, double kkt_at_zero) {
 }  // namespace
 
 LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decoding)
-    : data_(std::move(data)), parallel_(parallel) {
+    : data_(std::move(data)), parallel_(parallel), decoding_(decoding) {
   if (data_.train.instances() == 0 || data_.train.positions() == 0)
     throw Error("no training instances in " + data_.train.description, ErrorKind::kInput);
   const OracleInfo& oracle = oracle_registry().find(data_.oracle);
@@ -35,10 +36,35 @@ LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decodin
   test_set_ = std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_, decoding);
 }
 
+const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
+  if (reduced_ && reduced_->lambda == lambda) return *reduced_;
+  reduced_.reset();  // two need not fit into memory together
+  auto out = std::make_unique<Reduced>();
+  out->lambda = lambda;
+  out->kept = features_that_can_enter(data_.train.x, lambda);
+  out->all = out->kept.size() == data_.train.x.features();
+  if (!out->all) {
+    out->x = data_.train.x.select_features(out->kept);
+    if (test_set_) {
+      out->test.x = data_.test.x.select_features(out->kept);
+      out->test.gold = data_.test.gold;
+      out->test_set = std::make_unique<TestSet>(out->test, *test_oracle_, parallel_, decoding_);
+    }
+  }
+  reduced_ = std::move(out);
+  return *reduced_;
+}
+
 RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks) {
   const std::unique_ptr<Solver> solver = solver_registry().find(settings.solver).make(settings.options);
-  Objective objective = data.objective(settings.lambda, settings.mu);
-  Objective evaluator = data.objective(settings.lambda, settings.mu);
+  // Certified where it was trained: kkt over the features kept is kkt over all.
+  const LoadedData::Reduced* reduced = settings.drop_features ? &data.reduced(settings.lambda) : nullptr;
+  const auto make_objective = [&] {
+    return reduced != nullptr ? data.objective(*reduced, settings.mu)
+                              : data.objective(settings.lambda, settings.mu);
+  };
+  Objective objective = make_objective();
+  Objective evaluator = make_objective();
   const SparseVector start;
 
   RunOutcome outcome;
@@ -48,7 +74,7 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   if (settings.time_limit > 0) limits.time_limit = settings.time_limit;
   if (settings.max_iterations > 0) limits.max_iterations = settings.max_iterations;
   limits.sample_kkt = settings.sample_kkt;
-  Monitor monitor(evaluator, objective, limits, data.test_set());
+  Monitor monitor(evaluator, objective, limits, reduced ? data.test_set(*reduced) : data.test_set());
   monitor.on_sample = hooks.on_sample;
   monitor.interrupt = hooks.interrupt;
 
@@ -57,14 +83,18 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   monitor.finish(result.iterations, result.w, result.working_set);
 
   outcome.status = result.status;
-  outcome.w = std::move(result.w);
   outcome.trace = monitor.trace();
-  outcome.certificate = certify(evaluator, outcome.w);
+  outcome.certificate = certify(evaluator, result.w);
+  outcome.w = reduced != nullptr ? expand_features(result.w, reduced->kept, data.train().x.features(),
+                                                   data.train().outputs())
+                                 : std::move(result.w);
   outcome.relative_kkt = ratio_to_start(outcome.certificate.kkt, outcome.kkt_at_zero);
 
   nlohmann::ordered_json& summary = outcome.summary;
   summary = certificate_summary(data, settings.lambda, settings.mu, outcome.certificate, outcome.kkt_at_zero,
                                 outcome.w);
+  summary["features"] = data.train().x.features();
+  summary["features_kept"] = objective.features();
   summary["solver"] = settings.solver;
   summary["status"] = status_name(outcome.status);
   summary["iterations"] = result.iterations;

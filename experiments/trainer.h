@@ -29,6 +29,7 @@ struct RunSettings {
   std::int64_t max_iterations = 0;  ///< 0: no limit
   std::uint64_t seed = 1;
   bool sample_kkt = false;
+  bool drop_features = true;  ///< those that can never enter (core/reduction.h); off: for comparison
 };
 
 /// What the caller wants to hear of while a run is going on.
@@ -66,11 +67,32 @@ class LoadedData {
     return {data_.train.x, *oracle_, lambda, mu, parallel_};
   }
 
+  /// The data without the features that can never enter at this lambda. Coordinates are those of the features
+  /// kept.
+  struct Reduced {
+    double lambda;
+    std::vector<Index> kept;
+    bool all;                           ///< nothing was dropped: x and test_set are those of the data
+    DesignMatrix x;                     ///< empty where `all`
+    Dataset test;                       ///< X and gold outputs only; empty where `all`
+    std::unique_ptr<TestSet> test_set;  ///< null where `all`, or without a test set
+  };
+  /// Kept until another lambda is asked for.
+  const Reduced& reduced(double lambda) const;
+  Objective objective(const Reduced& reduced, double mu) const {
+    return {reduced.all ? data_.train.x : reduced.x, *oracle_, reduced.lambda, mu, parallel_};
+  }
+  const TestSet* test_set(const Reduced& reduced) const {
+    return reduced.all ? test_set_.get() : reduced.test_set.get();
+  }
+
  private:
   DataPair data_;
   Parallel parallel_;
+  Decoding decoding_;
   std::unique_ptr<Oracle> oracle_, test_oracle_;
   std::unique_ptr<TestSet> test_set_;
+  mutable std::unique_ptr<Reduced> reduced_;
 };
 
 /// Runs the solver from w = 0 and certifies where it ended. Throws Error where the solver is unknown or

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 #include "core/error.h"
@@ -252,6 +253,39 @@ TEST(Chain, APointOnALineIsTheSumOfItsScores) {
   for (std::size_t i = 0; i < sum.extra.size(); ++i) sum.extra[i] += 0.25 * direction.extra[i];
   EXPECT_DOUBLE_EQ(oracle.infer({base, &direction, 0.25}, nullptr, Parallel()),
                    oracle.infer({sum}, nullptr, Parallel()));
+}
+
+TEST(Chain, SomeInstancesGiveTheirPartOfAll) {
+  const std::vector<Index> lengths{3, 8, 1, 5, 12, 2};
+  const Dataset data = make_data(6, lengths, 15);
+  const ChainOracle oracle(data);
+  const Scores all = random_scores(oracle, 2.0, 2.0, 9);
+  std::vector<Index> every(lengths.size());
+  std::iota(every.begin(), every.end(), Index{0});
+  Residual whole(6, oracle.positions(), 36), again = whole;
+  EXPECT_EQ(oracle.infer(ScorePoint{all}, &whole, Parallel()),
+            oracle.infer_some(every, ScorePoint{all}, &again, Parallel()));
+  EXPECT_EQ(whole.values, again.values);
+  EXPECT_EQ(whole.extra, again.extra);
+
+  const std::vector<Index> some{4, 1, 5};
+  Scores local(6, 22, 36);
+  local.extra = all.extra;
+  std::size_t q = 0;
+  std::vector<std::size_t> from;
+  for (const Index i : some)
+    for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p, ++q) {
+      for (Index k = 0; k < 6; ++k) local.column(k)[q] = all.column(k)[p];
+      from.push_back(p);
+    }
+  std::vector<InstanceTerms> terms(lengths.size());
+  oracle.instance_terms(all, terms, Parallel());
+  double expected = 0.0;
+  for (const Index i : some) expected -= terms[i].log_gold;
+  Residual part(6, 22, 36);
+  EXPECT_NEAR(oracle.infer_some(some, ScorePoint{local}, &part, Parallel()), expected, 1e-11);
+  for (std::size_t p = 0; p < from.size(); ++p)
+    for (Index k = 0; k < 6; ++k) EXPECT_NEAR(part.column(k)[p], whole.column(k)[from[p]], 1e-13);
 }
 
 TEST(Chain, SameBitsForAnyThreadsAndBackEnd) {

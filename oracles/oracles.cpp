@@ -6,6 +6,7 @@ const Registry<OracleInfo>& oracle_registry() {
   static const Registry<OracleInfo> registry = [] {
     Registry<OracleInfo> r("oracle");
     r.add(chain_info());
+    r.add(tree_info());
     return r;
   }();
   return registry;

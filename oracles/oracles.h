@@ -10,5 +10,6 @@ namespace proxbench {
 const Registry<OracleInfo>& oracle_registry();
 
 OracleInfo chain_info();
+OracleInfo tree_info();
 
 }  // namespace proxbench

@@ -147,6 +147,9 @@ class ProxQn final : public Solver {
         // w + d is exactly zero where the inner problem set it to zero.
         w_[j] += d_[j];
       }
+      // Columns of outputs that have left the working set hold zeros, but cost as much as others.
+      if (!scores.one_each() && 4 * scores.columns > 5 * direction_scores.columns + 64)
+        objective.scores(index_, w_, scores);
       g_new_.resize(index_.size());
       objective.partial_gradient(residual, index_, w_, g_new_);
       for (std::size_t j = 0; j < index_.size(); ++j) g_[j] = g_new_[j] - g_[j];

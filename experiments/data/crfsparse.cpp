@@ -5,40 +5,19 @@
 #include <utility>
 
 #include "core/error.h"
+#include "experiments/data/documents.h"
 #include "experiments/data/files.h"
 #include "experiments/data/line_reader.h"
 #include "experiments/data/named_sequences.h"
 #include "experiments/data/readers.h"
+#include "experiments/data/sparse_line.h"
 
 namespace proxbench {
 namespace {
 
-constexpr const char* kLineFormat = "label feature:value feature:value ...";
-
-/// Takes the next word off the front of `text`; empty at its end.
-std::string_view take_word(std::string_view& text) {
-  constexpr std::string_view kSpace = " \t";
-  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-  const std::string_view word = text.substr(0, text.find_first_of(kSpace));
-  text.remove_prefix(word.size());
-  return word;
-}
-
-void add_feature(const LineReader& in, std::string_view word, NamedSequences& out) {
-  const std::size_t colon = word.find(':');
-  if (colon == std::string_view::npos) in.fail(in_quotes(word), "feature:value");
-  std::int64_t feature = 0;
-  double value = 0.0;
-  if (!parse_integer(word.substr(0, colon), feature) || feature < 0)
-    in.fail("feature " + in_quotes(word.substr(0, colon)), "an integer of at least 0");
-  if (!parse_real(word.substr(colon + 1), value))
-    in.fail("value " + in_quotes(word.substr(colon + 1)) + " of feature " + std::to_string(feature),
-            "a finite real number");
-  out.add(std::to_string(feature), value);
-}
-
 /// `label_file`: the template that fixed the labels, or empty.
 void read_file(const std::string& path, const std::string& label_file, NamedSequences& out) {
+  const SparseLineRules rules;
   LineReader in(path);
   const std::size_t before = out.positions();
   std::string_view line;
@@ -50,8 +29,10 @@ void read_file(const std::string& path, const std::string& label_file, NamedSequ
     }
     if (!label_file.empty() && !out.knows_label(label))
       in.fail("label " + in_quotes(label), "one of the labels in " + label_file);
-    for (std::string_view word = take_word(line); !word.empty(); word = take_word(line))
-      add_feature(in, word, out);
+    for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+      const SparseEntry entry = parse_entry(in, word, rules);
+      out.add(std::to_string(entry.feature), entry.value);
+    }
     try {
       out.end_position(label);
     } catch (const Error&) {
@@ -59,10 +40,19 @@ void read_file(const std::string& path, const std::string& label_file, NamedSequ
     }
   }
   out.end_sequence();
-  if (out.positions() == before) in.fail_empty(kLineFormat);
+  if (out.positions() == before) in.fail_empty(rules.line);
+}
+
+/// The hierarchical examples: documents with the labels of a hierarchy.
+DataPair read_documents_of_tree(const DataFiles& files, const Options& options) {
+  require_training_files(files, "crfsparse", HierarchyUse::kRequired);
+  if (!options.string("template").empty())
+    throw Error::usage("option template: for sequences, but the labels here are those of the hierarchy");
+  return read_hierarchy_documents(files, {}, ValueScale::kNone);
 }
 
 DataPair read_crfsparse(const DataFiles& files, const Options& options) {
+  if (!files.hierarchy.empty()) return read_documents_of_tree(files, options);
   require_training_files(files, "crfsparse");
   const std::string& label_file = options.string("template");
   NamedSequences train(label_file.empty() ? std::vector<std::string>() : read_label_template(label_file));
@@ -103,7 +93,8 @@ std::vector<std::string> read_label_template(const std::string& path) {
 DataFormatInfo crfsparse_format() {
   DataFormatInfo info;
   info.name = "crfsparse";
-  info.help = "label feature:value ..., an empty line after each sequence; features are numbers";
+  info.help =
+      "label feature:value ..., an empty line after each sequence; with a hierarchy: one document a line";
   info.source = "the solver published by the authors of Zhong et al. 2014 (Prox-QN)";
   info.options = {{"template", OptionType::kString, "",
                    "file with the label set and its order; empty: labels in order of first appearance"}};

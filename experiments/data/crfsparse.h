@@ -10,6 +10,10 @@
 /// What a template says of unigram and bigram features is not used: features are those of the lines, and
 /// transitions are the chain's own.
 ///
+/// With a hierarchy file (hierarchy_file.h) it is the authors' format for hierarchical classification: one
+/// document a line, labelled with a leaf, the values already scaled, no feature twice, and feature 0 like any
+/// other.
+///
 /// The registered format is crfsparse_format() in readers.h.
 
 #include <string>

@@ -68,6 +68,54 @@ TEST(Crfsparse, MalformedTemplatesAreErrors) {
   EXPECT_EQ(template_error(""), " found an empty file, expected 'label:' and the labels");
 }
 
+TEST(Crfsparse, WithAHierarchyItReadsDocuments) {
+  const TempFile tree("1 3\n1 4\n2\n", "cat_hier.txt"), train("4 0:0.5 7:2\n2 3:-1 0:1\n"),
+      test("3 7:0.25 9:1\n");
+  const DataPair data = read_data("crfsparse", {{train.path()}, {test.path()}, tree.path()});
+  EXPECT_EQ(data.oracle, "tree");
+  EXPECT_THAT(data.train.begin, ElementsAre(0, 1, 2));
+  EXPECT_THAT(data.train.gold, ElementsAre(3, 4));
+  EXPECT_THAT(data.train.vocabulary->features, ElementsAre("0", "3", "7"))
+      << "feature 0 is one like any other";
+  EXPECT_THAT(data.train.x.row_values(0), ElementsAre(0.5, 2.0)) << "not scaled again";
+  EXPECT_THAT(data.train.x.row_values(1), ElementsAre(1.0, -1.0));
+  EXPECT_EQ(data.train.hierarchy->nodes(), 5u);
+  EXPECT_EQ(data.test.notes.at("unknown attributes"), 1u);
+  const TempFile twice("4 0:1 0:1\n"), inner("1 5:1\n");
+  EXPECT_EQ(error_of([&] {
+              read_data("crfsparse", {{twice.path()}, {}, tree.path()});
+            }),
+            twice.path() + ":1: found feature 0 a second time, expected each feature once a line");
+  EXPECT_EQ(error_of([&] {
+              read_data("crfsparse", {{inner.path()}, {}, tree.path()});
+            }),
+            inner.path() + ":1: found label '1', an inner node, expected a leaf of " + tree.path());
+  EXPECT_EQ(error_of(
+                [&] {
+                  read_data("crfsparse", {{train.path()}, {}, tree.path()}, {{"template", "labels.txt"}});
+                },
+                ErrorKind::kUsage),
+            "option template: for sequences, but the labels here are those of the hierarchy");
+}
+
+TEST(CrfsparseRealData, ReadsTheAuthorsDocuments) {
+  PROXBENCH_NEED_DATA(tree, "lshtc1-dryrun/cat_hier.txt");
+  PROXBENCH_NEED_DATA(train, "crfsparse/train.hier.20");
+  PROXBENCH_NEED_DATA(test, "crfsparse/test.hier.5");
+  const DataPair data = read_data("crfsparse", {{train}, {test}, tree});
+  EXPECT_EQ(data.oracle, "tree");
+  EXPECT_EQ(data.train.instances(), 20u);
+  EXPECT_EQ(data.test.instances(), 5u);
+  EXPECT_EQ(data.train.outputs(), 2388u);
+  // The fields of the first and last line, counted with awk; the labels of both are 29 and 771.
+  EXPECT_EQ(data.train.x.row(0).size(), 100u);
+  EXPECT_EQ(data.train.x.row(19).size(), 1283u);
+  EXPECT_EQ(data.train.vocabulary->outputs[data.train.gold[0]], "29");
+  EXPECT_EQ(data.train.vocabulary->outputs[data.train.gold[19]], "771");
+  for (Index i = 0; i < 20; ++i)
+    for (const double value : data.train.x.row_values(i)) EXPECT_TRUE(value > 0 && value <= 1);
+}
+
 TEST(CrfsparseRealData, TheAuthorsLettersAreTheFirstTenWordsOfLetterData) {
   PROXBENCH_NEED_DATA(letters, "ocr/letter.data.gz");
   PROXBENCH_NEED_DATA(authors, "crfsparse/ocr.deg2.100.gz");

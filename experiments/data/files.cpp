@@ -6,9 +6,11 @@
 
 namespace proxbench {
 
-void require_training_files(const DataFiles& files, const std::string& format) {
+void require_training_files(const DataFiles& files, const std::string& format, HierarchyUse hierarchy) {
   if (files.train.empty()) throw Error::usage("format " + format + ": no training file given");
-  if (!files.hierarchy.empty())
+  if (hierarchy == HierarchyUse::kRequired && files.hierarchy.empty())
+    throw Error::usage("format " + format + ": no hierarchy given, expected a file such as cat_hier.txt");
+  if (hierarchy == HierarchyUse::kNone && !files.hierarchy.empty())
     throw Error::usage("format " + format + ": takes no hierarchy, found '" + files.hierarchy + "'");
 }
 

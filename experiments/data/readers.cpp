@@ -8,6 +8,8 @@ const Registry<DataFormatInfo>& data_format_registry() {
     r.add(ocr_format());
     r.add(crfsuite_format());
     r.add(crfsparse_format());
+    r.add(lshtc_format());
+    r.add(libsvm_format());
     r.add(synthetic_ocr_format());
     return r;
   }();

@@ -33,6 +33,8 @@ const Registry<DataFormatInfo>& data_format_registry();
 DataFormatInfo ocr_format();
 DataFormatInfo crfsuite_format();
 DataFormatInfo crfsparse_format();
+DataFormatInfo lshtc_format();
+DataFormatInfo libsvm_format();
 DataFormatInfo synthetic_ocr_format();
 
 }  // namespace proxbench

@@ -1,0 +1,32 @@
+#include "core/reduction.h"
+
+#include <cmath>
+
+namespace proxbench {
+
+std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda) {
+  std::vector<Index> kept;
+  for (Index j = 0; j < x.features(); ++j) {
+    double sum = static_cast<double>(x.column_size(j));
+    if (!x.binary()) {
+      sum = 0.0;
+      for (const double value : x.column_values(j)) sum += std::abs(value);
+    }
+    if (sum > lambda) kept.push_back(j);
+  }
+  return kept;
+}
+
+SparseVector expand_features(const SparseVector& w, const std::vector<Index>& kept, Index features,
+                             Index outputs) {
+  const Coord unary = static_cast<Coord>(kept.size()) * outputs, all = static_cast<Coord>(features) * outputs;
+  SparseVector out;
+  for (std::size_t i = 0; i < w.nnz(); ++i) {
+    const Coord c = w.index[i];
+    out.push_back(c < unary ? static_cast<Coord>(kept[c / outputs]) * outputs + c % outputs : c - unary + all,
+                  w.value[i]);
+  }
+  return out;
+}
+
+}  // namespace proxbench

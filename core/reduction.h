@@ -1,0 +1,25 @@
+#pragma once
+/// Features that can never enter the model are dropped before a solver starts.
+///
+/// Let c_j = sum_p |x_pj|. At every w, |g_jk| = |sum_p x_pj R(k, p)| <= c_j, since R is a probability minus
+/// an indicator. A minimiser of F with w_jk != 0 satisfies g_jk + mu*w_jk = -lambda*sign(w_jk), so |g_jk| >=
+/// lambda. Where c_j <= lambda that cannot be: probabilities lie strictly between 0 and 1 (or R(k, .) is
+/// identically 0, as for a node that all leaves share), so |g_jk| < c_j, or c_j = 0 < lambda. Hence all
+/// minimisers have w_jk = 0 for all k. What is more, at every w that is zero there the minimum-norm
+/// subgradient of these coordinates is zero, so kkt over the features kept is kkt over all.
+
+#include <vector>
+
+#include "core/design_matrix.h"
+#include "core/types.h"
+
+namespace proxbench {
+
+/// The features with c_j > lambda, ascending.
+std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda);
+
+/// w over the kept features (K outputs each, then extra weights) in the coordinates of all J features.
+SparseVector expand_features(const SparseVector& w, const std::vector<Index>& kept, Index features,
+                             Index outputs);
+
+}  // namespace proxbench

@@ -1,0 +1,67 @@
+#include "core/reduction.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/random.h"
+
+namespace proxbench {
+namespace {
+
+/// Rows of (feature, value).
+DesignMatrix matrix(const std::vector<std::vector<std::pair<Index, double>>>& rows, Index features) {
+  DesignMatrix::Builder builder;
+  for (const auto& row : rows) {
+    for (const auto& [j, x] : row) builder.add(j, x);
+    builder.end_position();
+  }
+  return std::move(builder).build(features);
+}
+
+TEST(Reduction, KeepsFeaturesWhoseSumExceedsLambda) {
+  const DesignMatrix x = matrix({{{0, 0.5}, {1, -2.0}, {3, 1.0}}, {{0, 0.5}, {2, 0.25}}, {{1, 0.5}}}, 5);
+  EXPECT_EQ(features_that_can_enter(x, 1.0), (std::vector<Index>{1}));  // the others sum to at most 1
+  EXPECT_EQ(features_that_can_enter(x, 0.99), (std::vector<Index>{0, 1, 3}));
+  EXPECT_EQ(features_that_can_enter(x, 2.5), std::vector<Index>{});
+  EXPECT_EQ(features_that_can_enter(x, 1e-9), (std::vector<Index>{0, 1, 2, 3}));  // 4 is never on
+}
+
+TEST(Reduction, CountsWhereAllValuesAreOne) {
+  const DesignMatrix x = matrix({{{0, 1.0}, {1, 1.0}}, {{0, 1.0}}, {{0, 1.0}, {2, 1.0}}}, 3);
+  ASSERT_TRUE(x.binary());
+  EXPECT_EQ(features_that_can_enter(x, 1.0), (std::vector<Index>{0}));
+}
+
+TEST(Reduction, SelectedFeaturesAreRenumbered) {
+  Random random(3);
+  std::vector<std::vector<std::pair<Index, double>>> rows(50);
+  for (auto& row : rows)
+    for (Index j = 0; j < 20; ++j)
+      if (random.uniform() < 0.3) row.emplace_back(j, random.normal());
+  const DesignMatrix x = matrix(rows, 20);
+  const std::vector<Index> kept{0, 3, 4, 11, 19};
+  const DesignMatrix y = x.select_features(kept);
+  EXPECT_EQ(y.positions(), 50u);
+  EXPECT_EQ(y.features(), 5u);
+  std::uint64_t entries = 0;
+  for (Index f = 0; f < 5; ++f) {
+    EXPECT_EQ(y.column(f), x.column(kept[f]));
+    const auto a = y.column_values(f), b = x.column_values(kept[f]);
+    EXPECT_EQ(std::vector<double>(a.begin(), a.end()), std::vector<double>(b.begin(), b.end()));
+    entries += y.column_size(f);
+  }
+  EXPECT_EQ(y.nonzeros(), entries);
+  EXPECT_EQ(x.select_features({}).positions(), 50u);
+}
+
+TEST(Reduction, WeightsGoBackToTheirFeatures) {
+  // Features 1 and 4 of 6 kept, 3 outputs; coordinates from 6 on are extra weights.
+  const SparseVector w{{0, 2, 3, 6, 8}, {1, 2, 3, 4, 5}};
+  const SparseVector all = expand_features(w, {1, 4}, 6, 3);
+  EXPECT_EQ(all.index, (std::vector<Coord>{3, 5, 12, 18, 20}));
+  EXPECT_EQ(all.value, w.value);
+}
+
+}  // namespace
+}  // namespace proxbench

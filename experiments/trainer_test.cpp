@@ -1,0 +1,93 @@
+#include "experiments/trainer.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/random.h"
+#include "core/reduction.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+/// Documents on a two-level tree, or sequences, whose features are on with very different frequency.
+DataPair make_data(const std::string& oracle, std::uint64_t seed) {
+  Random random(seed);
+  DataPair out;
+  out.oracle = oracle;
+  const bool tree = oracle == "tree";
+  auto vocabulary = std::make_shared<Vocabulary>();
+  constexpr Index kFeatures = 40;
+  const Index outputs = tree ? 9 : 4;
+  for (Index j = 0; j < kFeatures; ++j) vocabulary->features.push_back(fmt::format("f{}", j));
+  for (Index k = 0; k < outputs; ++k) vocabulary->outputs.push_back(fmt::format("y{}", k));
+  constexpr Index kNone = Hierarchy::kNone;
+  const auto hierarchy =
+      std::make_shared<const Hierarchy>(std::vector<Index>{kNone, 0, 1, 1, 1, 0, 5, 5, kNone});
+  const std::vector<Index> labels =
+      tree ? std::vector<Index>{2, 3, 4, 6, 7, 8} : std::vector<Index>{0, 1, 2, 3};
+  const auto fill = [&](Dataset& data, Index positions) {
+    DesignMatrix::Builder builder;
+    for (Index p = 0; p < positions; ++p) {
+      const std::size_t label = random.below(labels.size());
+      for (Index j = 0; j < kFeatures; ++j)
+        if (random.uniform() < (j % labels.size() == label ? 0.9 : 0.3) / (1.0 + 0.5 * j))
+          builder.add(j, random.uniform() + 0.1);
+      builder.end_position();
+      data.gold.push_back(labels[label]);
+      if (tree || p + 1 == positions || random.uniform() < 0.3) data.begin.push_back(p + 1);
+    }
+    data.x = std::move(builder).build(kFeatures);
+    data.vocabulary = vocabulary;
+    if (tree) data.hierarchy = hierarchy;
+  };
+  fill(out.train, 120);
+  fill(out.test, 60);
+  return out;
+}
+
+class Dropping : public testing::TestWithParam<std::string> {};
+
+TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
+  int problems_with_dropped = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed)
+    for (const double lambda : {0.5, 2.0, 4.0}) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << " lambda " << lambda);
+      const LoadedData data(make_data(GetParam(), seed), Parallel(1));
+      RunSettings settings{.solver = "prox-qn",
+                           .options = Options(solver_registry().find("prox-qn").options),
+                           .lambda = lambda};
+      settings.tol = 1e-9;
+      const RunOutcome dropped = train(data, settings);
+      settings.drop_features = false;
+      const RunOutcome all = train(data, settings);
+      EXPECT_EQ(all.kkt_at_zero, dropped.kkt_at_zero);
+      EXPECT_NEAR(dropped.certificate.objective, all.certificate.objective, 1e-8 * all.certificate.objective);
+
+      // The certificate of the smaller problem is that of the whole one, and so is the accuracy.
+      Objective whole = data.objective(lambda, 0.0);
+      const Certificate certificate = certify(whole, dropped.w);
+      EXPECT_NEAR(certificate.objective, dropped.certificate.objective, 1e-12 * certificate.objective);
+      EXPECT_NEAR(certificate.kkt, dropped.certificate.kkt, 1e-11);
+      EXPECT_EQ(dropped.summary["test_accuracy"], dropped.trace.back().test_accuracy);
+
+      const std::vector<Index> kept = features_that_can_enter(data.train().x, lambda);
+      const std::set<Index> entered(kept.begin(), kept.end());
+      problems_with_dropped += kept.size() < data.train().x.features();
+      EXPECT_EQ(dropped.summary["features_kept"], kept.size());
+      for (const Coord c : all.w.index)
+        if (c < data.train().x.features() * Coord{data.train().outputs()}) {
+          EXPECT_TRUE(entered.contains(static_cast<Index>(c / data.train().outputs())))
+              << "a dropped feature is on at the optimum";
+        }
+    }
+  EXPECT_GE(problems_with_dropped, 12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Oracles, Dropping, testing::Values("chain", "tree"));
+
+}  // namespace
+}  // namespace proxbench

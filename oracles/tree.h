@@ -1,0 +1,66 @@
+#pragma once
+/// The tree oracle: hierarchical classification (Zhong et al. 2014, section 6.2 and appendix D.2). An
+/// instance is one position; its structure is a leaf y of the data's hierarchy, with probability
+///
+///     p(y|x) = exp( sum of s(k) over the nodes k on y's path ) / Z
+///
+/// Without a hierarchy all outputs are leaves side by side: multiclass and binary logistic regression.
+
+#include <memory>
+
+#include "core/hierarchy.h"
+#include "core/oracle.h"
+
+namespace proxbench {
+
+/// Inference on the collapsed tree. Only nodes with a column in the scores, and their ancestors, are visited
+/// one by one ("touched" nodes); all leaves that hang below a touched node without another one between them
+/// have the same score, so they are counted and not visited. Downwards go the scores of paths, upwards the
+/// marginals. Probabilities are formed relative to the best leaf of all, so nothing overflows, and what
+/// underflows is below e^-708 of the total.
+///
+/// The residual has an own column for every touched node; an untouched one shares the column of
+/// probabilities per leaf of the touched node that it hangs below, times its leaves.
+class TreeOracle final : public Oracle {
+ public:
+  /// Takes hierarchy and gold leaves. Throws Error where there is no output, where an instance is not one
+  /// position, or where a gold output is no leaf of the hierarchy.
+  explicit TreeOracle(const Dataset& data);
+
+  Index outputs() const override { return tree_->nodes(); }
+  std::size_t positions() const override { return gold_.size(); }
+  std::span<const Index> begin() const override { return begin_; }
+  std::size_t extra_weights() const override { return 0; }
+  bool collapses() const override { return true; }
+  std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
+
+  double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
+  double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
+                    const Parallel& parallel) const override;
+  void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
+                      const Parallel& parallel) const override;
+  /// Both decodings are the most probable leaf; of equal ones the first.
+  void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
+              const Parallel& parallel) const override;
+
+ private:
+  struct Collapsed;
+  struct Block;
+  /// The nodes from the top to this one.
+  std::span<const Index> path_of(Index node) const {
+    return {path_.data() + path_begin_[node], path_.data() + path_begin_[node + std::size_t{1}]};
+  }
+  void require_gold() const;
+  Collapsed collapse(const ScorePoint& at) const;
+  void lay_out(const Collapsed& tree, std::size_t positions, Residual& residual) const;
+  double infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
+                  const Parallel& parallel) const;
+
+  std::shared_ptr<const Hierarchy> tree_;
+  std::vector<Index> gold_, begin_;
+  std::vector<Index> path_;
+  std::vector<std::size_t> path_begin_;  ///< size K + 1
+  bool gold_known_ = true;
+};
+
+}  // namespace proxbench
