@@ -112,6 +112,9 @@ class Oracle {
   virtual bool collapses() const { return false; }
   /// The outputs that are on at this position in the gold structure: the label, or the nodes of a path.
   virtual std::span<const Index> gold_outputs(Index position) const = 0;
+  /// How often each extra weight is on in the gold structures of all instances, size extra_weights(). What a
+  /// residual holds for it is the expected number minus this.
+  virtual std::vector<double> gold_extra() const { return std::vector<double>(extra_weights(), 0.0); }
 
   /// One pass: returns sum_i [A_i - score of the gold structure]; with `residual` (same shape as the scores)
   /// also fills marginals - gold and the gradient with respect to the extra weights.

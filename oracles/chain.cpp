@@ -146,6 +146,15 @@ ChainOracle::ChainOracle(const Dataset& data) : outputs_(data.outputs()) {
   for (const Index y : all_.gold) gold_known_ = gold_known_ && y < outputs_;
 }
 
+std::vector<double> ChainOracle::gold_extra() const {
+  require_gold();
+  std::vector<double> count(extra_weights(), 0.0);
+  for (std::size_t i = 0; i + 1 < all_.begin.size(); ++i)
+    for (Index p = all_.begin[i]; p + 1 < all_.begin[i + 1]; ++p)
+      count[std::size_t{all_.gold[p]} * outputs_ + all_.gold[p + 1]] += 1.0;
+  return count;
+}
+
 /// This thread's buffers: they live as long as the thread, and are mostly the same size again at the next
 /// call.
 ChainOracle::Workspace& ChainOracle::workspace(std::size_t positions, std::size_t instances,

@@ -30,6 +30,7 @@ class ChainOracle final : public Oracle {
   std::size_t extra_weights() const override { return static_cast<std::size_t>(outputs_) * outputs_; }
 
   std::span<const Index> gold_outputs(Index position) const override { return {&all_.gold[position], 1}; }
+  std::vector<double> gold_extra() const override;
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,

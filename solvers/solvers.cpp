@@ -11,6 +11,7 @@ const Registry<SolverInfo>& solver_registry() {
     r.add(prox_gd_info());
     r.add(prox_gd_acc_info());
     r.add(sgd_info());
+    r.add(bcd_info());
     return r;
   }();
   return registry;

@@ -15,5 +15,6 @@ SolverInfo liblbfgs_owlqn_info();
 SolverInfo prox_gd_info();
 SolverInfo prox_gd_acc_info();
 SolverInfo sgd_info();
+SolverInfo bcd_info();
 
 }  // namespace proxbench

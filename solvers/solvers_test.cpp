@@ -82,6 +82,7 @@ class HookedOracle final : public Oracle {
   }
   bool collapses() const override { return inner_.collapses(); }
   std::span<const Index> gold_outputs(Index position) const override { return inner_.gold_outputs(position); }
+  std::vector<double> gold_extra() const override { return inner_.gold_extra(); }
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override {
     return hook_(calls++, inner_.infer_some(instances, at, residual, parallel));

@@ -1,0 +1,565 @@
+/// Blockwise coordinate descent (Sokolovska, Lavergne, Cappe, Yvon, "Efficient learning of sparse conditional
+/// random fields for supervised sequence labeling", 2010; arXiv 0909.1308, 2009), with the three changes of
+/// Zhong et al. 2014, section 6: a line search in each block, shrinking as in their section 2.3, and a floor
+/// under second derivatives. Minimises
+///
+///     F(w) = f(w) + lambda*||w||_1,   f(w) = l(w) + (mu/2)*||w||^2
+///
+/// block by block; a block is one feature with its K weights, or all extra weights of the oracle. For block j
+/// only the instances that carry feature j are inferred again. With R their residual, x_pj the feature's
+/// value and c_pk = R_pk + [k is gold at p] the marginals,
+///
+///     g_k = sum_p x_pj R_pk + mu*w_k,   h_k = sum_p x_pj^2 c_pk (1 - c_pk) + mu, at least `floor`
+///     d_k = soft_threshold(w_k - g_k/h_k, lambda/h_k) - w_k,   w <- w + alpha*d
+///
+/// with the first alpha = 1, beta, beta^2, ... that satisfies Armijo's rule on the loss of those instances
+/// plus the block's penalty. h_k is the approximation of Sokolovska et al.: the exact second derivative with
+/// the positions of an instance taken for uncorrelated. The extra weights are known by their sums alone, M_e
+/// = expected times that e is on, so h_e = M_e (1 - M_e / sum M): what it would be if all positions were
+/// alike.
+///
+/// Shrinking: within an epoch zero coordinates with |g| <= lambda - slack leave the working set, and blocks
+/// without a coordinate are not visited (Algorithm 2, lines 4-9, a cycle over the blocks being an iteration).
+/// At an epoch's end all come back on a full gradient, which alone can show convergence.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "core/line_search.h"
+#include "core/random.h"
+#include "solvers/dense.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Numbers gathered in a task.
+constexpr std::size_t kTaskNumbers = 1u << 15;
+
+struct Settings {
+  bool shrinking;
+  double epoch_margin;
+  double epoch_tol;
+  double epoch_factor;
+  double floor;
+  bool random_order;
+  double report;
+  std::int64_t patience;
+  ArmijoOptions line_search;
+};
+
+/// The instances that carry one feature (or all, for the extra weights), with scores and residual for their
+/// positions alone.
+class Carriers {
+ public:
+  explicit Carriers(const Objective& objective)
+      : objective_(objective), instance_of_(objective.x().positions()) {
+    const auto begin = objective.oracle().begin();
+    for (std::size_t i = 0; i + 1 < begin.size(); ++i)
+      std::fill(instance_of_.begin() + begin[i], instance_of_.begin() + begin[i + 1], static_cast<Index>(i));
+    base_ = objective.make_scores();
+    direction = objective.make_scores();
+    residual = objective.make_residual();
+  }
+
+  /// The carriers of a feature. `scores` are those of all instances.
+  void select(Index feature, const Scores& scores) {
+    read_column(feature);
+    instances.clear();
+    for (const Index p : position)
+      if (instances.empty() || instances.back() != instance_of_[p]) instances.push_back(instance_of_[p]);
+    if (instances.size() == objective_.instances()) {
+      local = position;
+      take_all(scores);
+      return;
+    }
+    const auto begin = objective_.oracle().begin();
+    local.resize(position.size());
+    std::vector<Index>& first = first_;
+    first.assign(1, 0);
+    for (const Index i : instances) first.push_back(first.back() + begin[i + std::size_t{1}] - begin[i]);
+    for (std::size_t e = 0, i = 0; e < position.size(); ++e) {
+      while (instance_of_[position[e]] != instances[i]) ++i;
+      local[e] = first[i] + position[e] - begin[instances[i]];
+    }
+    positions_ = first.back();
+    base_.stride = padded(positions_);
+    base_.resize_columns(scores.columns);
+    base_.column_of = scores.column_of;
+    base_.extra = scores.extra;
+    const Chunks chunks{scores.columns, std::max<std::size_t>(kTaskNumbers / (positions_ + 1), 1)};
+    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      for (std::size_t c = chunks.begin(chunk); c < chunks.end(chunk); ++c)
+        for (std::size_t i = 0; i < instances.size(); ++i)
+          std::copy_n(scores.column(c) + begin[instances[i]], first[i + 1] - first[i],
+                      base_.column(c) + first[i]);
+    });
+    at_ = &base_;
+  }
+
+  /// All instances, and no feature.
+  void select_all(const Scores& scores) {
+    position.clear();
+    local.clear();
+    value.clear();
+    instances.resize(objective_.instances());
+    std::iota(instances.begin(), instances.end(), Index{0});
+    take_all(scores);
+  }
+
+  /// An empty direction: no column where the oracle collapses outputs, else zeros.
+  void clear_direction() {
+    direction.stride = padded(positions_);
+    std::fill(direction.extra.begin(), direction.extra.end(), 0.0);
+    if (direction.one_each()) {
+      direction.values.assign(direction.stride * direction.columns, 0.0);
+    } else {
+      direction.column_of.assign(direction.column_of.size(), Scores::kNoColumn);
+      direction.resize_columns(0);
+    }
+  }
+  /// direction += d * x_j for output k.
+  void add_direction(Index k, double d) {
+    double* column = direction.column(direction.one_each() ? k : direction.add_column(k));
+    for (std::size_t e = 0; e < local.size(); ++e) column[local[e]] += d * x(e);
+  }
+
+  /// Their loss at the scores selected, with the residual.
+  double infer(Objective& objective) {
+    residual.stride = padded(positions_);
+    if (residual.one_each()) residual.resize_columns(objective.outputs());
+    return objective.infer_some(instances, {*at_}, &residual);
+  }
+  double infer(Objective& objective, double alpha) const {
+    return objective.infer_some(instances, {*at_, &direction, alpha}, nullptr);
+  }
+
+  double x(std::size_t entry) const { return value.empty() ? 1.0 : value[entry]; }
+
+  std::vector<Index> instances;
+  std::vector<Index> position, local;  ///< of the feature's entries: in X, and among the carriers
+  std::vector<double> value;           ///< empty: all ones
+  Scores direction;
+  Residual residual;
+
+ private:
+  void read_column(Index feature) {
+    const DesignMatrix& x = objective_.x();
+    position = x.column(feature);
+    const auto values = x.column_values(feature);
+    value.assign(values.begin(), values.end());
+  }
+  void take_all(const Scores& scores) {
+    positions_ = objective_.x().positions();
+    at_ = &scores;
+  }
+
+  const Objective& objective_;
+  std::vector<Index> instance_of_;  ///< of every position
+  std::vector<Index> first_;        ///< where each carrier begins among them
+  std::size_t positions_ = 0;
+  Scores base_;
+  const Scores* at_ = nullptr;
+};
+
+class Bcd final : public Solver {
+ public:
+  explicit Bcd(const Settings& settings) : settings_(settings) {}
+
+  SolveResult solve(const SolveProblem& problem) override {
+    Objective& objective = problem.objective;
+    lambda_ = objective.lambda();
+    mu_ = objective.mu();
+    outputs_ = objective.outputs();
+    unary_ = objective.unary_weights();
+    random_ = Random(problem.seed);
+    scores_ = objective.make_scores();
+    Residual residual = objective.make_residual();
+    Carriers carriers(objective);
+    SolveResult result{.w = problem.start};
+    auto done = [&](Status status) {
+      result.status = status;
+      result.working_set = index_.size();
+      return std::move(result);
+    };
+
+    problem.monitor.start(problem.start);
+    gold_extra_ = objective.oracle().gold_extra();
+    double epoch_target = 0.0, lowest = kInfinity, lowest_kkt = kInfinity;
+    bool stuck = false;
+    for (bool first_epoch = true;; first_epoch = false) {
+      objective.scores(result.w, scores_);  // afresh, so that rounding does not add up
+      value_ =
+          objective.infer({scores_}, &residual) + objective.l1(result.w.value) + objective.l2(result.w.value);
+      if (!std::isfinite(value_)) return done(Status::kDiverged);
+      Objective::Selection selection;
+      objective.select_gradient(residual, result.w,
+                                settings_.shrinking ? settings_.epoch_margin * lambda_ : -1.0, selection);
+      if (!std::isfinite(selection.kkt_max)) return done(Status::kDiverged);
+      if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
+      // Where an epoch ended for want of progress, and neither F nor kkt came down: rounding.
+      if (stuck && !(value_ < lowest) && !(selection.kkt_max < lowest_kkt)) return done(Status::kStalled);
+      lowest = std::min(lowest, value_);
+      lowest_kkt = std::min(lowest_kkt, selection.kkt_max);
+      epoch_target = first_epoch ? settings_.epoch_tol * selection.kkt_l1
+                                 : std::min(epoch_target, selection.kkt_l1) * settings_.epoch_factor;
+      index_.swap(selection.index);
+      w_.swap(selection.weight);
+
+      dense::StallGuard guard(settings_.patience);
+      double slack = kInfinity;  // no gradient of this epoch's cycles yet
+      for (bool epoch = true; epoch;) {
+        const Cycle cycle = run_cycle(objective, problem.monitor, carriers, slack, result);
+        collect(result.w);
+        if (!cycle.go_on) return done(problem.monitor.stop_status());
+        if (settings_.shrinking) slack = cycle.largest / static_cast<double>(objective.instances());
+        stuck = !cycle.moved || guard.stalled(value_, cycle.largest);
+        epoch = !stuck && cycle.largest > problem.kkt_target() &&
+                !(settings_.shrinking && cycle.measure <= epoch_target);
+      }
+    }
+  }
+
+ private:
+  /// Weights [begin, end) of the working set, all of one feature; past the last feature: the extra weights.
+  struct Block {
+    Index feature;
+    std::size_t begin, end;
+  };
+  struct Cycle {
+    double largest = 0.0, measure = 0.0;  ///< max and l1 norm of the subgradients met
+    bool moved = false;
+    bool go_on = true;
+  };
+
+  /// Every block once; then what the shrinking test gave up is gone.
+  Cycle run_cycle(Objective& objective, Monitor& monitor, Carriers& carriers, double slack,
+                  SolveResult& result) {
+    cut_blocks(objective.features());
+    if (settings_.random_order) random_.shuffle(std::span(blocks_));
+    keep_.assign(index_.size(), 1);
+    Cycle cycle;
+    double reported = objective.passes();
+    for (std::size_t b = 0; b < blocks_.size() && cycle.go_on; ++b) {
+      visit(objective, carriers, blocks_[b], slack, cycle);
+      const bool last = b + 1 == blocks_.size();
+      if (!last && objective.passes() - reported < settings_.report) continue;
+      reported = objective.passes();
+      ++result.iterations;
+      cycle.go_on = monitor.step(
+          result.iterations,
+          [&] {
+            SparseVector w;
+            collect(w);
+            return w;
+          },
+          index_.size());
+    }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < index_.size(); ++i)
+      if (keep_[i]) {
+        index_[kept] = index_[i];
+        w_[kept++] = w_[i];
+      }
+    index_.resize(kept);
+    w_.resize(kept);
+    return cycle;
+  }
+
+  void cut_blocks(Index features) {
+    blocks_.clear();
+    for (std::size_t i = 0; i < index_.size();) {
+      const Index feature = index_[i] < unary_ ? static_cast<Index>(index_[i] / outputs_) : features;
+      const Coord end =
+          feature < features ? (feature + Coord{1}) * outputs_ : std::numeric_limits<Coord>::max();
+      const std::size_t begin = i;
+      while (i < index_.size() && index_[i] < end) ++i;
+      blocks_.push_back({feature, begin, i});
+    }
+  }
+
+  /// One step on a block.
+  void visit(Objective& objective, Carriers& carriers, const Block& block, double slack, Cycle& cycle) {
+    const bool extra = block.feature == objective.features();
+    if (extra)
+      carriers.select_all(scores_);
+    else
+      carriers.select(block.feature, scores_);
+    if (carriers.instances.empty()) return visit_unused(block, cycle);
+    const double loss = carriers.infer(objective);
+    if (!std::isfinite(loss)) return;
+
+    const std::size_t n = block.end - block.begin;
+    if (extra)
+      extra_derivatives(carriers.residual, block);
+    else
+      derivatives(objective, carriers, block);
+    d_.assign(n, 0.0);
+    double slope = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double w = w_[block.begin + i], g = g_[i] + mu_ * w;
+      const double h = std::max(h_[i] + mu_, settings_.floor);
+      const double m = std::abs(minimum_norm_subgradient(w, g, lambda_));
+      cycle.largest = std::max(cycle.largest, m);
+      cycle.measure += m;
+      if (settings_.shrinking && w == 0.0 && std::abs(g) - lambda_ + slack <= 0.0) {
+        keep_[block.begin + i] = 0;
+        continue;
+      }
+      const double next = soft_threshold(w - g / h, lambda_ / h);
+      d_[i] = next == 0.0 ? -w : next - w;  // so that w + d is zero to the last bit
+      slope += g * d_[i] + lambda_ * (std::abs(w + d_[i]) - std::abs(w));
+    }
+    if (!(slope < 0.0)) return;
+
+    carriers.clear_direction();
+    for (std::size_t i = 0; i < n; ++i) {
+      const Coord c = index_[block.begin + i];
+      if (d_[i] == 0.0) continue;
+      if (extra)
+        carriers.direction.extra[c - unary_] = d_[i];
+      else
+        carriers.add_direction(static_cast<Index>(c % outputs_), d_[i]);
+    }
+    const double before = loss + penalty(block, 0.0);
+    const ArmijoResult step = armijo(before, slope, 1.0, settings_.line_search, [&](double alpha) {
+      return carriers.infer(objective, alpha) + penalty(block, alpha);
+    });
+    if (!step.accepted) return;
+    cycle.moved = true;
+    value_ += step.value - before;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double change = step.alpha * d_[i];
+      if (change == 0.0) continue;
+      w_[block.begin + i] += change;
+      const Coord c = index_[block.begin + i];
+      if (extra)
+        scores_.extra[c - unary_] += change;
+      else
+        add_scores(carriers, static_cast<Index>(c % outputs_), change);
+    }
+  }
+
+  /// A feature that no instance carries is in the penalty alone: its weights go to 0.
+  void visit_unused(const Block& block, Cycle& cycle) {
+    for (std::size_t i = block.begin; i < block.end; ++i) {
+      cycle.moved |= w_[i] != 0.0;
+      value_ -= lambda_ * std::abs(w_[i]) + 0.5 * mu_ * w_[i] * w_[i];
+      w_[i] = 0.0;
+    }
+  }
+
+  /// g_ and h_ of a feature's weights, without the l2 term. A residual's column serves all outputs that
+  /// share it; R (1 - R) up to sign is c (1 - c) where the gold structure has been taken off c.
+  void derivatives(const Objective& objective, const Carriers& carriers, const Block& block) {
+    const Residual& residual = carriers.residual;
+    const std::size_t n = block.end - block.begin, entries = carriers.local.size();
+    struct Sums {
+      double first = 0.0, absolute = 0.0, squared = 0.0;  ///< of x*R, x^2*|R|, x^2*R^2
+    };
+    std::vector<Sums> sums(residual.columns);
+    std::vector<Index> columns;
+    std::vector<char> wanted(residual.columns, 0);
+    bool shared = false;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Index k = output_of(block.begin + i), column = residual.column_index(k);
+      shared |= !residual.owns(k);
+      if (!std::exchange(wanted[column], 1)) columns.push_back(column);
+    }
+    const Chunks chunks{columns.size(), std::max<std::size_t>(kTaskNumbers / (entries + 1), 1)};
+    objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+        const double* column = residual.column(columns[i]);
+        Sums sum;
+        for (std::size_t e = 0; e < entries; ++e) {
+          const double x = carriers.x(e), xr = x * column[carriers.local[e]];
+          sum.first += xr;
+          sum.absolute += std::abs(x * xr);
+          sum.squared += xr * xr;
+        }
+        sums[columns[i]] = sum;
+      }
+    });
+    if (shared) {
+      gold_.assign(outputs_, 0.0);
+      for (std::size_t e = 0; e < entries; ++e)
+        for (const Index k : objective.oracle().gold_outputs(carriers.position[e])) gold_[k] += carriers.x(e);
+    }
+    g_.resize(n);
+    h_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Index k = output_of(block.begin + i);
+      const Sums& sum = sums[residual.column_index(k)];
+      const bool own = residual.owns(k);
+      const double share = own ? 1.0 : residual.share[k];
+      g_[i] = share * sum.first - (own ? 0.0 : gold_[k]);
+      h_[i] = share * sum.absolute - share * share * sum.squared;
+    }
+  }
+
+  void extra_derivatives(const Residual& residual, const Block& block) {
+    double total = 0.0;
+    for (std::size_t e = 0; e < gold_extra_.size(); ++e) total += residual.extra[e] + gold_extra_[e];
+    const std::size_t n = block.end - block.begin;
+    g_.resize(n);
+    h_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t e = index_[block.begin + i] - unary_;
+      const double expected = residual.extra[e] + gold_extra_[e];
+      g_[i] = residual.extra[e];
+      h_[i] = total > 0.0 ? expected * (1.0 - expected / total) : 0.0;
+    }
+  }
+
+  /// S += change * x_j for output k.
+  void add_scores(const Carriers& carriers, Index k, double change) {
+    double* column = scores_.column(scores_.one_each() ? k : scores_.add_column(k));
+    for (std::size_t e = 0; e < carriers.position.size(); ++e)
+      column[carriers.position[e]] += change * carriers.x(e);
+  }
+
+  /// lambda*||w + alpha*d||_1 + (mu/2)*||w + alpha*d||^2 over a block.
+  double penalty(const Block& block, double alpha) const {
+    double l1 = 0.0, l2 = 0.0;
+    for (std::size_t i = block.begin; i < block.end; ++i) {
+      const double w = w_[i] + alpha * d_[i - block.begin];
+      l1 += std::abs(w);
+      l2 += w * w;
+    }
+    return lambda_ * l1 + 0.5 * mu_ * l2;
+  }
+
+  Index output_of(std::size_t i) const { return static_cast<Index>(index_[i] % outputs_); }
+
+  /// The nonzeros of w; all of them lie in the working set.
+  void collect(SparseVector& w) const {
+    w.clear();
+    for (std::size_t i = 0; i < index_.size(); ++i)
+      if (w_[i] != 0.0) w.push_back(index_[i], w_[i]);
+  }
+
+  Settings settings_;
+  Random random_{0};
+  double lambda_ = 0.0, mu_ = 0.0, value_ = 0.0;
+  Index outputs_ = 0;
+  Coord unary_ = 0;
+  Scores scores_;                   ///< of all instances, at w
+  std::vector<double> gold_extra_;  ///< how often each extra weight is on in the gold structures
+  std::vector<Coord> index_;        ///< the working set, ascending
+  std::vector<double> w_;           ///< aligned with it
+  std::vector<char> keep_;          ///< aligned with it
+  std::vector<Block> blocks_;
+  std::vector<double> g_, h_, d_;  ///< of the block at hand
+  std::vector<double> gold_;       ///< sum_p x_pj [k is gold at p], where a column is shared
+};
+
+}  // namespace
+
+SolverInfo bcd_info() {
+  OptionTable options = {
+      {.name = "shrinking",
+       .type = OptionType::kBool,
+       .default_value = "true",
+       .help = "shrink the working set within an epoch (Zhong et al., section 2.3)"},
+      {.name = "epoch_margin",
+       .type = OptionType::kReal,
+       .default_value = "0.99",
+       .help = "a zero coordinate starts an epoch in the working set where |g_j| > epoch_margin*lambda",
+       .min = 0,
+       .max = 1},
+      {.name = "epoch_tol",
+       .type = OptionType::kReal,
+       .default_value = "1e-1",
+       .help = "the first epoch ends when the l1 norm of the subgradients met in a cycle falls to this share "
+               "of that at the start",
+       .min = 0,
+       .max = 1,
+       .min_open = true,
+       .max_open = true},
+      {.name = "epoch_factor",
+       .type = OptionType::kReal,
+       .default_value = "0.1",
+       .help = "each further epoch's tolerance, relative to the one before",
+       .min = 0,
+       .max = 1,
+       .min_open = true,
+       .max_open = true},
+      {.name = "floor",
+       .type = OptionType::kReal,
+       .default_value = "1e-10",
+       .help = "least second derivative (Zhong et al., section 6)",
+       .min = 0,
+       .min_open = true},
+      {.name = "order",
+       .type = OptionType::kString,
+       .default_value = "random",
+       .help = "blocks in a new random order each cycle, or by feature",
+       .choices = {"random", "cyclic"}},
+      {.name = "report",
+       .type = OptionType::kReal,
+       .default_value = "5",
+       .help = "passes of inference after which an iteration ends within a cycle: how often limits are "
+               "looked at and samples may be taken",
+       .min = 0,
+       .min_open = true},
+      {.name = "sigma",
+       .type = OptionType::kReal,
+       .default_value = "1e-3",
+       .help = "sufficient decrease of the line search",
+       .min = 0,
+       .max = 1,
+       .min_open = true,
+       .max_open = true},
+      {.name = "beta",
+       .type = OptionType::kReal,
+       .default_value = "0.5",
+       .help = "step ratio of the line search",
+       .min = 0,
+       .max = 1,
+       .min_open = true,
+       .max_open = true},
+      {.name = "max_linesearch",
+       .type = OptionType::kInt,
+       .default_value = "60",
+       .help = "most trials of a line search",
+       .min = 1,
+       .max = 1000},
+      {.name = "patience",
+       .type = OptionType::kInt,
+       .default_value = "20",
+       .help = "cycles without a new minimum of F or of the largest subgradient after which an epoch ends; "
+               "where the full gradient shows no progress either, the run counts as stalled",
+       .min = 1,
+       .max = 1e9},
+  };
+  return {
+      .name = "bcd",
+      .help = "blockwise coordinate descent with line search and shrinking: a feature's weights at a time",
+      .paper =
+          "Sokolovska, Lavergne, Cappe, Yvon, Efficient learning of sparse conditional random fields, "
+          "2010; Zhong et al. 2014, section 6",
+      .options = std::move(options),
+      .make =
+          [](const Options& o) {
+            return std::make_unique<Bcd>(
+                Settings{.shrinking = o.boolean("shrinking"),
+                         .epoch_margin = o.real("epoch_margin"),
+                         .epoch_tol = o.real("epoch_tol"),
+                         .epoch_factor = o.real("epoch_factor"),
+                         .floor = o.real("floor"),
+                         .random_order = o.string("order") == "random",
+                         .report = o.real("report"),
+                         .patience = o.integer("patience"),
+                         .line_search = {.sigma = o.real("sigma"),
+                                         .beta = o.real("beta"),
+                                         .max_trials = static_cast<int>(o.integer("max_linesearch"))}});
+          },
+  };
+}
+
+}  // namespace proxbench
