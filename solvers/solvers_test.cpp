@@ -1,4 +1,4 @@
-/// Statements that hold for every registered solver, on small random chain problems.
+/// Statements that hold for every registered solver, on small random chain and tree problems.
 ///
 /// Nothing here comes from a run of the solver under test: optimality is judged by certify(), which knows F
 /// and its minimum-norm subgradient alone, and values by agreement among solvers that share little code.
@@ -220,29 +220,32 @@ TEST_P(ExactSolver, EndsByItselfWhereTheTargetIsOutOfReach) {
 }
 
 TEST_P(EverySolver, GivesTheSameBitsWithAnyThreadsAndBackend) {
-  const Problem problem(test::large_spec());
-  Conditions setup;
-  setup.tol = 1e-10;
-  setup.monitor = {.max_iterations = 12, .dense_samples = 1000};
-  const Outcome reference = run(GetParam(), problem, setup);
-  ASSERT_GT(reference.result.w.nnz(), 10u);
-  for (const Backend backend : {Backend::kOpenMP, Backend::kTBB})
-    for (const int threads : {1, 2, 3}) {
-      SCOPED_TRACE(backend_name(backend) + " " + std::to_string(threads));
-      setup.parallel = Parallel(threads, backend);
-      const Outcome r = run(GetParam(), problem, setup);
-      EXPECT_EQ(r.result.w.index, reference.result.w.index);
-      ASSERT_EQ(r.result.w.nnz(), reference.result.w.nnz());
-      for (std::size_t i = 0; i < r.result.w.nnz(); ++i)
-        ASSERT_EQ(std::bit_cast<std::uint64_t>(r.result.w.value[i]),
-                  std::bit_cast<std::uint64_t>(reference.result.w.value[i]));
-      ASSERT_EQ(r.trace.size(), reference.trace.size());
-      for (std::size_t i = 0; i < r.trace.size(); ++i) {
-        EXPECT_EQ(std::bit_cast<std::uint64_t>(r.trace[i].objective),
-                  std::bit_cast<std::uint64_t>(reference.trace[i].objective));
-        EXPECT_EQ(r.trace[i].passes, reference.trace[i].passes);
+  for (const ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
+    SCOPED_TRACE(spec.name);
+    const Problem problem(spec);
+    Conditions setup;
+    setup.tol = 1e-10;
+    setup.monitor = {.max_iterations = 12, .dense_samples = 1000};
+    const Outcome reference = run(GetParam(), problem, setup);
+    ASSERT_GT(reference.result.w.nnz(), 10u);
+    for (const Backend backend : {Backend::kOpenMP, Backend::kTBB})
+      for (const int threads : {1, 2, 3}) {
+        SCOPED_TRACE(backend_name(backend) + " " + std::to_string(threads));
+        setup.parallel = Parallel(threads, backend);
+        const Outcome r = run(GetParam(), problem, setup);
+        EXPECT_EQ(r.result.w.index, reference.result.w.index);
+        ASSERT_EQ(r.result.w.nnz(), reference.result.w.nnz());
+        for (std::size_t i = 0; i < r.result.w.nnz(); ++i)
+          ASSERT_EQ(std::bit_cast<std::uint64_t>(r.result.w.value[i]),
+                    std::bit_cast<std::uint64_t>(reference.result.w.value[i]));
+        ASSERT_EQ(r.trace.size(), reference.trace.size());
+        for (std::size_t i = 0; i < r.trace.size(); ++i) {
+          EXPECT_EQ(std::bit_cast<std::uint64_t>(r.trace[i].objective),
+                    std::bit_cast<std::uint64_t>(reference.trace[i].objective));
+          EXPECT_EQ(r.trace[i].passes, reference.trace[i].passes);
+        }
       }
-    }
+  }
 }
 
 TEST_P(EverySolver, LetsAnErrorOfTheOracleThrough) {
@@ -472,7 +475,7 @@ SparseVector eager_sgd(const Problem& problem, const SparseVector& start, double
   std::vector<Index> order(objective.instances());
   for (Index i = 0; i < order.size(); ++i) order[i] = i;
   Random random(seed);
-  Scores all = objective.make_scores();
+  Scores all(outputs, x.positions(), d - unary);
   double u = 0.0, k = 0.0;
   for (int pass = 0; pass < passes; ++pass) {
     random.shuffle(std::span(order));
@@ -490,7 +493,8 @@ SparseVector eager_sgd(const Problem& problem, const SparseVector& start, double
         const auto values = x.row_values(static_cast<Index>(begin[i] + p));
         for (std::size_t e = 0; e < row.size(); ++e)
           for (Index o = 0; o < outputs; ++o)
-            g[row[e] * outputs + o] += (values.empty() ? 1.0 : values[e]) * residual.column(o)[p];
+            g[row[e] * outputs + o] +=
+                (values.empty() ? 1.0 : values[e]) * residual.column(residual.column_index(o))[p];
       }
       std::copy(residual.extra.begin(), residual.extra.end(), g.begin() + static_cast<std::ptrdiff_t>(unary));
       for (const Index j : features_of(i))

@@ -1,5 +1,6 @@
 #pragma once
-/// Small random chain problems for tests, each with a trait that has broken solvers before. Test code only.
+/// Small random chain and tree problems for tests, each with a trait that has broken solvers before. Test
+/// code only.
 
 #include <algorithm>
 #include <memory>
@@ -30,6 +31,9 @@ struct ProblemSpec {
   double lambda = 0.5;
   double mu = 0.0;
   std::uint64_t seed = 1;
+  /// Sequences of one position, labelled with the leaves of a random forest of `labels` nodes, or of labels
+  /// side by side: the tree oracle, which collapses outputs.
+  enum class Tree { kNone, kFlat, kNested } tree = Tree::kNone;
 };
 
 /// A data set and its oracle. Labels depend on features and on the label before, so the optimum is not
@@ -42,11 +46,14 @@ class Problem {
     const Index total = spec.features * copies + spec.never_on + (spec.bias ? 1 : 0);
     std::vector<double> truth(static_cast<std::size_t>(spec.features) * spec.labels);
     for (double& x : truth) x = random.normal();
+    const bool chain = spec.tree == ProblemSpec::Tree::kNone;
+    if (spec.tree == ProblemSpec::Tree::kNested)
+      data_.hierarchy = std::make_shared<Hierarchy>(random_parents(spec.labels, random));
 
     DesignMatrix::Builder builder;
     std::vector<double> score(spec.labels);
     for (Index s = 0; s < spec.sequences; ++s) {
-      const Index length = 1 + static_cast<Index>(random.below(spec.longest));
+      const Index length = chain ? 1 + static_cast<Index>(random.below(spec.longest)) : 1;
       for (Index p = 0; p < length; ++p) {
         for (double& x : score) x = random.normal();
         if (p > 0) score[(data_.gold.back() + 1) % spec.labels] += 1.0;
@@ -62,7 +69,7 @@ class Problem {
         }
         if (spec.bias) builder.add(total - 1, 1.0);
         builder.end_position();
-        const Index best = static_cast<Index>(std::max_element(score.begin(), score.end()) - score.begin());
+        const Index best = best_output(score);
         data_.gold.push_back(random.uniform() < spec.dominance ? 0 : best);
       }
       data_.begin.push_back(static_cast<Index>(data_.gold.size()));
@@ -72,7 +79,7 @@ class Problem {
     for (Index j = 0; j < total; ++j) names->features.push_back("f" + std::to_string(j));
     for (Index k = 0; k < spec.labels; ++k) names->outputs.push_back("y" + std::to_string(k));
     data_.vocabulary = std::move(names);
-    oracle_ = oracle_registry().find("chain").make(data_);
+    oracle_ = oracle_registry().find(chain ? "chain" : "tree").make(data_);
   }
 
   const ProblemSpec& spec() const { return spec_; }
@@ -84,6 +91,33 @@ class Problem {
   }
 
  private:
+  /// A forest of uneven depth, with only children among them: each node hangs below a node of the path to the
+  /// one before, or at the top.
+  static std::vector<Index> random_parents(Index nodes, Random& random) {
+    std::vector<Index> parent{Hierarchy::kNone};
+    while (parent.size() < nodes) {
+      std::vector<Index> path{Hierarchy::kNone};
+      for (Index a = static_cast<Index>(parent.size()) - 1; a != Hierarchy::kNone; a = parent[a])
+        path.push_back(a);
+      parent.push_back(path[random.below(path.size())]);
+    }
+    return parent;
+  }
+  /// The label with the largest score, or the leaf whose path has the largest sum.
+  Index best_output(std::vector<double> score) const {
+    if (data_.hierarchy)
+      for (Index k = 0; k < score.size(); ++k) {
+        const Index above = data_.hierarchy->parent(k);
+        if (above != Hierarchy::kNone) score[k] += score[above];
+      }
+    Index best = Hierarchy::kNone;
+    for (Index k = 0; k < score.size(); ++k) {
+      if (data_.hierarchy && !data_.hierarchy->leaf(k)) continue;
+      if (best == Hierarchy::kNone || score[k] > score[best]) best = k;
+    }
+    return best;
+  }
+
   ProblemSpec spec_;
   Dataset data_;
   std::unique_ptr<Oracle> oracle_;
@@ -109,6 +143,32 @@ inline std::vector<ProblemSpec> problem_specs() {
        .collinear = true,
        .mu = 0.01,
        .seed = 23},
+      {.name = "tree", .labels = 14, .sequences = 60, .seed = 24, .tree = ProblemSpec::Tree::kNested},
+      {.name = "tree, real values and bias",
+       .labels = 25,
+       .features = 12,
+       .sequences = 80,
+       .bias = true,
+       .real = true,
+       .lambda = 1.0,
+       .seed = 25,
+       .tree = ProblemSpec::Tree::kNested},
+      {.name = "tree, collinear, elastic net",
+       .labels = 9,
+       .features = 8,
+       .sequences = 40,
+       .collinear = true,
+       .lambda = 0.2,
+       .mu = 0.1,
+       .seed = 26,
+       .tree = ProblemSpec::Tree::kNested},
+      {.name = "multiclass", .labels = 5, .sequences = 50, .seed = 27, .tree = ProblemSpec::Tree::kFlat},
+      {.name = "binary",
+       .labels = 2,
+       .sequences = 50,
+       .bias = true,
+       .seed = 28,
+       .tree = ProblemSpec::Tree::kFlat},
   };
 }
 
@@ -122,6 +182,16 @@ inline ProblemSpec large_spec() {
           .density = 0.004,
           .bias = true,
           .seed = 31};
+}
+inline ProblemSpec large_tree_spec() {
+  return {.name = "large tree",
+          .labels = 60,
+          .features = 1500,
+          .sequences = 900,
+          .density = 0.01,
+          .bias = true,
+          .seed = 32,
+          .tree = ProblemSpec::Tree::kNested};
 }
 
 }  // namespace proxbench::test
