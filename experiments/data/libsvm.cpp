@@ -59,6 +59,7 @@ DataPair read_libsvm(const DataFiles& files, const Options& options) {
   Documents train = read_documents(files.train, rules, [&](const LineReader& in, std::string_view label) {
     return labels.intern(label_name(in, label));
   });
+  require_features(train, files.train);
   const std::vector<std::string> names = sort_labels(labels.names(), train.gold);
   NameIndex known;
   for (const std::string& name : names) known.intern(name);

@@ -36,5 +36,6 @@ DataFormatInfo crfsparse_format();
 DataFormatInfo lshtc_format();
 DataFormatInfo libsvm_format();
 DataFormatInfo synthetic_ocr_format();
+DataFormatInfo synthetic_lshtc_format();
 
 }  // namespace proxbench
