@@ -28,6 +28,21 @@ inline double sum(const Pack& v) {
   return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
+/// Whether |x_i| <= bound for all i < n; false where one is NaN.
+inline bool all_within(const double* x, std::size_t n, double bound) {
+  std::size_t i = 0;
+  for (; i + kPad <= n; i += kPad) {
+    const Pack v = load(x + i);
+    const auto outside = ~((v <= splat(bound)) & (v >= splat(-bound)));
+    long long any = 0;
+    for (std::size_t l = 0; l < kPad; ++l) any |= outside[l];
+    if (any != 0) return false;
+  }
+  for (; i < n; ++i)
+    if (!(x[i] <= bound && x[i] >= -bound)) return false;
+  return true;
+}
+
 /// acc[0..V*kPad) += sum_i x_i * rows[position_i][0..V*kPad); x null means all ones. 2nV*kPad flops, and
 /// 8nV*kPad bytes of rows read.
 template <int V, class Int>

@@ -13,8 +13,8 @@ namespace {
 
 /// Rows of scores formed at a time before they are turned into columns.
 constexpr std::size_t kRowsAtOnce = 64;
-/// Nonzeros of X in a chunk of features.
-constexpr std::uint64_t kChunkNonzeros = 1u << 18;
+/// Nonzeros of X in a chunk of features: many chunks where there are many nonzeros.
+constexpr std::uint64_t kChunkNonzeros = 1u << 18, kFewestChunkNonzeros = 1u << 10, kFeatureChunks = 128;
 /// Coordinates of one output in a task of the partial gradient.
 constexpr std::size_t kCoordinatesPerTask = 64;
 /// Cost of one gathered or scattered element, in units of one kPad-wide multiply-add on a row (measured on
@@ -44,11 +44,13 @@ Objective::Objective(const DesignMatrix& x, const Oracle& oracle, double lambda,
     throw Error("design matrix of " + std::to_string(x.positions()) + " positions, oracle of " +
                 std::to_string(oracle.positions()));
 
+  const std::uint64_t chunk_nonzeros =
+      std::clamp(x.nonzeros() / kFeatureChunks, kFewestChunkNonzeros, kChunkNonzeros);
   feature_chunk_begin_.push_back(0);
   std::uint64_t filled = 0;
   for (Index j = 0; j < x.features(); ++j) {
     filled += x.column_size(j) + 1;
-    if (filled >= kChunkNonzeros || j + 1 == x.features()) {
+    if (filled >= chunk_nonzeros || j + 1 == x.features()) {
       feature_chunk_begin_.push_back(j + 1);
       filled = 0;
     }
@@ -228,13 +230,14 @@ double Objective::inner(const Residual& a, const Residual& b, const Scores& s, c
   return sum;
 }
 
-/// The columns of R by position: rows_[p][c], padded to kPad columns.
+/// R by position: rows_[p][k], padded to kPad outputs, or in the oracle's short rows.
 void Objective::fill_rows(const Residual& residual) const {
-  const std::size_t width = padded(residual.columns);
+  if (!residual.one_each()) return oracle_.compact_rows(residual, compact_rows_, parallel_);
+  const std::size_t width = padded(outputs_);
   rows_.resize(static_cast<std::size_t>(x_.positions()) * width);
   const Chunks chunks{x_.positions(), 512};
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-    kernels::columns_to_rows(residual.values.data(), nullptr, 0.0, residual.stride, residual.columns,
+    kernels::columns_to_rows(residual.values.data(), nullptr, 0.0, residual.stride, outputs_,
                              chunks.begin(chunk), chunks.end(chunk) - chunks.begin(chunk),
                              rows_.data() + chunks.begin(chunk) * width, width, 0.0);
   });
@@ -253,20 +256,20 @@ void Objective::gradient_rows(std::span<const Index> features, std::size_t width
   }
 }
 
-/// The gradient of a feature's K outputs from its sums over the residual's columns.
-void Objective::expand_row(const Residual& residual, Index feature, const double* columns,
-                           double* gradient) const {
-  for (Index k = 0; k < outputs_; ++k) {
-    const double column = columns[residual.column_of[k]];
-    gradient[k] = residual.share[k] == 0.0 ? column : residual.share[k] * column;
-  }
+/// The gradient of a feature's K outputs in gradient[0..K) from compact_rows_; gradient.size() == basis().
+void Objective::gradient_row(Index feature, std::span<double> gradient) const {
+  std::fill(gradient.begin(), gradient.end(), 0.0);
   for (std::size_t b = 0; b < x_.blocks(); ++b) {
     const auto block = x_.column_block(feature, b);
-    const Index first = static_cast<Index>(b * x_.block_positions());
-    for (std::size_t i = 0; i < block.size; ++i)
-      for (const Index k : oracle_.gold_outputs(first + block.offset[i]))
-        if (residual.share[k] != 0.0) gradient[k] -= block.value == nullptr ? 1.0 : block.value[i];
+    const std::size_t first = b * x_.block_positions();
+    for (std::size_t i = 0; i < block.size; ++i) {
+      const double x = block.value == nullptr ? 1.0 : block.value[i];
+      const std::uint64_t* bounds = compact_rows_.begin.data() + first + block.offset[i];
+      for (std::uint64_t e = bounds[0]; e < bounds[1]; ++e)
+        gradient[compact_rows_.entry[e].slot] += x * compact_rows_.entry[e].value;
+    }
   }
+  oracle_.expand(gradient.data());
 }
 
 /// sum_p x_pj [output k is in p's gold structure].
@@ -311,8 +314,10 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
     groups.push_back({j, i, end});
     i = end;
   }
-  // Turning the residual into rows touches every column of every position once.
-  const bool use_rows = saved > static_cast<double>(x_.positions()) * static_cast<double>(residual.columns);
+  // Turning the residual into rows touches every column of every position once. Where the oracle collapses(),
+  // a row is expanded over all outputs, which never pays for some of them.
+  const bool use_rows = residual.one_each() &&
+                        saved > static_cast<double>(x_.positions()) * static_cast<double>(residual.columns);
   if (use_rows) {
     std::erase_if(groups, [&](const Group& g) {
       return kGatherCost * static_cast<double>(g.end - g.begin) > static_cast<double>(width / kPad);
@@ -387,25 +392,28 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
 template <class Row>
 void Objective::for_each_gradient_row(const Residual& residual, const Row& row) const {
   fill_rows(residual);
-  const std::size_t width = padded(residual.columns);
+  const std::size_t width = padded(outputs_);
   parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
+    const Index end = feature_chunk_begin_[chunk + 1];
+    AlignedVector<double> gradient;
+    if (!residual.one_each()) {
+      gradient.resize(oracle_.basis());
+      for (Index j = feature_chunk_begin_[chunk]; j < end; ++j) {
+        gradient_row(j, gradient);
+        row(chunk, j, gradient.data());
+      }
+      return;
+    }
     // Few features at a time, so that memory follows K and not the number of features.
     constexpr std::size_t kFeaturesAtOnce = 128;
-    const Index end = feature_chunk_begin_[chunk + 1];
     std::vector<Index> features;
-    AlignedVector<double> gradient;
-    std::vector<double> expanded(residual.one_each() ? 0 : outputs_);
     for (Index first = feature_chunk_begin_[chunk]; first < end; first += kFeaturesAtOnce) {
       const std::size_t n = std::min<std::size_t>(kFeaturesAtOnce, end - first);
       features.resize(n);
       gradient.resize(n * width);
       for (std::size_t f = 0; f < n; ++f) features[f] = first + static_cast<Index>(f);
       gradient_rows(features, width, gradient.data());
-      for (std::size_t f = 0; f < n; ++f) {
-        const double* columns = gradient.data() + f * width;
-        if (!residual.one_each()) expand_row(residual, features[f], columns, expanded.data());
-        row(chunk, features[f], residual.one_each() ? columns : expanded.data());
-      }
+      for (std::size_t f = 0; f < n; ++f) row(chunk, features[f], gradient.data() + f * width);
     }
   });
 }
@@ -442,6 +450,9 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
   for_each_gradient_row(residual, [&](std::size_t chunk, Index j, const double* g) {
     const Coord base = static_cast<Coord>(j) * outputs_;
     std::size_t cursor = start_of(base);
+    const bool has_weights = cursor < w.nnz() && w.index[cursor] < base + outputs_;
+    // Mostly nothing of a feature matters: no weight, no gradient above either bound, no NaN.
+    if (!has_weights && kernels::all_within(g, outputs_, std::min(threshold, lambda_))) return;
     for (Index k = 0; k < outputs_; ++k) visit(parts[chunk], cursor, base + k, g[k]);
   });
   std::size_t cursor = start_of(unary_);

@@ -88,7 +88,7 @@ class Objective {
   void for_each_gradient_row(const Residual& residual, const Row& row) const;
   void fill_rows(const Residual& residual) const;
   void gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const;
-  void expand_row(const Residual& residual, Index feature, const double* columns, double* gradient) const;
+  void gradient_row(Index feature, std::span<double> gradient) const;
   double gold_count(Index feature, Index output) const;
   std::size_t feature_chunks() const { return feature_chunk_begin_.size() - 1; }
 
@@ -100,7 +100,8 @@ class Objective {
   Coord unary_;
   double passes_ = 0.0;
   std::vector<Index> feature_chunk_begin_;  ///< features cut into chunks of about equal nonzeros
-  mutable AlignedVector<double> rows_;      ///< the columns of R by position, for full gradients
+  mutable AlignedVector<double> rows_;      ///< R by position, for full gradients
+  mutable CompactRows compact_rows_;        ///< the same where the oracle collapses()
 };
 
 /// Coordinate c of the minimum-norm subgradient of F, from the smooth part's gradient g and weight w there

@@ -77,6 +77,17 @@ using Scores = OutputColumns;
 /// R = marginals - gold, with the gradient with respect to the extra weights in `extra`.
 using Residual = OutputColumns;
 
+/// A residual by position in a basis of the oracle's own, in which rows are short: row p has the entries
+/// [begin[p], begin[p+1]), and Oracle::expand() turns any sum of rows into numbers for the K outputs.
+struct CompactRows {
+  struct Entry {
+    Index slot;
+    double value;
+  };
+  std::vector<std::uint64_t> begin;
+  std::vector<Entry> entry;
+};
+
 /// The point base + alpha*direction of a line search (direction null: base alone). Extra weights likewise.
 struct ScorePoint {
   const Scores& base;
@@ -125,6 +136,12 @@ class Oracle {
   /// the other in the order given: stride = padded(number of their positions).
   virtual double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                             const Parallel& parallel) const = 0;
+
+  /// Only where the oracle collapses(): the residual of a call of infer() by position, for full gradients.
+  /// Sums of rows are arrays of basis() >= K numbers, of which expand() makes those of the outputs in place.
+  virtual std::size_t basis() const { return outputs(); }
+  virtual void compact_rows(const Residual&, CompactRows&, const Parallel&) const {}
+  virtual void expand(double*) const {}
 
   /// log p(gold) and entropy of every instance, terms.size() == instances().
   virtual void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,

@@ -66,6 +66,10 @@ Prediction by_name(const DataFormatInfo& format, DataFiles files, const Options&
     throw Error::in_file(model.source, 0, "no line '# labels=...'",
                          "it in the header, or --train FILE to say what the "
                          "labels are");
+  if (format.fitted && format.fitted(options))
+    throw Error::usage("values of format " + format.name +
+                       " are scaled over the training set, expected --train FILE with what the model was "
+                       "trained on");
   files.train = files.test;
   DataPair pair = format.read(files, options);
   if (pair.train.positions() != pair.test.positions())
@@ -78,9 +82,10 @@ Prediction by_name(const DataFormatInfo& format, DataFiles files, const Options&
 }
 
 std::string labels_text(const Dataset& data, const std::vector<Index>& outputs) {
+  const bool sequences = data.positions() > data.instances();
   std::string out;
   for (std::size_t i = 0; i < data.instances(); ++i) {
-    if (i > 0) out += '\n';
+    if (i > 0 && sequences) out += '\n';
     for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p)
       out += data.vocabulary->outputs[outputs[p]] + "\n";
   }
@@ -173,7 +178,7 @@ void add_predict_command(CLI::App& app) {
                         "it was trained on",
                         *command);
   command->run.add_to(*sub, {"threads", "backend"});
-  sub->add_option("--output", command->output, "write one label per line, a blank line between instances")
+  sub->add_option("--output", command->output, "write one label per line, a blank line between sequences")
       ->type_name("FILE");
   sub->callback([command] { predict(*command); });
 }

@@ -61,11 +61,12 @@ class CommandLine : public testing::Test {
     folder.write("tiny.ini", kConfig);
   }
 
-  Result run(const std::string& arguments) const {
+  Result run(const std::string& arguments, const std::string& environment = "") const {
     const fs::path out = folder / "stdout", err = folder / "stderr";
-    const int status = std::system(("cd '" + folder.path().string() + "' && '" PROXBENCH_PROGRAM "' " +
-                                    arguments + " >'" + out.string() + "' 2>'" + err.string() + "'")
-                                       .c_str());
+    const int status =
+        std::system(("cd '" + folder.path().string() + "' && " + environment + " '" PROXBENCH_PROGRAM "' " +
+                     arguments + " >'" + out.string() + "' 2>'" + err.string() + "'")
+                        .c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
   }
   json read_json(const std::string& name) const { return json::parse(read_text(folder / name)); }
@@ -328,6 +329,101 @@ TEST_F(CommandLine, ListKnowsEverySolverAndOption) {
   EXPECT_EQ(json::parse(listed.out)["solvers"][0]["name"], "prox-qn");
   ASSERT_EQ(run("list --json l.json").status, 0);
   EXPECT_EQ(read_json("l.json"), json::parse(listed.out));
+}
+
+/// Two branches with three leaves, and documents whose words mostly tell them.
+const char* const kHierarchy = "1 2 4\n1 2 5\n3 6\n";
+const char* const kDocuments =
+    "4 0:10 7:2 8:1\n4 0:11 7:1 9:1\n5 0:12 8:3\n5 0:13 8:1 9:2\n6 0:14 12:1\n6 0:15 12:2 9:1\n4 0:16 7:1\n";
+
+class TreeCommandLine : public CommandLine {
+ protected:
+  TreeCommandLine() {
+    folder.write("hier.txt", kHierarchy);
+    folder.write("docs.txt", kDocuments);
+    folder.write("more.txt", "4 0:20 7:1 99:1\n6 0:21 12:3\n");
+  }
+  Result train(const std::string& more) const {
+    return run("train --format lshtc --hierarchy hier.txt --train docs.txt --test more.txt --threads 1 " +
+               more);
+  }
+};
+
+TEST_F(TreeCommandLine, ModelsAreNamedByFeatureAndNodeAndReadBack) {
+  const Result result = train("--solver prox-qn --lambda 0.3 --tol 1e-8 --json s.json --model m.tsv");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json summary = read_json("s.json");
+  EXPECT_EQ(summary["d"], 4 * 7);  // 6 ids and the root above the two tops
+  EXPECT_EQ(summary["instances"], 7);
+  EXPECT_GT(summary["nnz"], 0);
+  EXPECT_THAT(read_text(folder / "m.tsv"), HasSubstr("# labels=root\t1\t2\t4\t5\t3\t6\n"));
+  EXPECT_THAT(read_text(folder / "m.tsv"), HasSubstr("unary\t7\t"));
+
+  const Result certified =
+      run("certify --hierarchy hier.txt --train docs.txt --test more.txt --model m.tsv --json c.json");
+  ASSERT_EQ(certified.status, 0) << certified.err;
+  const json certificate = read_json("c.json");
+  EXPECT_NEAR(certificate["objective"].get<double>(), summary["objective"].get<double>(), 1e-12);
+  EXPECT_NEAR(certificate["kkt"].get<double>(), summary["kkt"].get<double>(), 1e-12);
+  EXPECT_EQ(certificate["test_accuracy"], summary["test_accuracy"]);
+
+  const Result predicted =
+      run("predict --hierarchy hier.txt --train docs.txt --test more.txt --model m.tsv --output labels.txt");
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  EXPECT_EQ(read_text(folder / "labels.txt"), "4\n6\n");
+}
+
+TEST_F(TreeCommandLine, ScaledDataAreNotReadWithoutTheirTrainingSet) {
+  ASSERT_EQ(train("--lambda 0.3 --model m.tsv").status, 0);
+  const Result result = run("predict --hierarchy hier.txt --test more.txt --model m.tsv");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("scaled over the training set"));
+  ASSERT_EQ(train("--lambda 0.3 --model plain.tsv --data-option scale=none").status, 0);
+  EXPECT_EQ(run("predict --hierarchy hier.txt --test more.txt --model plain.tsv").status, 0);
+}
+
+TEST_F(TreeCommandLine, AnotherHierarchyThanTheModelsIsRefused) {
+  ASSERT_EQ(train("--lambda 0.3 --model m.tsv --data-option scale=none").status, 0);
+  folder.write("other.txt", "1 2 4\n1 2 5\n3 6\n3 7\n");
+  const Result result = run("predict --hierarchy other.txt --test more.txt --model m.tsv");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("not the nodes of the hierarchy"));
+}
+
+TEST_F(TreeCommandLine, BadInputNamesFileAndLineAndLeavesNothing) {
+  folder.write("bad.txt", "4 0:1 7:1\n2 0:2 7:1\n");
+  const Result result =
+      run("train --format lshtc --hierarchy hier.txt --train bad.txt --lambda 1 --model m.tsv --json s.json");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("bad.txt:2: found"));
+  EXPECT_FALSE(fs::exists(folder / "m.tsv"));
+  EXPECT_FALSE(fs::exists(folder / "s.json"));
+}
+
+/// The paper's own experiment for whoever has its training file: it only has to lie in the data folder.
+TEST_F(TreeCommandLine, ATrainingFileInTheDataFolderIsFound) {
+  fs::create_directories(folder / "data/lshtc1-dryrun");
+  folder.write("data/lshtc1-dryrun/cat_hier.txt", kHierarchy);
+  folder.write("data/lshtc1-dryrun/train.txt", kDocuments);
+  folder.write("data/lshtc1-dryrun/task1.test.txt.gz", "4 0:20 7:1 99:1\n6 0:21 12:3\n");
+  folder.write("paper.ini", R"([experiment]
+name = paper
+lambda = 0.3
+threads = 1
+reference_tol = 1e-8
+[data.lshtc]
+format = lshtc
+hierarchy = lshtc1-dryrun/cat_hier.txt
+train = lshtc1-dryrun/train.txt
+test = lshtc1-dryrun/task1.test.txt.gz
+keep_doc_id = true
+[solver.prox-qn]
+)");
+  const Result result =
+      run("run paper.ini --quiet --out out", "PROXBENCH_DATA='" + (folder / "data").string() + "'");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json summary = json::parse(read_text(folder / "out/runs/lshtc-lambda0.3-prox-qn-rep1/summary.json"));
+  EXPECT_EQ(summary["d"], 5 * 7);
 }
 
 }  // namespace

@@ -285,6 +285,9 @@ SparseVector model_weights(const Model& model, const Vocabulary& vocabulary, std
 }
 
 Dataset with_labels(Dataset data, const std::vector<std::string>& labels) {
+  if (data.hierarchy != nullptr && labels != data.vocabulary->outputs)
+    throw Error("the model's outputs are not the nodes of the hierarchy given with the data",
+                ErrorKind::kInput);
   const NameIndex numbers(labels);
   std::vector<Index> renumbered;
   for (const std::string& name : data.vocabulary->outputs) renumbered.push_back(numbers.find(name));

@@ -60,6 +60,7 @@ SparseVector model_weights(const Model& model, const Vocabulary& vocabulary, std
 
 /// The data with outputs renumbered to `labels`, so that a model without its training data can be used on
 /// them. Gold outputs that are not among the labels become kUnknownOutput; all instances are kept. Moves X.
+/// Throws Error (kInput) where the data have a hierarchy whose nodes are others.
 Dataset with_labels(Dataset data, const std::vector<std::string>& labels);
 
 }  // namespace proxbench

@@ -72,36 +72,38 @@ struct TreeOracle::Collapsed {
 
 /// Numbers of one task's documents, kLanes for each entry.
 struct TreeOracle::Block {
-  AlignedVector<double> path, mass;
+  AlignedVector<double> path;  ///< scores of paths; on the way up, what comes from below
+  AlignedVector<double> leaf;  ///< weight of one of an entry's own leaves, relative to the best leaf's
   alignas(64) double best[kLanes];
-  alignas(64) double partition[kLanes];
+  alignas(64) double partition[kLanes];  ///< sum over all leaves of their weights
 
   static Block& mine(std::size_t entries) {
     static thread_local Block block;
     block.path.resize(entries * kLanes);
-    block.mass.resize(entries * kLanes);
+    block.leaf.resize(entries * kLanes);
     return block;
   }
 
-  /// mass = probability of each entry's own leaves, not yet divided by `partition`.
+  /// An entry without leaves of its own gets the weight of the one above: nothing hangs on it.
   void weigh(const Collapsed& tree, std::size_t lanes) {
     std::fill_n(partition, lanes, 0.0);
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-      double* m = mass.data() + i * kLanes;
-      if (!(tree.nodes[i].rest > 0)) {
-        std::fill_n(m, lanes, 0.0);
+      const Collapsed::Node& node = tree.nodes[i];
+      double* out = leaf.data() + i * kLanes;
+      if (!(node.rest > 0)) {
+        if (i == 0)
+          std::fill_n(out, lanes, 0.0);
+        else
+          std::copy_n(leaf.data() + node.parent * kLanes, lanes, out);
         continue;
       }
       const double* s = path.data() + i * kLanes;
-      const Pack rest = kernels::splat(tree.nodes[i].rest);
+      const Pack rest = kernels::splat(node.rest);
       for (std::size_t l = 0; l < lanes; l += kPad)
-        kernels::store(m + l, kernels::load(s + l) - kernels::load(best + l));
-      exponentiate(m, lanes);
-      for (std::size_t l = 0; l < lanes; l += kPad) {
-        const Pack w = rest * kernels::load(m + l);
-        kernels::store(m + l, w);
-        kernels::store(partition + l, kernels::load(partition + l) + w);
-      }
+        kernels::store(out + l, kernels::load(s + l) - kernels::load(best + l));
+      exponentiate(out, lanes);
+      for (std::size_t l = 0; l < lanes; l += kPad)
+        kernels::store(partition + l, kernels::load(partition + l) + rest * kernels::load(out + l));
     }
   }
 };
@@ -125,6 +127,7 @@ TreeOracle::TreeOracle(const Dataset& data) : tree_(data.hierarchy), gold_(data.
   }
   path_begin_.push_back(0);
   for (Index k = 0; k < outputs(); ++k) {
+    if (!tree_->leaf(k)) inner_.push_back(k);
     if (tree_->parent(k) != Hierarchy::kNone) {
       const std::size_t above = path_begin_[tree_->parent(k)],
                         end = path_begin_[tree_->parent(k) + std::size_t{1}];
@@ -175,24 +178,27 @@ TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at) const {
   return out;
 }
 
-/// Columns of the residual: one for each touched node, then one for each entry that untouched nodes share.
+/// Columns of the residual: one for each touched node, then the probability of each of its own leaves for
+/// every entry that is no leaf, the root of all first. Outputs without a column of their own share the
+/// latter.
 void TreeOracle::lay_out(const Collapsed& tree, std::size_t positions, Residual& residual) const {
   residual.stride = padded(positions);
   residual.column_of.assign(outputs(), Residual::kNoColumn);
   residual.share.assign(outputs(), 0.0);
-  Index shared = static_cast<Index>(tree.nodes.size()) - 1;
-  std::vector<Index> shared_of(tree.nodes.size(), Residual::kNoColumn);
+  Index columns = static_cast<Index>(tree.nodes.size()) - 1;
+  std::vector<Index> leaf_column(tree.nodes.size(), Residual::kNoColumn);
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i)
+    if (i == 0 || !tree_->leaf(tree.nodes[i].output)) leaf_column[i] = columns++;
   for (Index k = 0; k < outputs(); ++k) {
     const Index entry = tree.entry[k];
     if (tree.nodes[entry].output == k) {
       residual.column_of[k] = entry - 1;
-      continue;
+    } else {
+      residual.column_of[k] = leaf_column[entry];
+      residual.share[k] = static_cast<double>(tree_->leaves(k));
     }
-    if (shared_of[entry] == Residual::kNoColumn) shared_of[entry] = shared++;
-    residual.column_of[k] = shared_of[entry];
-    residual.share[k] = static_cast<double>(tree_->leaves(k));
   }
-  residual.resize_columns(shared);
+  residual.resize_columns(columns);
 }
 
 double TreeOracle::infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const {
@@ -214,8 +220,10 @@ double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, R
   std::vector<double*> own(entries, nullptr), shared(entries, nullptr);
   if (residual != nullptr) {
     lay_out(tree, gold.size(), *residual);
-    for (Index k = 0; k < outputs(); ++k)
-      (residual->share[k] == 0.0 ? own : shared)[tree.entry[k]] = residual->column(residual->column_of[k]);
+    std::size_t column = 0;
+    for (std::size_t i = 1; i < entries; ++i) own[i] = residual->column(column++);
+    for (std::size_t i = 0; i < entries; ++i)
+      if (i == 0 || !tree_->leaf(tree.nodes[i].output)) shared[i] = residual->column(column++);
   }
 
   const Chunks chunks{gold.size(), kTask};
@@ -238,17 +246,16 @@ double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, R
       AlignedVector<double>& up = block.path;  // the scores have done their work
       std::fill(up.begin(), up.end(), 0.0);
       for (std::size_t i = entries; i-- > 0;) {
-        const double* m = block.mass.data() + i * kLanes;
-        if (shared[i] != nullptr) {
-          const Pack leaf = kernels::splat(1.0 / tree.nodes[i].rest);
+        const double* leaf = block.leaf.data() + i * kLanes;
+        if (shared[i] != nullptr)
           for (std::size_t l = 0; l < lanes; l += kPad)
-            kernels::store(shared[i] + first + l, kernels::load(m + l) * leaf * inverse[l / kPad]);
-        }
+            kernels::store(shared[i] + first + l, kernels::load(leaf + l) * inverse[l / kPad]);
         if (i == 0) break;
+        const Pack rest = kernels::splat(tree.nodes[i].rest);
         const double* below = up.data() + i * kLanes;
         double* above = up.data() + tree.nodes[i].parent * kLanes;
         for (std::size_t l = 0; l < lanes; l += kPad) {
-          const Pack mine = kernels::load(m + l) + kernels::load(below + l);
+          const Pack mine = rest * kernels::load(leaf + l) + kernels::load(below + l);
           kernels::store(above + l, kernels::load(above + l) + mine);
           kernels::store(own[i] + first + l, mine * inverse[l / kPad]);
         }
@@ -259,6 +266,67 @@ double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, R
     }
   });
   return std::accumulate(loss.begin(), loss.end(), 0.0);
+}
+
+/// The probabilities of leaves jump only where a score is not zero: most nodes of most documents have none.
+void TreeOracle::compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const {
+  // A column of leaf probabilities for each touched node and the root: R of a touched leaf is its own, less 1
+  // where it is gold.
+  struct Source {
+    Index output;
+    const double *here, *above;
+  };
+  std::vector<Source> sources;
+  std::vector<const double*> of(outputs(), nullptr);
+  Index columns = 0;  // own columns come first
+  for (Index k = 0; k < outputs(); ++k) columns += residual.owns(k);
+  const double* root = residual.column(columns++);
+  for (Index k = 0; k < outputs(); ++k) {
+    const double* above = tree_->parent(k) == Hierarchy::kNone ? root : of[tree_->parent(k)];
+    if (!residual.owns(k)) {
+      of[k] = above;
+      continue;
+    }
+    of[k] = tree_->leaf(k) ? residual.column(residual.column_of[k]) : residual.column(columns++);
+    sources.push_back({k, of[k], above});
+  }
+
+  const std::size_t positions = gold_.size();
+  const Chunks chunks{positions, kTask};
+  std::vector<std::vector<CompactRows::Entry>> parts(chunks.count());
+  rows.begin.assign(positions + 1, 0);
+  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+    std::vector<CompactRows::Entry> found[kTask];
+    const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first;
+    for (const Source& source : sources)
+      for (std::size_t l = 0; l < count; l += kPad) {
+        const Pack jump = kernels::load(source.here + first + l) - kernels::load(source.above + first + l);
+        for (std::size_t i = l; i < std::min(l + kPad, count); ++i)
+          if (jump[i - l] != 0.0) found[i].push_back({source.output, jump[i - l]});
+      }
+    for (std::size_t l = 0; l < count; ++l) {
+      found[l].push_back({outputs(), root[first + l]});
+      const Index gold = gold_[first + l];
+      if (!residual.owns(gold)) found[l].push_back({gold, -1.0});
+      rows.begin[first + l + 1] = found[l].size();
+      parts[chunk].insert(parts[chunk].end(), found[l].begin(), found[l].end());
+    }
+  });
+  for (std::size_t p = 0; p < positions; ++p) rows.begin[p + 1] += rows.begin[p];
+  rows.entry.resize(rows.begin[positions]);
+  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+    std::copy(parts[chunk].begin(), parts[chunk].end(),
+              rows.entry.begin() + static_cast<std::ptrdiff_t>(rows.begin[chunks.begin(chunk)]));
+  });
+}
+
+void TreeOracle::expand(double* row) const {
+  const Index n = outputs();
+  const Index* parent = tree_->parents().data();
+  for (Index k = 0; k < n; ++k) row[k] += row[parent[k] == Hierarchy::kNone ? n : parent[k]];
+  for (const Index k : inner_) row[k] = 0.0;
+  for (Index k = n; k-- > 0;)
+    if (parent[k] != Hierarchy::kNone) row[parent[k]] += row[k];
 }
 
 void TreeOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
@@ -276,7 +344,8 @@ void TreeOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> t
       const double gold = block.path[tree.entry[gold_[first + l]] * kLanes + l];
       double expected = 0.0;
       for (std::size_t i = 0; i < tree.nodes.size(); ++i)
-        expected += block.mass[i * kLanes + l] * (block.path[i * kLanes + l] - gold);
+        if (tree.nodes[i].rest > 0)
+          expected += tree.nodes[i].rest * block.leaf[i * kLanes + l] * (block.path[i * kLanes + l] - gold);
       InstanceTerms& out = terms[first + l];
       out.log_gold = (gold - block.best[l]) - std::log(block.partition[l]);
       out.entropy = -out.log_gold - expected / block.partition[l];

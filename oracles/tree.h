@@ -19,8 +19,9 @@ namespace proxbench {
 /// marginals. Probabilities are formed relative to the best leaf of all, so nothing overflows, and what
 /// underflows is below e^-708 of the total.
 ///
-/// The residual has an own column for every touched node; an untouched one shares the column of
-/// probabilities per leaf of the touched node that it hangs below, times its leaves.
+/// The residual has an own column for every touched node, then a column with the probability of one of its
+/// own leaves for the root of all and every touched node that is no leaf; an untouched node shares that of
+/// the node that it hangs below, times its leaves.
 class TreeOracle final : public Oracle {
  public:
   /// Takes hierarchy and gold leaves. Throws Error where there is no output, where an instance is not one
@@ -37,6 +38,13 @@ class TreeOracle final : public Oracle {
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
+  /// Rows of jumps: where the probability of a leaf below a node differs from that above it, by how much,
+  /// less 1 for the gold leaf. Entry K is the root's. expand() goes down the tree adding jumps, then up
+  /// adding leaves.
+  std::size_t basis() const override { return outputs() + std::size_t{1}; }
+  void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override;
+  void expand(double* row) const override;
+
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
   /// Both decodings are the most probable leaf; of equal ones the first.
@@ -58,7 +66,7 @@ class TreeOracle final : public Oracle {
 
   std::shared_ptr<const Hierarchy> tree_;
   std::vector<Index> gold_, begin_;
-  std::vector<Index> path_;
+  std::vector<Index> path_, inner_;
   std::vector<std::size_t> path_begin_;  ///< size K + 1
   bool gold_known_ = true;
 };

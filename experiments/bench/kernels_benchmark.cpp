@@ -1,6 +1,6 @@
-/// Micro-benchmarks of the kernels that training consists of, on OCR degree 2 (or, where letter.data is not
-/// found, on the synthetic task of the same shape). Each states its bound: flops or bytes an iteration moves
-/// by its definition.
+/// Micro-benchmarks of the kernels that training consists of, on OCR degree 2 and on LSHTC Task 1 validation
+/// (or, where their files are not found, on synthetic tasks of the same shape). Each states its bound: flops
+/// or bytes an iteration moves by its definition.
 ///   flops  = multiply-adds counted as two, by the algorithm's definition, padding not counted
 ///   peak   = the multiply-adds that one core does on registers, times threads (measured in this same run)
 /// "share" is flops reached over that peak, or bytes over the copy bandwidth measured in this same run.
@@ -14,11 +14,14 @@
 #include <memory>
 
 #include "core/kernels.h"
+#include "core/monitor.h"
 #include "core/objective.h"
 #include "core/random.h"
+#include "core/reduction.h"
 #include "experiments/data/readers.h"
 #include "experiments/data_files.h"
 #include "oracles/oracles.h"
+#include "solvers/solvers.h"
 
 namespace proxbench {
 namespace {
@@ -75,26 +78,32 @@ double measure_bandwidth(int threads) {
   return known[threads] = best;
 }
 
-const DataPair& ocr() {
-  static const DataPair data = [] {
-    DataFiles files;
-    std::string format = "ocr";
+/// A data set, its oracle, and the weights that kernels are measured at.
+struct Task {
+  /// `real` data, or the format `synthetic` where a file of theirs is not found.
+  Task(double lambda_in, const char* real, const std::vector<const char*>& files, const char* synthetic)
+      : lambda(lambda_in) {
+    DataFiles found;
+    std::string format = real;
     try {
-      files.train = {find_data_file("ocr/letter.data.gz", {}).string()};
+      found.train = {find_data_file(files[0], {}).string()};
+      if (files.size() > 1) found.hierarchy = find_data_file(files[1], {}).string();
     } catch (const Error&) {
-      format = "synthetic-ocr";
-      std::fprintf(stderr, "letter.data.gz not found: SYNTHETIC data of the same shape\n");
+      found = {};
+      format = synthetic;
+      std::fprintf(stderr, "%s not found: SYNTHETIC data of the same shape\n", files[0]);
     }
     const DataFormatInfo& info = data_format_registry().find(format);
-    return info.read(files, Options(info.options));
-  }();
-  return data;
-}
+    data = info.read(found, Options(info.options));
+    oracle = oracle_registry().find(data.oracle).make(data.train);
+  }
+  Objective objective(int threads) const { return {data.train.x, *oracle, lambda, 0.0, Parallel(threads)}; }
 
-const Oracle& ocr_oracle() {
-  static const std::unique_ptr<Oracle> oracle = oracle_registry().find(ocr().oracle).make(ocr().train);
-  return *oracle;
-}
+  double lambda;
+  DataPair data;
+  std::unique_ptr<Oracle> oracle;
+  SparseVector w;
+};
 
 /// `count` coordinates spread evenly over features and outputs, with weights.
 SparseVector spread(const Objective& objective, std::size_t count) {
@@ -106,11 +115,36 @@ SparseVector spread(const Objective& objective, std::size_t count) {
   return w;
 }
 
+const Task& ocr() {
+  static const Task task = [] {
+    Task t(100.0, "ocr", {"ocr/letter.data.gz"}, "synthetic-ocr");
+    t.w = spread(t.objective(1), 1500);
+    return t;
+  }();
+  return task;
+}
+
+/// Without the features that cannot enter, at the w that prox-qn has after 40 iterations: which nodes carry
+/// weights decides what there is to do.
+const Task& lshtc() {
+  static const Task task = [] {
+    Task t(1.0, "lshtc", {"lshtc1-dryrun/task1.validation.txt.gz", "lshtc1-dryrun/cat_hier.txt"},
+           "synthetic-lshtc");
+    t.data.train.x = t.data.train.x.select_features(features_that_can_enter(t.data.train.x, t.lambda));
+    Objective objective = t.objective(2), evaluator = t.objective(2);
+    Monitor monitor(evaluator, objective, {.max_iterations = 40});
+    const SolverInfo& solver = solver_registry().find("prox-qn");
+    t.w = solver.make(Options(solver.options))->solve({objective, monitor, {}, 1e-9, 1.0, 1}).w;
+    return t;
+  }();
+  return task;
+}
+
 /// Entries of X under the coordinates: what scores and partial gradients must touch.
-double entries(const SparseVector& w, Index outputs) {
+double entries(const Task& task, const SparseVector& w) {
   double n = 0.0;
   for (const Coord c : w.index)
-    n += static_cast<double>(ocr().train.x.column_size(static_cast<Index>(c / outputs)));
+    n += static_cast<double>(task.data.train.x.column_size(static_cast<Index>(c / task.oracle->outputs())));
   return n;
 }
 
@@ -132,14 +166,16 @@ double timed_loop(benchmark::State& state, const Body& body) {
 }
 
 struct Fixture {
-  explicit Fixture(const benchmark::State& state)
-      : threads(static_cast<int>(state.range(0))),
-        objective(ocr().train.x, ocr_oracle(), 100.0, 0.0, Parallel(threads)),
+  Fixture(const benchmark::State& state, const Task& task_in)
+      : task(task_in),
+        threads(static_cast<int>(state.range(0))),
+        objective(task.objective(threads)),
         scores(objective.make_scores()),
         residual(objective.make_residual()) {
-    objective.scores(spread(objective, 1500), scores);
+    objective.scores(task.w, scores);
     objective.infer({scores}, &residual);
   }
+  const Task& task;
   int threads;
   Objective objective;
   Scores scores;
@@ -149,7 +185,7 @@ struct Fixture {
 /// Per position: K^2 multiply-adds forward, K^2 backward, K^2 for the pair sums, and K exponentials (not
 /// counted).
 void forward_backward(benchmark::State& state) {
-  Fixture f(state);
+  Fixture f(state, ocr());
   const double seconds =
       timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, &f.residual)); });
   const double p = static_cast<double>(f.objective.oracle().positions()), k = f.objective.outputs();
@@ -158,7 +194,7 @@ void forward_backward(benchmark::State& state) {
 
 /// The forward pass alone: K^2 multiply-adds a position.
 void forward_only(benchmark::State& state) {
-  Fixture f(state);
+  Fixture f(state, ocr());
   const double seconds =
       timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, nullptr)); });
   const double p = static_cast<double>(f.objective.oracle().positions()), k = f.objective.outputs();
@@ -169,41 +205,89 @@ void forward_only(benchmark::State& state) {
 /// addition. Bytes: the index of each nonzero from memory, its row of R (8K bytes) from the second-level
 /// cache.
 void full_gradient(benchmark::State& state) {
-  Fixture f(state);
+  Fixture f(state, ocr());
   const std::vector<double> w(f.objective.dimension());
   std::vector<double> g(f.objective.dimension());
   const double seconds = timed_loop(state, [&] {
     f.objective.gradient(f.residual, w, g);
     benchmark::DoNotOptimize(g.data());
   });
-  const double n = static_cast<double>(ocr().train.x.nonzeros()), k = f.objective.outputs();
+  const double n = static_cast<double>(f.objective.x().nonzeros()), k = f.objective.outputs();
   report(state, seconds, 2.0 * n * k, n * (2.0 + 8.0 * k), f.threads);
 }
 
-/// One gathered addition for each entry of X under the working set: index (2 bytes) and residual (8 bytes).
-void partial_gradient(benchmark::State& state) {
-  Fixture f(state);
-  const SparseVector w = spread(f.objective, static_cast<std::size_t>(state.range(1)));
+/// One gathered addition for each entry of X under the working set: index (2 bytes), residual (8 bytes), and
+/// the value (8 bytes) where it is not 1.
+void measure_partial_gradient(benchmark::State& state, const Task& task, const SparseVector& w) {
+  Fixture f(state, task);
   std::vector<double> g(w.nnz());
   const double seconds = timed_loop(state, [&] {
     f.objective.partial_gradient(f.residual, w.index, w.value, g);
     benchmark::DoNotOptimize(g.data());
   });
-  const double n = entries(w, f.objective.outputs());
-  report(state, seconds, 2.0 * n, 10.0 * n, f.threads);
+  const double n = entries(task, w);
+  report(state, seconds, 2.0 * n, (task.data.train.x.binary() ? 10.0 : 18.0) * n, f.threads);
+}
+void partial_gradient(benchmark::State& state) {
+  measure_partial_gradient(state, ocr(),
+                           spread(ocr().objective(1), static_cast<std::size_t>(state.range(1))));
+}
+void tree_partial_gradient(benchmark::State& state) {
+  measure_partial_gradient(state, lshtc(), lshtc().w);
 }
 
 /// One scattered addition for each entry of X under the support: index read (2 bytes), score read and written
-/// (16).
-void sparse_scores(benchmark::State& state) {
-  Fixture f(state);
-  const SparseVector w = spread(f.objective, static_cast<std::size_t>(state.range(1)));
+/// (16), and the value read (8) where it is not 1.
+void measure_scores(benchmark::State& state, const Task& task, const SparseVector& w) {
+  Fixture f(state, task);
   const double seconds = timed_loop(state, [&] {
     f.objective.scores(w, f.scores);
     benchmark::DoNotOptimize(f.scores.values.data());
   });
-  const double n = entries(w, f.objective.outputs());
-  report(state, seconds, 2.0 * n, 18.0 * n, f.threads);
+  const double n = entries(task, w);
+  report(state, seconds, 2.0 * n, (task.data.train.x.binary() ? 18.0 : 26.0) * n, f.threads);
+}
+void sparse_scores(benchmark::State& state) {
+  measure_scores(state, ocr(), spread(ocr().objective(1), static_cast<std::size_t>(state.range(1))));
+}
+void tree_scores(benchmark::State& state) {
+  measure_scores(state, lshtc(), lshtc().w);
+}
+
+/// Downward and upward: each column of scores is read once and each column of the residual written once, 8
+/// bytes a document; in between, an exponential for each visited node with leaves of its own (not counted).
+void downward_upward(benchmark::State& state) {
+  Fixture f(state, lshtc());
+  const double seconds =
+      timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, &f.residual)); });
+  const double p = static_cast<double>(f.objective.oracle().positions());
+  const double columns = static_cast<double>(f.scores.columns) + static_cast<double>(f.residual.columns);
+  report(state, seconds, 0.0, 8.0 * p * columns, f.threads);
+  state.counters["visited"] = f.residual.columns;
+  state.counters["nodes"] = f.objective.outputs();
+}
+
+/// Downward alone, for the value: each column of scores is read once.
+void downward_only(benchmark::State& state) {
+  Fixture f(state, lshtc());
+  const double seconds =
+      timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, nullptr)); });
+  const double p = static_cast<double>(f.objective.oracle().positions());
+  report(state, seconds, 0.0, 8.0 * p * f.scores.columns, f.threads);
+}
+
+/// All J*K gradients, a feature at a time, of which those above 0.99*lambda are kept: a multiply-add for each
+/// nonzero of X and column of the residual (then K steps a feature, not counted). Bytes: rows of the
+/// residual.
+void tree_full_gradient(benchmark::State& state) {
+  Fixture f(state, lshtc());
+  Objective::Selection selection;
+  const double seconds = timed_loop(state, [&] {
+    f.objective.select_gradient(f.residual, f.task.w, 0.99 * f.task.lambda, selection);
+    benchmark::DoNotOptimize(selection.gradient.data());
+  });
+  const double n = static_cast<double>(f.objective.x().nonzeros()), columns = f.residual.columns;
+  report(state, seconds, 2.0 * n * columns, n * (10.0 + 8.0 * columns), f.threads);
 }
 
 const auto kThreads = {1, 2};
@@ -222,6 +306,11 @@ BENCHMARK(forward_only)->Apply(threads_only);
 BENCHMARK(full_gradient)->Apply(threads_only);
 BENCHMARK(partial_gradient)->Apply(threads_and_size);
 BENCHMARK(sparse_scores)->Apply(threads_and_size);
+BENCHMARK(downward_upward)->Apply(threads_only);
+BENCHMARK(downward_only)->Apply(threads_only);
+BENCHMARK(tree_full_gradient)->Apply(threads_only);
+BENCHMARK(tree_partial_gradient)->Apply(threads_only);
+BENCHMARK(tree_scores)->Apply(threads_only);
 
 }  // namespace
 }  // namespace proxbench

@@ -156,6 +156,11 @@ std::optional<Index> FeatureTable::find(std::int64_t id) const {
   return static_cast<Index>(at - ids_.begin());
 }
 
+void require_features(const Documents& train, const std::vector<std::string>& paths) {
+  if (train.entries.empty())
+    throw Error::in_file(paths.back(), 0, "no feature in any training document", "some features to train on");
+}
+
 Documents read_test_documents(const std::vector<std::string>& paths, const FeatureTable& features,
                               const std::function<Documents(const std::vector<std::string>&)>& read) {
   Documents all;
@@ -208,6 +213,7 @@ DataPair read_hierarchy_documents(const DataFiles& files, const SparseLineRules&
         keep_id);
   };
   Documents train = read(files.train);
+  require_features(train, files.train);
   const FeatureTable features(train, scale);
   Documents test = read_test_documents(files.test, features, read);
   if (keep_id) scale_to_unit_range(train.extra, test.extra);

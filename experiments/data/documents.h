@@ -66,6 +66,9 @@ class FeatureTable {
   std::vector<double> divisor_;  ///< empty: values as they are
 };
 
+/// Throws Error (kInput) where the training documents read from the files hold no feature at all.
+void require_features(const Documents& train, const std::vector<std::string>& paths);
+
 /// Throws Error (kInput) for the first test file that shares no feature with the training data. `read` reads
 /// the documents of some files.
 Documents read_test_documents(const std::vector<std::string>& paths, const FeatureTable& features,
@@ -85,11 +88,12 @@ struct DocumentOutputs {
 DataPair document_data(const Documents& train, const Documents& test, const FeatureTable& features,
                        const DocumentOutputs& outputs, const std::string& extra_feature = "");
 
-/// "a.txt, b.txt: 1,860 documents, ..." for both sets, test only where it has files.
+/// "a.txt, b.txt: 1860 documents, ..., HOW" for both sets, test only where it has files.
 void describe_documents(const DataFiles& files, const std::string& how, DataPair& data);
 
-/// Reads, numbers, scales and describes documents that are labelled with the leaves of `tree`. `keep_id` as
-/// for read_documents(): the id becomes feature "0", moved and divided to [0, 1] over the training set.
+/// Reads, numbers, scales and describes documents that are labelled with the leaves of files.hierarchy.
+/// `keep_id` as for read_documents(): the id becomes feature "0", moved and divided to [0, 1] over the
+/// training set.
 DataPair read_hierarchy_documents(const DataFiles& files, const SparseLineRules& rules, ValueScale scale,
                                   bool keep_id = false);
 

@@ -59,6 +59,7 @@ DataPair read_libsvm(const DataFiles& files, const Options& options) {
   Documents train = read_documents(files.train, rules, [&](const LineReader& in, std::string_view label) {
     return labels.intern(label_name(in, label));
   });
+  require_features(train, files.train);
   const std::vector<std::string> names = sort_labels(labels.names(), train.gold);
   NameIndex known;
   for (const std::string& name : names) known.intern(name);
@@ -101,6 +102,7 @@ DataFormatInfo libsvm_format() {
       value_scale_option("none"),
       {"bias", OptionType::kReal, "0", "value of one more feature, the bias (LIBLINEAR's -B); 0: none", 0},
       {"zero_based", OptionType::kBool, "false", "true: indices begin with 0"}};
+  info.fitted = [](const Options& options) { return options.string("scale") == "max"; };
   info.read = read_libsvm;
   return info;
 }

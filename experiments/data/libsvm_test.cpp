@@ -109,6 +109,8 @@ TEST(Libsvm, IndicesBeginWithOneUnlessToldOtherwise) {
 }
 
 TEST(Libsvm, MalformedLinesAreErrors) {
+  EXPECT_EQ(error_in("1\n2\n", {{"bias", "1"}}),
+            " found no feature in any training document, expected some features to train on");
   EXPECT_EQ(error_in("1 2:1 1:1 2:3\n"),
             "1: found feature 2 a second time, expected each feature once a line");
   EXPECT_EQ(error_in("1 2\n"), "1: found '2', expected feature:value");

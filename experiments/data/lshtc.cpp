@@ -31,6 +31,7 @@ DataFormatInfo lshtc_format() {
       {"keep_doc_id", OptionType::kBool, "false",
        "true: the document id is one more feature, scaled to [0, 1] over the training set, as the authors "
        "of Prox-QN had it"}};
+  info.fitted = [](const Options& options) { return options.string("scale") == "max"; };
   info.read = read_lshtc;
   return info;
 }

@@ -136,6 +136,11 @@ TEST(Lshtc, EachTestFileSharesAFeatureWithTraining) {
                 ": found no feature that the training data have, expected test data for the same features");
 }
 
+TEST(Lshtc, TrainingDataHaveFeatures) {
+  EXPECT_EQ(error_in("3 0:1\n4 0:2 5:0\n"),
+            " found no feature in any training document, expected some features to train on");
+}
+
 TEST(Lshtc, LabelsAreLeaves) {
   EXPECT_EQ(error_in("3 0:1 5:1\n9 0:2 5:1\n"), "2: found label '9', expected a leaf of TREE");
   EXPECT_EQ(error_in("root 0:2 5:1\n"), "1: found label 'root', expected a leaf of TREE");

@@ -11,6 +11,7 @@ const Registry<DataFormatInfo>& data_format_registry() {
     r.add(lshtc_format());
     r.add(libsvm_format());
     r.add(synthetic_ocr_format());
+    r.add(synthetic_lshtc_format());
     return r;
   }();
   return registry;

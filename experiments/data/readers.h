@@ -25,6 +25,8 @@ struct DataFormatInfo {
   bool needs_files = true;  ///< false: generated (synthetic)
   OptionTable options;
   std::function<DataPair(const DataFiles&, const Options&)> read;
+  /// Whether values depend on the training set (scaling), so that no file can be read without it; null: never.
+  std::function<bool(const Options&)> fitted = nullptr;
 };
 
 /// One line a format in readers.cpp.
@@ -36,5 +38,6 @@ DataFormatInfo crfsparse_format();
 DataFormatInfo lshtc_format();
 DataFormatInfo libsvm_format();
 DataFormatInfo synthetic_ocr_format();
+DataFormatInfo synthetic_lshtc_format();
 
 }  // namespace proxbench
