@@ -68,21 +68,29 @@ void charge(const kernels::Pack& u, kernels::Pack& w, kernels::Pack& q) {
 }
 
 /// Weights w with the penalty q that each has received, in rows of `width` doubles: all w of a row, then all
-/// its q.
+/// its q. Memory is what bounds a step, so rows that hold no weight are known, and left alone where nothing
+/// but their weights is asked for.
 class WeightTable {
  public:
-  WeightTable(std::size_t rows, std::size_t width) : width_(width), values_(rows * 2 * width) {}
+  WeightTable(std::size_t rows, std::size_t width)
+      : width_(width), values_(rows * 2 * width), empty_(rows, 1) {}
 
   std::size_t width() const { return width_; }
-  /// Doubles from one row to the next.
-  std::size_t stride() const { return 2 * width_; }
-  double* w(std::size_t row) { return values_.data() + row * stride(); }
-  const double* w(std::size_t row) const { return values_.data() + row * stride(); }
+  const double* w(std::size_t row) const { return values_.data() + row * 2 * width_; }
   const double* q(std::size_t row) const { return w(row) + width_; }
-  void clear() { std::fill(values_.begin(), values_.end(), 0.0); }
+  /// Whether all weights of the row are 0.
+  bool empty(std::size_t row) const { return empty_[row] != 0; }
+  void set(std::size_t row, std::size_t k, double value) {
+    values_[row * 2 * width_ + k] = value;
+    empty_[row] = 0;
+  }
+  void clear() {
+    std::fill(values_.begin(), values_.end(), 0.0);
+    std::fill(empty_.begin(), empty_.end(), 1);
+  }
 
   void charge_row(std::size_t row, double u) {
-    double *weight = w(row), *received = weight + width_;
+    double *weight = values_.data() + row * 2 * width_, *received = weight + width_;
     for (std::size_t k = 0; k < width_; k += kPad) {
       kernels::Pack wk = kernels::load(weight + k), qk = kernels::load(received + k);
       charge(kernels::splat(u), wk, qk);
@@ -94,7 +102,8 @@ class WeightTable {
   /// w -= eta * (sum_i x_i * residual[position_i][0..width) + l2*w), then charged; x null means all ones.
   void descend_row(std::size_t row, double eta, double l2, double u, const double* residual,
                    std::span<const Index> position, const double* x) {
-    double *weight = w(row), *received = weight + width_;
+    double *weight = values_.data() + row * 2 * width_, *received = weight + width_;
+    kernels::Pack any = kernels::splat(0.0);
     for (std::size_t first = 0; first < width_; first += kTilePacks * kPad) {
       const std::size_t count = std::min(kTilePacks * kPad, width_ - first);
       alignas(64) double gradient[kTilePacks * kPad] = {};
@@ -106,13 +115,18 @@ class WeightTable {
         charge(kernels::splat(u), wk, qk);
         kernels::store(weight + first + k, wk);
         kernels::store(received + first + k, qk);
+        any += wk * wk;
       }
     }
+    // Not from the sum of squares, which underflows.
+    empty_[row] = kernels::sum(any) == 0.0 &&
+                  std::all_of(weight, weight + width_, [](double each) { return each == 0.0; });
   }
 
  private:
   std::size_t width_;
   AlignedVector<double> values_;
+  std::vector<char> empty_;
 };
 
 /// The entries of X at the positions of one instance, by feature; positions count from the instance's first.
@@ -200,9 +214,9 @@ class Learner {
     for (std::size_t i = 0; i < start.nnz(); ++i) {
       const Coord c = start.index[i];
       if (c < objective_.unary_weights())
-        unary_.w(c / outputs)[c % outputs] = start.value[i];
+        unary_.set(c / outputs, c % outputs, start.value[i]);
       else
-        extra_.w(0)[c - objective_.unary_weights()] = start.value[i];
+        extra_.set(0, c - objective_.unary_weights(), start.value[i]);
     }
   }
 
@@ -213,10 +227,13 @@ class Learner {
     const double eta = eta0_ / (1.0 + steps_ / instances_);
     steps_ += 1.0;
     penalty_ += eta * objective_.lambda() / instances_;
-    for_features([&](std::size_t f) {
-      const Index j = columns_.features[f];
-      unary_.descend_row(j, eta, l2_.empty() ? 0.0 : l2_[j], penalty_, rows_.data(), columns_.positions(f),
-                         columns_.values(f));
+    const Chunks chunks{columns_.features.size(), std::max<std::size_t>(kTaskWeights / unary_.width(), 1)};
+    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      for (std::size_t f = chunks.begin(chunk); f < chunks.end(chunk); ++f) {
+        const Index j = columns_.features[f];
+        unary_.descend_row(j, eta, l2_.empty() ? 0.0 : l2_[j], penalty_, rows_.data(), columns_.positions(f),
+                           columns_.values(f));
+      }
     });
     std::copy(residual_.extra.begin(), residual_.extra.end(), extra_gradient_.begin());
     const Index only = 0;
@@ -232,6 +249,7 @@ class Learner {
   SparseVector weights() const {
     SparseVector out;
     auto add = [&](const WeightTable& table, std::size_t row, std::size_t count, Coord first) {
+      if (table.empty(row)) return;
       for (std::size_t k = 0; k < count; ++k) {
         double w = table.w(row)[k], q = table.q(row)[k];
         if (w == 0.0) continue;
@@ -247,33 +265,28 @@ class Learner {
   }
 
  private:
-  /// Calls body(f) for every feature of the instance at hand, in parallel.
-  template <class Body>
-  void for_features(const Body& body) const {
-    const Chunks chunks{columns_.features.size(), std::max<std::size_t>(kTaskWeights / unary_.width(), 1)};
-    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
-      for (std::size_t f = chunks.begin(chunk); f < chunks.end(chunk); ++f) body(f);
-    });
-  }
-
   /// The loss of an instance at w, whose weights there are charged first.
   double infer(Index instance, Residual* residual) {
     const auto bounds = objective_.oracle().begin();
     const Index begin = bounds[instance], end = bounds[instance + std::size_t{1}];
     positions_ = end - begin;
     columns_.gather(begin, end);
-    for_features([&](std::size_t f) { unary_.charge_row(columns_.features[f], penalty_); });
-    extra_.charge_row(0, penalty_);
-
     const std::size_t width = unary_.width();
     rows_.assign(positions_ * width, 0.0);
-    for (std::size_t p = 0; p < positions_; ++p) {
-      const auto row = objective_.x().row(begin + static_cast<Index>(p));
-      const auto values = objective_.x().row_values(begin + static_cast<Index>(p));
-      kernels::accumulate_rows(unary_.w(0), unary_.stride(), row.data(),
-                               values.empty() ? nullptr : values.data(), row.size(), rows_.data() + p * width,
-                               width);
+    for (std::size_t f = 0; f < columns_.features.size(); ++f) {
+      const Index j = columns_.features[f];
+      if (unary_.empty(j)) continue;
+      unary_.charge_row(j, penalty_);
+      const std::span<const Index> position = columns_.positions(f);
+      const double* x = columns_.values(f);
+      for (std::size_t e = 0; e < position.size(); ++e) {
+        const kernels::Pack factor = kernels::splat(x == nullptr ? 1.0 : x[e]);
+        double* row = rows_.data() + position[e] * width;
+        for (std::size_t k = 0; k < width; k += kPad)
+          kernels::store(row + k, kernels::load(row + k) + factor * kernels::load(unary_.w(j) + k));
+      }
     }
+    extra_.charge_row(0, penalty_);
     for (OutputColumns* columns : {&scores_, &residual_}) {
       columns->stride = padded(positions_);
       columns->resize_columns(objective_.outputs());
