@@ -244,6 +244,18 @@ TEST(Chain, ResidualIsTheDerivativeOfTheLoss) {
     EXPECT_NEAR(slope(scores.extra[e]), residual.extra[e], 1e-8);
 }
 
+TEST(Chain, CountsTheTransitionsOfTheGoldLabels) {
+  // At score 0 all transitions are alike, so the residual is their number / K^2 less what is counted.
+  const Dataset data = make_data(3, {3, 5, 1, 4}, 12);
+  const ChainOracle oracle(data);
+  const Scores zero(3, data.positions(), 9);
+  Residual residual(3, data.positions(), 9);
+  oracle.infer({zero}, &residual, Parallel());
+  const std::vector<double> count = oracle.gold_extra();
+  ASSERT_EQ(count.size(), 9u);
+  for (std::size_t e = 0; e < 9; ++e) EXPECT_NEAR(residual.extra[e], 9.0 / 9.0 - count[e], 1e-12);
+}
+
 TEST(Chain, APointOnALineIsTheSumOfItsScores) {
   const Dataset data = make_data(6, {8, 3}, 13);
   const ChainOracle oracle(data);
