@@ -14,7 +14,11 @@
 #include "core/monitor.h"
 #include "core/options.h"
 #include "core/parallel.h"
+#include "experiments/config.h"
 #include "experiments/data/readers.h"
+#include "experiments/results.h"
+#include "experiments/tables.h"
+#include "plots/curves.h"
 
 namespace proxbench {
 
@@ -34,6 +38,11 @@ void add_table_command(CLI::App& app);  // and `plot`
 struct ExitStatus {
   int status;
 };
+
+/// Writes all tables of stored results below OUT/tables.
+void write_result_tables(const std::vector<StoredRun>& runs, const std::filesystem::path& out,
+                         const Presentation& presentation, const TableOptions& options);
+CurveOptions curve_options(const PlotConfig& plot);
 
 /// Set by Ctrl-C; the second Ctrl-C kills.
 extern std::atomic<bool> interrupted;
