@@ -311,7 +311,8 @@ test_words = 0
 }
 
 TEST_F(CommandLine, EveryCommandHasHelp) {
-  for (const char* command : {"run", "check", "train", "predict", "certify", "list", "table", "plot"}) {
+  for (const char* command :
+       {"run", "check", "train", "predict", "certify", "list", "table", "plot", "report"}) {
     const Result result = run(std::string(command) + " --help");
     EXPECT_EQ(result.status, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("Usage: proxbench " + std::string(command))) << command;

@@ -133,8 +133,7 @@ class Values {
     OptionSpec element = spec;
     const std::vector<std::string> defaults = split_list(spec.default_value), parts = split_list(value);
     element.default_value = defaults.empty() ? "" : defaults.front();
-    if (parts.empty() && (spec.type != OptionType::kString || !spec.default_value.empty() ||
-                          contains(info_.required, spec.name)))
+    if (parts.empty() && (spec.type != OptionType::kString || contains(info_.required, spec.name)))
       problems.push_back("found nothing, expected a list");
     std::set<std::string> seen;
     for (const std::string& part : parts) {
@@ -597,7 +596,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                         .min = 0},
                        {.name = "quantities",
                         .default_value = "objective, nnz, accuracy",
-                        .help = "list of what is drawn",
+                        .help = "list of what is drawn; empty: nothing",
                         .choices = {"objective", "nnz", "accuracy"}},
                        {.name = "log_seconds",
                         .type = OptionType::kBool,

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
@@ -24,12 +23,15 @@
 
 #include "core/error.h"
 #include "core/options.h"
+#include "plots/facts.h"
 
 namespace proxbench {
 namespace {
 
 namespace fs = std::filesystem;
 
+/// Ends the names of figures with seconds on a log axis.
+constexpr const char* kLogSuffix = "-logx";
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Okabe and Ito's colours, told apart by colour-blind readers as well; their yellow is too pale for lines.
@@ -90,14 +92,6 @@ std::vector<Quantity> quantities(double floor) {
 
 // ---- text
 
-std::string safe_name(const std::string& text) {
-  std::string out = text;
-  for (char& c : out)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string_view("-_.+").find(c) == std::string::npos)
-      c = '_';
-  return out;
-}
-
 /// A gnuplot string constant; single quotes, in which gnuplot substitutes nothing.
 std::string quoted(const std::string& text) {
   std::string out = "'";
@@ -145,40 +139,11 @@ std::string small_lines(const std::string& text) {
   return out;
 }
 
-/// 215358 -> "215,358".
-std::string with_commas(std::int64_t n) {
-  const std::string digits = std::to_string(n);
-  std::string out;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
-}
-
 std::string number(double x) {
   return std::isfinite(x) ? fmt::format("{}", x) : "";
 }
 
 // ---- what the title and the caption say
-
-/// The distinct values of an integer of the summaries, "2" or "1, 2"; empty where no run has it.
-std::string distinct(const Group& group, const char* key) {
-  std::set<std::int64_t> values;
-  for (const StoredRun* run : group) {
-    const auto at = run->summary.find(key);
-    if (at != run->summary.end() && at->is_number()) values.insert(at->get<std::int64_t>());
-  }
-  std::string out;
-  for (const std::int64_t value : values) out += (out.empty() ? "" : " / ") + with_commas(value);
-  return out;
-}
-
-bool says_synthetic(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text.find("synthetic") != std::string::npos;
-}
 
 std::string title_of(const Group& group, const Quantity& quantity) {
   std::set<std::string> descriptions;
@@ -188,7 +153,7 @@ std::string title_of(const Group& group, const Quantity& quantity) {
 
   std::string size;
   const auto add = [&](const char* before, const char* key, const char* after) {
-    const std::string value = distinct(group, key);
+    const std::string value = distinct_counts(group, key);
     if (!value.empty()) size += (size.empty() ? "" : ", ") + (before + value) + after;
   };
   add("", "instances", " instances");
@@ -289,7 +254,7 @@ std::string data_text(const Group& group, const Quantity& quantity) {
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (i > 0) out += "\n\n";
     for (const Sample& sample : group[i]->trace)
-      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", safe_name(group[i]->label), group[i]->repetition,
+      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", file_name_part(group[i]->label), group[i]->repetition,
                          number(sample.seconds), number(quantity.value(*group[i], sample)), sample.iteration,
                          number(sample.passes));
   }
@@ -421,6 +386,11 @@ fs::path write_figure(const fs::path& figures, const std::string& name, const st
   return figures / (name + ".png");
 }
 
+std::string figure_name(const std::string& dataset, double lambda, const Quantity& quantity,
+                        const std::string& suffix) {
+  return file_name_part(fmt::format("{}-lambda{}-{}{}", dataset, lambda, quantity.name, suffix));
+}
+
 /// The members of `all` with these names, in the order of the names.
 template <class Named>
 std::vector<Named> chosen(const std::vector<Named>& all, const std::vector<std::string>& names,
@@ -447,7 +417,7 @@ std::vector<Abscissa> chosen_abscissas(const CurveOptions& options) {
   for (Abscissa& one : out) {
     if (one.name != "seconds" || !options.log_seconds) continue;
     one.log_axis = true;
-    one.suffix = "-logx";
+    one.suffix = kLogSuffix;
   }
   return out;
 }
@@ -460,6 +430,22 @@ double reference_bound(const StoredRun& run) {
   const auto at_zero = about->find("kkt_at_zero");
   if (at_zero == about->end() || !at_zero->is_number()) return kNaN;
   return 2.0 * run.reference_kkt * at_zero->get<double>() / run.lambda;
+}
+
+std::vector<std::string> curve_names(const std::vector<StoredRun>& runs) {
+  std::vector<std::string> suffixes{kLogSuffix};
+  for (const Abscissa& abscissa : abscissas()) suffixes.push_back(abscissa.suffix);
+  std::sort(suffixes.begin(), suffixes.end(),
+            [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::vector<std::string> names;
+  std::set<std::pair<std::string, double>> seen;
+  for (const StoredRun& run : runs) {
+    if (!seen.insert({run.dataset, run.lambda}).second) continue;
+    for (const Quantity& quantity : quantities(CurveOptions{}.floor))
+      for (const std::string& suffix : suffixes)
+        names.push_back(figure_name(run.dataset, run.lambda, quantity, suffix));
+  }
+  return names;
 }
 
 std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::path& figures,
@@ -484,8 +470,8 @@ std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::
     for (const Quantity& quantity : drawn_quantities)
       for (const Abscissa& abscissa : axes) {
         if (ranges_drawn(group, quantity, abscissa).x.empty()) continue;
-        const std::string name =
-            safe_name(fmt::format("{}-lambda{}-{}{}", key.first, key.second, quantity.name, abscissa.suffix));
+        const std::string name = file_name_part(
+            fmt::format("{}-lambda{}-{}{}", key.first, key.second, quantity.name, abscissa.suffix));
         written.push_back(write_figure(figures, name, script_text(name, group, quantity, abscissa, styles),
                                        data_text(group, quantity)));
       }

@@ -42,6 +42,10 @@ std::vector<std::filesystem::path> make_curves(const std::vector<StoredRun>& run
                                                const std::filesystem::path& figures,
                                                const CurveOptions& options = {});
 
+/// The names, without extension, of all figures that make_curves() can make of the runs, in the order of the
+/// runs.
+std::vector<std::string> curve_names(const std::vector<StoredRun>& runs);
+
 /// Bound on (f - min F)/f at the run's reference w: F is convex, so F(w) - min F <= kkt*(||w||_1 + ||w*||_1),
 /// and lambda*||w||_1 <= F(w); together 2*kkt/lambda. NaN where the run lacks a reference or kkt at w = 0.
 double reference_bound(const StoredRun& run);
