@@ -137,9 +137,23 @@ std::string ended_line(const std::vector<StoredRun>& runs) {
   return fmt::format("{} of {} runs reached their tolerance", converged, runs.size());
 }
 
-/// "prox-qn 3.1 s, owl-qn 40 s; not within the limit: sgd", at the smallest target that any solver reached.
-std::string order_line(const TableGroup& group, const std::vector<double>& targets) {
+/// How well f* of the group is known: targets below that say nothing.
+double reference_accuracy(const std::vector<StoredRun>& runs, const TableGroup& group) {
+  double accuracy = 0.0;
+  for (const StoredRun& run : runs)
+    if (run.dataset == group.dataset && run.lambda == group.lambda) {
+      const double bound = reference_bound(run);
+      if (!(bound <= accuracy)) accuracy = bound;
+    }
+  return accuracy;
+}
+
+/// "prox-qn 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and that f*
+/// is exact enough for.
+std::string order_line(const TableGroup& group, const std::vector<double>& targets, double accuracy) {
+  const std::string what = fmt::format("{}, λ = {}", group.dataset, group.lambda);
   for (std::size_t i = targets.size(); i-- > 0;) {
+    if (!(targets[i] >= accuracy)) continue;
     std::vector<std::pair<double, std::string>> reached;
     std::vector<std::string> not_reached;
     for (const TableRow& row : group.rows) {
@@ -150,14 +164,16 @@ std::string order_line(const TableGroup& group, const std::vector<double>& targe
     }
     if (reached.empty()) continue;
     std::sort(reached.begin(), reached.end());
-    std::string out =
-        fmt::format("{}, λ = {}, to (f − f*)/f* ≤ {:g}: ", group.dataset, group.lambda, targets[i]);
+    std::string out = fmt::format("{}, to (f − f*)/f* ≤ {:g}: ", what, targets[i]);
     for (std::size_t k = 0; k < reached.size(); ++k)
       out += fmt::format("{}{} {:.3g} s", k ? ", " : "", reached[k].second, reached[k].first);
     if (!not_reached.empty()) out += fmt::format("; not reached: {}", fmt::join(not_reached, ", "));
     return out + ".";
   }
-  return fmt::format("{}, λ = {}: no solver reached any target.", group.dataset, group.lambda);
+  if (!(targets.front() >= accuracy))
+    return fmt::format("{}: none can be told, f* is proven to a relative accuracy of {:.1e} only.", what,
+                       accuracy);
+  return fmt::format("{}: no solver reached (f − f*)/f* ≤ {:g}.", what, targets.front());
 }
 
 std::vector<Passage> passages(const Presentation& presentation, const Section& section,
@@ -177,7 +193,8 @@ std::vector<Passage> passages(const Presentation& presentation, const Section& s
   if (section.tables.empty()) {
     std::vector<std::string> orders;
     for (const TableGroup& group : groups)
-      if (group.rows.size() > 1) orders.push_back(order_line(group, presentation.targets));
+      if (group.rows.size() > 1)
+        orders.push_back(order_line(group, presentation.targets, reference_accuracy(runs, group)));
     add("Order of the solvers here", orders);
   }
   return out;
@@ -212,9 +229,10 @@ Section make_section(const fs::path& results, const fs::path& folder) {
 
 // ---- Markdown
 
-std::string links_markdown(const std::vector<std::string>& files) {
+/// Links to files, each under what is in the name after the first `skipped` characters.
+std::string links_markdown(const std::vector<std::string>& files, std::size_t skipped) {
   std::vector<std::string> links;
-  for (const std::string& file : files) links.push_back(fmt::format("[{0}]({0})", file));
+  for (const std::string& file : files) links.push_back(fmt::format("[{}]({})", file.substr(skipped), file));
   return fmt::format("{}", fmt::join(links, " · "));
 }
 
@@ -247,9 +265,10 @@ std::string markdown_page(const std::vector<Section>& sections, const ReportOpti
       for (const std::string& note : table.notes) out += fmt::format("\n{}\n", note);
     }
     for (const auto& [name, text] : section.figures)
-      out += fmt::format("\n![{}]({}.png)\n\n{}\n", text, name, links_markdown(image_files(folder, name)));
+      out += fmt::format("\n![{0}]({1}.png)\n\n{0}: {2}\n", text, name,
+                         links_markdown(image_files(folder, name), name.size() + 1));
     if (!section.table_files.empty())
-      out += fmt::format("\nTables: {}\n", links_markdown(section.table_files));
+      out += fmt::format("\nTables: {}\n", links_markdown(section.table_files, section.id.size() + 1));
   }
   return out;
 }
@@ -279,10 +298,10 @@ th { border-bottom: 2px solid #888; vertical-align: bottom; }
 details { margin-bottom: 1rem; }
 )";
 
-std::string links_html(const std::vector<std::string>& files) {
+std::string links_html(const std::vector<std::string>& files, std::size_t skipped) {
   std::vector<std::string> links;
   for (const std::string& file : files)
-    links.push_back(fmt::format("<a href=\"{0}\">{0}</a>", html_text(file)));
+    links.push_back(fmt::format("<a href=\"{}\">{}</a>", html_text(file), html_text(file.substr(skipped))));
   return fmt::format("{}", fmt::join(links, " · "));
 }
 
@@ -309,13 +328,14 @@ std::string section_html(const Section& section, const fs::path& folder) {
   for (const auto& [name, text] : section.figures)
     out += fmt::format(
         "<figure><a href=\"{0}.png\"><img src=\"{0}.png\" alt=\"{1}\" width=\"1440\" height=\"960\" "
-        "loading=\"lazy\"></a>\n<figcaption>{2}</figcaption></figure>\n",
-        html_text(name), html_text(text), links_html(image_files(folder, name)));
+        "loading=\"lazy\"></a>\n<figcaption>{1}: {2}</figcaption></figure>\n",
+        html_text(name), html_text(text), links_html(image_files(folder, name), name.size() + 1));
   out += "<details><summary>Times and ends of all runs</summary>\n";
   for (const TextTable& table : section.summaries) out += table_html(table);
   out += "</details>\n";
   if (!section.table_files.empty())
-    out += fmt::format("<p class=\"files\">Tables: {}</p>\n", links_html(section.table_files));
+    out += fmt::format("<p class=\"files\">Tables: {}</p>\n",
+                       links_html(section.table_files, section.id.size() + 1));
   return out + "</div>\n</div>\n</section>\n";
 }
 
