@@ -254,8 +254,8 @@ void make_data_files(const Ini& config, const TestFolder& data) {
   }
 }
 
-/// The configs of the paper name solvers and formats that are being written; once they are registered, no line
-/// of an error can say that they are not, and this can go.
+/// The configs of the paper name solvers and formats that are being written; once they are registered, no
+/// line of an error can say that they are not, and this can go.
 bool names_what_is_to_come(const std::string& line) {
   for (const char* name : {"sgd", "bcd", "lshtc", "synthetic-lshtc"})
     if (line.find(std::string(": found '") + name + "'") != std::string::npos &&
