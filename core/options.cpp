@@ -4,10 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 
 namespace proxbench {
 namespace {
+
+constexpr std::string_view kAuto = "auto";
 
 /// "1" rather than "1.000000": the shortest text that reads back to the same double.
 std::string short_text(double value) {
@@ -44,7 +47,9 @@ std::string complaint(const OptionSpec& spec, std::string_view text) {
       real = static_cast<double>(integer);
       break;
     case OptionType::kReal:
-      if (!parse_real(text, real)) return "expected a finite real number";
+      if (spec.automatic && text == kAuto) return "";
+      if (!parse_real(text, real))
+        return std::string("expected a finite real number") + (spec.automatic ? " or auto" : "");
       break;
     case OptionType::kBool:
       return parse_boolean(text, boolean) ? "" : "expected true or false (also yes/no, on/off, 1/0)";
@@ -94,7 +99,8 @@ std::string OptionSpec::constraint() const {
   std::string out = name;
   if (std::isfinite(min)) out = short_text(min) + (min_open ? " < " : " <= ") + out;
   if (std::isfinite(max)) out += (max_open ? " < " : " <= ") + short_text(max);
-  return out == name ? "any " + type_name() : out;
+  if (out == name) out = "any " + type_name();
+  return automatic ? out + ", or auto" : out;
 }
 
 Options::Options(const OptionTable& table) : table_(table) {
@@ -117,6 +123,7 @@ std::int64_t Options::integer(std::string_view name) const {
 
 double Options::real(std::string_view name) const {
   double value = 0.0;
+  if (spec(name).automatic && string(name) == kAuto) return std::numeric_limits<double>::quiet_NaN();
   if (spec(name).type != OptionType::kReal || !parse_real(string(name), value))
     throw Error("option " + std::string(name) + " = " + string(name) + " is not a real option");
   return value;

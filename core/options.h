@@ -26,6 +26,7 @@ struct OptionSpec {
   bool min_open = false;  ///< the lower bound itself is excluded
   bool max_open = false;  ///< the upper bound itself is excluded
   std::vector<std::string> choices = {};
+  bool automatic = false;  ///< kReal: "auto" may stand for the number; real() is NaN then
 
   /// "integer", "real", "bool" or "string".
   std::string type_name() const;
@@ -46,6 +47,7 @@ class Options {
   void set(std::string_view name, std::string_view text);
 
   std::int64_t integer(std::string_view name) const;
+  /// NaN for "auto".
   double real(std::string_view name) const;
   bool boolean(std::string_view name) const;
   const std::string& string(std::string_view name) const;

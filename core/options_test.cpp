@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -151,6 +152,26 @@ TEST(NearestName, FindsNearNamesOnly) {
   EXPECT_EQ(nearest_name("abcwxyz", {"abcdefg"}), "");
   EXPECT_EQ(did_you_mean("newton", names), "");
   EXPECT_EQ(did_you_mean("owlqn", names), " (did you mean 'owl-qn'?)");
+}
+
+TEST(Options, AutoMayStandForARealNumberWhereTheTableSaysSo) {
+  const OptionTable table = {{.name = "rate",
+                              .type = OptionType::kReal,
+                              .default_value = "auto",
+                              .help = "",
+                              .min = 0,
+                              .min_open = true,
+                              .automatic = true},
+                             {.name = "plain", .type = OptionType::kReal, .default_value = "1", .help = ""}};
+  Options options(table);
+  EXPECT_TRUE(std::isnan(options.real("rate")));
+  options.set("rate", "0.5");
+  EXPECT_EQ(options.real("rate"), 0.5);
+  options.set("rate", "auto");
+  EXPECT_TRUE(std::isnan(options.real("rate")));
+  EXPECT_EQ(table[0].constraint(), "0 < rate, or auto");
+  for (const auto& [name, text] : {std::pair{"plain", "auto"}, {"rate", "automatic"}, {"rate", "0"}})
+    EXPECT_THROW(options.set(name, text), Error) << text;
 }
 
 }  // namespace

@@ -14,7 +14,11 @@
 #include "core/monitor.h"
 #include "core/options.h"
 #include "core/parallel.h"
+#include "experiments/config.h"
 #include "experiments/data/readers.h"
+#include "experiments/results.h"
+#include "experiments/tables.h"
+#include "plots/curves.h"
 
 namespace proxbench {
 
@@ -29,11 +33,17 @@ void add_predict_command(CLI::App& app);
 void add_certify_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_table_command(CLI::App& app);  // and `plot`
+void add_report_command(CLI::App& app);
 
 /// Ends a command with this exit status; what there is to say has been said.
 struct ExitStatus {
   int status;
 };
+
+/// Writes all tables of stored results below OUT/tables.
+void write_result_tables(const std::vector<StoredRun>& runs, const std::filesystem::path& out,
+                         const Presentation& presentation, const TableOptions& options);
+CurveOptions curve_options(const PlotConfig& plot);
 
 /// Set by Ctrl-C; the second Ctrl-C kills.
 extern std::atomic<bool> interrupted;

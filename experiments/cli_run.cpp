@@ -3,11 +3,8 @@
 
 #include "core/error.h"
 #include "experiments/cli.h"
-#include "experiments/config.h"
-#include "experiments/results.h"
+#include "experiments/paper_table.h"
 #include "experiments/sweep.h"
-#include "experiments/tables.h"
-#include "plots/curves.h"
 
 namespace proxbench {
 namespace {
@@ -86,18 +83,21 @@ void run(const RunCommand& command) {
   }
 
   const std::vector<StoredRun> runs = read_results(out);
-  TableOptions table;
-  table.title = config.title;
-  table.targets = config.targets;
-  write_tables(runs, out / "tables", table);
-  if (!command.quiet && !command.json.to_stdout())
+  const TableOptions table{.title = config.title, .targets = config.targets};
+  const Presentation presentation = load_presentation(out / "config.ini");
+  write_result_tables(runs, out, presentation, table);
+  if (!command.quiet && !command.json.to_stdout()) {
     fmt::print("{}\n", markdown_table(summarize(runs, table), table));
+    if (!config.paper.lambdas.empty())
+      fmt::print("{}\n",
+                 markdown_document("", {paper_table(compare_with_paper(runs, presentation), presentation)}));
+  }
   nlohmann::ordered_json summaries = nlohmann::ordered_json::array();
   for (const StoredRun& stored : runs)
     if (std::find(result.folders.begin(), result.folders.end(), stored.folder) != result.folders.end())
       summaries.push_back(nlohmann::ordered_json(stored.summary));
   command.json.write({{"experiment", config.name}, {"out", out.string()}, {"runs", summaries}});
-  make_curves(runs, out / "figures", {.log_seconds = config.plot.log_seconds, .floor = config.plot.floor});
+  make_curves(runs, out / "figures", curve_options(config.plot));
   if (!command.quiet && !command.json.to_stdout()) fmt::print("Results: {}\n", out.string());
   if (result.failed > 0) throw Error(fmt::format("{} of {} runs failed", result.failed, plan.size()));
 }

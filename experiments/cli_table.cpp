@@ -3,11 +3,8 @@
 
 #include "core/error.h"
 #include "experiments/cli.h"
-#include "experiments/config.h"
 #include "experiments/ini.h"
-#include "experiments/results.h"
-#include "experiments/tables.h"
-#include "plots/curves.h"
+#include "experiments/paper_table.h"
 
 namespace proxbench {
 namespace {
@@ -67,9 +64,16 @@ void table(const TableCommand& command) {
   options.targets = command.targets.empty() ? presentation.targets : parse_targets(command.targets);
   const std::vector<StoredRun> runs = read_results(out);
   const std::vector<TableGroup> groups = summarize(runs, options);
-  write_tables(runs, out / "tables", options);
+  write_result_tables(runs, out, presentation, options);
   command.json.write(table_json(groups, options));
   if (command.json.to_stdout()) return;
+  if (!presentation.paper.lambdas.empty()) {
+    const std::vector<PaperRow> rows = compare_with_paper(runs, presentation);
+    const std::vector<TextTable> tables{paper_table(rows, presentation)};
+    fmt::print("{}\n", command.format == "csv"     ? csv_paper_table(rows)
+                       : command.format == "latex" ? latex_document("", tables)
+                                                   : markdown_document("", tables));
+  }
   fmt::print("{}", command.format == "csv"     ? csv_table(groups, options)
                    : command.format == "latex" ? latex_table(groups, options)
                                                : markdown_table(groups, options));
@@ -77,24 +81,43 @@ void table(const TableCommand& command) {
 
 struct PlotCommand {
   std::string folder;
+  std::string x, quantities;
   bool log_seconds = false;
 };
 
 void plot(const PlotCommand& command) {
   const std::filesystem::path out = command.folder;
-  const PlotConfig config = load_presentation(out / "config.ini").plot;
-  for (const std::filesystem::path& figure :
-       make_curves(read_results(out), out / "figures",
-                   {.log_seconds = command.log_seconds || config.log_seconds, .floor = config.floor}))
+  CurveOptions options = curve_options(load_presentation(out / "config.ini").plot);
+  if (!command.x.empty()) {
+    options.x = split_list(command.x);
+    options.x_max.clear();  // the config's are for its own axes
+  }
+  if (!command.quantities.empty()) options.quantities = split_list(command.quantities);
+  options.log_seconds = options.log_seconds || command.log_seconds;
+  for (const std::filesystem::path& figure : make_curves(read_results(out), out / "figures", options))
     fmt::print("{}\n", figure.string());
 }
 
 }  // namespace
 
+void write_result_tables(const std::vector<StoredRun>& runs, const std::filesystem::path& out,
+                         const Presentation& presentation, const TableOptions& options) {
+  write_tables(runs, out / "tables", options);
+  write_paper_table(runs, out / "tables", presentation);
+}
+
+CurveOptions curve_options(const PlotConfig& plot) {
+  return {.x = plot.x,
+          .quantities = plot.quantities,
+          .x_max = plot.x_max,
+          .log_seconds = plot.log_seconds,
+          .floor = plot.floor};
+}
+
 void add_table_command(CLI::App& app) {
   {
     CLI::App* sub =
-        app.add_subcommand("table", "Write the summary table of stored results to DIR/tables, and print it");
+        app.add_subcommand("table", "Write the tables of stored results to DIR/tables, and print them");
     auto command = std::make_shared<TableCommand>();
     sub->add_option("dir", command->folder, "results of `proxbench run`")->required()->type_name("DIR");
     sub->add_option("--format", command->format, "what is printed: markdown, latex, csv [markdown]")
@@ -109,6 +132,13 @@ void add_table_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("plot", "Draw the curves of stored results into DIR/figures");
   auto command = std::make_shared<PlotCommand>();
   sub->add_option("dir", command->folder, "results of `proxbench run`")->required()->type_name("DIR");
+  sub->add_option("--x", command->x,
+                  "what the curves are drawn against: seconds, passes, iterations, separated by commas [the "
+                  "config's]")
+      ->type_name("NAMES");
+  sub->add_option("--quantities", command->quantities,
+                  "what is drawn: objective, nnz, accuracy, separated by commas [the config's]")
+      ->type_name("NAMES");
   sub->add_flag("--log-seconds", command->log_seconds, "seconds on a log axis");
   sub->callback([command] { plot(*command); });
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "experiments/results.h"
@@ -239,6 +240,49 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   const Result plot = run("plot out --log-seconds");
   EXPECT_EQ(plot.status, 0) << plot.err;
   EXPECT_THAT(plot.out, HasSubstr("words-lambda1-objective-logx.png"));
+  EXPECT_EQ(run("plot out --x passes --quantities nnz").out,
+            "out/figures/words-lambda0.5-nnz-passes.png\nout/figures/words-lambda1-nnz-passes.png\n");
+  EXPECT_EQ(run("plot out --x pases").status, 2);
+}
+
+TEST_F(CommandLine, ReportStandsResultsBesideThePaper) {
+  folder.write("paper.ini", kConfig + std::string("[plot]\nx = passes, iterations\nquantities = nnz\n"
+                                                  "[paper]\nitem = Table 9\nlambda = 1\nnnz = 12\n"));
+  const Result result = run("run paper.ini --out out");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("### Table 9 of the paper, and ours"));
+  EXPECT_THAT(read_text(folder / "out/tables/paper.md"),
+              HasSubstr("| words | prox-qn: converged | 1 | 12 | "));
+  for (const char* figure : {"words-lambda1-nnz-passes.png", "words-lambda1-nnz-iterations.png"})
+    EXPECT_TRUE(fs::exists(folder / "out/figures" / figure)) << figure;
+  EXPECT_FALSE(fs::exists(folder / "out/figures/words-lambda1-nnz.png"));
+  EXPECT_GT(read_json("out/runs/words-lambda1-gd-rep1/summary.json")["run"]["cores"], 0);
+
+  fs::remove_all(folder / "out/tables");
+  EXPECT_THAT(run("table out").out, HasSubstr("### Table 9 of the paper, and ours"));
+  EXPECT_TRUE(fs::exists(folder / "out/tables/paper.tex"));
+
+  const Result report = run("report page out --title 'Nine tables' --note 'one note' --note two");
+  ASSERT_EQ(report.status, 0) << report.err;
+  EXPECT_EQ(report.out, "page/index.html\n");
+  EXPECT_THAT(read_text(folder / "page/index.html"),
+              HasSubstr("<h1>Nine tables</h1>\n<p>one note</p>\n<p>two</p>"));
+  EXPECT_TRUE(fs::exists(folder / "page/tiny-words-lambda1-nnz-passes.png"));
+  EXPECT_TRUE(fs::exists(folder / "page/tiny-paper.csv"));
+  EXPECT_EQ(run("report page none").status, 1);
+}
+
+TEST_F(CommandLine, ReproducePaperKnowsEveryConfigOfThePaper) {
+  std::set<std::string> listed, expected;
+  const std::string command =
+      PROXBENCH_SOURCE_DIR "/scripts/reproduce-paper --list >'" + (folder / "list").string() + "'";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  std::istringstream lines(read_text(folder / "list"));
+  for (std::string line; std::getline(lines, line);) listed.insert(line);
+  for (const auto& entry : fs::directory_iterator(PROXBENCH_SOURCE_DIR "/configs"))
+    if (read_text(entry.path()).find("\n[paper]") != std::string::npos && entry.path().extension() == ".ini")
+      expected.insert(entry.path().stem());
+  EXPECT_EQ(listed, expected);
 }
 
 TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
@@ -312,7 +356,8 @@ test_words = 0
 }
 
 TEST_F(CommandLine, EveryCommandHasHelp) {
-  for (const char* command : {"run", "check", "train", "predict", "certify", "list", "table", "plot"}) {
+  for (const char* command :
+       {"run", "check", "train", "predict", "certify", "list", "table", "plot", "report"}) {
     const Result result = run(std::string(command) + " --help");
     EXPECT_EQ(result.status, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("Usage: proxbench " + std::string(command))) << command;

@@ -144,7 +144,8 @@ class Values {
       // 10 and 1e1 are the same value.
       double number = 0;
       const bool numeric = spec.type != OptionType::kString && parse_real(part, number);
-      if (!seen.insert(numeric ? fmt::format("{}", number) : part).second)
+      const bool again = !seen.insert(numeric ? fmt::format("{}", number) : part).second;
+      if (again && !contains(info_.repeating, spec.name))
         problems.push_back(fmt::format("found '{}' again, expected each value once", part));
     }
     return problems;
@@ -175,6 +176,7 @@ class ConfigReader {
     for (const IniSection& section : ini_.sections) check_section_name(section);
     read_experiment();
     read_plot();
+    read_paper();
     for (const IniSection& section : ini_.sections) {
       if (head(section) == "data") read_data(section);
       if (head(section) == "solver" && section.name != "solver") read_solver(section);
@@ -190,7 +192,8 @@ class ConfigReader {
   Presentation read_presentation() {
     read_experiment();
     read_plot();
-    return {config_.title, config_.targets, config_.plot};
+    read_paper();
+    return {config_.name, config_.title, config_.targets, config_.plot, config_.paper, sources()};
   }
 
  private:
@@ -217,9 +220,10 @@ class ConfigReader {
       problems_.add(
           section.where,
           fmt::format(
-              "found section {}, expected [experiment], [data], [data.NAME], [solver.LABEL] or [plot]{}",
+              "found section {}, expected [experiment], [data], [data.NAME], [solver.LABEL], [plot] or "
+              "[paper]{}",
               title(section), did_you_mean(kind, names)));
-    } else if ((kind == "experiment" || kind == "plot") && dotted) {
+    } else if ((kind == "experiment" || kind == "plot" || kind == "paper") && dotted) {
       problems_.add(section.where, fmt::format("found section {}, expected [{}]", title(section), kind));
     } else if (kind == "solver" && !dotted) {
       problems_.add(section.where, "found section [solver], expected [solver.LABEL], e.g. [solver.prox-qn]");
@@ -296,8 +300,53 @@ class ConfigReader {
     const IniSection* section = ini_.find("plot");
     if (section) check_keys(*section, info("plot"), {});
     const Values values(info("plot"), section, "[plot]", problems_);
-    config_.plot.log_seconds = values.boolean("log_seconds");
-    config_.plot.floor = values.real("floor");
+    config_.plot = {.x = values.list("x"),
+                    .quantities = values.list("quantities"),
+                    .x_max = values.reals("x_max"),
+                    .log_seconds = values.boolean("log_seconds"),
+                    .floor = values.real("floor")};
+    check_length(values, "[plot]", "x_max", "x");
+  }
+
+  void read_paper() {
+    const IniSection* section = ini_.find("paper");
+    if (!section) return;
+    check_keys(*section, info("paper"), {});
+    const Values values(info("paper"), section, "[paper]", problems_);
+    if (!values.complete()) return;
+    config_.paper = {.item = values.text("item"),
+                     .caption = values.text("caption"),
+                     .reports = values.text("reports"),
+                     .differs = values.text("differs"),
+                     .lambdas = values.reals("lambda"),
+                     .nnz = values.reals("nnz"),
+                     .accuracy = values.reals("accuracy")};
+    for (const char* key : {"nnz", "accuracy"}) check_length(values, "[paper]", key, "lambda");
+    for (const double lambda : config_.paper.lambdas)
+      if (std::find(config_.lambdas.begin(), config_.lambdas.end(), lambda) == config_.lambdas.end())
+        problems_.add(values.where("lambda"),
+                      fmt::format("[paper] lambda: found {}, expected one of [experiment] lambda = {}",
+                                  lambda, fmt::join(config_.lambdas, ", ")));
+  }
+
+  /// See Presentation::sources.
+  std::map<std::string, std::string> sources() const {
+    std::map<std::string, std::string> out;
+    for (const IniSection& section : ini_.sections) {
+      if (head(section) != "data") continue;
+      std::string& source = out[tail(section)];
+      for (const IniEntry& entry : section.entries)
+        if (entry.key != "seed") source += entry.key + "=" + entry.value + "\n";
+    }
+    return out;
+  }
+
+  /// A list that stands in the section has one value for each of another list.
+  void check_length(const Values& values, const char* title, const char* key, const char* other) {
+    const std::size_t found = values.list(key).size(), expected = values.list(other).size();
+    if (values.given(key) && found != expected)
+      problems_.add(values.where(key), fmt::format("{} {}: found {} values, expected {}: one for each of {}",
+                                                   title, key, found, expected, other));
   }
 
   void read_data(const IniSection& section) {
@@ -536,6 +585,19 @@ const std::vector<ConfigSectionInfo>& config_sections() {
     all.push_back({"plot",
                    "how the figures are drawn",
                    {
+                       {.name = "x",
+                        .default_value = "seconds",
+                        .help = "list of what the curves are drawn against, each in figures of its own",
+                        .choices = {"seconds", "passes", "iterations"}},
+                       {.name = "x_max",
+                        .type = OptionType::kReal,
+                        .default_value = "",
+                        .help = "list of where the axes of x end; 0 or not given: where the runs end",
+                        .min = 0},
+                       {.name = "quantities",
+                        .default_value = "objective, nnz, accuracy",
+                        .help = "list of what is drawn; empty: nothing",
+                        .choices = {"objective", "nnz", "accuracy"}},
                        {.name = "log_seconds",
                         .type = OptionType::kBool,
                         .default_value = "false",
@@ -546,7 +608,39 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                         .help = "relative differences to f* at or below this are not drawn",
                         .min = 0,
                         .min_open = true},
-                   }});
+                   },
+                   {"x", "x_max", "quantities"},
+                   {},
+                   {"x_max"}});
+    all.push_back({"paper",
+                   "what a paper says about the figure or table that the config makes; for `report`",
+                   {
+                       {.name = "item", .default_value = "", .help = "its name in the paper, e.g. Figure 1"},
+                       {.name = "caption", .default_value = "", .help = "what it shows, in one's own words"},
+                       {.name = "reports", .default_value = "", .help = "what the paper reports"},
+                       {.name = "differs", .default_value = "", .help = "what differs here, and why"},
+                       {.name = "lambda",
+                        .type = OptionType::kReal,
+                        .default_value = "",
+                        .help = "list of lambdas for which the paper prints numbers; tables/paper.* then "
+                                "shows them beside ours",
+                        .min = 0,
+                        .min_open = true},
+                       {.name = "nnz",
+                        .type = OptionType::kReal,
+                        .default_value = "",
+                        .help = "list of nonzeros at the paper's optimum, one for each lambda",
+                        .min = 0},
+                       {.name = "accuracy",
+                        .type = OptionType::kReal,
+                        .default_value = "",
+                        .help = "list of the paper's test accuracies, one for each lambda",
+                        .min = 0,
+                        .max = 1},
+                   },
+                   {"lambda", "nnz", "accuracy"},
+                   {"item"},
+                   {"nnz", "accuracy"}});
     return all;
   }();
   return sections;
@@ -569,8 +663,11 @@ ExperimentConfig load_config(const std::filesystem::path& file, const std::vecto
 
 Presentation load_presentation(const std::filesystem::path& config_file) {
   Problems problems;
-  if (std::error_code ignored; !std::filesystem::exists(config_file, ignored))
-    return {"", Values(config_sections().front(), nullptr, "", problems).reals("targets"), {}};
+  if (std::error_code ignored; !std::filesystem::exists(config_file, ignored)) {
+    Presentation defaults;
+    defaults.targets = Values(config_sections().front(), nullptr, "", problems).reals("targets");
+    return defaults;
+  }
   const Ini ini = parse_ini(read_text(config_file), config_file.string(), problems);
   Presentation presentation = ConfigReader(ini, config_file.parent_path(), problems).read_presentation();
   problems.throw_if_any(config_file.string());
@@ -614,8 +711,20 @@ std::string ExperimentConfig::to_ini() const {
     for (const auto& [key, value] : one.options.items()) line(key, value);
   }
   out += "\n[plot]\n";
+  line("x", joined(plot.x));
+  if (!plot.x_max.empty()) line("x_max", fmt::format("{}", fmt::join(plot.x_max, ", ")));
+  line("quantities", joined(plot.quantities));
   line("log_seconds", plot.log_seconds);
   line("floor", plot.floor);
+  if (paper.item.empty()) return out;
+  out += "\n[paper]\n";
+  line("item", paper.item);
+  line("caption", paper.caption);
+  line("reports", paper.reports);
+  line("differs", paper.differs);
+  if (!paper.lambdas.empty()) line("lambda", fmt::format("{}", fmt::join(paper.lambdas, ", ")));
+  if (!paper.nnz.empty()) line("nnz", fmt::format("{}", fmt::join(paper.nnz, ", ")));
+  if (!paper.accuracy.empty()) line("accuracy", fmt::format("{}", fmt::join(paper.accuracy, ", ")));
   return out;
 }
 

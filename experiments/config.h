@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,11 +18,12 @@ namespace proxbench {
 /// What the keys of one kind of section may be; feeds parsing, `proxbench list --options` and the
 /// documentation.
 struct ConfigSectionInfo {
-  std::string name;  ///< "experiment", "data", "solver", "plot"
+  std::string name;  ///< "experiment", "data", "solver", "plot", ...
   std::string help;
   OptionTable keys;
-  std::vector<std::string> lists = {};     ///< keys that take several values, separated by commas
-  std::vector<std::string> required = {};  ///< keys without a default
+  std::vector<std::string> lists = {};      ///< keys that take several values, separated by commas
+  std::vector<std::string> required = {};   ///< keys without a default
+  std::vector<std::string> repeating = {};  ///< lists in which a value may stand more than once
 };
 /// In the order in which they are documented.
 const std::vector<ConfigSectionInfo>& config_sections();
@@ -48,8 +50,19 @@ struct SolverConfig {
 
 /// How figures are drawn; see CurveOptions.
 struct PlotConfig {
+  std::vector<std::string> x{"seconds"}, quantities{"objective", "nnz", "accuracy"};
+  std::vector<double> x_max;  ///< one for each x, or none
   bool log_seconds = false;
   double floor = 1e-12;
+};
+
+/// What the paper says about the figure or table that a config makes; see PaperRow and ReportItem.
+struct PaperConfig {
+  std::string item;                            ///< "Figure 1"; empty: the config has no section [paper]
+  std::string caption;                         ///< what is shown, in our words
+  std::string reports;                         ///< what the paper reports
+  std::string differs;                         ///< what differs here, and why
+  std::vector<double> lambdas, nnz, accuracy;  ///< numbers of the paper: one for each lambda, or none
 };
 
 struct ExperimentConfig {
@@ -68,16 +81,20 @@ struct ExperimentConfig {
   std::vector<DataConfig> data;
   std::vector<SolverConfig> solvers;
   PlotConfig plot;
+  PaperConfig paper;
 
   /// An INI text that reads back to the same config, every default written out.
   std::string to_ini() const;
 };
 
-/// What tables and figures need of the config beside stored results.
+/// What tables, figures and reports need of the config beside stored results.
 struct Presentation {
-  std::string title;
+  std::string name, title;
   std::vector<double> targets;
   PlotConfig plot;
+  PaperConfig paper;
+  /// What a data set was made from but its seed: data sets with the same text differ by nothing else.
+  std::map<std::string, std::string> sources;
 };
 /// From OUT/config.ini; the defaults where there is none. Throws Error (kUsage) where its values are wrong.
 Presentation load_presentation(const std::filesystem::path& config_file);

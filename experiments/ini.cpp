@@ -17,6 +17,23 @@ std::string_view without_comment(std::string_view line) {
   return line;
 }
 
+/// Takes a line off the text, without comment and outer white space, and joins those in which it goes on;
+/// adds their number to `lines`.
+std::string take_line(std::string_view& text, std::size_t& lines) {
+  std::string out;
+  for (bool more = true; more && !text.empty();) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = trim(without_comment(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++lines;
+    more = line.ends_with('\\');
+    if (more) line = trim(line.substr(0, line.size() - 1));
+    if (!out.empty() && !line.empty()) out += ' ';
+    out += line;
+  }
+  return out;
+}
+
 /// The text in quotes, cut where it is long and with control characters shown as '?'.
 std::string quoted(std::string_view text) {
   constexpr std::size_t kShown = 60;
@@ -89,11 +106,10 @@ Ini parse_ini(std::string_view text, const std::string& source, Problems& proble
   bool inside = false;        // a section has begun
   bool skip_section = false;  // its header was malformed and reported: what follows belongs nowhere
   Location here{source, 0};
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trim(without_comment(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++here.line;
+  for (std::size_t lines = 0; !text.empty();) {
+    here.line = lines + 1;
+    const std::string whole = take_line(text, lines);
+    const std::string_view line = whole;
     if (line.empty()) continue;
 
     if (line.front() == '[') {

@@ -6,6 +6,7 @@
 ///     key = value
 ///     list = a, b, c
 ///
+/// A line that ends with a backslash goes on in the next one, after one space.
 /// Values are text; what they mean is for the reader of the config to say.
 
 #include <cstddef>

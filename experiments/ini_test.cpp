@@ -22,6 +22,17 @@ TEST(Ini, KeepsSectionsKeysValuesAndLines) {
   EXPECT_EQ(ini.find("a")->find("z"), nullptr);
 }
 
+TEST(Ini, ABackslashAtTheEndOfALineJoinsTheNext) {
+  Problems problems;
+  const Ini ini =
+      parse_ini("[a]\nx = one \\ ; why\n   two\\\n\ny = 2 # no more \\\nz = last \\", "f.ini", problems);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(ini.find("a")->find("x")->value, "one two");
+  EXPECT_EQ(ini.find("a")->find("y")->value, "2");
+  EXPECT_EQ(ini.find("a")->find("y")->where.line, 5u);
+  EXPECT_EQ(ini.find("a")->find("z")->value, "last");
+}
+
 TEST(Ini, ReportsEverythingThatIsWrongAtOnce) {
   Problems problems;
   parse_ini("early = 1\n[a]\nx = 1\njunk\nx = 2\n[a]\n[broken\nlost = 1\n[]\n= 3\n", "f.ini", problems);

@@ -2,12 +2,13 @@
 /// Stored results: what a run leaves on disk, and how it is read back. Plots and tables are made from this
 /// alone.
 ///
-///     OUT/config.ini                      the resolved config
-///     OUT/references/HASH.json            f* of one (data digest, lambda, mu): objective, kkt, nnz, how it
-///     was made OUT/runs/RUN/summary.json           keys of DESIGN section 5, and "run": {experiment,
-///     dataset, lambda, solver,
-///                                         label, repetition, seed, options, data_digest, description,
-///                                         reference_objective, reference_kkt, kkt_at_zero}
+///     OUT/config.ini               the resolved config
+///     OUT/references/HASH.json     f* of one (data digest, lambda, mu): objective, kkt, nnz, how it was made
+///     OUT/runs/RUN/summary.json    keys of DESIGN section 5, and "run": {experiment, dataset, lambda,
+///     solver,
+///                                  label, repetition, seed, options, data_digest, description,
+///                                  reference_objective, reference_kkt, kkt_at_zero, time_limit,
+///                                  max_iterations, cpu, cores}
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
 ///     OUT/figures/NAME.{svg,pdf,png,gp,tsv}, OUT/tables/NAME.{md,tex,csv}

@@ -26,6 +26,15 @@ void make_folder(const fs::path& folder) {
   if (failure) throw Error(folder.string() + ": cannot be made: " + failure.message());
 }
 
+/// As the system gives it; empty where it does not.
+std::string processor_name() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("model name") && line.find(": ") != std::string::npos)
+      return line.substr(line.find(": ") + 2);
+  return "";
+}
+
 /// f* of one (data, lambda, mu), as it is stored.
 struct Reference {
   double objective, kkt, kkt_at_zero, relative_kkt, l1, tol, time_limit;
@@ -241,7 +250,9 @@ class Sweep {
             {"reference_kkt", reference_.relative_kkt},
             {"kkt_at_zero", reference_.kkt_at_zero},
             {"time_limit", settings.time_limit},
-            {"max_iterations", settings.max_iterations}};
+            {"max_iterations", settings.max_iterations},
+            {"cpu", processor_name()},
+            {"cores", resolved_threads(0)}};
   }
 
   void warn_about(const PlannedRun& cell, const RunOutcome& outcome) const {

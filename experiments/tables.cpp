@@ -64,22 +64,15 @@ TableRow summarize_label(const std::vector<const StoredRun*>& runs, const TableO
   return row;
 }
 
-std::string seconds_text(double seconds) {
+std::string seconds_cell(double seconds) {
   if (std::isnan(seconds)) return "-";
   return seconds < 10    ? fmt::format("{:.2f}", seconds)
          : seconds < 100 ? fmt::format("{:.1f}", seconds)
                          : fmt::format("{:.0f}", seconds);
 }
-std::string scientific(double value) {
-  return std::isnan(value) ? "-" : fmt::format("{:.1e}", value);
-}
-std::string count_text(double value) {
-  if (std::isnan(value)) return "-";
-  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
-}
-std::string fixed(double value, int digits) {
-  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
-}
+
+/// Of each row: solver and status are words, the others numbers.
+constexpr std::size_t kTextColumns = 2;
 
 std::vector<std::string> header(const TableOptions& options) {
   std::vector<std::string> cells{"solver", "status"};
@@ -93,15 +86,15 @@ std::vector<std::string> header(const TableOptions& options) {
 
 std::vector<std::string> cells_of(const TableRow& row) {
   std::vector<std::string> cells{row.label, row.status};
-  for (double seconds : row.seconds) cells.push_back(seconds_text(seconds));
-  cells.push_back(fixed(row.ratio, 2));
-  cells.push_back(scientific(row.final_difference));
-  cells.push_back(count_text(row.nnz));
-  cells.push_back(scientific(row.relative_kkt));
-  cells.push_back(count_text(row.iterations));
-  cells.push_back(count_text(row.passes));
-  cells.push_back(seconds_text(row.total_seconds));
-  cells.push_back(fixed(row.test_accuracy, 4));
+  for (double seconds : row.seconds) cells.push_back(seconds_cell(seconds));
+  cells.push_back(fixed_cell(row.ratio, 2));
+  cells.push_back(scientific_cell(row.final_difference));
+  cells.push_back(count_cell(row.nnz));
+  cells.push_back(scientific_cell(row.relative_kkt));
+  cells.push_back(count_cell(row.iterations));
+  cells.push_back(count_cell(row.passes));
+  cells.push_back(seconds_cell(row.total_seconds));
+  cells.push_back(fixed_cell(row.test_accuracy, 4));
   return cells;
 }
 
@@ -110,43 +103,11 @@ std::string caption(const TableGroup& group) {
   std::string out = fmt::format("{}, lambda = {}", group.dataset, group.lambda);
   if (!std::isnan(group.reference_objective))
     out += fmt::format(", f* = {} (relative kkt {})", group.reference_objective,
-                       scientific(group.reference_kkt));
+                       scientific_cell(group.reference_kkt));
   int most = 0;
   for (const TableRow& row : group.rows) most = std::max(most, row.repetitions);
   if (most > 1) out += fmt::format(", medians of {} repetitions", most);
   return out;
-}
-
-std::string escape(const std::string& text, const std::string& special) {
-  std::string out;
-  for (char c : text) {
-    if (special.find(c) != std::string::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-std::string latex(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '\\')
-      out += "\\textbackslash{}";
-    else if (c == '~' || c == '^')
-      out += std::string("\\") + c + "{}";
-    else
-      out += escape(std::string(1, c), "&%$#_{}");
-  }
-  return out;
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
-std::string csv_number(double value) {
-  return std::isnan(value) ? "" : fmt::format("{}", value);
 }
 
 }  // namespace
@@ -173,41 +134,22 @@ std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const Tabl
   return groups;
 }
 
-std::string markdown_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
-  std::string out = options.title.empty() ? "" : fmt::format("## {}\n", options.title);
-  const auto line = [&](const std::vector<std::string>& cells) {
-    for (const std::string& cell : cells) out += "| " + escape(cell, "|") + " ";
-    out += "|\n";
-  };
+std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, const TableOptions& options) {
+  std::vector<TextTable> tables;
   for (const TableGroup& group : groups) {
-    out += fmt::format("{}### {}\n\n{}\n\n", out.empty() ? "" : "\n", caption(group), group.description);
-    const std::vector<std::string> head = header(options);
-    line(head);
-    out += "|---|---|";
-    for (std::size_t i = 2; i < head.size(); ++i) out += "---:|";
-    out += "\n";
-    for (const TableRow& row : group.rows) line(cells_of(row));
+    TextTable& table = tables.emplace_back(
+        TextTable{caption(group), {group.description}, header(options), kTextColumns, {}});
+    for (const TableRow& row : group.rows) table.rows.push_back(cells_of(row));
   }
-  return out;
+  return tables;
+}
+
+std::string markdown_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
+  return markdown_document(options.title, summary_tables(groups, options));
 }
 
 std::string latex_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
-  std::string out = fmt::format("% {}\n% Needs \\usepackage{{booktabs}}.\n", options.title);
-  for (const TableGroup& group : groups) {
-    const auto line = [&](const std::vector<std::string>& cells) {
-      for (std::size_t i = 0; i < cells.size(); ++i)
-        out += (i ? " & " : "") + (cells[i] == "-" ? std::string("--") : latex(cells[i]));
-      out += " \\\\\n";
-    };
-    const std::vector<std::string> head = header(options);
-    out += fmt::format("\n% {}\n% {}\n\\begin{{tabular}}{{ll{}}}\n\\toprule\n", caption(group),
-                       group.description, std::string(head.size() - 2, 'r'));
-    line(head);
-    out += "\\midrule\n";
-    for (const TableRow& row : group.rows) line(cells_of(row));
-    out += "\\bottomrule\n\\end{tabular}\n";
-  }
-  return out;
+  return latex_document(options.title, summary_tables(groups, options));
 }
 
 std::string csv_table(const std::vector<TableGroup>& groups, const TableOptions& options) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiments/results.h"
+#include "experiments/table_text.h"
 
 namespace proxbench {
 
@@ -40,6 +41,8 @@ struct TableGroup {
 /// `runs` in the order of read_results(); groups and rows keep it.
 std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const TableOptions& options);
 
+/// One table a group.
+std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, const TableOptions& options);
 std::string markdown_table(const std::vector<TableGroup>& groups, const TableOptions& options);
 /// A tabular of the booktabs package for each group.
 std::string latex_table(const std::vector<TableGroup>& groups, const TableOptions& options);

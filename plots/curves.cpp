@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
@@ -23,18 +22,23 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/options.h"
+#include "plots/facts.h"
 
 namespace proxbench {
 namespace {
 
 namespace fs = std::filesystem;
 
+/// Ends the names of figures with seconds on a log axis.
+constexpr const char* kLogSuffix = "-logx";
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Okabe and Ito's colours, told apart by colour-blind readers as well; their yellow is too pale for lines.
-constexpr std::array<const char*, 7> kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                                 "#E69F00", "#56B4E9", "#000000"};
-constexpr std::array<int, 7> kPointTypes = {7, 5, 9, 13, 11, 4, 6};
+/// A brown makes eight: the solvers of the largest figure.
+constexpr std::array<const char*, 8> kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                 "#E69F00", "#56B4E9", "#000000", "#8C510A"};
+constexpr std::array<int, 8> kPointTypes = {7, 5, 9, 13, 11, 15, 2, 3};
 constexpr std::array<int, 5> kDashTypes = {1, 2, 4, 5, 3};
 /// Longest line of a title or caption, in characters of its small font.
 constexpr std::size_t kLineLength = 92;
@@ -54,6 +58,24 @@ struct Quantity {
   std::function<double(const StoredRun&, const Sample&)> value;
 };
 
+/// What is on the horizontal axis.
+struct Abscissa {
+  std::string name;    ///< in the options, and of the axis
+  std::string suffix;  ///< of the file names
+  int column;          ///< in the .tsv
+  double (*value)(const Sample&);
+  bool log_axis = false;
+  double max = 0.0;  ///< 0: where the runs end
+};
+
+const std::vector<Abscissa>& abscissas() {
+  static const std::vector<Abscissa> all = {
+      {"seconds", "", 3, [](const Sample& s) { return s.seconds; }},
+      {"passes", "-passes", 6, [](const Sample& s) { return s.passes; }},
+      {"iterations", "-iterations", 5, [](const Sample& s) { return static_cast<double>(s.iteration); }}};
+  return all;
+}
+
 double relative_difference(const StoredRun& run, const Sample& sample) {
   return (sample.objective - run.reference_objective) / run.reference_objective;
 }
@@ -69,14 +91,6 @@ std::vector<Quantity> quantities(double floor) {
 }
 
 // ---- text
-
-std::string safe_name(const std::string& text) {
-  std::string out = text;
-  for (char& c : out)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string_view("-_.+").find(c) == std::string::npos)
-      c = '_';
-  return out;
-}
 
 /// A gnuplot string constant; single quotes, in which gnuplot substitutes nothing.
 std::string quoted(const std::string& text) {
@@ -125,40 +139,11 @@ std::string small_lines(const std::string& text) {
   return out;
 }
 
-/// 215358 -> "215,358".
-std::string with_commas(std::int64_t n) {
-  const std::string digits = std::to_string(n);
-  std::string out;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
-}
-
 std::string number(double x) {
   return std::isfinite(x) ? fmt::format("{}", x) : "";
 }
 
 // ---- what the title and the caption say
-
-/// The distinct values of an integer of the summaries, "2" or "1, 2"; empty where no run has it.
-std::string distinct(const Group& group, const char* key) {
-  std::set<std::int64_t> values;
-  for (const StoredRun* run : group) {
-    const auto at = run->summary.find(key);
-    if (at != run->summary.end() && at->is_number()) values.insert(at->get<std::int64_t>());
-  }
-  std::string out;
-  for (const std::int64_t value : values) out += (out.empty() ? "" : " / ") + with_commas(value);
-  return out;
-}
-
-bool says_synthetic(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text.find("synthetic") != std::string::npos;
-}
 
 std::string title_of(const Group& group, const Quantity& quantity) {
   std::set<std::string> descriptions;
@@ -168,7 +153,7 @@ std::string title_of(const Group& group, const Quantity& quantity) {
 
   std::string size;
   const auto add = [&](const char* before, const char* key, const char* after) {
-    const std::string value = distinct(group, key);
+    const std::string value = distinct_counts(group, key);
     if (!value.empty()) size += (size.empty() ? "" : ", ") + (before + value) + after;
   };
   add("", "instances", " instances");
@@ -218,18 +203,26 @@ struct Range {
   }
 };
 
-bool drawn(const Quantity& quantity, double seconds, double value, bool log_seconds) {
-  return std::isfinite(value) && value > quantity.floor && (!log_seconds || seconds > 0.0);
+bool drawn(const Quantity& quantity, const Abscissa& abscissa, double x, double value) {
+  return std::isfinite(value) && value > quantity.floor && (!abscissa.log_axis || x > 0.0) &&
+         (abscissa.max == 0.0 || x <= abscissa.max);
 }
 
-Range range_drawn(const Group& group, const Quantity& quantity, bool log_seconds, bool of_seconds) {
-  Range range;
+/// Of what is drawn.
+struct Ranges {
+  Range x, values;
+};
+
+Ranges ranges_drawn(const Group& group, const Quantity& quantity, const Abscissa& abscissa) {
+  Ranges ranges;
   for (const StoredRun* run : group)
     for (const Sample& sample : run->trace) {
-      const double value = quantity.value(*run, sample);
-      if (drawn(quantity, sample.seconds, value, log_seconds)) range.add(of_seconds ? sample.seconds : value);
+      const double x = abscissa.value(sample), value = quantity.value(*run, sample);
+      if (!drawn(quantity, abscissa, x, value)) continue;
+      ranges.x.add(x);
+      ranges.values.add(value);
     }
-  return range;
+  return ranges;
 }
 
 /// Range and ticks of a log axis ("x" or "y"): a tick a decade in gnuplot's `format`, or at 1, 2, 5 where
@@ -261,7 +254,7 @@ std::string data_text(const Group& group, const Quantity& quantity) {
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (i > 0) out += "\n\n";
     for (const Sample& sample : group[i]->trace)
-      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", safe_name(group[i]->label), group[i]->repetition,
+      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", file_name_part(group[i]->label), group[i]->repetition,
                          number(sample.seconds), number(quantity.value(*group[i], sample)), sample.iteration,
                          number(sample.passes));
   }
@@ -269,9 +262,10 @@ std::string data_text(const Group& group, const Quantity& quantity) {
 }
 
 /// The plot command. `styles`: the place of each label among all labels of the runs.
-std::string plot_command(const std::string& name, const Group& group, const Quantity& quantity,
+std::string plot_command(const std::string& name, const Group& group, const Quantity& quantity, int x_column,
                          const std::map<std::string, std::size_t>& styles, double smallest) {
-  const char* shown = std::isfinite(quantity.floor) ? "3:($4 > floor ? $4 : 1/0)" : "3:4";
+  const std::string shown =
+      fmt::format("{}:{}", x_column, std::isfinite(quantity.floor) ? "($4 > floor ? $4 : 1/0)" : "4");
   std::vector<std::string> curves;
   std::set<std::string> named;
   double bound = kNaN;
@@ -294,9 +288,8 @@ std::string plot_command(const std::string& name, const Group& group, const Quan
 }
 
 std::string script_text(const std::string& name, const Group& group, const Quantity& quantity,
-                        const std::map<std::string, std::size_t>& styles, bool log_seconds) {
-  const Range seconds = range_drawn(group, quantity, log_seconds, true);
-  const Range values = range_drawn(group, quantity, log_seconds, false);
+                        const Abscissa& abscissa, const std::map<std::string, std::size_t>& styles) {
+  const Ranges ranges = ranges_drawn(group, quantity, abscissa);
 
   std::string out = fmt::format("# Draws {0}.svg, .pdf and .png from {0}.tsv: gnuplot {0}.gp\n", name);
   out +=
@@ -308,16 +301,19 @@ std::string script_text(const std::string& name, const Group& group, const Quant
       "set key outside right top vertical Left reverse noenhanced samplen 2.5 spacing 1.3\n";
   out += fmt::format("set title {}\n", quoted(title_of(group, quantity)));
   out += fmt::format("set ylabel {}\n", quoted(quantity.axis));
-  out += fmt::format("set xlabel {}\n", quoted("seconds" + small_lines(caption_of(group, quantity))));
-  out += log_seconds ? log_axis("x", seconds, 1.1, "'%g'") : std::string("set xrange [0:*]\n");
-  if (quantity.log_axis) out += log_axis("y", values, 1.5, "'10^{%L}'");
+  out += fmt::format("set xlabel {}\n", quoted(abscissa.name + small_lines(caption_of(group, quantity))));
+  if (abscissa.log_axis)
+    out += log_axis("x", ranges.x, 1.1, "'%g'");
+  else
+    out += fmt::format("set xrange [0:{}]\n", abscissa.max > 0.0 ? fmt::format("{:g}", abscissa.max) : "*");
+  if (quantity.log_axis) out += log_axis("y", ranges.values, 1.5, "'10^{%L}'");
   if (std::isfinite(quantity.floor)) out += fmt::format("floor = {:g}\n", quantity.floor);
 
   const std::array<std::pair<const char*, const char*>, 3> terminals = {
       {{"svg", "svg enhanced size 960,640 dynamic font 'DejaVu Sans,16' background rgb 'white'"},
        {"pdf", "pdfcairo enhanced size 18cm,12cm font 'DejaVu Sans,11'"},
        {"png", "pngcairo enhanced size 1440,960 font 'DejaVu Sans,18' linewidth 1.5"}}};
-  std::string draw = plot_command(name, group, quantity, styles, values.min);
+  std::string draw = plot_command(name, group, quantity, abscissa.column, styles, ranges.values.min);
   for (const auto& [extension, terminal] : terminals) {
     out +=
         fmt::format("\nset terminal {}\nset output {}\n{}", terminal, quoted(name + "." + extension), draw);
@@ -390,6 +386,42 @@ fs::path write_figure(const fs::path& figures, const std::string& name, const st
   return figures / (name + ".png");
 }
 
+std::string figure_name(const std::string& dataset, double lambda, const Quantity& quantity,
+                        const std::string& suffix) {
+  return file_name_part(fmt::format("{}-lambda{}-{}{}", dataset, lambda, quantity.name, suffix));
+}
+
+/// The members of `all` with these names, in the order of the names.
+template <class Named>
+std::vector<Named> chosen(const std::vector<Named>& all, const std::vector<std::string>& names,
+                          const char* option) {
+  std::vector<std::string> known;
+  for (const Named& one : all) known.push_back(one.name);
+  std::vector<Named> out;
+  for (const std::string& name : names) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end())
+      throw Error::usage(fmt::format("{} = {}: expected one of {}{}", option, name, fmt::join(known, ", "),
+                                     did_you_mean(name, known)));
+    out.push_back(all[static_cast<std::size_t>(found - known.begin())]);
+  }
+  return out;
+}
+
+std::vector<Abscissa> chosen_abscissas(const CurveOptions& options) {
+  std::vector<Abscissa> out = chosen(abscissas(), options.x, "x");
+  if (!options.x_max.empty() && options.x_max.size() != out.size())
+    throw Error::usage(
+        fmt::format("x_max: found {} values, expected one for each of x", options.x_max.size()));
+  for (std::size_t i = 0; i < options.x_max.size(); ++i) out[i].max = options.x_max[i];
+  for (Abscissa& one : out) {
+    if (one.name != "seconds" || !options.log_seconds) continue;
+    one.log_axis = true;
+    one.suffix = kLogSuffix;
+  }
+  return out;
+}
+
 }  // namespace
 
 double reference_bound(const StoredRun& run) {
@@ -400,11 +432,31 @@ double reference_bound(const StoredRun& run) {
   return 2.0 * run.reference_kkt * at_zero->get<double>() / run.lambda;
 }
 
+std::vector<std::string> curve_names(const std::vector<StoredRun>& runs) {
+  std::vector<std::string> suffixes{kLogSuffix};
+  for (const Abscissa& abscissa : abscissas()) suffixes.push_back(abscissa.suffix);
+  std::sort(suffixes.begin(), suffixes.end(),
+            [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::vector<std::string> names;
+  std::set<std::pair<std::string, double>> seen;
+  for (const StoredRun& run : runs) {
+    if (!seen.insert({run.dataset, run.lambda}).second) continue;
+    for (const Quantity& quantity : quantities(CurveOptions{}.floor))
+      for (const std::string& suffix : suffixes)
+        names.push_back(figure_name(run.dataset, run.lambda, quantity, suffix));
+  }
+  return names;
+}
+
 std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::path& figures,
                                   const CurveOptions& options) {
   if (runs.empty()) throw Error::usage("no runs to draw");
   if (!(options.floor > 0.0))
     throw Error::usage(fmt::format("floor = {}: violated constraint floor > 0", options.floor));
+
+  const std::vector<Abscissa> axes = chosen_abscissas(options);
+  const std::vector<Quantity> drawn_quantities =
+      chosen(quantities(options.floor), options.quantities, "quantities");
 
   std::map<std::string, std::size_t> styles;
   std::map<std::pair<std::string, double>, Group> groups;
@@ -415,14 +467,14 @@ std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::
 
   std::vector<fs::path> written;
   for (const auto& [key, group] : groups)
-    for (const Quantity& quantity : quantities(options.floor)) {
-      if (range_drawn(group, quantity, options.log_seconds, true).empty()) continue;
-      const std::string name = safe_name(fmt::format("{}-lambda{}-{}{}", key.first, key.second, quantity.name,
-                                                     options.log_seconds ? "-logx" : ""));
-      written.push_back(write_figure(figures, name,
-                                     script_text(name, group, quantity, styles, options.log_seconds),
-                                     data_text(group, quantity)));
-    }
+    for (const Quantity& quantity : drawn_quantities)
+      for (const Abscissa& abscissa : axes) {
+        if (ranges_drawn(group, quantity, abscissa).x.empty()) continue;
+        const std::string name = file_name_part(
+            fmt::format("{}-lambda{}-{}{}", key.first, key.second, quantity.name, abscissa.suffix));
+        written.push_back(write_figure(figures, name, script_text(name, group, quantity, abscissa, styles),
+                                       data_text(group, quantity)));
+      }
   return written;
 }
 

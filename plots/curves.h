@@ -1,6 +1,6 @@
 #pragma once
-/// Curves of stored runs against time, drawn by gnuplot: relative objective difference and number of nonzeros
-/// as in Figures 1(b), 1(c), 2(b) and 2(c) of Zhong et al. 2014, and test accuracy where it was measured.
+/// Curves of stored runs against time, passes or iterations, drawn by gnuplot: relative objective difference
+/// and number of nonzeros as in Figures 1 to 6 and 8 of Zhong et al. 2014, and test accuracy (Figure 7).
 
 #include <filesystem>
 #include <string>
@@ -11,29 +11,40 @@
 namespace proxbench {
 
 struct CurveOptions {
-  bool log_seconds = false;  ///< seconds on a log axis; the names of the figures then end in "-logx"
+  /// What the curves are drawn against, each in figures of its own: seconds, passes, iterations.
+  std::vector<std::string> x{"seconds"};
+  /// What is drawn, each in figures of its own: objective, nnz, accuracy.
+  std::vector<std::string> quantities{"objective", "nnz", "accuracy"};
+  std::vector<double>
+      x_max{};               ///< where the axis of each x ends, 0: where the runs do; one for each x, or none
+  bool log_seconds = false;  ///< seconds on a log axis; the names of these figures then end in "-logx"
   /// Relative objective differences at or below this are not drawn: they are rounding of the sums in F. > 0.
   double floor = 1e-12;
 };
 
 /// For each (dataset, lambda) of the runs writes, below `figures` (made where it is missing),
 ///
-///     DATASET-lambdaLAMBDA-objective[-logx]   (f - f*)/f*, log axis; where a run has f*
-///     DATASET-lambdaLAMBDA-nnz[-logx]         nonzeros of w, log axis
-///     DATASET-lambdaLAMBDA-accuracy[-logx]    accuracy per test position; where a run measured it
+///     DATASET-lambdaLAMBDA-objective   (f - f*)/f*, log axis; where a run has f*
+///     DATASET-lambdaLAMBDA-nnz         nonzeros of w, log axis
+///     DATASET-lambdaLAMBDA-accuracy    accuracy per test position; where a run measured it
 ///
-/// each as .svg, .pdf and .png, with the data (.tsv: every sample, also those not drawn) and the script (.gp,
-/// to be run in its own folder: `gnuplot NAME.gp`) beside them. A label has one colour in all figures, and
-/// its repetitions share it. A value that a log axis cannot show (nnz = 0, a difference <= floor) leaves a
-/// gap; a run that goes below its f* is named under the plot. Where curves go below the accuracy to which f*
-/// is certified, reference_bound(), a line marks it. Titles of data whose description says "synthetic" begin
-/// with SYNTHETIC DATA.
+/// against seconds (names that end in -logx: on a log axis), and with these names followed by -passes or
+/// -iterations against those; each as .svg, .pdf and .png, with the data (.tsv: every sample, also those not
+/// drawn) and the script (.gp, to be run in its own folder: `gnuplot NAME.gp`) beside them. A label has one
+/// colour in all figures, and its repetitions share it. A value that a log axis cannot show (nnz = 0, a
+/// difference <= floor) leaves a gap; a run that goes below its f* is named under the plot. Where curves go
+/// below the accuracy to which f* is certified, reference_bound(), a line marks it. Titles of data whose
+/// description says "synthetic" begin with SYNTHETIC DATA.
 ///
-/// Returns the .png files. Throws Error (kUsage) when there are no runs or floor <= 0, and Error (kRun) when
-/// gnuplot is missing or fails; scripts and data are kept then.
+/// Returns the .png files. Throws Error (kUsage) when there are no runs or an option is wrong, and Error
+/// (kRun) when gnuplot is missing or fails; scripts and data are kept then.
 std::vector<std::filesystem::path> make_curves(const std::vector<StoredRun>& runs,
                                                const std::filesystem::path& figures,
                                                const CurveOptions& options = {});
+
+/// The names, without extension, of all figures that make_curves() can make of the runs, in the order of the
+/// runs.
+std::vector<std::string> curve_names(const std::vector<StoredRun>& runs);
 
 /// Bound on (f - min F)/f at the run's reference w: F is convex, so F(w) - min F <= kkt*(||w||_1 + ||w*||_1),
 /// and lambda*||w||_1 <= F(w); together 2*kkt/lambda. NaN where the run lacks a reference or kkt at w = 0.

@@ -225,6 +225,32 @@ TEST_F(Curves, LogSecondsGoToFiguresOfTheirOwn) {
   EXPECT_TRUE(fs::exists(file("ocr-degree2-lambda100-nnz-logx.png")));
 }
 
+TEST_F(Curves, PassesAndIterationsGoToFiguresOfTheirOwn) {
+  SKIP_WITHOUT_GNUPLOT();
+  const auto written = make_curves(
+      {falling_run("prox-qn", 2, 20)}, folder_,
+      {.x = {"passes", "iterations", "seconds"}, .quantities = {"objective"}, .log_seconds = true});
+  EXPECT_THAT(written, ::testing::ElementsAre(file("ocr-degree2-lambda100-objective-passes.png"),
+                                              file("ocr-degree2-lambda100-objective-iterations.png"),
+                                              file("ocr-degree2-lambda100-objective-logx.png")));
+  const std::string passes = text_of(file("ocr-degree2-lambda100-objective-passes.gp"));
+  EXPECT_THAT(passes, HasSubstr("set xlabel 'passes"));
+  EXPECT_THAT(passes, HasSubstr("using 6:($4 > floor"));
+  EXPECT_THAT(passes, HasSubstr("set xrange [0:*]")) << "only seconds can have a log axis";
+  EXPECT_THAT(text_of(file("ocr-degree2-lambda100-objective-iterations.gp")),
+              HasSubstr("using 5:($4 > floor"));
+  EXPECT_THAT(lines_of(file("ocr-degree2-lambda100-objective-passes.tsv"))[0],
+              "label\trepetition\tseconds\trelative_difference\titeration\tpasses");
+}
+
+TEST_F(Curves, AnAxisCanEndBeforeTheRuns) {
+  SKIP_WITHOUT_GNUPLOT();
+  make_curves({falling_run("prox-qn", 2, 20)}, folder_, {.quantities = {"objective"}, .x_max = {4}});
+  const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
+  EXPECT_THAT(script, HasSubstr("set xrange [0:4]\n"));
+  EXPECT_THAT(script, ::testing::ContainsRegex("set yrange \\[0\\.01[0-9]+:")) << "of what is seen";
+}
+
 TEST_F(Curves, MarksOfTheScriptLanguageInNamesAreDrawnAsTheyAre) {
   SKIP_WITHOUT_GNUPLOT();
   StoredRun run = falling_run("it's a_b^2 `touch oops` {x}", 2, 20);
@@ -249,7 +275,17 @@ TEST_F(Curves, DivergedAndShortTracesAreDrawn) {
 
 TEST_F(Curves, RefusesWhatItCannotDraw) {
   EXPECT_THROW(make_curves({}, folder_), Error);
-  EXPECT_THROW(make_curves({falling_run("prox-qn", 2, 20)}, folder_, {.floor = 0.0}), Error);
+  const std::vector<StoredRun> runs = {falling_run("prox-qn", 2, 20)};
+  EXPECT_THROW(make_curves(runs, folder_, {.floor = 0.0}), Error);
+  EXPECT_THROW(make_curves(runs, folder_, {.quantities = {"loss"}}), Error);
+  EXPECT_THROW(make_curves(runs, folder_, {.x_max = {1, 2}}), Error);
+  try {
+    make_curves(runs, folder_, {.x = {"pases"}});
+    ADD_FAILURE() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "x = pases: expected one of seconds, passes, iterations (did you mean 'passes'?)");
+  }
   EXPECT_FALSE(fs::exists(folder_));
 }
 

@@ -31,7 +31,7 @@ struct Settings {
   double epoch_margin;
   double epoch_tol;
   double epoch_factor;
-  double gamma0;
+  double gamma0;  ///< NaN: auto
   Scaling scaling;
   std::int64_t max_stagnant;
   ArmijoOptions line_search;
@@ -350,9 +350,11 @@ SolverInfo prox_qn_info() {
        .max_open = true},
       {.name = "gamma0",
        .type = OptionType::kReal,
-       .default_value = "0",
-       .help = "B = gamma0*I before the first step; 0: the curvature along the first direction (paper: 1)",
-       .min = 0},
+       .default_value = "auto",
+       .help = "B = gamma0*I before the first step; auto: the curvature along the first direction (paper: 1)",
+       .min = 0,
+       .min_open = true,
+       .automatic = true},
       {.name = "scaling",
        .type = OptionType::kString,
        .default_value = "geometric",

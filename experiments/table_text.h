@@ -1,0 +1,42 @@
+#pragma once
+/// Tables as text for people: the same cells as Markdown, LaTeX and HTML, and what is shared by the tables of
+/// an experiment.
+
+#include <string>
+#include <vector>
+
+namespace proxbench {
+
+/// Cells as a person reads them; "-" is what does not apply or never happened.
+struct TextTable {
+  std::string caption;             ///< one line that stands above
+  std::vector<std::string> notes;  ///< paragraphs between caption and table
+  std::vector<std::string> head;
+  std::size_t text_columns = 0;  ///< so many columns on the left are words, the others are numbers
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// Each ends with a line break. The Markdown and the HTML are the grid alone, without caption and notes; the
+/// LaTeX is a tabular of the booktabs package with both in comments.
+std::string markdown_grid(const TextTable& table);
+std::string html_grid(const TextTable& table);
+std::string latex_tabular(const TextTable& table);
+
+/// Whole files: all tables with captions and notes below a title, which may be empty.
+std::string markdown_document(const std::string& title, const std::vector<TextTable>& tables);
+std::string latex_document(const std::string& title, const std::vector<TextTable>& tables);
+
+/// The text with what is special in HTML, also in attributes, made literal.
+std::string html_text(const std::string& text);
+/// A field of a CSV file, in quotes where it needs them.
+std::string csv_field(const std::string& text);
+/// Full precision; empty for NaN.
+std::string csv_number(double value);
+
+/// Cells: "-" for NaN.
+std::string scientific_cell(double value);
+/// An integer, or one digit after the point where it is none (a median or mean).
+std::string count_cell(double value);
+std::string fixed_cell(double value, int digits);
+
+}  // namespace proxbench

@@ -1,0 +1,46 @@
+#include "plots/facts.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string_view>
+
+namespace proxbench {
+
+std::string with_commas(std::int64_t n) {
+  const std::string digits = std::to_string(n);
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
+}
+
+bool says_synthetic(const std::string& description) {
+  std::string text = description;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text.find("synthetic") != std::string::npos;
+}
+
+std::string distinct_counts(const std::vector<const StoredRun*>& runs, const char* key) {
+  std::set<std::int64_t> values;
+  for (const StoredRun* run : runs) {
+    const auto at = run->summary.find(key);
+    if (at != run->summary.end() && at->is_number()) values.insert(at->get<std::int64_t>());
+  }
+  std::string out;
+  for (const std::int64_t value : values) out += (out.empty() ? "" : " / ") + with_commas(value);
+  return out;
+}
+
+std::string file_name_part(const std::string& text) {
+  std::string out = text;
+  for (char& c : out)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string_view("-_.+").find(c) == std::string::npos)
+      c = '_';
+  return out;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,24 @@
+#pragma once
+/// What titles and pages say about stored runs.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "experiments/results.h"
+
+namespace proxbench {
+
+/// 215358 -> "215,358".
+std::string with_commas(std::int64_t n);
+
+/// Whether a description of data says that they are synthetic.
+bool says_synthetic(const std::string& description);
+
+/// The distinct values of an integer of the summaries, "2" or "1 / 2"; empty where no run has it.
+std::string distinct_counts(const std::vector<const StoredRun*>& runs, const char* key);
+
+/// The text as part of a file name.
+std::string file_name_part(const std::string& text);
+
+}  // namespace proxbench
