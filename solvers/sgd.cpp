@@ -323,7 +323,7 @@ class Learner {
 };
 
 struct Settings {
-  double eta0;
+  double eta0;  ///< NaN: auto
   std::size_t sample;
   std::int64_t ladder;
   std::size_t reports;
@@ -353,7 +353,7 @@ class Sgd final : public Solver {
     learner.share_l2();
     random.shuffle(std::span(order));
     double eta0 = settings_.eta0;
-    if (eta0 == 0.0 && !calibrate(problem, learner, order, eta0, result.iterations)) {
+    if (std::isnan(eta0) && !calibrate(problem, learner, order, eta0, result.iterations)) {
       result.status = monitor.stop_status();
       return result;
     }
@@ -458,11 +458,13 @@ SolverInfo sgd_info() {
           {
               {.name = "eta0",
                .type = OptionType::kReal,
-               .default_value = "0",
-               .help = "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses; 0: calibrated on a "
-                       "sample",
+               .default_value = "auto",
+               .help = "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses; auto: calibrated on "
+                       "a sample",
                .min = 0,
-               .max = 1e9},
+               .max = 1e9,
+               .min_open = true,
+               .automatic = true},
               {.name = "sample",
                .type = OptionType::kInt,
                .default_value = "1000",
