@@ -43,6 +43,18 @@ inline bool all_within(const double* x, std::size_t n, double bound) {
   return true;
 }
 
+/// The lanes l in which some |x[i*kPad + l]| > bound, i < n, or is NaN, as bits.
+inline unsigned lanes_outside(const double* x, std::size_t n, double bound) {
+  auto within = load(x) == load(x);  // false where NaN
+  for (std::size_t i = 0; i < n; ++i) {
+    const Pack v = load(x + i * kPad);
+    within &= (v <= splat(bound)) & (v >= splat(-bound));
+  }
+  unsigned out = 0;
+  for (std::size_t l = 0; l < kPad; ++l) out |= within[l] != 0 ? 0u : 1u << l;
+  return out;
+}
+
 /// acc[0..V*kPad) += sum_i x_i * rows[position_i][0..V*kPad); x null means all ones. 2nV*kPad flops, and
 /// 8nV*kPad bytes of rows read.
 template <int V, class Int>

@@ -256,19 +256,21 @@ void Objective::gradient_rows(std::span<const Index> features, std::size_t width
   }
 }
 
-/// The gradient of a feature's K outputs in gradient[0..K) from compact_rows_; gradient.size() == basis().
-void Objective::gradient_row(Index feature, std::span<double> gradient) const {
+/// The gradients of features [first, first + count), count <= kPad, from compact_rows_: that of output k of
+/// the f-th in gradient[k*kPad + f]; gradient.size() == basis()*kPad.
+void Objective::gradient_rows_collapsed(Index first, std::size_t count, std::span<double> gradient) const {
   std::fill(gradient.begin(), gradient.end(), 0.0);
-  for (std::size_t b = 0; b < x_.blocks(); ++b) {
-    const auto block = x_.column_block(feature, b);
-    const std::size_t first = b * x_.block_positions();
-    for (std::size_t i = 0; i < block.size; ++i) {
-      const double x = block.value == nullptr ? 1.0 : block.value[i];
-      const std::uint64_t* bounds = compact_rows_.begin.data() + first + block.offset[i];
-      for (std::uint64_t e = bounds[0]; e < bounds[1]; ++e)
-        gradient[compact_rows_.entry[e].slot] += x * compact_rows_.entry[e].value;
+  for (std::size_t f = 0; f < count; ++f)
+    for (std::size_t b = 0; b < x_.blocks(); ++b) {
+      const auto block = x_.column_block(first + static_cast<Index>(f), b);
+      const std::uint64_t* begin = compact_rows_.begin.data() + b * x_.block_positions();
+      for (std::size_t i = 0; i < block.size; ++i) {
+        const double x = block.value == nullptr ? 1.0 : block.value[i];
+        const CompactRows::Entry* entries = compact_rows_.entry.data();
+        for (std::uint64_t e = begin[block.offset[i]]; e < begin[block.offset[i] + std::size_t{1}]; ++e)
+          gradient[entries[e].slot * kPad + f] += x * entries[e].value;
+      }
     }
-  }
   oracle_.expand(gradient.data());
 }
 
@@ -389,18 +391,23 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
     for (std::size_t i = 0; i < set.size(); ++i) out[i] += mu_ * w[i];
 }
 
-template <class Row>
-void Objective::for_each_gradient_row(const Residual& residual, const Row& row) const {
+template <class Wanted, class Row>
+void Objective::for_each_gradient_row(const Residual& residual, double bound, const Wanted& wanted,
+                                      const Row& row) const {
   fill_rows(residual);
   const std::size_t width = padded(outputs_);
   parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
     const Index end = feature_chunk_begin_[chunk + 1];
     AlignedVector<double> gradient;
     if (!residual.one_each()) {
-      gradient.resize(oracle_.basis());
-      for (Index j = feature_chunk_begin_[chunk]; j < end; ++j) {
-        gradient_row(j, gradient);
-        row(chunk, j, gradient.data());
+      gradient.resize(oracle_.basis() * kPad);
+      for (Index first = feature_chunk_begin_[chunk]; first < end; first += kPad) {
+        const std::size_t n = std::min<std::size_t>(kPad, end - first);
+        gradient_rows_collapsed(first, n, gradient);
+        const unsigned outside = kernels::lanes_outside(gradient.data(), outputs_, bound);
+        for (std::size_t f = 0; f < n; ++f)
+          if ((outside >> f & 1u) != 0 || wanted(first + static_cast<Index>(f)))
+            row(chunk, first + static_cast<Index>(f), gradient.data() + f, kPad);
       }
       return;
     }
@@ -413,16 +420,22 @@ void Objective::for_each_gradient_row(const Residual& residual, const Row& row) 
       gradient.resize(n * width);
       for (std::size_t f = 0; f < n; ++f) features[f] = first + static_cast<Index>(f);
       gradient_rows(features, width, gradient.data());
-      for (std::size_t f = 0; f < n; ++f) row(chunk, features[f], gradient.data() + f * width);
+      for (std::size_t f = 0; f < n; ++f) {
+        const double* g = gradient.data() + f * width;
+        if (wanted(features[f]) || !kernels::all_within(g, outputs_, bound))
+          row(chunk, features[f], g, std::size_t{1});
+      }
     }
   });
 }
 
 void Objective::gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const {
-  for_each_gradient_row(residual, [&](std::size_t, Index j, const double* g) {
-    const std::size_t base = static_cast<std::size_t>(j) * outputs_;
-    for (Index k = 0; k < outputs_; ++k) out[base + k] = g[k] + mu_ * w[base + k];
-  });
+  for_each_gradient_row(
+      residual, 0.0, [](Index) { return true; },
+      [&](std::size_t, Index j, const double* g, std::size_t step) {
+        const std::size_t base = static_cast<std::size_t>(j) * outputs_;
+        for (Index k = 0; k < outputs_; ++k) out[base + k] = g[k * step] + mu_ * w[base + k];
+      });
   for (std::size_t e = 0; e < residual.extra.size(); ++e)
     out[unary_ + e] = residual.extra[e] + mu_ * w[unary_ + e];
 }
@@ -447,14 +460,17 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
       part.gradient.push_back(g);
     }
   };
-  for_each_gradient_row(residual, [&](std::size_t chunk, Index j, const double* g) {
-    const Coord base = static_cast<Coord>(j) * outputs_;
-    std::size_t cursor = start_of(base);
-    const bool has_weights = cursor < w.nnz() && w.index[cursor] < base + outputs_;
-    // Mostly nothing of a feature matters: no weight, no gradient above either bound, no NaN.
-    if (!has_weights && kernels::all_within(g, outputs_, std::min(threshold, lambda_))) return;
-    for (Index k = 0; k < outputs_; ++k) visit(parts[chunk], cursor, base + k, g[k]);
-  });
+  auto has_weights = [&](Index j) {
+    const std::size_t cursor = start_of(static_cast<Coord>(j) * outputs_);
+    return cursor < w.nnz() && w.index[cursor] < static_cast<Coord>(j + std::size_t{1}) * outputs_;
+  };
+  for_each_gradient_row(residual, std::min(threshold, lambda_), has_weights,
+                        [&](std::size_t chunk, Index j, const double* g, std::size_t step) {
+                          const Coord base = static_cast<Coord>(j) * outputs_;
+                          std::size_t cursor = start_of(base);
+                          for (Index k = 0; k < outputs_; ++k)
+                            visit(parts[chunk], cursor, base + k, g[k * step]);
+                        });
   std::size_t cursor = start_of(unary_);
   for (std::size_t e = 0; e < residual.extra.size(); ++e)
     visit(parts.back(), cursor, unary_ + e, residual.extra[e]);

@@ -82,13 +82,14 @@ class Objective {
   double passes() const { return passes_; }
 
  private:
-  /// Calls row(feature, gradient of its K outputs) for every feature, in parallel, features ascending within
-  /// a chunk; `chunk` tells which.
-  template <class Row>
-  void for_each_gradient_row(const Residual& residual, const Row& row) const;
+  /// Calls row(chunk, feature, g, step), where g[k*step] is the gradient of output k, for every feature that
+  /// has some |g| > bound or a NaN, or that wanted(feature); in parallel, features ascending within a chunk.
+  template <class Wanted, class Row>
+  void for_each_gradient_row(const Residual& residual, double bound, const Wanted& wanted,
+                             const Row& row) const;
   void fill_rows(const Residual& residual) const;
   void gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const;
-  void gradient_row(Index feature, std::span<double> gradient) const;
+  void gradient_rows_collapsed(Index first, std::size_t count, std::span<double> gradient) const;
   double gold_count(Index feature, Index output) const;
   std::size_t feature_chunks() const { return feature_chunk_begin_.size() - 1; }
 

@@ -138,10 +138,11 @@ class Oracle {
                             const Parallel& parallel) const = 0;
 
   /// Only where the oracle collapses(): the residual of a call of infer() by position, for full gradients.
-  /// Sums of rows are arrays of basis() >= K numbers, of which expand() makes those of the outputs in place.
+  /// Sums of rows are arrays of basis() >= K numbers, of which expand() makes those of the outputs in place:
+  /// kPad sums at once, number i of sum s at rows[i*kPad + s].
   virtual std::size_t basis() const { return outputs(); }
   virtual void compact_rows(const Residual&, CompactRows&, const Parallel&) const {}
-  virtual void expand(double*) const {}
+  virtual void expand(double* rows) const { (void)rows; }
 
   /// log p(gold) and entropy of every instance, terms.size() == instances().
   virtual void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,

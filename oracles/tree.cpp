@@ -72,7 +72,7 @@ struct TreeOracle::Collapsed {
 
 /// Numbers of one task's documents, kLanes for each entry.
 struct TreeOracle::Block {
-  AlignedVector<double> path;  ///< scores of paths; on the way up, what comes from below
+  AlignedVector<double> path;  ///< scores of paths; on the way up, weights of nodes
   AlignedVector<double> leaf;  ///< weight of one of an entry's own leaves, relative to the best leaf's
   alignas(64) double best[kLanes];
   alignas(64) double partition[kLanes];  ///< sum over all leaves of their weights
@@ -84,8 +84,9 @@ struct TreeOracle::Block {
     return block;
   }
 
-  /// An entry without leaves of its own gets the weight of the one above: nothing hangs on it.
-  void weigh(const Collapsed& tree, std::size_t lanes) {
+  /// An entry without leaves of its own gets the weight of the one above: nothing hangs on it. With `upwards`
+  /// the weight of all own leaves replaces the score of each path.
+  void weigh(const Collapsed& tree, std::size_t lanes, bool upwards) {
     std::fill_n(partition, lanes, 0.0);
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
       const Collapsed::Node& node = tree.nodes[i];
@@ -95,15 +96,19 @@ struct TreeOracle::Block {
           std::fill_n(out, lanes, 0.0);
         else
           std::copy_n(leaf.data() + node.parent * kLanes, lanes, out);
+        if (upwards) std::fill_n(path.data() + i * kLanes, lanes, 0.0);
         continue;
       }
-      const double* s = path.data() + i * kLanes;
+      double* s = path.data() + i * kLanes;
       const Pack rest = kernels::splat(node.rest);
       for (std::size_t l = 0; l < lanes; l += kPad)
         kernels::store(out + l, kernels::load(s + l) - kernels::load(best + l));
       exponentiate(out, lanes);
-      for (std::size_t l = 0; l < lanes; l += kPad)
-        kernels::store(partition + l, kernels::load(partition + l) + rest * kernels::load(out + l));
+      for (std::size_t l = 0; l < lanes; l += kPad) {
+        const Pack all = rest * kernels::load(out + l);
+        kernels::store(partition + l, kernels::load(partition + l) + all);
+        if (upwards) kernels::store(s + l, all);
+      }
     }
   }
 };
@@ -233,29 +238,26 @@ double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, R
     for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kLanes) {
       const std::size_t count = std::min(kLanes, chunks.end(chunk) - first), lanes = padded(count);
       tree.walk_down(first, lanes, block.path.data(), block.best);
-      block.weigh(tree, lanes);
       for (std::size_t l = 0; l < count; ++l)
-        loss[chunk] += std::log(block.partition[l]) +
-                       (block.best[l] - block.path[tree.entry[gold[first + l]] * kLanes + l]);
+        loss[chunk] += block.best[l] - block.path[tree.entry[gold[first + l]] * kLanes + l];
+      block.weigh(tree, lanes, residual != nullptr);
+      for (std::size_t l = 0; l < count; ++l) loss[chunk] += std::log(block.partition[l]);
       if (residual == nullptr) continue;
 
       // Upwards: the marginal of a node is the mass of its own leaves and of the touched nodes below.
       Pack inverse[kLanes / kPad];
       for (std::size_t l = 0; l < lanes; l += kPad)
         inverse[l / kPad] = kernels::splat(1.0) / kernels::load(block.partition + l);
-      AlignedVector<double>& up = block.path;  // the scores have done their work
-      std::fill(up.begin(), up.end(), 0.0);
       for (std::size_t i = entries; i-- > 0;) {
         const double* leaf = block.leaf.data() + i * kLanes;
         if (shared[i] != nullptr)
           for (std::size_t l = 0; l < lanes; l += kPad)
             kernels::store(shared[i] + first + l, kernels::load(leaf + l) * inverse[l / kPad]);
         if (i == 0) break;
-        const Pack rest = kernels::splat(tree.nodes[i].rest);
-        const double* below = up.data() + i * kLanes;
-        double* above = up.data() + tree.nodes[i].parent * kLanes;
+        const double* here = block.path.data() + i * kLanes;
+        double* above = block.path.data() + tree.nodes[i].parent * kLanes;
         for (std::size_t l = 0; l < lanes; l += kPad) {
-          const Pack mine = rest * kernels::load(leaf + l) + kernels::load(below + l);
+          const Pack mine = kernels::load(here + l);
           kernels::store(above + l, kernels::load(above + l) + mine);
           kernels::store(own[i] + first + l, mine * inverse[l / kPad]);
         }
@@ -320,13 +322,18 @@ void TreeOracle::compact_rows(const Residual& residual, CompactRows& rows, const
   });
 }
 
-void TreeOracle::expand(double* row) const {
+void TreeOracle::expand(double* rows) const {
   const Index n = outputs();
   const Index* parent = tree_->parents().data();
-  for (Index k = 0; k < n; ++k) row[k] += row[parent[k] == Hierarchy::kNone ? n : parent[k]];
-  for (const Index k : inner_) row[k] = 0.0;
+  const auto at = [&](Index k) { return rows + k * kPad; };
+  for (Index k = 0; k < n; ++k) {
+    const Index above = parent[k] == Hierarchy::kNone ? n : parent[k];
+    kernels::store(at(k), kernels::load(at(k)) + kernels::load(at(above)));
+  }
+  for (const Index k : inner_) kernels::store(at(k), kernels::splat(0.0));
   for (Index k = n; k-- > 0;)
-    if (parent[k] != Hierarchy::kNone) row[parent[k]] += row[k];
+    if (parent[k] != Hierarchy::kNone)
+      kernels::store(at(parent[k]), kernels::load(at(parent[k])) + kernels::load(at(k)));
 }
 
 void TreeOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
@@ -338,7 +345,7 @@ void TreeOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> t
     Block& block = Block::mine(tree.nodes.size());
     const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first, lanes = padded(count);
     tree.walk_down(first, lanes, block.path.data(), block.best);
-    block.weigh(tree, lanes);
+    block.weigh(tree, lanes, false);
     for (std::size_t l = 0; l < count; ++l) {
       // Relative to the gold leaf's score, so that what all leaves share cancels.
       const double gold = block.path[tree.entry[gold_[first + l]] * kLanes + l];

@@ -43,7 +43,7 @@ class TreeOracle final : public Oracle {
   /// adding leaves.
   std::size_t basis() const override { return outputs() + std::size_t{1}; }
   void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override;
-  void expand(double* row) const override;
+  void expand(double* rows) const override;
 
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
