@@ -2,6 +2,7 @@
 /// What a solver is given and what it gives back.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -30,6 +31,8 @@ struct SolveResult {
   SparseVector w;
   std::int64_t iterations = 0;
   std::uint64_t working_set = 0;  ///< at the end
+  /// What a reader of results should know of how it went: a calibrated learning rate, the number of epochs.
+  std::map<std::string, double> notes = {};
 };
 
 /// A solver calls monitor.start() once, monitor.step() after each iteration, and stops when that is false. It

@@ -104,6 +104,7 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   summary["tol"] = settings.tol;
   summary["seed"] = settings.seed;
   summary["options"] = options_json(settings.options);
+  summary["notes"] = result.notes;
   return outcome;
 }
 

@@ -92,6 +92,7 @@ class ProxQn final : public Solver {
           lowest_at_restart = lowest;
           lowest_kkt_at_restart = lowest_kkt;
         }
+        result.notes["epochs"] += 1;
         index_.swap(selection_.index);
         w_.swap(selection_.weight);
         g_.swap(selection_.gradient);

@@ -357,6 +357,7 @@ class Sgd final : public Solver {
       result.status = monitor.stop_status();
       return result;
     }
+    result.notes["eta0"] = eta0;
     learner.reset(problem.start, eta0);
     auto done = [&](Status status) {
       result.status = status;
