@@ -30,6 +30,7 @@
 
 #include "core/line_search.h"
 #include "core/random.h"
+#include "solvers/common_options.h"
 #include "solvers/dense.h"
 #include "solvers/solvers.h"
 
@@ -42,10 +43,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kTaskNumbers = 1u << 15;
 
 struct Settings {
-  bool shrinking;
-  double epoch_margin;
-  double epoch_tol;
-  double epoch_factor;
+  EpochSettings epochs;
   double floor;
   bool random_order;
   double report;
@@ -199,15 +197,16 @@ class Bcd final : public Solver {
       if (!std::isfinite(value_)) return done(Status::kDiverged);
       Objective::Selection selection;
       objective.select_gradient(residual, result.w,
-                                settings_.shrinking ? settings_.epoch_margin * lambda_ : -1.0, selection);
+                                settings_.epochs.shrinking ? settings_.epochs.margin * lambda_ : -1.0,
+                                selection);
       if (!std::isfinite(selection.kkt_max)) return done(Status::kDiverged);
       if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
       // Where an epoch ended for want of progress, and neither F nor kkt came down: rounding.
       if (stuck && !(value_ < lowest) && !(selection.kkt_max < lowest_kkt)) return done(Status::kStalled);
       lowest = std::min(lowest, value_);
       lowest_kkt = std::min(lowest_kkt, selection.kkt_max);
-      epoch_target = first_epoch ? settings_.epoch_tol * selection.kkt_l1
-                                 : std::min(epoch_target, selection.kkt_l1) * settings_.epoch_factor;
+      epoch_target = first_epoch ? settings_.epochs.tol * selection.kkt_l1
+                                 : std::min(epoch_target, selection.kkt_l1) * settings_.epochs.factor;
       index_.swap(selection.index);
       w_.swap(selection.weight);
 
@@ -217,10 +216,10 @@ class Bcd final : public Solver {
         const Cycle cycle = run_cycle(objective, problem.monitor, carriers, slack, result);
         collect(result.w);
         if (!cycle.go_on) return done(problem.monitor.stop_status());
-        if (settings_.shrinking) slack = cycle.largest / static_cast<double>(objective.instances());
+        if (settings_.epochs.shrinking) slack = cycle.largest / static_cast<double>(objective.instances());
         stuck = !cycle.moved || guard.stalled(value_, cycle.largest);
         epoch = !stuck && cycle.largest > problem.kkt_target() &&
-                !(settings_.shrinking && cycle.measure <= epoch_target);
+                !(settings_.epochs.shrinking && cycle.measure <= epoch_target);
       }
     }
   }
@@ -307,7 +306,7 @@ class Bcd final : public Solver {
       const double m = std::abs(minimum_norm_subgradient(w, g, lambda_));
       cycle.largest = std::max(cycle.largest, m);
       cycle.measure += m;
-      if (settings_.shrinking && w == 0.0 && std::abs(g) - lambda_ + slack <= 0.0) {
+      if (settings_.epochs.shrinking && w == 0.0 && std::abs(g) - lambda_ + slack <= 0.0) {
         keep_[block.begin + i] = 0;
         continue;
       }
@@ -462,33 +461,6 @@ class Bcd final : public Solver {
 
 SolverInfo bcd_info() {
   OptionTable options = {
-      {.name = "shrinking",
-       .type = OptionType::kBool,
-       .default_value = "true",
-       .help = "shrink the working set within an epoch (Zhong et al., section 2.3)"},
-      {.name = "epoch_margin",
-       .type = OptionType::kReal,
-       .default_value = "0.99",
-       .help = "a zero coordinate starts an epoch in the working set where |g_j| > epoch_margin*lambda",
-       .min = 0,
-       .max = 1},
-      {.name = "epoch_tol",
-       .type = OptionType::kReal,
-       .default_value = "1e-1",
-       .help = "the first epoch ends when the l1 norm of the subgradients met in a cycle falls to this share "
-               "of that at the start",
-       .min = 0,
-       .max = 1,
-       .min_open = true,
-       .max_open = true},
-      {.name = "epoch_factor",
-       .type = OptionType::kReal,
-       .default_value = "0.1",
-       .help = "each further epoch's tolerance, relative to the one before",
-       .min = 0,
-       .max = 1,
-       .min_open = true,
-       .max_open = true},
       {.name = "floor",
        .type = OptionType::kReal,
        .default_value = "1e-10",
@@ -507,28 +479,6 @@ SolverInfo bcd_info() {
                "looked at and samples may be taken",
        .min = 0,
        .min_open = true},
-      {.name = "sigma",
-       .type = OptionType::kReal,
-       .default_value = "1e-3",
-       .help = "sufficient decrease of the line search",
-       .min = 0,
-       .max = 1,
-       .min_open = true,
-       .max_open = true},
-      {.name = "beta",
-       .type = OptionType::kReal,
-       .default_value = "0.5",
-       .help = "step ratio of the line search",
-       .min = 0,
-       .max = 1,
-       .min_open = true,
-       .max_open = true},
-      {.name = "max_linesearch",
-       .type = OptionType::kInt,
-       .default_value = "60",
-       .help = "most trials of a line search",
-       .min = 1,
-       .max = 1000},
       {.name = "patience",
        .type = OptionType::kInt,
        .default_value = "20",
@@ -543,21 +493,15 @@ SolverInfo bcd_info() {
       .paper =
           "Sokolovska, Lavergne, Cappe, Yvon, Efficient learning of sparse conditional random fields, "
           "2010; Zhong et al. 2014, section 6",
-      .options = std::move(options),
+      .options = joined(joined(epoch_options("1e-1"), std::move(options)), line_search_options()),
       .make =
           [](const Options& o) {
-            return std::make_unique<Bcd>(
-                Settings{.shrinking = o.boolean("shrinking"),
-                         .epoch_margin = o.real("epoch_margin"),
-                         .epoch_tol = o.real("epoch_tol"),
-                         .epoch_factor = o.real("epoch_factor"),
-                         .floor = o.real("floor"),
-                         .random_order = o.string("order") == "random",
-                         .report = o.real("report"),
-                         .patience = o.integer("patience"),
-                         .line_search = {.sigma = o.real("sigma"),
-                                         .beta = o.real("beta"),
-                                         .max_trials = static_cast<int>(o.integer("max_linesearch"))}});
+            return std::make_unique<Bcd>(Settings{.epochs = read_epochs(o),
+                                                  .floor = o.real("floor"),
+                                                  .random_order = o.string("order") == "random",
+                                                  .report = o.real("report"),
+                                                  .patience = o.integer("patience"),
+                                                  .line_search = read_line_search(o)});
           },
   };
 }

@@ -18,6 +18,7 @@
 #include "core/lbfgs.h"
 #include "core/line_search.h"
 #include "core/random.h"
+#include "solvers/common_options.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -27,10 +28,7 @@ namespace {
 struct Settings {
   std::size_t memory;
   std::int64_t max_inner;
-  bool shrinking;
-  double epoch_margin;
-  double epoch_tol;
-  double epoch_factor;
+  EpochSettings epochs;
   double gamma0;  ///< NaN: auto
   Scaling scaling;
   std::int64_t max_stagnant;
@@ -69,19 +67,20 @@ class ProxQn final : public Solver {
       double measure = 0.0;  // l1 norm of the minimum-norm subgradient over A
       if (!epoch_starts) {
         const double slack =
-            settings_.shrinking ? largest / static_cast<double>(objective.instances()) : kInfinity;
+            settings_.epochs.shrinking ? largest / static_cast<double>(objective.instances()) : kInfinity;
         largest = shrink(slack, measure);
         if (largest < lowest_kkt) {
           lowest_kkt = largest;
           stagnant = 0;
         }
-        epoch_starts = (settings_.shrinking && measure <= epoch_target) || largest <= problem.kkt_target() ||
-                       !progressed;
+        epoch_starts = (settings_.epochs.shrinking && measure <= epoch_target) ||
+                       largest <= problem.kkt_target() || !progressed;
       }
       if (epoch_starts) {
         collect(result.w);
         objective.select_gradient(residual, result.w,
-                                  settings_.shrinking ? settings_.epoch_margin * lambda_ : -1.0, selection_);
+                                  settings_.epochs.shrinking ? settings_.epochs.margin * lambda_ : -1.0,
+                                  selection_);
         if (!std::isfinite(selection_.kkt_max)) return finish(result, Status::kDiverged);
         if (selection_.kkt_max <= problem.kkt_target()) return finish(result, Status::kConverged);
         if (!progressed) {
@@ -100,9 +99,9 @@ class ProxQn final : public Solver {
         measure = selection_.kkt_l1;
         if (first_measure == 0.0) {
           first_measure = measure;
-          epoch_target = settings_.epoch_tol * first_measure;
+          epoch_target = settings_.epochs.tol * first_measure;
         } else {
-          epoch_target *= settings_.epoch_factor;
+          epoch_target *= settings_.epochs.factor;
         }
         lbfgs_.reset(index_.size(),
                      iteration == 1 ? first_gamma(objective, scores, direction_scores) : lbfgs_.gamma());
@@ -319,36 +318,6 @@ SolverInfo prox_qn_info() {
                "2.3; paper: 10)",
        .min = 1,
        .max = 100000},
-      {.name = "shrinking",
-       .type = OptionType::kBool,
-       .default_value = "true",
-       .help = "shrink the working set within an epoch (section 2.3)"},
-      {.name = "epoch_margin",
-       .type = OptionType::kReal,
-       .default_value = "0.99",
-       .help = "a zero coordinate starts an epoch in the working set where |g_j| > epoch_margin*lambda (0: "
-               "all, as "
-               "Algorithm 2 prints; 0.99: as the authors' program)",
-       .min = 0,
-       .max = 1},
-      {.name = "epoch_tol",
-       .type = OptionType::kReal,
-       .default_value = "1e-2",
-       .help = "the first epoch ends when the l1 norm of the subgradient on the working set falls to this "
-               "share of its "
-               "start (the authors' program: 1e-4)",
-       .min = 0,
-       .max = 1,
-       .min_open = true,
-       .max_open = true},
-      {.name = "epoch_factor",
-       .type = OptionType::kReal,
-       .default_value = "0.1",
-       .help = "each further epoch's tolerance, relative to the one before",
-       .min = 0,
-       .max = 1,
-       .min_open = true,
-       .max_open = true},
       {.name = "gamma0",
        .type = OptionType::kReal,
        .default_value = "auto",
@@ -363,22 +332,6 @@ SolverInfo prox_qn_info() {
                "geometric = |y|/|s|, "
                "which spares most of the line search's second trials",
        .choices = {"short", "geometric", "long"}},
-      {.name = "sigma",
-       .type = OptionType::kReal,
-       .default_value = "1e-3",
-       .help = "sufficient decrease of the line search",
-       .min = 0,
-       .max = 1,
-       .min_open = true,
-       .max_open = true},
-      {.name = "beta",
-       .type = OptionType::kReal,
-       .default_value = "0.5",
-       .help = "step ratio of the line search",
-       .min = 0,
-       .max = 1,
-       .min_open = true,
-       .max_open = true},
       {.name = "max_stagnant",
        .type = OptionType::kInt,
        .default_value = "20",
@@ -387,30 +340,20 @@ SolverInfo prox_qn_info() {
                "cleared; twice in a row ends the run as stalled",
        .min = 0,
        .max = 1000000},
-      {.name = "max_linesearch",
-       .type = OptionType::kInt,
-       .default_value = "60",
-       .help = "most trials of a line search",
-       .min = 1,
-       .max = 1000},
   };
   return {
       "prox-qn", "proximal quasi-Newton with shrinking: L-BFGS model, coordinate descent on the working set",
-      "Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2", options, [](const Options& o) {
+      "Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2",
+      joined(joined(std::move(options), epoch_options("1e-2")), line_search_options()), [](const Options& o) {
         const Settings settings{.memory = static_cast<std::size_t>(o.integer("memory")),
                                 .max_inner = o.integer("max_inner"),
-                                .shrinking = o.boolean("shrinking"),
-                                .epoch_margin = o.real("epoch_margin"),
-                                .epoch_tol = o.real("epoch_tol"),
-                                .epoch_factor = o.real("epoch_factor"),
+                                .epochs = read_epochs(o),
                                 .gamma0 = o.real("gamma0"),
                                 .scaling = o.string("scaling") == "short"  ? Scaling::kShort
                                            : o.string("scaling") == "long" ? Scaling::kLong
                                                                            : Scaling::kGeometric,
                                 .max_stagnant = o.integer("max_stagnant"),
-                                .line_search = {.sigma = o.real("sigma"),
-                                                .beta = o.real("beta"),
-                                                .max_trials = static_cast<int>(o.integer("max_linesearch"))}};
+                                .line_search = read_line_search(o)};
         return std::make_unique<ProxQn>(settings);
       }};
 }
