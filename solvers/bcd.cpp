@@ -217,7 +217,9 @@ class Bcd final : public Solver {
         collect(result.w);
         if (!cycle.go_on) return done(problem.monitor.stop_status());
         if (settings_.epochs.shrinking) slack = cycle.largest / static_cast<double>(objective.instances());
-        stuck = !cycle.moved || guard.stalled(value_, cycle.largest);
+        // F as it is known within an epoch adds up the rounding of every block and may sink by it for ever:
+        // the subgradients alone tell here, and F, formed afresh, at the epoch's end.
+        stuck = !cycle.moved || guard.stalled(kInfinity, cycle.largest);
         epoch = !stuck && cycle.largest > problem.kkt_target() &&
                 !(settings_.epochs.shrinking && cycle.measure <= epoch_target);
       }
@@ -482,8 +484,9 @@ SolverInfo bcd_info() {
       {.name = "patience",
        .type = OptionType::kInt,
        .default_value = "20",
-       .help = "cycles without a new minimum of F or of the largest subgradient after which an epoch ends; "
-               "where the full gradient shows no progress either, the run counts as stalled",
+       .help =
+           "cycles without a new minimum of the largest subgradient after which an epoch ends; where F and "
+           "the full gradient show no progress either, the run counts as stalled",
        .min = 1,
        .max = 1e9},
   };
