@@ -425,6 +425,12 @@ TEST_F(TreeCommandLine, ScaledDataAreNotReadWithoutTheirTrainingSet) {
   EXPECT_THAT(result.err, HasSubstr("scaled over the training set"));
   ASSERT_EQ(train("--lambda 0.3 --model plain.tsv --data-option scale=none").status, 0);
   EXPECT_EQ(run("predict --hierarchy hier.txt --test more.txt --model plain.tsv").status, 0);
+  // The document id is scaled over the training set whatever `scale` says.
+  ASSERT_EQ(
+      train("--lambda 0.3 --model id.tsv --data-option scale=none --data-option keep_doc_id=true").status, 0);
+  const Result id = run("predict --hierarchy hier.txt --test more.txt --model id.tsv");
+  EXPECT_EQ(id.status, 2);
+  EXPECT_THAT(id.err, HasSubstr("scaled over the training set"));
 }
 
 TEST_F(TreeCommandLine, AnotherHierarchyThanTheModelsIsRefused) {

@@ -102,7 +102,7 @@ DataFormatInfo libsvm_format() {
       value_scale_option("none"),
       {"bias", OptionType::kReal, "0", "value of one more feature, the bias (LIBLINEAR's -B); 0: none", 0},
       {"zero_based", OptionType::kBool, "false", "true: indices begin with 0"}};
-  info.fitted = [](const Options& options) { return options.string("scale") == "max"; };
+  info.fitted = [](const Options& options) { return value_scale(options) == ValueScale::kMax; };
   info.read = read_libsvm;
   return info;
 }

@@ -31,7 +31,9 @@ DataFormatInfo lshtc_format() {
       {"keep_doc_id", OptionType::kBool, "false",
        "true: the document id is one more feature, scaled to [0, 1] over the training set, as the authors "
        "of Prox-QN had it"}};
-  info.fitted = [](const Options& options) { return options.string("scale") == "max"; };
+  info.fitted = [](const Options& options) {
+    return value_scale(options) == ValueScale::kMax || options.boolean("keep_doc_id");
+  };
   info.read = read_lshtc;
   return info;
 }
