@@ -194,19 +194,16 @@ double Objective::infer_some(std::span<const Index> instances, const ScorePoint&
 }
 
 double Objective::inner(const Residual& a, const Residual& b, const Scores& s, const ScorePoint& t) const {
-  auto column = [](const Scores* scores, Index k) -> const double* {
-    if (scores == nullptr || scores->column_index(k) == Scores::kNoColumn) return nullptr;
-    return scores->column(scores->column_index(k));
-  };
   std::vector<double> part(outputs_, 0.0);
   parallel_.for_each(outputs_, [&](std::size_t task) {
     const Index k = static_cast<Index>(task);
-    const double *plus = column(&s, k), *base = column(&t.base, k), *direction = column(t.direction, k);
+    const double *plus = s.find(k), *base = t.base.find(k),
+                 *direction = t.direction != nullptr ? t.direction->find(k) : nullptr;
     if (plus == nullptr && base == nullptr && direction == nullptr) return;
     const double a_share = a.owns(k) ? 1.0 : a.share[k], b_share = b.owns(k) ? 1.0 : b.share[k];
     // An own column has the gold structure in it, a shared one has not.
     const double gold = static_cast<double>(b.owns(k)) - static_cast<double>(a.owns(k));
-    const double *a_column = column(&a, k), *b_column = column(&b, k);
+    const double *a_column = a.find(k), *b_column = b.find(k);
     double sum = 0.0;
     for (Index p = 0; p < x_.positions(); ++p) {
       double score = plus == nullptr ? 0.0 : plus[p];

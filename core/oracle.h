@@ -43,8 +43,12 @@ struct OutputColumns {
   double* column(std::size_t i) { return values.data() + i * stride; }
   const double* column(std::size_t i) const { return values.data() + i * stride; }
   bool one_each() const { return column_of.empty(); }
-  /// The column that output k reads; kNoColumn: none.
+  /// The index of the column that output k reads; kNoColumn: none.
   Index column_index(Index k) const { return column_of.empty() ? k : column_of[k]; }
+  /// That column; null: none.
+  const double* find(Index k) const {
+    return column_index(k) == kNoColumn ? nullptr : column(column_index(k));
+  }
   /// Whether output k reads a column as it stands (Residual).
   bool owns(Index k) const { return share.empty() || share[k] == 0.0; }
 

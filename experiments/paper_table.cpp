@@ -183,9 +183,7 @@ std::vector<std::filesystem::path> write_paper_table(const std::vector<StoredRun
   if (presentation.paper.lambdas.empty()) return {};
   const std::vector<PaperRow> rows = compare_with_paper(runs, presentation);
   const std::vector<TextTable> tables{paper_table(rows, presentation)};
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) throw Error(folder.string() + ": cannot be made: " + failure.message());
+  make_folder(folder);
   write_file_atomically(folder / "paper.md", markdown_document(presentation.title, tables));
   write_file_atomically(folder / "paper.tex", latex_document(presentation.title, tables));
   write_file_atomically(folder / "paper.csv", csv_paper_table(rows));

@@ -264,4 +264,10 @@ void write_file_atomically(const fs::path& file, const std::string& text) {
   }
 }
 
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) throw Error(folder.string() + ": cannot be made: " + failure.message());
+}
+
 }  // namespace proxbench

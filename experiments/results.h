@@ -62,5 +62,7 @@ double seconds_to_target(const StoredRun& run, double target);
 
 /// Writes text to `file` by way of a temporary name and rename; throws Error naming the file when it cannot.
 void write_file_atomically(const std::filesystem::path& file, const std::string& text);
+/// Makes the folder and those above it where they are missing; throws Error naming it when it cannot.
+void make_folder(const std::filesystem::path& folder);
 
 }  // namespace proxbench

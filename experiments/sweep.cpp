@@ -20,12 +20,6 @@ namespace {
 /// Relative differences of F this small are rounding of its sums.
 constexpr double kRounding = 1e-10;
 
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw Error(folder.string() + ": cannot be made: " + failure.message());
-}
-
 /// As the system gives it; empty where it does not.
 std::string processor_name() {
   std::ifstream in("/proc/cpuinfo");

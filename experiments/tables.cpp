@@ -176,9 +176,7 @@ std::vector<std::filesystem::path> write_tables(const std::vector<StoredRun>& ru
                                                 const std::filesystem::path& folder,
                                                 const TableOptions& options) {
   const std::vector<TableGroup> groups = summarize(runs, options);
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) throw Error(folder.string() + ": cannot be made: " + failure.message());
+  make_folder(folder);
   write_file_atomically(folder / "summary.md", markdown_table(groups, options));
   write_file_atomically(folder / "summary.tex", latex_table(groups, options));
   write_file_atomically(folder / "summary.csv", csv_table(groups, options));

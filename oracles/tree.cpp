@@ -149,14 +149,12 @@ void TreeOracle::require_gold() const {
 
 TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at) const {
   const Index n = outputs();
-  auto column = [](const Scores* scores, Index k) -> const double* {
-    if (scores == nullptr || scores->column_index(k) == Scores::kNoColumn) return nullptr;
-    return scores->column(scores->column_index(k));
-  };
+  const auto base = [&](Index k) { return at.base.find(k); };
+  const auto change = [&](Index k) { return at.direction != nullptr ? at.direction->find(k) : nullptr; };
   // What has a column, and all above it.
   std::vector<char> touched(n, 0);
   for (Index k = n; k-- > 0;) {
-    if (!touched[k]) touched[k] = column(&at.base, k) != nullptr || column(at.direction, k) != nullptr;
+    if (!touched[k]) touched[k] = base(k) != nullptr || change(k) != nullptr;
     if (touched[k] && tree_->parent(k) != Hierarchy::kNone) touched[tree_->parent(k)] = 1;
   }
 
@@ -169,8 +167,7 @@ TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at) const {
     const Index above = tree_->parent(k) == Hierarchy::kNone ? 0 : out.entry[tree_->parent(k)];
     if (touched[k]) {
       out.entry[k] = static_cast<Index>(out.nodes.size());
-      out.nodes.push_back(
-          Node{above, k, column(&at.base, k), column(at.direction, k), 0.0, Hierarchy::kNone});
+      out.nodes.push_back(Node{above, k, base(k), change(k), 0.0, Hierarchy::kNone});
     } else {
       out.entry[k] = above;
     }
@@ -185,8 +182,9 @@ TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at) const {
 
 /// Columns of the residual: one for each touched node, then the probability of each of its own leaves for
 /// every entry that is no leaf, the root of all first. Outputs without a column of their own share the
-/// latter.
-void TreeOracle::lay_out(const Collapsed& tree, std::size_t positions, Residual& residual) const {
+/// latter. Returns where each entry has the latter; kNoColumn: nowhere.
+std::vector<Index> TreeOracle::lay_out(const Collapsed& tree, std::size_t positions,
+                                       Residual& residual) const {
   residual.stride = padded(positions);
   residual.column_of.assign(outputs(), Residual::kNoColumn);
   residual.share.assign(outputs(), 0.0);
@@ -204,6 +202,7 @@ void TreeOracle::lay_out(const Collapsed& tree, std::size_t positions, Residual&
     }
   }
   residual.resize_columns(columns);
+  return leaf_column;
 }
 
 double TreeOracle::infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const {
@@ -224,11 +223,11 @@ double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, R
   const std::size_t entries = tree.nodes.size();
   std::vector<double*> own(entries, nullptr), shared(entries, nullptr);
   if (residual != nullptr) {
-    lay_out(tree, gold.size(), *residual);
-    std::size_t column = 0;
-    for (std::size_t i = 1; i < entries; ++i) own[i] = residual->column(column++);
-    for (std::size_t i = 0; i < entries; ++i)
-      if (i == 0 || !tree_->leaf(tree.nodes[i].output)) shared[i] = residual->column(column++);
+    const std::vector<Index> leaf_column = lay_out(tree, gold.size(), *residual);
+    for (std::size_t i = 0; i < entries; ++i) {
+      if (i > 0) own[i] = residual->column(i - 1);
+      if (leaf_column[i] != Residual::kNoColumn) shared[i] = residual->column(leaf_column[i]);
+    }
   }
 
   const Chunks chunks{gold.size(), kTask};

@@ -60,7 +60,7 @@ class TreeOracle final : public Oracle {
   }
   void require_gold() const;
   Collapsed collapse(const ScorePoint& at) const;
-  void lay_out(const Collapsed& tree, std::size_t positions, Residual& residual) const;
+  std::vector<Index> lay_out(const Collapsed& tree, std::size_t positions, Residual& residual) const;
   double infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
                   const Parallel& parallel) const;
 

@@ -372,9 +372,7 @@ std::string html_page(const std::vector<Section>& sections, const ReportOptions&
 fs::path write_report(const std::vector<fs::path>& results, const fs::path& folder,
                       const ReportOptions& options) {
   if (results.empty()) throw Error::usage("no results to report on");
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw Error(folder.string() + ": cannot be made: " + failure.message());
+  make_folder(folder);
 
   std::vector<Section> sections;
   std::set<std::string> ids;
