@@ -256,7 +256,7 @@ TEST_F(CommandLine, ReportStandsResultsBesideThePaper) {
   for (const char* figure : {"words-lambda1-nnz-passes.png", "words-lambda1-nnz-iterations.png"})
     EXPECT_TRUE(fs::exists(folder / "out/figures" / figure)) << figure;
   EXPECT_FALSE(fs::exists(folder / "out/figures/words-lambda1-nnz.png"));
-  EXPECT_GT(read_json("out/runs/words-lambda1-gd-rep1/summary.json")["run"]["cores"], 0);
+  EXPECT_GT(read_json("out/runs/words-lambda1-gd-rep1/manifest.json")["run"]["cores"], 0);
 
   fs::remove_all(folder / "out/tables");
   EXPECT_THAT(run("table out").out, HasSubstr("### Table 9 of the paper, and ours"));
@@ -473,7 +473,7 @@ keep_doc_id = true
   const Result result =
       run("run paper.ini --quiet --out out", "PROXBENCH_DATA='" + (folder / "data").string() + "'");
   ASSERT_EQ(result.status, 0) << result.err;
-  const json summary = json::parse(read_text(folder / "out/runs/lshtc-lambda0.3-prox-qn-rep1/summary.json"));
+  const json summary = json::parse(read_text(folder / "out/runs/lshtc-lambda0.3-prox-qn-rep1/manifest.json"));
   EXPECT_EQ(summary["d"], 5 * 7);
 }
 

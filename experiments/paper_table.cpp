@@ -31,7 +31,7 @@ PaperRow row_of(const StoredRun& run, const PaperConfig& paper) {
   row.dataset = run.dataset;
   row.lambda = run.lambda;
   row.label = run.label;
-  row.status = run.summary.value("status", "unknown");
+  row.status = run.status;
   row.relative_kkt = number(run.summary, "relative_kkt");
   row.optimal = row.relative_kkt <= number(run.summary, "tol");
   row.paper_nnz = printed(paper, paper.nnz, run.lambda);

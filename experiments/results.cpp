@@ -94,7 +94,7 @@ nlohmann::json read_json(const fs::path& file) {
 
 /// Takes f* from OUT/references where it is there.
 void use_stored_reference(const fs::path& out, StoredRun& run) {
-  fs::path file = run.folder / "summary.json";
+  fs::path file = run.folder / "manifest.json";
   try {
     if (!run.summary.contains("data_digest") || !run.summary.contains("mu")) return;
     file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda,
@@ -109,7 +109,7 @@ void use_stored_reference(const fs::path& out, StoredRun& run) {
 }
 
 StoredRun read_run(const fs::path& folder) {
-  const fs::path file = folder / "summary.json";
+  const fs::path file = folder / "manifest.json";
   StoredRun run;
   run.folder = folder;
   run.summary = read_json(file);
@@ -125,6 +125,11 @@ StoredRun read_run(const fs::path& folder) {
     const auto real = [&](const char* key) {
       return about.at(key).is_null() ? kNaN : about.at(key).get<double>();
     };
+    run.status = run.summary.at("status").get<std::string>();
+    if (const auto timing = run.summary.find("timing"); timing != run.summary.end())
+      run.comparable = timing->value("comparable", true);
+    if (const auto made = run.summary.find("provenance"); made != run.summary.end() && made->contains("machine"))
+      run.machine = made->at("machine").at("name").get<std::string>();
     run.reference_objective = real("reference_objective");
     run.reference_kkt = real("reference_kkt");
   } catch (const nlohmann::json::exception& error) {
@@ -157,6 +162,12 @@ struct ConfigOrder {
 };
 
 }  // namespace
+
+bool failed_status(std::string_view status) {
+  const std::string_view word = status.substr(0, status.find('('));
+  return word == "out-of-memory" || word == "crashed" || word == "failed" || word == "skipped" ||
+         word == "interrupted";
+}
 
 fs::path reference_file(const fs::path& out, const std::string& data_digest, double lambda, double mu) {
   const std::string key = fmt::format("{} {} {}", data_digest, lambda, mu);

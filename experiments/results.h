@@ -4,20 +4,28 @@
 ///
 ///     OUT/config.ini               the resolved config
 ///     OUT/references/HASH.json     f* of one (data digest, lambda, mu): objective, kkt, nnz, how it was made
-///     OUT/runs/RUN/summary.json    keys of DESIGN section 5, and "run": {experiment, dataset, lambda,
-///     solver,
-///                                  label, repetition, seed, options, data_digest, description,
-///                                  reference_objective, reference_kkt, kkt_at_zero, time_limit,
-///                                  max_iterations, cpu, cores}
+///     OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
 ///     OUT/figures/NAME.{svg,pdf,png,gp,tsv}, OUT/tables/NAME.{md,tex,csv}
 ///
 /// RUN = DATASET-lambdaLAMBDA-LABEL-repREPETITION, in characters safe for file names.
+///
+/// A manifest holds the keys of DESIGN section 5 (null where the run did not come so far) and
+///
+///     reason       why it failed, null where it did not
+///     run          experiment, dataset, lambda, solver, label, repetition, seed, options, time_limit,
+///                  max_iterations, data_digest, description, reference_objective, reference_kkt, kkt_at_zero
+///     timing       load_seconds, setup_seconds, warm_up_seconds, sampling_seconds, wall_seconds (of the
+///                  process), comparable, not_comparable_because (null or text), cpus (list of numbers)
+///     key          what a second `run` compares, see experiments/cache.h
+///     provenance   where, when and with what it was made, see experiments/provenance.h; "machine" is {name,
+///                  cpu, cores, id}
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/monitor.h"
@@ -36,9 +44,17 @@ struct StoredRun {
   int repetition = 1;
   double reference_objective;  ///< f*; NaN where none is stored
   double reference_kkt;        ///< kkt of the reference, relative to that at w = 0
-  nlohmann::json summary;      ///< the whole of summary.json
+  std::string status;          ///< "converged", "crashed(SIGSEGV)", ...; see failed_status()
+  bool comparable = true;      ///< its timings with those of other runs on the same machine
+  std::string machine;         ///< name of the machine; empty: not told
+  nlohmann::json summary;      ///< the whole of manifest.json
   std::vector<Sample> trace;
 };
+
+/// Whether a status tells of a run that did not come to an end of its own: out-of-memory, crashed(SIGNAL),
+/// failed, skipped, interrupted. Others (converged, target-reached, stalled, max-iterations, time-limit,
+/// diverged) are results.
+bool failed_status(std::string_view status);
 
 /// OUT/references/HASH.json of data with this digest ("0123456789abcdef").
 std::filesystem::path reference_file(const std::filesystem::path& out, const std::string& data_digest,

@@ -35,6 +35,7 @@ StoredRun made_up(const std::string& label, int repetition, const std::vector<do
   run.reference_kkt = 1e-9;
   for (double objective : objectives)
     run.trace.push_back(sample(speed * static_cast<double>(run.trace.size()), objective));
+  run.status = "converged";
   run.summary = {{"status", "converged"}, {"objective", objectives.back()},
                  {"nnz", 7 + repetition}, {"relative_kkt", 1e-7},
                  {"passes", 2.5},         {"iterations", 4},
@@ -55,7 +56,7 @@ void write_run(const TestFolder& out, const std::string& name, const std::string
                                     {"description", "d"},
                                     {"reference_objective", 100.0},
                                     {"reference_kkt", nullptr}}}};
-  out.write("runs/" + name + "/summary.json", summary.dump());
+  out.write("runs/" + name + "/manifest.json", summary.dump());
   out.write("runs/" + name + "/trace.csv", trace_header() + "\n" + trace_line(sample(0, 5)) + "\n");
 }
 
@@ -124,11 +125,11 @@ TEST(Results, ThatAreMissingOrMalformedAreErrors) {
     }
   };
   EXPECT_EQ(error(), (out / "runs").string() + ": found no run, expected the results of `proxbench run`");
-  out.write("runs/x/summary.json", "{\n\"a\":,\n}");
-  EXPECT_EQ(error(), (out / "runs/x/summary.json").string() +
+  out.write("runs/x/manifest.json", "{\n\"a\":,\n}");
+  EXPECT_EQ(error(), (out / "runs/x/manifest.json").string() +
                          ":2: found text that is no JSON, expected a JSON object");
-  out.write("runs/x/summary.json", "{}");
-  EXPECT_THAT(error(), HasSubstr("summary.json: found "));
+  out.write("runs/x/manifest.json", "{}");
+  EXPECT_THAT(error(), HasSubstr("manifest.json: found "));
 }
 
 TEST(Results, TheFirstSampleAtATargetCounts) {

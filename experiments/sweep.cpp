@@ -222,7 +222,7 @@ class Sweep {
   void store(const PlannedRun& cell, const RunSettings& settings, RunOutcome& outcome,
              const fs::path& folder) const {
     outcome.summary["run"] = about(cell, settings);
-    write_file_atomically(folder / "summary.json", outcome.summary.dump(2) + "\n");
+    write_file_atomically(folder / "manifest.json", outcome.summary.dump(2) + "\n");
     if (outcome.status == Status::kDiverged) return;  // no weights that a model could hold
     write_file_atomically(folder / "model.tsv",
                           model_text(model_header(*data_, cell.data->format, cell.data->options, settings),

@@ -44,7 +44,7 @@ TableRow summarize_label(const std::vector<const StoredRun*>& runs, const TableO
   row.repetitions = static_cast<int>(runs.size());
   std::vector<std::string> statuses;
   for (const StoredRun* run : runs) {
-    const std::string status = run->summary.value("status", "unknown");
+    const std::string status = run->status;
     if (std::find(statuses.begin(), statuses.end(), status) == statuses.end()) statuses.push_back(status);
   }
   row.status = fmt::format("{}", fmt::join(statuses, "/"));

@@ -56,7 +56,7 @@ fs::path results(const TestFolder& folder, const std::string& name, const std::s
                                       {"cpu", "a processor"},
                                       {"cores", 2}}}};
     const std::string run = name + "/runs/ocr-lambda10-" + label + "-rep1";
-    folder.write(run + "/summary.json", summary.dump());
+    folder.write(run + "/manifest.json", summary.dump());
     std::string trace = trace_header() + "\n";
     for (const auto& [seconds, objective] : {std::pair{0.0, 200.0}, std::pair{3.0, 100.0}}) {
       Sample sample;
