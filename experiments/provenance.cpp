@@ -160,7 +160,10 @@ std::string command_line() {
       continue;
     }
     out += '\'';
-    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    for (const char c : word) {
+      if (c == '\'') out += "'\\'";
+      out += c;
+    }
     out += '\'';
   }
   return out.empty() ? kUnavailable : out;

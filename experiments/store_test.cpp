@@ -56,7 +56,7 @@ std::vector<std::string> query(const fs::path& file, const std::string& sql) {
       database, sql.c_str(),
       [](void* out, int columns, char** values, char**) {
         std::string row;
-        for (int i = 0; i < columns; ++i) row += (i ? "|" : "") + std::string(values[i] ? values[i] : "NULL");
+        for (int i = 0; i < columns; ++i) row.append(i ? "|" : "").append(values[i] ? values[i] : "NULL");
         static_cast<std::vector<std::string>*>(out)->push_back(row);
         return 0;
       },

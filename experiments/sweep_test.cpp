@@ -1,4 +1,5 @@
 /// Sweeps as users run them: each run in a process of its own, resumed, interrupted, limited.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -229,11 +230,9 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
 
 TEST_F(SweepProcess, AKilledRunIsRecordedAndCostsOnlyItself) {
   folder.write("slow.ini", kSlow + std::string("max_iterations = 2\n"));
-  const int status = start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [&](pid_t) {
-    ASSERT_EQ(
-        std::system(("pkill -SEGV -f '" + (folder / "out/runs/.synthetic-ocr-lambda1-prox-gd").string() + "'")
-                        .c_str()),
-        0);
+  const int status = start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) {
+    const std::string children = fmt::format("/proc/{0}/task/{0}/children", id);
+    kill(std::stoi(read_text(children)), SIGSEGV);  // its only one: the run's process
   });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   const json crashed = manifest("synthetic-ocr-lambda1-prox-gd-rep1");
