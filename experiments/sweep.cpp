@@ -122,14 +122,22 @@ void publish(const fs::path& complete, const fs::path& folder) {
   fs::remove_all(old);
 }
 
-/// Removes what write_file_atomically() had begun when its process was killed.
+/// Whether this is the temporary name ".SOMETHING-PID" (of write_file_atomically(), of make_curves()) of a
+/// process that is no more.
+bool left_by_the_dead(const std::string& name) {
+  const std::size_t dash = name.find_last_of('-');
+  std::int64_t id = 0;
+  if (!name.starts_with('.') || dash == std::string::npos || !parse_integer(name.substr(dash + 1), id))
+    return false;
+  return id > 0 && ::kill(static_cast<pid_t>(id), 0) != 0 && errno == ESRCH;
+}
+
 void remove_temporary_files(const fs::path& out) {
-  for (const fs::path& folder : {out, out / "references", out / "figures", out / "tables"})
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      const std::string name = entry.path().filename().string();
-      if (entry.is_regular_file() && name.starts_with('.') && name.find(".tmp-") != std::string::npos)
-        fs::remove(entry.path());
-    }
+  std::vector<fs::path> left;
+  for (const fs::path& folder : {out, out / "runs", out / "references", out / "figures", out / "tables"})
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+      if (left_by_the_dead(entry.path().filename().string())) left.push_back(entry.path());
+  for (const fs::path& path : left) fs::remove_all(path);
 }
 
 /// Ends what a sweep that was killed had begun: a run that was complete takes its place, an old one whose
@@ -699,17 +707,18 @@ class Sweep {
     if (config_.stop_at > 0)
       job.objective_target = reference_->objective + config_.stop_at * std::abs(reference_->objective);
     ++started_;
-    message(fmt::format("[{}/{}] {}{}", started_, total_, state.cell.name(), time_left()));
+    message(fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.cell.name()));
     run.child = std::make_unique<Child>(job, run.folder, process_settings(run.slot), limits(job.time_limit));
     return run;
   }
 
   std::string progress_name(const Active& run) const {
-    return fmt::format("[{}/{}] {}", started_, total_, run.state->cell.name());
+    return fmt::format("[{}/{}{}] {}", started_, total_, time_left(run.child->seconds()),
+                       run.state->cell.name());
   }
 
-  /// ", about 3 min left" once something is known of how long runs take.
-  std::string time_left() const {
+  /// ", about 3 min left" once something is known of how long runs take; `elapsed`: of the run at hand.
+  std::string time_left(double elapsed) const {
     double known = 0.0;
     std::size_t unknown = 0;
     for (const CellState& state : states_) {
@@ -725,8 +734,9 @@ class Sweep {
                             : std::accumulate(finished_.begin(), finished_.end(), 0.0,
                                               [](double sum, const auto& run) { return sum + run.second; }) /
                                   static_cast<double>(finished_.size());
-    return fmt::format(", about {} left",
-                       duration_text((known + mean * static_cast<double>(unknown)) / options_.jobs));
+    return fmt::format(
+        ", about {} left",
+        duration_text(std::max(0.0, known + mean * static_cast<double>(unknown) - elapsed) / options_.jobs));
   }
 
   void finish(Active& run) {

@@ -251,7 +251,8 @@ TEST_F(SweepProcess, WhatAKilledSweepLeftIsEndedByTheNext) {
              runs / ".words-lambda1-prox-qn-rep1.17.old");                            // moved aside
   folder.write("out/runs/.words-lambda0.5-gd-rep1.17.new/trace.csv", "half");         // not complete
   folder.write("out/runs/.words-lambda0.5-prox-qn-rep1.17.old/manifest.json", "{}");  // replaced already
-  folder.write("out/.config.ini.tmp-17", "half");
+  folder.write("out/.config.ini.tmp-4194305", "half");  // above the largest process id
+  folder.write("out/figures/.drawing-4194305/half", "");
   EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0").err,
               HasSubstr("4 of 4 runs are stored already"));
   EXPECT_EQ(stored().size(), 4u);
