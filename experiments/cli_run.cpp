@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "experiments/cli.h"
+#include "experiments/out_folder.h"
 #include "experiments/paper_table.h"
 #include "experiments/sweep.h"
 

@@ -1,32 +1,26 @@
 #include "experiments/sweep.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <set>
-#include <sstream>
 
 #include "core/error.h"
 #include "core/random.h"
-#include "experiments/job.h"
-#include "experiments/process.h"
+#include "experiments/files.h"
+#include "experiments/job_process.h"
+#include "experiments/out_folder.h"
 #include "experiments/provenance.h"
+#include "experiments/reference.h"
 #include "experiments/results.h"
 #include "experiments/store.h"
 #include "experiments/trainer.h"
-#include "solvers/solvers.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -36,441 +30,6 @@ namespace {
 /// Relative differences of F this small are rounding of its sums.
 constexpr double kRounding = 1e-10;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-// ---- files
-
-/// Empty where the file cannot be read.
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
-
-/// Null where the file is missing or is no JSON.
-Json json_of(const fs::path& file) {
-  return Json::parse(text_of(file), nullptr, /*allow_exceptions=*/false).is_discarded()
-             ? Json()
-             : Json::parse(text_of(file));
-}
-
-void write_json(const fs::path& file, const Json& json) {
-  write_file_atomically(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-}
-
-/// The last line that says something.
-std::string last_line(const std::string& text) {
-  const std::size_t end = text.find_last_not_of(" \n");
-  if (end == std::string::npos) return "";
-  const std::size_t before = text.find_last_of('\n', end);
-  return text.substr(before == std::string::npos ? 0 : before + 1,
-                     end - (before == std::string::npos ? 0 : before + 1) + 1);
-}
-
-/// `proxbench-worker` stands beside the program that is running.
-fs::path worker_program() {
-  std::error_code failure;
-  const fs::path self = fs::read_symlink("/proc/self/exe", failure);
-  const fs::path worker = self.parent_path() / "proxbench-worker";
-  if (failure || ::access(worker.c_str(), X_OK) != 0)
-    throw Error(worker.string() + ": not there or not a program; it is built and installed with proxbench");
-  return worker;
-}
-
-/// OUT is one sweep's at a time. The lock goes with the process, however that ends.
-class Lock {
- public:
-  explicit Lock(const fs::path& out)
-      : descriptor_(::open((out / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (descriptor_ < 0) throw Error((out / ".lock").string() + ": cannot be opened");
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      ::close(descriptor_);
-      throw Error(out.string() + ": another `proxbench run` works in this folder");
-    }
-  }
-  ~Lock() { ::close(descriptor_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  int descriptor_;
-};
-
-// Names of what is on its way, in OUT/runs: ".NAME.PID.new" until a run is complete, ".NAME.PID.old" while a
-// complete one takes its place.
-constexpr const char* kNew = ".new";
-constexpr const char* kOld = ".old";
-
-fs::path hidden(const fs::path& folder, const char* suffix) {
-  return folder.parent_path() / fmt::format(".{}.{}{}", folder.filename().string(), getpid(), suffix);
-}
-
-/// "NAME" of ".NAME.PID.SUFFIX"; empty where it is no such name.
-std::string hidden_name(const std::string& file) {
-  if (!file.starts_with('.') || !(file.ends_with(kNew) || file.ends_with(kOld))) return "";
-  const std::string middle = file.substr(1, file.size() - 5);
-  const std::size_t dot = middle.find_last_of('.');
-  return dot == std::string::npos ? "" : middle.substr(0, dot);
-}
-
-/// By rename, so that a run is there as a whole or not at all.
-void publish(const fs::path& complete, const fs::path& folder) {
-  const fs::path old = hidden(folder, kOld);
-  fs::remove_all(old);
-  if (fs::exists(folder)) fs::rename(folder, old);
-  fs::rename(complete, folder);
-  fs::remove_all(old);
-}
-
-/// Whether this is the temporary name ".SOMETHING-PID" (of write_file_atomically(), of make_curves()) of a
-/// process that is no more.
-bool left_by_the_dead(const std::string& name) {
-  const std::size_t dash = name.find_last_of('-');
-  std::int64_t id = 0;
-  if (!name.starts_with('.') || dash == std::string::npos || !parse_integer(name.substr(dash + 1), id))
-    return false;
-  return id > 0 && ::kill(static_cast<pid_t>(id), 0) != 0 && errno == ESRCH;
-}
-
-void remove_temporary_files(const fs::path& out) {
-  std::vector<fs::path> left;
-  for (const fs::path& folder : {out, out / "runs", out / "references", out / "figures", out / "tables"})
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-      if (left_by_the_dead(entry.path().filename().string())) left.push_back(entry.path());
-  for (const fs::path& path : left) fs::remove_all(path);
-}
-
-/// Ends what a sweep that was killed had begun: a run that was complete takes its place, an old one whose
-/// successor never came gets it back, the rest is removed.
-void recover(const fs::path& out) {
-  remove_temporary_files(out);
-  std::vector<fs::path> left;
-  for (const fs::directory_entry& entry : fs::directory_iterator(out / "runs"))
-    if (!hidden_name(entry.path().filename().string()).empty()) left.push_back(entry.path());
-  std::sort(left.begin(), left.end());  // .new before .old of the same run
-  for (const fs::path& path : left) {
-    const fs::path folder = path.parent_path() / hidden_name(path.filename().string());
-    const bool complete = fs::exists(path / "manifest.json");
-    if (complete && (path.extension() == kNew || !fs::exists(folder)))
-      publish(path, folder);
-    else
-      fs::remove_all(path);
-  }
-}
-
-// ---- keys
-
-int threads_of(const ExperimentConfig& config) {
-  return resolved_threads(config.threads);
-}
-
-std::map<std::string, std::string> option_texts(const Options& options) {
-  std::map<std::string, std::string> out;
-  for (const auto& [key, value] : options.items()) out[key] = value;
-  return out;
-}
-
-/// All of a job but what it does with the data.
-Job data_job(const ExperimentConfig& config, const DataConfig& data) {
-  Job job;
-  job.name = data.name;
-  job.format = data.format;
-  job.decoding = config.decoding;
-  job.data_options = option_texts(data.options);
-  const auto absolute = [](const std::string& file) {
-    return fs::absolute(file).lexically_normal().string();
-  };
-  for (const std::string& file : data.files.train) job.files.train.push_back(absolute(file));
-  for (const std::string& file : data.files.test) job.files.test.push_back(absolute(file));
-  if (!data.files.hierarchy.empty()) job.files.hierarchy = absolute(data.files.hierarchy);
-  job.threads = threads_of(config);
-  job.backend = backend_name(config.backend);
-  job.mu = config.mu;
-  job.sampling_budget = config.sampling_budget;
-  job.warm_up = config.warm_up;
-  return job;
-}
-
-Job run_job(const ExperimentConfig& config, const PlannedRun& cell) {
-  Job job = data_job(config, *cell.data);
-  job.name = cell.name();
-  job.solver = cell.solver->solver;
-  job.solver_options = option_texts(cell.solver->options);
-  job.lambda = cell.lambda;
-  job.tol = cell.solver->tol;
-  job.time_limit = cell.solver->time_limit;
-  job.max_iterations = cell.solver->max_iterations;
-  job.sample_kkt = config.sample_kkt;
-  job.seed = config.seed + static_cast<std::uint64_t>(cell.repetition) - 1;
-  return job;
-}
-
-Job reference_job(const ExperimentConfig& config, const DataConfig& data, double lambda) {
-  Job job = data_job(config, data);
-  job.name = fmt::format("reference {}-lambda{}", data.name, lambda);
-  const SolverInfo& solver = solver_registry().find("prox-qn");
-  Options options(solver.options);
-  options.set("memory", std::to_string(config.reference_memory));
-  options.set("max_inner", std::to_string(config.reference_max_inner));
-  job.solver = solver.name;
-  job.solver_options = option_texts(options);
-  job.lambda = lambda;
-  job.tol = config.reference_tol;
-  job.time_limit = config.reference_time_limit;
-  job.seed = config.seed;
-  job.warm_up = 0.0;
-  return job;
-}
-
-double wall_limit_of(const ExperimentConfig& config, double time_limit) {
-  if (!std::isnan(config.wall_limit)) return config.wall_limit;
-  return time_limit > 0 ? 60.0 + 3.0 * time_limit : 0.0;
-}
-
-/// Digests of the files of data sets, each read once.
-class Digests {
- public:
-  explicit Digests(const ExperimentConfig& config)
-      : program_(program_digest(worker_program(), data_job(config, config.data.front()).plugins)) {}
-  const std::string& program() const { return program_; }
-  const std::string& source(const ExperimentConfig& config, const DataConfig& data) {
-    std::string& known = sources_[data.name];
-    if (known.empty()) {
-      const Job job = data_job(config, data);
-      known = source_digest(job.format, job.files, job.data_options);
-    }
-    return known;
-  }
-
- private:
-  std::string program_;
-  std::map<std::string, std::string> sources_;
-};
-
-/// What the manifest of a stored run says of whether it is the one that is asked for.
-std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key) {
-  if (!manifest.is_object()) return {"missing"};
-  const std::string status = manifest.value("status", "");
-  std::vector<std::string> why;
-  const auto text_at = [&](const char* name) {
-    return manifest.contains(name) && manifest[name].is_string() ? manifest[name].get<std::string>() : "";
-  };
-  if (failed_status(status))
-    why.push_back(fmt::format("failed before: {}", status));
-  else if (const std::string reason = text_at("reason"); !reason.empty())
-    why.push_back(fmt::format("not complete: {}", reason));
-  const Json stored = manifest.value("key", Json());
-  if (stored.is_object() && stored.value("digest", "") == key.digest()) return why;
-  for (std::string& change : key.changes_from(stored)) why.push_back(std::move(change));
-  return why;
-}
-
-double number_at(const Json& json, const char* outer, const char* key) {
-  if (!json.is_object() || !json.contains(outer) || !json[outer].is_object()) return kNaN;
-  const auto found = json[outer].find(key);
-  return found != json[outer].end() && found->is_number() ? found->get<double>() : kNaN;
-}
-
-CellState inspect(const ExperimentConfig& config, const fs::path& out, const PlannedRun& cell,
-                  const SweepOptions& options, Digests& digests) {
-  const Job job = run_job(config, cell);
-  CellState state{cell,
-                  key_of(job, config.stop_at, digests.source(config, *cell.data), digests.program()),
-                  false,
-                  {},
-                  kNaN};
-  const Json manifest = json_of(out / "runs" / cell.name() / "manifest.json");
-  state.why = reasons_to_run(manifest, state.key);
-  if (state.why.empty() && options.force) state.why.emplace_back("forced");
-  state.stored = state.why.empty();
-  state.wall_seconds = number_at(manifest, "timing", "wall_seconds");
-  if (std::isnan(state.wall_seconds) && job.time_limit > 0) state.wall_seconds = job.time_limit;
-  return state;
-}
-
-// ---- references
-
-/// f* of one (data, lambda, mu), as it is stored.
-struct Reference {
-  double objective, kkt, kkt_at_zero, relative_kkt, l1, tol, time_limit;
-  std::string status;
-
-  static Reference from(const Json& json) {
-    const auto real = [&](const char* key) { return json.at(key).get<double>(); };
-    return {real("objective"), real("kkt"), real("kkt_at_zero"), real("relative_kkt"),
-            real("l1"),        real("tol"), real("time_limit"),  json.at("status").get<std::string>()};
-  }
-  /// A bound on objective - min F: F is convex, so F(w) - F(w*) <= kkt * ||w - w*||_1, and lambda*||w*||_1 <=
-  /// F(w).
-  double slack(double lambda) const { return kkt * (l1 + objective / lambda); }
-
-  /// Good enough for a config that asks for these, or as good as it would get again.
-  bool serves(double wanted_tol, double wanted_time_limit) const {
-    if (relative_kkt <= wanted_tol) return true;
-    if (tol > wanted_tol) return false;
-    const bool as_long = time_limit == 0 || (wanted_time_limit > 0 && wanted_time_limit <= time_limit);
-    return status == "stalled" || (status == "time-limit" && as_long);
-  }
-};
-
-Reference read_reference(const fs::path& file) {
-  try {
-    return Reference::from(Json::parse(text_of(file)));
-  } catch (const Json::exception& error) {
-    throw Error::in_file(file.string(), 0, error.what(),
-                         "a stored reference (delete the file to make it again)");
-  }
-}
-
-// ---- one process
-
-using Clock = std::chrono::steady_clock;  // of processes; what solvers are timed by is the monitor's
-
-/// How often the kernel has killed a process for want of memory.
-long oom_kills() {
-  std::ifstream in("/proc/vmstat");
-  std::string key;
-  for (long value = 0; in >> key >> value;)
-    if (key == "oom_kill") return value;
-  return 0;
-}
-
-struct ChildLimits {
-  double wall = 0.0, grace = 10.0;  ///< seconds
-};
-
-/// A job in a process of its own, working in a folder.
-class Child {
- public:
-  Child(const Job& job, const fs::path& folder, ProcessSettings settings, const ChildLimits& limits)
-      : folder_(folder), limits_(limits), oom_kills_(oom_kills()), start_(Clock::now()) {
-    write_json(folder / kJobFile, job.to_json());
-    settings.command = {worker_program().string(), (folder / kJobFile).string(), folder.string()};
-    settings.log = folder / "log.txt";
-    process_ = std::make_unique<Process>(settings);
-  }
-
-  /// Watches it for so long at most; true once it has ended. Asks it to stop where `interrupt` is set or its
-  /// wall time is over, and kills it where it does not within the grace.
-  bool watch(std::chrono::milliseconds slice, bool interrupt) {
-    if (process_->wait_for(slice)) return true;
-    if (!asked_ && interrupt) ask_to_stop(Asked::kByUser);
-    if (!asked_ && limits_.wall > 0 && seconds() >= limits_.wall) ask_to_stop(Asked::kByLimit);
-    if (asked_ && !killed_ && seconds() - asked_at_ >= limits_.grace) {
-      process_->send(SIGKILL);
-      killed_ = true;
-    }
-    return false;
-  }
-
-  /// Samples that have been added to its trace since the last call.
-  std::vector<Sample> new_samples() {
-    std::vector<Sample> out;
-    std::ifstream in(folder_ / "trace.csv", std::ios::binary);
-    in.seekg(read_);
-    for (std::string line; std::getline(in, line) && !in.eof();) {
-      read_ += static_cast<std::streamoff>(line.size()) + 1;
-      if (trace_lines_++ > 0) out.push_back(parse_trace_line(line, folder_ / "trace.csv", trace_lines_));
-    }
-    return out;
-  }
-
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
-  /// After its end: result.json, with "status", "reason" and "peak_rss_bytes" whatever became of it.
-  Json result() const {
-    Json json = json_of(folder_ / kResultFile);
-    if (!json.is_object()) json = Json::object();
-    const ProcessEnd& end = process_->end();
-    json["reason"] = nullptr;
-    if (end.signal != 0)
-      set_killed(json);
-    else if (end.exit_status == kOutOfMemoryStatus)
-      set(json, "out-of-memory", "memory ran out");
-    else if (end.exit_status != 0)
-      set(json, "failed", failure());
-    else if (asked_ == Asked::kByLimit && json.value("status", "") == "interrupted")
-      set(json, "time-limit", fmt::format("asked to stop after {:g} s of wall time", limits_.wall));
-    if (!json.contains("peak_rss_bytes") || json["peak_rss_bytes"].is_null())
-      json["peak_rss_bytes"] = end.peak_rss_bytes;
-    return json;
-  }
-
- private:
-  enum class Asked { kByUser, kByLimit };
-
-  void ask_to_stop(Asked by) {
-    process_->send(SIGTERM);
-    asked_ = by;
-    asked_at_ = seconds();
-  }
-  static void set(Json& json, const std::string& status, const std::string& reason) {
-    json["status"] = status;
-    json["reason"] = reason;
-  }
-  void set_killed(Json& json) const {
-    const int signal = process_->end().signal;
-    if (asked_ == Asked::kByLimit && (killed_ || signal == SIGTERM))
-      set(json, "time-limit",
-          fmt::format("killed: did not stop within {:g} s of being asked to, after {:g} s of wall time",
-                      limits_.grace, limits_.wall));
-    else if (asked_ == Asked::kByUser && (killed_ || signal == SIGTERM))
-      set(json, "interrupted", "killed: did not stop when asked to");
-    else if (signal == SIGKILL && oom_kills() > oom_kills_)
-      set(json, "out-of-memory", "killed by the kernel for want of memory");
-    else
-      set(json, fmt::format("crashed({})", signal_name(signal)), last_line(text_of(folder_ / "log.txt")));
-    if (json["reason"] == "") json["reason"] = "ended by " + signal_name(signal);
-  }
-  std::string failure() const {
-    const Json json = json_of(folder_ / kResultFile);
-    if (json.is_object() && json.contains("reason") && json["reason"].is_string())
-      return json["reason"].get<std::string>();
-    const std::string line = last_line(text_of(folder_ / "log.txt"));
-    return line.empty() ? fmt::format("exit status {}", process_->end().exit_status) : line;
-  }
-
-  fs::path folder_;
-  ChildLimits limits_;
-  long oom_kills_;
-  Clock::time_point start_;
-  std::unique_ptr<Process> process_;
-  std::optional<Asked> asked_;
-  double asked_at_ = 0.0;
-  bool killed_ = false;
-  std::streamoff read_ = 0;
-  std::uint64_t trace_lines_ = 0;
-};
-
-/// Ends the trace of a killed run after its last whole line, and gives it a header where it has none.
-void repair_trace(const fs::path& file) {
-  std::string text = text_of(file);
-  const std::size_t end = text.find_last_of('\n');
-  const std::string whole = end == std::string::npos ? trace_header() + "\n" : text.substr(0, end + 1);
-  if (whole != text) write_file_atomically(file, whole);
-}
-
-/// What the last sample says, under the keys of DESIGN section 5, where a run has no result of its own.
-void add_last_sample(Json& manifest, const fs::path& trace_file) {
-  static constexpr const char* kKeys[] = {
-      "objective",   "loss",          "l1",           "nnz",        "kkt",       "relative_kkt",
-      "dual",        "gap",           "relative_gap", "iterations", "passes",    "seconds",
-      "cpu_seconds", "test_accuracy", "data_digest",  "d",          "instances", "positions"};
-  for (const char* key : kKeys)
-    if (!manifest.contains(key)) manifest[key] = nullptr;
-  const std::vector<Sample> trace = read_trace(trace_file);
-  if (trace.empty()) return;
-  const Sample& last = trace.back();
-  manifest["objective"] = last.objective;
-  manifest["loss"] = last.loss;
-  manifest["nnz"] = last.nnz;
-  manifest["iterations"] = last.iteration;
-  manifest["passes"] = last.passes;
-  manifest["seconds"] = last.seconds;
-  manifest["cpu_seconds"] = last.cpu_seconds;
-}
-
-// ---- the sweep
 
 std::string duration_text(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
@@ -489,12 +48,14 @@ class Sweep {
         lock_(out),
         digests_(config),
         provenance_(provenance()),
-        cpus_(usable_cpus()) {}
+        cpus_(usable_cpus()),
+        threads_(resolved_threads(config.threads)) {}
 
   SweepResult run() {
     recover(out_);
     const std::vector<PlannedRun> plan = plan_runs(config_);
-    for (const PlannedRun& cell : plan) states_.push_back(inspect(config_, out_, cell, options_, digests_));
+    for (const PlannedRun& cell : plan)
+      states_.push_back(inspect_cell(config_, out_, cell, options_, digests_));
     write_file_atomically(out_ / "config.ini", config_.to_ini());
     for (const CellState& state : states_) ++(state.stored ? result_.cached : total_);
     announce();
@@ -530,11 +91,10 @@ class Sweep {
     for (const CellState& state : states_)
       if (!state.stored) detail(fmt::format("{}: {}", state.cell.name(), fmt::join(state.why, "; ")));
     if (total_ == 0) return;
-    for (const std::string& hazard : timing_hazards(threads_of(config_), options_.jobs))
-      warning("timings: " + hazard);
-    if (config_.pin && threads_of(config_) * options_.jobs > static_cast<int>(cpus_.size()))
+    for (const std::string& hazard : timing_hazards(threads_, options_.jobs)) warning("timings: " + hazard);
+    if (config_.pin && threads_ * options_.jobs > static_cast<int>(cpus_.size()))
       warning(fmt::format("{} runs of {} threads cannot be bound to {} CPUs, so they are not", options_.jobs,
-                          threads_of(config_), cpus_.size()));
+                          threads_, cpus_.size()));
   }
 
   /// All cells of one data set, [begin, end) of states_.
@@ -569,7 +129,7 @@ class Sweep {
   void describe(const DataConfig& data) {
     message("reading data set " + data.name);
     const fs::path folder = start_folder(out_ / "runs" / ("data-" + data.name));
-    Child child(data_job(config_, data), folder, process_settings(0), {0.0, config_.kill_grace});
+    JobProcess child(data_job(config_, data), folder, process_settings(0), {0.0, config_.kill_grace});
     while (!child.watch(kSlice, stop())) {
     }
     data_ = child.result();
@@ -591,7 +151,7 @@ class Sweep {
     for (const fs::directory_entry& entry : fs::directory_iterator(out_ / "references")) {
       if (entry.path().extension() != ".json" || entry.path().filename().string().starts_with('.')) continue;
       const Json json = json_of(entry.path());
-      if (!json.is_object() || json.value("source_digest", "") != digests_.source(config_, data) ||
+      if (!json.is_object() || json.value("source_digest", "") != digests_.source(data) ||
           json.value("program_digest", "") != digests_.program() || json.value("lambda", kNaN) != lambda ||
           json.value("mu", kNaN) != config_.mu)
         continue;
@@ -621,7 +181,7 @@ class Sweep {
     const Job job = reference_job(config_, data, lambda);
     message(fmt::format("{}: prox-qn to kkt <= {:g} of its start", job.name, job.tol));
     const fs::path folder = start_folder(out_ / "runs" / ("reference-" + data.name));
-    Child child(job, folder, process_settings(0), limits(job.time_limit));
+    JobProcess child(job, folder, process_settings(0), limits(job.time_limit));
     while (!child.watch(kSlice, stop())) report_samples(child, job.name);
     Json json = child.result();
     fs::remove_all(folder);
@@ -636,7 +196,7 @@ class Sweep {
     json.erase("reason");
     json["time_limit"] = job.time_limit;
     json["dataset"] = data.name;
-    json["source_digest"] = digests_.source(config_, data);
+    json["source_digest"] = digests_.source(data);
     json["program_digest"] = digests_.program();
     json["provenance"] = full_provenance();
     write_json(file, json);
@@ -675,7 +235,7 @@ class Sweep {
     const CellState* state;
     fs::path folder;
     std::size_t slot;
-    std::unique_ptr<Child> child;
+    std::unique_ptr<JobProcess> child;
     Json now;
   };
 
@@ -708,7 +268,8 @@ class Sweep {
       job.objective_target = reference_->objective + config_.stop_at * std::abs(reference_->objective);
     ++started_;
     message(fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.cell.name()));
-    run.child = std::make_unique<Child>(job, run.folder, process_settings(run.slot), limits(job.time_limit));
+    run.child =
+        std::make_unique<JobProcess>(job, run.folder, process_settings(run.slot), limits(job.time_limit));
     return run;
   }
 
@@ -868,23 +429,16 @@ class Sweep {
 
   // ---- processes
 
-  /// An empty folder on its way to be this one.
-  static fs::path start_folder(const fs::path& folder) {
-    const fs::path temporary = hidden(folder, kNew);
-    fs::remove_all(temporary);
-    make_folder(temporary);
-    return temporary;
-  }
-
-  ChildLimits limits(double time_limit) const {
-    return {wall_limit_of(config_, time_limit), config_.kill_grace};
+  JobLimits limits(double time_limit) const {
+    const double automatic = time_limit > 0 ? 60.0 + 3.0 * time_limit : 0.0;
+    return {std::isnan(config_.wall_limit) ? automatic : config_.wall_limit, config_.kill_grace};
   }
 
   /// `slot`: which of the runs that are made at a time.
   ProcessSettings process_settings(std::size_t slot) const {
     ProcessSettings settings;
     settings.memory_limit = static_cast<std::uint64_t>(config_.memory_limit * 1024 * 1024);
-    const auto threads = static_cast<std::size_t>(threads_of(config_));
+    const auto threads = static_cast<std::size_t>(threads_);
     if (config_.pin && threads * static_cast<std::size_t>(options_.jobs) <= cpus_.size()) {
       const auto first = cpus_.begin() + static_cast<std::ptrdiff_t>(slot * threads);
       settings.cpus.assign(first, first + static_cast<std::ptrdiff_t>(threads));
@@ -893,7 +447,7 @@ class Sweep {
     return settings;
   }
 
-  void report_samples(Child& child, const std::string& name) const {
+  void report_samples(JobProcess& child, const std::string& name) const {
     if (!hooks_.on_sample) return;
     for (const Sample& sample : child.new_samples()) hooks_.on_sample(name, sample);
   }
@@ -912,10 +466,11 @@ class Sweep {
   const fs::path& out_;
   const SweepOptions& options_;
   const SweepHooks& hooks_;
-  Lock lock_;
+  OutLock lock_;
   Digests digests_;
   Json provenance_;
   std::vector<int> cpus_;
+  int threads_;  ///< of a run
   std::vector<CellState> states_;
   Json data_;                           ///< what describe() found of the data set at hand
   std::optional<Reference> reference_;  ///< of the data set and lambda at hand
@@ -926,43 +481,6 @@ class Sweep {
 };
 
 }  // namespace
-
-std::string PlannedRun::name() const {
-  return fmt::format("{}-lambda{}-{}-rep{}", data->name, lambda, solver->label, repetition);
-}
-
-std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
-  std::vector<PlannedRun> plan;
-  std::set<std::string> names;
-  for (const DataConfig& data : config.data)
-    for (double lambda : config.lambdas)
-      for (const SolverConfig& solver : config.solvers)
-        for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
-          plan.push_back({&data, lambda, &solver, repetition});
-          if (!names.insert(plan.back().name()).second)
-            throw Error::usage("two runs would both be named " + plan.back().name() +
-                               ": expected names of data and solvers that tell them apart");
-        }
-  return plan;
-}
-
-std::vector<CellState> inspect_cells(const ExperimentConfig& config, const fs::path& out,
-                                     const SweepOptions& options) {
-  Digests digests(config);
-  std::vector<CellState> states;
-  for (const PlannedRun& cell : plan_runs(config))
-    states.push_back(inspect(config, out, cell, options, digests));
-  return states;
-}
-
-void prepare_out(const fs::path& out) {
-  for (const char* folder : {"runs", "references", "figures", "tables"}) {
-    make_folder(out / folder);
-    const fs::path probe = out / folder / ".probe";
-    write_file_atomically(probe, "");
-    fs::remove(probe);
-  }
-}
 
 SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options,
                       const SweepHooks& hooks) {

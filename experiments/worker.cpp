@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/monitor.h"
+#include "experiments/files.h"
 #include "experiments/model.h"
 #include "experiments/results.h"
 #include "experiments/trainer.h"
@@ -85,11 +86,6 @@ RunOutcome run_solver(const LoadedData& data, const RunSettings& settings, const
   trace.close();
   if (!trace) throw Error(trace_file.string() + ": cannot be written");
   return outcome;
-}
-
-void write_json(const fs::path& file, const nlohmann::ordered_json& json) {
-  write_file_atomically(file,
-                        json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 Job read_job(const fs::path& file) {
