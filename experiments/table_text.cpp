@@ -88,7 +88,7 @@ std::string markdown_document(const std::string& title, const std::vector<TextTa
 
 std::string latex_document(const std::string& title, const std::vector<TextTable>& tables) {
   std::string out = fmt::format("% {}\n% Needs \\usepackage{{booktabs}}.\n", title);
-  for (const TextTable& table : tables) out += "\n" + latex_tabular(table);
+  for (const TextTable& table : tables) out += '\n' + latex_tabular(table);
   return out;
 }
 

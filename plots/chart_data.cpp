@@ -17,7 +17,7 @@ namespace proxbench {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-/// Of each piece of a trace, thinned() keeps so many samples.
+/// Of each piece of a trace, envelope() keeps at most so many samples.
 constexpr std::size_t kOfEachPiece = 5;
 
 double relative_difference(const StoredRun& run, const Sample& sample) {
@@ -70,6 +70,29 @@ std::vector<double> drawn_way(const StoredRun& run, double floor) {
   add_way(
       run.trace, [](const Sample& s) { return std::log10(static_cast<double>(s.nnz)); }, way);
   return way;
+}
+
+/// Of each piece of the way the first sample and those that reach furthest; and the last of all.
+std::vector<std::size_t> envelope(const std::vector<Sample>& trace, const std::vector<double>& way,
+                                  std::size_t pieces) {
+  const double length = way.back() > 0.0 ? way.back() : 1.0;  // 0: nothing changes, one piece is enough
+  const auto piece = [&](std::size_t i) {
+    return std::min(pieces - 1, static_cast<std::size_t>(way[i] / length * static_cast<double>(pieces)));
+  };
+  std::vector<std::size_t> kept;
+  for (std::size_t begin = 0, end = 0; begin < trace.size(); begin = end) {
+    std::size_t best = begin, worst = begin, fewest = begin, most = begin;
+    for (end = begin; end < trace.size() && piece(end) == piece(begin); ++end) {
+      if (trace[end].objective < trace[best].objective) best = end;
+      if (trace[end].objective > trace[worst].objective) worst = end;
+      if (trace[end].nnz < trace[fewest].nnz) fewest = end;
+      if (trace[end].nnz > trace[most].nnz) most = end;
+    }
+    const std::set<std::size_t> chosen{begin, best, worst, fewest, most};
+    kept.insert(kept.end(), chosen.begin(), chosen.end());
+  }
+  if (kept.back() != trace.size() - 1) kept.push_back(trace.size() - 1);
+  return kept;
 }
 
 /// The place of each label among the labels of all runs, as make_curves() counts them.
@@ -181,25 +204,15 @@ std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t
     return kept;
   }
   const std::vector<double> way = drawn_way(run, floor);
-  const std::size_t pieces = (most - 1) / kOfEachPiece;
-  const double length = way.back() > 0.0 ? way.back() : 1.0;  // 0: nothing changes, one piece is enough
-  const auto piece = [&](std::size_t i) {
-    return std::min(pieces - 1, static_cast<std::size_t>(way[i] / length * static_cast<double>(pieces)));
-  };
-  for (std::size_t begin = 0, end = 0; begin < n; begin = end) {
-    std::set<std::size_t> chosen{begin};
-    std::size_t best = begin, worst = begin, fewest = begin, largest = begin;
-    for (end = begin; end < n && piece(end) == piece(begin); ++end) {
-      const Sample& sample = run.trace[end];
-      if (sample.objective < run.trace[best].objective) best = end;
-      if (sample.objective > run.trace[worst].objective) worst = end;
-      if (sample.nnz < run.trace[fewest].nnz) fewest = end;
-      if (sample.nnz > run.trace[largest].nnz) largest = end;
-    }
-    chosen.insert({best, worst, fewest, largest});
-    kept.insert(kept.end(), chosen.begin(), chosen.end());
+  std::size_t pieces = (most - 1) / kOfEachPiece;
+  kept = envelope(run.trace, way, pieces);
+  // Where few samples stand out of their piece there is room for more pieces.
+  while (pieces < n) {
+    pieces += pieces / 4 + 1;
+    std::vector<std::size_t> finer = envelope(run.trace, way, pieces);
+    if (finer.size() > most) break;
+    kept = std::move(finer);
   }
-  if (kept.back() != n - 1) kept.push_back(n - 1);
   return kept;
 }
 

@@ -293,6 +293,7 @@ Section make_section(const fs::path& results) {
   section.passages = passages(presentation, section, options);
   section.charts = chart_data(runs, presentation.plot);
   section.provenance = provenance_of(runs);
+  for (StoredRun& run : section.runs) run.trace = {};  // the charts hold what is shown of them
   if (fs::exists(results / "config.ini")) section.config = read_file(results / "config.ini");
   section.tables_files = existing_files(results / "tables", {"paper", "summary"}, {".md", ".tex", ".csv"});
   section.figure_files =
@@ -491,7 +492,7 @@ std::string html_page(const std::vector<Section>& sections, const ReportOptions&
       "<title>{}</title>\n<style>\n{}\n{}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n",
       kAlone, html_text(options.title), library.style, report_style(), html_text(options.title));
   for (const std::string& note : options.notes) out += fmt::format("<p>{}</p>\n", html_text(note));
-  out += contents_html(sections);
+  if (sections.size() > 1) out += contents_html(sections);
   for (const Section& section : sections) out += section_html(section, folder);
   out += "</main>\n<footer>\n<p>Made by proxbench from stored results.</p>\n";
   out += details_html("Charts are drawn by dygraphs: its licence",

@@ -23,7 +23,7 @@
   const FEW_DECADES = 2.5;
   // Median and band are computed at no more places than this.
   const MOST_GRID_POINTS = 600;
-  const PRINT_WIDTH = 660, PRINT_HEIGHT = 340;
+  const PRINT_WIDTH = 660;
 
   // ---- elements
 
@@ -267,9 +267,9 @@
       this.cursor = element("div", {class: "cursor", hidden: ""});
       this.message = element("p", {class: "message", hidden: ""});
       this.notes = element("figcaption");
-      const frame = element("div", {class: "frame"}, this.plot, this.cursor, this.message);
+      this.frame = element("div", {class: "frame"}, this.plot, this.cursor, this.message);
       this.figure.append(this.controls(), this.title,
-        element("div", {class: "drawing"}, frame, this.legend()), this.notes);
+        element("div", {class: "drawing"}, this.frame, this.legend()), this.notes);
       this.plot.addEventListener("keydown", (event) => this.keyPressed(event));
     }
 
@@ -385,6 +385,7 @@
       this.describe();
       this.unread();
       const drawn = this.drawn();
+      this.values.forEach(({row}, i) => row.classList.toggle("absent", !this.columns.some((column) => column.curve === i)));
       const any = hasValues(drawn.file);
       this.message.hidden = any;
       this.plot.classList.toggle("empty", !any);
@@ -442,21 +443,23 @@
       const bound = this.group().bound;
       if (this.state.quantity !== "objective" || bound === null) return;
       const [low, high] = graph.yAxisRange(0);
-      if (!(bound > low && bound < high)) return;
-      const y = graph.toDomYCoord(bound, 0);
+      if (bound <= low) return;
+      const y = Math.max(area.y, graph.toDomYCoord(bound, 0));
       context.save();
-      context.fillStyle = "rgba(95, 95, 95, 0.07)";
+      context.fillStyle = "rgba(95, 95, 95, 0.08)";
       context.fillRect(area.x, y, area.w, area.y + area.h - y);
       context.strokeStyle = context.fillStyle = FLOOR_COLOUR;
-      context.setLineDash([6, 4]);
-      context.lineWidth = 1.5;
-      context.beginPath();
-      context.moveTo(area.x, y);
-      context.lineTo(area.x + area.w, y);
-      context.stroke();
       context.font = "12px system-ui, sans-serif";
-      context.textAlign = "left";
-      context.fillText("accuracy of f*", area.x + 6, y - 5);
+      if (bound < high) {
+        context.setLineDash([6, 4]);
+        context.lineWidth = 1.5;
+        context.beginPath();
+        context.moveTo(area.x, y);
+        context.lineTo(area.x + area.w, y);
+        context.stroke();
+      }
+      const above = area.y + area.h - y < 20;  // no room below
+      context.fillText(bound < high ? "accuracy of f*" : "all below the accuracy of f*", area.x + 8, above ? y - 6 : y + 15);
       context.restore();
     }
 
@@ -467,7 +470,7 @@
       const notes = [...group.notes];
       if (this.state.quantity === "objective") {
         notes.push(...group.objective_notes);
-        if (group.bound !== null) notes.push("Below the dashed line, the accuracy of f*, the curves say nothing.");
+        if (group.bound !== null) notes.push("On grey ground, below the accuracy to which f* is known, curves say nothing.");
       }
       if (this.state.quantity === "nnz") notes.push("Nothing is drawn while no weight differs from zero.");
       if (this.hasRepetitions() && this.state.repetitions === "median")
@@ -546,8 +549,12 @@
       this.resetButton.disabled = !(this.graph && this.graph.isZoomed());
     }
 
-    resize(width, height) {
-      if (this.graph) this.graph.resize(width, height);
+    // The print style applies the zoom; drawing anew would be too late for what is printed.
+    fitPaper() {
+      const {width, height} = this.plot.querySelector("canvas") ? this.graph.size() : {width: PRINT_WIDTH, height: 0};
+      this.frame.style.setProperty("--paper-zoom", String(PRINT_WIDTH / width));
+      this.frame.style.setProperty("--drawn-width", `${width}px`);
+      this.frame.style.setProperty("--drawn-height", `${height}px`);
     }
   }
 
@@ -619,18 +626,14 @@
   const charts = [...document.querySelectorAll("figure.chart")].map((figure) => new Chart(figure));
   for (const table of document.querySelectorAll("table")) if (table.tBodies[0].rows.length > 1) makeSortable(table);
 
-  // On paper: charts as wide as the page, folded summaries open.
+  // On paper folded summaries are open, and charts keep what is drawn, enlarged or reduced to the width of the page.
   let opened = [];
   window.addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("details.printed:not([open])")];
     for (const details of opened) details.open = true;
-    for (const chart of charts) chart.resize(PRINT_WIDTH, PRINT_HEIGHT);
+    for (const chart of charts) chart.fitPaper();
   });
   window.addEventListener("afterprint", () => {
     for (const details of opened) details.open = false;
-    for (const chart of charts) {
-      chart.plot.style.width = chart.plot.style.height = "";
-      chart.resize();
-    }
   });
 })();
