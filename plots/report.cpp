@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -71,6 +72,12 @@ std::string json_text(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// Text of a member of an object, empty where it is not there or null.
+std::string member_text(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 std::string read_file(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
@@ -94,7 +101,14 @@ std::vector<std::string> data_lines(const std::vector<StoredRun>& runs) {
     const std::string line = run.description + (size.empty() ? "" : size + ")");
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   }
-  return lines;
+  // A run that failed early knows no sizes, which others tell.
+  const auto told = [&](const std::string& line) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& other) { return other.starts_with(line + " ("); });
+  };
+  std::vector<std::string> out;
+  std::remove_copy_if(lines.begin(), lines.end(), std::back_inserter(out), told);
+  return out;
 }
 
 /// The distinct texts that `text_of` gives for the runs, joined.
@@ -115,24 +129,29 @@ nlohmann::json machine_of(const StoredRun& run) {
   return provenance.contains("machine") ? provenance["machine"] : run.summary.value("run", none);
 }
 
+/// Of the runs that came to an end: others do not know all of it.
 std::string machine_line(const std::vector<StoredRun>& runs) {
-  return distinct_texts(runs, [](const StoredRun& run) {
+  return distinct_texts(runs, [](const StoredRun& run) -> std::string {
+    if (failed_status(run.status)) return "";
     const nlohmann::json machine = machine_of(run);
-    std::string text = run.machine.empty() ? "" : run.machine + ": ";
-    text += machine.value("cpu", "unknown processor");
-    if (machine.contains("cores")) text += fmt::format(", {} cores", machine["cores"].get<int>());
+    const std::string cpu = member_text(machine, "cpu"), backend = member_text(run.summary, "backend");
+    std::string text =
+        (run.machine.empty() ? "" : run.machine + ": ") + (cpu.empty() ? "unknown processor" : cpu);
+    if (const auto cores = machine.find("cores"); cores != machine.end() && cores->is_number())
+      text += fmt::format(", {} cores", cores->get<int>());
     if (const std::string threads = distinct_counts({&run}, "threads"); !threads.empty())
       text += ", threads: " + threads;
-    return text + (run.summary.contains("backend") ? ", " + run.summary["backend"].get<std::string>() : "");
+    return text + (backend.empty() ? "" : ", " + backend);
   });
 }
 
 std::string limit_line(const std::vector<StoredRun>& runs) {
   return distinct_texts(runs, [](const StoredRun& run) -> std::string {
     const nlohmann::json about = run.summary.value("run", nlohmann::json::object());
-    if (!about.contains("time_limit")) return "";
-    const double limit = about["time_limit"].get<double>();
-    return limit > 0.0 ? fmt::format("{:g} s", limit) : "no time limit";
+    const auto limit = about.find("time_limit");
+    if (limit == about.end() || !limit->is_number()) return "";
+    const double seconds = limit->get<double>();
+    return seconds > 0.0 ? fmt::format("{:g} s", seconds) : "no time limit";
   });
 }
 
@@ -208,8 +227,8 @@ std::vector<Passage> passages(const Presentation& presentation, const Section& s
   add("The paper", {paper.caption, paper.reports});
   add("What differs, and why", {paper.differs});
   add("Data here", section.data);
-  const std::string limit = limit_line(section.runs);
-  add("Made on", {machine_line(section.runs) + ".",
+  const std::string machines = machine_line(section.runs), limit = limit_line(section.runs);
+  add("Made on", {machines.empty() ? "" : machines + ".",
                   section.ended + (limit.empty() ? "." : fmt::format("; limit of a run: {}.", limit))});
   if (section.tables.empty()) add("Order of the solvers here", order_lines(section.runs, options));
   return out;
@@ -343,12 +362,6 @@ std::string table_html(const TextTable& table) {
 std::string details_html(const std::string& summary, const std::string& inside, const char* attributes = "") {
   return fmt::format("<details{}>\n<summary>{}</summary>\n{}</details>\n", attributes, html_text(summary),
                      inside);
-}
-
-/// Text of a member of an object, empty where it is not there or null.
-std::string member_text(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 std::string failures_html(const std::vector<StoredRun>& runs) {

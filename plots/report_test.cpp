@@ -246,12 +246,16 @@ TEST(Report, ListsFailedRunsWithTheirReasonAndOrdersNeitherThemNorTimingsThatAre
   edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](nlohmann::json& manifest) {
     manifest["status"] = "out-of-memory";
     manifest["reason"] = "asked for 9 GB";
+    for (const char* key : {"instances", "d", "threads", "backend", "objective", "nnz"})
+      manifest[key] = nullptr;
   });
   std::string html = page_of(folder, {shown});
   EXPECT_THAT(html, HasSubstr("<h3>Runs that failed</h3>"));
   EXPECT_THAT(html,
               HasSubstr("<td>ocr-lambda10-slow-rep1</td><td>out-of-memory</td><td>asked for 9 GB</td>"));
   EXPECT_THAT(html, HasSubstr("1 of 2 runs reached their tolerance, 1 failed;"));
+  EXPECT_THAT(html, HasSubstr("<p>OCR (6,216 training instances, d = 215,358)</p>\n</div>"));
+  EXPECT_THAT(html, HasSubstr("<p>a processor, 2 cores, threads: 2, openmp.</p>"));
   EXPECT_THAT(html, Not(HasSubstr("Order of the solvers here")));
 
   edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](nlohmann::json& manifest) {

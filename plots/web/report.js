@@ -70,7 +70,7 @@
   }
 
   function plainNumber(value) {
-    if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7)) return value.toExponential(1);
+    if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e7)) return value.toExponential(1);
     return Number(value.toPrecision(4)).toLocaleString("en-US", {maximumFractionDigits: 6});
   }
 
@@ -490,12 +490,17 @@
         const low = Math.min(...read), high = Math.max(...read), text = this.quantity().text;
         value.textContent = read.length === 0 ? "–" : low === high ? text(low) : `${text(low)} – ${text(high)}`;
       });
-      const left = this.graph.toDomXCoord(x);
-      const area = this.graph.getArea();
+      const left = this.left(x), area = this.graph.getArea();
       this.cursor.hidden = left < area.x || left > area.x + area.w;
       this.cursor.style.left = `${left}px`;
       this.cursor.style.top = `${area.y}px`;
       this.cursor.style.height = `${area.h}px`;
+    }
+
+    // Where x stands in the chart, in pixels; graph.toDomXCoord() knows no log axis.
+    left(x) {
+      const area = this.graph.getArea();
+      return area.x + this.graph.toPercentXCoord(x) * area.w;
     }
 
     unread() {
@@ -517,9 +522,9 @@
       const area = this.graph.getArea(), rows = this.graph.numRows();
       const from = this.graph.getSelection();
       let row = from < 0 ? (direction > 0 ? -1 : rows) : from;
-      const start = from < 0 ? null : this.graph.toDomXCoord(this.graph.getValue(from, 0));
+      const start = from < 0 ? null : this.left(this.graph.getValue(from, 0));
       for (row += direction; row >= 0 && row < rows; row += direction) {
-        const at = this.graph.toDomXCoord(this.graph.getValue(row, 0));
+        const at = this.left(this.graph.getValue(row, 0));
         const inside = at >= area.x && at <= area.x + area.w;
         if (inside && (start === null || Math.abs(at - start) >= area.w / 50)) break;
       }
