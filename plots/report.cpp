@@ -406,7 +406,7 @@ std::string provenance_html(const Provenance& provenance) {
   std::string out;
   if (!provenance.same.rows.empty()) out += table_html(provenance.same);
   if (provenance.differing.head.size() > 1) out += table_html(provenance.differing);
-  return out;
+  return out.empty() ? "" : "<div class=\"provenance\">\n" + out + "</div>\n";
 }
 
 std::string heading_text(const Section& section) {

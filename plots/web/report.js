@@ -74,7 +74,7 @@
     return Number(value.toPrecision(4)).toLocaleString("en-US", {maximumFractionDigits: 6});
   }
 
-  // Ticks of a log axis, as dygraphs takes them: a label a decade, or as many as fit; at 1, 2, 5 where there are few
+  // Ticks of a log axis, as dygraphs takes them: a label a decade, or as many as fit; and others where there are few
   // decades.
   function logTicks(low, high, pixels, opts, graph, values) {
     const room = Math.max(2, Math.floor(pixels / opts("pixelsPerLabel")));
@@ -86,14 +86,14 @@
         ticks.push({v: 10 ** e, label: (e - first) % step === 0 ? powerOfTen(e) : ""});
       return ticks;
     }
-    for (const digits of [[1, 2, 5], [1, 2, 3, 4, 5, 6, 8]]) {
+    for (const digits of [[1, 2, 3, 4, 5, 6, 8], [1, 2, 5], [1, 3], [1]]) {
       const ticks = [];
       for (let e = first - 1; e <= last; ++e)
         for (const digit of digits) {
           const v = digit * 10 ** e;
           if (v >= low && v <= high) ticks.push({v, label: plainNumber(v)});
         }
-      if (ticks.length >= 3 && ticks.length <= 2 * room) return ticks;
+      if (ticks.length >= 2 && ticks.length <= room) return ticks;
     }
     return Dygraph.numericTicks(low, high, pixels, (name) => (name === "logscale" ? false : opts(name)), graph, values);
   }
