@@ -432,8 +432,10 @@
         underlayCallback: (context, area, graph) => this.drawFloor(context, area, graph),
         highlightCallback: (event, x) => this.read(x),
         unhighlightCallback: () => this.unread(),
-        zoomCallback: () => this.zoomed(),
-        drawCallback: () => this.unread(),
+        drawCallback: () => {
+          this.unread();
+          this.zoomed();
+        },
       });
       this.figure.graph = this.graph;  // for whoever looks at the page by script
     }
