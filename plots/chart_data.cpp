@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -27,7 +28,10 @@ double relative_difference(const StoredRun& run, const Sample& sample) {
 /// Six digits, which is more than a screen shows.
 nlohmann::json rounded(double value) {
   if (!std::isfinite(value)) return nullptr;
-  return std::stod(fmt::format("{:.6g}", value));
+  const std::string text = fmt::format("{:.6g}", value);
+  double out = 0.0;
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
 }
 
 /// Adds to each sample's way from the first one what the coordinate contributes: its change over its range.

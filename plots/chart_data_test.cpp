@@ -114,6 +114,7 @@ TEST(ChartData, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
   StoredRun run = run_of("prox-qn", {sample(0, 300), sample(1.23456789, 100.0 + 1e-4)});
   run.trace[1].test_accuracy = 0.75;
   run.trace[0].test_accuracy = kNaN;
+  run.trace[0].seconds = 1e-310;  // no number is too small
   const nlohmann::json data =
       chart_data({run}, {.x = {"passes"}, .quantities = {"nnz"}, .x_max = {}, .log_seconds = true});
   EXPECT_EQ(data["start"], nlohmann::json({{"x", "passes"}, {"log_x", true}, {"quantity", "nnz"}}));
@@ -122,7 +123,7 @@ TEST(ChartData, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
   EXPECT_EQ(group["lambda"], "10");
   EXPECT_NEAR(group["bound"].get<double>(), 2e-9, 1e-14);
   const nlohmann::json& stored = group["runs"][0];
-  EXPECT_EQ(stored["seconds"], nlohmann::json({0.0, 1.23457}));
+  EXPECT_EQ(stored["seconds"], nlohmann::json({1e-310, 1.23457}));
   EXPECT_EQ(stored["accuracy"], nlohmann::json({nullptr, 0.75}));
   EXPECT_NEAR(stored["objective"][0].get<double>(), 2.0, 1e-12);
   EXPECT_NEAR(stored["objective"][1].get<double>(), 1e-6, 1e-11);

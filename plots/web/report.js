@@ -233,7 +233,8 @@
 
     // Those that some run measured.
     quantities() {
-      const found = Object.keys(QUANTITIES).filter((name) => this.runs().some((run) => run[name].some((v) => v !== null)));
+      const isMeasured = (name) => this.runs().some((run) => run[name].some((v) => v !== null));
+      const found = Object.keys(QUANTITIES).filter(isMeasured);
       return found.length > 0 ? found : ["objective"];
     }
 
@@ -385,7 +386,8 @@
       this.describe();
       this.unread();
       const drawn = this.drawn();
-      this.values.forEach(({row}, i) => row.classList.toggle("absent", !this.columns.some((column) => column.curve === i)));
+      const present = new Set(this.columns.map((column) => column.curve));
+      this.values.forEach(({row}, i) => row.classList.toggle("absent", !present.has(i)));
       const any = hasValues(drawn.file);
       this.message.hidden = any;
       this.plot.classList.toggle("empty", !any);
@@ -461,7 +463,8 @@
         context.stroke();
       }
       const above = area.y + area.h - y < 20;  // no room below
-      context.fillText(bound < high ? "accuracy of f*" : "all below the accuracy of f*", area.x + 8, above ? y - 6 : y + 15);
+      const text = bound < high ? "accuracy of f*" : "all below the accuracy of f*";
+      context.fillText(text, area.x + 8, above ? y - 6 : y + 15);
       context.restore();
     }
 
@@ -472,7 +475,8 @@
       const notes = [...group.notes];
       if (this.state.quantity === "objective") {
         notes.push(...group.objective_notes);
-        if (group.bound !== null) notes.push("On grey ground, below the accuracy to which f* is known, curves say nothing.");
+        if (group.bound !== null)
+          notes.push("On grey ground, below the accuracy to which f* is known, curves say nothing.");
       }
       if (this.state.quantity === "nnz") notes.push("Nothing is drawn while no weight differs from zero.");
       if (this.hasRepetitions() && this.state.repetitions === "median")
