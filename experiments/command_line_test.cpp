@@ -201,14 +201,15 @@ TEST_F(CommandLine, ReportStandsResultsBesideThePaper) {
   EXPECT_THAT(run("table out").out, HasSubstr("### Table 9 of the paper, and ours"));
   EXPECT_TRUE(fs::exists(folder / "out/tables/paper.tex"));
 
-  const Result report = run("report page out --title 'Nine tables' --note 'one note' --note two");
+  const Result report =
+      run("report --out page/all.html out --title 'Nine tables' --note 'one note' --note two");
   ASSERT_EQ(report.status, 0) << report.err;
-  EXPECT_EQ(report.out, "page/index.html\n");
-  EXPECT_THAT(read_text(folder / "page/index.html"),
+  EXPECT_EQ(report.out, "page/all.html\n");
+  EXPECT_THAT(read_text(folder / "page/all.html"),
               HasSubstr("<h1>Nine tables</h1>\n<p>one note</p>\n<p>two</p>"));
-  EXPECT_TRUE(fs::exists(folder / "page/tiny-words-lambda1-nnz-passes.png"));
-  EXPECT_TRUE(fs::exists(folder / "page/tiny-paper.csv"));
-  EXPECT_EQ(run("report page none").status, 1);
+  EXPECT_EQ(run("report --out page.html none").status, 1);
+  EXPECT_EQ(run("report out").status, 2) << "no --out";
+  EXPECT_EQ(run("report --out page out").status, 2) << "a folder";
 }
 
 TEST_F(CommandLine, ReproducePaperKnowsEveryConfigOfThePaper) {
