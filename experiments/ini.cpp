@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <sstream>
 #include <system_error>
 #include <tuple>
@@ -66,14 +68,6 @@ std::vector<TextPiece> pieces_from(const std::vector<TextPiece>& pieces, std::si
   return out;
 }
 
-/// The text, cut where it is long and with control characters shown as '?'.
-std::string shown(std::string_view text) {
-  constexpr std::size_t kShown = 60;
-  std::string out;
-  for (char c : text.substr(0, kShown)) out += static_cast<unsigned char>(c) < ' ' ? '?' : c;
-  return out + (text.size() > kShown ? "..." : "");
-}
-
 std::string in_quotes(std::string_view text) {
   return std::string(1, '\'') + shown(text) + '\'';
 }
@@ -121,13 +115,15 @@ class IniParser {
     skip_ = name.empty() || name.find_first_of("[]") != name.npos;
     if (skip_) {
       problems_.add(at(0), "found " + in_quotes(line) + ", expected [section] or [section.name]");
-    } else if (const IniSection* known = ini_.find(name)) {
-      problems_.add(at(offset_of(name)), "found section " + section_title(*known) +
+    } else if (const auto known = section_numbers_.find(name); known != section_numbers_.end()) {
+      section_ = known->second;
+      const IniSection& first = ini_.sections[section_];
+      problems_.add(at(offset_of(name)), "found section " + section_title(first) +
                                              " again, expected it once (first at line " +
-                                             std::to_string(known->where.line) + ")");
-      section_ = static_cast<std::size_t>(known - ini_.sections.data());
+                                             std::to_string(first.where.line) + ")");
     } else {
       section_ = ini_.sections.size();
+      section_numbers_.emplace(name, section_);
       ini_.sections.push_back({std::string(name), at(offset_of(name)), {}});
     }
   }
@@ -166,10 +162,11 @@ class IniParser {
   }
 
   void add_entry(IniSection& section, const IniEntry& entry) {
-    if (const IniEntry* known = section.find(entry.key))
+    const auto [first, added] = first_lines_.try_emplace({section_, entry.key}, entry.where.line);
+    if (!added)
       problems_.add(entry.where, "found key " + in_quotes(entry.key) + " again in " + section_title(section) +
-                                     ", expected it once (first at line " +
-                                     std::to_string(known->where.line) + ")");
+                                     ", expected it once (first at line " + std::to_string(first->second) +
+                                     ")");
     else
       section.entries.push_back(entry);
   }
@@ -178,9 +175,12 @@ class IniParser {
   Problems& problems_;
   Ini ini_;
   JoinedLine line_;
-  std::size_t section_ = 0;  // of ini_.sections, where inside_
-  bool inside_ = false;      // a section has begun
-  bool skip_ = false;        // its header was malformed and reported: what follows belongs nowhere
+  // By name, so that many sections and keys take no quadratic time.
+  std::map<std::string, std::size_t, std::less<>> section_numbers_;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> first_lines_;  // of the keys of each section
+  std::size_t section_ = 0;                                                 // of ini_.sections, where inside_
+  bool inside_ = false;                                                     // a section has begun
+  bool skip_ = false;  // its header was malformed and reported: what follows belongs nowhere
 };
 
 /// False where there is no such file.
@@ -194,22 +194,30 @@ bool read_text(const std::filesystem::path& file, std::string& out) {
   return true;
 }
 
-/// Adds the sections and keys of `over`, and replaces the values of those that are there.
+/// Adds the keys of `over`, and replaces the values of those that are there.
+void override_keys(IniSection& section, const IniSection& over) {
+  section.where = over.where;
+  std::map<std::string, std::size_t> numbers;
+  for (const IniEntry& entry : section.entries) numbers.emplace(entry.key, numbers.size());
+  for (const IniEntry& entry : over.entries) {
+    const auto known = numbers.find(entry.key);
+    if (known == numbers.end())
+      section.entries.push_back(entry);
+    else
+      section.entries[known->second] = entry;
+  }
+}
+
+/// The same for all sections.
 void override_sections(std::vector<IniSection>& sections, const std::vector<IniSection>& over) {
+  std::map<std::string, std::size_t> numbers;
+  for (const IniSection& section : sections) numbers.emplace(section.name, numbers.size());
   for (const IniSection& from : over) {
-    const auto into = std::find_if(sections.begin(), sections.end(),
-                                   [&](const IniSection& known) { return known.name == from.name; });
-    if (into == sections.end()) {
+    const auto known = numbers.find(from.name);
+    if (known == numbers.end())
       sections.push_back(from);
-      continue;
-    }
-    into->where = from.where;
-    for (const IniEntry& entry : from.entries) {
-      if (IniEntry* known = into->find(entry.key))
-        *known = entry;
-      else
-        into->entries.push_back(entry);
-    }
+    else
+      override_keys(sections[known->second], from);
   }
 }
 
@@ -346,6 +354,13 @@ std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kSpace);
   if (first == text.npos) return {};
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+std::string shown(std::string_view text) {
+  constexpr std::size_t kShown = 60;
+  std::string out;
+  for (char c : text.substr(0, kShown)) out += static_cast<unsigned char>(c) < ' ' ? '?' : c;
+  return out + (text.size() > kShown ? "..." : "");
 }
 
 std::vector<ListPart> list_parts(std::string_view text) {
