@@ -72,10 +72,8 @@ _proxbench() {
         ;;
     esac
   done
-  local -i status=1
-  (( $#finished )) && _describe -V proxbench finished && status=0
-  (( $#unfinished )) && _describe -V proxbench unfinished -S '' && status=0
-  return status
+  (( $#finished )) && _describe -V proxbench finished
+  (( $#unfinished )) && _describe -V proxbench unfinished -S ''
 }
 if [[ ${funcstack[1]} == _proxbench ]]; then _proxbench "$@"; else compdef _proxbench proxbench; fi
 )script";
