@@ -34,6 +34,7 @@ void add_certify_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_table_command(CLI::App& app);  // and `plot`
 void add_report_command(CLI::App& app);
+void add_store_commands(CLI::App& app);  // `index` and `merge`
 void add_completion_command(CLI::App& app);
 void add_man_command(CLI::App& app);
 
