@@ -59,12 +59,13 @@ constexpr const char* kZshScript = R"script(#compdef proxbench
 _proxbench() {
   local line word
   local -a finished unfinished
+  local -i nothing=1
   for line in "${(@f)$("${(Q)~words[1]}" __complete "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
     case $line in
       '') ;;
-      :folders) compset -P '--*='; compset -P '*,'; _files -/ ;;
-      :files) compset -P '--*='; compset -P '*,'; _files ;;
-      :files*) compset -P '--*='; compset -P '*,'; _files -g "*${line#:files }" ;;
+      :folders) compset -P '--*='; compset -P '*,'; _files -/ && nothing=0 ;;
+      :files) compset -P '--*='; compset -P '*,'; _files && nothing=0 ;;
+      :files*) compset -P '--*='; compset -P '*,'; _files -g "*${line#:files }" && nothing=0 ;;
       *)
         word=${line%%$'\t'*}
         [[ $line == *$'\t'* ]] && line="${word//:/\\:}:${line#*$'\t'}" || line=${word//:/\\:}
@@ -72,8 +73,9 @@ _proxbench() {
         ;;
     esac
   done
-  (( $#finished )) && _describe -V proxbench finished
-  (( $#unfinished )) && _describe -V proxbench unfinished -S ''
+  (( $#finished )) && _describe -V proxbench finished && nothing=0
+  (( $#unfinished )) && _describe -V proxbench unfinished -S '' && nothing=0
+  return nothing
 }
 if [[ ${funcstack[1]} == _proxbench ]]; then _proxbench "$@"; else compdef _proxbench proxbench; fi
 )script";
