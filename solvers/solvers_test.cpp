@@ -266,10 +266,7 @@ TEST(Solvers, AllButSgdHandOverTheirLosses) {
 
 TEST_P(EverySolver, LightSamplesAreThoseOfAFullTrace) {
   if (!gives_losses(GetParam())) GTEST_SKIP() << "gives no losses, so it has no light samples";
-  std::vector<ProblemSpec> specs = test::problem_specs();
-  specs.push_back(test::large_spec());
-  specs.push_back(test::large_tree_spec());
-  for (const ProblemSpec& spec : specs) {
+  for (const ProblemSpec& spec : test::problem_specs()) {
     SCOPED_TRACE(spec.name);
     const Problem problem(spec);
     Conditions setup;
@@ -300,13 +297,11 @@ TEST_P(EverySolver, StopsAtTheFirstIterateThatReachesTheTarget) {
   const Problem problem(test::problem_specs()[1]);
   Conditions setup{.tol = 1e-9, .monitor = {.max_iterations = 40, .dense_samples = 1000000}};
   const std::vector<Sample> trace = run(GetParam(), problem, setup).trace;
-  const Sample& last = trace.back();
-  // Halfway between two iterates, so that rounding does not matter.
-  const double target = 0.5 * (trace.front().objective + last.objective);
+  const double target = 0.99 * trace.back().objective + 0.01 * trace.front().objective;
   const auto first = std::find_if(trace.begin(), trace.end(),
                                   [&](const Sample& sample) { return sample.objective <= target; });
   ASSERT_NE(first, trace.end());
-  ASSERT_GT(first->iteration, 0);
+  ASSERT_GT(first->iteration, 1);
   setup.monitor.objective_target = target;
   const bool gives = gives_losses(GetParam());
   for (const bool sampled : {true, false}) {
