@@ -73,8 +73,9 @@ struct MonitorOptions {
   /// A full gradient for each sample, off the clock. Then all samples are full, whatever they cost.
   bool sample_kkt = false;
   /// The time that the monitor may take off the clock, as a share of the time on the clock so far (>= 0). A
-  /// full sample is taken only where the last one's cost, twice, still fits: once for itself and once for the
-  /// end's. The first and the last sample are full in any case. Infinity: every sample is full.
+  /// full sample is taken only where what the last one cost still fits twice, once for itself and once for
+  /// the end's, and where the time since the last one pays for it, so that they are spread out. The first and
+  /// the last sample are full in any case. Infinity: every sample is full.
   double sampling_budget = 0.02;
   /// Stop as soon as a sample shows F <= this. Where the solver gives its losses every iteration is looked
   /// at.
@@ -176,8 +177,10 @@ class Monitor {
   /// Of the last step().
   std::int64_t given_iteration_ = 0;
   double given_loss_ = kNoLoss;
-  std::int64_t full_iteration_ = 0;  ///< of the last full sample
-  double full_cost_ = 0.0;           ///< seconds that it took
+  /// Of the last full sample.
+  std::int64_t full_iteration_ = 0;
+  double full_seconds_ = 0.0;
+  double full_cost_ = 0.0;  ///< seconds that the next one is expected to take
   double seconds_ = 0.0, cpu_seconds_ = 0.0, wall_mark_ = 0.0, cpu_mark_ = 0.0;
   double sampling_seconds_ = 0.0, off_mark_ = 0.0;
 };
