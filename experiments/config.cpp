@@ -577,11 +577,11 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "sampling_budget",
               .type = OptionType::kReal,
               .default_value = "0.02",
-              .help =
-                  "share of the clock's time that evaluating iterates off the clock may take; 1000 and more: "
-                  "every sample is evaluated in full",
+              .help = "share of the clock's time that evaluating iterates off the clock may take; between, a "
+                      "trace has the "
+                      "solver's own audited loss; 1e6: no limit",
               .min = 0,
-              .max = 1e6},
+              .max = kNoSamplingBudget},
              {.name = "warm_up",
               .type = OptionType::kReal,
               .default_value = "0.2",

@@ -29,6 +29,9 @@ struct ConfigSectionInfo {
 /// In the order in which they are documented.
 const std::vector<ConfigSectionInfo>& config_sections();
 
+/// A share of the clock so large that every sample is evaluated in full.
+inline constexpr double kNoSamplingBudget = 1e6;
+
 /// The options that `train`, `certify` and `predict` share with [experiment]: lambda, mu, tol,
 /// max_iterations, time_limit, threads, backend, seed.
 const OptionTable& run_options();
@@ -75,7 +78,7 @@ struct ExperimentConfig {
   int repetitions;
   std::uint64_t seed;  ///< repetition r runs with seed + r - 1
   bool sample_kkt;
-  double sampling_budget;  ///< see MonitorOptions
+  double sampling_budget;  ///< see MonitorOptions; kNoSamplingBudget and above: no limit
   double warm_up;          ///< seconds of inference before the clock starts
   double stop_at;          ///< relative difference to f* at which a run stops; 0: it does not
   double wall_limit;       ///< seconds of a run's process; NaN: 60 + 3 * time_limit; 0: no limit
