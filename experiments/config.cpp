@@ -209,7 +209,7 @@ class ConfigReader {
       if (section.name == name) return section;
     throw Error("no config section '" + std::string(name) + "'");
   }
-  static std::string title(const IniSection& section) { return "[" + section.name + "]"; }
+  static std::string title(const IniSection& section) { return "[" + shown(section.name) + "]"; }
 
   void check_section_name(const IniSection& section) {
     std::vector<std::string> names;
@@ -322,11 +322,14 @@ class ConfigReader {
                      .nnz = values.reals("nnz"),
                      .accuracy = values.reals("accuracy")};
     for (const char* key : {"nnz", "accuracy"}) check_length(values, "[paper]", key, "lambda");
+    const std::set<double> known(config_.lambdas.begin(), config_.lambdas.end());
+    std::vector<double> unknown;
     for (const double lambda : config_.paper.lambdas)
-      if (std::find(config_.lambdas.begin(), config_.lambdas.end(), lambda) == config_.lambdas.end())
-        problems_.add(values.where("lambda"),
-                      fmt::format("[paper] lambda: found {}, expected one of [experiment] lambda = {}",
-                                  lambda, fmt::join(config_.lambdas, ", ")));
+      if (!known.contains(lambda)) unknown.push_back(lambda);
+    if (!unknown.empty())
+      problems_.add(values.where("lambda"),
+                    fmt::format("[paper] lambda: found {}, expected one of [experiment] lambda = {}",
+                                fmt::join(unknown, ", "), fmt::join(config_.lambdas, ", ")));
   }
 
   /// See Presentation::sources.
@@ -380,10 +383,9 @@ class ConfigReader {
       data.files.test = find_files(values, "test");
       for (const std::string& file : find_files(values, "hierarchy")) data.files.hierarchy = file;
     }
-    for (const DataConfig& other : config_.data)
-      if (other.name == data.name)
-        problems_.add(section.where,
-                      fmt::format("found a second data set named '{}', expected each name once", data.name));
+    if (!data_names_.insert(data.name).second)
+      problems_.add(section.where, fmt::format("found a second data set named '{}', expected each name once",
+                                               shown(data.name)));
     config_.data.push_back(std::move(data));
   }
 
@@ -425,6 +427,7 @@ class ConfigReader {
   const std::filesystem::path& folder_;
   Problems& problems_;
   ExperimentConfig config_{};
+  std::set<std::string> data_names_;
   double tol_ = 0, time_limit_ = 0;  // what a solver's section may override
   std::int64_t max_iterations_ = 0;
   bool seen_data_ = false, seen_solver_ = false;
@@ -678,6 +681,8 @@ std::string ExperimentConfig::to_ini() const {
   std::string out = "[experiment]\n";
   const auto line = [&](std::string_view key, const auto& value) {
     out += fmt::format("{} = {}\n", key, value);
+    // A backslash at the end would join the next line: another one, and an empty line to join.
+    if (out.ends_with("\\\n")) out.insert(out.size() - 1, "\\\n");
   };
   line("name", name);
   line("title", title);

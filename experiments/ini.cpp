@@ -1,7 +1,9 @@
 #include "experiments/ini.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace proxbench {
@@ -34,12 +36,10 @@ std::string take_line(std::string_view& text, std::size_t& lines) {
   return out;
 }
 
-/// The text in quotes, cut where it is long and with control characters shown as '?'.
 std::string quoted(std::string_view text) {
-  constexpr std::size_t kShown = 60;
   std::string out = "'";
-  for (char c : text.substr(0, kShown)) out += static_cast<unsigned char>(c) < ' ' ? '?' : c;
-  return out + (text.size() > kShown ? "...'" : "'");
+  out += shown(text);
+  return out + "'";
 }
 
 }  // namespace
@@ -88,6 +88,13 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
+std::string shown(std::string_view text) {
+  constexpr std::size_t kShown = 60;
+  std::string out;
+  for (char c : text.substr(0, kShown)) out += static_cast<unsigned char>(c) < ' ' ? '?' : c;
+  return text.size() > kShown ? out + "..." : out;
+}
+
 std::vector<std::string> split_list(std::string_view text) {
   std::vector<std::string> parts;
   if (trim(text).empty()) return parts;
@@ -102,8 +109,10 @@ std::vector<std::string> split_list(std::string_view text) {
 Ini parse_ini(std::string_view text, const std::string& source, Problems& problems) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   Ini ini{source, {}};
-  std::size_t section = 0;    // of ini.sections, where `inside`
-  bool inside = false;        // a section has begun
+  std::map<std::string, std::size_t, std::less<>> number;                 // of a section's name
+  std::map<std::pair<std::size_t, std::string>, std::size_t> first_line;  // of a key in a section
+  std::size_t section = 0;                                                // of ini.sections, where `inside`
+  bool inside = false;                                                    // a section has begun
   bool skip_section = false;  // its header was malformed and reported: what follows belongs nowhere
   Location here{source, 0};
   for (std::size_t lines = 0; !text.empty();) {
@@ -118,13 +127,13 @@ Ini parse_ini(std::string_view text, const std::string& source, Problems& proble
       skip_section = name.empty() || name.find_first_of("[]") != name.npos;
       if (skip_section) {
         problems.add(here, "found " + quoted(line) + ", expected [section] or [section.name]");
-      } else if (const IniSection* known = ini.find(name)) {
-        problems.add(here, "found section [" + std::string(name) +
-                               "] again, expected it once (first at line " +
-                               std::to_string(known->where.line) + ")");
-        section = static_cast<std::size_t>(known - ini.sections.data());
+      } else if (const auto known = number.find(name); known != number.end()) {
+        section = known->second;
+        problems.add(here, "found section [" + shown(name) + "] again, expected it once (first at line " +
+                               std::to_string(ini.sections[section].where.line) + ")");
       } else {
         section = ini.sections.size();
+        number.emplace(name, section);
         ini.sections.push_back({std::string(name), here, {}});
       }
       continue;
@@ -138,10 +147,9 @@ Ini parse_ini(std::string_view text, const std::string& source, Problems& proble
       problems.add(here, "found key '" + key + "' outside a section, expected [section] first");
     } else if (!skip_section) {
       IniSection& current = ini.sections[section];
-      if (const IniEntry* known = current.find(key))
-        problems.add(here, "found key '" + key + "' again in [" + current.name +
-                               "], expected it once (first at line " + std::to_string(known->where.line) +
-                               ")");
+      if (const auto [first, added] = first_line.try_emplace({section, key}, here.line); !added)
+        problems.add(here, "found key " + quoted(key) + " again in [" + shown(current.name) +
+                               "], expected it once (first at line " + std::to_string(first->second) + ")");
       else
         current.entries.push_back({key, std::string(trim(line.substr(equals + 1))), here});
     }

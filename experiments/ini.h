@@ -79,4 +79,8 @@ std::vector<std::string> split_list(std::string_view text);
 /// The text without white space at both ends.
 std::string_view trim(std::string_view text);
 
+/// The text as a message shows it: cut where it is long, control characters as '?'. What may stand in many
+/// messages must go through it: a long name times many messages would be more than memory holds.
+std::string shown(std::string_view text);
+
 }  // namespace proxbench

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <exception>
 #include <set>
@@ -36,6 +37,10 @@ TEST_P(MutationTest, SeedsAreReadOrRefused) {
 }
 
 TEST_P(MutationTest, MutationsOfValidInputAreReadOrRefused) {
+  // Line buffers would else be taken from the system and given back for each file, which takes most of the
+  // time.
+  mallopt(M_MMAP_THRESHOLD, 1 << 25);
+  mallopt(M_TRIM_THRESHOLD, 1 << 27);
   const FuzzTarget& target = fuzz_target(GetParam());
   const std::vector<std::string> seeds = target.seeds();
   Random random(1);
