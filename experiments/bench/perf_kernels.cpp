@@ -169,8 +169,8 @@ Body prox_qn_inner() {
   return [p] {
     Objective& objective = p->objective;
     Objective evaluator(p->data().x, objective.oracle(), objective.lambda(), 0.0, Parallel(1));
-    // All samples fall among the first iterations, which are sampled whatever the clock says.
-    Monitor monitor(evaluator, objective, {.max_iterations = 6});
+    // So few iterations, with kkt, are all sampled whatever the clock says.
+    Monitor monitor(evaluator, objective, {.max_iterations = 6, .sample_kkt = true});
     const SolverInfo& solver = solver_registry().find("prox-qn");
     Options options(solver.options);
     options.set("max_inner", "50");
