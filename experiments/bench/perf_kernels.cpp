@@ -116,11 +116,11 @@ Body select_gradient_body(const std::shared_ptr<Point>& p) {
   };
 }
 
-std::shared_ptr<Point> chain(Index labels, Index sequences) {
-  return std::make_shared<Point>(chain_data(labels, sequences, 2000, 50), "chain", 400);
+std::shared_ptr<Point> chain(Index labels, Index sequences, std::size_t weights = 400) {
+  return std::make_shared<Point>(chain_data(labels, sequences, 2000, 50), "chain", weights);
 }
-std::shared_ptr<Point> tree() {
-  return std::make_shared<Point>(tree_data(), "tree", 300);
+std::shared_ptr<Point> tree(std::size_t weights = 300) {
+  return std::make_shared<Point>(tree_data(), "tree", weights);
 }
 
 Body chain_value_only() {
@@ -136,7 +136,7 @@ Body chain_gradient() {
 }
 
 Body chain_advance() {
-  const auto p = chain(26, 200);
+  const auto p = chain(26, 5000);
   return [p, direction = p->scores] { p->objective.advance(p->scores, 0.5, direction); };
 }
 
@@ -252,15 +252,15 @@ const Kernel kKernels[] = {
     {"chain-forward-backward-26", [] { return infer_body(chain(26, 60)); }},
     {"chain-forward-backward-48", [] { return infer_body(chain(48, 30)); }},
     {"chain-forward-26", chain_value_only},
-    {"chain-scores", [] { return scores_body(chain(26, 200)); }},
+    {"chain-scores", [] { return scores_body(chain(26, 200, 10000)); }},
     {"chain-advance", chain_advance},
     {"chain-gradient", chain_gradient},
     {"chain-select-gradient", [] { return select_gradient_body(chain(26, 60)); }},
-    {"chain-partial-gradient", [] { return partial_gradient_body(chain(26, 200)); }},
+    {"chain-partial-gradient", [] { return partial_gradient_body(chain(26, 200, 10000)); }},
     {"tree-downward-upward", [] { return infer_body(tree()); }},
-    {"tree-scores", [] { return scores_body(tree()); }},
+    {"tree-scores", [] { return scores_body(tree(10000)); }},
     {"tree-select-gradient", [] { return select_gradient_body(tree()); }},
-    {"tree-partial-gradient", [] { return partial_gradient_body(tree()); }},
+    {"tree-partial-gradient", [] { return partial_gradient_body(tree(10000)); }},
     {"lbfgs-update", lbfgs_update},
     {"prox-qn-inner", prox_qn_inner},
     {"read-letters", read_letters},
