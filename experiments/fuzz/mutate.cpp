@@ -133,4 +133,18 @@ std::string mutate(const std::vector<std::string>& texts, Random& random) {
   return text;
 }
 
+std::string grow(const std::vector<std::string>& texts, std::size_t bytes, Random& random) {
+  const std::string& text = texts[random.below(texts.size())];
+  const Range range = random_line(text, random);
+  const std::string line = text.substr(range.begin, range.size);
+  const std::size_t at = random.below(line.size());
+  std::string out = text.substr(0, range.begin + range.size);
+  for (std::size_t i = 0; out.size() + text.size() < bytes; ++i) {
+    out.append(line, 0, at);
+    out += std::to_string(i);
+    out.append(line, at);
+  }
+  return out.append(text, range.begin + range.size);
+}
+
 }  // namespace proxbench

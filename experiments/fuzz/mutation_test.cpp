@@ -60,6 +60,18 @@ TEST_P(MutationTest, MutationsOfValidInputAreReadOrRefused) {
   EXPECT_GT(refusals.size(), 20u);
 }
 
+TEST_P(MutationTest, GrownInputIsReadOrRefused) {
+  constexpr int kGrown = 5;
+  constexpr std::size_t kBytes = 100'000;
+  const FuzzTarget& target = fuzz_target(GetParam());
+  Random random(2);
+  for (int i = 0; i < kGrown; ++i) {
+    const std::string input = grow(target.seeds(), kBytes, random);
+    const std::string end = outcome(target, input);
+    ASSERT_FALSE(end.starts_with("DEFECT")) << "input " << i << ": " << end << "\n" << input.substr(0, 1000);
+  }
+}
+
 std::vector<std::string> names() {
   std::vector<std::string> out;
   for (const FuzzTarget& target : fuzz_targets()) out.push_back(target.name);
@@ -68,6 +80,15 @@ std::vector<std::string> names() {
 
 INSTANTIATE_TEST_SUITE_P(Readers, MutationTest, testing::ValuesIn(names()),
                          [](const auto& test) { return test.param; });
+
+TEST(Mutate, GrowsOneLineOverManyNumbers) {
+  Random random(3);
+  const std::string text = grow({"line\n"}, 100, random);
+  EXPECT_LE(text.size(), 100u);
+  EXPECT_GT(text.size(), 80u);
+  EXPECT_EQ(text.substr(0, 5), "line\n");
+  for (const char* number : {"0", "1", "9"}) EXPECT_NE(text.find(number), text.npos);
+}
 
 TEST(Mutate, GivesTheSameForTheSameSeed) {
   const std::vector<std::string> texts = {"a = 1\nb = 2\n", "c\n"};

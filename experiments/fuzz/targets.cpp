@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -42,10 +43,12 @@ void feed_ini(std::string_view input) {
   Problems problems;
   Ini ini = parse_ini(parts[0], "input.ini", problems);
   for (std::size_t i = 1; i < parts.size(); ++i) apply_override(ini, std::string(parts[i]), problems);
+  std::set<std::string> names;
   for (const IniSection& section : ini.sections) {
-    require(ini.find(section.name) == &section, "each section stands once");
+    require(names.insert(section.name).second, "each section stands once");
+    std::set<std::string> keys;
     for (const IniEntry& entry : section.entries) {
-      require(section.find(entry.key) == &entry, "each key of a section stands once");
+      require(keys.insert(entry.key).second, "each key of a section stands once");
       for (const std::string& item : split_list(entry.value))
         require(trim(item) == item, "items are trimmed");
     }
