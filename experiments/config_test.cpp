@@ -179,7 +179,7 @@ TEST(Config, ThePapersNumbersMustMatchLambdas) {
   const std::string text = kGood + std::string(kPaper);
   EXPECT_THAT(error_of(text, {"paper.nnz=1"}),
               HasSubstr("[paper] nnz: found 1 values, expected 2: one for each of lambda"));
-  EXPECT_THAT(error_of(text, {"paper.lambda=7,50,8", "paper.nnz=", "paper.accuracy="}),
+  EXPECT_THAT(error_of(text, {"paper.lambda=7,50,8", "paper.nnz=1,1,1", "paper.accuracy=1,1,1"}),
               HasSubstr("[paper] lambda: found 7, 8, expected one of [experiment] lambda = 50, 100"));
   EXPECT_THAT(error_of(text, {"paper.accuracy=0.5, 1.5"}), HasSubstr("found '1.5', expected a finite real"));
   EXPECT_THAT(error_of(text, {"experiment.lambda=100"}),
