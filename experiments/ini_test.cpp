@@ -1,5 +1,6 @@
 #include "experiments/ini.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,8 +51,8 @@ TEST(Ini, ManySectionsAndKeysTakeNoQuadraticTime) {
   constexpr std::size_t kMany = 200'000;
   std::string sections, keys = "[a]\n";
   for (std::size_t i = 0; i < kMany; ++i) {
-    sections += "[s" + std::to_string(i) + "]\n";
-    keys += "k" + std::to_string(i) + "=\n";
+    sections += fmt::format("[s{}]\n", i);
+    keys += fmt::format("k{}=\n", i);
   }
   Problems problems;
   EXPECT_EQ(parse_ini(sections, "f.ini", problems).sections.size(), kMany);
