@@ -182,9 +182,14 @@ bool parse_integer(std::string_view text, std::int64_t& out) {
 }
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
+  // Nobody mistypes longer names, and the distance of two takes the product of their lengths.
+  constexpr std::size_t kLongest = 100;
   std::string best;
+  if (word.size() > kLongest) return best;
   std::size_t best_distance = 1 + word.size() / 3 + 1;
   for (const std::string& candidate : candidates) {
+    if (candidate.size() >= word.size() + best_distance)
+      continue;  // the distance is at least what it is longer
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best = candidate;

@@ -66,7 +66,8 @@ class Options {
 bool parse_real(std::string_view text, double& out);
 bool parse_integer(std::string_view text, std::int64_t& out);
 
-/// The candidate nearest to `word` by edit distance, or "" where none is near (distance > 1 + length/3).
+/// The candidate nearest to `word` by edit distance, or "" where none is near (distance > 1 +
+/// length/3) or the word has more than 100 characters.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 /// " (did you mean 'x'?)" or "".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);

@@ -154,6 +154,12 @@ TEST(NearestName, FindsNearNamesOnly) {
   EXPECT_EQ(did_you_mean("owlqn", names), " (did you mean 'owl-qn'?)");
 }
 
+TEST(NearestName, LongNamesTakeNoQuadraticTime) {
+  const std::string word(1'000'000, 'a'), other = word + 'b';
+  EXPECT_EQ(nearest_name(word, {other}), "");
+  EXPECT_EQ(nearest_name("owlqn", {other, "owl-qn"}), "owl-qn");
+}
+
 TEST(Options, AutoMayStandForARealNumberWhereTheTableSaysSo) {
   const OptionTable table = {{.name = "rate",
                               .type = OptionType::kReal,

@@ -70,6 +70,12 @@ TEST(Config, WrittenOutReadsBackToTheSame) {
   EXPECT_EQ(parse_config(text, "again.ini", "").to_ini(), text);
 }
 
+TEST(Config, AValueThatEndsWithABackslashReadsBackToTheSame) {
+  const ExperimentConfig config = parse_config(kGood, "c.ini", "", {"experiment.title=a folder\\"});
+  EXPECT_EQ(config.title, "a folder\\");
+  EXPECT_EQ(parse_config(config.to_ini(), "again.ini", "").to_ini(), config.to_ini());
+}
+
 TEST(Config, OverridesWin) {
   const ExperimentConfig config = parse_config(
       kGood, "c.ini", "", {"experiment.lambda=3", "solver.deep.memory=5", "solver.owl-qn.tol=1e-2"});
@@ -215,6 +221,8 @@ TEST(Config, ThePapersNumbersMustMatchLambdas) {
   const std::string text = kGood + std::string(kPaper);
   EXPECT_THAT(error_of(text, {"paper.nnz=1"}),
               HasSubstr("[paper] nnz: found 1 values, expected 2: one for each of lambda"));
+  EXPECT_THAT(error_of(text, {"paper.lambda=7,50,8", "paper.nnz=1,1,1", "paper.accuracy=1,1,1"}),
+              HasSubstr("[paper] lambda: found 7, 8, expected one of [experiment] lambda = 50, 100"));
   EXPECT_THAT(error_of(text, {"paper.accuracy=0.5, 1.5"}), HasSubstr("found '1.5', expected a finite real"));
   EXPECT_THAT(error_of(text, {"experiment.lambda=100"}),
               HasSubstr("c.ini:21:10: [paper] lambda: found 50, expected one of [experiment] lambda = 100"));
@@ -231,6 +239,14 @@ TEST(Config, APresentationTellsWhichDataSetsDifferOnlyByTheirSeed) {
   EXPECT_EQ(presentation.sources.at("a"), presentation.sources.at("b"));
   EXPECT_NE(presentation.sources.at("a"), presentation.sources.at("c"));
   EXPECT_TRUE(load_presentation(folder / "none.ini").sources.empty());
+}
+
+TEST(Config, MessagesStayShortWhereNamesAreLong) {
+  std::string text = std::string(kGood) + "[solver." + std::string(10'000, 's') + "]\nsolver = prox-qn\n";
+  for (int i = 0; i < 1000; ++i) text += "k" + std::to_string(i) + " = 1\n";
+  const std::string error = error_of(text);
+  EXPECT_THAT(error, HasSubstr("c.ini: 1000 errors"));
+  EXPECT_LT(error.size(), 1'000'000u);
 }
 
 TEST(Config, SaysWhatIsMissing) {

@@ -1,5 +1,6 @@
 #include "experiments/ini.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -173,6 +174,29 @@ TEST(Ini, TextInMemoryIncludesNothingUnlessAFolderIsGiven) {
   read_includes(ini, folder.path(), problems);
   EXPECT_TRUE(problems.empty());
   EXPECT_EQ(ini.find("a")->find("x")->value, "1");
+}
+
+TEST(Ini, ManySectionsAndKeysTakeNoQuadraticTime) {
+  constexpr std::size_t kMany = 200'000;
+  std::string sections, keys = "[a]\n";
+  for (std::size_t i = 0; i < kMany; ++i) {
+    sections += fmt::format("[s{}]\n", i);
+    keys += fmt::format("k{}=\n", i);
+  }
+  Problems problems;
+  EXPECT_EQ(parse_ini(sections, "f.ini", problems).sections.size(), kMany);
+  EXPECT_EQ(parse_ini(keys, "f.ini", problems).sections[0].entries.size(), kMany);
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST(Ini, LongNamesAreCutInMessages) {
+  Problems problems;
+  std::string text = "[" + std::string(10'000, 's') + "]\nk=\n";
+  for (int i = 0; i < 1000; ++i) text += "k=\n";
+  parse_ini(text, "f.ini", problems);
+  ASSERT_EQ(problems.lines().size(), 1000u);
+  EXPECT_EQ(problems.lines()[0], "f.ini:3:1: found key 'k' again in [" + std::string(60, 's') +
+                                     "...], expected it once (first at line 2)");
 }
 
 TEST(Ini, OverridesReplaceAndAdd) {

@@ -1,5 +1,7 @@
 #include "oracles/chain.h"
 
+#include <unistd.h>
+
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -100,6 +102,21 @@ void accumulate_outer(const double* a, const double* b, std::size_t n, std::size
   }
 }
 
+/// Throws Error where transition scores, their exponentials both ways and their gradient cannot fit into this
+/// machine: a file of another format easily has a label of its own on each line.
+void require_memory(Index labels) {
+  constexpr double kGigabyte = 1e9;
+  const double needed = 4.0 * sizeof(double) * labels * labels;
+  const double present =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  if (needed > present)
+    throw Error("chain oracle: found " + std::to_string(labels) + " labels, whose transitions take " +
+                    std::to_string(std::llround(needed / kGigabyte)) +
+                    " GB, expected what fits into this machine's " +
+                    std::to_string(std::llround(present / kGigabyte)) + " GB",
+                ErrorKind::kInput);
+}
+
 }  // namespace
 
 /// The transition scores, and in the linear domain their exponentials both ways.
@@ -137,6 +154,7 @@ void ChainOracle::Sequences::cut() {
 
 ChainOracle::ChainOracle(const Dataset& data) : outputs_(data.outputs()) {
   if (outputs_ == 0) throw Error("chain oracle: no labels");
+  require_memory(outputs_);
   for (std::size_t i = 0; i + 1 < data.begin.size(); ++i)
     if (data.begin[i] == data.begin[i + 1])
       throw Error("chain oracle: sequence " + std::to_string(i) + " is empty");

@@ -21,7 +21,8 @@ class ChainOracle final : public Oracle {
   /// below e^-100 of the total.
   static constexpr double kLinearRange = 600.0;
 
-  /// Takes the instances' boundaries and gold labels. Throws Error on an empty instance or no label.
+  /// Takes the instances' boundaries and gold labels. Throws Error on an empty instance, no label, or labels
+  /// whose transitions exceed the memory of this machine.
   explicit ChainOracle(const Dataset& data);
 
   Index outputs() const override { return outputs_; }

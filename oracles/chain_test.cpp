@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 #include <tuple>
 
 #include "core/error.h"
@@ -316,6 +317,22 @@ TEST(Chain, SameBitsForAnyThreadsAndBackEnd) {
       EXPECT_EQ(residual.values, first.values);
       EXPECT_EQ(residual.extra, first.extra);
     }
+}
+
+TEST(Chain, RefusesLabelsWhoseTransitionsExceedTheMachine) {
+  Dataset data;
+  Vocabulary names;
+  names.outputs.resize(2'000'000);  // 128 TB
+  data.vocabulary = std::make_shared<Vocabulary>(std::move(names));
+  try {
+    const ChainOracle oracle(data);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_TRUE(std::string_view(error.what())
+                    .starts_with("chain oracle: found 2000000 labels, whose transitions take 128000 GB"))
+        << error.what();
+  }
 }
 
 TEST(Chain, RefusesWhatItCannotDo) {

@@ -132,13 +132,12 @@ TreeOracle::TreeOracle(const Dataset& data) : tree_(data.hierarchy), gold_(data.
   }
   path_begin_.push_back(0);
   for (Index k = 0; k < outputs(); ++k) {
-    if (!tree_->leaf(k)) inner_.push_back(k);
-    if (tree_->parent(k) != Hierarchy::kNone) {
-      const std::size_t above = path_begin_[tree_->parent(k)],
-                        end = path_begin_[tree_->parent(k) + std::size_t{1}];
-      for (std::size_t i = above; i < end; ++i) path_.push_back(Index{path_[i]});
+    if (tree_->leaf(k)) {
+      for (Index node = k; node != Hierarchy::kNone; node = tree_->parent(node)) path_.push_back(node);
+      std::reverse(path_.begin() + static_cast<std::ptrdiff_t>(path_begin_.back()), path_.end());
+    } else {
+      inner_.push_back(k);
     }
-    path_.push_back(k);
     path_begin_.push_back(path_.size());
   }
 }

@@ -54,9 +54,10 @@ class TreeOracle final : public Oracle {
  private:
   struct Collapsed;
   struct Block;
-  /// The nodes from the top to this one.
-  std::span<const Index> path_of(Index node) const {
-    return {path_.data() + path_begin_[node], path_.data() + path_begin_[node + std::size_t{1}]};
+  /// The nodes from the top to this leaf. Inner nodes have none: on a deep tree they would take quadratic
+  /// memory.
+  std::span<const Index> path_of(Index leaf) const {
+    return {path_.data() + path_begin_[leaf], path_.data() + path_begin_[leaf + std::size_t{1}]};
   }
   void require_gold() const;
   Collapsed collapse(const ScorePoint& at) const;

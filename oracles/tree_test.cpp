@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -357,6 +358,16 @@ TEST(TreeOracle, SameBitsForAnyThreadsAndBackEnd) {
       if (first.empty()) first = out;
       EXPECT_EQ(out, first) << threads;
     }
+}
+
+TEST(TreeOracle, ADeepTreeTakesNoQuadraticMemory) {
+  constexpr Index kDepth = 300'000;
+  std::vector<Index> parent(kDepth, kNone);
+  std::iota(parent.begin() + 1, parent.end(), Index{0});
+  const Problem problem(parent, 1, 1, 1);
+  const auto path = problem.oracle->gold_outputs(0);
+  ASSERT_EQ(path.size(), kDepth);
+  EXPECT_TRUE(std::is_sorted(path.begin(), path.end()));
 }
 
 TEST(TreeOracle, RejectsWhatItCannotMean) {

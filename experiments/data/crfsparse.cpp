@@ -1,6 +1,5 @@
 #include "experiments/data/crfsparse.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -66,7 +65,7 @@ DataPair read_crfsparse(const DataFiles& files, const Options& options) {
 
 std::vector<std::string> read_label_template(const std::string& path) {
   LineReader in(path);
-  std::vector<std::string> labels;
+  NameIndex labels;
   std::string_view line;
   bool inside = false;
   while (in.next(line)) {
@@ -80,14 +79,13 @@ std::vector<std::string> read_label_template(const std::string& path) {
       break;
     }
     for (; !word.empty(); word = take_word(line)) {
-      if (std::find(labels.begin(), labels.end(), word) != labels.end())
-        in.fail("label " + in_quotes(word) + " a second time", "each label once");
-      labels.emplace_back(word);
+      if (labels.find(word)) in.fail("label " + in_quotes(word) + " a second time", "each label once");
+      labels.intern(word);
     }
   }
   if (!inside) in.fail_empty("'label:' and the labels");
-  if (labels.empty()) in.fail("no labels", "labels after 'label:'");
-  return labels;
+  if (labels.names().empty()) in.fail("no labels", "labels after 'label:'");
+  return labels.names();
 }
 
 DataFormatInfo crfsparse_format() {

@@ -68,6 +68,13 @@ TEST(Crfsparse, MalformedTemplatesAreErrors) {
   EXPECT_EQ(template_error(""), " found an empty file, expected 'label:' and the labels");
 }
 
+TEST(Crfsparse, ATemplateWithManyLabelsTakesNoQuadraticTime) {
+  constexpr std::size_t kMany = 200'000;
+  std::string text = "label:\n";
+  for (std::size_t i = 0; i < kMany; ++i) text += "L" + std::to_string(i) + "\n";
+  EXPECT_EQ(read_label_template(TempFile(text).path()).size(), kMany);
+}
+
 TEST(Crfsparse, WithAHierarchyItReadsDocuments) {
   const TempFile tree("1 3\n1 4\n2\n", "cat_hier.txt"), train("4 0:0.5 7:2\n2 3:-1 0:1\n"),
       test("3 7:0.25 9:1\n");

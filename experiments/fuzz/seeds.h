@@ -1,0 +1,19 @@
+#pragma once
+/// Small valid inputs of each fuzz target (targets.h says how they are laid out), made here: no data of
+/// others.
+
+#include <string>
+#include <vector>
+
+namespace proxbench {
+
+std::vector<std::string> ini_seeds();
+std::vector<std::string> config_seeds();
+std::vector<std::string> ocr_seeds();
+std::vector<std::string> lshtc_seeds();
+std::vector<std::string> crfsuite_seeds();
+std::vector<std::string> libsvm_seeds();
+std::vector<std::string> crfsparse_seeds();
+std::vector<std::string> model_seeds();
+
+}  // namespace proxbench
