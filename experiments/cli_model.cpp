@@ -1,6 +1,8 @@
 /// `predict` and `certify`: what a stored model says about data, and how good it is.
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "core/error.h"
 #include "experiments/cli.h"
 #include "experiments/model.h"
@@ -142,7 +144,9 @@ void certify_model(const ModelCommand& command) {
   Objective objective = data.objective(lambda, mu);
   const double kkt_at_zero = certify(objective, {}).kkt;
   const Certificate c = certify(objective, w);
-  nlohmann::ordered_json summary = certificate_summary(data, lambda, mu, c, kkt_at_zero, w);
+  const double accuracy =
+      data.test_set() ? data.test_set()->accuracy(w) : std::numeric_limits<double>::quiet_NaN();
+  nlohmann::ordered_json summary = certificate_summary(data, lambda, mu, c, kkt_at_zero, accuracy);
   command.json.write(summary);
   if (command.quiet || command.json.to_stdout()) return;
   fmt::print("objective {:.10g} = loss {:.10g} + {:g} * {:.10g}{}\n", c.objective, c.loss, lambda, c.l1,

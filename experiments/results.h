@@ -16,7 +16,8 @@
 ///     reason       why it failed, null where it did not
 ///     run          experiment, dataset, lambda, solver, label, repetition, seed, options, time_limit,
 ///                  max_iterations, data_digest, description, reference_objective, reference_kkt, kkt_at_zero
-///     timing       load_seconds, setup_seconds, warm_up_seconds, sampling_seconds, wall_seconds (of the
+///     timing       load_seconds, setup_seconds, warm_up_seconds, sampling_seconds, certify_seconds,
+///     wall_seconds (of the
 ///                  process), comparable, not_comparable_because (null or text), cpus (list of numbers),
 ///                  environment (list of NAME=value, set for the process)
 ///     key          what a second `run` compares, see experiments/cache.h

@@ -27,7 +27,7 @@ CREATE TABLE runs (
   lambda REAL, mu REAL, solver TEXT, label TEXT, repetition INTEGER, seed INTEGER, status TEXT, reason TEXT,
   objective REAL, loss REAL, l1 REAL, nnz INTEGER, kkt REAL, relative_kkt REAL, reference_objective REAL,
   difference REAL, iterations INTEGER, passes REAL, seconds REAL, cpu_seconds REAL, load_seconds REAL,
-  setup_seconds REAL, warm_up_seconds REAL, sampling_seconds REAL, wall_seconds REAL, comparable INTEGER,
+  setup_seconds REAL, warm_up_seconds REAL, sampling_seconds REAL, certify_seconds REAL, wall_seconds REAL, comparable INTEGER,
   peak_rss_bytes INTEGER, threads INTEGER, backend TEXT, test_accuracy REAL, machine TEXT, machine_id TEXT,
   time TEXT, manifest TEXT);
 CREATE TABLE samples (
@@ -191,6 +191,7 @@ void insert_run(Database& database, const fs::path& out, const StoredRun& run) {
                                               timing("setup_seconds"),
                                               timing("warm_up_seconds"),
                                               timing("sampling_seconds"),
+                                              timing("certify_seconds"),
                                               timing("wall_seconds"),
                                               run.comparable,
                                               top("peak_rss_bytes"),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <cmath>
 #include <thread>
 
 #include "core/reduction.h"
@@ -104,9 +105,11 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
       solver->solve({objective, monitor, start, settings.tol, outcome.kkt_at_zero, settings.seed});
   monitor.finish(result.iterations, result.w, result.working_set);
 
+  const double ended = wall_seconds();
   outcome.status = result.status;
   outcome.trace = monitor.trace();
   outcome.certificate = certify(evaluator, result.w);
+  outcome.certify_seconds = wall_seconds() - ended;
   outcome.w = reduced != nullptr ? expand_features(result.w, reduced->kept, data.train().x.features(),
                                                    data.train().outputs())
                                  : std::move(result.w);
@@ -114,7 +117,7 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
 
   nlohmann::ordered_json& summary = outcome.summary;
   summary = certificate_summary(data, settings.lambda, settings.mu, outcome.certificate, outcome.kkt_at_zero,
-                                outcome.w);
+                                outcome.trace.back().test_accuracy);
   summary["features"] = data.train().x.features();
   summary["features_kept"] = objective.features();
   summary["solver"] = settings.solver;
@@ -126,6 +129,7 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   summary["setup_seconds"] = outcome.setup_seconds;
   summary["warm_up_seconds"] = outcome.warm_up_seconds;
   summary["sampling_seconds"] = monitor.sampling_seconds();
+  summary["certify_seconds"] = outcome.certify_seconds;
   const Audits& audits = monitor.audits();
   summary["audits"] = audits.count;
   summary["audit_max_difference"] = nullptr;
@@ -138,7 +142,7 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
 }
 
 nlohmann::ordered_json certificate_summary(const LoadedData& data, double lambda, double mu,
-                                           const Certificate& c, double kkt_at_zero, const SparseVector& w) {
+                                           const Certificate& c, double kkt_at_zero, double test_accuracy) {
   nlohmann::ordered_json summary;
   summary["solver"] = nullptr;
   summary["status"] = nullptr;
@@ -161,7 +165,7 @@ nlohmann::ordered_json certificate_summary(const LoadedData& data, double lambda
   summary["threads"] = data.parallel().threads();
   summary["backend"] = backend_name(data.parallel().backend());
   summary["test_accuracy"] = nullptr;
-  if (data.test_set()) summary["test_accuracy"] = data.test_set()->accuracy(w);
+  if (!std::isnan(test_accuracy)) summary["test_accuracy"] = test_accuracy;
   summary["data_digest"] = digest_text(data.train().digest);
   summary["description"] = data.train().description;
   return summary;

@@ -53,6 +53,7 @@ struct RunOutcome {
   /// Wall seconds before the solver was called, off the clock: feature reduction, buffers and kkt at w = 0;
   /// and those of RunSettings::warm_up.
   double setup_seconds = 0.0, warm_up_seconds = 0.0;
+  double certify_seconds = 0.0;  ///< wall seconds of the certificate at the end
   nlohmann::ordered_json summary;
 };
 
@@ -107,13 +108,15 @@ class LoadedData {
 /// fails, or where a loss that it gave is not that at its iterate (core/monitor.h).
 ///
 /// The summary has the keys of certificate_summary(), those of the run, and of what was off the clock:
-/// setup_seconds, warm_up_seconds, sampling_seconds (in the monitor), audits (losses of the solver that were
-/// checked) and audit_max_difference (their largest relative difference, null without audits).
+/// setup_seconds, warm_up_seconds, sampling_seconds (in the monitor), certify_seconds, audits (losses of the
+/// solver that were checked) and audit_max_difference (their largest relative difference, null without
+/// audits).
 RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks = {});
 
-/// What certify() says, under the keys of DESIGN section 5; what only a run knows is null.
+/// What certify() says, under the keys of DESIGN section 5; what only a run knows is null, as is a test
+/// accuracy of NaN.
 nlohmann::ordered_json certificate_summary(const LoadedData& data, double lambda, double mu,
-                                           const Certificate& c, double kkt_at_zero, const SparseVector& w);
+                                           const Certificate& c, double kkt_at_zero, double test_accuracy);
 
 /// What a model file must say about where it came from, so that `predict` and `certify` need not be told
 /// again.

@@ -127,7 +127,7 @@ void do_job(const Job& job, const fs::path& folder, const std::atomic<bool>& int
                                      *data.train().vocabulary, outcome.w, data.oracle().extra_weights()));
   nlohmann::ordered_json result = outcome.summary;
   result["timing"] = {{"load_seconds", load_seconds}};
-  for (const char* key : {"setup_seconds", "warm_up_seconds", "sampling_seconds"}) {
+  for (const char* key : {"setup_seconds", "warm_up_seconds", "sampling_seconds", "certify_seconds"}) {
     result["timing"][key] = result.value(key, nlohmann::ordered_json());
     result.erase(key);
   }

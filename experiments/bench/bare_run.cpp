@@ -1,0 +1,67 @@
+/// The run of a job.json without the harness: the solver with a monitor that takes no samples between the
+/// first and the last, no trace, no model, no process around it. What scripts/overhead compares with.
+#include <fmt/format.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/monitor.h"
+#include "experiments/data/readers.h"
+#include "experiments/files.h"
+#include "experiments/job.h"
+#include "experiments/trainer.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+Options options_from(const OptionTable& table, const std::map<std::string, std::string>& values) {
+  Options options(table);
+  for (const auto& [key, value] : values) options.set(key, value);
+  return options;
+}
+
+/// Prints, as JSON, the seconds on the clock and of the processor, and the objective that was reached.
+void run(const Job& job) {
+  const DataFormatInfo& format = data_format_registry().find(job.format);
+  const LoadedData data(format.read(job.files, options_from(format.options, job.data_options)),
+                        Parallel(job.threads, parse_backend(job.backend)));
+  const SolverInfo& solver = solver_registry().find(job.solver);
+  const LoadedData::Reduced& reduced = data.reduced(job.lambda);
+  Objective objective = data.objective(reduced, job.mu), evaluator = data.objective(reduced, job.mu);
+  const SparseVector start;
+  const double kkt_at_zero = certify(evaluator, start).kkt;
+  for (const double begin = wall_seconds(); wall_seconds() - begin < job.warm_up;) certify(evaluator, start);
+
+  MonitorOptions options;
+  options.max_iterations = job.max_iterations;
+  options.dense_samples = 0;
+  options.sample_growth = std::numeric_limits<double>::infinity();
+  Monitor monitor(evaluator, objective, options);
+  const SolveResult result = solver.make(options_from(solver.options, job.solver_options))
+                                 ->solve({objective, monitor, start, job.tol, kkt_at_zero, job.seed});
+  monitor.finish(result.iterations, result.w, result.working_set);
+  fmt::print("{}\n", nlohmann::json{{"seconds", monitor.seconds()},
+                                    {"cpu_seconds", monitor.cpu_seconds()},
+                                    {"samples", monitor.trace().size()},
+                                    {"objective", monitor.trace().back().objective}}
+                         .dump());
+}
+
+}  // namespace
+}  // namespace proxbench
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: proxbench_bare JOB.json\n");
+    return 2;
+  }
+  try {
+    proxbench::run(proxbench::Job::from_json(nlohmann::json::parse(proxbench::text_of(argv[1]))));
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}
