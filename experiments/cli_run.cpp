@@ -1,5 +1,6 @@
 /// `run` and `check`: experiments from a config.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "core/error.h"
 #include "experiments/cli.h"
@@ -97,7 +98,7 @@ void run(const RunCommand& command) {
     if (std::find(result.folders.begin(), result.folders.end(), stored.folder) != result.folders.end())
       summaries.push_back(nlohmann::ordered_json(stored.summary));
   command.json.write({{"experiment", config.name}, {"out", out.string()}, {"runs", summaries}});
-  make_curves(runs, out / "figures", curve_options(config.plot));
+  draw_figures_of_run(runs, out, presentation, [](const std::string& text) { spdlog::warn("{}", text); });
   if (!command.quiet && !command.json.to_stdout()) fmt::print("Results: {}\n", out.string());
   if (result.failed > 0) throw Error(fmt::format("{} of {} runs failed", result.failed, plan.size()));
 }

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "core/error.h"
+#include "core/options.h"
 #include "experiments/ini.h"
 
 namespace proxbench {
@@ -96,9 +97,10 @@ nlohmann::json read_json(const fs::path& file) {
 void use_stored_reference(const fs::path& out, StoredRun& run) {
   fs::path file = run.folder / "manifest.json";
   try {
-    if (!run.summary.contains("data_digest") || !run.summary.contains("mu")) return;
-    file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda,
-                          run.summary["mu"].get<double>());
+    const auto digest = run.summary.find("data_digest"), mu = run.summary.find("mu");
+    if (digest == run.summary.end() || !digest->is_string() || mu == run.summary.end() || !mu->is_number())
+      return;
+    file = reference_file(out, digest->get<std::string>(), run.lambda, mu->get<double>());
     if (std::error_code ignored; !fs::exists(file, ignored)) return;
     const nlohmann::json reference = read_json(file);
     run.reference_objective = reference.at("objective").get<double>();
@@ -106,6 +108,42 @@ void use_stored_reference(const fs::path& out, StoredRun& run) {
   } catch (const nlohmann::json::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), "the keys of a stored run or reference");
   }
+}
+
+/// `text` is what stands in `file`.
+std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
+  std::istringstream in(text);
+  std::string line;
+  std::uint64_t number = 1;
+  if (!std::getline(in, line) || line != trace_header())
+    throw Error::in_file(file.string(), 1, fmt::format("'{}'", line), fmt::format("'{}'", trace_header()));
+  std::vector<Sample> trace;
+  while (std::getline(in, line)) {
+    ++number;
+    const std::vector<std::string> fields = split_list(line);
+    if (fields.size() != columns().size())
+      throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
+                           std::to_string(columns().size()));
+    Sample sample;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const Column& column = columns()[i];
+      double value = 0.0;
+      if (!parse_field(fields[i], is_count(column), value))
+        throw Error::in_file(file.string(), number, fmt::format("{} '{}'", column.name, fields[i]),
+                             is_count(column) ? "a count" : "a number or an empty field");
+      column.set(sample, value);
+    }
+    trace.push_back(sample);
+  }
+  return trace;
+}
+
+/// As far as the process came that failed.
+std::vector<Sample> read_trace_of_failure(const fs::path& file) {
+  if (std::error_code ignored; !fs::exists(file, ignored)) return {};
+  std::string text = read_file(file);
+  text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
+  return text.empty() ? std::vector<Sample>{} : parse_trace(text, file);
 }
 
 StoredRun read_run(const fs::path& folder) {
@@ -135,7 +173,8 @@ StoredRun read_run(const fs::path& folder) {
   } catch (const nlohmann::json::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), "the keys of a run's summary");
   }
-  run.trace = read_trace(folder / "trace.csv");
+  const fs::path trace = folder / "trace.csv";
+  run.trace = failed_status(run.status) ? read_trace_of_failure(trace) : read_trace(trace);
   return run;
 }
 
@@ -174,6 +213,44 @@ fs::path reference_file(const fs::path& out, const std::string& data_digest, dou
   return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
 }
 
+std::string run_name(const StoredRun& run) {
+  return fmt::format("{}-lambda{}-{}-rep{}", run.dataset, run.lambda, run.label, run.repetition);
+}
+
+bool several_machines(const std::vector<StoredRun>& runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const StoredRun& run) { return run.machine != runs.front().machine; });
+}
+
+std::string series_name(const StoredRun& run, bool among_several_machines) {
+  if (!among_several_machines) return run.label;
+  return fmt::format("{} @ {}", run.label, run.machine.empty() ? "unknown machine" : run.machine);
+}
+
+void require_comparable(const std::vector<StoredRun>& runs, const std::string& instead) {
+  std::vector<std::string> names;
+  for (const StoredRun& run : runs)
+    if (!run.comparable) names.push_back(run_name(run));
+  if (names.empty()) return;
+  throw Error::usage(fmt::format("the timings of {} of {} runs are not comparable: {}; expected {}",
+                                 names.size(), runs.size(), fmt::join(names, ", "), instead));
+}
+
+std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
+                                       const std::vector<std::string>& labels) {
+  std::vector<std::string> known;
+  for (const StoredRun& run : runs)
+    if (std::find(known.begin(), known.end(), run.label) == known.end()) known.push_back(run.label);
+  for (const std::string& label : labels)
+    if (std::find(known.begin(), known.end(), label) == known.end())
+      throw Error::usage(fmt::format("solvers: found '{}', expected labels of the results: {}{}", label,
+                                     fmt::join(known, ", "), did_you_mean(label, known)));
+  std::vector<StoredRun> chosen;
+  for (const StoredRun& run : runs)
+    if (std::find(labels.begin(), labels.end(), run.label) != labels.end()) chosen.push_back(run);
+  return chosen;
+}
+
 std::vector<StoredRun> read_results(const fs::path& out) {
   const fs::path runs_folder = out / "runs";
   std::vector<StoredRun> runs;
@@ -206,37 +283,19 @@ std::string trace_line(const Sample& sample) {
 }
 
 std::vector<Sample> read_trace(const fs::path& file) {
-  std::istringstream in(read_file(file));
-  std::string line;
-  std::uint64_t number = 1;
-  if (!std::getline(in, line) || line != trace_header())
-    throw Error::in_file(file.string(), 1, fmt::format("'{}'", line), fmt::format("'{}'", trace_header()));
-  std::vector<Sample> trace;
-  while (std::getline(in, line)) {
-    ++number;
-    const std::vector<std::string> fields = split_list(line);
-    if (fields.size() != columns().size())
-      throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
-                           std::to_string(columns().size()));
-    Sample sample;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      const Column& column = columns()[i];
-      double value = 0.0;
-      if (!parse_field(fields[i], is_count(column), value))
-        throw Error::in_file(file.string(), number, fmt::format("{} '{}'", column.name, fields[i]),
-                             is_count(column) ? "a count" : "a number or an empty field");
-      column.set(sample, value);
-    }
-    trace.push_back(sample);
-  }
-  return trace;
+  return parse_trace(read_file(file), file);
+}
+
+const Sample* sample_at_target(const StoredRun& run, double target) {
+  const double best = run.reference_objective;
+  for (const Sample& sample : run.trace)
+    if ((sample.objective - best) / std::abs(best) <= target) return &sample;
+  return nullptr;
 }
 
 double seconds_to_target(const StoredRun& run, double target) {
-  const double best = run.reference_objective;
-  for (const Sample& sample : run.trace)
-    if ((sample.objective - best) / std::abs(best) <= target) return sample.seconds;
-  return kNaN;
+  const Sample* sample = sample_at_target(run, target);
+  return sample ? sample->seconds : kNaN;
 }
 
 void write_file_atomically(const fs::path& file, const std::string& text) {
