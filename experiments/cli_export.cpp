@@ -29,7 +29,9 @@ void add_export_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("export", "Write all stored runs into one CSV file");
   auto command = std::make_shared<ExportCommand>();
   sub->add_option("dir", command->folder, "results of `proxbench run`")->required()->type_name("DIR");
-  sub->add_option("--out", command->out, "the file; '-' for standard output")->required()->type_name("FILE.csv");
+  sub->add_option("--out", command->out, "the file; '-' for standard output")
+      ->required()
+      ->type_name("FILE.csv");
   sub->add_flag("--samples", command->samples, "a row for each sample of the traces, not for each run");
   sub->callback([command] { export_results(*command); });
 }

@@ -41,8 +41,7 @@ struct ReadFlags {
         ->type_name("REALS");
     sub.add_option("--solvers", solvers, "labels of the solvers that are shown, separated by commas [all]")
         ->type_name("NAMES");
-    sub.add_flag("--allow-not-comparable", allow_not_comparable,
-                 "show timings that are not comparable, too");
+    sub.add_flag("--allow-not-comparable", allow_not_comparable, "show timings that are not comparable, too");
   }
 
   std::vector<Source> read() const;
@@ -315,6 +314,8 @@ void draw_figures_of_run(const std::vector<StoredRun>& runs, const fs::path& out
                          const Presentation& presentation,
                          const std::function<void(const std::string&)>& warn) {
   Presentation drawn = presentation;
+  if (drawn.plot.quantities.empty()) std::erase(drawn.plot.kinds, "curves");
+  if (drawn.plot.kinds.empty()) return;
   try {
     if (contains(drawn.plot.x, "seconds")) require_comparable(runs, "x without seconds");
   } catch (const Error& error) {
@@ -335,20 +336,22 @@ void draw_figures_of_run(const std::vector<StoredRun>& runs, const fs::path& out
 
 void add_table_command(CLI::App& app) {
   {
-    CLI::App* sub = app.add_subcommand(
-        "table", "Write the tables of stored results to DIR/tables, and print them");
+    CLI::App* sub =
+        app.add_subcommand("table", "Write the tables of stored results to DIR/tables, and print them");
     auto command = std::make_shared<TableCommand>();
     command->read.add_to(*sub);
-    sub->add_option("--kind", command->kind,
-                    "what is printed: summary, of each DIR, or means, shifted geometric means over the problems "
-                    "of all DIRs [summary]")
+    sub->add_option(
+           "--kind", command->kind,
+           "what is printed: summary, of each DIR, or means, shifted geometric means over the problems "
+           "of all DIRs [summary]")
         ->check(CLI::IsMember({"summary", "means"}))
         ->type_name("NAME");
     sub->add_option("--format", command->format, "how it is printed: markdown, latex, csv [markdown]")
         ->check(CLI::IsMember({"markdown", "latex", "csv"}))
         ->type_name("NAME");
-    sub->add_option("--x", command->read.x,
-                    "costs whose means are taken: seconds, passes, iterations, separated by commas [the config's]")
+    sub->add_option(
+           "--x", command->read.x,
+           "costs whose means are taken: seconds, passes, iterations, separated by commas [the config's]")
         ->type_name("NAMES");
     sub->add_option("--shift", command->shift, "shift of the means [the config's]")
         ->check(CLI::PositiveNumber)

@@ -607,7 +607,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                         .min = 0},
                        {.name = "quantities",
                         .default_value = "objective, nnz, accuracy",
-                        .help = "list of what is drawn; empty: nothing",
+                        .help = "list of what the curves show; empty: no curves",
                         .choices = {"objective", "nnz", "accuracy"}},
                        {.name = "log_seconds",
                         .type = OptionType::kBool,

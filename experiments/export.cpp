@@ -49,10 +49,18 @@ std::vector<Column> columns() {
       {"status", [](const StoredRun& run) { return run.status; }},
   };
   // The numbers of a summary (DESIGN section 5, and what the harness adds).
-  for (const char* key :
-       {"reason", "mu", "tol", "d", "instances", "positions", "threads", "backend", "objective", "loss", "l1",
-        "nnz", "kkt", "relative_kkt", "dual", "gap", "relative_gap", "iterations", "passes", "seconds",
-        "cpu_seconds", "peak_rss_bytes", "test_accuracy"})
+  for (const char* key : {"reason",       "mu",
+                          "tol",          "d",
+                          "instances",    "positions",
+                          "threads",      "backend",
+                          "objective",    "loss",
+                          "l1",           "nnz",
+                          "kkt",          "relative_kkt",
+                          "dual",         "gap",
+                          "relative_gap", "iterations",
+                          "passes",       "seconds",
+                          "cpu_seconds",  "peak_rss_bytes",
+                          "test_accuracy"})
     all.push_back(stored(key, std::string("/") + key));
   for (const char* key : {"load_seconds", "setup_seconds", "warm_up_seconds", "sampling_seconds",
                           "wall_seconds", "not_comparable_because"})

@@ -1,6 +1,6 @@
 #pragma once
-/// Stored results as one CSV file (RFC 4180, lines end in "\n") for other programs. Numbers in full precision;
-/// an empty field is what was not measured or does not apply.
+/// Stored results as one CSV file (RFC 4180, lines end in "\n") for other programs. Numbers in full
+/// precision; an empty field is what was not measured or does not apply.
 
 #include <string>
 #include <vector>

@@ -46,7 +46,8 @@ TextTable means_table(const MeansGroup& group, const MeansOptions& options) {
   TextTable table;
   table.caption = fmt::format("Shifted geometric means of {} to a target, shift {:g}, PAR{:g}{}", set.measure,
                               options.shift, options.par, set.machine.empty() ? "" : ", on " + set.machine);
-  if (!set.comparable) table.notes.push_back("NOT COMPARABLE: seconds of runs whose timings are not comparable count here.");
+  if (!set.comparable)
+    table.notes.push_back("NOT COMPARABLE: seconds of runs whose timings are not comparable count here.");
   table.notes.push_back(
       fmt::format("{} problems: (experiment, data set, lambda, repetition).", set.problems.size()));
   table.head = {"solver"};
@@ -81,8 +82,8 @@ std::vector<MeansGroup> geometric_means(const std::vector<StoredRun>& runs, cons
   std::vector<MeansGroup> groups;
   for (const std::string& measure : options.measures)
     for (ProblemSet& set : problem_sets(runs, {.measure = measure,
-                                               .targets = options.targets,
-                                               .allow_not_comparable = options.allow_not_comparable})) {
+                                              .targets = options.targets,
+                                              .allow_not_comparable = options.allow_not_comparable})) {
       MeansGroup group{std::move(set), {}};
       for (std::size_t solver = 0; solver < group.set.solvers.size(); ++solver)
         group.rows.push_back(means_of(group.set, solver, options));
@@ -98,7 +99,8 @@ std::vector<TextTable> means_tables(const std::vector<MeansGroup>& groups, const
 }
 
 std::string csv_means(const std::vector<MeansGroup>& groups, const MeansOptions& options) {
-  std::string out = "measure,machine,solver,target,problems,reached,left_out,shift,par,shifted_geometric_mean\n";
+  std::string out =
+      "measure,machine,solver,target,problems,reached,left_out,shift,par,shifted_geometric_mean\n";
   for (const MeansGroup& group : groups)
     for (const MeansRow& row : group.rows)
       for (std::size_t i = 0; i < group.set.targets.size(); ++i)

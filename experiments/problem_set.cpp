@@ -97,8 +97,8 @@ class SetBuilder {
     for (const StoredRun* run : runs) {
       const auto solver = std::find(set_.solvers.begin(), set_.solvers.end(), run->label);
       const std::string folder = run->folder.parent_path().parent_path().string() + "\n" + run->experiment;
-      const auto [place, added] = places.try_emplace({folder, run->dataset, run->lambda, run->repetition},
-                                                     problems.size());
+      const auto [place, added] =
+          places.try_emplace({folder, run->dataset, run->lambda, run->repetition}, problems.size());
       if (added) problems.emplace_back(set_.solvers.size());
       problems[place->second][static_cast<std::size_t>(solver - set_.solvers.begin())] = run;
     }
@@ -188,9 +188,7 @@ std::vector<ProblemSet> problem_sets(const std::vector<StoredRun>& runs, const P
   const bool by_machine = measure.name == "seconds" && several_machines(runs);
   std::vector<std::pair<std::string, Runs>> machines;
   for (const StoredRun& run : runs) {
-    const std::string name = !by_machine           ? ""
-                             : run.machine.empty() ? "unknown machine"
-                                                   : run.machine;
+    const std::string name = !by_machine ? "" : run.machine.empty() ? "unknown machine" : run.machine;
     auto found =
         std::find_if(machines.begin(), machines.end(), [&](const auto& one) { return one.first == name; });
     if (found == machines.end()) found = machines.insert(found, {name, {}});

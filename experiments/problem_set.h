@@ -1,9 +1,9 @@
 #pragma once
-/// What each solver pays to reach each target on each problem, from stored results: what performance profiles,
-/// distributions of costs and means over problems are made of.
+/// What each solver pays to reach each target on each problem, from stored results: what performance
+/// profiles, distributions of costs and means over problems are made of.
 ///
-/// A problem is one (experiment, data set, lambda, repetition): costs are compared within one experiment only.
-/// Costs in seconds are also compared within one machine only.
+/// A problem is one (experiment, data set, lambda, repetition): costs are compared within one experiment
+/// only. Costs in seconds are also compared within one machine only.
 
 #include <set>
 #include <string>
@@ -37,7 +37,8 @@ struct Problem {
   std::vector<double> limits;
 };
 
-/// Problems that all solvers were run on; the solvers are all labels of the runs. A run that was skipped or interrupted was not run.
+/// Problems that all solvers were run on; the solvers are all labels of the runs. A run that was skipped or
+/// interrupted was not run.
 struct ProblemSet {
   std::string measure;
   std::string machine;  ///< empty: one machine, or of no matter

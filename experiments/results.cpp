@@ -166,7 +166,8 @@ StoredRun read_run(const fs::path& folder) {
     run.status = run.summary.at("status").get<std::string>();
     if (const auto timing = run.summary.find("timing"); timing != run.summary.end())
       run.comparable = timing->value("comparable", true);
-    if (const auto made = run.summary.find("provenance"); made != run.summary.end() && made->contains("machine"))
+    if (const auto made = run.summary.find("provenance");
+        made != run.summary.end() && made->contains("machine"))
       run.machine = made->at("machine").at("name").get<std::string>();
     run.reference_objective = real("reference_objective");
     run.reference_kkt = real("reference_kkt");

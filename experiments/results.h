@@ -68,20 +68,20 @@ bool several_machines(const std::vector<StoredRun>& runs);
 /// What runs are told apart by in tables and figures: the label, or "label @ machine" among several machines.
 std::string series_name(const StoredRun& run, bool among_several_machines);
 
-/// Throws Error (kUsage) that names the runs whose timings are not comparable, where there are any; `instead`:
-/// what the user can do.
+/// Throws Error (kUsage) that names the runs whose timings are not comparable, where there are any;
+/// `instead`: what the user can do.
 void require_comparable(const std::vector<StoredRun>& runs, const std::string& instead);
 
-/// The runs with these labels, in their order. Throws Error (kUsage) with a did-you-mean for a label that no run
-/// has.
+/// The runs with these labels, in their order. Throws Error (kUsage) with a did-you-mean for a label that no
+/// run has.
 std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
                                        const std::vector<std::string>& labels);
 
 /// All runs below OUT/runs, with the f* that OUT/references holds now (it may have been made again, tighter,
 /// since a run was stored; where it is gone, that of the run's summary), sorted by dataset, lambda, order of
 /// labels in the config, repetition. A run that failed may have no trace, and where its process died while it
-/// wrote one, the half line at its end is left out. Throws Error with file and line where a file is malformed,
-/// or where the folder holds no run.
+/// wrote one, the half line at its end is left out. Throws Error with file and line where a file is
+/// malformed, or where the folder holds no run.
 std::vector<StoredRun> read_results(const std::filesystem::path& out);
 
 /// Trace columns: seconds, cpu_seconds, iteration, passes, objective, loss, nnz, working_set, kkt,

@@ -53,7 +53,7 @@ std::string latex_text(const std::string& text) {
 std::string markdown_grid(const TextTable& table) {
   std::string out;
   const auto line = [&](const std::vector<std::string>& cells) {
-    for (const std::string& cell : cells) out += "| " + markdown_text(cell) + " ";
+    for (const std::string& cell : cells) out += fmt::format("| {} ", markdown_text(cell));
     out += "|\n";
   };
   line(table.head);
@@ -110,7 +110,7 @@ std::string markdown_document(const std::string& title, const std::vector<TextTa
 
 std::string latex_document(const std::string& title, const std::vector<TextTable>& tables) {
   std::string out = fmt::format("% {}\n% Needs \\usepackage{{booktabs}}.\n", title);
-  for (const TextTable& table : tables) out += "\n" + latex_tabular(table);
+  for (const TextTable& table : tables) out += fmt::format("\n{}", latex_tabular(table));
   return out;
 }
 

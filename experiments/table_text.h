@@ -18,8 +18,8 @@ struct TextTable {
 };
 
 /// Each ends with a line break. The Markdown and the HTML are the grid alone, without caption, notes and
-/// footnotes; the LaTeX is a tabular of the booktabs package with caption and notes in comments, and the footnotes
-/// in small print below.
+/// footnotes; the LaTeX is a tabular of the booktabs package with caption and notes in comments, and the
+/// footnotes in small print below.
 std::string markdown_grid(const TextTable& table);
 std::string html_grid(const TextTable& table);
 std::string latex_tabular(const TextTable& table);

@@ -88,9 +88,8 @@ RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableOption
   spread.setup_seconds = spread_over(timed, off_clock("setup_seconds"));
   spread.warm_up_seconds = spread_over(timed, off_clock("warm_up_seconds"));
   spread.sampling_seconds = spread_over(timed, off_clock("sampling_seconds"));
-  spread.preparation_seconds = spread_over(timed, [](const StoredRun& run) {
-    return timing(run, "load_seconds") + timing(run, "setup_seconds");
-  });
+  spread.preparation_seconds = spread_over(
+      timed, [](const StoredRun& run) { return timing(run, "load_seconds") + timing(run, "setup_seconds"); });
   return spread;
 }
 
@@ -257,10 +256,10 @@ std::vector<std::string> footnotes(const TableGroup& group) {
                                   row.repetitions, failure.status,
                                   failure.reason.empty() ? "" : ": " + failure.reason));
     if (row.not_comparable > 0)
-      notes.push_back(fmt::format(
-          "{}: the timings of {} of {} runs are not comparable (n/c) and left out{}.", row.label,
-          row.not_comparable, row.measured(),
-          row.not_comparable_because.empty() ? "" : ": " + row.not_comparable_because));
+      notes.push_back(
+          fmt::format("{}: the timings of {} of {} runs are not comparable (n/c) and left out{}.", row.label,
+                      row.not_comparable, row.measured(),
+                      row.not_comparable_because.empty() ? "" : ": " + row.not_comparable_because));
   }
   std::set<std::string> machines;
   for (const TableRow& row : group.rows) machines.insert(row.machine);
@@ -291,12 +290,12 @@ std::string csv_header(const TableOptions& options) {
 }
 
 std::string csv_row(const TableGroup& group, const TableRow& row, const TableOptions& options) {
-  std::string out = fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda,
-      csv_number(group.reference_objective), csv_number(group.reference_kkt), csv_field(row.label),
-      csv_field(row.machine), csv_field(row.status), row.repetitions, row.failed(),
-      csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))), row.not_comparable,
-      csv_number(row.ratio));
+  std::string out =
+      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda,
+                  csv_number(group.reference_objective), csv_number(group.reference_kkt),
+                  csv_field(row.label), csv_field(row.machine), csv_field(row.status), row.repetitions,
+                  row.failed(), csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))),
+                  row.not_comparable, csv_number(row.ratio));
   for (const auto& [name, spread] : named_spreads(row, options)) {
     for (const double value : {spread.median, spread.q25, spread.q75, spread.min, spread.max})
       out += fmt::format(",{}", csv_cost(value));

@@ -24,8 +24,8 @@ struct TableOptions {
   bool allow_not_comparable = false;
 };
 
-/// Quartiles and range over the repetitions of what a TableRow tells. A target that a repetition never reached
-/// is infinitely far; what was not measured is left out.
+/// Quartiles and range over the repetitions of what a TableRow tells. A target that a repetition never
+/// reached is infinitely far; what was not measured is left out.
 struct RowSpreads {
   std::vector<Spread> seconds;  ///< to each target
   Spread final_difference, nnz, relative_kkt, iterations, passes, total_seconds, test_accuracy;
@@ -40,8 +40,8 @@ struct FailureCount {
   int count = 0;
 };
 
-/// One solver on one data set and lambda; numbers are medians over the repetitions that did not fail. NaN: not
-/// applicable or never.
+/// One solver on one data set and lambda; numbers are medians over the repetitions that did not fail. NaN:
+/// not applicable or never.
 struct TableRow {
   std::string label;    ///< series_name()
   std::string machine;  ///< empty: not told
@@ -79,8 +79,8 @@ std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, con
 std::string markdown_table(const std::vector<TableGroup>& groups, const TableOptions& options);
 /// A tabular of the booktabs package for each group.
 std::string latex_table(const std::vector<TableGroup>& groups, const TableOptions& options);
-/// One header line, full precision; for each quantity X the columns X (its median), X_q25, X_q75, X_min, X_max
-/// and X_n. An empty field is what is not there, "inf" what was never reached.
+/// One header line, full precision; for each quantity X the columns X (its median), X_q25, X_q75, X_min,
+/// X_max and X_n. An empty field is what is not there, "inf" what was never reached.
 std::string csv_table(const std::vector<TableGroup>& groups, const TableOptions& options);
 
 /// A quantity of a row under its name in files: "seconds_to_0.01", "nnz", "load_seconds", ...

@@ -38,7 +38,7 @@ struct Quantity {
   std::string axis;    ///< of the vertical axis
   std::string column;  ///< in the .tsv
   bool log_axis;
-  double floor;  ///< values at or below are not drawn
+  double floor;       ///< values at or below are not drawn
   double unmeasured;  ///< what NaN stands for in a median: an objective that is none has diverged
   std::function<double(const StoredRun&, const Sample&)> value;
 };
@@ -87,9 +87,9 @@ struct Band {
 struct Panel {
   const Quantity& quantity;
   const Abscissa& abscissa;
-  bool machines;    ///< there are several
-  Group group;      ///< all runs of the data set and lambda
-  Group traced;     ///< those with a trace: a block each in the .tsv
+  bool machines;                   ///< there are several
+  Group group;                     ///< all runs of the data set and lambda
+  Group traced;                    ///< those with a trace: a block each in the .tsv
   std::vector<std::size_t> lines;  ///< places in `traced`
   std::vector<Band> bands;         ///< further blocks in the .tsv
   std::string series(const StoredRun& run) const { return series_name(run, machines); }
@@ -236,8 +236,8 @@ std::string band_caption(const Panel& panel) {
   std::set<std::size_t> sizes;
   for (const Band& band : panel.bands) sizes.insert(band.runs);
   if (sizes.empty()) return "";
-  std::string out = fmt::format("\nLines: medians of n = {} repetitions; bands: 25 % to 75 % quantiles",
-                                fmt::join(sizes, ", "));
+  std::string out =
+      fmt::format("\nLines: medians of n = {} repetitions; bands: 25-75 %", fmt::join(sizes, ", "));
   if (*sizes.begin() < kFewRepetitions)
     out += fmt::format(" (n < {}: no more than the spread seen)", kFewRepetitions);
   return out + ".";
@@ -272,11 +272,18 @@ std::string caption_of(const Panel& panel) {
 
 // ---- files
 
+std::string band_line(const Panel& panel, const Band& band, double x, const BandPoint& values) {
+  const auto in_column = [&](int column) { return column == panel.abscissa.column ? tsv_number(x) : ""; };
+  return fmt::format("{}\tmedian\t{}\t{}\t{}\t{}\t{}\t{}\n", tsv_field(band.series), in_column(3),
+                     tsv_number(values.median), in_column(5), in_column(6), tsv_number(values.q25),
+                     tsv_number(values.q75));
+}
+
 /// A block of rows a run, then one a band, two blank lines between blocks; one header line.
 std::string data_text(const Panel& panel) {
   const bool bands = !panel.bands.empty();
-  std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses{}\n", panel.quantity.column,
-                                bands ? "\tq25\tq75" : "");
+  std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses{}\n",
+                                panel.quantity.column, bands ? "\tq25\tq75" : "");
   for (const StoredRun* run : panel.traced) {
     if (run != panel.traced.front()) out += "\n\n";
     for (const Sample& sample : run->trace)
@@ -286,13 +293,10 @@ std::string data_text(const Panel& panel) {
   }
   for (const Band& band : panel.bands) {
     out += "\n\n";
-    for (const BandPoint& point : band.points) {
-      const auto in_column = [&](int column) {
-        return column == panel.abscissa.column ? tsv_number(point.x) : "";
-      };
-      out += fmt::format("{}\tmedian\t{}\t{}\t{}\t{}\t{}\t{}\n", tsv_field(band.series), in_column(3),
-                         tsv_number(point.median), in_column(5), in_column(6), tsv_number(point.q25),
-                         tsv_number(point.q75));
+    for (std::size_t k = 0; k < band.points.size(); ++k) {
+      const BandPoint& point = band.points[k];
+      if (k > 0) out += band_line(panel, band, point.x, band.points[k - 1]);  // the corner before the step
+      out += band_line(panel, band, point.x, point);
     }
   }
   return out;
@@ -327,11 +331,12 @@ class PlotCommand {
 
   /// A band whose lower edge is below what can be drawn goes down to the floor, beyond the axis.
   void add_band(std::size_t i) {
-    curves_.push_back(fmt::format(
-        "{} using {}:{} with filledcurves notitle fillcolor rgb '{}' fillstyle transparent solid 0.2 noborder",
-        block(panel_.traced.size() + i), panel_.abscissa.column,
-        has_floor() ? "($7 > floor ? $7 : floor):($8 > floor ? $8 : 1/0)" : "7:8",
-        style(panel_.bands[i].series).colour));
+    curves_.push_back(
+        fmt::format("{} using {}:{} with filledcurves notitle fillcolor rgb '{}' fillstyle transparent solid "
+                    "0.2 noborder",
+                    block(panel_.traced.size() + i), panel_.abscissa.column,
+                    has_floor() ? "($7 > floor ? $7 : floor):($8 > floor ? $8 : 1/0)" : "7:8",
+                    style(panel_.bands[i].series).colour));
   }
   void add_line(const std::string& series, std::size_t i) {
     const LineStyle line = style(series);
@@ -344,16 +349,18 @@ class PlotCommand {
   void add_cross(std::size_t i) {
     const int last = last_drawn(panel_, *panel_.traced[i]);
     if (last < 0) return;
-    curves_.push_back(fmt::format(
-        "{} every ::{}::{} using {} notitle with points linecolor rgb '{}' pointtype 2 pointsize 2.2 linewidth 3",
-        block(i), last, last, shown(), style(panel_.series(*panel_.traced[i])).colour));
+    curves_.push_back(
+        fmt::format("{} every ::{}::{} using {} notitle with points linecolor rgb '{}' pointtype 2 pointsize "
+                    "2.2 linewidth 3",
+                    block(i), last, last, shown(), style(panel_.series(*panel_.traced[i])).colour));
   }
   void add_bound(double smallest) {
     double bound = kNaN;
     for (const StoredRun* run : panel_.traced) bound = std::fmax(bound, reference_bound(*run));
     if (panel_.quantity.name == "objective" && bound > smallest)
       curves_.push_back(fmt::format(
-          "{:.3g} with lines title 'accuracy of f*' linecolor rgb '#7F7F7F' linewidth 1.5 dashtype 3", bound));
+          "{:.3g} with lines title 'accuracy of f*' linecolor rgb '#7F7F7F' linewidth 1.5 dashtype 3",
+          bound));
   }
 
   std::string file_;

@@ -24,6 +24,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostNames = 4;
 /// A ratio axis shows at least this.
 constexpr double kLeastRatio = 2.0;
+/// Below this it has ticks between powers of 2.
+constexpr double kNarrowRatios = 4.5;
 
 /// The distribution function of one solver.
 struct Staircase {
@@ -82,8 +84,8 @@ Chart profile_chart(const ProblemSet& set, std::size_t target) {
     infinite += static_cast<std::size_t>(std::count(of_solver.begin(), of_solver.end(), kInfinity));
     chart.solvers.push_back({set.solvers[solver], distribution_of(std::move(of_solver))});
   }
-  chart.caption = fmt::format("A run that failed or never got there has an infinite ratio: {} of {}.", infinite,
-                              set.problems.size() * set.solvers.size());
+  chart.caption = fmt::format("A run that failed or never got there has an infinite ratio: {} of {}.",
+                              infinite, set.problems.size() * set.solvers.size());
   return chart;
 }
 
@@ -139,7 +141,7 @@ std::string data_text(const Chart& chart, double left, double right) {
 
 /// Lines that lie on each other stay visible: later ones are thinner.
 std::string plot_text(const Chart& chart, const std::map<std::string, std::size_t>& places) {
-  constexpr double kThick = 5.0, kThin = 2.0;
+  constexpr double kThick = 4.5, kThin = 2.0;
   std::vector<std::string> curves;
   const auto count = static_cast<double>(chart.solvers.size());
   for (std::size_t i = 0; i < chart.solvers.size(); ++i) {
@@ -154,8 +156,7 @@ std::string plot_text(const Chart& chart, const std::map<std::string, std::size_
 }
 
 std::string title_text(const Chart& chart, const ProblemSet& set) {
-  const bool synthetic =
-      std::any_of(set.descriptions.begin(), set.descriptions.end(), says_synthetic);
+  const bool synthetic = std::any_of(set.descriptions.begin(), set.descriptions.end(), says_synthetic);
   const std::string problems =
       fmt::format("{} problems: (experiment, data set, λ, repetition){}", set.problems.size(),
                   set.machine.empty() ? "" : ", on " + set.machine);
@@ -171,9 +172,10 @@ Figure make_figure(const Chart& chart, const ProblemSet& set,
   if (range.empty()) range.add(1.0);
   const double left = chart.ratios ? 1.0 : range.min / kMargin;
   const double right = kMargin * (chart.ratios ? std::max(range.max, kLeastRatio) : range.max);
-  std::string axes = "set yrange [0:1.02]\nset ytics 0.1\n";
+  std::string axes = "set yrange [-0.02:1.02]\nset ytics 0,0.1,1\n";
   if (chart.ratios) {
     axes += fmt::format("set logscale x 2\nset xrange [1:{:.6g}]\nset format x '%g'\n", right);
+    if (right < kNarrowRatios) axes += "set xtics (1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4)\n";
   } else {
     range.add(left);
     range.add(right);
@@ -206,11 +208,11 @@ void check(const std::vector<StoredRun>& runs, const ProfileOptions& options) {
 
 void require_problems(const ProblemSet& set) {
   if (!set.problems.empty()) return;
-  throw Error::usage(fmt::format("no problem that all of {} were run on{}; left out: {}; expected solvers that "
-                                 "have some in common",
-                                 fmt::join(set.solvers, ", "),
-                                 set.machine.empty() ? "" : " on " + set.machine,
-                                 set.left_out.empty() ? "none" : few_names(set.left_out)));
+  throw Error::usage(
+      fmt::format("no problem that all of {} were run on{}; left out: {}; expected solvers that "
+                  "have some in common",
+                  fmt::join(set.solvers, ", "), set.machine.empty() ? "" : " on " + set.machine,
+                  set.left_out.empty() ? "none" : few_names(set.left_out)));
 }
 
 }  // namespace
@@ -227,8 +229,8 @@ std::vector<fs::path> make_profiles(const std::vector<StoredRun>& runs, const fs
   };
   for (const std::string& measure : options.measures)
     for (const ProblemSet& set : problem_sets(runs, {.measure = measure,
-                                                     .targets = options.targets,
-                                                     .allow_not_comparable = options.allow_not_comparable})) {
+                                                    .targets = options.targets,
+                                                    .allow_not_comparable = options.allow_not_comparable})) {
       require_problems(set);
       for (const std::string& kind : options.kinds) {
         if (kind == "ecdf") draw(ecdf_chart(set), set);
