@@ -35,7 +35,8 @@ struct ReadFlags {
   void add_to(CLI::App& sub) {
     sub.add_option("dirs", folders, "results of `proxbench run`")->required()->type_name("DIR...");
     sub.add_option("--out", out,
-                   "folder for what is made of several DIRs together; one DIR: that folder itself")
+                   "folder for what is made of all DIRs together; each one's own tables and figures go into "
+                   "DIR where there are several [DIR where there is one]")
         ->type_name("OUT");
     sub.add_option("--targets", targets, "relative differences to f*, separated by commas [the config's]")
         ->type_name("REALS");
@@ -45,11 +46,15 @@ struct ReadFlags {
   }
 
   std::vector<Source> read() const;
-  /// Where goes what is made of all sources.
+  /// Where goes what is made of all sources together.
   fs::path out_folder() const {
     if (!out.empty()) return out;
     if (folders.size() == 1) return folders.front();
     throw Error::usage("--out: found none, expected a folder for what is made of several DIRs together");
+  }
+  /// Where goes what is made of one of them.
+  fs::path out_folder(const Source& source) const {
+    return folders.size() == 1 ? out_folder() : source.folder;
   }
 };
 
@@ -215,7 +220,7 @@ void table(const TableCommand& command) {
   nlohmann::ordered_json groups = nlohmann::ordered_json::array();
   for (const Source& source : sources) {
     const TableOptions options = table_options(source, command);
-    write_result_tables(source.runs, source.folder, source.presentation, options);
+    write_result_tables(source.runs, command.read.out_folder(source), source.presentation, options);
     for (nlohmann::ordered_json& group : table_json(source, options)) groups.push_back(std::move(group));
   }
   command.json.write(groups);
@@ -269,25 +274,34 @@ void check_kinds(const std::vector<std::string>& kinds) {
 }
 
 void plot(const PlotCommand& command) {
-  const fs::path out = command.read.out_folder();
   std::vector<Source> sources = command.read.read();
+  for (Source& source : sources) {
+    if (!command.kinds.empty()) source.presentation.plot.kinds = split_list(command.kinds);
+    check_kinds(source.presentation.plot.kinds);
+  }
+  ProfileOptions options = profile_options(sources.front().presentation);
+  options.allow_not_comparable = command.read.allow_not_comparable;
+  const bool together = !options.kinds.empty();
+  if (!together && command.read.folders.size() > 1 && !command.read.out.empty())
+    throw Error::usage(
+        "--out: found curves only, expected --kind with what is made of several DIRs together: "
+        "profile, ecdf");
+  const fs::path out = together ? command.read.out_folder() : fs::path();
+
   std::vector<fs::path> figures;
   for (Source& source : sources) {
     PlotConfig& config = source.presentation.plot;
-    if (!command.kinds.empty()) config.kinds = split_list(command.kinds);
-    check_kinds(config.kinds);
     if (!command.quantities.empty()) config.quantities = split_list(command.quantities);
     if (!command.repetitions.empty()) config.repetitions = command.repetitions;
     config.log_seconds = config.log_seconds || command.log_seconds;
     if (!contains(config.kinds, "curves")) continue;
-    CurveOptions options = curve_options(config);
-    options.allow_not_comparable = command.read.allow_not_comparable;
-    for (const fs::path& figure : make_curves(source.runs, source.folder / "figures", options))
+    CurveOptions curves = curve_options(config);
+    curves.allow_not_comparable = command.read.allow_not_comparable;
+    for (const fs::path& figure :
+         make_curves(source.runs, command.read.out_folder(source) / "figures", curves))
       figures.push_back(figure);
   }
-  ProfileOptions options = profile_options(sources.front().presentation);
-  options.allow_not_comparable = command.read.allow_not_comparable;
-  if (!options.kinds.empty())
+  if (together)
     for (const fs::path& figure : make_profiles(all_runs(sources), out / "figures", options))
       figures.push_back(figure);
   for (const fs::path& figure : figures) fmt::print("{}\n", figure.string());

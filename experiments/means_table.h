@@ -14,7 +14,7 @@
 namespace proxbench {
 
 struct MeansOptions {
-  std::string title;                                    ///< stands above the tables; may be empty
+  std::string title{};                                  ///< stands above the tables; may be empty
   std::vector<std::string> measures{"seconds"};         ///< a table each
   std::vector<double> targets{1e-2, 1e-4, 1e-6, 1e-8};  ///< relative differences to f*
   double shift = 1.0;                                   ///< in units of the measure; > 0

@@ -103,8 +103,10 @@ TEST_F(ReadCommands, SeveralFoldersAreComparedTogether) {
   EXPECT_THAT(read_text(folder / "all/figures/profile-0.001.tsv"), HasSubstr("a\t1\t0.5\na\t2\t1\n"));
   EXPECT_FALSE(fs::exists(folder / "one/figures"));
 
-  const Result curves = run("plot one two --kind curves --quantities nnz --out all");
+  const Result curves = run("plot one two --kind curves --quantities nnz");
   EXPECT_EQ(curves.out, "one/figures/d-lambda1-nnz.png\ntwo/figures/d-lambda1-nnz.png\n");
+  EXPECT_EQ(run("plot one two --kind curves --out all").status, 2);
+  EXPECT_EQ(run("plot one --quantities nnz --out else").out, "else/figures/d-lambda1-nnz.png\n");
   EXPECT_EQ(run("plot one --kind histogram").status, 2);
 
   const Result means = run("table one two --kind means --targets 1e-3 --out all");

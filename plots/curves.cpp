@@ -329,13 +329,14 @@ class PlotCommand {
   }
   LineStyle style(const std::string& series) const { return line_style(places_.at(series)); }
 
-  /// A band whose lower edge is below what can be drawn goes down to the floor, beyond the axis.
+  /// A band whose lower edge is below what can be drawn goes down to the floor; one that is below it as a
+  /// whole has no height there.
   void add_band(std::size_t i) {
     curves_.push_back(
         fmt::format("{} using {}:{} with filledcurves notitle fillcolor rgb '{}' fillstyle transparent solid "
                     "0.2 noborder",
                     block(panel_.traced.size() + i), panel_.abscissa.column,
-                    has_floor() ? "($7 > floor ? $7 : floor):($8 > floor ? $8 : 1/0)" : "7:8",
+                    has_floor() ? "($7 > floor ? $7 : floor):($8 > floor ? $8 : floor)" : "7:8",
                     style(panel_.bands[i].series).colour));
   }
   void add_line(const std::string& series, std::size_t i) {

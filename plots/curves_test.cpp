@@ -261,7 +261,7 @@ TEST_F(Curves, RepetitionsAreAMedianWithABand) {
                   ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t15\t\t\t7.5\t22.5"),
                   ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t20\t\t\t15\t25")));
   const std::string script = text_of(file("ocr-degree2-lambda100-nnz.gp"));
-  EXPECT_THAT(script, HasSubstr("index 2 using 3:($7 > floor ? $7 : floor):($8 > floor ? $8 : 1/0) with "
+  EXPECT_THAT(script, HasSubstr("index 2 using 3:($7 > floor ? $7 : floor):($8 > floor ? $8 : floor) with "
                                 "filledcurves notitle"));
   EXPECT_THAT(script, HasSubstr("index 2 using 3:($4 > floor ? $4 : 1/0) with linespoints"));
   EXPECT_THAT(script,

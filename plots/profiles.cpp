@@ -11,6 +11,7 @@
 #include "core/options.h"
 #include "experiments/problem_set.h"
 #include "experiments/statistics.h"
+#include "plots/curves.h"
 #include "plots/facts.h"
 #include "plots/figure.h"
 
@@ -25,7 +26,7 @@ constexpr std::size_t kMostNames = 4;
 /// A ratio axis shows at least this.
 constexpr double kLeastRatio = 2.0;
 /// Below this it has ticks between powers of 2.
-constexpr double kNarrowRatios = 4.5;
+constexpr double kNarrowRatios = 9.0;
 
 /// The distribution function of one solver.
 struct Staircase {
@@ -36,6 +37,7 @@ struct Staircase {
 /// What differs between profiles and distributions of costs.
 struct Chart {
   std::string name, title, x_label, y_label, caption;
+  double smallest_target;
   std::vector<Staircase> solvers;
   bool ratios;  ///< on the horizontal axis, from 1
 };
@@ -64,6 +66,19 @@ std::string common_caption(const ProblemSet& set) {
   return out;
 }
 
+/// The worst of what is known of any f*; 0: nothing is known.
+double reference_accuracy(const std::vector<StoredRun>& runs) {
+  double worst = 0.0;
+  for (const StoredRun& run : runs) worst = std::fmax(worst, reference_bound(run));
+  return worst;
+}
+
+std::string accuracy_caption(const Chart& chart, double accuracy) {
+  if (!(chart.smallest_target < accuracy)) return "";
+  return fmt::format("\nf* is proven to a relative accuracy of {:.1e} at worst: smaller targets say less.",
+                     accuracy);
+}
+
 // ---- the two kinds
 
 Chart profile_chart(const ProblemSet& set, std::size_t target) {
@@ -74,6 +89,7 @@ Chart profile_chart(const ProblemSet& set, std::size_t target) {
   chart.x_label = fmt::format("τ: {} over the least of any solver", set.measure);
   chart.y_label = "share of problems within τ";
   chart.ratios = true;
+  chart.smallest_target = set.targets[target];
   std::vector<std::vector<double>> costs;
   for (const Problem& problem : set.problems) costs.push_back(problem.costs[target]);
   const std::vector<std::vector<double>> ratios = performance_ratios(costs);
@@ -96,6 +112,7 @@ Chart ecdf_chart(const ProblemSet& set) {
   chart.x_label = set.measure;
   chart.y_label = "share of (problem, target) pairs";
   chart.ratios = false;
+  chart.smallest_target = *std::min_element(set.targets.begin(), set.targets.end());
   for (std::size_t solver = 0; solver < set.solvers.size(); ++solver) {
     std::vector<double> costs;
     for (const Problem& problem : set.problems)
@@ -156,16 +173,20 @@ std::string plot_text(const Chart& chart, const std::map<std::string, std::size_
 }
 
 std::string title_text(const Chart& chart, const ProblemSet& set) {
-  const bool synthetic = std::any_of(set.descriptions.begin(), set.descriptions.end(), says_synthetic);
+  const auto count = static_cast<std::size_t>(
+      std::count_if(set.descriptions.begin(), set.descriptions.end(), says_synthetic));
+  const std::string synthetic = count == 0                         ? ""
+                                : count == set.descriptions.size() ? "SYNTHETIC DATA: "
+                                                                   : "PARTLY SYNTHETIC DATA: ";
   const std::string problems =
       fmt::format("{} problems: (experiment, data set, λ, repetition){}", set.problems.size(),
                   set.machine.empty() ? "" : ", on " + set.machine);
-  return fmt::format("{{/:Bold {}{}}}{}{}", synthetic ? "SYNTHETIC DATA: " : "",
-                     set.comparable ? "" : "NOT COMPARABLE: ",
-                     "{/:Bold " + gnuplot_literal(chart.title) + "}", small_lines(problems));
+  return fmt::format("{{/:Bold {}{}{}}}{}", synthetic,
+                     set.comparable ? "" : "NOT COMPARABLE: ", gnuplot_literal(chart.title),
+                     small_lines(problems));
 }
 
-Figure make_figure(const Chart& chart, const ProblemSet& set,
+Figure make_figure(const Chart& chart, const ProblemSet& set, double accuracy,
                    const std::map<std::string, std::size_t>& places) {
   constexpr double kMargin = 1.15;
   Range range = range_of(chart);
@@ -175,7 +196,7 @@ Figure make_figure(const Chart& chart, const ProblemSet& set,
   std::string axes = "set yrange [-0.02:1.02]\nset ytics 0,0.1,1\n";
   if (chart.ratios) {
     axes += fmt::format("set logscale x 2\nset xrange [1:{:.6g}]\nset format x '%g'\n", right);
-    if (right < kNarrowRatios) axes += "set xtics (1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4)\n";
+    if (right < kNarrowRatios) axes += "set xtics (1, 1.2, 1.5, 2, 3, 4, 5, 6, 8)\n";
   } else {
     range.add(left);
     range.add(right);
@@ -183,7 +204,8 @@ Figure make_figure(const Chart& chart, const ProblemSet& set,
   }
   return {.name = chart.name,
           .title = title_text(chart, set),
-          .x_label = gnuplot_literal(chart.x_label) + small_lines(chart.caption + common_caption(set)),
+          .x_label = gnuplot_literal(chart.x_label) +
+                     small_lines(chart.caption + accuracy_caption(chart, accuracy) + common_caption(set)),
           .y_label = gnuplot_literal(chart.y_label),
           .axes = axes,
           .plot = plot_text(chart, places),
@@ -223,9 +245,10 @@ std::vector<fs::path> make_profiles(const std::vector<StoredRun>& runs, const fs
   std::map<std::string, std::size_t> places;
   for (const StoredRun& run : runs) places.try_emplace(run.label, places.size());
 
+  const double accuracy = reference_accuracy(runs);
   std::vector<fs::path> written;
   const auto draw = [&](const Chart& chart, const ProblemSet& set) {
-    written.push_back(write_figure(figures, make_figure(chart, set, places)));
+    written.push_back(write_figure(figures, make_figure(chart, set, accuracy, places)));
   };
   for (const std::string& measure : options.measures)
     for (const ProblemSet& set : problem_sets(runs, {.measure = measure,

@@ -127,6 +127,20 @@ TEST(Profiles, LeaveOutProblemsThatNotAllSolversWereRunOnAndSaySo) {
   EXPECT_THAT(script, HasSubstr("1 left out: e: ocr, lambda = 3, repetition 1 (not run: c)."));
 }
 
+TEST(Profiles, SayWhatIsKnownOfTheData) {
+  SKIP_WITHOUT_GNUPLOT();
+  const TestFolder folder;
+  std::vector<StoredRun> runs = {run_of("a", 1, 1), run_of("a", 2, 2)};
+  runs[1].description = "synthetic words";
+  runs[0].summary["run"]["kkt_at_zero"] = 50.0;  // f* to 2 * 1e-9 * 50 / 1 = 1e-7
+  make_profiles(runs, folder.path(), {.kinds = {"profile"}, .targets = {1e-3, 1e-8}});
+  const std::string loose = read_text(folder / "profile-0.001.gp"),
+                    tight = read_text(folder / "profile-1e-08.gp");
+  EXPECT_THAT(loose, HasSubstr("set title '{/:Bold PARTLY SYNTHETIC DATA: "));
+  EXPECT_THAT(loose, Not(HasSubstr("f* is proven")));
+  EXPECT_THAT(tight, HasSubstr("f* is proven to a relative accuracy of 1.0e-07 at worst"));
+}
+
 TEST(Profiles, KeepMachinesApartInSeconds) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
