@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/config.h"
 #include "experiments/results.h"
 #include "experiments/test_folder.h"
 
@@ -113,6 +114,32 @@ TEST_F(ReadCommands, SeveralFoldersAreComparedTogether) {
   ASSERT_EQ(means.status, 0) << means.err;
   EXPECT_THAT(means.out, AllOf(HasSubstr("2 problems"), HasSubstr("2 of 2")));
   EXPECT_TRUE(fs::exists(folder / "all/tables/means.csv"));
+}
+
+TEST_F(ReadCommands, TheConfigBesideTheRunsIsObeyed) {
+  write_run("one", "a", 1, 4);
+  write_run("one", "a", 2, 4);
+  folder.write(
+      "one/config.ini",
+      "[experiment]\nname = one\nlambda = 1\ntargets = 1e-3\n[plot]\nkinds = curves, ecdf\nx = passes\n"
+      "quantities = nnz\nrepetitions = lines\nshift = 3\npar = 7\n");
+  const Result plot = run("plot one");
+  ASSERT_EQ(plot.status, 0) << plot.err;
+  EXPECT_EQ(plot.out, "one/figures/d-lambda1-nnz-passes.png\none/figures/ecdf-passes.png\n");
+  EXPECT_THAT(read_text(folder / "one/figures/d-lambda1-nnz-passes.gp"), Not(HasSubstr("filledcurves")));
+  EXPECT_THAT(run("table one --kind means --format csv").out, HasSubstr("\npasses,,a,0.001,2,2,0,3,7,4"));
+}
+
+TEST_F(ReadCommands, ConfigsAreWrittenOutWithTheirPlotKeys) {
+  const std::string ini =
+      parse_config(
+          "[experiment]\nname = e\nlambda = 1\n[data]\nformat = synthetic-ocr\n[solver.prox-qn]\n"
+          "[plot]\nkinds = profile, ecdf\nrepetitions = lines\nshift = 2\npar = 5\n",
+          "e.ini", folder.path())
+          .to_ini();
+  for (const char* line :
+       {"\nkinds = profile, ecdf\n", "\nrepetitions = lines\n", "\nshift = 2\n", "\npar = 5\n"})
+    EXPECT_THAT(ini, HasSubstr(line));
 }
 
 TEST_F(ReadCommands, SolversCanBeChosen) {

@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 constexpr const char* kLogSuffix = "-logx";
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kLineWidth = 2, kFailedLineWidth = 1;
 
 using Group = std::vector<const StoredRun*>;
 
@@ -236,8 +237,7 @@ std::string band_caption(const Panel& panel) {
   std::set<std::size_t> sizes;
   for (const Band& band : panel.bands) sizes.insert(band.runs);
   if (sizes.empty()) return "";
-  std::string out =
-      fmt::format("\nLines: medians of n = {} repetitions; bands: 25-75 %", fmt::join(sizes, ", "));
+  std::string out = fmt::format("\nMedians of n = {} repetitions with 25-75 % bands", fmt::join(sizes, ", "));
   if (*sizes.begin() < kFewRepetitions)
     out += fmt::format(" (n < {}: no more than the spread seen)", kFewRepetitions);
   return out + ".";
@@ -313,7 +313,9 @@ class PlotCommand {
     for (std::size_t i = 0; i < panel_.bands.size(); ++i) add_band(i);
     for (std::size_t i = 0; i < panel_.bands.size(); ++i)
       add_line(panel_.bands[i].series, panel_.traced.size() + i);
-    for (const std::size_t i : panel_.lines) add_line(panel_.series(*panel_.traced[i]), i);
+    for (const std::size_t i : panel_.lines)
+      add_line(panel_.series(*panel_.traced[i]), i,
+               failed_status(panel_.traced[i]->status) ? kFailedLineWidth : kLineWidth);
     for (const std::size_t i : panel_.lines)
       if (failed_status(panel_.traced[i]->status)) add_cross(i);
     add_bound(smallest);
@@ -339,13 +341,13 @@ class PlotCommand {
                     has_floor() ? "($7 > floor ? $7 : floor):($8 > floor ? $8 : floor)" : "7:8",
                     style(panel_.bands[i].series).colour));
   }
-  void add_line(const std::string& series, std::size_t i) {
+  void add_line(const std::string& series, std::size_t i, int width = kLineWidth) {
     const LineStyle line = style(series);
     curves_.push_back(fmt::format(
-        "{} using {} {} with linespoints linecolor rgb '{}' linewidth 2 dashtype {} pointtype {} pointsize "
+        "{} using {} {} with linespoints linecolor rgb '{}' linewidth {} dashtype {} pointtype {} pointsize "
         "0.9 pointnumber 12",
         block(i), shown(), named_.insert(series).second ? "title " + gnuplot_quoted(series) : "notitle",
-        line.colour, line.dash_type, line.point_type));
+        line.colour, width, line.dash_type, line.point_type));
   }
   void add_cross(std::size_t i) {
     const int last = last_drawn(panel_, *panel_.traced[i]);

@@ -264,9 +264,9 @@ TEST_F(Curves, RepetitionsAreAMedianWithABand) {
   EXPECT_THAT(script, HasSubstr("index 2 using 3:($7 > floor ? $7 : floor):($8 > floor ? $8 : floor) with "
                                 "filledcurves notitle"));
   EXPECT_THAT(script, HasSubstr("index 2 using 3:($4 > floor ? $4 : 1/0) with linespoints"));
-  EXPECT_THAT(script,
-              HasSubstr("Lines: medians of n = 2 repetitions; bands: 25-75 % (n < 5: no more than the "
-                        "spread seen)."));
+  EXPECT_THAT(
+      script,
+      HasSubstr("Medians of n = 2 repetitions with 25-75 % bands (n < 5: no more than the spread seen)."));
 }
 
 TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
@@ -292,7 +292,7 @@ TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
   runs[2].trace.clear();
   make_curves(runs, folder_, {.quantities = {"objective"}});
   const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
-  EXPECT_THAT(script, HasSubstr("medians of n = 2 repetitions"));
+  EXPECT_THAT(script, HasSubstr("Medians of n = 2 repetitions"));
   EXPECT_THAT(script,
               HasSubstr("index 1 every ::11::11 using 3:($4 > floor ? $4 : 1/0) notitle with points"));
   EXPECT_THAT(script, HasSubstr("index 3 using 3:($7")) << "the run without a trace has no block";
