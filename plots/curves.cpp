@@ -338,7 +338,7 @@ class PlotCommand {
         fmt::format("{} using {}:{} with filledcurves notitle fillcolor rgb '{}' fillstyle transparent solid "
                     "0.2 noborder",
                     block(panel_.traced.size() + i), panel_.abscissa.column,
-                    has_floor() ? "($7 > floor ? $7 : floor):($8 > floor ? $8 : floor)" : "7:8",
+                    has_floor() ? "($7 > bottom ? $7 : bottom):($8 > bottom ? $8 : bottom)" : "7:8",
                     style(panel_.bands[i].series).colour));
   }
   void add_line(const std::string& series, std::size_t i, int width = kLineWidth) {
@@ -379,8 +379,11 @@ std::string axes_of(const Panel& panel, const Ranges& ranges) {
       abscissa.log_axis
           ? log_axis("x", ranges.x, 1.1, "'%g'")
           : fmt::format("set xrange [0:{}]\n", abscissa.max > 0.0 ? fmt::format("{:g}", abscissa.max) : "*");
-  if (panel.quantity.log_axis) out += log_axis("y", ranges.values, 1.5, "'10^{%L}'");
+  constexpr double kMargin = 1.5;
+  if (panel.quantity.log_axis) out += log_axis("y", ranges.values, kMargin, "'10^{%L}'");
   if (std::isfinite(panel.quantity.floor)) out += fmt::format("floor = {:g}\n", panel.quantity.floor);
+  if (panel.quantity.log_axis && !panel.bands.empty())
+    out += fmt::format("bottom = {:.6g}\n", ranges.values.min / kMargin);
   return out;
 }
 

@@ -261,9 +261,10 @@ TEST_F(Curves, RepetitionsAreAMedianWithABand) {
                   ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t15\t\t\t7.5\t22.5"),
                   ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t20\t\t\t15\t25")));
   const std::string script = text_of(file("ocr-degree2-lambda100-nnz.gp"));
-  EXPECT_THAT(script, HasSubstr("index 2 using 3:($7 > floor ? $7 : floor):($8 > floor ? $8 : floor) with "
-                                "filledcurves notitle"));
-  EXPECT_THAT(script, HasSubstr("index 2 using 3:($4 > floor ? $4 : 1/0) with linespoints"));
+  EXPECT_THAT(script,
+              HasSubstr("index 2 using 3:($7 > bottom ? $7 : bottom):($8 > bottom ? $8 : bottom) with "
+                        "filledcurves notitle"));
+  EXPECT_THAT(script, HasSubstr("index 2 using 3:($4 > floor ? $4 : 1/0) title 'prox-qn' with linespoints"));
   EXPECT_THAT(
       script,
       HasSubstr("Medians of n = 2 repetitions with 25-75 % bands (n < 5: no more than the spread seen)."));
