@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "experiments/data_files.h"
 #include "experiments/ini.h"
@@ -73,8 +73,8 @@ class Values {
       }
       text_[spec.name] = entry ? entry->value : spec.default_value;
       if (!entry) continue;
-      for (const std::string& problem : problems_of(spec, entry->value)) {
-        problems.add(entry->where, fmt::format("{} {}: {}", title, spec.name, problem));
+      for (const auto& [offset, problem] : problems_of(spec, entry->value)) {
+        problems.add(entry->at(offset), fmt::format("{} {}: {}", title, spec.name, problem));
         text_[spec.name] = spec.default_value;
         complete_ = false;
       }
@@ -85,8 +85,10 @@ class Values {
   bool complete() const { return complete_; }
   const std::string& text(std::string_view key) const { return text_.find(key)->second; }
   std::vector<std::string> list(std::string_view key) const { return split_list(text(key)); }
+  /// NaN for "auto".
   double real(std::string_view key) const {
     double value = 0;
+    if (text(key) == "auto") return std::numeric_limits<double>::quiet_NaN();
     parse_real(text(key), value);
     return value;
   }
@@ -109,44 +111,53 @@ class Values {
     }
     return false;
   }
-  /// Where the key stands, or the section where it does not.
-  Location where(std::string_view key) const {
+  /// Where the value stands, from a byte of it on; the section where it does not.
+  Location where(std::string_view key, std::size_t offset = 0) const {
     if (!section_) return {};
     const IniEntry* entry = section_->find(key);
-    return entry ? entry->where : section_->where;
+    return entry ? entry->at(offset) : section_->where;
   }
   bool given(std::string_view key) const { return section_ && section_->find(key); }
 
  private:
-  std::vector<std::string> problems_of(const OptionSpec& spec, const std::string& value) const {
-    std::vector<std::string> problems;
-    const auto check = [&](const OptionSpec& one, const std::string& text) {
-      if (std::string problem = value_problem(one, text); !problem.empty()) problems.push_back(problem);
-    };
-    if (!contains(info_.lists, spec.name)) {
-      if (contains(info_.required, spec.name) && value.empty())
-        problems.push_back("found nothing, expected " + spec.help);
-      else
-        check(spec, value);
-      return problems;
+  struct ValueProblem {
+    std::size_t offset;  ///< of what is wrong in the value
+    std::string text;
+  };
+
+  std::vector<ValueProblem> problems_of(const OptionSpec& spec, const std::string& value) const {
+    std::vector<ValueProblem> problems;
+    const bool required = contains(info_.required, spec.name);
+    if (contains(info_.lists, spec.name)) {
+      problems = list_problems(spec, value);
+    } else if (required && value.empty()) {
+      problems.push_back({0, "found nothing, expected " + spec.help});
+    } else if (std::string problem = value_problem(spec, value); !problem.empty()) {
+      problems.push_back({0, std::move(problem)});
     }
+    return problems;
+  }
+
+  std::vector<ValueProblem> list_problems(const OptionSpec& spec, const std::string& value) const {
+    std::vector<ValueProblem> problems;
     OptionSpec element = spec;
-    const std::vector<std::string> defaults = split_list(spec.default_value), parts = split_list(value);
+    const std::vector<std::string> defaults = split_list(spec.default_value);
     element.default_value = defaults.empty() ? "" : defaults.front();
+    const std::vector<ListPart> parts = list_parts(value);
     if (parts.empty() && (spec.type != OptionType::kString || contains(info_.required, spec.name)))
-      problems.push_back("found nothing, expected a list");
+      problems.push_back({0, "found nothing, expected a list"});
     std::set<std::string> seen;
-    for (const std::string& part : parts) {
+    for (const auto& [part, offset] : parts) {
       if (part.empty())
-        problems.push_back("found nothing between commas, expected a value");
-      else
-        check(element, part);
+        problems.push_back({offset, "found nothing between commas, expected a value"});
+      else if (std::string problem = value_problem(element, part); !problem.empty())
+        problems.push_back({offset, std::move(problem)});
       // 10 and 1e1 are the same value.
       double number = 0;
       const bool numeric = spec.type != OptionType::kString && parse_real(part, number);
       const bool again = !seen.insert(numeric ? fmt::format("{}", number) : part).second;
       if (again && !contains(info_.repeating, spec.name))
-        problems.push_back(fmt::format("found '{}' again, expected each value once", part));
+        problems.push_back({offset, fmt::format("found '{}' again, expected each value once", part)});
     }
     return problems;
   }
@@ -157,20 +168,9 @@ class Values {
   bool complete_ = true;
 };
 
-std::string read_text(const std::filesystem::path& file) {
-  std::error_code ignored;  // a file that cannot be looked at cannot be opened either
-  std::ifstream in(file);
-  if (std::filesystem::is_directory(file, ignored) || !in)
-    throw Error::usage(file.string() + ": cannot be read, expected a config file");
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
-
 class ConfigReader {
  public:
-  ConfigReader(const Ini& ini, const std::filesystem::path& folder, Problems& problems)
-      : ini_(ini), folder_(folder), problems_(problems) {}
+  ConfigReader(const Ini& ini, Problems& problems) : ini_(ini), problems_(problems) {}
 
   ExperimentConfig read() {
     for (const IniSection& section : ini_.sections) check_section_name(section);
@@ -209,7 +209,7 @@ class ConfigReader {
       if (section.name == name) return section;
     throw Error("no config section '" + std::string(name) + "'");
   }
-  static std::string title(const IniSection& section) { return "[" + section.name + "]"; }
+  static std::string title(const IniSection& section) { return fmt::format("[{}]", shown(section.name)); }
 
   void check_section_name(const IniSection& section) {
     std::vector<std::string> names;
@@ -255,7 +255,7 @@ class ConfigReader {
       const IniEntry* entry = section.find(spec.name);
       if (!entry) continue;
       if (const std::string problem = value_problem(spec, entry->value); !problem.empty())
-        problems_.add(entry->where, fmt::format("{} {}: {}", title(section), spec.name, problem));
+        problems_.add(entry->at(), fmt::format("{} {}: {}", title(section), spec.name, problem));
       else
         options.set(spec.name, entry->value);
     }
@@ -285,6 +285,14 @@ class ConfigReader {
     config_.repetitions = static_cast<int>(values.integer("repetitions"));
     config_.seed = static_cast<std::uint64_t>(values.integer("seed"));
     config_.sample_kkt = values.boolean("sample_kkt");
+    config_.sampling_budget = values.real("sampling_budget");
+    config_.warm_up = values.real("warm_up");
+    config_.stop_at = values.real("stop_at");
+    config_.wall_limit = values.real("wall_limit");
+    config_.kill_grace = values.real("kill_grace");
+    config_.memory_limit = values.real("memory_limit");
+    config_.pin = values.boolean("pin");
+    config_.order = values.text("order");
     config_.decoding = values.text("decoding");
     config_.reference_tol = values.real("reference_tol");
     config_.reference_time_limit = values.real("reference_time_limit");
@@ -326,11 +334,22 @@ class ConfigReader {
                      .nnz = values.reals("nnz"),
                      .accuracy = values.reals("accuracy")};
     for (const char* key : {"nnz", "accuracy"}) check_length(values, "[paper]", key, "lambda");
-    for (const double lambda : config_.paper.lambdas)
-      if (std::find(config_.lambdas.begin(), config_.lambdas.end(), lambda) == config_.lambdas.end())
-        problems_.add(values.where("lambda"),
-                      fmt::format("[paper] lambda: found {}, expected one of [experiment] lambda = {}",
-                                  lambda, fmt::join(config_.lambdas, ", ")));
+    check_paper_lambdas(values);
+  }
+
+  /// The numbers of a paper are for lambdas that are run.
+  void check_paper_lambdas(const Values& values) {
+    const std::set<double> known(config_.lambdas.begin(), config_.lambdas.end());
+    const std::vector<ListPart> parts = list_parts(values.text("lambda"));
+    std::vector<std::size_t> unknown;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (!known.contains(config_.paper.lambdas[i])) unknown.push_back(i);
+    if (unknown.empty()) return;
+    std::vector<std::string> found;
+    for (const std::size_t i : unknown) found.push_back(parts[i].text);
+    problems_.add(values.where("lambda", parts[unknown.front()].offset),
+                  fmt::format("[paper] lambda: found {}, expected one of [experiment] lambda = {}",
+                              joined(found), fmt::join(config_.lambdas, ", ")));
   }
 
   /// See Presentation::sources.
@@ -384,20 +403,20 @@ class ConfigReader {
       data.files.test = find_files(values, "test");
       for (const std::string& file : find_files(values, "hierarchy")) data.files.hierarchy = file;
     }
-    for (const DataConfig& other : config_.data)
-      if (other.name == data.name)
-        problems_.add(section.where,
-                      fmt::format("found a second data set named '{}', expected each name once", data.name));
+    if (!data_names_.insert(data.name).second)
+      problems_.add(section.where, fmt::format("found a second data set named '{}', expected each name once",
+                                               shown(data.name)));
     config_.data.push_back(std::move(data));
   }
 
   std::vector<std::string> find_files(const Values& values, const char* key) {
     std::vector<std::string> found;
-    for (const std::string& given : values.list(key)) {
+    for (const auto& [given, offset] : list_parts(values.text(key))) {
+      const Location where = values.where(key, offset);
       try {
-        found.push_back(find_data_file(given, folder_).string());
+        found.push_back(find_data_file(given, ini_.folder_of(where)).string());
       } catch (const Error& error) {
-        problems_.add(values.where(key), fmt::format("{}: {}", key, error.what()));
+        problems_.add(where, fmt::format("{}: {}", key, error.what()));
       }
     }
     return found;
@@ -426,13 +445,21 @@ class ConfigReader {
   }
 
   const Ini& ini_;
-  const std::filesystem::path& folder_;
   Problems& problems_;
   ExperimentConfig config_{};
+  std::set<std::string> data_names_;
   double tol_ = 0, time_limit_ = 0;  // what a solver's section may override
   std::int64_t max_iterations_ = 0;
   bool seen_data_ = false, seen_solver_ = false;
 };
+
+ExperimentConfig read_config(Ini& ini, const std::vector<std::string>& overrides, Problems& problems) {
+  for (const std::string& assignment : overrides) apply_override(ini, assignment, problems);
+  ExperimentConfig config = ConfigReader(ini, problems).read();
+  problems.throw_if_any(ini.source);
+  for (std::size_t i = 1; i < ini.files.size(); ++i) config.includes.push_back(ini.files[i].name);
+  return config;
+}
 
 }  // namespace
 
@@ -551,6 +578,55 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .type = OptionType::kBool,
               .default_value = "false",
               .help = "measure kkt at every sample of a trace, off the clock"},
+             {.name = "sampling_budget",
+              .type = OptionType::kReal,
+              .default_value = "0.02",
+              .help =
+                  "share of the clock's time that evaluating iterates off the clock may take; 1000 and more: "
+                  "every sample is evaluated in full",
+              .min = 0,
+              .max = 1e6},
+             {.name = "warm_up",
+              .type = OptionType::kReal,
+              .default_value = "0.2",
+              .help = "seconds of inference at w = 0 before the clock starts",
+              .min = 0,
+              .max = 3600},
+             {.name = "stop_at",
+              .type = OptionType::kReal,
+              .default_value = "0",
+              .help = "stop a run at this relative difference to f*, with status target-reached; 0: go on",
+              .min = 0,
+              .max = 1},
+             {.name = "wall_limit",
+              .type = OptionType::kReal,
+              .default_value = "auto",
+              .help =
+                  "seconds of wall time, with loading and sampling, after which a run's process is asked to "
+                  "stop (SIGTERM); auto: 60 + 3 * time_limit, none without a time limit; 0: none",
+              .min = 0,
+              .automatic = true},
+             {.name = "kill_grace",
+              .type = OptionType::kReal,
+              .default_value = "10",
+              .help = "seconds after which a process that was asked to stop is killed (SIGKILL)",
+              .min = 0},
+             {.name = "memory_limit",
+              .type = OptionType::kReal,
+              .default_value = "0",
+              .help = "MiB of memory that a run's process may take; 0: no limit",
+              .min = 0},
+             {.name = "pin",
+              .type = OptionType::kBool,
+              .default_value = "true",
+              .help = "bind each run to as many CPUs as it has threads, and each thread to one of them"},
+             {.name = "order",
+              .type = OptionType::kString,
+              .default_value = "interleaved",
+              .help = "of the runs on one data set and lambda: one repetition of all solvers after the "
+                      "other, each "
+                      "in an order drawn from the seed; or as the config lists them",
+              .choices = {"interleaved", "grid"}},
              {.name = "decoding",
               .type = OptionType::kString,
               .default_value = "structure",
@@ -678,14 +754,14 @@ ExperimentConfig parse_config(std::string_view text, const std::string& source,
                               const std::vector<std::string>& overrides) {
   Problems problems;
   Ini ini = parse_ini(text, source, problems);
-  for (const std::string& assignment : overrides) apply_override(ini, assignment, problems);
-  ExperimentConfig config = ConfigReader(ini, folder, problems).read();
-  problems.throw_if_any(source);
-  return config;
+  read_includes(ini, folder, problems);
+  return read_config(ini, overrides, problems);
 }
 
 ExperimentConfig load_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-  return parse_config(read_text(file), file.string(), file.parent_path(), overrides);
+  Problems problems;
+  Ini ini = read_ini(file, problems);
+  return read_config(ini, overrides, problems);
 }
 
 Presentation load_presentation(const std::filesystem::path& config_file) {
@@ -695,8 +771,8 @@ Presentation load_presentation(const std::filesystem::path& config_file) {
     defaults.targets = Values(config_sections().front(), nullptr, "", problems).reals("targets");
     return defaults;
   }
-  const Ini ini = parse_ini(read_text(config_file), config_file.string(), problems);
-  Presentation presentation = ConfigReader(ini, config_file.parent_path(), problems).read_presentation();
+  const Ini ini = read_ini(config_file, problems);
+  Presentation presentation = ConfigReader(ini, problems).read_presentation();
   problems.throw_if_any(config_file.string());
   return presentation;
 }
@@ -705,6 +781,8 @@ std::string ExperimentConfig::to_ini() const {
   std::string out = "[experiment]\n";
   const auto line = [&](std::string_view key, const auto& value) {
     out += fmt::format("{} = {}\n", key, value);
+    // A backslash at the end would join the next line: another one, and an empty line to join.
+    if (out.ends_with("\\\n")) out.insert(out.size() - 1, "\\\n");
   };
   line("name", name);
   line("title", title);
@@ -719,6 +797,14 @@ std::string ExperimentConfig::to_ini() const {
   line("reference_memory", reference_memory);
   line("reference_max_inner", reference_max_inner);
   line("sample_kkt", sample_kkt);
+  line("sampling_budget", sampling_budget);
+  line("warm_up", warm_up);
+  line("stop_at", stop_at);
+  line("wall_limit", std::isnan(wall_limit) ? "auto" : fmt::format("{}", wall_limit));
+  line("kill_grace", kill_grace);
+  line("memory_limit", memory_limit);
+  line("pin", pin);
+  line("order", order);
   line("decoding", decoding);
   line("targets", fmt::format("{}", fmt::join(targets, ", ")));
   for (const DataConfig& one : data) {

@@ -18,13 +18,13 @@ using testing::IsEmpty;
 /// A run that goes down to f* = 100 at `seconds`; 0: it never leaves 110, where it stays for 20 s.
 StoredRun run_of(const std::string& label, int repetition, double seconds, double time_limit = 50.0) {
   StoredRun run;
-  run.folder = "results/e/runs/x";
   run.experiment = "e";
   run.dataset = "ocr";
   run.description = "made up";
   run.solver = run.label = label;
   run.lambda = 10;
   run.repetition = repetition;
+  run.folder = "results/e/runs/" + run_name(run);
   run.reference_objective = 100.0;
   run.status = seconds > 0.0 ? "converged" : "time-limit";
   run.summary = {{"run", {{"time_limit", time_limit}, {"max_iterations", 0}}}};
@@ -100,11 +100,19 @@ TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
   EXPECT_EQ(groups[1].set.machine, "unknown machine");
   EXPECT_NEAR(groups[1].rows[0].means[0], 4.0, 1e-9);
   EXPECT_EQ(means(runs, 1.0, 10.0, "passes").size(), 1u);
+  // The same repetition on both: two problems, none of them a mixture.
+  StoredRun again = run_of("a", 2, 4);
+  again.machine = "fast";
+  again.folder += "@fast";
+  runs.push_back(again);
+  const auto passes = means(runs, 1.0, 10.0, "passes");
+  ASSERT_EQ(passes[0].set.problems.size(), 3u);
+  EXPECT_EQ(passes[0].set.problems[2].name, "e: ocr, lambda = 10, repetition 2 @ fast");
 }
 
 TEST(Means, TellExperimentsApartAlsoWhereTheyBearTheSameName) {
   std::vector<StoredRun> runs = {run_of("a", 1, 2), run_of("a", 1, 8)};
-  runs[1].folder = "other/e/runs/x";
+  runs[1].folder = "other/e/runs/" + run_name(run_of("a", 1, 8));
   EXPECT_EQ(means(runs)[0].set.problems.size(), 2u);
 }
 

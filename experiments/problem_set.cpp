@@ -75,15 +75,17 @@ bool lacks_charge(const Problem& problem) {
   return false;
 }
 
-std::string problem_name(const StoredRun& run) {
-  return fmt::format("{}: {}, lambda = {}, repetition {}", run.experiment, run.dataset, run.lambda,
-                     run.repetition);
+std::string problem_name(const StoredRun& run, bool machines) {
+  return fmt::format("{}: {}, lambda = {}, repetition {}{}", run.experiment, run.dataset, run.lambda,
+                     run.repetition, machines ? " @ " + machine_name(run) : "");
 }
 
 class SetBuilder {
  public:
-  SetBuilder(const Measure& measure, std::vector<std::string> solvers, const ProblemOptions& options)
-      : measure_(measure), options_(options) {
+  /// `machines`: there are several.
+  SetBuilder(const Measure& measure, std::vector<std::string> solvers, bool machines,
+             const ProblemOptions& options)
+      : measure_(measure), options_(options), machines_(machines) {
     set_.measure = measure.name;
     set_.targets = options.targets;
     set_.solvers = std::move(solvers);
@@ -92,13 +94,13 @@ class SetBuilder {
   ProblemSet build(const Runs& runs, const std::string& machine) {
     set_.machine = machine;
     // Results of two folders may bear the same name.
-    std::map<std::tuple<std::string, std::string, double, int>, std::size_t> places;
+    std::map<std::tuple<std::string, std::string, std::string, double, int>, std::size_t> places;
     std::vector<Cells> problems;
     for (const StoredRun* run : runs) {
       const auto solver = std::find(set_.solvers.begin(), set_.solvers.end(), run->label);
       const std::string folder = run->folder.parent_path().parent_path().string() + "\n" + run->experiment;
-      const auto [place, added] =
-          places.try_emplace({folder, run->dataset, run->lambda, run->repetition}, problems.size());
+      const auto [place, added] = places.try_emplace(
+          {folder, run->machine, run->dataset, run->lambda, run->repetition}, problems.size());
       if (added) problems.emplace_back(set_.solvers.size());
       problems[place->second][static_cast<std::size_t>(solver - set_.solvers.begin())] = run;
     }
@@ -109,7 +111,7 @@ class SetBuilder {
  private:
   void add(const Cells& cells) {
     const StoredRun& first = **std::find_if(cells.begin(), cells.end(), [](auto run) { return run; });
-    const std::string name = problem_name(first);
+    const std::string name = problem_name(first, machines_);
     std::string reason = why_not(cells);
     Problem problem;
     if (reason.empty()) {
@@ -150,6 +152,7 @@ class SetBuilder {
 
   const Measure& measure_;
   const ProblemOptions& options_;
+  const bool machines_;
   ProblemSet set_;
 };
 
@@ -185,10 +188,10 @@ std::vector<ProblemSet> problem_sets(const std::vector<StoredRun>& runs, const P
   if (runs.empty()) throw Error::usage("no runs to compare");
   if (options.targets.empty()) throw Error::usage("targets: found none, expected at least one");
   const Measure& measure = find_measure(options.measure);
-  const bool by_machine = measure.name == "seconds" && several_machines(runs);
+  const bool several = several_machines(runs), by_machine = several && measure.name == "seconds";
   std::vector<std::pair<std::string, Runs>> machines;
   for (const StoredRun& run : runs) {
-    const std::string name = !by_machine ? "" : run.machine.empty() ? "unknown machine" : run.machine;
+    const std::string name = by_machine ? machine_name(run) : "";
     auto found =
         std::find_if(machines.begin(), machines.end(), [&](const auto& one) { return one.first == name; });
     if (found == machines.end()) found = machines.insert(found, {name, {}});
@@ -196,7 +199,7 @@ std::vector<ProblemSet> problem_sets(const std::vector<StoredRun>& runs, const P
   }
   std::vector<ProblemSet> sets;
   for (const auto& [machine, of_machine] : machines)
-    sets.push_back(SetBuilder(measure, labels_of(of_machine), options).build(of_machine, machine));
+    sets.push_back(SetBuilder(measure, labels_of(of_machine), several, options).build(of_machine, machine));
   return sets;
 }
 

@@ -97,10 +97,10 @@ nlohmann::json read_json(const fs::path& file) {
 void use_stored_reference(const fs::path& out, StoredRun& run) {
   fs::path file = run.folder / "manifest.json";
   try {
-    const auto digest = run.summary.find("data_digest"), mu = run.summary.find("mu");
-    if (digest == run.summary.end() || !digest->is_string() || mu == run.summary.end() || !mu->is_number())
-      return;
-    file = reference_file(out, digest->get<std::string>(), run.lambda, mu->get<double>());
+    for (const char* key : {"data_digest", "mu"})  // a run that never came to its data has none
+      if (!run.summary.contains(key) || run.summary[key].is_null()) return;
+    file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda,
+                          run.summary["mu"].get<double>());
     if (std::error_code ignored; !fs::exists(file, ignored)) return;
     const nlohmann::json reference = read_json(file);
     run.reference_objective = reference.at("objective").get<double>();
@@ -109,6 +109,28 @@ void use_stored_reference(const fs::path& out, StoredRun& run) {
     throw Error::in_file(file.string(), 0, error.what(), "the keys of a stored run or reference");
   }
 }
+
+/// Position of each data set and solver label in the config that stands beside the runs.
+struct ConfigOrder {
+  std::map<std::string, std::size_t> datasets, labels;
+  explicit ConfigOrder(const fs::path& config) {
+    std::error_code ignored;  // without a config the names decide
+    if (!fs::is_regular_file(config, ignored)) return;
+    Problems not_ours;
+    for (const IniSection& section : parse_ini(read_file(config), config.string(), not_ours).sections) {
+      if (section.name.starts_with("data.")) datasets.emplace(section.name.substr(5), datasets.size());
+      if (section.name.starts_with("solver.")) labels.emplace(section.name.substr(7), labels.size());
+    }
+  }
+  static std::size_t of(const std::map<std::string, std::size_t>& order, const std::string& name) {
+    const auto found = order.find(name);
+    return found == order.end() ? order.size() : found->second;
+  }
+  auto key(const StoredRun& run) const {
+    return std::make_tuple(of(datasets, run.dataset), run.dataset, run.lambda, of(labels, run.label),
+                           run.label, run.repetition);
+  }
+};
 
 /// `text` is what stands in `file`.
 std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
@@ -120,20 +142,7 @@ std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
   std::vector<Sample> trace;
   while (std::getline(in, line)) {
     ++number;
-    const std::vector<std::string> fields = split_list(line);
-    if (fields.size() != columns().size())
-      throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
-                           std::to_string(columns().size()));
-    Sample sample;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      const Column& column = columns()[i];
-      double value = 0.0;
-      if (!parse_field(fields[i], is_count(column), value))
-        throw Error::in_file(file.string(), number, fmt::format("{} '{}'", column.name, fields[i]),
-                             is_count(column) ? "a count" : "a number or an empty field");
-      column.set(sample, value);
-    }
-    trace.push_back(sample);
+    trace.push_back(parse_trace_line(line, file, number));
   }
   return trace;
 }
@@ -146,7 +155,63 @@ std::vector<Sample> read_trace_of_failure(const fs::path& file) {
   return text.empty() ? std::vector<Sample>{} : parse_trace(text, file);
 }
 
-StoredRun read_run(const fs::path& folder) {
+}  // namespace
+
+bool failed_status(std::string_view status) {
+  const std::string_view word = status.substr(0, status.find('('));
+  return word == "out-of-memory" || word == "crashed" || word == "failed" || word == "skipped" ||
+         word == "interrupted";
+}
+
+fs::path reference_file(const fs::path& out, const std::string& data_digest, double lambda, double mu) {
+  const std::string key = fmt::format("{} {} {}", data_digest, lambda, mu);
+  return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
+}
+
+std::string run_name(const StoredRun& run) {
+  if (run.folder.has_filename()) return run.folder.filename().string();
+  return fmt::format("{}-lambda{}-{}-rep{}", run.dataset, run.lambda, run.label, run.repetition);
+}
+
+bool several_machines(const std::vector<StoredRun>& runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const StoredRun& run) { return run.machine != runs.front().machine; });
+}
+
+std::string machine_name(const StoredRun& run) {
+  return run.machine.empty() ? "unknown machine" : run.machine;
+}
+
+std::string series_name(const StoredRun& run, bool among_several_machines) {
+  if (!among_several_machines) return run.label;
+  return fmt::format("{} @ {}", run.label, machine_name(run));
+}
+
+void require_comparable(const std::vector<StoredRun>& runs, const std::string& instead) {
+  std::vector<std::string> names;
+  for (const StoredRun& run : runs)
+    if (!run.comparable) names.push_back(run_name(run));
+  if (names.empty()) return;
+  throw Error::usage(fmt::format("the timings of {} of {} runs are not comparable: {}; expected {}",
+                                 names.size(), runs.size(), fmt::join(names, ", "), instead));
+}
+
+std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
+                                       const std::vector<std::string>& labels) {
+  std::vector<std::string> known;
+  for (const StoredRun& run : runs)
+    if (std::find(known.begin(), known.end(), run.label) == known.end()) known.push_back(run.label);
+  for (const std::string& label : labels)
+    if (std::find(known.begin(), known.end(), label) == known.end())
+      throw Error::usage(fmt::format("solvers: found '{}', expected labels of the results: {}{}", label,
+                                     fmt::join(known, ", "), did_you_mean(label, known)));
+  std::vector<StoredRun> chosen;
+  for (const StoredRun& run : runs)
+    if (std::find(labels.begin(), labels.end(), run.label) != labels.end()) chosen.push_back(run);
+  return chosen;
+}
+
+StoredRun read_run(const fs::path& out, const fs::path& folder) {
   const fs::path file = folder / "manifest.json";
   StoredRun run;
   run.folder = folder;
@@ -176,80 +241,8 @@ StoredRun read_run(const fs::path& folder) {
   }
   const fs::path trace = folder / "trace.csv";
   run.trace = failed_status(run.status) ? read_trace_of_failure(trace) : read_trace(trace);
+  use_stored_reference(out, run);
   return run;
-}
-
-/// Position of each data set and solver label in the config that stands beside the runs.
-struct ConfigOrder {
-  std::map<std::string, std::size_t> datasets, labels;
-  explicit ConfigOrder(const fs::path& config) {
-    std::error_code ignored;  // without a config the names decide
-    if (!fs::is_regular_file(config, ignored)) return;
-    Problems not_ours;
-    for (const IniSection& section : parse_ini(read_file(config), config.string(), not_ours).sections) {
-      if (section.name.starts_with("data.")) datasets.emplace(section.name.substr(5), datasets.size());
-      if (section.name.starts_with("solver.")) labels.emplace(section.name.substr(7), labels.size());
-    }
-  }
-  static std::size_t of(const std::map<std::string, std::size_t>& order, const std::string& name) {
-    const auto found = order.find(name);
-    return found == order.end() ? order.size() : found->second;
-  }
-  auto key(const StoredRun& run) const {
-    return std::make_tuple(of(datasets, run.dataset), run.dataset, run.lambda, of(labels, run.label),
-                           run.label, run.repetition);
-  }
-};
-
-}  // namespace
-
-bool failed_status(std::string_view status) {
-  const std::string_view word = status.substr(0, status.find('('));
-  return word == "out-of-memory" || word == "crashed" || word == "failed" || word == "skipped" ||
-         word == "interrupted";
-}
-
-fs::path reference_file(const fs::path& out, const std::string& data_digest, double lambda, double mu) {
-  const std::string key = fmt::format("{} {} {}", data_digest, lambda, mu);
-  return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
-}
-
-std::string run_name(const StoredRun& run) {
-  return fmt::format("{}-lambda{}-{}-rep{}", run.dataset, run.lambda, run.label, run.repetition);
-}
-
-bool several_machines(const std::vector<StoredRun>& runs) {
-  return std::any_of(runs.begin(), runs.end(),
-                     [&](const StoredRun& run) { return run.machine != runs.front().machine; });
-}
-
-std::string series_name(const StoredRun& run, bool among_several_machines) {
-  if (!among_several_machines) return run.label;
-  return fmt::format("{} @ {}", run.label, run.machine.empty() ? "unknown machine" : run.machine);
-}
-
-void require_comparable(const std::vector<StoredRun>& runs, const std::string& instead) {
-  std::vector<std::string> names;
-  for (const StoredRun& run : runs)
-    if (!run.comparable) names.push_back(run_name(run));
-  if (names.empty()) return;
-  throw Error::usage(fmt::format("the timings of {} of {} runs are not comparable: {}; expected {}",
-                                 names.size(), runs.size(), fmt::join(names, ", "), instead));
-}
-
-std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
-                                       const std::vector<std::string>& labels) {
-  std::vector<std::string> known;
-  for (const StoredRun& run : runs)
-    if (std::find(known.begin(), known.end(), run.label) == known.end()) known.push_back(run.label);
-  for (const std::string& label : labels)
-    if (std::find(known.begin(), known.end(), label) == known.end())
-      throw Error::usage(fmt::format("solvers: found '{}', expected labels of the results: {}{}", label,
-                                     fmt::join(known, ", "), did_you_mean(label, known)));
-  std::vector<StoredRun> chosen;
-  for (const StoredRun& run : runs)
-    if (std::find(labels.begin(), labels.end(), run.label) != labels.end()) chosen.push_back(run);
-  return chosen;
 }
 
 std::vector<StoredRun> read_results(const fs::path& out) {
@@ -259,7 +252,7 @@ std::vector<StoredRun> read_results(const fs::path& out) {
   for (fs::directory_iterator entry(runs_folder, failure), end; !failure && entry != end;
        entry.increment(failure))
     if (entry->is_directory() && !entry->path().filename().string().starts_with('.'))
-      use_stored_reference(out, runs.emplace_back(read_run(entry->path())));
+      runs.push_back(read_run(out, entry->path()));
   if (runs.empty()) throw Error::in_file(runs_folder.string(), 0, "no run", "the results of `proxbench run`");
   const ConfigOrder order(out / "config.ini");
   std::sort(runs.begin(), runs.end(),
@@ -281,6 +274,23 @@ std::string trace_line(const Sample& sample) {
                             : number_text(column.get(sample));
   }
   return out;
+}
+
+Sample parse_trace_line(const std::string& line, const fs::path& file, std::uint64_t number) {
+  const std::vector<std::string> fields = split_list(line);
+  if (fields.size() != columns().size())
+    throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
+                         std::to_string(columns().size()));
+  Sample sample;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const Column& column = columns()[i];
+    double value = 0.0;
+    if (!parse_field(fields[i], is_count(column), value))
+      throw Error::in_file(file.string(), number, fmt::format("{} '{}'", column.name, fields[i]),
+                           is_count(column) ? "a count" : "a number or an empty field");
+    column.set(sample, value);
+  }
+  return sample;
 }
 
 std::vector<Sample> read_trace(const fs::path& file) {

@@ -17,7 +17,8 @@
 ///     run          experiment, dataset, lambda, solver, label, repetition, seed, options, time_limit,
 ///                  max_iterations, data_digest, description, reference_objective, reference_kkt, kkt_at_zero
 ///     timing       load_seconds, setup_seconds, warm_up_seconds, sampling_seconds, wall_seconds (of the
-///                  process), comparable, not_comparable_because (null or text), cpus (list of numbers)
+///                  process), comparable, not_comparable_because (null or text), cpus (list of numbers),
+///                  environment (list of NAME=value, set for the process)
 ///     key          what a second `run` compares, see experiments/cache.h
 ///     provenance   where, when and with what it was made, see experiments/provenance.h; "machine" is {name,
 ///                  cpu, cores, id}
@@ -60,11 +61,13 @@ bool failed_status(std::string_view status);
 std::filesystem::path reference_file(const std::filesystem::path& out, const std::string& data_digest,
                                      double lambda, double mu);
 
-/// The name of the run's folder, from what it is.
+/// The name of the run's folder; of a run without one, what it would be.
 std::string run_name(const StoredRun& run);
 
 /// Runs of more than one machine, whose times are not to be mixed.
 bool several_machines(const std::vector<StoredRun>& runs);
+/// "unknown machine" where it was not told.
+std::string machine_name(const StoredRun& run);
 /// What runs are told apart by in tables and figures: the label, or "label @ machine" among several machines.
 std::string series_name(const StoredRun& run, bool among_several_machines);
 
@@ -84,11 +87,16 @@ std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
 /// malformed, or where the folder holds no run.
 std::vector<StoredRun> read_results(const std::filesystem::path& out);
 
+/// One of them; `run_folder` is OUT/runs/RUN.
+StoredRun read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);
+
 /// Trace columns: seconds, cpu_seconds, iteration, passes, objective, loss, nnz, working_set, kkt,
 /// test_accuracy. What was not measured is an empty field.
 std::string trace_header();
 std::string trace_line(const Sample& sample);
 std::vector<Sample> read_trace(const std::filesystem::path& file);
+/// One line of it. Throws Error, under the name of the file and its line.
+Sample parse_trace_line(const std::string& line, const std::filesystem::path& file, std::uint64_t number);
 
 /// The first sample (nothing is interpolated) with (objective - f*)/|f*| <= target; null where there is none.
 const Sample* sample_at_target(const StoredRun& run, double target);

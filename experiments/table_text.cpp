@@ -65,17 +65,16 @@ std::string markdown_grid(const TextTable& table) {
 }
 
 std::string html_grid(const TextTable& table) {
-  std::string out = "<table>\n";
-  const auto line = [&](const std::vector<std::string>& cells, const char* tag) {
-    out += "<tr>";
+  const auto line = [&](const std::vector<std::string>& cells, const char* tag, const char* scope) {
+    std::string out = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i)
-      out += fmt::format("<{0}{1}>{2}</{0}>", tag, i < table.text_columns ? "" : " class=\"number\"",
-                         html_text(cells[i]));
-    out += "</tr>\n";
+      out += fmt::format("<{0}{1}{2}>{3}</{0}>", tag, scope,
+                         i < table.text_columns ? "" : " class=\"number\"", html_text(cells[i]));
+    return out + "</tr>\n";
   };
-  line(table.head, "th");
-  for (const std::vector<std::string>& row : table.rows) line(row, "td");
-  return out + "</table>\n";
+  std::string out = "<table>\n<thead>\n" + line(table.head, "th", " scope=\"col\"") + "</thead>\n<tbody>\n";
+  for (const std::vector<std::string>& row : table.rows) out += line(row, "td", "");
+  return out + "</tbody>\n</table>\n";
 }
 
 std::string latex_tabular(const TextTable& table) {

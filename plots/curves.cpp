@@ -32,6 +32,21 @@ constexpr int kLineWidth = 2, kFailedLineWidth = 1;
 
 using Group = std::vector<const StoredRun*>;
 
+/// How each series is drawn.
+using Styles = std::map<std::string, LineStyle>;
+
+/// A label has one colour; machines differ by their dashes.
+Styles styles_of(const std::vector<StoredRun>& runs, bool machines) {
+  std::map<std::string, std::size_t> labels, variants;
+  Styles styles;
+  for (const StoredRun& run : runs) {
+    const std::size_t label = labels.try_emplace(run.label, labels.size()).first->second;
+    const std::size_t variant = variants.try_emplace(run.machine, variants.size()).first->second;
+    styles.try_emplace(series_name(run, machines), line_style(label, variant));
+  }
+  return styles;
+}
+
 /// One kind of figure: what is on the vertical axis.
 struct Quantity {
   std::string name;    ///< end of the file name
@@ -305,9 +320,8 @@ std::string data_text(const Panel& panel) {
 /// The plot command, curve by curve.
 class PlotCommand {
  public:
-  /// `places`: of each series among all series of the runs.
-  PlotCommand(const std::string& name, const Panel& panel, const std::map<std::string, std::size_t>& places)
-      : file_(gnuplot_quoted(name + ".tsv")), panel_(panel), places_(places) {}
+  PlotCommand(const std::string& name, const Panel& panel, const Styles& styles)
+      : file_(gnuplot_quoted(name + ".tsv")), panel_(panel), styles_(styles) {}
 
   std::string text(double smallest) {
     for (std::size_t i = 0; i < panel_.bands.size(); ++i) add_band(i);
@@ -329,7 +343,7 @@ class PlotCommand {
   std::string shown() const {
     return fmt::format("{}:{}", panel_.abscissa.column, has_floor() ? "($4 > floor ? $4 : 1/0)" : "4");
   }
-  LineStyle style(const std::string& series) const { return line_style(places_.at(series)); }
+  LineStyle style(const std::string& series) const { return styles_.at(series); }
 
   /// A band whose lower edge is below what can be drawn goes down to the floor; one that is below it as a
   /// whole has no height there.
@@ -368,7 +382,7 @@ class PlotCommand {
 
   std::string file_;
   const Panel& panel_;
-  const std::map<std::string, std::size_t>& places_;
+  const Styles& styles_;
   std::vector<std::string> curves_;
   std::set<std::string> named_;
 };
@@ -392,8 +406,7 @@ std::string figure_name(const std::string& dataset, double lambda, const Quantit
   return file_name_part(fmt::format("{}-lambda{}-{}{}", dataset, lambda, quantity.name, suffix));
 }
 
-Figure make_figure(const Panel& panel, const Ranges& ranges,
-                   const std::map<std::string, std::size_t>& places) {
+Figure make_figure(const Panel& panel, const Ranges& ranges, const Styles& styles) {
   const StoredRun& first = *panel.group.front();
   const std::string name = figure_name(first.dataset, first.lambda, panel.quantity, panel.abscissa.suffix);
   return {.name = name,
@@ -401,7 +414,7 @@ Figure make_figure(const Panel& panel, const Ranges& ranges,
           .x_label = panel.abscissa.name + small_lines(caption_of(panel)),
           .y_label = panel.quantity.axis,
           .axes = axes_of(panel, ranges),
-          .plot = PlotCommand(name, panel, places).text(ranges.values.min),
+          .plot = PlotCommand(name, panel, styles).text(ranges.values.min),
           .data = data_text(panel)};
 }
 
@@ -503,12 +516,9 @@ std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::
       chosen(quantities(options.floor), options.quantities, "quantities");
 
   const bool machines = several_machines(runs);
-  std::map<std::string, std::size_t> places;
+  const Styles styles = styles_of(runs, machines);
   std::map<std::pair<std::string, double>, Group> groups;
-  for (const StoredRun& run : runs) {
-    places.try_emplace(series_name(run, machines), places.size());
-    groups[{run.dataset, run.lambda}].push_back(&run);
-  }
+  for (const StoredRun& run : runs) groups[{run.dataset, run.lambda}].push_back(&run);
 
   std::vector<fs::path> written;
   for (const auto& [key, group] : groups)
@@ -516,7 +526,7 @@ std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::
       for (const Abscissa& abscissa : axes) {
         const Panel panel = make_panel(group, quantity, abscissa, machines, options);
         const Ranges ranges = ranges_drawn(panel);
-        if (!ranges.x.empty()) written.push_back(write_figure(figures, make_figure(panel, ranges, places)));
+        if (!ranges.x.empty()) written.push_back(write_figure(figures, make_figure(panel, ranges, styles)));
       }
   return written;
 }

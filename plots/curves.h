@@ -50,8 +50,8 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 /// against seconds (names that end in -logx: on a log axis), and with these names followed by -passes or
 /// -iterations against those; each as .svg, .pdf and .png, with the data (.tsv: every sample, also those not
 /// drawn, then the corners of the medians and quartiles that are) and the script (.gp, to be run in its own
-/// folder: `gnuplot NAME.gp`) beside them. A label (at a machine, where there are several) has one colour in
-/// all figures. A value that a log axis cannot show (nnz = 0, a difference <= floor) leaves a gap; a run that
+/// folder: `gnuplot NAME.gp`) beside them. A label has one colour in all figures, machines
+/// differ by their dashes. A value that a log axis cannot show (nnz = 0, a difference <= floor) leaves a gap; a run that
 /// goes below its f* is named under the plot. Where curves go below the accuracy to which f* is certified,
 /// reference_bound(), a line marks it. A run that failed is in no median: it is drawn as far as its trace
 /// goes, ended by a cross, and named under the plot. Titles of data whose description says "synthetic" begin

@@ -330,7 +330,9 @@ TEST_F(Curves, RunsOfSeveralMachinesAreToldApart) {
   make_curves({here, there}, folder_, {.quantities = {"nnz"}});
   const std::string script = text_of(file("ocr-degree2-lambda100-nnz.gp"));
   EXPECT_THAT(script, HasSubstr("title 'prox-qn @ here'"));
-  EXPECT_THAT(script, HasSubstr("title 'prox-qn @ unknown machine'"));
+  EXPECT_THAT(script, HasSubstr("title 'prox-qn @ unknown machine' with linespoints linecolor rgb '#0072B2' "
+                                "linewidth 2 dashtype 2"))
+      << "the same colour, other dashes";
   EXPECT_THAT(script, Not(HasSubstr("filledcurves"))) << "never one median of both";
 }
 

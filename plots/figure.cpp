@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -18,6 +19,7 @@
 
 #include "core/error.h"
 #include "experiments/results.h"
+#include "plots/colours.h"
 #include "plots/facts.h"
 
 namespace proxbench {
@@ -127,9 +129,9 @@ struct ScratchFolder {
 
 }  // namespace
 
-LineStyle line_style(std::size_t place) {
-  const std::size_t round = place / kCurveColours.size();
-  return {kCurveColours[place % kCurveColours.size()], kDashTypes[round % kDashTypes.size()],
+LineStyle line_style(std::size_t place, std::size_t variant) {
+  const std::size_t round = place / kColours.size() + variant;
+  return {kColours[place % kColours.size()], kDashTypes[round % kDashTypes.size()],
           kPointTypes[(place + round) % kPointTypes.size()]};
 }
 

@@ -1,24 +1,19 @@
 #pragma once
 /// What all figures share: colours, text in gnuplot's language, and the five files of one figure.
 
-#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 namespace proxbench {
 
-/// Okabe and Ito's colours, told apart by colour-blind readers as well; their yellow is too pale for lines.
-/// A brown makes eight: the solvers of the largest figure.
-constexpr std::array<const char*, 8> kCurveColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                                      "#E69F00", "#56B4E9", "#000000", "#8C510A"};
-
-/// How the line of the solver in this place is drawn: colours first, then dashes.
+/// How the line of the solver in this place is drawn: colours first, then dashes. `variant` tells lines of
+/// one solver apart, e.g. by machine.
 struct LineStyle {
   const char* colour;
   int dash_type, point_type;
 };
-LineStyle line_style(std::size_t place);
+LineStyle line_style(std::size_t place, std::size_t variant = 0);
 
 /// A gnuplot string constant; single quotes, in which gnuplot substitutes nothing.
 std::string gnuplot_quoted(const std::string& text);

@@ -23,12 +23,12 @@ using ::testing::Not;
 /// A run that is at f* = 100 after so many seconds, and 10 % above it before; 0: never.
 StoredRun run_of(const std::string& label, double lambda, double seconds) {
   StoredRun run;
-  run.folder = "results/e/runs/x";
   run.experiment = "e";
   run.dataset = "ocr";
   run.description = "made up";
   run.solver = run.label = label;
   run.lambda = lambda;
+  run.folder = "results/e/runs/" + run_name(run);
   run.reference_objective = 100.0;
   run.reference_kkt = 1e-9;
   run.status = seconds > 0.0 ? "converged" : "time-limit";
