@@ -184,7 +184,8 @@ std::string machine_name(const StoredRun& run) {
 
 std::string series_name(const StoredRun& run, bool among_several_machines) {
   if (!among_several_machines) return run.label;
-  return fmt::format("{} @ {}", run.label, machine_name(run));
+  const std::string machine = fmt::format(" @ {}", machine_name(run));
+  return run.label.ends_with(machine) ? run.label : run.label + machine;
 }
 
 void require_comparable(const std::vector<StoredRun>& runs, const std::string& instead) {

@@ -68,7 +68,8 @@ std::string run_name(const StoredRun& run);
 bool several_machines(const std::vector<StoredRun>& runs);
 /// "unknown machine" where it was not told.
 std::string machine_name(const StoredRun& run);
-/// What runs are told apart by in tables and figures: the label, or "label @ machine" among several machines.
+/// What runs are told apart by in tables and figures: the label, or "label @ machine" among several machines
+/// (a label that says so already stays as it is).
 std::string series_name(const StoredRun& run, bool among_several_machines);
 
 /// Throws Error (kUsage) that names the runs whose timings are not comparable, where there are any;
