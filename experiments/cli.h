@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -18,7 +19,6 @@
 #include "experiments/data/readers.h"
 #include "experiments/results.h"
 #include "experiments/tables.h"
-#include "plots/curves.h"
 
 namespace proxbench {
 
@@ -34,6 +34,7 @@ void add_certify_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_table_command(CLI::App& app);  // and `plot`
 void add_report_command(CLI::App& app);
+void add_export_command(CLI::App& app);
 void add_store_commands(CLI::App& app);  // `index` and `merge`
 void add_completion_command(CLI::App& app);
 void add_man_command(CLI::App& app);
@@ -50,7 +51,12 @@ struct ExitStatus {
 /// Writes all tables of stored results below OUT/tables.
 void write_result_tables(const std::vector<StoredRun>& runs, const std::filesystem::path& out,
                          const Presentation& presentation, const TableOptions& options);
-CurveOptions curve_options(const PlotConfig& plot);
+/// Draws the figures that the config asks for below OUT/figures. What cannot be drawn honestly, figures
+/// against seconds that are not comparable and comparisons without a problem that all solvers were run on, is
+/// left out, and `warn` is told.
+void draw_figures_of_run(const std::vector<StoredRun>& runs, const std::filesystem::path& out,
+                         const Presentation& presentation,
+                         const std::function<void(const std::string&)>& warn);
 
 /// Set by Ctrl-C; the second Ctrl-C kills.
 extern std::atomic<bool> interrupted;

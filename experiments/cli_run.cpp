@@ -1,5 +1,6 @@
 /// `run` and `check`: experiments from a config.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
@@ -101,15 +102,6 @@ SweepResult sweep(const RunCommand& command, const ExperimentConfig& config,
   return result;
 }
 
-/// Against seconds only what may be compared.
-CurveOptions curves_of(const ExperimentConfig& config, const std::vector<StoredRun>& runs) {
-  CurveOptions options = curve_options(config.plot);
-  const bool comparable =
-      std::all_of(runs.begin(), runs.end(), [](const StoredRun& run) { return run.comparable; });
-  if (!comparable) std::erase(options.x, "seconds");
-  return options;
-}
-
 void run(const RunCommand& command) {
   const ExperimentConfig config = load_config(command.config_file, command.overrides);
   const std::filesystem::path out = out_folder(command, config);
@@ -152,7 +144,7 @@ void run(const RunCommand& command) {
                       {"stored_before", result.cached},
                       {"failed", result.failed},
                       {"runs", summaries}});
-  make_curves(runs, out / "figures", curves_of(config, runs));
+  draw_figures_of_run(runs, out, presentation, [](const std::string& text) { spdlog::warn("{}", text); });
   if (!command.quiet && !command.json.to_stdout()) fmt::print("Results: {}\n", out.string());
   if (result.failed > 0)
     throw Error(fmt::format("{} of {} runs failed", result.failed, result.done + result.cached));

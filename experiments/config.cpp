@@ -308,11 +308,15 @@ class ConfigReader {
     const IniSection* section = ini_.find("plot");
     if (section) check_keys(*section, info("plot"), {});
     const Values values(info("plot"), section, "[plot]", problems_);
-    config_.plot = {.x = values.list("x"),
+    config_.plot = {.kinds = values.list("kinds"),
+                    .x = values.list("x"),
                     .quantities = values.list("quantities"),
                     .x_max = values.reals("x_max"),
                     .log_seconds = values.boolean("log_seconds"),
-                    .floor = values.real("floor")};
+                    .floor = values.real("floor"),
+                    .repetitions = values.text("repetitions"),
+                    .shift = values.real("shift"),
+                    .par = values.real("par")};
     check_length(values, "[plot]", "x_max", "x");
   }
 
@@ -659,11 +663,18 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                        override_of("max_iterations"),
                    }});
     all.push_back({"plot",
-                   "how the figures are drawn",
+                   "which figures are drawn, and how",
                    {
+                       {.name = "kinds",
+                        .default_value = "curves",
+                        .help = "list of the kinds of figures: curves of each data set and lambda; over all "
+                                "of them the performance profile of each target, and the distribution "
+                                "(ecdf) of what it costs to reach the targets",
+                        .choices = {"curves", "profile", "ecdf"}},
                        {.name = "x",
                         .default_value = "seconds",
-                        .help = "list of what the curves are drawn against, each in figures of its own",
+                        .help = "list of what the curves are drawn against, and of the costs that profiles, "
+                                "ecdf and means compare; each in figures of its own",
                         .choices = {"seconds", "passes", "iterations"}},
                        {.name = "x_max",
                         .type = OptionType::kReal,
@@ -672,7 +683,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                         .min = 0},
                        {.name = "quantities",
                         .default_value = "objective, nnz, accuracy",
-                        .help = "list of what is drawn; empty: nothing",
+                        .help = "list of what the curves show; empty: no curves",
                         .choices = {"objective", "nnz", "accuracy"}},
                        {.name = "log_seconds",
                         .type = OptionType::kBool,
@@ -684,8 +695,24 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                         .help = "relative differences to f* at or below this are not drawn",
                         .min = 0,
                         .min_open = true},
+                       {.name = "repetitions",
+                        .default_value = "band",
+                        .help = "two or more repetitions as their median with a band from the 25 % to the "
+                                "75 % quantile, or as a line each",
+                        .choices = {"band", "lines"}},
+                       {.name = "shift",
+                        .type = OptionType::kReal,
+                        .default_value = "1",
+                        .help = "shift of the geometric means over problems, in seconds (passes, iterations)",
+                        .min = 0,
+                        .min_open = true},
+                       {.name = "par",
+                        .type = OptionType::kReal,
+                        .default_value = "10",
+                        .help = "in these means a failure costs so many times its limit (PAR-k)",
+                        .min = 1},
                    },
-                   {"x", "x_max", "quantities"},
+                   {"kinds", "x", "x_max", "quantities"},
                    {},
                    {"x_max"}});
     all.push_back({"paper",
@@ -797,11 +824,15 @@ std::string ExperimentConfig::to_ini() const {
     for (const auto& [key, value] : one.options.items()) line(key, value);
   }
   out += "\n[plot]\n";
+  line("kinds", joined(plot.kinds));
   line("x", joined(plot.x));
   if (!plot.x_max.empty()) line("x_max", fmt::format("{}", fmt::join(plot.x_max, ", ")));
   line("quantities", joined(plot.quantities));
   line("log_seconds", plot.log_seconds);
   line("floor", plot.floor);
+  line("repetitions", plot.repetitions);
+  line("shift", plot.shift);
+  line("par", plot.par);
   if (paper.item.empty()) return out;
   out += "\n[paper]\n";
   line("item", paper.item);

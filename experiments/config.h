@@ -52,12 +52,15 @@ struct SolverConfig {
   std::int64_t max_iterations;  ///< 0: no limit
 };
 
-/// How figures are drawn; see CurveOptions.
+/// Which figures are drawn and how; see CurveOptions, ProfileOptions and MeansOptions.
 struct PlotConfig {
+  std::vector<std::string> kinds{"curves"};
   std::vector<std::string> x{"seconds"}, quantities{"objective", "nnz", "accuracy"};
   std::vector<double> x_max;  ///< one for each x, or none
   bool log_seconds = false;
   double floor = 1e-12;
+  std::string repetitions = "band";
+  double shift = 1.0, par = 10.0;
 };
 
 /// What the paper says about the figure or table that a config makes; see PaperRow and ReportItem.

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "core/error.h"
+#include "core/options.h"
 #include "experiments/ini.h"
 
 namespace proxbench {
@@ -131,6 +132,29 @@ struct ConfigOrder {
   }
 };
 
+/// `text` is what stands in `file`.
+std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
+  std::istringstream in(text);
+  std::string line;
+  std::uint64_t number = 1;
+  if (!std::getline(in, line) || line != trace_header())
+    throw Error::in_file(file.string(), 1, fmt::format("'{}'", line), fmt::format("'{}'", trace_header()));
+  std::vector<Sample> trace;
+  while (std::getline(in, line)) {
+    ++number;
+    trace.push_back(parse_trace_line(line, file, number));
+  }
+  return trace;
+}
+
+/// As far as the process came that failed.
+std::vector<Sample> read_trace_of_failure(const fs::path& file) {
+  if (std::error_code ignored; !fs::exists(file, ignored)) return {};
+  std::string text = read_file(file);
+  text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
+  return text.empty() ? std::vector<Sample>{} : parse_trace(text, file);
+}
+
 }  // namespace
 
 bool failed_status(std::string_view status) {
@@ -142,6 +166,50 @@ bool failed_status(std::string_view status) {
 fs::path reference_file(const fs::path& out, const std::string& data_digest, double lambda, double mu) {
   const std::string key = fmt::format("{} {} {}", data_digest, lambda, mu);
   return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
+}
+
+std::string run_name(const StoredRun& run) {
+  if (run.folder.has_filename()) return run.folder.filename().string();
+  return fmt::format("{}-lambda{}-{}-rep{}", run.dataset, run.lambda, run.label, run.repetition);
+}
+
+bool several_machines(const std::vector<StoredRun>& runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const StoredRun& run) { return run.machine != runs.front().machine; });
+}
+
+std::string machine_name(const StoredRun& run) {
+  return run.machine.empty() ? "unknown machine" : run.machine;
+}
+
+std::string series_name(const StoredRun& run, bool among_several_machines) {
+  if (!among_several_machines) return run.label;
+  const std::string machine = fmt::format(" @ {}", machine_name(run));
+  return run.label.ends_with(machine) ? run.label : run.label + machine;
+}
+
+void require_comparable(const std::vector<StoredRun>& runs, const std::string& instead) {
+  std::vector<std::string> names;
+  for (const StoredRun& run : runs)
+    if (!run.comparable) names.push_back(run_name(run));
+  if (names.empty()) return;
+  throw Error::usage(fmt::format("the timings of {} of {} runs are not comparable: {}; expected {}",
+                                 names.size(), runs.size(), fmt::join(names, ", "), instead));
+}
+
+std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
+                                       const std::vector<std::string>& labels) {
+  std::vector<std::string> known;
+  for (const StoredRun& run : runs)
+    if (std::find(known.begin(), known.end(), run.label) == known.end()) known.push_back(run.label);
+  for (const std::string& label : labels)
+    if (std::find(known.begin(), known.end(), label) == known.end())
+      throw Error::usage(fmt::format("solvers: found '{}', expected labels of the results: {}{}", label,
+                                     fmt::join(known, ", "), did_you_mean(label, known)));
+  std::vector<StoredRun> chosen;
+  for (const StoredRun& run : runs)
+    if (std::find(labels.begin(), labels.end(), run.label) != labels.end()) chosen.push_back(run);
+  return chosen;
 }
 
 StoredRun read_run(const fs::path& out, const fs::path& folder) {
@@ -172,7 +240,8 @@ StoredRun read_run(const fs::path& out, const fs::path& folder) {
   } catch (const nlohmann::json::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), "the keys of a run's summary");
   }
-  run.trace = read_trace(folder / "trace.csv");
+  const fs::path trace = folder / "trace.csv";
+  run.trace = failed_status(run.status) ? read_trace_of_failure(trace) : read_trace(trace);
   use_stored_reference(out, run);
   return run;
 }
@@ -226,24 +295,19 @@ Sample parse_trace_line(const std::string& line, const fs::path& file, std::uint
 }
 
 std::vector<Sample> read_trace(const fs::path& file) {
-  std::istringstream in(read_file(file));
-  std::string line;
-  std::uint64_t number = 1;
-  if (!std::getline(in, line) || line != trace_header())
-    throw Error::in_file(file.string(), 1, fmt::format("'{}'", line), fmt::format("'{}'", trace_header()));
-  std::vector<Sample> trace;
-  while (std::getline(in, line)) {
-    ++number;
-    trace.push_back(parse_trace_line(line, file, number));
-  }
-  return trace;
+  return parse_trace(read_file(file), file);
+}
+
+const Sample* sample_at_target(const StoredRun& run, double target) {
+  const double best = run.reference_objective;
+  for (const Sample& sample : run.trace)
+    if ((sample.objective - best) / std::abs(best) <= target) return &sample;
+  return nullptr;
 }
 
 double seconds_to_target(const StoredRun& run, double target) {
-  const double best = run.reference_objective;
-  for (const Sample& sample : run.trace)
-    if ((sample.objective - best) / std::abs(best) <= target) return sample.seconds;
-  return kNaN;
+  const Sample* sample = sample_at_target(run, target);
+  return sample ? sample->seconds : kNaN;
 }
 
 void write_file_atomically(const fs::path& file, const std::string& text) {

@@ -62,10 +62,31 @@ bool failed_status(std::string_view status);
 std::filesystem::path reference_file(const std::filesystem::path& out, const std::string& data_digest,
                                      double lambda, double mu);
 
+/// The name of the run's folder; of a run without one, what it would be.
+std::string run_name(const StoredRun& run);
+
+/// Runs of more than one machine, whose times are not to be mixed.
+bool several_machines(const std::vector<StoredRun>& runs);
+/// "unknown machine" where it was not told.
+std::string machine_name(const StoredRun& run);
+/// What runs are told apart by in tables and figures: the label, or "label @ machine" among several machines
+/// (a label that says so already stays as it is).
+std::string series_name(const StoredRun& run, bool among_several_machines);
+
+/// Throws Error (kUsage) that names the runs whose timings are not comparable, where there are any;
+/// `instead`: what the user can do.
+void require_comparable(const std::vector<StoredRun>& runs, const std::string& instead);
+
+/// The runs with these labels, in their order. Throws Error (kUsage) with a did-you-mean for a label that no
+/// run has.
+std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
+                                       const std::vector<std::string>& labels);
+
 /// All runs below OUT/runs, with the f* that OUT/references holds now (it may have been made again, tighter,
 /// since a run was stored; where it is gone, that of the run's summary), sorted by dataset, lambda, order of
-/// labels in the config, repetition. Throws Error with file and line where a file is malformed, or where the
-/// folder holds no run.
+/// labels in the config, repetition. A run that failed may have no trace, and where its process died while it
+/// wrote one, the half line at its end is left out. Throws Error with file and line where a file is
+/// malformed, or where the folder holds no run.
 std::vector<StoredRun> read_results(const std::filesystem::path& out);
 
 /// One of them; `run_folder` is OUT/runs/RUN.
@@ -79,8 +100,9 @@ std::vector<Sample> read_trace(const std::filesystem::path& file);
 /// One line of it. Throws Error, under the name of the file and its line.
 Sample parse_trace_line(const std::string& line, const std::filesystem::path& file, std::uint64_t number);
 
-/// First clock time (linear interpolation is not used: the first sample) at which (objective - f*)/f* <=
-/// target; NaN where never.
+/// The first sample (nothing is interpolated) with (objective - f*)/|f*| <= target; null where there is none.
+const Sample* sample_at_target(const StoredRun& run, double target);
+/// Its clock time; NaN where never.
 double seconds_to_target(const StoredRun& run, double target);
 
 /// Writes text to `file` by way of a temporary name and rename; throws Error naming the file when it cannot.

@@ -2,10 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace proxbench {
 namespace {
+
+/// A reason may come from anywhere; a line break in it would end a comment or a paragraph.
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
 
 std::string markdown_text(const std::string& text) {
   std::string out;
@@ -16,6 +24,11 @@ std::string markdown_text(const std::string& text) {
   return out;
 }
 
+/// A footnote that starts with a mark is no list, and what a failed run said keeps to one paragraph.
+std::string markdown_note(const std::string& note) {
+  return fmt::format("{}{}", note.starts_with('*') ? "\\" : "", one_line(note));
+}
+
 std::string latex_text(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -23,6 +36,10 @@ std::string latex_text(const std::string& text) {
       out += "\\textbackslash{}";
     else if (c == '~' || c == '^')
       out += fmt::format("\\{}{{}}", c);
+    else if (c == '<')
+      out += "\\textless{}";
+    else if (c == '>')
+      out += "\\textgreater{}";
     else if (std::string_view("&%$#_{}").find(c) != std::string_view::npos)
       out += std::string("\\") + c;
     else
@@ -36,7 +53,7 @@ std::string latex_text(const std::string& text) {
 std::string markdown_grid(const TextTable& table) {
   std::string out;
   const auto line = [&](const std::vector<std::string>& cells) {
-    for (const std::string& cell : cells) out += "| " + markdown_text(cell) + " ";
+    for (const std::string& cell : cells) out += fmt::format("| {} ", markdown_text(cell));
     out += "|\n";
   };
   line(table.head);
@@ -65,7 +82,7 @@ std::string latex_tabular(const TextTable& table) {
   for (const std::string& note : table.notes) out += fmt::format("% {}\n", note);
   const auto line = [&](const std::vector<std::string>& cells) {
     for (std::size_t i = 0; i < cells.size(); ++i)
-      out += (i ? " & " : "") + (cells[i] == "-" ? std::string("--") : latex_text(cells[i]));
+      out += fmt::format("{}{}", i ? " & " : "", cells[i] == "-" ? "--" : latex_text(cells[i]));
     out += " \\\\\n";
   };
   out += fmt::format("\\begin{{tabular}}{{{}{}}}\n\\toprule\n", std::string(table.text_columns, 'l'),
@@ -73,7 +90,10 @@ std::string latex_tabular(const TextTable& table) {
   line(table.head);
   out += "\\midrule\n";
   for (const std::vector<std::string>& row : table.rows) line(row);
-  return out + "\\bottomrule\n\\end{tabular}\n";
+  out += "\\bottomrule\n\\end{tabular}\n";
+  for (const std::string& note : table.footnotes)
+    out += fmt::format("\\par\\noindent{{\\footnotesize {}\\par}}\n", latex_text(one_line(note)));
+  return out;
 }
 
 std::string markdown_document(const std::string& title, const std::vector<TextTable>& tables) {
@@ -82,13 +102,14 @@ std::string markdown_document(const std::string& title, const std::vector<TextTa
     out += fmt::format("{}### {}\n\n", out.empty() ? "" : "\n", table.caption);
     for (const std::string& note : table.notes) out += note + "\n\n";
     out += markdown_grid(table);
+    for (const std::string& note : table.footnotes) out += fmt::format("\n{}\n", markdown_note(note));
   }
   return out;
 }
 
 std::string latex_document(const std::string& title, const std::vector<TextTable>& tables) {
   std::string out = fmt::format("% {}\n% Needs \\usepackage{{booktabs}}.\n", title);
-  for (const TextTable& table : tables) out += '\n' + latex_tabular(table);
+  for (const TextTable& table : tables) out += fmt::format("\n{}", latex_tabular(table));
   return out;
 }
 
@@ -110,7 +131,7 @@ std::string html_text(const std::string& text) {
 }
 
 std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
   return out + "\"";
@@ -122,6 +143,14 @@ std::string csv_number(double value) {
 
 std::string scientific_cell(double value) {
   return std::isnan(value) ? "-" : fmt::format("{:.1e}", value);
+}
+
+std::string seconds_cell(double seconds) {
+  if (std::isnan(seconds)) return "-";
+  if (std::isinf(seconds)) return "never";
+  return seconds < 10    ? fmt::format("{:.2f}", seconds)
+         : seconds < 100 ? fmt::format("{:.1f}", seconds)
+                         : fmt::format("{:.0f}", seconds);
 }
 
 std::string count_cell(double value) {

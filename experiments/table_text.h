@@ -14,10 +14,12 @@ struct TextTable {
   std::vector<std::string> head;
   std::size_t text_columns = 0;  ///< so many columns on the left are words, the others are numbers
   std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> footnotes = {};  ///< paragraphs below the table
 };
 
-/// Each ends with a line break. The Markdown and the HTML are the grid alone, without caption and notes; the
-/// LaTeX is a tabular of the booktabs package with both in comments.
+/// Each ends with a line break. The Markdown and the HTML are the grid alone, without caption, notes and
+/// footnotes; the LaTeX is a tabular of the booktabs package with caption and notes in comments, and the
+/// footnotes in small print below.
 std::string markdown_grid(const TextTable& table);
 std::string html_grid(const TextTable& table);
 std::string latex_tabular(const TextTable& table);
@@ -28,13 +30,15 @@ std::string latex_document(const std::string& title, const std::vector<TextTable
 
 /// The text with what is special in HTML, also in attributes, made literal.
 std::string html_text(const std::string& text);
-/// A field of a CSV file, in quotes where it needs them.
+/// A field of a CSV file (RFC 4180), in quotes where it needs them.
 std::string csv_field(const std::string& text);
 /// Full precision; empty for NaN.
 std::string csv_number(double value);
 
 /// Cells: "-" for NaN.
 std::string scientific_cell(double value);
+/// Three digits, no more than two after the point; "never" for infinity.
+std::string seconds_cell(double seconds);
 /// An integer, or one digit after the point where it is none (a median or mean).
 std::string count_cell(double value);
 std::string fixed_cell(double value, int digits);

@@ -1,30 +1,23 @@
 #include "plots/curves.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "core/error.h"
 #include "core/options.h"
-#include "plots/colours.h"
+#include "experiments/statistics.h"
+#include "experiments/tables.h"
 #include "plots/facts.h"
+#include "plots/figure.h"
 
 namespace proxbench {
 namespace {
@@ -34,15 +27,25 @@ namespace fs = std::filesystem;
 /// Ends the names of figures with seconds on a log axis.
 constexpr const char* kLogSuffix = "-logx";
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-constexpr std::array<int, 8> kPointTypes = {7, 5, 9, 13, 11, 15, 2, 3};
-constexpr std::array<int, 5> kDashTypes = {1, 2, 4, 5, 3};
-/// Longest line of a title or caption, in characters of its small font.
-constexpr std::size_t kLineLength = 92;
-/// A log axis of at most this many decades has ticks within each.
-constexpr double kFewDecades = 2.5;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kLineWidth = 2, kFailedLineWidth = 1;
 
 using Group = std::vector<const StoredRun*>;
+
+/// How each series is drawn.
+using Styles = std::map<std::string, LineStyle>;
+
+/// A label has one colour; machines differ by their dashes.
+Styles styles_of(const std::vector<StoredRun>& runs, bool machines) {
+  std::map<std::string, std::size_t> labels, variants;
+  Styles styles;
+  for (const StoredRun& run : runs) {
+    const std::size_t label = labels.try_emplace(run.label, labels.size()).first->second;
+    const std::size_t variant = variants.try_emplace(run.machine, variants.size()).first->second;
+    styles.try_emplace(series_name(run, machines), line_style(label, variant));
+  }
+  return styles;
+}
 
 /// One kind of figure: what is on the vertical axis.
 struct Quantity {
@@ -51,7 +54,8 @@ struct Quantity {
   std::string axis;    ///< of the vertical axis
   std::string column;  ///< in the .tsv
   bool log_axis;
-  double floor;  ///< values at or below are not drawn
+  double floor;       ///< values at or below are not drawn
+  double unmeasured;  ///< what NaN stands for in a median: an objective that is none has diverged
   std::function<double(const StoredRun&, const Sample&)> value;
 };
 
@@ -78,73 +82,129 @@ double relative_difference(const StoredRun& run, const Sample& sample) {
 }
 
 std::vector<Quantity> quantities(double floor) {
-  constexpr double kNoFloor = -std::numeric_limits<double>::infinity();
   return {{"objective", "Relative objective difference", "(f − f*) / f*", "relative_difference", true, floor,
-           relative_difference},
-          {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0,
+           kInfinity, relative_difference},
+          {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
            [](const StoredRun&, const Sample& s) { return static_cast<double>(s.nnz); }},
-          {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, kNoFloor,
+          {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, -kInfinity, kNaN,
            [](const StoredRun&, const Sample& s) { return s.test_accuracy; }}};
 }
 
-// ---- text
+// ---- what is drawn
 
-/// A gnuplot string constant; single quotes, in which gnuplot substitutes nothing.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\n')
-      out += "'.\"\\n\".'";
-    else if (c == '\'')
-      out += "''";
-    else
-      out += c;
-  }
-  return out + "'";
+/// The quartiles of the repetitions of one series.
+struct Band {
+  std::string series;
+  std::size_t runs;
+  std::vector<BandPoint> points;
+};
+
+/// One figure: a line for each of `lines`, a line with a band for each of `bands`.
+struct Panel {
+  const Quantity& quantity;
+  const Abscissa& abscissa;
+  bool machines;                   ///< there are several
+  Group group;                     ///< all runs of the data set and lambda
+  Group traced;                    ///< those with a trace: a block each in the .tsv
+  std::vector<std::size_t> lines;  ///< places in `traced`
+  std::vector<Band> bands;         ///< further blocks in the .tsv
+  std::string series(const StoredRun& run) const { return series_name(run, machines); }
+};
+
+bool drawn(const Panel& panel, double x, double value) {
+  const Abscissa& abscissa = panel.abscissa;
+  return std::isfinite(value) && value > panel.quantity.floor && (!abscissa.log_axis || x > 0.0) &&
+         (abscissa.max == 0.0 || x <= abscissa.max);
 }
 
-/// The text with the marks of gnuplot's enhanced mode made literal.
-std::string literal(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::string_view("{}^_@&~\\").find(c) != std::string_view::npos) out += '\\';
-    out += c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
+/// The samples of a run that were measured.
+std::vector<CurvePoint> measured_points(const Panel& panel, const StoredRun& run) {
+  std::vector<CurvePoint> points;
+  for (const Sample& sample : run.trace) {
+    const double value = panel.quantity.value(run, sample);
+    const double counted = std::isnan(value) ? panel.quantity.unmeasured : value;
+    if (!std::isnan(counted)) points.push_back({panel.abscissa.value(sample), counted});
   }
-  return out;
+  return points;
 }
 
-/// Lines of at most kLineLength characters, broken at newlines and spaces.
-std::vector<std::string> wrapped(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream paragraphs(text);
-  for (std::string paragraph; std::getline(paragraphs, paragraph);) {
-    std::istringstream words(paragraph);
-    std::string line;
-    for (std::string word; words >> word;) {
-      if (!line.empty() && line.size() + 1 + word.size() > kLineLength)
-        lines.push_back(std::exchange(line, ""));
-      line += (line.empty() ? "" : " ") + word;
+/// Where a run has no f*, all of its differences are unknown and none has diverged.
+bool can_be_measured(const Panel& panel, const StoredRun& run) {
+  return panel.quantity.name != "objective" || !std::isnan(run.reference_objective);
+}
+
+void add_bands(Panel& panel) {
+  std::vector<std::size_t> lines;
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> series;
+  for (std::size_t i = 0; i < panel.traced.size(); ++i) {
+    const StoredRun& run = *panel.traced[i];
+    if (failed_status(run.status) || !can_be_measured(panel, run)) {
+      lines.push_back(i);
+      continue;
     }
-    if (!line.empty()) lines.push_back(line);
+    const std::string name = panel.series(run);
+    auto found =
+        std::find_if(series.begin(), series.end(), [&](const auto& one) { return one.first == name; });
+    if (found == series.end()) found = series.insert(found, {name, {}});
+    found->second.push_back(i);
   }
-  return lines;
+  for (const auto& [name, runs] : series) {
+    std::vector<std::vector<CurvePoint>> traces;
+    for (const std::size_t i : runs)
+      if (auto points = measured_points(panel, *panel.traced[i]); !points.empty())
+        traces.push_back(std::move(points));
+    if (traces.size() < 2)
+      lines.insert(lines.end(), runs.begin(), runs.end());
+    else
+      panel.bands.push_back({name, traces.size(), repetition_band(traces)});
+  }
+  std::sort(lines.begin(), lines.end());
+  panel.lines = std::move(lines);
 }
 
-std::string small_lines(const std::string& text) {
-  std::string out;
-  for (const std::string& line : wrapped(text)) out += "\n{/*0.75 " + literal(line) + "}";
-  return out;
+Panel make_panel(const Group& group, const Quantity& quantity, const Abscissa& abscissa, bool machines,
+                 const CurveOptions& options) {
+  Panel panel{quantity, abscissa, machines, group, {}, {}, {}};
+  for (const StoredRun* run : group)
+    if (!run->trace.empty()) panel.traced.push_back(run);
+  if (options.repetitions == "band")
+    add_bands(panel);
+  else
+    for (std::size_t i = 0; i < panel.traced.size(); ++i) panel.lines.push_back(i);
+  return panel;
 }
 
-std::string number(double x) {
-  return std::isfinite(x) ? fmt::format("{}", x) : "";
+/// Of what is drawn.
+struct Ranges {
+  Range x, values;
+};
+
+Ranges ranges_drawn(const Panel& panel) {
+  Ranges ranges;
+  const auto add = [&](double x, double value) {
+    if (!drawn(panel, x, value)) return;
+    ranges.x.add(x);
+    ranges.values.add(value);
+  };
+  for (const std::size_t i : panel.lines)
+    for (const Sample& sample : panel.traced[i]->trace)
+      add(panel.abscissa.value(sample), panel.quantity.value(*panel.traced[i], sample));
+  for (const Band& band : panel.bands)
+    for (const BandPoint& point : band.points)
+      for (const double value : {point.q25, point.median, point.q75}) add(point.x, value);
+  return ranges;
 }
 
 // ---- what the title and the caption say
 
-std::string title_of(const Group& group, const Quantity& quantity) {
+std::string title_of(const Panel& panel) {
+  const Group& group = panel.group;
   std::set<std::string> descriptions;
-  for (const StoredRun* run : group) descriptions.insert(run->description);
+  bool comparable = true;
+  for (const StoredRun* run : group) {
+    descriptions.insert(run->description);
+    comparable = comparable && run->comparable;
+  }
   std::string data = group.front()->description;
   if (descriptions.size() > 1) data += fmt::format(" (and {} more like it)", descriptions.size() - 1);
 
@@ -157,24 +217,24 @@ std::string title_of(const Group& group, const Quantity& quantity) {
   add("d = ", "d", "");
   add("threads: ", "threads", "");
 
-  return fmt::format("{{/:Bold {}{}}}: {}, λ = {}", says_synthetic(data) ? "SYNTHETIC DATA: " : "",
-                     literal(quantity.title), literal(group.front()->dataset), group.front()->lambda) +
+  return fmt::format("{{/:Bold {}{}{}}}: {}, λ = {}", says_synthetic(data) ? "SYNTHETIC DATA: " : "",
+                     comparable || panel.abscissa.name != "seconds" ? "" : "NOT COMPARABLE: ",
+                     gnuplot_literal(panel.quantity.title), gnuplot_literal(group.front()->dataset),
+                     group.front()->lambda) +
          small_lines(data) + small_lines(size);
 }
 
 /// What is known of f*, what is not drawn, and who went below f*.
-std::string caption_of(const Group& group, const Quantity& quantity) {
-  if (quantity.name == "nnz") return "Nothing is drawn while no weight differs from zero.";
-  if (quantity.name != "objective") return "";
-
+std::string reference_caption(const Panel& panel) {
   std::map<double, double> references;  // f* -> its bound
-  std::map<std::string, double> below;  // label -> how far
-  for (const StoredRun* run : group) {
+  std::map<std::string, double> below;  // series -> how far
+  for (const StoredRun* run : panel.group) {
     if (!std::isfinite(run->reference_objective)) continue;
     references[run->reference_objective] = reference_bound(*run);
     for (const Sample& sample : run->trace) {
       const double difference = relative_difference(*run, sample);
-      if (difference < -quantity.floor) below[run->label] = std::min(below[run->label], difference);
+      if (difference < -panel.quantity.floor)
+        below[panel.series(*run)] = std::min(below[panel.series(*run)], difference);
     }
   }
   std::string out;
@@ -182,210 +242,180 @@ std::string caption_of(const Group& group, const Quantity& quantity) {
     out += fmt::format("{}f* = {:.10g}", out.empty() ? "" : "; ", objective);
     if (std::isfinite(bound)) out += fmt::format(" (proven to a relative accuracy of {:.1e})", bound);
   }
-  out += fmt::format("\nDifferences <= {:g} are rounding: not drawn.", quantity.floor);
-  for (const auto& [label, difference] : below)
-    out += fmt::format(" {} goes below f* by {:.1e}.", label, -difference);
+  out += fmt::format("\nDifferences <= {:g} are rounding: not drawn.", panel.quantity.floor);
+  for (const auto& [series, difference] : below)
+    out += fmt::format(" {} goes below f* by {:.1e}.", series, -difference);
   return out;
 }
 
-// ---- axes
-
-struct Range {
-  double min = std::numeric_limits<double>::infinity();
-  double max = -std::numeric_limits<double>::infinity();
-  bool empty() const { return !(min <= max); }
-  void add(double x) {
-    min = std::min(min, x);
-    max = std::max(max, x);
-  }
-};
-
-bool drawn(const Quantity& quantity, const Abscissa& abscissa, double x, double value) {
-  return std::isfinite(value) && value > quantity.floor && (!abscissa.log_axis || x > 0.0) &&
-         (abscissa.max == 0.0 || x <= abscissa.max);
+std::string band_caption(const Panel& panel) {
+  std::set<std::size_t> sizes;
+  for (const Band& band : panel.bands) sizes.insert(band.runs);
+  if (sizes.empty()) return "";
+  std::string out = fmt::format("\nMedians of n = {} repetitions with 25-75 % bands", fmt::join(sizes, ", "));
+  if (*sizes.begin() < kFewRepetitions)
+    out += fmt::format(" (n < {}: no more than the spread seen)", kFewRepetitions);
+  return out + ".";
 }
 
-/// Of what is drawn.
-struct Ranges {
-  Range x, values;
-};
-
-Ranges ranges_drawn(const Group& group, const Quantity& quantity, const Abscissa& abscissa) {
-  Ranges ranges;
-  for (const StoredRun* run : group)
-    for (const Sample& sample : run->trace) {
-      const double x = abscissa.value(sample), value = quantity.value(*run, sample);
-      if (!drawn(quantity, abscissa, x, value)) continue;
-      ranges.x.add(x);
-      ranges.values.add(value);
-    }
-  return ranges;
+/// The last sample of a run that is drawn; -1: none.
+int last_drawn(const Panel& panel, const StoredRun& run) {
+  for (std::size_t k = run.trace.size(); k-- > 0;)
+    if (drawn(panel, panel.abscissa.value(run.trace[k]), panel.quantity.value(run, run.trace[k])))
+      return static_cast<int>(k);
+  return -1;
 }
 
-/// Range and ticks of a log axis ("x" or "y"): a tick a decade in gnuplot's `format`, or at 1, 2, 5 where
-/// there are few decades.
-std::string log_axis(const char* axis, const Range& range, double margin, const char* format) {
-  const double low = range.min / margin, high = range.max * margin;
-  std::string out = fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\n", axis, low, high);
-  if (std::log10(high / low) > kFewDecades)
-    return out + fmt::format("set format {0} {1}\nset {0}tics 10\n", axis, format);
-  const std::vector<int> digits =
-      high / low > 10.0 ? std::vector<int>{1, 2, 5} : std::vector<int>{1, 2, 3, 4, 5, 6, 8};
-  std::string ticks;
-  for (int decade = static_cast<int>(std::floor(std::log10(low))); decade <= std::log10(high); ++decade)
-    for (const int digit : digits) {
-      const double tick = digit * std::pow(10.0, decade);
-      if (tick >= low && tick <= high)
-        ticks += fmt::format(
-            "{}'{}' {:.0e}", ticks.empty() ? "" : ", ",
-            tick >= 1.0 && tick < 1e7 ? with_commas(std::llround(tick)) : fmt::format("{:g}", tick), tick);
-    }
-  return out + fmt::format("set {}tics ({})\n", axis, ticks);
+std::string failure_caption(const Panel& panel) {
+  std::vector<std::string> crossed, unseen;
+  for (const StoredRun* run : panel.group)
+    if (failed_status(run->status))
+      (last_drawn(panel, *run) >= 0 ? crossed : unseen)
+          .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->repetition, run->status));
+  std::string out;
+  if (!crossed.empty()) out += fmt::format("\nA cross ends what failed: {}.", fmt::join(crossed, ", "));
+  if (!unseen.empty()) out += fmt::format("\nFailed, nothing to draw: {}.", fmt::join(unseen, ", "));
+  return out;
+}
+
+std::string caption_of(const Panel& panel) {
+  std::string out;
+  if (panel.quantity.name == "nnz") out = "Nothing is drawn while no weight differs from zero.";
+  if (panel.quantity.name == "objective") out = reference_caption(panel);
+  return out + band_caption(panel) + failure_caption(panel);
 }
 
 // ---- files
 
-/// A block of rows a run, two blank lines between blocks; one header line.
-std::string data_text(const Group& group, const Quantity& quantity) {
-  std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses\n", quantity.column);
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    if (i > 0) out += "\n\n";
-    for (const Sample& sample : group[i]->trace)
-      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", file_name_part(group[i]->label), group[i]->repetition,
-                         number(sample.seconds), number(quantity.value(*group[i], sample)), sample.iteration,
-                         number(sample.passes));
+std::string band_line(const Panel& panel, const Band& band, double x, const BandPoint& values) {
+  const auto in_column = [&](int column) { return column == panel.abscissa.column ? tsv_number(x) : ""; };
+  return fmt::format("{}\tmedian\t{}\t{}\t{}\t{}\t{}\t{}\n", tsv_field(band.series), in_column(3),
+                     tsv_number(values.median), in_column(5), in_column(6), tsv_number(values.q25),
+                     tsv_number(values.q75));
+}
+
+/// A block of rows a run, then one a band, two blank lines between blocks; one header line.
+std::string data_text(const Panel& panel) {
+  const bool bands = !panel.bands.empty();
+  std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses{}\n",
+                                panel.quantity.column, bands ? "\tq25\tq75" : "");
+  for (const StoredRun* run : panel.traced) {
+    if (run != panel.traced.front()) out += "\n\n";
+    for (const Sample& sample : run->trace)
+      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)), run->repetition,
+                         tsv_number(sample.seconds), tsv_number(panel.quantity.value(*run, sample)),
+                         sample.iteration, tsv_number(sample.passes), bands ? "\t\t" : "");
+  }
+  for (const Band& band : panel.bands) {
+    out += "\n\n";
+    for (std::size_t k = 0; k < band.points.size(); ++k) {
+      const BandPoint& point = band.points[k];
+      if (k > 0) out += band_line(panel, band, point.x, band.points[k - 1]);  // the corner before the step
+      out += band_line(panel, band, point.x, point);
+    }
   }
   return out;
 }
 
-/// The plot command. `styles`: the place of each label among all labels of the runs.
-std::string plot_command(const std::string& name, const Group& group, const Quantity& quantity, int x_column,
-                         const std::map<std::string, std::size_t>& styles, double smallest) {
-  const std::string shown =
-      fmt::format("{}:{}", x_column, std::isfinite(quantity.floor) ? "($4 > floor ? $4 : 1/0)" : "4");
-  std::vector<std::string> curves;
-  std::set<std::string> named;
-  double bound = kNaN;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    const std::string& label = group[i]->label;
-    const std::size_t style = styles.at(label);
-    const std::size_t round = style / kColours.size();
-    curves.push_back(fmt::format(
-        "{} skip 1 index {} using {} {} with linespoints linecolor rgb '{}' linewidth 2 dashtype {} "
-        "pointtype {} pointsize 0.9 pointnumber 12",
-        quoted(name + ".tsv"), i, shown, named.insert(label).second ? "title " + quoted(label) : "notitle",
-        kColours[style % kColours.size()], kDashTypes[round % kDashTypes.size()],
-        kPointTypes[(style + round) % kPointTypes.size()]));
-    bound = std::fmax(bound, reference_bound(*group[i]));
+/// The plot command, curve by curve.
+class PlotCommand {
+ public:
+  PlotCommand(const std::string& name, const Panel& panel, const Styles& styles)
+      : file_(gnuplot_quoted(name + ".tsv")), panel_(panel), styles_(styles) {}
+
+  std::string text(double smallest) {
+    for (std::size_t i = 0; i < panel_.bands.size(); ++i) add_band(i);
+    for (std::size_t i = 0; i < panel_.bands.size(); ++i)
+      add_line(panel_.bands[i].series, panel_.traced.size() + i);
+    for (const std::size_t i : panel_.lines)
+      add_line(panel_.series(*panel_.traced[i]), i,
+               failed_status(panel_.traced[i]->status) ? kFailedLineWidth : kLineWidth);
+    for (const std::size_t i : panel_.lines)
+      if (failed_status(panel_.traced[i]->status)) add_cross(i);
+    add_bound(smallest);
+    return fmt::format("plot {}\n", fmt::join(curves_, ", \\\n     "));
   }
-  if (quantity.name == "objective" && bound > smallest)
-    curves.push_back(fmt::format(
-        "{:.3g} with lines title 'accuracy of f*' linecolor rgb '#7F7F7F' linewidth 1.5 dashtype 3", bound));
-  return fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
-}
 
-std::string script_text(const std::string& name, const Group& group, const Quantity& quantity,
-                        const Abscissa& abscissa, const std::map<std::string, std::size_t>& styles) {
-  const Ranges ranges = ranges_drawn(group, quantity, abscissa);
-
-  std::string out = fmt::format("# Draws {0}.svg, .pdf and .png from {0}.tsv: gnuplot {0}.gp\n", name);
-  out +=
-      "set encoding utf8\n"
-      "set datafile separator \"\\t\"\n"
-      "set border 3 linewidth 1.2\n"
-      "set tics nomirror out\n"
-      "set grid xtics ytics linetype 1 linecolor rgb '#E3E3E3' linewidth 1\n"
-      "set key outside right top vertical Left reverse noenhanced samplen 2.5 spacing 1.3\n";
-  out += fmt::format("set title {}\n", quoted(title_of(group, quantity)));
-  out += fmt::format("set ylabel {}\n", quoted(quantity.axis));
-  out += fmt::format("set xlabel {}\n", quoted(abscissa.name + small_lines(caption_of(group, quantity))));
-  if (abscissa.log_axis)
-    out += log_axis("x", ranges.x, 1.1, "'%g'");
-  else
-    out += fmt::format("set xrange [0:{}]\n", abscissa.max > 0.0 ? fmt::format("{:g}", abscissa.max) : "*");
-  if (quantity.log_axis) out += log_axis("y", ranges.values, 1.5, "'10^{%L}'");
-  if (std::isfinite(quantity.floor)) out += fmt::format("floor = {:g}\n", quantity.floor);
-
-  const std::array<std::pair<const char*, const char*>, 3> terminals = {
-      {{"svg", "svg enhanced size 960,640 dynamic font 'DejaVu Sans,16' background rgb 'white'"},
-       {"pdf", "pdfcairo enhanced size 18cm,12cm font 'DejaVu Sans,11'"},
-       {"png", "pngcairo enhanced size 1440,960 font 'DejaVu Sans,18' linewidth 1.5"}}};
-  std::string draw = plot_command(name, group, quantity, abscissa.column, styles, ranges.values.min);
-  for (const auto& [extension, terminal] : terminals) {
-    out +=
-        fmt::format("\nset terminal {}\nset output {}\n{}", terminal, quoted(name + "." + extension), draw);
-    draw = "replot\n";
+ private:
+  std::string block(std::size_t i) const { return fmt::format("{} skip 1 index {}", file_, i); }
+  bool has_floor() const { return std::isfinite(panel_.quantity.floor); }
+  /// Column 4, where it can be drawn.
+  std::string shown() const {
+    return fmt::format("{}:{}", panel_.abscissa.column, has_floor() ? "($4 > floor ? $4 : 1/0)" : "4");
   }
-  return out + "set output\n";
-}
+  LineStyle style(const std::string& series) const { return styles_.at(series); }
 
-/// Runs `gnuplot SCRIPT` in the folder.
-void run_gnuplot(const fs::path& folder, const std::string& script) {
-  const fs::path log = fs::absolute(folder / "gnuplot.log");
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  std::string program = "gnuplot", argument = script;
-  char* const arguments[] = {program.data(), argument.data(), nullptr};
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed == ENOENT)
-    throw Error(
-        "cannot draw figures: gnuplot was not found on PATH (Debian package gnuplot-nox; "
-        "scripts/install-deps)");
-  if (failed != 0) throw Error(std::string("cannot start gnuplot: ") + std::strerror(failed));
-
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  /// A band whose lower edge is below what can be drawn goes down to the floor; one that is below it as a
+  /// whole has no height there.
+  void add_band(std::size_t i) {
+    curves_.push_back(
+        fmt::format("{} using {}:{} with filledcurves notitle fillcolor rgb '{}' fillstyle transparent solid "
+                    "0.2 noborder",
+                    block(panel_.traced.size() + i), panel_.abscissa.column,
+                    has_floor() ? "($7 > bottom ? $7 : bottom):($8 > bottom ? $8 : bottom)" : "7:8",
+                    style(panel_.bands[i].series).colour));
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-  std::ifstream in(log);
-  const std::string said{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  throw Error("gnuplot failed on " + script + ": " + said);
-}
-
-void rename_into(const fs::path& from, const fs::path& folder) {
-  std::error_code error;
-  fs::rename(from, folder / from.filename(), error);
-  if (error) throw Error("cannot write " + (folder / from.filename()).string() + ": " + error.message());
-}
-
-/// A folder that goes away with its contents.
-struct ScratchFolder {
-  explicit ScratchFolder(const fs::path& parent) : path(parent / fmt::format(".drawing-{}", getpid())) {
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error) throw Error("cannot write below " + parent.string() + ": " + error.message());
+  void add_line(const std::string& series, std::size_t i, int width = kLineWidth) {
+    const LineStyle line = style(series);
+    curves_.push_back(fmt::format(
+        "{} using {} {} with linespoints linecolor rgb '{}' linewidth {} dashtype {} pointtype {} pointsize "
+        "0.9 pointnumber 12",
+        block(i), shown(), named_.insert(series).second ? "title " + gnuplot_quoted(series) : "notitle",
+        line.colour, width, line.dash_type, line.point_type));
   }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
+  void add_cross(std::size_t i) {
+    const int last = last_drawn(panel_, *panel_.traced[i]);
+    if (last < 0) return;
+    curves_.push_back(
+        fmt::format("{} every ::{}::{} using {} notitle with points linecolor rgb '{}' pointtype 2 pointsize "
+                    "2.2 linewidth 3",
+                    block(i), last, last, shown(), style(panel_.series(*panel_.traced[i])).colour));
   }
-  fs::path path;
+  void add_bound(double smallest) {
+    double bound = kNaN;
+    for (const StoredRun* run : panel_.traced) bound = std::fmax(bound, reference_bound(*run));
+    if (panel_.quantity.name == "objective" && bound > smallest)
+      curves_.push_back(fmt::format(
+          "{:.3g} with lines title 'accuracy of f*' linecolor rgb '#7F7F7F' linewidth 1.5 dashtype 3",
+          bound));
+  }
+
+  std::string file_;
+  const Panel& panel_;
+  const Styles& styles_;
+  std::vector<std::string> curves_;
+  std::set<std::string> named_;
 };
 
-/// Writes one figure's five files; images appear under their names only once they are whole.
-fs::path write_figure(const fs::path& figures, const std::string& name, const std::string& script,
-                      const std::string& data) {
-  const ScratchFolder scratch(figures);
-  for (const auto& [extension, text] : {std::pair{".gp", &script}, std::pair{".tsv", &data}}) {
-    write_file_atomically(scratch.path / (name + extension), *text);
-    write_file_atomically(figures / (name + extension), *text);
-  }
-  run_gnuplot(scratch.path, name + ".gp");
-  for (const char* extension : {".svg", ".pdf", ".png"})
-    rename_into(scratch.path / (name + extension), figures);
-  return figures / (name + ".png");
+std::string axes_of(const Panel& panel, const Ranges& ranges) {
+  const Abscissa& abscissa = panel.abscissa;
+  std::string out =
+      abscissa.log_axis
+          ? log_axis("x", ranges.x, 1.1, "'%g'")
+          : fmt::format("set xrange [0:{}]\n", abscissa.max > 0.0 ? fmt::format("{:g}", abscissa.max) : "*");
+  constexpr double kMargin = 1.5;
+  if (panel.quantity.log_axis) out += log_axis("y", ranges.values, kMargin, "'10^{%L}'");
+  if (std::isfinite(panel.quantity.floor)) out += fmt::format("floor = {:g}\n", panel.quantity.floor);
+  if (panel.quantity.log_axis && !panel.bands.empty())
+    out += fmt::format("bottom = {:.6g}\n", ranges.values.min / kMargin);
+  return out;
 }
 
 std::string figure_name(const std::string& dataset, double lambda, const Quantity& quantity,
                         const std::string& suffix) {
   return file_name_part(fmt::format("{}-lambda{}-{}{}", dataset, lambda, quantity.name, suffix));
+}
+
+Figure make_figure(const Panel& panel, const Ranges& ranges, const Styles& styles) {
+  const StoredRun& first = *panel.group.front();
+  const std::string name = figure_name(first.dataset, first.lambda, panel.quantity, panel.abscissa.suffix);
+  return {.name = name,
+          .title = title_of(panel),
+          .x_label = panel.abscissa.name + small_lines(caption_of(panel)),
+          .y_label = panel.quantity.axis,
+          .axes = axes_of(panel, ranges),
+          .plot = PlotCommand(name, panel, styles).text(ranges.values.min),
+          .data = data_text(panel)};
 }
 
 /// The members of `all` with these names, in the order of the names.
@@ -419,7 +449,40 @@ std::vector<Abscissa> chosen_abscissas(const CurveOptions& options) {
   return out;
 }
 
+void check(const std::vector<StoredRun>& runs, const CurveOptions& options) {
+  if (runs.empty()) throw Error::usage("no runs to draw");
+  if (!(options.floor > 0.0))
+    throw Error::usage(fmt::format("floor = {}: violated constraint floor > 0", options.floor));
+  if (options.repetitions != "band" && options.repetitions != "lines")
+    throw Error::usage(fmt::format("repetitions = {}: expected one of band, lines{}", options.repetitions,
+                                   did_you_mean(options.repetitions, {"band", "lines"})));
+  const bool seconds = std::find(options.x.begin(), options.x.end(), "seconds") != options.x.end();
+  if (seconds && !options.quantities.empty() && !options.allow_not_comparable)
+    require_comparable(runs, "--allow-not-comparable, or x without seconds");
+}
+
 }  // namespace
+
+std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>>& traces) {
+  std::set<double> grid;
+  double begin = -kInfinity;
+  for (const std::vector<CurvePoint>& trace : traces) {
+    if (trace.empty()) return {};
+    begin = std::max(begin, trace.front().x);
+    for (const CurvePoint& point : trace) grid.insert(point.x);
+  }
+  std::vector<BandPoint> band;
+  std::vector<std::size_t> at(traces.size(), 0);  // the sample that holds at x, of each trace
+  for (auto x = grid.lower_bound(begin); x != grid.end(); ++x) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < traces.size(); ++i) {
+      while (at[i] + 1 < traces[i].size() && traces[i][at[i] + 1].x <= *x) ++at[i];
+      values.push_back(traces[i][at[i]].value);
+    }
+    band.push_back({*x, quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75)});
+  }
+  return band;
+}
 
 double reference_bound(const StoredRun& run) {
   const auto about = run.summary.find("run");
@@ -447,30 +510,23 @@ std::vector<std::string> curve_names(const std::vector<StoredRun>& runs) {
 
 std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::path& figures,
                                   const CurveOptions& options) {
-  if (runs.empty()) throw Error::usage("no runs to draw");
-  if (!(options.floor > 0.0))
-    throw Error::usage(fmt::format("floor = {}: violated constraint floor > 0", options.floor));
-
+  check(runs, options);
   const std::vector<Abscissa> axes = chosen_abscissas(options);
   const std::vector<Quantity> drawn_quantities =
       chosen(quantities(options.floor), options.quantities, "quantities");
 
-  std::map<std::string, std::size_t> styles;
+  const bool machines = several_machines(runs);
+  const Styles styles = styles_of(runs, machines);
   std::map<std::pair<std::string, double>, Group> groups;
-  for (const StoredRun& run : runs) {
-    styles.try_emplace(run.label, styles.size());
-    groups[{run.dataset, run.lambda}].push_back(&run);
-  }
+  for (const StoredRun& run : runs) groups[{run.dataset, run.lambda}].push_back(&run);
 
   std::vector<fs::path> written;
   for (const auto& [key, group] : groups)
     for (const Quantity& quantity : drawn_quantities)
       for (const Abscissa& abscissa : axes) {
-        if (ranges_drawn(group, quantity, abscissa).x.empty()) continue;
-        const std::string name = file_name_part(
-            fmt::format("{}-lambda{}-{}{}", key.first, key.second, quantity.name, abscissa.suffix));
-        written.push_back(write_figure(figures, name, script_text(name, group, quantity, abscissa, styles),
-                                       data_text(group, quantity)));
+        const Panel panel = make_panel(group, quantity, abscissa, machines, options);
+        const Ranges ranges = ranges_drawn(panel);
+        if (!ranges.x.empty()) written.push_back(write_figure(figures, make_figure(panel, ranges, styles)));
       }
   return written;
 }

@@ -20,7 +20,26 @@ struct CurveOptions {
   bool log_seconds = false;  ///< seconds on a log axis; the names of these figures then end in "-logx"
   /// Relative objective differences at or below this are not drawn: they are rounding of the sums in F. > 0.
   double floor = 1e-12;
+  /// Two or more repetitions: "band", their median as a line with a band from the 25 % to the 75 % quantile,
+  /// or "lines", a line each. See repetition_band().
+  std::string repetitions = "band";
+  /// Draws against seconds also what is not comparable; the titles then begin with NOT COMPARABLE.
+  bool allow_not_comparable = false;
 };
+
+/// The quartiles of several runs at one place of the horizontal axis.
+struct BandPoint {
+  double x, q25, median, q75;
+};
+/// One sample of a run: where it was taken and what was measured.
+struct CurvePoint {
+  double x, value;
+};
+/// Each trace is taken for a right-continuous step function: its value at x is that of the last sample at or
+/// before x, also beyond its end, for a solver that stopped keeps its iterate. The quartiles (quantile()) are
+/// those of these values at every x at which any run was sampled, from the first on at which all have a
+/// value. Samples that were not measured are not among the points.
+std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>>& traces);
 
 /// For each (dataset, lambda) of the runs writes, below `figures` (made where it is missing),
 ///
@@ -30,14 +49,17 @@ struct CurveOptions {
 ///
 /// against seconds (names that end in -logx: on a log axis), and with these names followed by -passes or
 /// -iterations against those; each as .svg, .pdf and .png, with the data (.tsv: every sample, also those not
-/// drawn) and the script (.gp, to be run in its own folder: `gnuplot NAME.gp`) beside them. A label has one
-/// colour in all figures, and its repetitions share it. A value that a log axis cannot show (nnz = 0, a
-/// difference <= floor) leaves a gap; a run that goes below its f* is named under the plot. Where curves go
-/// below the accuracy to which f* is certified, reference_bound(), a line marks it. Titles of data whose
-/// description says "synthetic" begin with SYNTHETIC DATA.
+/// drawn, then the corners of the medians and quartiles that are) and the script (.gp, to be run in its own
+/// folder: `gnuplot NAME.gp`) beside them. A label has one colour in all figures, machines
+/// differ by their dashes. A value that a log axis cannot show (nnz = 0, a difference <= floor) leaves a gap; a run that
+/// goes below its f* is named under the plot. Where curves go below the accuracy to which f* is certified,
+/// reference_bound(), a line marks it. A run that failed is in no median: it is drawn as far as its trace
+/// goes, ended by a cross, and named under the plot. Titles of data whose description says "synthetic" begin
+/// with SYNTHETIC DATA.
 ///
-/// Returns the .png files. Throws Error (kUsage) when there are no runs or an option is wrong, and Error
-/// (kRun) when gnuplot is missing or fails; scripts and data are kept then.
+/// Returns the .png files. Throws Error (kUsage) when there are no runs, an option is wrong, or timings that
+/// are not comparable are asked for, and Error (kRun) when gnuplot is missing or fails; scripts and data are
+/// kept then.
 std::vector<std::filesystem::path> make_curves(const std::vector<StoredRun>& runs,
                                                const std::filesystem::path& figures,
                                                const CurveOptions& options = {});

@@ -117,7 +117,7 @@ TEST_F(Curves, DataKeepEverySampleInOneBlockARun) {
   first.trace.resize(2);
   second.trace.resize(1);
   first.trace[1].objective = kReference;  // not drawn, but kept
-  make_curves({first, second}, folder_);
+  make_curves({first, second}, folder_, {.repetitions = "lines"});
   EXPECT_THAT(
       lines_of(file("ocr-degree2-lambda100-objective.tsv")),
       ::testing::ElementsAre("label\trepetition\tseconds\trelative_difference\titeration\tpasses",
@@ -199,7 +199,7 @@ TEST_F(Curves, ALabelKeepsItsColourOverFiguresAndRepetitions) {
   again.repetition = 2;
   make_curves({falling_run("prox-qn", 2, 20), falling_run("owl-qn", 15, 90), again,
                falling_run("owl-qn", 15, 90, 50)},
-              folder_);
+              folder_, {.repetitions = "lines"});
   const auto count = [](const std::string& text, const std::string& word) {
     std::size_t n = 0;
     for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
@@ -213,6 +213,147 @@ TEST_F(Curves, ALabelKeepsItsColourOverFiguresAndRepetitions) {
   const std::string one = text_of(file("ocr-degree2-lambda50-objective.gp"));
   EXPECT_EQ(count(one, "#0072B2"), 0u);
   EXPECT_EQ(count(one, "#D55E00"), 1u);
+}
+
+TEST_F(Curves, ABandIsMadeOfStepFunctionsOnTheUnionOfTheirPlaces) {
+  // Three runs; at 1 the second one still has its value of 0, beyond its end the first one keeps its last.
+  const auto band = repetition_band({{{0, 8}, {1, 4}}, {{0, 8}, {2, 2}}, {{0, 8}, {1, 6}, {4, 0}}});
+  ASSERT_EQ(band.size(), 4u);
+  const auto expect = [&](std::size_t i, double x, double q25, double median, double q75) {
+    EXPECT_EQ(band[i].x, x);
+    EXPECT_EQ(band[i].q25, q25) << x;
+    EXPECT_EQ(band[i].median, median) << x;
+    EXPECT_EQ(band[i].q75, q75) << x;
+  };
+  expect(0, 0, 8, 8, 8);
+  expect(1, 1, 5, 6, 7);  // 4, 8, 6
+  expect(2, 2, 3, 4, 5);  // 4, 2, 6
+  expect(3, 4, 1, 2, 3);  // 4, 2, 0
+}
+
+TEST_F(Curves, ABandBeginsWhereAllRunsHaveAValueAndTheLastOfEqualPlacesCounts) {
+  const auto band = repetition_band({{{0, 1}, {3, 5}, {3, 7}}, {{2, 9}}});
+  ASSERT_EQ(band.size(), 2u);
+  EXPECT_EQ(band[0].x, 2);
+  EXPECT_EQ(band[0].median, 5);  // 1, 9
+  EXPECT_EQ(band[1].x, 3);
+  EXPECT_EQ(band[1].median, 8);  // 7, 9
+  EXPECT_TRUE(repetition_band({{{0, 1}}, {}}).empty());
+}
+
+TEST_F(Curves, RepetitionsAreAMedianWithABand) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
+  second.repetition = 2;
+  first.trace.resize(2);
+  second.trace.resize(2);
+  second.trace[1].seconds *= 2.0;
+  second.trace[1].nnz = 10;
+  first.trace[1].nnz = 30;
+  make_curves({first, second}, folder_, {.quantities = {"nnz"}});
+  // The corners of the steps: all 0 before, then one run has 30, then both have a value.
+  EXPECT_THAT(lines_of(file("ocr-degree2-lambda100-nnz.tsv")),
+              ::testing::ElementsAre(
+                  "label\trepetition\tseconds\tnnz\titeration\tpasses\tq25\tq75", ::testing::_, ::testing::_,
+                  "", "", ::testing::_, ::testing::_, "", "", "prox-qn\tmedian\t0\t0\t\t\t0\t0",
+                  ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t0\t\t\t0\t0"),
+                  ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t15\t\t\t7.5\t22.5"),
+                  ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t15\t\t\t7.5\t22.5"),
+                  ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t20\t\t\t15\t25")));
+  const std::string script = text_of(file("ocr-degree2-lambda100-nnz.gp"));
+  EXPECT_THAT(script,
+              HasSubstr("index 2 using 3:($7 > bottom ? $7 : bottom):($8 > bottom ? $8 : bottom) with "
+                        "filledcurves notitle"));
+  EXPECT_THAT(script, HasSubstr("index 2 using 3:($4 > floor ? $4 : 1/0) title 'prox-qn' with linespoints"));
+  EXPECT_THAT(
+      script,
+      HasSubstr("Medians of n = 2 repetitions with 25-75 % bands (n < 5: no more than the spread seen)."));
+}
+
+TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
+  SKIP_WITHOUT_GNUPLOT();
+  std::vector<StoredRun> runs(3, falling_run("prox-qn", 2, 20));
+  for (int i = 0; i < 3; ++i) {
+    runs[static_cast<std::size_t>(i)].repetition = i + 1;
+    runs[static_cast<std::size_t>(i)].trace.resize(2);
+  }
+  for (std::size_t i : {0u, 1u}) runs[i].trace[1].objective = kNaN;
+  make_curves(runs, folder_, {.quantities = {"objective"}});
+  EXPECT_THAT(lines_of(file("ocr-degree2-lambda100-objective.tsv")).back(),
+              ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t\t\t\t\t"));
+}
+
+TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
+  SKIP_WITHOUT_GNUPLOT();
+  std::vector<StoredRun> runs(4, falling_run("prox-qn", 2, 20));
+  for (int i = 0; i < 4; ++i) runs[static_cast<std::size_t>(i)].repetition = i + 1;
+  runs[1].status = "crashed(SIGSEGV)";
+  runs[1].trace.resize(12);
+  runs[2].status = "out-of-memory";
+  runs[2].trace.clear();
+  make_curves(runs, folder_, {.quantities = {"objective"}});
+  const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
+  EXPECT_THAT(script, HasSubstr("Medians of n = 2 repetitions"));
+  EXPECT_THAT(script,
+              HasSubstr("index 1 every ::11::11 using 3:($4 > floor ? $4 : 1/0) notitle with points"));
+  EXPECT_THAT(script, HasSubstr("index 3 using 3:($7")) << "the run without a trace has no block";
+  EXPECT_THAT(script, HasSubstr("A cross ends what failed: prox-qn repetition 2 crashed(SIGSEGV)."));
+  EXPECT_THAT(script, HasSubstr("Failed, nothing to draw: prox-qn repetition 3 out-of-memory."));
+}
+
+TEST_F(Curves, TimingsThatAreNotComparableAreRefusedUnlessAllowed) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun run = falling_run("prox-qn", 2, 20);
+  run.comparable = false;
+  try {
+    make_curves({run, falling_run("owl-qn", 2, 20)}, folder_);
+    ADD_FAILURE() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_STREQ(
+        error.what(),
+        "the timings of 1 of 2 runs are not comparable: ocr-degree2-lambda100-prox-qn-rep1; expected "
+        "--allow-not-comparable, or x without seconds");
+  }
+  EXPECT_FALSE(fs::exists(folder_));
+  make_curves({run}, folder_, {.x = {"passes"}, .quantities = {"nnz"}});
+  EXPECT_THAT(text_of(file("ocr-degree2-lambda100-nnz-passes.gp")), Not(HasSubstr("NOT COMPARABLE")));
+  make_curves({run}, folder_, {.quantities = {"nnz"}, .allow_not_comparable = true});
+  EXPECT_THAT(text_of(file("ocr-degree2-lambda100-nnz.gp")),
+              HasSubstr("set title '{/:Bold NOT COMPARABLE: "));
+}
+
+TEST_F(Curves, RunsOfSeveralMachinesAreToldApart) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun here = falling_run("prox-qn", 2, 20), there = falling_run("prox-qn", 4, 40);
+  here.machine = "here";
+  make_curves({here, there}, folder_, {.quantities = {"nnz"}});
+  const std::string script = text_of(file("ocr-degree2-lambda100-nnz.gp"));
+  EXPECT_THAT(script, HasSubstr("title 'prox-qn @ here'"));
+  EXPECT_THAT(script, HasSubstr("title 'prox-qn @ unknown machine' with linespoints linecolor rgb '#0072B2' "
+                                "linewidth 2 dashtype 2"))
+      << "the same colour, other dashes";
+  EXPECT_THAT(script, Not(HasSubstr("filledcurves"))) << "never one median of both";
+}
+
+TEST_F(Curves, LinesGoThroughTheSamplesThatHaveAnAccuracy) {
+  SKIP_WITHOUT_GNUPLOT();
+  std::vector<StoredRun> runs(2, falling_run("prox-qn", 2, 20));
+  runs[1].repetition = 2;
+  for (StoredRun& run : runs) {
+    run.trace.resize(4);
+    run.trace[1].test_accuracy = run.trace[2].test_accuracy = kNaN;
+    run.trace[0].test_accuracy = 0.25;
+    run.trace[3].test_accuracy = 0.5;
+  }
+  make_curves(runs, folder_, {.quantities = {"accuracy"}});
+  const auto lines = lines_of(file("ocr-degree2-lambda100-accuracy.tsv"));
+  EXPECT_EQ(lines[2], "prox-qn\t1\t" + lines[2].substr(10, lines[2].find('\t', 10) - 10) + "\t\t1\t1.5\t\t");
+  EXPECT_THAT(
+      std::vector<std::string>(lines.end() - 3, lines.end()),
+      ::testing::ElementsAre("prox-qn\tmedian\t0\t0.25\t\t\t0.25\t0.25",
+                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.25\t\t\t0.25\t0.25"),
+                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.5\t\t\t0.5\t0.5")));
 }
 
 TEST_F(Curves, LogSecondsGoToFiguresOfTheirOwn) {
@@ -279,6 +420,7 @@ TEST_F(Curves, RefusesWhatItCannotDraw) {
   EXPECT_THROW(make_curves(runs, folder_, {.floor = 0.0}), Error);
   EXPECT_THROW(make_curves(runs, folder_, {.quantities = {"loss"}}), Error);
   EXPECT_THROW(make_curves(runs, folder_, {.x_max = {1, 2}}), Error);
+  EXPECT_THROW(make_curves(runs, folder_, {.repetitions = "bands"}), Error);
   try {
     make_curves(runs, folder_, {.x = {"pases"}});
     ADD_FAILURE() << "expected an error";

@@ -356,7 +356,9 @@ std::string scroll_html(const std::string& label, const std::string& inside) {
 std::string table_html(const TextTable& table) {
   std::string out = fmt::format("<h3>{}</h3>\n", html_text(table.caption));
   for (const std::string& note : table.notes) out += fmt::format("<p>{}</p>\n", html_text(note));
-  return out + scroll_html(table.caption, html_grid(table));
+  out += scroll_html(table.caption, html_grid(table));
+  for (const std::string& note : table.footnotes) out += fmt::format("<p>{}</p>\n", html_text(note));
+  return out;
 }
 
 std::string details_html(const std::string& summary, const std::string& inside, const char* attributes = "") {

@@ -1,0 +1,39 @@
+/// `export`: stored results as one CSV file.
+#include <fmt/format.h>
+
+#include "experiments/cli.h"
+#include "experiments/export.h"
+
+namespace proxbench {
+namespace {
+
+struct ExportCommand {
+  std::string folder, out;
+  bool samples = false;
+};
+
+void export_results(const ExportCommand& command) {
+  const bool to_stdout = command.out == "-";
+  if (!to_stdout) check_writable(command.out);
+  const std::vector<StoredRun> runs = read_results(command.folder);
+  const std::string text = command.samples ? csv_of_samples(runs) : csv_of_runs(runs);
+  if (to_stdout)
+    fmt::print("{}", text);
+  else
+    write_file_atomically(command.out, text);
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("export", "Write all stored runs into one CSV file");
+  auto command = std::make_shared<ExportCommand>();
+  sub->add_option("dir", command->folder, "results of `proxbench run`")->required()->type_name("DIR");
+  sub->add_option("--out", command->out, "the file; '-' for standard output")
+      ->required()
+      ->type_name("FILE.csv");
+  sub->add_flag("--samples", command->samples, "a row for each sample of the traces, not for each run");
+  sub->callback([command] { export_results(*command); });
+}
+
+}  // namespace proxbench
