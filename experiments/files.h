@@ -7,6 +7,17 @@
 
 namespace proxbench {
 
+/// Writes text to `file` by way of a temporary name and rename; throws Error naming the file when it cannot.
+void write_file_atomically(const std::filesystem::path& file, const std::string& text);
+/// Makes the folder and those above it where they are missing; throws Error naming it when it cannot.
+void make_folder(const std::filesystem::path& folder);
+
+/// All bytes of it. Throws Error (kInput), which says that `expected` was expected, where it cannot be read.
+std::string read_file(const std::filesystem::path& file, const std::string& expected);
+
+/// Throws Error (kInput), with the line, where it cannot be read or is no JSON.
+nlohmann::json read_json(const std::filesystem::path& file, const std::string& expected);
+
 /// Empty where the file cannot be read.
 std::string text_of(const std::filesystem::path& file);
 

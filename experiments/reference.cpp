@@ -19,11 +19,11 @@ bool Reference::serves(double wanted_tol, double wanted_time_limit) const {
 }
 
 Reference read_reference(const std::filesystem::path& file) {
+  static constexpr const char* kExpected = "a stored reference (delete the file to make it again)";
   try {
-    return Reference::from(nlohmann::ordered_json::parse(text_of(file)));
+    return Reference::from(nlohmann::ordered_json(read_json(file, kExpected)));
   } catch (const nlohmann::json::exception& error) {
-    throw Error::in_file(file.string(), 0, error.what(),
-                         "a stored reference (delete the file to make it again)");
+    throw Error::in_file(file.string(), 0, error.what(), kExpected);
   }
 }
 

@@ -1,8 +1,6 @@
 #include "experiments/results.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -22,14 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-std::string read_file(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error::in_file(file.string(), 0, "no readable file", "a stored result");
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
+constexpr const char* kStored = "a stored result";
 
 /// The columns of a trace, in order; integers are stored through double, exact up to 2^53.
 struct Column {
@@ -81,18 +72,6 @@ bool parse_field(std::string_view text, bool count, double& out) {
   return !count || (out >= 0 && out == std::floor(out) && out <= 0x1p53);
 }
 
-nlohmann::json read_json(const fs::path& file) {
-  const std::string text = read_file(file);
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    const std::size_t end = std::min(error.byte, text.size());
-    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
-    throw Error::in_file(file.string(), static_cast<std::uint64_t>(line), "text that is no JSON",
-                         "a JSON object");
-  }
-}
-
 /// Takes f* from OUT/references where it is there.
 void use_stored_reference(const fs::path& out, StoredRun& run) {
   fs::path file = run.folder / "manifest.json";
@@ -102,7 +81,7 @@ void use_stored_reference(const fs::path& out, StoredRun& run) {
     file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda,
                           run.summary["mu"].get<double>());
     if (std::error_code ignored; !fs::exists(file, ignored)) return;
-    const nlohmann::json reference = read_json(file);
+    const nlohmann::json reference = read_json(file, kStored);
     run.reference_objective = reference.at("objective").get<double>();
     run.reference_kkt = reference.at("relative_kkt").get<double>();
   } catch (const nlohmann::json::exception& error) {
@@ -117,7 +96,8 @@ struct ConfigOrder {
     std::error_code ignored;  // without a config the names decide
     if (!fs::is_regular_file(config, ignored)) return;
     Problems not_ours;
-    for (const IniSection& section : parse_ini(read_file(config), config.string(), not_ours).sections) {
+    for (const IniSection& section :
+         parse_ini(read_file(config, kStored), config.string(), not_ours).sections) {
       if (section.name.starts_with("data.")) datasets.emplace(section.name.substr(5), datasets.size());
       if (section.name.starts_with("solver.")) labels.emplace(section.name.substr(7), labels.size());
     }
@@ -150,7 +130,7 @@ std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
 /// As far as the process came that failed.
 std::vector<Sample> read_trace_of_failure(const fs::path& file) {
   if (std::error_code ignored; !fs::exists(file, ignored)) return {};
-  std::string text = read_file(file);
+  std::string text = read_file(file, kStored);
   text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
   return text.empty() ? std::vector<Sample>{} : parse_trace(text, file);
 }
@@ -216,7 +196,7 @@ StoredRun read_run(const fs::path& out, const fs::path& folder) {
   const fs::path file = folder / "manifest.json";
   StoredRun run;
   run.folder = folder;
-  run.summary = read_json(file);
+  run.summary = read_json(file, kStored);
   try {
     const nlohmann::json& about = run.summary.at("run");
     run.experiment = about.at("experiment").get<std::string>();
@@ -295,7 +275,7 @@ Sample parse_trace_line(const std::string& line, const fs::path& file, std::uint
 }
 
 std::vector<Sample> read_trace(const fs::path& file) {
-  return parse_trace(read_file(file), file);
+  return parse_trace(read_file(file, kStored), file);
 }
 
 const Sample* sample_at_target(const StoredRun& run, double target) {
@@ -308,48 +288,6 @@ const Sample* sample_at_target(const StoredRun& run, double target) {
 double seconds_to_target(const StoredRun& run, double target) {
   const Sample* sample = sample_at_target(run, target);
   return sample ? sample->seconds : kNaN;
-}
-
-void write_file_atomically(const fs::path& file, const std::string& text) {
-  const auto fail = [&](const std::string& what, int code) {
-    throw Error(file.string() + ": cannot be written: " + what + ": " +
-                std::generic_category().message(code));
-  };
-  std::error_code ignored;  // a file that does not exist is no device and no link
-  // A device or pipe (/dev/stdout) cannot be renamed over; a link keeps pointing where it points.
-  const bool special = fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
-  fs::path target = fs::is_symlink(file, ignored) ? fs::weakly_canonical(file, ignored) : file;
-  fs::path temporary = target;
-  if (!special) temporary.replace_filename(fmt::format(".{}.tmp-{}", target.filename().string(), getpid()));
-
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) fail("open", errno);
-  const auto give_up = [&](const std::string& what) {
-    const int code = errno;
-    ::close(descriptor);
-    if (!special) ::unlink(temporary.c_str());
-    fail(what, code);
-  };
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(descriptor, text.data() + done, text.size() - done);
-    if (written < 0 && errno != EINTR) give_up("write");
-    if (written > 0) done += static_cast<std::size_t>(written);
-  }
-  // Without this a full disk can be noticed only after the rename.
-  if (!special && ::fsync(descriptor) != 0) give_up("fsync");
-  ::close(descriptor);
-  if (special) return;
-  if (::rename(temporary.c_str(), target.c_str()) != 0) {
-    const int code = errno;
-    ::unlink(temporary.c_str());
-    fail("rename", code);
-  }
-}
-
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw Error(folder.string() + ": cannot be made: " + failure.message());
 }
 
 }  // namespace proxbench

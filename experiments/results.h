@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "core/monitor.h"
+#include "experiments/files.h"
 
 namespace proxbench {
 
@@ -104,10 +105,5 @@ Sample parse_trace_line(const std::string& line, const std::filesystem::path& fi
 const Sample* sample_at_target(const StoredRun& run, double target);
 /// Its clock time; NaN where never.
 double seconds_to_target(const StoredRun& run, double target);
-
-/// Writes text to `file` by way of a temporary name and rename; throws Error naming the file when it cannot.
-void write_file_atomically(const std::filesystem::path& file, const std::string& text);
-/// Makes the folder and those above it where they are missing; throws Error naming it when it cannot.
-void make_folder(const std::filesystem::path& folder);
 
 }  // namespace proxbench

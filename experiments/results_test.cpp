@@ -129,7 +129,7 @@ TEST(Results, ThatAreMissingOrMalformedAreErrors) {
   EXPECT_EQ(error(), (out / "runs").string() + ": found no run, expected the results of `proxbench run`");
   out.write("runs/x/manifest.json", "{\n\"a\":,\n}");
   EXPECT_EQ(error(), (out / "runs/x/manifest.json").string() +
-                         ":2: found text that is no JSON, expected a JSON object");
+                         ":2: found text that is no JSON, expected a stored result");
   out.write("runs/x/manifest.json", "{}");
   EXPECT_THAT(error(), HasSubstr("manifest.json: found "));
 }

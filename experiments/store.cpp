@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kSchema = 1;
+constexpr const char* kStored = "a stored result";
 
 constexpr const char* kTables = R"(
 PRAGMA user_version = 1;
@@ -40,16 +41,8 @@ fs::path index_file(const fs::path& out) {
   return out / "index.sqlite";
 }
 
-std::string file_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw Error(file.string() + ": cannot be read");
-  return std::move(text).str();
-}
-
 std::string digest_of_file(const fs::path& file) {
-  const std::string text = file_text(file);
+  const std::string text = read_file(file, kStored);
   return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
@@ -241,7 +234,7 @@ bool index_exists(const fs::path& out) {
 // ---- merge
 
 void copy_file_into(const fs::path& from, const fs::path& to) {
-  write_file_atomically(to, file_text(from));
+  write_file_atomically(to, read_file(from, kStored));
 }
 
 void copy_folder(const fs::path& from, const fs::path& to) {
@@ -291,14 +284,6 @@ std::string merged_name(const StoredRun& run, const std::map<std::string, Chosen
   }
 }
 
-nlohmann::json read_json_file(const fs::path& file) {
-  try {
-    return nlohmann::json::parse(file_text(file));
-  } catch (const nlohmann::json::exception& error) {
-    throw Error::in_file(file.string(), 0, error.what(), "a stored reference");
-  }
-}
-
 /// The better reference for each name.
 std::map<std::string, fs::path> chosen_references(const std::vector<fs::path>& folders) {
   std::map<std::string, fs::path> out;
@@ -309,7 +294,9 @@ std::map<std::string, fs::path> chosen_references(const std::vector<fs::path>& f
       if (entry->path().extension() != ".json" || entry->path().filename().string().starts_with('.'))
         continue;
       fs::path& best = out[entry->path().filename().string()];
-      const auto kkt = [](const fs::path& file) { return read_json_file(file).value("relative_kkt", 1.0); };
+      const auto kkt = [](const fs::path& file) {
+        return read_json(file, "a stored reference").value("relative_kkt", 1.0);
+      };
       if (best.empty() || kkt(entry->path()) < kkt(best)) best = entry->path();
     }
   }
@@ -379,7 +366,7 @@ MergeResult merge_results(const std::vector<fs::path>& folders, const fs::path& 
   const fs::path config = folders.front() / "config.ini";
   for (const fs::path& folder : folders)
     if (fs::exists(folder / "config.ini") && fs::exists(config) &&
-        file_text(folder / "config.ini") != file_text(config))
+        read_file(folder / "config.ini", kStored) != read_file(config, kStored))
       result.notes.push_back(fmt::format("{} differs from {}, which is taken",
                                          (folder / "config.ini").string(), config.string()));
   const std::map<std::string, fs::path> references = chosen_references(folders);

@@ -78,14 +78,6 @@ std::string member_text(const nlohmann::json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-std::string read_file(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw Error(file.string() + ": cannot be read");
-  return std::move(text).str();
-}
-
 // ---- what is said
 
 /// Each data set in one line, in the order of the runs.
@@ -313,7 +305,7 @@ Section make_section(const fs::path& results) {
   section.charts = chart_data(runs, presentation.plot);
   section.provenance = provenance_of(runs);
   for (StoredRun& run : section.runs) run.trace = {};  // the charts hold what is shown of them
-  if (fs::exists(results / "config.ini")) section.config = read_file(results / "config.ini");
+  if (fs::exists(results / "config.ini")) section.config = read_file(results / "config.ini", "a config");
   section.tables_files = existing_files(results / "tables", {"paper", "summary"}, {".md", ".tex", ".csv"});
   section.figure_files =
       existing_files(results / "figures", curve_names(runs), {".svg", ".pdf", ".png", ".tsv", ".gp"});
