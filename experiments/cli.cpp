@@ -132,6 +132,8 @@ Parallel make_parallel(const Options& run) {
 
 void DataFlags::add_to(CLI::App& command) {
   command.add_option("--format", format, "data format; see `proxbench list`")->type_name("NAME");
+  command.add_option("--oracle", oracle, "oracle in place of the format's; see `proxbench list`")
+      ->type_name("NAME");
   command.add_option("--train", train, "training files, separated by commas")
       ->delimiter(',')
       ->type_name("FILE");

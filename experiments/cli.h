@@ -67,9 +67,10 @@ class RunFlags {
 /// 0: all cores.
 Parallel make_parallel(const Options& run);
 
-/// --format, --train, --test, --hierarchy and --data-option.
+/// --format, --train, --test, --hierarchy, --oracle and --data-option.
 struct DataFlags {
   std::string format;
+  std::string oracle;  ///< in place of the format's; "" where not given
   std::vector<std::string> train, test, options;
   std::string hierarchy;
 
