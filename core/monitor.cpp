@@ -16,6 +16,10 @@ double read_clock(clockid_t id) {
 
 }  // namespace
 
+double wall_seconds() {
+  return read_clock(CLOCK_MONOTONIC);
+}
+
 TestSet::TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel, Decoding decoding)
     : data_(data), oracle_(oracle), parallel_(parallel), decoding_(decoding) {}
 

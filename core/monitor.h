@@ -14,6 +14,9 @@
 
 namespace proxbench {
 
+/// Wall time in seconds from some moment on, for what is not on the timed clock: set-up, loading.
+double wall_seconds();
+
 /// Per-position accuracy of w on a data set; unknown gold outputs count as misses.
 class TestSet {
  public:

@@ -32,21 +32,21 @@ struct Plugin {
 #define PROXBENCH_TEXT(x) PROXBENCH_TEXT_OF(x)
 
 #if defined(__clang__)
-#define PROXBENCH_COMPILER "Clang " PROXBENCH_TEXT(__clang_major__)
+#define PROXBENCH_STAMP_COMPILER "Clang " PROXBENCH_TEXT(__clang_major__)
 #elif defined(__GNUC__)
-#define PROXBENCH_COMPILER "GCC " PROXBENCH_TEXT(__GNUC__)
+#define PROXBENCH_STAMP_COMPILER "GCC " PROXBENCH_TEXT(__GNUC__)
 #else
 #error "proxbench is built with GCC or Clang"
 #endif
 
 #if defined(_GLIBCXX_RELEASE) && defined(_GLIBCXX_DEBUG)
-#define PROXBENCH_STANDARD_LIBRARY \
+#define PROXBENCH_STAMP_LIBRARY \
   "libstdc++ " PROXBENCH_TEXT(_GLIBCXX_RELEASE) " debug; string ABI=" PROXBENCH_TEXT(_GLIBCXX_USE_CXX11_ABI)
 #elif defined(_GLIBCXX_RELEASE)
-#define PROXBENCH_STANDARD_LIBRARY \
+#define PROXBENCH_STAMP_LIBRARY \
   "libstdc++ " PROXBENCH_TEXT(_GLIBCXX_RELEASE) "; string ABI=" PROXBENCH_TEXT(_GLIBCXX_USE_CXX11_ABI)
 #elif defined(_LIBCPP_VERSION)
-#define PROXBENCH_STANDARD_LIBRARY "libc++ " PROXBENCH_TEXT(_LIBCPP_VERSION)
+#define PROXBENCH_STAMP_LIBRARY "libc++ " PROXBENCH_TEXT(_LIBCPP_VERSION)
 #else
 #error "proxbench is built with libstdc++ or libc++"
 #endif
@@ -54,9 +54,9 @@ struct Plugin {
 /// What a stamp in a file begins with.
 #define PROXBENCH_STAMP_MARK "proxbench plug-in stamp: "
 /// "NAME=VALUE; NAME=VALUE; ..." of whoever includes this.
-#define PROXBENCH_STAMP                                                                                  \
-  "version=" PROXBENCH_VERSION "; core headers=" PROXBENCH_CORE_HEADERS "; compiler=" PROXBENCH_COMPILER \
-  "; standard library=" PROXBENCH_STANDARD_LIBRARY
+#define PROXBENCH_STAMP                                                 \
+  "version=" PROXBENCH_VERSION "; core headers=" PROXBENCH_CORE_HEADERS \
+  "; compiler=" PROXBENCH_STAMP_COMPILER "; standard library=" PROXBENCH_STAMP_LIBRARY
 
 /// Opens the function that fills a proxbench::Plugin; once in a plug-in. It may throw: then nothing is added.
 #define PROXBENCH_PLUGIN(plugin)                                                                      \

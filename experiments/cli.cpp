@@ -78,6 +78,7 @@ int run_command_line(int argc, char** argv) {
   add_check_solver_command(app);
   add_table_command(app);
   add_report_command(app);
+  add_store_commands(app);
   try {
     app.parse(argc, argv);
     return kDone;

@@ -35,6 +35,7 @@ void add_list_command(CLI::App& app);
 void add_check_solver_command(CLI::App& app);
 void add_table_command(CLI::App& app);  // and `plot`
 void add_report_command(CLI::App& app);
+void add_store_commands(CLI::App& app);  // `index` and `merge`
 
 /// Ends a command with this exit status; what there is to say has been said.
 struct ExitStatus {

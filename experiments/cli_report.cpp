@@ -1,4 +1,4 @@
-/// `report`: a page over the stored results of several experiments.
+/// `report`: one interactive page over the stored results of several experiments.
 #include <fmt/format.h>
 
 #include "experiments/cli.h"
@@ -16,13 +16,14 @@ struct ReportCommand {
 }  // namespace
 
 void add_report_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("report",
-                                     "Write a page (index.html, index.md) that shows stored results beside "
-                                     "what their configs say of a paper");
+  CLI::App* sub =
+      app.add_subcommand("report",
+                         "Write one HTML page with interactive curves and tables of stored results, "
+                         "beside what their configs say of a paper; it needs no network");
   auto command = std::make_shared<ReportCommand>();
-  sub->add_option("out", command->out, "folder of the page; figures and tables are copied into it")
+  sub->add_option("--out", command->out, "the page; links to raw files are relative to it")
       ->required()
-      ->type_name("OUT");
+      ->type_name("FILE.html");
   sub->add_option("dirs", command->results, "results of `proxbench run`, in the order of the page")
       ->required()
       ->type_name("DIR...");
@@ -31,7 +32,8 @@ void add_report_command(CLI::App& app) {
       ->allow_extra_args(false)
       ->type_name("TEXT");
   sub->callback([command] {
-    fmt::print("{}\n", write_report(command->results, command->out, command->options).string());
+    write_report(command->results, command->out, command->options);
+    fmt::print("{}\n", command->out);
   });
 }
 

@@ -1,8 +1,12 @@
 /// `run` and `check`: experiments from a config.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/error.h"
 #include "experiments/cli.h"
+#include "experiments/out_folder.h"
 #include "experiments/paper_table.h"
 #include "experiments/sweep.h"
 
@@ -12,8 +16,11 @@ namespace {
 struct RunCommand {
   std::string config_file, out;
   std::vector<std::string> overrides;
-  bool dry_run = false, quiet = false;
+  bool dry_run = false, why = false, force = false, quiet = false, verbose = false;
+  int jobs = 1;
   JsonFlag json;
+
+  SweepOptions sweep() const { return {.force = force, .jobs = jobs}; }
 };
 
 std::string limit_text(const SolverConfig& solver) {
@@ -38,51 +45,88 @@ nlohmann::ordered_json plan_json(const std::vector<PlannedRun>& plan) {
   return runs;
 }
 
-void print_plan(const std::vector<PlannedRun>& plan) {
-  double limit = 0.0;
-  bool limited = true;
-  for (const PlannedRun& run : plan) {
-    fmt::print("{}  ({})\n", run.name(), limit_text(*run.solver));
-    limit += run.solver->time_limit;
-    limited = limited && run.solver->time_limit > 0;
+nlohmann::ordered_json states_json(const std::vector<CellState>& states) {
+  std::vector<PlannedRun> plan;
+  for (const CellState& state : states) plan.push_back(state.cell);
+  nlohmann::ordered_json runs = plan_json(plan);
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    runs[i]["stored"] = states[i].stored;
+    runs[i]["why"] = states[i].why;
+    runs[i]["key"] = states[i].key.digest();
+    runs[i]["estimated_seconds"] = states[i].wall_seconds;  // NaN becomes null
   }
-  fmt::print("{} runs", plan.size());
-  if (limited) fmt::print(", at most {:g} s on the clock together", limit);
-  fmt::print("; and a reference run for each data set and lambda\n");
+  return runs;
+}
+
+void print_states(const std::vector<CellState>& states, bool why, int jobs) {
+  double seconds = 0.0;
+  std::size_t missing = 0, unknown = 0;
+  for (const CellState& state : states) {
+    std::string what = state.stored ? "stored" : state.why.front();
+    if (why && !state.stored) what = fmt::format("{}", fmt::join(state.why, "; "));
+    fmt::print("{}  ({})  {}\n", state.cell.name(), limit_text(*state.cell.solver), what);
+    if (state.stored) continue;
+    ++missing;
+    if (std::isnan(state.wall_seconds))
+      ++unknown;
+    else
+      seconds += state.wall_seconds;
+  }
+  fmt::print("{} runs, {} of them stored", states.size(), states.size() - missing);
+  if (missing > unknown) fmt::print("; about {:.0f} s for those that are missing", seconds / jobs);
+  if (unknown > 0) fmt::print(" ({} have no limit and were never run: not counted)", unknown);
+  fmt::print("; and a reference run for each data set and lambda that lacks f*\n");
+}
+
+std::filesystem::path out_folder(const RunCommand& command, const ExperimentConfig& config) {
+  return command.out.empty() ? std::filesystem::path("results") / config.name
+                             : std::filesystem::path(command.out);
+}
+
+SweepResult sweep(const RunCommand& command, const ExperimentConfig& config,
+                  const std::filesystem::path& out) {
+  ProgressPrinter progress(command.quiet);
+  SweepHooks hooks;
+  hooks.message = [&](const std::string& text) { progress.message(text); };
+  if (command.verbose || command.why) hooks.detail = hooks.message;
+  hooks.warning = [&](const std::string& text) { progress.warning(text); };
+  hooks.on_sample = [&](const std::string& name, const Sample& sample) { progress.sample(name, sample); };
+  hooks.interrupt = &interrupted;
+  SweepResult result = run_sweep(config, out, command.sweep(), hooks);
+  if (result.interrupted) {
+    progress.warning(fmt::format("interrupted; {} runs are kept in {}, the same command goes on from there",
+                                 result.folders.size(), out.string()));
+    throw ExitStatus{1};
+  }
+  return result;
+}
+
+/// Against seconds only what may be compared.
+CurveOptions curves_of(const ExperimentConfig& config, const std::vector<StoredRun>& runs) {
+  CurveOptions options = curve_options(config.plot);
+  const bool comparable =
+      std::all_of(runs.begin(), runs.end(), [](const StoredRun& run) { return run.comparable; });
+  if (!comparable) std::erase(options.x, "seconds");
+  return options;
 }
 
 void run(const RunCommand& command) {
   const ExperimentConfig config = load_config(command.config_file, command.overrides);
-  const std::vector<PlannedRun> plan = plan_runs(config);
+  const std::filesystem::path out = out_folder(command, config);
   if (command.dry_run) {
-    if (!command.json.to_stdout() && !command.quiet) print_plan(plan);
-    command.json.write({{"experiment", config.name}, {"runs", plan_json(plan)}});
+    const std::vector<CellState> states = inspect_cells(config, out, command.sweep());
+    if (!command.json.to_stdout() && !command.quiet) print_states(states, command.why, command.jobs);
+    command.json.write({{"experiment", config.name}, {"out", out.string()}, {"runs", states_json(states)}});
     return;
   }
-  const std::filesystem::path out = command.out.empty() ? std::filesystem::path("results") / config.name
-                                                        : std::filesystem::path(command.out);
   prepare_out(out);
   command.json.check();
   stop_cleanly_on_interrupt();
-
-  SweepResult result;
-  {
-    ProgressPrinter progress(command.quiet);
-    SweepHooks hooks;
-    hooks.message = [&](const std::string& text) { progress.message(text); };
-    hooks.warning = [&](const std::string& text) { progress.warning(text); };
-    hooks.on_sample = [&](const std::string& name, const Sample& sample) { progress.sample(name, sample); };
-    hooks.interrupt = &interrupted;
-    result = run_sweep(config, out, hooks);
-    if (result.interrupted) {
-      progress.warning(fmt::format("interrupted after {} of {} runs, which are kept in {}",
-                                   result.folders.size(), plan.size(), out.string()));
-      throw ExitStatus{1};
-    }
-    if (result.folders.empty()) throw Error("no run of " + config.name + " succeeded");
-  }
+  const SweepResult result = sweep(command, config, out);
 
   const std::vector<StoredRun> runs = read_results(out);
+  if (std::all_of(runs.begin(), runs.end(), [](const StoredRun& one) { return failed_status(one.status); }))
+    throw Error("no run of " + config.name + " succeeded");
   const TableOptions table{.title = config.title, .targets = config.targets};
   const Presentation presentation = load_presentation(out / "config.ini");
   write_result_tables(runs, out, presentation, table);
@@ -96,10 +140,16 @@ void run(const RunCommand& command) {
   for (const StoredRun& stored : runs)
     if (std::find(result.folders.begin(), result.folders.end(), stored.folder) != result.folders.end())
       summaries.push_back(nlohmann::ordered_json(stored.summary));
-  command.json.write({{"experiment", config.name}, {"out", out.string()}, {"runs", summaries}});
-  make_curves(runs, out / "figures", curve_options(config.plot));
+  command.json.write({{"experiment", config.name},
+                      {"out", out.string()},
+                      {"done", result.done},
+                      {"stored_before", result.cached},
+                      {"failed", result.failed},
+                      {"runs", summaries}});
+  make_curves(runs, out / "figures", curves_of(config, runs));
   if (!command.quiet && !command.json.to_stdout()) fmt::print("Results: {}\n", out.string());
-  if (result.failed > 0) throw Error(fmt::format("{} of {} runs failed", result.failed, plan.size()));
+  if (result.failed > 0)
+    throw Error(fmt::format("{} of {} runs failed", result.failed, result.done + result.cached));
 }
 
 void check(const RunCommand& command) {
@@ -139,8 +189,17 @@ void add_run_command(CLI::App& app) {
     auto command = std::make_shared<RunCommand>();
     add_config_flags(*sub, *command);
     sub->add_option("--out", command->out, "folder for the results [results/NAME]")->type_name("DIR");
-    sub->add_flag("--dry-run", command->dry_run, "print what would be run, and run nothing");
-    sub->add_flag("--quiet", command->quiet, "print warnings and errors only");
+    sub->add_flag("--dry-run", command->dry_run,
+                  "print the grid, what of it is stored, and how long the rest may take; run nothing");
+    sub->add_flag("--why", command->why, "say of each run that is not served from OUT what changed");
+    sub->add_flag("--force", command->force, "run all again, references too, whatever is stored");
+    sub->add_option("--jobs", command->jobs,
+                    "runs at a time, each on CPUs of its own; above 1 their timings are stored as not "
+                    "comparable [1]")
+        ->check(CLI::Range(1, 1024))
+        ->type_name("INT");
+    auto* quiet = sub->add_flag("--quiet", command->quiet, "print warnings and errors only");
+    sub->add_flag("--verbose", command->verbose, "print more of what is going on")->excludes(quiet);
     sub->callback([command] { run(*command); });
   }
   CLI::App* sub = app.add_subcommand("check", "Check a config without running it");

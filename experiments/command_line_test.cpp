@@ -11,72 +11,12 @@
 #include <thread>
 
 #include "experiments/results.h"
-#include "experiments/test_folder.h"
+#include "experiments/test_command_line.h"
 
 namespace proxbench {
 namespace {
 
-namespace fs = std::filesystem;
-using nlohmann::json;
 using testing::HasSubstr;
-
-struct Result {
-  int status;
-  std::string out, err;
-};
-
-/// Nine short sequences of three labels whose words mostly tell them.
-const char* const kTrain =
-    "O\tw=the\tbias\nB\tw=new\tbias\nI\tw=york\tbias\nO\tw=is\tbias\n\n"
-    "B\tw=san\tbias\tx:0.5\nI\tw=jose\tbias\n\nO\tw=the\tbias\nO\tw=is\tbias\nB\tw=new\tbias\n\n"
-    "B\tw=new\tbias\nI\tw=jose\tbias\nO\tw=the\tbias\tx:0.25\n\nO\tw=is\tbias\n\n"
-    "O\tw=the\tbias\nB\tw=san\tbias\nI\tw=york\tbias\n\nO\tw=the\tbias\nO\tw=the\tbias\n\n"
-    "B\tw=new\tbias\nI\tw=york\tbias\n\nO\tw=is\tbias\nB\tw=san\tbias\n";
-/// "paris" and the label "X" do not occur in training.
-const char* const kTest =
-    "O\tw=the\tbias\nB\tw=new\tbias\nI\tw=york\tbias\n\nX\tw=paris\tbias\nO\tw=is\tbias\n\n";
-
-const char* const kConfig = R"([experiment]
-name = tiny
-lambda = 0.5, 1
-threads = 1
-tol = 1e-6
-max_iterations = 500
-reference_tol = 1e-8
-reference_time_limit = 20
-[data.words]
-format = crfsuite
-train = train.txt
-test = test.txt
-[solver.prox-qn]
-[solver.gd]
-solver = prox-gd
-max_iterations = 20
-)";
-
-class CommandLine : public testing::Test {
- protected:
-  CommandLine() {
-    folder.write("train.txt", kTrain);
-    folder.write("test.txt", kTest);
-    folder.write("tiny.ini", kConfig);
-  }
-
-  Result run(const std::string& arguments, const std::string& environment = "") const {
-    const fs::path out = folder / "stdout", err = folder / "stderr";
-    const int status =
-        std::system(("cd '" + folder.path().string() + "' && " + environment + " '" PROXBENCH_PROGRAM "' " +
-                     arguments + " >'" + out.string() + "' 2>'" + err.string() + "'")
-                        .c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
-  }
-  json read_json(const std::string& name) const { return json::parse(read_text(folder / name)); }
-  Result train(const std::string& more) const {
-    return run("train --format crfsuite --train train.txt --test test.txt --threads 1 " + more);
-  }
-
-  TestFolder folder;
-};
 
 TEST_F(CommandLine, TrainWritesSummaryModelAndTrace) {
   const Result result = train("--lambda 0.5 --tol 1e-7 --json s.json --model m.tsv --trace t.csv");
@@ -256,20 +196,20 @@ TEST_F(CommandLine, ReportStandsResultsBesideThePaper) {
   for (const char* figure : {"words-lambda1-nnz-passes.png", "words-lambda1-nnz-iterations.png"})
     EXPECT_TRUE(fs::exists(folder / "out/figures" / figure)) << figure;
   EXPECT_FALSE(fs::exists(folder / "out/figures/words-lambda1-nnz.png"));
-  EXPECT_GT(read_json("out/runs/words-lambda1-gd-rep1/manifest.json")["run"]["cores"], 0);
 
   fs::remove_all(folder / "out/tables");
   EXPECT_THAT(run("table out").out, HasSubstr("### Table 9 of the paper, and ours"));
   EXPECT_TRUE(fs::exists(folder / "out/tables/paper.tex"));
 
-  const Result report = run("report page out --title 'Nine tables' --note 'one note' --note two");
+  const Result report =
+      run("report --out page/all.html out --title 'Nine tables' --note 'one note' --note two");
   ASSERT_EQ(report.status, 0) << report.err;
-  EXPECT_EQ(report.out, "page/index.html\n");
-  EXPECT_THAT(read_text(folder / "page/index.html"),
+  EXPECT_EQ(report.out, "page/all.html\n");
+  EXPECT_THAT(read_text(folder / "page/all.html"),
               HasSubstr("<h1>Nine tables</h1>\n<p>one note</p>\n<p>two</p>"));
-  EXPECT_TRUE(fs::exists(folder / "page/tiny-words-lambda1-nnz-passes.png"));
-  EXPECT_TRUE(fs::exists(folder / "page/tiny-paper.csv"));
-  EXPECT_EQ(run("report page none").status, 1);
+  EXPECT_EQ(run("report --out page.html none").status, 1);
+  EXPECT_EQ(run("report out").status, 2) << "no --out";
+  EXPECT_EQ(run("report --out page out").status, 2) << "a folder";
 }
 
 TEST_F(CommandLine, ReproducePaperKnowsEveryConfigOfThePaper) {
@@ -288,7 +228,7 @@ TEST_F(CommandLine, ReproducePaperKnowsEveryConfigOfThePaper) {
 TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
   const Result dry = run("run tiny.ini --dry-run --set experiment.repetitions=2");
   EXPECT_EQ(dry.status, 0);
-  EXPECT_THAT(dry.out, HasSubstr("words-lambda0.5-gd-rep2  (tol 1e-06, at most 20 iterations)\n"));
+  EXPECT_THAT(dry.out, HasSubstr("words-lambda0.5-gd-rep2  (tol 1e-06, at most 20 iterations)  missing\n"));
   EXPECT_THAT(dry.out, HasSubstr("8 runs"));
   EXPECT_FALSE(fs::exists(folder / "results"));
   const Result good = run("check tiny.ini");
@@ -303,56 +243,6 @@ TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
   EXPECT_EQ(read_json("c.json")["valid"], false);
   EXPECT_EQ(run("run tiny.ini --set experiment.lambda=0 --out out").status, 2);
   EXPECT_FALSE(fs::exists(folder / "out"));
-}
-
-TEST_F(CommandLine, DataThatCannotBeReadStopTheSweep) {
-  folder.write("train.txt", "O\tw=the\nB\tw:x\n");
-  const Result result = run("run tiny.ini --out out");
-  EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.err, HasSubstr("train.txt:2: found "));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "out/runs"), {}), 0);
-}
-
-TEST_F(CommandLine, InterruptKeepsThePartialTrace) {
-  const fs::path config = folder.write("slow.ini", R"([experiment]
-name = slow
-lambda = 1
-threads = 1
-tol = 0
-reference_tol = 1e-2
-[data]
-format = synthetic-ocr
-features = pixels
-words = 300
-test_words = 0
-[solver.prox-gd]
-[solver.owl-qn]
-)");
-  const pid_t child = fork();
-  if (child == 0) {
-    std::freopen((folder / "stderr").c_str(), "w", stderr);
-    std::freopen("/dev/null", "w", stdout);
-    execl(PROXBENCH_PROGRAM, PROXBENCH_PROGRAM, "run", config.c_str(), "--out", (folder / "out").c_str(),
-          nullptr);
-    _exit(127);
-  }
-  const fs::path trace = folder / "out/runs/.synthetic-ocr-lambda1-prox-gd-rep1.tmp/trace.csv";
-  const auto lines = [&] {
-    const std::string text = read_text(trace);
-    return std::count(text.begin(), text.end(), '\n');
-  };
-  for (int i = 0; i < 600 && lines() < 4; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  ASSERT_GE(lines(), 4) << read_text(folder / "stderr");
-  kill(child, SIGINT);
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-  EXPECT_THAT(read_text(folder / "stderr"), HasSubstr("interrupted after 1 of 2 runs"));
-  const std::vector<StoredRun> runs = read_results(folder / "out");
-  ASSERT_EQ(runs.size(), 1u);
-  EXPECT_EQ(runs[0].summary["status"], "interrupted");
-  EXPECT_GE(runs[0].trace.size(), 3u);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "out/runs"), {}), 1);
 }
 
 TEST_F(CommandLine, EveryCommandHasHelp) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -85,8 +87,10 @@ class Values {
   bool complete() const { return complete_; }
   const std::string& text(std::string_view key) const { return text_.find(key)->second; }
   std::vector<std::string> list(std::string_view key) const { return split_list(text(key)); }
+  /// NaN for "auto".
   double real(std::string_view key) const {
     double value = 0;
+    if (text(key) == "auto") return std::numeric_limits<double>::quiet_NaN();
     parse_real(text(key), value);
     return value;
   }
@@ -285,6 +289,14 @@ class ConfigReader {
     config_.repetitions = static_cast<int>(values.integer("repetitions"));
     config_.seed = static_cast<std::uint64_t>(values.integer("seed"));
     config_.sample_kkt = values.boolean("sample_kkt");
+    config_.sampling_budget = values.real("sampling_budget");
+    config_.warm_up = values.real("warm_up");
+    config_.stop_at = values.real("stop_at");
+    config_.wall_limit = values.real("wall_limit");
+    config_.kill_grace = values.real("kill_grace");
+    config_.memory_limit = values.real("memory_limit");
+    config_.pin = values.boolean("pin");
+    config_.order = values.text("order");
     config_.decoding = values.text("decoding");
     config_.reference_tol = values.real("reference_tol");
     config_.reference_time_limit = values.real("reference_time_limit");
@@ -547,6 +559,55 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .type = OptionType::kBool,
               .default_value = "false",
               .help = "measure kkt at every sample of a trace, off the clock"},
+             {.name = "sampling_budget",
+              .type = OptionType::kReal,
+              .default_value = "0.02",
+              .help =
+                  "share of the clock's time that evaluating iterates off the clock may take; 1000 and more: "
+                  "every sample is evaluated in full",
+              .min = 0,
+              .max = 1e6},
+             {.name = "warm_up",
+              .type = OptionType::kReal,
+              .default_value = "0.2",
+              .help = "seconds of inference at w = 0 before the clock starts",
+              .min = 0,
+              .max = 3600},
+             {.name = "stop_at",
+              .type = OptionType::kReal,
+              .default_value = "0",
+              .help = "stop a run at this relative difference to f*, with status target-reached; 0: go on",
+              .min = 0,
+              .max = 1},
+             {.name = "wall_limit",
+              .type = OptionType::kReal,
+              .default_value = "auto",
+              .help =
+                  "seconds of wall time, with loading and sampling, after which a run's process is asked to "
+                  "stop (SIGTERM); auto: 60 + 3 * time_limit, none without a time limit; 0: none",
+              .min = 0,
+              .automatic = true},
+             {.name = "kill_grace",
+              .type = OptionType::kReal,
+              .default_value = "10",
+              .help = "seconds after which a process that was asked to stop is killed (SIGKILL)",
+              .min = 0},
+             {.name = "memory_limit",
+              .type = OptionType::kReal,
+              .default_value = "0",
+              .help = "MiB of memory that a run's process may take; 0: no limit",
+              .min = 0},
+             {.name = "pin",
+              .type = OptionType::kBool,
+              .default_value = "true",
+              .help = "bind each run to as many CPUs as it has threads, and each thread to one of them"},
+             {.name = "order",
+              .type = OptionType::kString,
+              .default_value = "interleaved",
+              .help = "of the runs on one data set and lambda: one repetition of all solvers after the "
+                      "other, each "
+                      "in an order drawn from the seed; or as the config lists them",
+              .choices = {"interleaved", "grid"}},
              {.name = "decoding",
               .type = OptionType::kString,
               .default_value = "structure",
@@ -692,6 +753,14 @@ std::string ExperimentConfig::to_ini() const {
   line("reference_memory", reference_memory);
   line("reference_max_inner", reference_max_inner);
   line("sample_kkt", sample_kkt);
+  line("sampling_budget", sampling_budget);
+  line("warm_up", warm_up);
+  line("stop_at", stop_at);
+  line("wall_limit", std::isnan(wall_limit) ? "auto" : fmt::format("{}", wall_limit));
+  line("kill_grace", kill_grace);
+  line("memory_limit", memory_limit);
+  line("pin", pin);
+  line("order", order);
   line("decoding", decoding);
   line("targets", fmt::format("{}", fmt::join(targets, ", ")));
   for (const DataConfig& one : data) {

@@ -74,6 +74,14 @@ struct ExperimentConfig {
   int repetitions;
   std::uint64_t seed;  ///< repetition r runs with seed + r - 1
   bool sample_kkt;
+  double sampling_budget;  ///< see MonitorOptions
+  double warm_up;          ///< seconds of inference before the clock starts
+  double stop_at;          ///< relative difference to f* at which a run stops; 0: it does not
+  double wall_limit;       ///< seconds of a run's process; NaN: 60 + 3 * time_limit; 0: no limit
+  double kill_grace;       ///< seconds between SIGTERM and SIGKILL
+  double memory_limit;     ///< MiB of a run's process; 0: no limit
+  bool pin;                ///< each run on CPUs of its own
+  std::string order;       ///< "interleaved" or "grid"
   std::string decoding;
   double reference_tol, reference_time_limit;          ///< of the prox-qn run that gives f*
   std::int64_t reference_memory, reference_max_inner;  ///< its options memory and max_inner

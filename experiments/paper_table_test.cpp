@@ -19,10 +19,7 @@ StoredRun optimum(const std::string& dataset, double lambda, int nnz, double acc
   run.solver = run.label = label;
   run.lambda = lambda;
   run.status = relative_kkt <= 1e-7 ? "converged" : "time-limit";
-  run.summary = {{"nnz", nnz},
-                 {"test_accuracy", accuracy},
-                 {"relative_kkt", relative_kkt},
-                 {"tol", 1e-7}};
+  run.summary = {{"nnz", nnz}, {"test_accuracy", accuracy}, {"relative_kkt", relative_kkt}, {"tol", 1e-7}};
   return run;
 }
 

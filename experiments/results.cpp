@@ -96,7 +96,8 @@ nlohmann::json read_json(const fs::path& file) {
 void use_stored_reference(const fs::path& out, StoredRun& run) {
   fs::path file = run.folder / "manifest.json";
   try {
-    if (!run.summary.contains("data_digest") || !run.summary.contains("mu")) return;
+    for (const char* key : {"data_digest", "mu"})  // a run that never came to its data has none
+      if (!run.summary.contains(key) || run.summary[key].is_null()) return;
     file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda,
                           run.summary["mu"].get<double>());
     if (std::error_code ignored; !fs::exists(file, ignored)) return;
@@ -106,37 +107,6 @@ void use_stored_reference(const fs::path& out, StoredRun& run) {
   } catch (const nlohmann::json::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), "the keys of a stored run or reference");
   }
-}
-
-StoredRun read_run(const fs::path& folder) {
-  const fs::path file = folder / "manifest.json";
-  StoredRun run;
-  run.folder = folder;
-  run.summary = read_json(file);
-  try {
-    const nlohmann::json& about = run.summary.at("run");
-    run.experiment = about.at("experiment").get<std::string>();
-    run.dataset = about.at("dataset").get<std::string>();
-    run.description = about.at("description").get<std::string>();
-    run.solver = about.at("solver").get<std::string>();
-    run.label = about.at("label").get<std::string>();
-    run.lambda = about.at("lambda").get<double>();
-    run.repetition = about.at("repetition").get<int>();
-    const auto real = [&](const char* key) {
-      return about.at(key).is_null() ? kNaN : about.at(key).get<double>();
-    };
-    run.status = run.summary.at("status").get<std::string>();
-    if (const auto timing = run.summary.find("timing"); timing != run.summary.end())
-      run.comparable = timing->value("comparable", true);
-    if (const auto made = run.summary.find("provenance"); made != run.summary.end() && made->contains("machine"))
-      run.machine = made->at("machine").at("name").get<std::string>();
-    run.reference_objective = real("reference_objective");
-    run.reference_kkt = real("reference_kkt");
-  } catch (const nlohmann::json::exception& error) {
-    throw Error::in_file(file.string(), 0, error.what(), "the keys of a run's summary");
-  }
-  run.trace = read_trace(folder / "trace.csv");
-  return run;
 }
 
 /// Position of each data set and solver label in the config that stands beside the runs.
@@ -174,6 +144,39 @@ fs::path reference_file(const fs::path& out, const std::string& data_digest, dou
   return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
 }
 
+StoredRun read_run(const fs::path& out, const fs::path& folder) {
+  const fs::path file = folder / "manifest.json";
+  StoredRun run;
+  run.folder = folder;
+  run.summary = read_json(file);
+  try {
+    const nlohmann::json& about = run.summary.at("run");
+    run.experiment = about.at("experiment").get<std::string>();
+    run.dataset = about.at("dataset").get<std::string>();
+    run.description = about.at("description").get<std::string>();
+    run.solver = about.at("solver").get<std::string>();
+    run.label = about.at("label").get<std::string>();
+    run.lambda = about.at("lambda").get<double>();
+    run.repetition = about.at("repetition").get<int>();
+    const auto real = [&](const char* key) {
+      return about.at(key).is_null() ? kNaN : about.at(key).get<double>();
+    };
+    run.status = run.summary.at("status").get<std::string>();
+    if (const auto timing = run.summary.find("timing"); timing != run.summary.end())
+      run.comparable = timing->value("comparable", true);
+    if (const auto made = run.summary.find("provenance");
+        made != run.summary.end() && made->contains("machine"))
+      run.machine = made->at("machine").at("name").get<std::string>();
+    run.reference_objective = real("reference_objective");
+    run.reference_kkt = real("reference_kkt");
+  } catch (const nlohmann::json::exception& error) {
+    throw Error::in_file(file.string(), 0, error.what(), "the keys of a run's summary");
+  }
+  run.trace = read_trace(folder / "trace.csv");
+  use_stored_reference(out, run);
+  return run;
+}
+
 std::vector<StoredRun> read_results(const fs::path& out) {
   const fs::path runs_folder = out / "runs";
   std::vector<StoredRun> runs;
@@ -181,7 +184,7 @@ std::vector<StoredRun> read_results(const fs::path& out) {
   for (fs::directory_iterator entry(runs_folder, failure), end; !failure && entry != end;
        entry.increment(failure))
     if (entry->is_directory() && !entry->path().filename().string().starts_with('.'))
-      use_stored_reference(out, runs.emplace_back(read_run(entry->path())));
+      runs.push_back(read_run(out, entry->path()));
   if (runs.empty()) throw Error::in_file(runs_folder.string(), 0, "no run", "the results of `proxbench run`");
   const ConfigOrder order(out / "config.ini");
   std::sort(runs.begin(), runs.end(),
@@ -205,6 +208,23 @@ std::string trace_line(const Sample& sample) {
   return out;
 }
 
+Sample parse_trace_line(const std::string& line, const fs::path& file, std::uint64_t number) {
+  const std::vector<std::string> fields = split_list(line);
+  if (fields.size() != columns().size())
+    throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
+                         std::to_string(columns().size()));
+  Sample sample;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const Column& column = columns()[i];
+    double value = 0.0;
+    if (!parse_field(fields[i], is_count(column), value))
+      throw Error::in_file(file.string(), number, fmt::format("{} '{}'", column.name, fields[i]),
+                           is_count(column) ? "a count" : "a number or an empty field");
+    column.set(sample, value);
+  }
+  return sample;
+}
+
 std::vector<Sample> read_trace(const fs::path& file) {
   std::istringstream in(read_file(file));
   std::string line;
@@ -214,20 +234,7 @@ std::vector<Sample> read_trace(const fs::path& file) {
   std::vector<Sample> trace;
   while (std::getline(in, line)) {
     ++number;
-    const std::vector<std::string> fields = split_list(line);
-    if (fields.size() != columns().size())
-      throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
-                           std::to_string(columns().size()));
-    Sample sample;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      const Column& column = columns()[i];
-      double value = 0.0;
-      if (!parse_field(fields[i], is_count(column), value))
-        throw Error::in_file(file.string(), number, fmt::format("{} '{}'", column.name, fields[i]),
-                             is_count(column) ? "a count" : "a number or an empty field");
-      column.set(sample, value);
-    }
-    trace.push_back(sample);
+    trace.push_back(parse_trace_line(line, file, number));
   }
   return trace;
 }

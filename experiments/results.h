@@ -17,7 +17,8 @@
 ///     run          experiment, dataset, lambda, solver, label, repetition, seed, options, time_limit,
 ///                  max_iterations, data_digest, description, reference_objective, reference_kkt, kkt_at_zero
 ///     timing       load_seconds, setup_seconds, warm_up_seconds, sampling_seconds, wall_seconds (of the
-///                  process), comparable, not_comparable_because (null or text), cpus (list of numbers)
+///                  process), comparable, not_comparable_because (null or text), cpus (list of numbers),
+///                  environment (list of NAME=value, set for the process)
 ///     key          what a second `run` compares, see experiments/cache.h
 ///     provenance   where, when and with what it was made, see experiments/provenance.h; "machine" is {name,
 ///                  cpu, cores, id}
@@ -66,11 +67,16 @@ std::filesystem::path reference_file(const std::filesystem::path& out, const std
 /// folder holds no run.
 std::vector<StoredRun> read_results(const std::filesystem::path& out);
 
+/// One of them; `run_folder` is OUT/runs/RUN.
+StoredRun read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);
+
 /// Trace columns: seconds, cpu_seconds, iteration, passes, objective, loss, nnz, working_set, kkt,
 /// test_accuracy. What was not measured is an empty field.
 std::string trace_header();
 std::string trace_line(const Sample& sample);
 std::vector<Sample> read_trace(const std::filesystem::path& file);
+/// One line of it. Throws Error, under the name of the file and its line.
+Sample parse_trace_line(const std::string& line, const std::filesystem::path& file, std::uint64_t number);
 
 /// First clock time (linear interpolation is not used: the first sample) at which (objective - f*)/f* <=
 /// target; NaN where never.

@@ -2,78 +2,73 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <set>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
 
 #include "core/error.h"
-#include "experiments/model.h"
+#include "core/random.h"
+#include "experiments/files.h"
+#include "experiments/job_process.h"
+#include "experiments/out_folder.h"
+#include "experiments/provenance.h"
+#include "experiments/reference.h"
 #include "experiments/results.h"
+#include "experiments/store.h"
 #include "experiments/trainer.h"
-#include "solvers/solvers.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 namespace {
 
 /// Relative differences of F this small are rounding of its sums.
 constexpr double kRounding = 1e-10;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// As the system gives it; empty where it does not.
-std::string processor_name() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("model name") && line.find(": ") != std::string::npos)
-      return line.substr(line.find(": ") + 2);
-  return "";
-}
-
-/// f* of one (data, lambda, mu), as it is stored.
-struct Reference {
-  double objective, kkt, kkt_at_zero, relative_kkt, l1, tol, time_limit;
-  std::string status;
-
-  /// A bound on objective - min F: F is convex, so F(w) - F(w*) <= kkt * ||w - w*||_1, and lambda*||w*||_1 <=
-  /// F(w).
-  double slack(double lambda) const { return kkt * (l1 + objective / lambda); }
-
-  /// Good enough for a config that asks for these, or as good as it would get again.
-  bool serves(double wanted_tol, double wanted_time_limit) const {
-    if (relative_kkt <= wanted_tol) return true;
-    if (tol > wanted_tol) return false;
-    const bool as_long = time_limit == 0 || (wanted_time_limit > 0 && wanted_time_limit <= time_limit);
-    return status == "stalled" || (status == "time-limit" && as_long);
-  }
-};
-
-Reference parse_reference(const nlohmann::json& json) {
-  const auto real = [&](const char* key) { return json.at(key).get<double>(); };
-  return {real("objective"), real("kkt"), real("kkt_at_zero"), real("relative_kkt"),
-          real("l1"),        real("tol"), real("time_limit"),  json.at("status").get<std::string>()};
+std::string duration_text(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
 }
 
 class Sweep {
  public:
-  Sweep(const ExperimentConfig& config, const fs::path& out, const SweepHooks& hooks)
+  Sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options,
+        const SweepHooks& hooks)
       : config_(config),
         out_(out),
+        options_(options),
         hooks_(hooks),
-        parallel_(resolved_threads(config.threads), config.backend) {}
+        lock_(out),
+        digests_(config),
+        provenance_(provenance()),
+        cpus_(usable_cpus()),
+        threads_(resolved_threads(config.threads)) {}
 
   SweepResult run() {
+    recover(out_);
     const std::vector<PlannedRun> plan = plan_runs(config_);
+    for (const PlannedRun& cell : plan)
+      states_.push_back(inspect_cell(config_, out_, cell, options_, digests_));
     write_file_atomically(out_ / "config.ini", config_.to_ini());
-    std::size_t number = 0;
-    for (const PlannedRun& cell : plan) {
-      if (stop()) break;
-      if (!data_ || cell.data != data_config_) load(*cell.data);
-      if (stop()) break;
-      if (!reference_ready_ || cell.lambda != reference_lambda_) find_reference(cell.lambda);
-      if (stop()) break;
-      message(fmt::format("[{}/{}] {}", ++number, plan.size(), cell.name()));
-      run_cell(cell);
+    for (const CellState& state : states_) ++(state.stored ? result_.cached : total_);
+    announce();
+    for (std::size_t begin = 0; begin < states_.size() && !stop();) {
+      std::size_t end = begin;
+      while (end < states_.size() && states_[end].cell.data == states_[begin].cell.data) ++end;
+      run_data_set(begin, end);
+      begin = end;
     }
+    if (references_made_ || !index_agrees(out_)) rebuild_index(out_);
+    for (const CellState& state : states_)
+      if (fs::exists(out_ / "runs" / state.cell.name() / "manifest.json"))
+        result_.folders.push_back(out_ / "runs" / state.cell.name());
     result_.interrupted = stop();
     return result_;
   }
@@ -83,238 +78,414 @@ class Sweep {
   void message(const std::string& text) const {
     if (hooks_.message) hooks_.message(text);
   }
+  void detail(const std::string& text) const {
+    if (hooks_.detail) hooks_.detail(text);
+  }
   void warning(const std::string& text) const {
     if (hooks_.warning) hooks_.warning(text);
   }
 
-  void load(const DataConfig& data) {
-    message(fmt::format("reading data set {}", data.name));
-    data_.reset();  // two data sets need not fit into memory together
-    data_ = std::make_unique<LoadedData>(
-        data_format_registry().find(data.format).read(data.files, data.options), parallel_,
-        config_.decoding == "positions" ? Decoding::kPositions : Decoding::kStructure);
-    data_config_ = &data;
-    reference_ready_ = false;
-    message(data_->train().description);
-    for (const auto& [what, count] : data_->train().notes)
-      message(fmt::format("training data: {}: {}", what, count));
-    for (const auto& [what, count] : data_->test().notes)
-      message(fmt::format("test data: {}: {}", what, count));
+  void announce() const {
+    if (result_.cached > 0)
+      message(fmt::format("{} of {} runs are stored already", result_.cached, states_.size()));
+    for (const CellState& state : states_)
+      if (!state.stored) detail(fmt::format("{}: {}", state.cell.name(), fmt::join(state.why, "; ")));
+    if (total_ == 0) return;
+    for (const std::string& hazard : timing_hazards(threads_, options_.jobs)) warning("timings: " + hazard);
+    if (config_.pin && threads_ * options_.jobs > static_cast<int>(cpus_.size()))
+      warning(fmt::format("{} runs of {} threads cannot be bound to {} CPUs, so they are not", options_.jobs,
+                          threads_, cpus_.size()));
   }
 
-  RunHooks run_hooks(const std::string& name, std::ofstream* trace) const {
-    RunHooks hooks;
-    hooks.interrupt = hooks_.interrupt;
-    hooks.on_sample = [this, name, trace](const Sample& sample) {
-      if (trace)
-        *trace << trace_line(sample) << std::endl;  // flushed, so that a kill loses at most this line
-      if (hooks_.on_sample) hooks_.on_sample(name, sample);
-    };
-    return hooks;
+  /// All cells of one data set, [begin, end) of states_.
+  void run_data_set(std::size_t begin, std::size_t end) {
+    const DataConfig& data = *states_[begin].cell.data;
+    data_ = nullptr;
+    for (std::size_t from = begin, to = begin; from < end && !stop(); from = to) {
+      while (to < end && states_[to].cell.lambda == states_[from].cell.lambda) ++to;
+      const double lambda = states_[from].cell.lambda;
+      std::vector<const CellState*> missing;
+      for (std::size_t i = from; i < to; ++i)
+        if (!states_[i].stored) missing.push_back(&states_[i]);
+      const bool has_reference = !options_.force && find_reference(data, lambda);
+      if (missing.empty() && has_reference) continue;
+      if (data_.is_null()) describe(data);
+      if (stop()) return;
+      if (data_.contains("reason")) {
+        skip(missing, "the data cannot be read", data_["reason"].get<std::string>());
+        continue;
+      }
+      set_reference(data, lambda);
+      if (stop()) return;
+      if (!reference_ && config_.stop_at > 0)
+        skip(missing, "no f* to stop at", "the reference run failed");
+      else
+        run_cells(ordered(missing));
+    }
   }
 
-  void find_reference(double lambda) {
-    const fs::path file = reference_file(out_, digest_text(data_->train().digest), lambda, config_.mu);
-    if (std::error_code ignored; fs::exists(file, ignored)) {
-      reference_ = read_reference(file);
-      if (reference_.serves(config_.reference_tol, config_.reference_time_limit)) {
-        message(fmt::format("reusing f* = {} from {}", reference_.objective, file.string()));
-        reference_ready_ = true;
-        reference_lambda_ = lambda;
-        warn_if_loose(lambda);
+  /// Reads the data once in a process of its own, to learn what they are: data_, with "reason" where they
+  /// cannot be read.
+  void describe(const DataConfig& data) {
+    message("reading data set " + data.name);
+    const fs::path folder = start_folder(out_ / "runs" / ("data-" + data.name));
+    JobProcess child(data_job(config_, data), folder, process_settings(0), {0.0, config_.kill_grace});
+    while (!child.watch(kSlice, stop())) {
+    }
+    data_ = child.result();
+    if (data_["reason"].is_null()) data_.erase("reason");
+    const std::string log = text_of(folder / "log.txt");
+    fs::remove_all(folder);
+    if (data_.contains("reason")) return;
+    message(data_.at("description").get<std::string>());
+    for (const char* set : {"train", "test"})
+      for (const auto& [what, count] : data_.at("notes").at(set).items())
+        message(fmt::format("{} data: {}: {}", set[1] == 'r' ? "training" : "test", what,
+                            count.get<std::uint64_t>()));
+  }
+
+  // ---- f*
+
+  /// Whether a reference that serves is stored for these data files; found without reading them as data.
+  bool find_reference(const DataConfig& data, double lambda) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(out_ / "references")) {
+      if (entry.path().extension() != ".json" || entry.path().filename().string().starts_with('.')) continue;
+      const Json json = json_of(entry.path());
+      if (!json.is_object() || json.value("source_digest", "") != digests_.source(data) ||
+          json.value("program_digest", "") != digests_.program() || json.value("lambda", kNaN) != lambda ||
+          json.value("mu", kNaN) != config_.mu)
+        continue;
+      return read_reference(entry.path()).serves(config_.reference_tol, config_.reference_time_limit);
+    }
+    return false;
+  }
+
+  /// reference_: a stored one that serves, or a new one; none where that fails.
+  void set_reference(const DataConfig& data, double lambda) {
+    reference_.reset();
+    const fs::path file =
+        reference_file(out_, data_.at("data_digest").get<std::string>(), lambda, config_.mu);
+    if (std::error_code ignored; !options_.force && fs::exists(file, ignored)) {
+      const Reference stored = read_reference(file);
+      if (stored.serves(config_.reference_tol, config_.reference_time_limit)) {
+        message(fmt::format("reusing f* = {} from {}", stored.objective, file.string()));
+        reference_ = stored;
+        warn_if_loose(data, lambda);
         return;
       }
     }
-    make_reference(lambda, file);
+    make_reference(data, lambda, file);
   }
 
-  static Reference read_reference(const fs::path& file) {
-    std::ifstream in(file);
-    try {
-      return parse_reference(nlohmann::json::parse(in));
-    } catch (const nlohmann::json::exception& error) {
-      throw Error::in_file(file.string(), 0, error.what(),
-                           "a stored reference (delete the file to make it again)");
+  void make_reference(const DataConfig& data, double lambda, const fs::path& file) {
+    const Job job = reference_job(config_, data, lambda);
+    message(fmt::format("{}: prox-qn to kkt <= {:g} of its start", job.name, job.tol));
+    const fs::path folder = start_folder(out_ / "runs" / ("reference-" + data.name));
+    JobProcess child(job, folder, process_settings(0), limits(job.time_limit));
+    while (!child.watch(kSlice, stop())) report_samples(child, job.name);
+    Json json = child.result();
+    fs::remove_all(folder);
+    if (json.value("status", "") == "interrupted") return;
+    if (!json["reason"].is_null() || json.value("status", "") == "diverged" ||
+        !json["objective"].is_number()) {
+      warning(fmt::format("{}: {}: {}; there is no f* to compare with", job.name,
+                          json.value("status", "failed"),
+                          json["reason"].is_string() ? json["reason"].get<std::string>() : "no optimum"));
+      return;
     }
+    json.erase("reason");
+    json["time_limit"] = job.time_limit;
+    json["dataset"] = data.name;
+    json["source_digest"] = digests_.source(data);
+    json["program_digest"] = digests_.program();
+    json["provenance"] = full_provenance();
+    write_json(file, json);
+    references_made_ = true;
+    reference_ = Reference::from(json);
+    message(fmt::format("{}: f* = {}, nnz {}, {} after {:.1f} s", job.name, reference_->objective,
+                        json["nnz"].get<std::uint64_t>(), reference_->status, json["seconds"].get<double>()));
+    warn_if_loose(data, lambda);
   }
 
-  void make_reference(double lambda, const fs::path& file) {
-    const SolverInfo& solver = solver_registry().find("prox-qn");
-    RunSettings settings{
-        .solver = solver.name, .options = Options(solver.options), .lambda = lambda, .mu = config_.mu};
-    settings.options.set("memory", std::to_string(config_.reference_memory));
-    settings.options.set("max_inner", std::to_string(config_.reference_max_inner));
-    settings.tol = config_.reference_tol;
-    settings.time_limit = config_.reference_time_limit;
-    settings.seed = config_.seed;
-    const std::string name = fmt::format("reference {}-lambda{}", data_config_->name, lambda);
-    message(fmt::format("{}: prox-qn to kkt <= {:g} of its start", name, settings.tol));
-    const RunOutcome outcome = train(*data_, settings, run_hooks(name, nullptr));
-    if (outcome.status == Status::kInterrupted) return;
-    if (outcome.status == Status::kDiverged || !std::isfinite(outcome.certificate.objective))
-      throw Error(name + ": the reference run diverged, so there is no f* to compare with");
-
-    nlohmann::ordered_json json = outcome.summary;
-    json["time_limit"] = settings.time_limit;
-    json["dataset"] = data_config_->name;
-    write_file_atomically(file, json.dump(2) + "\n");
-    reference_ = parse_reference(json);
-    reference_ready_ = true;
-    reference_lambda_ = lambda;
-    message(fmt::format("{}: f* = {}, nnz {}, {} after {:.1f} s", name, reference_.objective,
-                        outcome.certificate.nnz, reference_.status,
-                        outcome.summary["seconds"].get<double>()));
-    warn_if_loose(lambda);
-  }
-
-  void warn_if_loose(double lambda) const {
-    if (reference_.relative_kkt > config_.reference_tol)
+  void warn_if_loose(const DataConfig& data, double lambda) const {
+    if (reference_->relative_kkt > config_.reference_tol)
       warning(fmt::format(
           "reference of {} at lambda = {}: kkt is {:.1e} of its start, asked for {:g} ({}); f* may be up "
           "to {:.1e} (relative) too high",
-          data_config_->name, lambda, reference_.relative_kkt, config_.reference_tol, reference_.status,
-          reference_.slack(lambda) / reference_.objective));
+          data.name, lambda, reference_->relative_kkt, config_.reference_tol, reference_->status,
+          reference_->slack(lambda) / reference_->objective));
   }
 
-  void run_cell(const PlannedRun& cell) {
+  // ---- runs
+
+  /// Interleaved: one repetition after the other, the solvers of each in an order drawn from the seed, so
+  /// that no solver is always first and a slow spell of the machine hits all alike.
+  std::vector<const CellState*> ordered(std::vector<const CellState*> cells) const {
+    if (config_.order == "grid") return cells;
+    Random random(config_.seed);
+    std::map<std::pair<int, std::uint64_t>, const CellState*> drawn;
+    // Drawn for the whole grid of the block, so that a resumed sweep keeps the order.
+    for (const CellState* cell : cells) drawn.emplace(std::pair{cell->cell.repetition, random.next()}, cell);
+    std::vector<const CellState*> out;
+    for (const auto& [place, cell] : drawn) out.push_back(cell);
+    return out;
+  }
+
+  struct Active {
+    const CellState* state;
+    fs::path folder;
+    std::size_t slot;
+    std::unique_ptr<JobProcess> child;
+    Json now;
+  };
+
+  void run_cells(const std::vector<const CellState*>& cells) {
+    std::size_t next = 0;
+    std::vector<Active> active;
+    while (!active.empty() || (next < cells.size() && !stop())) {
+      while (next < cells.size() && !stop() && static_cast<int>(active.size()) < options_.jobs)
+        active.push_back(start(*cells[next++], active));
+      for (auto run = active.begin(); run != active.end();) {
+        const bool ended = run->child->watch(kSlice / static_cast<int>(active.size()), stop());
+        report_samples(*run->child, progress_name(*run));
+        if (!ended) {
+          ++run;
+          continue;
+        }
+        finish(*run);
+        run = active.erase(run);
+      }
+    }
+  }
+
+  Active start(const CellState& state, const std::vector<Active>& active) {
+    Active run{&state, start_folder(out_ / "runs" / state.cell.name()), 0, nullptr, provenance_now()};
+    while (std::any_of(active.begin(), active.end(),
+                       [&](const Active& other) { return other.slot == run.slot; }))
+      ++run.slot;
+    Job job = run_job(config_, state.cell);
+    if (config_.stop_at > 0)
+      job.objective_target = reference_->objective + config_.stop_at * std::abs(reference_->objective);
+    ++started_;
+    message(fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.cell.name()));
+    run.child =
+        std::make_unique<JobProcess>(job, run.folder, process_settings(run.slot), limits(job.time_limit));
+    return run;
+  }
+
+  std::string progress_name(const Active& run) const {
+    return fmt::format("[{}/{}{}] {}", started_, total_, time_left(run.child->seconds()),
+                       run.state->cell.name());
+  }
+
+  /// ", about 3 min left" once something is known of how long runs take; `elapsed`: of the run at hand.
+  std::string time_left(double elapsed) const {
+    double known = 0.0;
+    std::size_t unknown = 0;
+    for (const CellState& state : states_) {
+      if (state.stored || finished_.contains(state.cell.name())) continue;
+      if (std::isnan(state.wall_seconds))
+        ++unknown;
+      else
+        known += state.wall_seconds;
+    }
+    if (unknown > 0 && finished_.empty()) return "";
+    const double mean = finished_.empty()
+                            ? 0.0
+                            : std::accumulate(finished_.begin(), finished_.end(), 0.0,
+                                              [](double sum, const auto& run) { return sum + run.second; }) /
+                                  static_cast<double>(finished_.size());
+    return fmt::format(
+        ", about {} left",
+        duration_text(std::max(0.0, known + mean * static_cast<double>(unknown) - elapsed) / options_.jobs));
+  }
+
+  void finish(Active& run) {
+    const PlannedRun& cell = run.state->cell;
     const std::string name = cell.name();
-    const fs::path folder = out_ / "runs" / name, temporary = out_ / "runs" / ("." + name + ".tmp");
-    fs::remove_all(temporary);  // of a runner that was killed
-    make_folder(temporary);
-    const RunSettings settings = settings_of(cell);
-    RunOutcome outcome;
-    try {
-      outcome = run_solver(name, settings, temporary / "trace.csv");
-    } catch (const std::exception& error) {  // costs this run, not the others
-      fs::remove_all(temporary);
-      ++result_.failed;
-      warning(fmt::format("{}: failed, not stored: {}", name, error.what()));
+    repair_trace(run.folder / "trace.csv");
+    Json manifest = child_manifest(*run.state, run);
+    const double wall = run.child->seconds();
+    manifest["timing"]["wall_seconds"] = wall;
+    finished_[name] = wall;
+    if (manifest["status"] == "interrupted" && complete_run_stored(name)) {
+      fs::remove_all(run.folder);  // what is there says more
       return;
     }
-    store(cell, settings, outcome, temporary);
-    warn_about(cell, outcome);
-    publish(temporary, folder);
-    result_.folders.push_back(folder);
+    store(run.folder, name, manifest);
+    warn_about(cell, manifest);
   }
 
-  RunSettings settings_of(const PlannedRun& cell) const {
-    return {.solver = cell.solver->solver,
-            .options = cell.solver->options,
-            .lambda = cell.lambda,
-            .mu = config_.mu,
-            .tol = cell.solver->tol,
-            .time_limit = cell.solver->time_limit,
-            .max_iterations = cell.solver->max_iterations,
-            .seed = config_.seed + static_cast<std::uint64_t>(cell.repetition) - 1,
-            .sample_kkt = config_.sample_kkt};
+  bool complete_run_stored(const std::string& name) const {
+    const Json stored = json_of(out_ / "runs" / name / "manifest.json");
+    return stored.is_object() && !failed_status(stored.value("status", "failed"));
   }
 
-  RunOutcome run_solver(const std::string& name, const RunSettings& settings,
-                        const fs::path& trace_file) const {
-    std::ofstream trace(trace_file);
-    trace << trace_header() << std::endl;
-    RunOutcome outcome = train(*data_, settings, run_hooks(name, &trace));
-    trace.close();
-    if (!trace) throw Error(trace_file.string() + ": cannot be written");
-    return outcome;
+  Json child_manifest(const CellState& state, const Active& run) {
+    Json result = run.child->result();
+    Json timing = result.value("timing", Json::object());
+    const bool comparable = options_.jobs == 1;
+    timing["wall_seconds"] = nullptr;
+    timing["comparable"] = comparable;
+    timing["not_comparable_because"] = nullptr;
+    if (!comparable)
+      timing["not_comparable_because"] = fmt::format("{} runs were made at a time", options_.jobs);
+    timing["cpus"] = result.contains("process") ? result["process"]["cpus"] : Json();
+    timing["environment"] = process_settings(run.slot).environment;
+    result.erase("process");
+    result.erase("timing");
+    Json manifest = base_manifest(state, result);
+    add_missing(manifest, run.folder / "trace.csv");
+    manifest["timing"] = timing;
+    manifest["key"] = state.key.to_json();
+    manifest["provenance"] = full_provenance(run.now);
+    return manifest;
   }
 
-  void store(const PlannedRun& cell, const RunSettings& settings, RunOutcome& outcome,
-             const fs::path& folder) const {
-    outcome.summary["run"] = about(cell, settings);
-    write_file_atomically(folder / "manifest.json", outcome.summary.dump(2) + "\n");
-    if (outcome.status == Status::kDiverged) return;  // no weights that a model could hold
-    write_file_atomically(folder / "model.tsv",
-                          model_text(model_header(*data_, cell.data->format, cell.data->options, settings),
-                                     *data_->train().vocabulary, outcome.w, data_->oracle().extra_weights()));
+  /// The result of a run, with what it was asked for under "run".
+  Json base_manifest(const CellState& state, const Json& result) const {
+    Json manifest = result;
+    const PlannedRun& cell = state.cell;
+    const Job job = run_job(config_, cell);
+    manifest["solver"] = job.solver;
+    manifest["lambda"] = job.lambda;
+    manifest["mu"] = job.mu;
+    manifest["threads"] = job.threads;
+    manifest["backend"] = job.backend;
+    manifest["run"] = {{"experiment", config_.name},
+                       {"dataset", cell.data->name},
+                       {"lambda", cell.lambda},
+                       {"solver", job.solver},
+                       {"label", cell.solver->label},
+                       {"repetition", cell.repetition},
+                       {"seed", job.seed},
+                       {"options", options_json(cell.solver->options)},
+                       {"data_digest", data_.value("data_digest", "")},
+                       {"description", data_.value("description", "")},
+                       {"reference_objective", nullptr},
+                       {"reference_kkt", nullptr},
+                       {"kkt_at_zero", nullptr},
+                       {"time_limit", job.time_limit},
+                       {"max_iterations", job.max_iterations}};
+    if (reference_) {
+      manifest["run"]["reference_objective"] = reference_->objective;
+      manifest["run"]["reference_kkt"] = reference_->relative_kkt;
+      manifest["run"]["kkt_at_zero"] = reference_->kkt_at_zero;
+    }
+    return manifest;
   }
 
-  nlohmann::ordered_json about(const PlannedRun& cell, const RunSettings& settings) const {
-    return {{"experiment", config_.name},
-            {"dataset", cell.data->name},
-            {"lambda", cell.lambda},
-            {"solver", cell.solver->solver},
-            {"label", cell.solver->label},
-            {"repetition", cell.repetition},
-            {"seed", settings.seed},
-            {"options", options_json(settings.options)},
-            {"data_digest", digest_text(data_->train().digest)},
-            {"description", data_->train().description},
-            {"reference_objective", reference_.objective},
-            {"reference_kkt", reference_.relative_kkt},
-            {"kkt_at_zero", reference_.kkt_at_zero},
-            {"time_limit", settings.time_limit},
-            {"max_iterations", settings.max_iterations},
-            {"cpu", processor_name()},
-            {"cores", resolved_threads(0)}};
+  /// What a run that failed cannot tell of itself: its data's facts, and where its trace ended.
+  void add_missing(Json& manifest, const fs::path& trace) const {
+    for (const char* key : {"data_digest", "d", "instances", "positions"})
+      if (!manifest.contains(key) && data_.contains(key)) manifest[key] = data_[key];
+    if (!manifest.contains("objective")) add_last_sample(manifest, trace);
   }
 
-  void warn_about(const PlannedRun& cell, const RunOutcome& outcome) const {
-    if (outcome.status == Status::kDiverged) warning(cell.name() + ": diverged, so no model is stored");
-    const double below = reference_.objective - outcome.certificate.objective;
-    if (!(below > kRounding * std::abs(reference_.objective))) return;
-    const double slack = reference_.slack(cell.lambda);
+  void skip(const std::vector<const CellState*>& cells, const std::string& why, const std::string& reason) {
+    for (const CellState* state : cells) {
+      const std::string name = state->cell.name();
+      ++started_;
+      const fs::path folder = start_folder(out_ / "runs" / name);
+      repair_trace(folder / "trace.csv");
+      Json manifest =
+          base_manifest(*state, {{"status", fmt::format("skipped({})", why)}, {"reason", reason}});
+      add_missing(manifest, folder / "trace.csv");
+      manifest["timing"] = {
+          {"wall_seconds", nullptr}, {"comparable", true}, {"not_comparable_because", nullptr}};
+      manifest["key"] = state->key.to_json();
+      manifest["provenance"] = full_provenance();
+      finished_[name] = 0.0;
+      store(folder, name, manifest);
+      warn_about(state->cell, manifest);
+    }
+  }
+
+  void store(const fs::path& folder, const std::string& name, const Json& manifest) {
+    fs::remove(folder / kResultFile);
+    if (text_of(folder / "log.txt").empty()) fs::remove(folder / "log.txt");
+    write_json(folder / "manifest.json", manifest);
+    publish(folder, out_ / "runs" / name);
+    index_run(out_, out_ / "runs" / name);
+    ++result_.done;
+  }
+
+  void warn_about(const PlannedRun& cell, const Json& manifest) {
+    const std::string name = cell.name(), status = manifest.value("status", "failed");
+    const std::string reason = manifest["reason"].is_string() ? manifest["reason"].get<std::string>() : "";
+    if (failed_status(status)) ++result_.failed;
+    if (failed_status(status) || !reason.empty()) warning(fmt::format("{}: {}: {}", name, status, reason));
+    if (status == "diverged") warning(name + ": diverged, so no model is stored");
+    if (!reference_ || !manifest["objective"].is_number()) return;
+    const double below = reference_->objective - manifest["objective"].get<double>();
+    if (!(below > kRounding * std::abs(reference_->objective))) return;
+    const double slack = reference_->slack(cell.lambda);
     warning(fmt::format(
-        "{}: ends {:.1e} (relative) below f* = {}, {}", cell.name(), below / reference_.objective,
-        reference_.objective,
+        "{}: ends {:.1e} (relative) below f* = {}, {}", name, below / reference_->objective,
+        reference_->objective,
         below <= slack ? "within what the reference's kkt allows: a smaller reference_tol gives a better f*"
                        : "MORE than the reference's kkt allows: one of both is wrong"));
   }
 
-  /// By rename, so that a run is there as a whole or not at all.
-  static void publish(const fs::path& temporary, const fs::path& folder) {
-    const fs::path old = temporary.string() + "-replaced";
-    fs::remove_all(old);
-    if (fs::exists(folder)) fs::rename(folder, old);
-    fs::rename(temporary, folder);
-    fs::remove_all(old);
+  // ---- processes
+
+  JobLimits limits(double time_limit) const {
+    const double automatic = time_limit > 0 ? 60.0 + 3.0 * time_limit : 0.0;
+    return {std::isnan(config_.wall_limit) ? automatic : config_.wall_limit, config_.kill_grace};
   }
+
+  /// `slot`: which of the runs that are made at a time.
+  ProcessSettings process_settings(std::size_t slot) const {
+    ProcessSettings settings;
+    settings.memory_limit = static_cast<std::uint64_t>(config_.memory_limit * 1024 * 1024);
+    const auto threads = static_cast<std::size_t>(threads_);
+    if (config_.pin && threads * static_cast<std::size_t>(options_.jobs) <= cpus_.size()) {
+      const auto first = cpus_.begin() + static_cast<std::ptrdiff_t>(slot * threads);
+      settings.cpus.assign(first, first + static_cast<std::ptrdiff_t>(threads));
+      settings.environment = {"OMP_PROC_BIND=true", "OMP_PLACES=threads"};
+    }
+    return settings;
+  }
+
+  void report_samples(JobProcess& child, const std::string& name) const {
+    if (!hooks_.on_sample) return;
+    for (const Sample& sample : child.new_samples()) hooks_.on_sample(name, sample);
+  }
+
+  Json full_provenance() const { return full_provenance(provenance_now()); }
+  Json full_provenance(const Json& now) const {
+    Json out = provenance_;
+    out.update(now);
+    return out;
+  }
+
+  /// How long a process is watched before its trace is looked at again.
+  static constexpr std::chrono::milliseconds kSlice{500};
 
   const ExperimentConfig& config_;
   const fs::path& out_;
+  const SweepOptions& options_;
   const SweepHooks& hooks_;
-  Parallel parallel_;
-  std::unique_ptr<LoadedData> data_;
-  const DataConfig* data_config_ = nullptr;  ///< what data_ was read from
-  Reference reference_{};
-  bool reference_ready_ = false;  ///< for data_ and reference_lambda_
-  double reference_lambda_ = std::numeric_limits<double>::quiet_NaN();
+  OutLock lock_;
+  Digests digests_;
+  Json provenance_;
+  std::vector<int> cpus_;
+  int threads_;  ///< of a run
+  std::vector<CellState> states_;
+  Json data_;                           ///< what describe() found of the data set at hand
+  std::optional<Reference> reference_;  ///< of the data set and lambda at hand
+  bool references_made_ = false;
+  std::size_t total_ = 0, started_ = 0;
+  std::map<std::string, double> finished_;  ///< wall seconds of the runs of this sweep
   SweepResult result_;
 };
 
 }  // namespace
 
-std::string PlannedRun::name() const {
-  return fmt::format("{}-lambda{}-{}-rep{}", data->name, lambda, solver->label, repetition);
-}
-
-std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
-  std::vector<PlannedRun> plan;
-  std::set<std::string> names;
-  for (const DataConfig& data : config.data)
-    for (double lambda : config.lambdas)
-      for (const SolverConfig& solver : config.solvers)
-        for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
-          plan.push_back({&data, lambda, &solver, repetition});
-          if (!names.insert(plan.back().name()).second)
-            throw Error::usage("two runs would both be named " + plan.back().name() +
-                               ": expected names of data and solvers that tell them apart");
-        }
-  return plan;
-}
-
-void prepare_out(const fs::path& out) {
-  for (const char* folder : {"runs", "references", "figures", "tables"}) {
-    make_folder(out / folder);
-    const fs::path probe = out / folder / ".probe";
-    write_file_atomically(probe, "");
-    fs::remove(probe);
-  }
-}
-
-SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const SweepHooks& hooks) {
+SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options,
+                      const SweepHooks& hooks) {
   prepare_out(out);
-  return Sweep(config, out, hooks).run();
+  return Sweep(config, out, options, hooks).run();
 }
 
 }  // namespace proxbench

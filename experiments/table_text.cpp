@@ -48,17 +48,16 @@ std::string markdown_grid(const TextTable& table) {
 }
 
 std::string html_grid(const TextTable& table) {
-  std::string out = "<table>\n";
-  const auto line = [&](const std::vector<std::string>& cells, const char* tag) {
-    out += "<tr>";
+  const auto line = [&](const std::vector<std::string>& cells, const char* tag, const char* scope) {
+    std::string out = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i)
-      out += fmt::format("<{0}{1}>{2}</{0}>", tag, i < table.text_columns ? "" : " class=\"number\"",
-                         html_text(cells[i]));
-    out += "</tr>\n";
+      out += fmt::format("<{0}{1}{2}>{3}</{0}>", tag, scope,
+                         i < table.text_columns ? "" : " class=\"number\"", html_text(cells[i]));
+    return out + "</tr>\n";
   };
-  line(table.head, "th");
-  for (const std::vector<std::string>& row : table.rows) line(row, "td");
-  return out + "</table>\n";
+  std::string out = "<table>\n<thead>\n" + line(table.head, "th", " scope=\"col\"") + "</thead>\n<tbody>\n";
+  for (const std::vector<std::string>& row : table.rows) out += line(row, "td", "");
+  return out + "</tbody>\n</table>\n";
 }
 
 std::string latex_tabular(const TextTable& table) {
@@ -89,7 +88,7 @@ std::string markdown_document(const std::string& title, const std::vector<TextTa
 
 std::string latex_document(const std::string& title, const std::vector<TextTable>& tables) {
   std::string out = fmt::format("% {}\n% Needs \\usepackage{{booktabs}}.\n", title);
-  for (const TextTable& table : tables) out += "\n" + latex_tabular(table);
+  for (const TextTable& table : tables) out += '\n' + latex_tabular(table);
   return out;
 }
 

@@ -23,6 +23,7 @@
 
 #include "core/error.h"
 #include "core/options.h"
+#include "plots/colours.h"
 #include "plots/facts.h"
 
 namespace proxbench {
@@ -34,10 +35,6 @@ namespace fs = std::filesystem;
 constexpr const char* kLogSuffix = "-logx";
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Okabe and Ito's colours, told apart by colour-blind readers as well; their yellow is too pale for lines.
-/// A brown makes eight: the solvers of the largest figure.
-constexpr std::array<const char*, 8> kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                                 "#E69F00", "#56B4E9", "#000000", "#8C510A"};
 constexpr std::array<int, 8> kPointTypes = {7, 5, 9, 13, 11, 15, 2, 3};
 constexpr std::array<int, 5> kDashTypes = {1, 2, 4, 5, 3};
 /// Longest line of a title or caption, in characters of its small font.

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
@@ -15,6 +20,8 @@
 #include "experiments/results.h"
 #include "experiments/table_text.h"
 #include "experiments/tables.h"
+#include "plots/chart_data.h"
+#include "plots/chart_library.h"
 #include "plots/curves.h"
 #include "plots/facts.h"
 
@@ -24,6 +31,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSynthetic = "SYNTHETIC DATA";
+/// The summaries of more data sets and lambdas than this are folded.
+constexpr std::size_t kOpenTables = 4;
 
 /// A heading and its paragraphs.
 struct Passage {
@@ -31,55 +40,50 @@ struct Passage {
   std::vector<std::string> paragraphs;
 };
 
-/// What the page shows of one experiment. Files are names in the folder of the page.
+/// A file, and how the page names it.
+struct Link {
+  fs::path file;
+  std::string name;
+};
+
+/// What is the same in the provenance of all runs, and what is not: a row a run.
+struct Provenance {
+  TextTable same, differing;
+};
+
+/// What the page shows of one experiment.
 struct Section {
   std::string id, heading, title;
   bool synthetic = false;
-  std::vector<std::string> data;                             ///< a description each
-  std::string ended;                                         ///< how many runs reached their tolerance
-  std::vector<Passage> passages;                             ///< what is said, the paper first
-  std::vector<std::pair<std::string, std::string>> figures;  ///< name without extension, alternative text
-  std::vector<TextTable> tables;                             ///< ours beside the paper's
-  std::vector<TextTable> summaries;                          ///< times and ends of all runs
-  std::vector<std::string> table_files;
+  std::vector<StoredRun> runs;
+  std::vector<std::string> data;     ///< a description each
+  std::string ended;                 ///< how many runs reached their tolerance
+  std::vector<Passage> passages;     ///< what is said, the paper first
+  std::vector<TextTable> tables;     ///< ours beside the paper's
+  std::vector<TextTable> summaries;  ///< times and ends of all runs
+  nlohmann::json charts;
+  Provenance provenance;
+  std::string config;  ///< config.ini; empty: there is none
+  std::vector<Link> tables_files, figure_files;
 };
 
-// ---- files
-
-void copy_into(const fs::path& from, const fs::path& to) {
-  std::ifstream in(from, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << in.rdbuf();
-  if (!in) throw Error(from.string() + ": cannot be read");
-  write_file_atomically(to, bytes.str());
+/// Bytes that are no UTF-8 become the replacement character.
+std::string json_text(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Copies the figures of the runs that are there; returns their names in the page's folder.
-std::vector<std::pair<std::string, std::string>> copy_figures(const std::vector<StoredRun>& runs,
-                                                              const fs::path& figures, const fs::path& folder,
-                                                              const std::string& prefix) {
-  std::vector<std::pair<std::string, std::string>> copied;
-  for (const std::string& name : curve_names(runs)) {
-    if (!fs::exists(figures / (name + ".png"))) continue;
-    for (const char* extension : {".png", ".svg", ".pdf"})
-      if (fs::exists(figures / (name + extension)))
-        copy_into(figures / (name + extension), folder / (prefix + name + extension));
-    copied.emplace_back(prefix + name, name);
-  }
-  return copied;
+/// Text of a member of an object, empty where it is not there or null.
+std::string member_text(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-std::vector<std::string> copy_tables(const fs::path& tables, const fs::path& folder,
-                                     const std::string& prefix) {
-  std::vector<std::string> copied;
-  for (const char* name : {"paper", "summary"})
-    for (const char* extension : {".md", ".tex", ".csv"}) {
-      const std::string file = std::string(name) + extension;
-      if (!fs::exists(tables / file)) continue;
-      copy_into(tables / file, folder / (prefix + file));
-      copied.push_back(prefix + file);
-    }
-  return copied;
+std::string read_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw Error(file.string() + ": cannot be read");
+  return std::move(text).str();
 }
 
 // ---- what is said
@@ -97,7 +101,14 @@ std::vector<std::string> data_lines(const std::vector<StoredRun>& runs) {
     const std::string line = run.description + (size.empty() ? "" : size + ")");
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   }
-  return lines;
+  // A run that failed early knows no sizes, which others tell.
+  const auto told = [&](const std::string& line) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& other) { return other.starts_with(line + " ("); });
+  };
+  std::vector<std::string> out;
+  std::remove_copy_if(lines.begin(), lines.end(), std::back_inserter(out), told);
+  return out;
 }
 
 /// The distinct texts that `text_of` gives for the runs, joined.
@@ -111,30 +122,47 @@ std::string distinct_texts(const std::vector<StoredRun>& runs, const TextOf& tex
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+/// {cpu, cores} where the run tells them.
+nlohmann::json machine_of(const StoredRun& run) {
+  const nlohmann::json none = nlohmann::json::object();
+  const nlohmann::json provenance = run.summary.value("provenance", none);
+  return provenance.contains("machine") ? provenance["machine"] : run.summary.value("run", none);
+}
+
+/// Of the runs that came to an end: others do not know all of it.
 std::string machine_line(const std::vector<StoredRun>& runs) {
-  return distinct_texts(runs, [](const StoredRun& run) {
-    const nlohmann::json about = run.summary.value("run", nlohmann::json::object());
-    std::string text = about.value("cpu", "unknown processor");
-    if (about.contains("cores")) text += fmt::format(", {} cores", about["cores"].get<int>());
+  return distinct_texts(runs, [](const StoredRun& run) -> std::string {
+    if (failed_status(run.status)) return "";
+    const nlohmann::json machine = machine_of(run);
+    const std::string cpu = member_text(machine, "cpu"), backend = member_text(run.summary, "backend");
+    std::string text =
+        (run.machine.empty() ? "" : run.machine + ": ") + (cpu.empty() ? "unknown processor" : cpu);
+    if (const auto cores = machine.find("cores"); cores != machine.end() && cores->is_number())
+      text += fmt::format(", {} cores", cores->get<int>());
     if (const std::string threads = distinct_counts({&run}, "threads"); !threads.empty())
       text += ", threads: " + threads;
-    return text + (run.summary.contains("backend") ? ", " + run.summary["backend"].get<std::string>() : "");
+    return text + (backend.empty() ? "" : ", " + backend);
   });
 }
 
 std::string limit_line(const std::vector<StoredRun>& runs) {
   return distinct_texts(runs, [](const StoredRun& run) -> std::string {
     const nlohmann::json about = run.summary.value("run", nlohmann::json::object());
-    if (!about.contains("time_limit")) return "";
-    const double limit = about["time_limit"].get<double>();
-    return limit > 0.0 ? fmt::format("{:g} s", limit) : "no time limit";
+    const auto limit = about.find("time_limit");
+    if (limit == about.end() || !limit->is_number()) return "";
+    const double seconds = limit->get<double>();
+    return seconds > 0.0 ? fmt::format("{:g} s", seconds) : "no time limit";
   });
 }
 
 std::string ended_line(const std::vector<StoredRun>& runs) {
-  std::size_t converged = 0;
-  for (const StoredRun& run : runs) converged += run.status == "converged" ? 1 : 0;
-  return fmt::format("{} of {} runs reached their tolerance", converged, runs.size());
+  std::size_t converged = 0, failed = 0;
+  for (const StoredRun& run : runs) {
+    converged += run.status == "converged" ? 1 : 0;
+    failed += failed_status(run.status) ? 1 : 0;
+  }
+  return fmt::format("{} of {} runs reached their tolerance", converged, runs.size()) +
+         (failed > 0 ? fmt::format(", {} failed", failed) : "");
 }
 
 /// How well f* of the group is known: targets below that say nothing.
@@ -176,8 +204,20 @@ std::string order_line(const TableGroup& group, const std::vector<double>& targe
   return fmt::format("{}: no solver reached (f − f*)/f* ≤ {:g}.", what, targets.front());
 }
 
+/// One line for each data set and lambda with several solvers; of runs whose timings can be compared.
+std::vector<std::string> order_lines(const std::vector<StoredRun>& runs, const TableOptions& options) {
+  std::vector<StoredRun> timed;
+  for (const StoredRun& run : runs)
+    if (run.comparable && !failed_status(run.status)) timed.push_back(run);
+  std::vector<std::string> lines;
+  for (const TableGroup& group : summarize(timed, options))
+    if (group.rows.size() > 1)
+      lines.push_back(order_line(group, options.targets, reference_accuracy(timed, group)));
+  return lines;
+}
+
 std::vector<Passage> passages(const Presentation& presentation, const Section& section,
-                              const std::vector<StoredRun>& runs, const std::vector<TableGroup>& groups) {
+                              const TableOptions& options) {
   std::vector<Passage> out;
   const auto add = [&](const char* heading, std::vector<std::string> paragraphs) {
     paragraphs.erase(std::remove(paragraphs.begin(), paragraphs.end(), ""), paragraphs.end());
@@ -187,27 +227,78 @@ std::vector<Passage> passages(const Presentation& presentation, const Section& s
   add("The paper", {paper.caption, paper.reports});
   add("What differs, and why", {paper.differs});
   add("Data here", section.data);
-  const std::string limit = limit_line(runs);
-  add("Made on", {machine_line(runs) + ".",
+  const std::string machines = machine_line(section.runs), limit = limit_line(section.runs);
+  add("Made on", {machines.empty() ? "" : machines + ".",
                   section.ended + (limit.empty() ? "." : fmt::format("; limit of a run: {}.", limit))});
-  if (section.tables.empty()) {
-    std::vector<std::string> orders;
-    for (const TableGroup& group : groups)
-      if (group.rows.size() > 1)
-        orders.push_back(order_line(group, presentation.targets, reference_accuracy(runs, group)));
-    add("Order of the solvers here", orders);
-  }
+  if (section.tables.empty()) add("Order of the solvers here", order_lines(section.runs, options));
   return out;
 }
 
-Section make_section(const fs::path& results, const fs::path& folder) {
+// ---- provenance
+
+/// The members of a JSON object as text, those of objects in it as "outer.inner".
+void flatten(const nlohmann::json& object, const std::string& prefix,
+             std::vector<std::pair<std::string, std::string>>& out) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object())
+      flatten(value, prefix + key + ".", out);
+    else
+      out.emplace_back(prefix + key, value.is_string() ? value.get<std::string>() : json_text(value));
+  }
+}
+
+Provenance provenance_of(const std::vector<StoredRun>& runs) {
+  std::vector<std::map<std::string, std::string>> told;
+  std::vector<std::string> keys;
+  for (const StoredRun& run : runs) {
+    std::vector<std::pair<std::string, std::string>> facts;
+    flatten(run.summary.value("provenance", nlohmann::json::object()), "", facts);
+    for (const auto& [key, value] : facts)
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    told.emplace_back(facts.begin(), facts.end());
+  }
+  Provenance out{{"The same for all runs", {}, {"what", "value"}, 2, {}}, {"Different", {}, {"run"}, 1, {}}};
+  for (const StoredRun& run : runs) out.differing.rows.push_back({run.folder.filename().string()});
+  for (const std::string& key : keys) {
+    const auto value = [&](std::size_t i) {
+      const auto found = told[i].find(key);
+      return found == told[i].end() ? "-" : found->second;
+    };
+    bool same = true;
+    for (std::size_t i = 1; i < runs.size(); ++i) same = same && value(i) == value(0);
+    if (same) {
+      out.same.rows.push_back({key, value(0)});
+      continue;
+    }
+    out.differing.head.push_back(key);
+    for (std::size_t i = 0; i < runs.size(); ++i) out.differing.rows[i].push_back(value(i));
+  }
+  out.differing.text_columns = out.differing.head.size();
+  return out;
+}
+
+// ---- files
+
+std::vector<Link> existing_files(const fs::path& folder, const std::vector<std::string>& names,
+                                 const std::vector<std::string>& extensions) {
+  std::vector<Link> links;
+  for (const std::string& name : names)
+    for (const std::string& extension : extensions)
+      if (const std::string file = name + extension; fs::exists(folder / file))
+        links.push_back({folder / file, file});
+  return links;
+}
+
+Section make_section(const fs::path& results) {
   const Presentation presentation = load_presentation(results / "config.ini");
-  const std::vector<StoredRun> runs = read_results(results);
   TableOptions options;
   options.targets = presentation.targets;
   std::sort(options.targets.begin(), options.targets.end(), std::greater<>());
 
   Section section;
+  section.runs = read_results(results);
+  tell_machines_apart(section.runs);
+  const std::vector<StoredRun>& runs = section.runs;
   section.id = file_name_part(presentation.name.empty() ? runs.front().experiment : presentation.name);
   section.heading = presentation.paper.item.empty() ? section.id : presentation.paper.item;
   section.title = presentation.title;
@@ -215,32 +306,107 @@ Section make_section(const fs::path& results, const fs::path& folder) {
                                   [](const StoredRun& run) { return says_synthetic(run.description); });
   section.data = data_lines(runs);
   section.ended = ended_line(runs);
-  const std::vector<TableGroup> groups = summarize(runs, options);
-  section.summaries = summary_tables(groups, options);
+  section.summaries = summary_tables(summarize(runs, options), options);
   if (!presentation.paper.lambdas.empty())
     section.tables.push_back(paper_table(compare_with_paper(runs, presentation), presentation));
-  Presentation sorted = presentation;
-  sorted.targets = options.targets;
-  section.passages = passages(sorted, section, runs, groups);
-  section.figures = copy_figures(runs, results / "figures", folder, section.id + "-");
-  section.table_files = copy_tables(results / "tables", folder, section.id + "-");
+  section.passages = passages(presentation, section, options);
+  section.charts = chart_data(runs, presentation.plot);
+  section.provenance = provenance_of(runs);
+  for (StoredRun& run : section.runs) run.trace = {};  // the charts hold what is shown of them
+  if (fs::exists(results / "config.ini")) section.config = read_file(results / "config.ini");
+  section.tables_files = existing_files(results / "tables", {"paper", "summary"}, {".md", ".tex", ".csv"});
+  section.figure_files =
+      existing_files(results / "figures", curve_names(runs), {".svg", ".pdf", ".png", ".tsv", ".gp"});
   return section;
 }
 
-// ---- Markdown
+// ---- HTML
 
-/// Links to files, each under what is in the name after the first `skipped` characters.
-std::string links_markdown(const std::vector<std::string>& files, std::size_t skipped) {
-  std::vector<std::string> links;
-  for (const std::string& file : files) links.push_back(fmt::format("[{}]({})", file.substr(skipped), file));
-  return fmt::format("{}", fmt::join(links, " · "));
+/// The path of a file as a link from a page in the folder.
+std::string relative_url(const fs::path& file, const fs::path& folder) {
+  const std::string path =
+      fs::weakly_canonical(file).lexically_proximate(fs::weakly_canonical(folder)).generic_string();
+  std::string out;
+  for (const char c : path) {
+    if (std::isalnum(static_cast<unsigned char>(c)) ||
+        std::string_view("-_.~/").find(c) != std::string_view::npos)
+      out += c;
+    else
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
 }
 
-std::vector<std::string> image_files(const fs::path& folder, const std::string& name) {
-  std::vector<std::string> files;
-  for (const char* extension : {".svg", ".pdf", ".png"})
-    if (fs::exists(folder / (name + extension))) files.push_back(name + extension);
-  return files;
+std::string link_html(const Link& link, const fs::path& folder) {
+  return fmt::format("<a href=\"{}\">{}</a>", relative_url(link.file, folder), html_text(link.name));
+}
+
+std::string links_html(const std::vector<Link>& links, const fs::path& folder) {
+  std::vector<std::string> out;
+  for (const Link& link : links) out.push_back(link_html(link, folder));
+  return fmt::format("{}", fmt::join(out, " · "));
+}
+
+/// A box that scrolls by itself, also by keyboard.
+std::string scroll_html(const std::string& label, const std::string& inside) {
+  return fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
+                     html_text(label), inside);
+}
+
+std::string table_html(const TextTable& table) {
+  std::string out = fmt::format("<h3>{}</h3>\n", html_text(table.caption));
+  for (const std::string& note : table.notes) out += fmt::format("<p>{}</p>\n", html_text(note));
+  return out + scroll_html(table.caption, html_grid(table));
+}
+
+std::string details_html(const std::string& summary, const std::string& inside, const char* attributes = "") {
+  return fmt::format("<details{}>\n<summary>{}</summary>\n{}</details>\n", attributes, html_text(summary),
+                     inside);
+}
+
+std::string failures_html(const std::vector<StoredRun>& runs) {
+  TextTable table{"Runs that failed", {}, {"run", "status", "reason"}, 3, {}};
+  for (const StoredRun& run : runs) {
+    const std::string reason = member_text(run.summary, "reason");
+    if (failed_status(run.status))
+      table.rows.push_back({run.folder.filename().string(), run.status, reason.empty() ? "-" : reason});
+  }
+  return table.rows.empty() ? "" : "<div class=\"failures\">\n" + table_html(table) + "</div>\n";
+}
+
+std::string not_comparable_html(const std::vector<StoredRun>& runs) {
+  TextTable table{
+      "Timings that are not comparable",
+      {"Charts leave these runs out where they show seconds, and no order of the solvers counts them."},
+      {"run", "reason"},
+      2,
+      {}};
+  for (const StoredRun& run : runs) {
+    if (run.comparable) continue;
+    const std::string reason = member_text(run.summary.at("timing"), "not_comparable_because");
+    table.rows.push_back({run.folder.filename().string(), reason.empty() ? "-" : reason});
+  }
+  return table.rows.empty() ? "" : table_html(table);
+}
+
+std::string runs_html(const std::vector<StoredRun>& runs, const fs::path& folder) {
+  std::string rows;
+  for (const StoredRun& run : runs)
+    rows += fmt::format(
+        "<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", html_text(run.folder.filename().string()),
+        html_text(run.status),
+        links_html(existing_files(run.folder, {"manifest.json", "trace.csv", "model.tsv"}, {""}), folder));
+  return scroll_html("Runs and their files",
+                     "<table>\n<thead>\n<tr><th scope=\"col\">run</th><th scope=\"col\">status</th>"
+                     "<th scope=\"col\">files</th></tr>\n</thead>\n<tbody>\n" +
+                         rows + "</tbody>\n</table>\n");
+}
+
+std::string provenance_html(const Provenance& provenance) {
+  std::string out;
+  if (!provenance.same.rows.empty()) out += table_html(provenance.same);
+  if (provenance.differing.head.size() > 1) out += table_html(provenance.differing);
+  return out.empty() ? "" : "<div class=\"provenance\">\n" + out + "</div>\n";
 }
 
 std::string heading_text(const Section& section) {
@@ -248,67 +414,40 @@ std::string heading_text(const Section& section) {
                      section.title);
 }
 
-std::string markdown_page(const std::vector<Section>& sections, const ReportOptions& options,
-                          const fs::path& folder) {
-  std::string out = fmt::format("# {}\n", options.title);
-  for (const std::string& note : options.notes) out += fmt::format("\n{}\n", note);
-  for (const Section& section : sections) {
-    out += fmt::format("\n<a id=\"{}\"></a>\n\n## {}\n", section.id, heading_text(section));
-    if (section.synthetic)
-      out += fmt::format("\n> **{}: generated, not the data of the paper.**\n", kSynthetic);
-    for (const Passage& passage : section.passages) {
-      out += fmt::format("\n**{}**\n", passage.heading);
-      for (const std::string& paragraph : passage.paragraphs) out += fmt::format("\n{}\n", paragraph);
-    }
-    for (const TextTable& table : section.tables) {
-      out += fmt::format("\n### {}\n\n{}", table.caption, markdown_grid(table));
-      for (const std::string& note : table.notes) out += fmt::format("\n{}\n", note);
-    }
-    for (const auto& [name, text] : section.figures)
-      out += fmt::format("\n![{0}]({1}.png)\n\n{0}: {2}\n", text, name,
-                         links_markdown(image_files(folder, name), name.size() + 1));
-    if (!section.table_files.empty())
-      out += fmt::format("\nTables: {}\n", links_markdown(section.table_files, section.id.size() + 1));
+/// JSON that can stand in a script element: no "<" can end it or open a comment.
+std::string json_in_html(const nlohmann::json& json) {
+  std::string out;
+  for (const char c : json_text(json)) {
+    if (c == '<')
+      out += "\\u003c";
+    else
+      out += c;
   }
   return out;
 }
 
-// ---- HTML
-
-constexpr const char* kStyle = R"(
-body { font: 16px/1.5 system-ui, "DejaVu Sans", sans-serif; color: #1a1a1a; background: #fff;
-       max-width: 90rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.6rem; line-height: 1.25; }
-h2 { font-size: 1.3rem; line-height: 1.3; margin: 0 0 1rem; }
-h3 { font-size: 1rem; margin: 1rem 0 0.2rem; }
-p { margin: 0.2rem 0 0.6rem; overflow-wrap: anywhere; }
-section { border-top: 2px solid #bbb; margin-top: 2.5rem; padding-top: 1.2rem; }
-.beside { display: grid; gap: 1.5rem; grid-template-columns: minmax(0, 1fr); }
-@media (min-width: 62rem) { .beside { grid-template-columns: minmax(0, 24rem) minmax(0, 1fr); } }
-figure { margin: 0 0 1.5rem; }
-img { width: 100%; max-width: 60rem; height: auto; border: 1px solid #ddd; }
-figcaption, .files { font-size: 0.85rem; overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; margin: 0.4rem 0 1rem; }
-table { border-collapse: collapse; font-size: 0.85rem; }
-th, td { border-bottom: 1px solid #ddd; padding: 0.25rem 0.6rem; text-align: left; white-space: nowrap; }
-th { border-bottom: 2px solid #888; vertical-align: bottom; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
-.synthetic { background: #b00020; color: #fff; font-weight: bold; padding: 0.5rem 0.8rem; }
-.contents td { white-space: normal; }
-details { margin-bottom: 1rem; }
-)";
-
-std::string links_html(const std::vector<std::string>& files, std::size_t skipped) {
-  std::vector<std::string> links;
-  for (const std::string& file : files)
-    links.push_back(fmt::format("<a href=\"{}\">{}</a>", html_text(file), html_text(file.substr(skipped))));
-  return fmt::format("{}", fmt::join(links, " · "));
+std::string chart_html(const Section& section) {
+  return fmt::format(
+      "<figure class=\"chart\" id=\"chart-{0}\" aria-label=\"Curves of {1}\">\n"
+      "<noscript><p>The curves need JavaScript; all else on this page does not.</p></noscript>\n"
+      "<script type=\"application/json\">{2}</script>\n</figure>\n",
+      section.id, html_text(section.heading), json_in_html(section.charts));
 }
 
-std::string table_html(const TextTable& table) {
-  std::string out = fmt::format("<h3>{}</h3>\n<div class=\"scroll\">\n{}</div>\n", html_text(table.caption),
-                                html_grid(table));
-  for (const std::string& note : table.notes) out += fmt::format("<p>{}</p>\n", html_text(note));
+std::string summaries_html(const Section& section) {
+  std::string out;
+  for (const TextTable& table : section.summaries) out += table_html(table);
+  return details_html(
+      "Times and ends of all runs", out,
+      section.summaries.size() <= kOpenTables ? " class=\"printed\" open" : " class=\"printed\"");
+}
+
+std::string files_html(const Section& section, const fs::path& folder) {
+  std::string out;
+  for (const auto& [what, links] :
+       {std::pair{"Tables", &section.tables_files}, std::pair{"Figures for print", &section.figure_files}})
+    if (!links->empty())
+      out += fmt::format("<p class=\"files\">{}: {}</p>\n", what, links_html(*links, folder));
   return out;
 }
 
@@ -317,32 +456,30 @@ std::string section_html(const Section& section, const fs::path& folder) {
       fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", section.id, html_text(heading_text(section)));
   if (section.synthetic)
     out += fmt::format("<p class=\"synthetic\">{}: generated, not the data of the paper.</p>\n", kSynthetic);
-  out += "<div class=\"beside\">\n<div>\n";
+  out += "<div class=\"said\">\n";
   for (const Passage& passage : section.passages) {
-    out += fmt::format("<h3>{}</h3>\n", html_text(passage.heading));
+    out += fmt::format("<div>\n<h3>{}</h3>\n", html_text(passage.heading));
     for (const std::string& paragraph : passage.paragraphs)
       out += fmt::format("<p>{}</p>\n", html_text(paragraph));
+    out += "</div>\n";
   }
-  out += "</div>\n<div>\n";
+  out += "</div>\n";
   for (const TextTable& table : section.tables) out += table_html(table);
-  for (const auto& [name, text] : section.figures)
-    out += fmt::format(
-        "<figure><a href=\"{0}.png\"><img src=\"{0}.png\" alt=\"{1}\" width=\"1440\" height=\"960\" "
-        "loading=\"lazy\"></a>\n<figcaption>{1}: {2}</figcaption></figure>\n",
-        html_text(name), html_text(text), links_html(image_files(folder, name), name.size() + 1));
-  out += "<details><summary>Times and ends of all runs</summary>\n";
-  for (const TextTable& table : section.summaries) out += table_html(table);
-  out += "</details>\n";
-  if (!section.table_files.empty())
-    out += fmt::format("<p class=\"files\">Tables: {}</p>\n",
-                       links_html(section.table_files, section.id.size() + 1));
-  return out + "</div>\n</div>\n</section>\n";
+  out += chart_html(section) + failures_html(section.runs) + summaries_html(section) +
+         not_comparable_html(section.runs);
+  out += details_html("Runs and their files", runs_html(section.runs, folder) + files_html(section, folder));
+  if (const std::string told = provenance_html(section.provenance); !told.empty())
+    out += details_html("Where, when and with what it was made", told);
+  if (!section.config.empty())
+    out +=
+        details_html("Config", scroll_html("config.ini", "<pre>" + html_text(section.config) + "</pre>\n"));
+  return out + "</section>\n";
 }
 
 std::string contents_html(const std::vector<Section>& sections) {
   std::string out =
-      "<div class=\"scroll\">\n<table class=\"contents\">\n"
-      "<tr><th>what</th><th>title</th><th>data</th><th>runs</th></tr>\n";
+      "<table class=\"contents\">\n<thead>\n<tr><th scope=\"col\">what</th><th scope=\"col\">title</th>"
+      "<th scope=\"col\">data</th><th scope=\"col\">runs</th></tr>\n</thead>\n<tbody>\n";
   for (const Section& section : sections)
     out +=
         fmt::format("<tr><td><a href=\"#{}\">{}</a></td><td>{}</td><td>{}{}</td><td>{}</td></tr>\n",
@@ -351,42 +488,52 @@ std::string contents_html(const std::vector<Section>& sections) {
                     html_text(section.data.front()) +
                         (section.data.size() > 1 ? fmt::format(" and {} more", section.data.size() - 1) : ""),
                     html_text(section.ended));
-  return out + "</table>\n</div>\n";
+  return "<nav aria-label=\"Contents\">\n" + scroll_html("Contents", out + "</tbody>\n</table>\n") +
+         "</nav>\n";
 }
 
+/// The page may load nothing from anywhere: whatever names in the results say, it stays alone.
+constexpr const char* kAlone =
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data:\">";
+
 std::string html_page(const std::vector<Section>& sections, const ReportOptions& options,
-                      const fs::path& folder) {
+                      const ChartLibrary& library, const fs::path& folder) {
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-      html_text(options.title), kStyle);
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{}\n"
+      "<title>{}</title>\n<style>\n{}\n{}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n",
+      kAlone, html_text(options.title), library.style, report_style(), html_text(options.title));
   for (const std::string& note : options.notes) out += fmt::format("<p>{}</p>\n", html_text(note));
-  out += contents_html(sections);
+  if (sections.size() > 1) out += contents_html(sections);
   for (const Section& section : sections) out += section_html(section, folder);
+  out += "</main>\n<footer>\n<p>Made by proxbench from stored results.</p>\n";
+  out += details_html("Charts are drawn by dygraphs: its licence",
+                      fmt::format("<pre>{}</pre>\n", html_text(std::string(chart_library_licence()))));
+  out += fmt::format("</footer>\n<script>\n{}\n</script>\n<script>\n{}</script>\n", library.script,
+                     report_script());
   return out + "</body>\n</html>\n";
 }
 
 }  // namespace
 
-fs::path write_report(const std::vector<fs::path>& results, const fs::path& folder,
-                      const ReportOptions& options) {
+void write_report(const std::vector<fs::path>& results, const fs::path& page, const ReportOptions& options) {
   if (results.empty()) throw Error::usage("no results to report on");
-  make_folder(folder);
+  if (std::error_code ignored; fs::is_directory(page, ignored))
+    throw Error::usage(page.string() + ": found a folder, expected the name of an HTML file");
+  const ChartLibrary library = load_chart_library();
 
   std::vector<Section> sections;
   std::set<std::string> ids;
   for (const fs::path& one : results) {
-    sections.push_back(make_section(one, folder));
+    sections.push_back(make_section(one));
     if (!ids.insert(sections.back().id).second)
-      throw Error::usage(
-          fmt::format("{}: found a second experiment named '{}', expected each name once: its files would "
-                      "replace the first one's",
-                      one.string(), sections.back().id));
+      throw Error::usage(fmt::format("{}: found a second experiment named '{}', expected each name once",
+                                     one.string(), sections.back().id));
   }
-  write_file_atomically(folder / "index.md", markdown_page(sections, options, folder));
-  write_file_atomically(folder / "index.html", html_page(sections, options, folder));
-  return folder / "index.html";
+  const fs::path folder = fs::absolute(page).parent_path();
+  make_folder(folder);
+  write_file_atomically(page, html_page(sections, options, library, folder));
 }
 
 }  // namespace proxbench

@@ -1,6 +1,6 @@
 #pragma once
 /// A page over the stored results of several experiments: for each, what a paper says about its figure or
-/// table (section [paper] of the config) beside our figures and tables, the data and machine they were made
+/// table (section [paper] of the config) beside our curves and tables, the data and machines they were made
 /// on, and what differs.
 
 #include <filesystem>
@@ -14,18 +14,22 @@ struct ReportOptions {
   std::vector<std::string> notes;  ///< paragraphs above everything else, e.g. what could not be made
 };
 
-/// Writes into the folder (made where it is missing) a page that works offline and without scripts,
+/// Writes one HTML file that holds all it needs, works without a network, and of which only the charts need
+/// scripts. `results` are folders of `proxbench run`, in the order in which they are to be shown. For each
+/// experiment the page has
 ///
-///     index.html, index.md
-///     NAME-FIGURE.{png,svg,pdf}      copies of DIR/figures, with NAME the name of the experiment
-///     NAME-TABLE.{md,tex,csv}        copies of DIR/tables
+///   - curves of all runs (plots/chart_data.h), to be filtered, zoomed and read off;
+///   - our table beside the paper's, the summary tables, the runs that failed and why;
+///   - config.ini, what manifests tell under "provenance", told once where it is the same, and links to the
+///     files in the folder of the results, relative to the page: they break when one of both is moved alone.
 ///
-/// `results` are folders of `proxbench run`, in the order in which they are to be shown. Figures and tables
-/// are taken as they are; those that are not there are left out. Data whose description says that they are
-/// synthetic are marked as such in every heading. Returns the path of index.html. Throws Error (kUsage) when
-/// there is nothing to show or two experiments have the same name, and Error (kRun) when results cannot be
-/// read or files cannot be written.
-std::filesystem::path write_report(const std::vector<std::filesystem::path>& results,
-                                   const std::filesystem::path& folder, const ReportOptions& options = {});
+/// Data whose description says that they are synthetic are marked as such in every heading. Runs from several
+/// machines are told apart and never taken together.
+///
+/// Throws Error (kUsage) when there is nothing to show or two experiments have the same name, and Error
+/// (kRun) when results cannot be read, the charting library is missing (load_chart_library()) or the file
+/// cannot be written; its folder is made where it is missing.
+void write_report(const std::vector<std::filesystem::path>& results, const std::filesystem::path& page,
+                  const ReportOptions& options = {});
 
 }  // namespace proxbench

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <regex>
 
@@ -23,6 +24,18 @@ caption = What it <shows>
 reports = prox-qn is first
 differs = another machine
 )";
+
+/// Sets a variable of the environment while it lives.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+  ~Environment() { unsetenv(name_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+};
 
 /// Results of an experiment as `run` leaves them: two solvers, figures and a table.
 fs::path results(const TestFolder& folder, const std::string& name, const std::string& description,
@@ -66,15 +79,47 @@ fs::path results(const TestFolder& folder, const std::string& name, const std::s
     }
     folder.write(run + "/trace.csv", trace);
   }
-  for (const char* figure :
-       {"ocr-lambda10-accuracy", "ocr-lambda10-objective", "ocr-lambda10-objective-logx"})
-    for (const char* extension : {".png", ".svg", ".pdf", ".gp"})
-      folder.write(name + "/figures/" + figure + extension, std::string("image ") + '\0' + extension);
+  folder.write(name + "/figures/ocr-lambda10-objective.svg", "a figure");
   folder.write(name + "/tables/summary.md", "a table");
   return folder / name;
 }
 
-/// Every file that the page points to.
+/// Changes the manifest of a run of results().
+template <class Edit>
+void edit_manifest(const TestFolder& folder, const std::string& run, const Edit& edit) {
+  nlohmann::json manifest = nlohmann::json::parse(read_text(folder / run / "manifest.json"));
+  edit(manifest);
+  folder.write(run + "/manifest.json", manifest.dump());
+}
+
+/// The page, with a stand-in for the charting library.
+std::string page_of(const TestFolder& folder, const std::vector<fs::path>& shown,
+                    const ReportOptions& options = {}, const std::string& page = "page.html") {
+  folder.write("library/dygraph.min.js", "/* the library */");
+  folder.write("library/dygraph.min.css", "/* its style */");
+  const Environment variable("PROXBENCH_DYGRAPHS", (folder / "library").string());
+  write_report(shown, folder / page, options);
+  return read_text(folder / page);
+}
+
+/// The data of the charts, in the order of the page.
+std::vector<nlohmann::json> chart_data_in(const std::string& html) {
+  const std::string open = "<script type=\"application/json\">", close = "</script>";
+  std::vector<nlohmann::json> out;
+  for (std::size_t at = html.find(open); at != std::string::npos; at = html.find(open, at)) {
+    at += open.size();
+    out.push_back(nlohmann::json::parse(html.substr(at, html.find(close, at) - at)));
+  }
+  return out;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+/// Every address that the page points to.
 std::vector<std::string> targets(const std::string& html) {
   std::vector<std::string> out;
   const std::regex link("(?:href|src)=\"([^\"]*)\"");
@@ -85,91 +130,194 @@ std::vector<std::string> targets(const std::string& html) {
 
 TEST(Report, StandsOursBesideWhatThePaperSays) {
   const TestFolder folder;
-  const fs::path page = write_report({results(folder, "figure1", "OCR words")}, folder / "page",
-                                     {.title = "All of it", .notes = {"train.txt < missing"}});
-  EXPECT_EQ(page, folder / "page/index.html");
-  const std::string html = read_text(page), markdown = read_text(folder / "page/index.md");
-  for (const std::string& text : {html, markdown}) {
-    for (const char* part :
-         {"All of it", "Figure 1: A ", "prox-qn is first", "another machine",
-          "a processor, 2 cores, threads: 2", "2 of 2 runs reached their tolerance; limit of a run: 30 s.",
-          "OCR words (6,216 training instances, d = 215,358)"})
-      EXPECT_THAT(text, HasSubstr(part));
-    EXPECT_THAT(text, HasSubstr("≤ 1e-08: quick 3 s, slow 6 s."));
-    EXPECT_THAT(text, Not(HasSubstr("SYNTHETIC")));
-  }
-  EXPECT_THAT(html, HasSubstr("What it &lt;shows&gt;"));
-  EXPECT_THAT(html, HasSubstr("train.txt &lt; missing"));
-  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  const std::string html = page_of(folder, {results(folder, "figure1", "OCR words")},
+                                   {.title = "All of it", .notes = {"train.txt < missing"}});
+  for (const char* part : {"<title>All of it</title>", "<h1>All of it</h1>", "Figure 1: A &amp; B",
+                           "prox-qn is first", "another machine", "What it &lt;shows&gt;",
+                           "train.txt &lt; missing", "a processor, 2 cores, threads: 2, openmp.",
+                           "2 of 2 runs reached their tolerance; limit of a run: 30 s.",
+                           "OCR words (6,216 training instances, d = 215,358)",
+                           "≤ 1e-08: quick 3 s, slow 6 s.", "ocr, lambda = 10, f* = 100"})
+    EXPECT_THAT(html, HasSubstr(part));
+  EXPECT_THAT(html, Not(HasSubstr("class=\"synthetic\"")));
 }
 
-TEST(Report, IsAFolderOfItsOwn) {
+TEST(Report, IsOneFileWhoseLinksLeadToTheRawFiles) {
   const TestFolder folder;
-  const fs::path page = write_report({results(folder, "figure1", "OCR")}, folder / "page");
-  const std::string html = read_text(page);
-  for (const std::string& target : targets(html))
-    EXPECT_TRUE(target.starts_with("#") || fs::exists(folder / "page" / target)) << target;
-  EXPECT_THAT(targets(html), testing::Contains("figure1-ocr-lambda10-objective.png"));
-  EXPECT_THAT(targets(html), testing::Contains("figure1-summary.md"));
-  EXPECT_EQ(read_text(folder / "page/figure1-ocr-lambda10-objective.svg"),
-            std::string("image ") + '\0' + ".svg");
-  EXPECT_FALSE(fs::exists(folder / "page/figure1-ocr-lambda10-objective.gp")) << "it names other files";
-  EXPECT_LT(html.find("objective.png"), html.find("objective-logx.png"));
-  EXPECT_LT(html.find("objective-logx.png"), html.find("accuracy.png"));
+  const fs::path shown = results(folder, "figure1", "OCR");
+  fs::rename(shown, folder / "it's #1 & so on");
+  fs::create_directory(folder / "deep");
+  const std::vector<std::string> found =
+      targets(page_of(folder, {folder / "it's #1 & so on"}, {}, "deep/page.html"));
+  const std::string there = "../it%27s%20%231%20%26%20so%20on/";
+  for (const char* file :
+       {"runs/ocr-lambda10-quick-rep1/manifest.json", "runs/ocr-lambda10-slow-rep1/trace.csv",
+        "figures/ocr-lambda10-objective.svg", "tables/summary.md"})
+    EXPECT_THAT(found, testing::Contains(there + file));
+  for (const std::string& target : found)
+    EXPECT_TRUE(target.starts_with("#") || target.starts_with(there)) << target;
+  EXPECT_THAT(found, Not(testing::Contains(HasSubstr("model.tsv")))) << "no run left one";
+}
+
+TEST(Report, HoldsTheChartingLibraryItsLicenceAndTheData) {
+  const TestFolder folder;
+  const std::string html = page_of(folder, {results(folder, "figure1", "OCR")});
+  EXPECT_THAT(html, HasSubstr("/* the library */"));
+  EXPECT_THAT(html, HasSubstr("/* its style */"));
+  EXPECT_THAT(html, HasSubstr("Permission is hereby granted, free of charge"));
+  EXPECT_THAT(html, HasSubstr("<noscript><p>The curves need JavaScript"));
+  const std::vector<nlohmann::json> charts = chart_data_in(html);
+  ASSERT_EQ(charts.size(), 1u);
+  EXPECT_EQ(charts[0]["groups"][0]["runs"][1]["seconds"], nlohmann::json({0.0, 3.0}));
+  EXPECT_NEAR(charts[0]["groups"][0]["bound"].get<double>(), 2e-9, 1e-14);
+}
+
+TEST(Report, SaysWhatToInstallWhereTheChartingLibraryIsMissing) {
+  const TestFolder folder;
+  const fs::path shown = results(folder, "figure1", "OCR");
+  const Environment variable("PROXBENCH_DYGRAPHS", (folder / "nowhere").string());
+  try {
+    write_report({shown}, folder / "page.html");
+    ADD_FAILURE() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("nowhere/dygraph.min.js, expected the charting library dygraphs (Debian "
+                          "package libjs-dygraphs; scripts/install-deps)"));
+  }
+  EXPECT_FALSE(fs::exists(folder / "page.html"));
+}
+
+TEST(Report, LetsNoNameLeaveItsPlace) {
+  const TestFolder folder;
+  const std::string hostile = "</script><!--<script>\"'&<img src=x onerror=y>\xff";
+  const fs::path shown = results(folder, "figure1", "OCR");
+  for (const char* run : {"figure1/runs/ocr-lambda10-slow-rep1", "figure1/runs/ocr-lambda10-quick-rep1"}) {
+    nlohmann::json manifest = nlohmann::json::parse(read_text(folder / run / "manifest.json"));
+    for (const char* key : {"dataset", "label", "description"})
+      manifest["run"][key] = hostile.substr(0, hostile.size() - 1) + key;
+    manifest["status"] = "failed(" + hostile.substr(0, 20) + ")";
+    manifest["reason"] = hostile.substr(0, hostile.size() - 1);
+    manifest["provenance"] = {{"host", hostile.substr(0, hostile.size() - 1)}};
+    folder.write(std::string(run) + "/manifest.json", manifest.dump());
+  }
+  std::ofstream(folder / "figure1/config.ini", std::ios::app) << "; " << hostile << "\n";
+  const std::string html = page_of(folder, {shown});
+  EXPECT_THAT(html, Not(HasSubstr("<img")));
+  EXPECT_THAT(html, Not(HasSubstr("<!--")));
+  EXPECT_EQ(count(html, "<script"), 3u) << "data, library, ours";
+  EXPECT_EQ(count(html, "</script>"), 3u);
+  EXPECT_EQ(chart_data_in(html)[0]["groups"][0]["dataset"],
+            hostile.substr(0, hostile.size() - 1) + "dataset");
 }
 
 TEST(Report, ShoutsWhereDataAreSynthetic) {
   const TestFolder folder;
-  write_report({results(folder, "real", "OCR"), results(folder, "made", "synthetic words, seed 1")},
-               folder / "page");
-  const std::string html = read_text(folder / "page/index.html"),
-                    markdown = read_text(folder / "page/index.md");
+  const std::string html =
+      page_of(folder, {results(folder, "real", "OCR"), results(folder, "made", "synthetic words, seed 1")});
   EXPECT_THAT(html, HasSubstr("<section id=\"made\">\n<h2>SYNTHETIC DATA: Figure 1: A &amp; B</h2>\n"
                               "<p class=\"synthetic\">SYNTHETIC DATA: generated"));
   EXPECT_THAT(html, HasSubstr("<td><strong>SYNTHETIC DATA</strong> synthetic words"));
   EXPECT_THAT(html, HasSubstr("<section id=\"real\">\n<h2>Figure 1"));
-  EXPECT_THAT(markdown, HasSubstr("## SYNTHETIC DATA: Figure 1: A & B\n\n> **SYNTHETIC DATA: generated"));
+  const std::vector<nlohmann::json> charts = chart_data_in(html);
+  EXPECT_FALSE(charts[0]["groups"][0]["synthetic"]);
+  EXPECT_TRUE(charts[1]["groups"][0]["synthetic"]);
 }
 
 TEST(Report, ShowsTheTableOfThePapersNumbers) {
   const TestFolder folder;
-  write_report(
-      {results(folder, "table1", "OCR", "[paper]\nitem = Table 1\nlambda = 10\nnnz = 14\naccuracy = 0.5\n")},
-      folder / "page");
-  EXPECT_THAT(
-      read_text(folder / "page/index.md"),
-      HasSubstr("### Table 1 of the paper, and ours\n\n| data | status | lambda | nnz: paper | ours |"));
-  EXPECT_THAT(read_text(folder / "page/index.html"), HasSubstr("<td class=\"number\">-50.0 %</td>"));
+  const std::string html = page_of(
+      folder,
+      {results(folder, "table1", "OCR", "[paper]\nitem = Table 1\nlambda = 10\nnnz = 14\naccuracy = 0.5\n")});
+  EXPECT_THAT(html, HasSubstr("<h3>Table 1 of the paper, and ours</h3>"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"number\">-50.0 %</td>"));
 }
 
 TEST(Report, TellsNoOrderThatAnInexactOptimumCannotShow) {
   const TestFolder folder;
-  write_report({results(folder, "loose", "OCR", "", 1e-7)}, folder / "page");  // f* to 2e-5
-  EXPECT_THAT(read_text(folder / "page/index.md"), HasSubstr("≤ 0.0001: quick 3 s, slow 6 s."));
-  write_report({results(folder, "none", "OCR", "", 1e-2)}, folder / "page");
-  EXPECT_THAT(read_text(folder / "page/index.md"),
+  EXPECT_THAT(page_of(folder, {results(folder, "loose", "OCR", "", 1e-7)}),  // f* to 2e-5
+              HasSubstr("≤ 0.0001: quick 3 s, slow 6 s."));
+  EXPECT_THAT(page_of(folder, {results(folder, "none", "OCR", "", 1e-2)}),
               HasSubstr("none can be told, f* is proven to a relative accuracy of 2.0e+00 only."));
+}
+
+TEST(Report, ListsFailedRunsWithTheirReasonAndOrdersNeitherThemNorTimingsThatAreNotComparable) {
+  const TestFolder folder;
+  const fs::path shown = results(folder, "figure1", "OCR");
+  edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](nlohmann::json& manifest) {
+    manifest["status"] = "out-of-memory";
+    manifest["reason"] = "asked for 9 GB";
+    for (const char* key : {"instances", "d", "threads", "backend", "objective", "nnz"})
+      manifest[key] = nullptr;
+  });
+  std::string html = page_of(folder, {shown});
+  EXPECT_THAT(html, HasSubstr("<h3>Runs that failed</h3>"));
+  EXPECT_THAT(html,
+              HasSubstr("<td>ocr-lambda10-slow-rep1</td><td>out-of-memory</td><td>asked for 9 GB</td>"));
+  EXPECT_THAT(html, HasSubstr("1 of 2 runs reached their tolerance, 1 failed;"));
+  EXPECT_THAT(html, HasSubstr("<p>OCR (6,216 training instances, d = 215,358)</p>\n</div>"));
+  EXPECT_THAT(html, HasSubstr("<p>a processor, 2 cores, threads: 2, openmp.</p>"));
+  EXPECT_THAT(html, Not(HasSubstr("Order of the solvers here")));
+
+  edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](nlohmann::json& manifest) {
+    manifest["status"] = "converged";
+    manifest["timing"] = {{"comparable", false}, {"not_comparable_because", "another load"}};
+  });
+  html = page_of(folder, {shown});
+  EXPECT_THAT(html, Not(HasSubstr("Runs that failed")));
+  EXPECT_THAT(html, HasSubstr("<td>ocr-lambda10-slow-rep1</td><td>another load</td>"));
+  EXPECT_THAT(html, Not(HasSubstr("Order of the solvers here")));
+  EXPECT_FALSE(chart_data_in(html)[0]["groups"][0]["runs"][0]["comparable"]);
+}
+
+TEST(Report, TellsIdenticalProvenanceOnceAndMachinesApart) {
+  const TestFolder folder;
+  const fs::path shown = results(folder, "figure1", "OCR");
+  for (const char* label : {"slow", "quick"})
+    edit_manifest(folder, std::string("figure1/runs/ocr-lambda10-") + label + "-rep1",
+                  [&](nlohmann::json& manifest) {
+                    manifest["provenance"] = {
+                        {"compiler", "GCC 12"},
+                        {"machine", {{"name", label}, {"cpu", "fast one"}, {"cores", 4}, {"id", "x"}}}};
+                  });
+  const std::string html = page_of(folder, {shown});
+  EXPECT_EQ(count(html, "<td>compiler</td><td>GCC 12</td>"), 1u);
+  EXPECT_EQ(count(html, "<td>machine.cpu</td><td>fast one</td>"), 1u);
+  EXPECT_THAT(html, HasSubstr("<th scope=\"col\">run</th><th scope=\"col\">machine.name</th></tr>"));
+  EXPECT_THAT(html, HasSubstr("<td>ocr-lambda10-slow-rep1</td><td>slow</td>"));
+  EXPECT_THAT(html, HasSubstr("slow: fast one, 4 cores, threads: 2, openmp; quick: fast one"));
+  EXPECT_EQ(chart_data_in(html)[0]["curves"][0]["name"], "slow @ slow");
+  EXPECT_THAT(html, HasSubstr("<td>quick @ quick</td>"));
+}
+
+TEST(Report, ShowsTheConfig) {
+  const TestFolder folder;
+  EXPECT_THAT(page_of(folder, {results(folder, "figure1", "OCR")}),
+              HasSubstr("<pre>[experiment]\nname = figure1\ntitle = A &amp; B\n"));
 }
 
 TEST(Report, AlsoShowsResultsThatBelongToNoPaper) {
   const TestFolder folder;
-  write_report({results(folder, "mine", "OCR", "")}, folder / "page");
-  const std::string markdown = read_text(folder / "page/index.md");
-  EXPECT_THAT(markdown, HasSubstr("## mine: A & B"));
-  EXPECT_THAT(markdown, Not(HasSubstr("The paper")));
+  const std::string html = page_of(folder, {results(folder, "mine", "OCR", "")});
+  EXPECT_THAT(html, HasSubstr("<h2>mine: A &amp; B</h2>"));
+  EXPECT_THAT(html, Not(HasSubstr("The paper")));
 }
 
-TEST(Report, RefusesNothingAndTheSameNameTwice) {
+TEST(Report, RefusesNothingAFolderAndTheSameNameTwice) {
   const TestFolder folder;
-  EXPECT_THROW(write_report({}, folder / "page"), Error);
+  EXPECT_THROW(page_of(folder, {}), Error);
   const fs::path once = results(folder, "a", "OCR");
-  try {
-    write_report({once, once}, folder / "page");
-    ADD_FAILURE() << "expected an error";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("found a second experiment named 'a'"));
-  }
-  EXPECT_THROW(write_report({folder / "none"}, folder / "page"), Error);
+  const auto said = [&](const std::vector<fs::path>& shown, const fs::path& page) -> std::string {
+    try {
+      write_report(shown, page);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(said({once, once}, folder / "page.html"), HasSubstr("found a second experiment named 'a'"));
+  EXPECT_THAT(said({once}, folder.path()), HasSubstr("found a folder, expected the name of an HTML file"));
+  EXPECT_THAT(said({folder / "none"}, folder / "page.html"), HasSubstr("found no run"));
+  EXPECT_FALSE(fs::exists(folder / "page.html"));
 }
 
 }  // namespace

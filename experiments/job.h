@@ -1,0 +1,47 @@
+#pragma once
+/// What a process of its own is asked to do: everything that decides what a run does and how long it takes,
+/// and nothing else. The runner writes it as JSON beside the run's results, so that any run can be made again
+/// by hand: `proxbench-worker JOB.json FOLDER`.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/data/readers.h"
+
+namespace proxbench {
+
+/// Names and texts as in a config; see config_sections() for what the values mean.
+struct Job {
+  std::string name;  ///< for messages
+  std::string format, decoding;
+  DataFiles files;  ///< absolute
+  std::map<std::string, std::string> data_options, solver_options;
+  std::string solver;  ///< empty: read the data, describe them, and train nothing
+  double lambda = 1.0, mu = 0.0, tol = 1e-6, time_limit = 0.0, sampling_budget = 0.0, warm_up = 0.0;
+  std::int64_t max_iterations = 0;
+  std::optional<double> objective_target;  ///< stop at this F; none: do not
+  bool sample_kkt = false;
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::string backend;
+  std::vector<std::string> plugins;  ///< absolute
+
+  nlohmann::ordered_json to_json() const;
+  /// Throws nlohmann::json::exception where a key is missing or of another type.
+  static Job from_json(const nlohmann::json& json);
+};
+
+/// What a process leaves in its folder beside trace.csv and model.tsv.
+inline constexpr const char* kJobFile = "job.json";
+inline constexpr const char* kResultFile = "result.json";
+
+/// Exit status of a process that ran out of memory. 0: there is a result; 1: it failed, and the result, where
+/// there is one, says why.
+inline constexpr int kOutOfMemoryStatus = 3;
+
+}  // namespace proxbench

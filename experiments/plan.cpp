@@ -1,0 +1,161 @@
+#include "experiments/plan.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "core/error.h"
+#include "experiments/files.h"
+#include "experiments/job_process.h"
+#include "experiments/results.h"
+#include "experiments/trainer.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::map<std::string, std::string> option_texts(const Options& options) {
+  std::map<std::string, std::string> out;
+  for (const auto& [key, value] : options.items()) out[key] = value;
+  return out;
+}
+
+/// What the manifest of a stored run says of whether it is the one that is asked for.
+std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key) {
+  if (!manifest.is_object()) return {"missing"};
+  const std::string status = manifest.value("status", "");
+  std::vector<std::string> why;
+  const auto text_at = [&](const char* name) {
+    return manifest.contains(name) && manifest[name].is_string() ? manifest[name].get<std::string>() : "";
+  };
+  if (failed_status(status))
+    why.push_back(fmt::format("failed before: {}", status));
+  else if (const std::string reason = text_at("reason"); !reason.empty())
+    why.push_back(fmt::format("not complete: {}", reason));
+  const Json stored = manifest.value("key", Json());
+  if (stored.is_object() && stored.value("digest", "") == key.digest()) return why;
+  for (std::string& change : key.changes_from(stored)) why.push_back(std::move(change));
+  return why;
+}
+
+double number_at(const Json& json, const char* outer, const char* key) {
+  if (!json.is_object() || !json.contains(outer) || !json[outer].is_object()) return kNaN;
+  const auto found = json[outer].find(key);
+  return found != json[outer].end() && found->is_number() ? found->get<double>() : kNaN;
+}
+
+}  // namespace
+
+std::string PlannedRun::name() const {
+  return fmt::format("{}-lambda{}-{}-rep{}", data->name, lambda, solver->label, repetition);
+}
+
+std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
+  std::vector<PlannedRun> plan;
+  std::set<std::string> names;
+  for (const DataConfig& data : config.data)
+    for (double lambda : config.lambdas)
+      for (const SolverConfig& solver : config.solvers)
+        for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
+          plan.push_back({&data, lambda, &solver, repetition});
+          if (!names.insert(plan.back().name()).second)
+            throw Error::usage("two runs would both be named " + plan.back().name() +
+                               ": expected names of data and solvers that tell them apart");
+        }
+  return plan;
+}
+
+Job data_job(const ExperimentConfig& config, const DataConfig& data) {
+  Job job;
+  job.name = data.name;
+  job.format = data.format;
+  job.decoding = config.decoding;
+  job.data_options = option_texts(data.options);
+  const auto absolute = [](const std::string& file) {
+    return fs::absolute(file).lexically_normal().string();
+  };
+  for (const std::string& file : data.files.train) job.files.train.push_back(absolute(file));
+  for (const std::string& file : data.files.test) job.files.test.push_back(absolute(file));
+  if (!data.files.hierarchy.empty()) job.files.hierarchy = absolute(data.files.hierarchy);
+  job.threads = resolved_threads(config.threads);
+  job.backend = backend_name(config.backend);
+  job.mu = config.mu;
+  job.sampling_budget = config.sampling_budget;
+  job.warm_up = config.warm_up;
+  return job;
+}
+
+Job run_job(const ExperimentConfig& config, const PlannedRun& cell) {
+  Job job = data_job(config, *cell.data);
+  job.name = cell.name();
+  job.solver = cell.solver->solver;
+  job.solver_options = option_texts(cell.solver->options);
+  job.lambda = cell.lambda;
+  job.tol = cell.solver->tol;
+  job.time_limit = cell.solver->time_limit;
+  job.max_iterations = cell.solver->max_iterations;
+  job.sample_kkt = config.sample_kkt;
+  job.seed = config.seed + static_cast<std::uint64_t>(cell.repetition) - 1;
+  return job;
+}
+
+Job reference_job(const ExperimentConfig& config, const DataConfig& data, double lambda) {
+  Job job = data_job(config, data);
+  job.name = fmt::format("reference {}-lambda{}", data.name, lambda);
+  const SolverInfo& solver = solver_registry().find("prox-qn");
+  Options options(solver.options);
+  options.set("memory", std::to_string(config.reference_memory));
+  options.set("max_inner", std::to_string(config.reference_max_inner));
+  job.solver = solver.name;
+  job.solver_options = option_texts(options);
+  job.lambda = lambda;
+  job.tol = config.reference_tol;
+  job.time_limit = config.reference_time_limit;
+  job.seed = config.seed;
+  job.warm_up = 0.0;
+  return job;
+}
+
+Digests::Digests(const ExperimentConfig& config)
+    : config_(config),
+      program_(program_digest(worker_program(), data_job(config, config.data.front()).plugins)) {}
+
+const std::string& Digests::source(const DataConfig& data) {
+  std::string& known = sources_[data.name];
+  if (known.empty()) {
+    const Job job = data_job(config_, data);
+    known = source_digest(job.format, job.files, job.data_options);
+  }
+  return known;
+}
+
+CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, const PlannedRun& cell,
+                       const SweepOptions& options, Digests& digests) {
+  const Job job = run_job(config, cell);
+  CellState state{
+      cell, key_of(job, config.stop_at, digests.source(*cell.data), digests.program()), false, {}, kNaN};
+  const Json manifest = json_of(out / "runs" / cell.name() / "manifest.json");
+  state.why = reasons_to_run(manifest, state.key);
+  if (state.why.empty() && options.force) state.why.emplace_back("forced");
+  state.stored = state.why.empty();
+  state.wall_seconds = number_at(manifest, "timing", "wall_seconds");
+  if (std::isnan(state.wall_seconds) && job.time_limit > 0) state.wall_seconds = job.time_limit;
+  return state;
+}
+
+std::vector<CellState> inspect_cells(const ExperimentConfig& config, const fs::path& out,
+                                     const SweepOptions& options) {
+  Digests digests(config);
+  std::vector<CellState> states;
+  for (const PlannedRun& cell : plan_runs(config))
+    states.push_back(inspect_cell(config, out, cell, options, digests));
+  return states;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,61 @@
+#pragma once
+/// A program run as a process of its own, which its parent can watch, stop and outlive. Linux.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace proxbench {
+
+struct ProcessSettings {
+  std::vector<std::string> command;           ///< the program's path, then its arguments
+  std::vector<std::string> environment = {};  ///< "NAME=value", added to this process's own
+  std::vector<int> cpus = {};                 ///< it may run on these only; empty: as this process may
+  std::uint64_t memory_limit = 0;             ///< bytes of private writable memory; 0: no limit
+  std::filesystem::path log = "/dev/null";    ///< its standard output and error go there
+};
+
+/// How a process ended.
+struct ProcessEnd {
+  int exit_status = -1;  ///< -1: ended by a signal
+  int signal = 0;        ///< 0: not ended by a signal
+  std::uint64_t peak_rss_bytes = 0;
+};
+
+/// A running process. It has a process group of its own, so that Ctrl-C on the terminal reaches this process
+/// only, and is killed by the kernel when the thread that started it ends, however that comes.
+class Process {
+ public:
+  /// Throws Error where the program cannot be started.
+  explicit Process(const ProcessSettings& settings);
+  /// Kills it where it still runs.
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  pid_t id() const { return id_; }
+  /// Waits at most so long; true where it has ended. A signal that this process receives ends the waiting.
+  bool wait_for(std::chrono::milliseconds timeout);
+  bool ended() const { return ended_; }
+  const ProcessEnd& end() const { return end_; }
+  void send(int signal) const;
+
+ private:
+  pid_t id_ = -1;
+  int descriptor_ = -1;  ///< of the process, for poll()
+  bool ended_ = false;
+  ProcessEnd end_;
+};
+
+/// "SIGSEGV"; "signal 64" where it has no name.
+std::string signal_name(int signal);
+
+/// The numbers of the CPUs that this process may run on, one of each core first, so that any first n of them
+/// share as few cores as can be.
+std::vector<int> usable_cpus();
+
+}  // namespace proxbench

@@ -1,0 +1,5 @@
+#include "experiments/worker.h"
+
+int main(int argc, char** argv) {
+  return proxbench::worker_main(argc, argv);
+}

@@ -1,0 +1,243 @@
+#include "plots/chart_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "plots/colours.h"
+#include "plots/curves.h"
+#include "plots/facts.h"
+
+namespace proxbench {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+/// Of each piece of a trace, envelope() keeps at most so many samples.
+constexpr std::size_t kOfEachPiece = 5;
+
+double relative_difference(const StoredRun& run, const Sample& sample) {
+  return (sample.objective - run.reference_objective) / std::abs(run.reference_objective);
+}
+
+/// Six digits, which is more than a screen shows.
+nlohmann::json rounded(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  const std::string text = fmt::format("{:.6g}", value);
+  double out = 0.0;
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
+/// Adds to each sample's way from the first one what the coordinate contributes: its change over its range.
+template <class Coordinate>
+void add_way(const std::vector<Sample>& trace, const Coordinate& coordinate, std::vector<double>& way) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const Sample& sample : trace)
+    if (const double value = coordinate(sample); std::isfinite(value)) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  if (!(high > low)) return;
+  double sum = 0.0, last = kNaN;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const double value = coordinate(trace[i]);
+    if (std::isfinite(value)) {
+      if (std::isfinite(last)) sum += std::abs(value - last) / (high - low);
+      last = value;
+    }
+    way[i] += sum;
+  }
+}
+
+/// How far along the drawn curves each sample stands.
+std::vector<double> drawn_way(const StoredRun& run, double floor) {
+  std::vector<double> way(run.trace.size(), 0.0);
+  add_way(
+      run.trace,
+      [&](const Sample& s) {
+        const double difference = relative_difference(run, s);
+        return std::isnan(difference) ? kNaN : std::log10(std::max(difference, floor));
+      },
+      way);
+  add_way(
+      run.trace, [](const Sample& s) { return s.seconds; }, way);
+  add_way(
+      run.trace, [](const Sample& s) { return std::log10(s.seconds); }, way);
+  add_way(
+      run.trace, [](const Sample& s) { return s.passes; }, way);
+  add_way(
+      run.trace, [](const Sample& s) { return std::log10(static_cast<double>(s.nnz)); }, way);
+  return way;
+}
+
+/// Of each piece of the way the first sample and those that reach furthest; and the last of all.
+std::vector<std::size_t> envelope(const std::vector<Sample>& trace, const std::vector<double>& way,
+                                  std::size_t pieces) {
+  const double length = way.back() > 0.0 ? way.back() : 1.0;  // 0: nothing changes, one piece is enough
+  const auto piece = [&](std::size_t i) {
+    return std::min(pieces - 1, static_cast<std::size_t>(way[i] / length * static_cast<double>(pieces)));
+  };
+  std::vector<std::size_t> kept;
+  for (std::size_t begin = 0, end = 0; begin < trace.size(); begin = end) {
+    std::size_t best = begin, worst = begin, fewest = begin, most = begin;
+    for (end = begin; end < trace.size() && piece(end) == piece(begin); ++end) {
+      if (trace[end].objective < trace[best].objective) best = end;
+      if (trace[end].objective > trace[worst].objective) worst = end;
+      if (trace[end].nnz < trace[fewest].nnz) fewest = end;
+      if (trace[end].nnz > trace[most].nnz) most = end;
+    }
+    const std::set<std::size_t> chosen{begin, best, worst, fewest, most};
+    kept.insert(kept.end(), chosen.begin(), chosen.end());
+  }
+  if (kept.back() != trace.size() - 1) kept.push_back(trace.size() - 1);
+  return kept;
+}
+
+/// The place of each label among the labels of all runs, as make_curves() counts them.
+std::map<std::string, std::size_t> places(const std::vector<StoredRun>& runs) {
+  std::map<std::string, std::size_t> out;
+  for (const StoredRun& run : runs) out.try_emplace(run.label, out.size());
+  return out;
+}
+
+nlohmann::json curves_json(const std::map<std::string, std::size_t>& places) {
+  nlohmann::json out = nlohmann::json::array();
+  for (std::size_t i = 0; i < places.size(); ++i) out.push_back(nullptr);
+  for (const auto& [name, place] : places)
+    out[place] = {
+        {"name", name}, {"colour", kColours[place % kColours.size()]}, {"round", place / kColours.size()}};
+  return out;
+}
+
+nlohmann::json run_json(const StoredRun& run, std::size_t curve, double floor) {
+  nlohmann::json out = {{"curve", curve},
+                        {"repetition", run.repetition},
+                        {"comparable", run.comparable},
+                        {"failed", failed_status(run.status)}};
+  for (const char* key : {"seconds", "passes", "iterations", "objective", "nnz", "accuracy"})
+    out[key] = nlohmann::json::array();
+  for (const std::size_t i : thinned(run, floor)) {
+    const Sample& sample = run.trace[i];
+    out["seconds"].push_back(rounded(sample.seconds));
+    out["passes"].push_back(rounded(sample.passes));
+    out["iterations"].push_back(sample.iteration);
+    out["objective"].push_back(rounded(relative_difference(run, sample)));
+    out["nnz"].push_back(sample.nnz);
+    out["accuracy"].push_back(rounded(sample.test_accuracy));
+  }
+  return out;
+}
+
+/// What is known of f*, what is not drawn, and who went below f*.
+std::vector<std::string> objective_notes(const std::vector<const StoredRun*>& runs, double floor) {
+  std::map<double, double> references;                // f* -> its bound
+  std::vector<std::pair<std::string, double>> below;  // label -> how far
+  for (const StoredRun* run : runs) {
+    if (!std::isfinite(run->reference_objective)) continue;
+    references[run->reference_objective] = reference_bound(*run);
+    for (const Sample& sample : run->trace) {
+      const double difference = relative_difference(*run, sample);
+      if (!(difference < -floor)) continue;
+      if (below.empty() || below.back().first != run->label) below.emplace_back(run->label, 0.0);
+      below.back().second = std::min(below.back().second, difference);
+    }
+  }
+  std::vector<std::string> notes;
+  for (const auto& [objective, bound] : references)
+    notes.push_back(fmt::format("f* = {:.10g}{}", objective,
+                                std::isfinite(bound)
+                                    ? fmt::format(", proven to a relative accuracy of {:.1e}.", bound)
+                                    : "; how exact it is was not stored."));
+  if (references.empty()) return {"No f* is stored."};
+  notes.push_back(fmt::format("Differences ≤ {:g} are rounding: not drawn.", floor));
+  for (const auto& [label, difference] : below)
+    notes.push_back(fmt::format("{} goes below f* by {:.1e}.", label, -difference));
+  return notes;
+}
+
+nlohmann::json group_json(const std::vector<const StoredRun*>& runs,
+                          const std::map<std::string, std::size_t>& places, double floor) {
+  const StoredRun& first = *runs.front();
+  std::set<std::string> descriptions;
+  nlohmann::json drawn = nlohmann::json::array();
+  double bound = kNaN;
+  for (const StoredRun* run : runs) {
+    descriptions.insert(run->description);
+    bound = std::fmax(bound, reference_bound(*run));
+    if (!run->trace.empty()) drawn.push_back(run_json(*run, places.at(run->label), floor));
+  }
+  return {{"dataset", first.dataset},
+          {"lambda", fmt::format("{}", first.lambda)},
+          {"synthetic", says_synthetic(first.description)},
+          {"bound", rounded(bound)},
+          {"notes", descriptions},
+          {"objective_notes", objective_notes(runs, floor)},
+          {"runs", drawn}};
+}
+
+}  // namespace
+
+void tell_machines_apart(std::vector<StoredRun>& runs) {
+  std::set<std::string> machines;
+  for (const StoredRun& run : runs) machines.insert(run.machine);
+  if (machines.size() < 2) return;
+  const auto same = [](const StoredRun& a, const StoredRun& b) {
+    return a.dataset == b.dataset && a.lambda == b.lambda && a.label == b.label;
+  };
+  for (auto begin = runs.begin(); begin != runs.end();) {
+    const auto end =
+        std::find_if(begin, runs.end(), [&](const StoredRun& run) { return !same(*begin, run); });
+    std::stable_sort(begin, end,
+                     [](const StoredRun& a, const StoredRun& b) { return a.machine < b.machine; });
+    begin = end;
+  }
+  for (StoredRun& run : runs) run.label += " @ " + (run.machine.empty() ? "unknown machine" : run.machine);
+}
+
+std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t most) {
+  const std::size_t n = run.trace.size();
+  std::vector<std::size_t> kept;
+  if (n <= most) {
+    for (std::size_t i = 0; i < n; ++i) kept.push_back(i);
+    return kept;
+  }
+  const std::vector<double> way = drawn_way(run, floor);
+  std::size_t pieces = (most - 1) / kOfEachPiece;
+  kept = envelope(run.trace, way, pieces);
+  // Where few samples stand out of their piece there is room for more pieces.
+  while (pieces < n) {
+    pieces += pieces / 4 + 1;
+    std::vector<std::size_t> finer = envelope(run.trace, way, pieces);
+    if (finer.size() > most) break;
+    kept = std::move(finer);
+  }
+  return kept;
+}
+
+nlohmann::json chart_data(const std::vector<StoredRun>& runs, const PlotConfig& plot) {
+  const std::map<std::string, std::size_t> place_of = places(runs);
+  nlohmann::json groups = nlohmann::json::array();
+  for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
+    std::vector<const StoredRun*> group;
+    for (; end < runs.size() && runs[end].dataset == runs[begin].dataset &&
+           runs[end].lambda == runs[begin].lambda;
+         ++end)
+      group.push_back(&runs[end]);
+    groups.push_back(group_json(group, place_of, plot.floor));
+  }
+  return {{"floor", plot.floor},
+          {"start",
+           {{"x", plot.x.empty() ? "seconds" : plot.x.front()},
+            {"log_x", plot.log_seconds},
+            {"quantity", plot.quantities.empty() ? "objective" : plot.quantities.front()}}},
+          {"curves", curves_json(place_of)},
+          {"groups", groups}};
+}
+
+}  // namespace proxbench

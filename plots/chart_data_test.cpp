@@ -1,0 +1,181 @@
+#include "plots/chart_data.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "plots/colours.h"
+
+namespace proxbench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr double kFloor = 1e-12;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// f* = 100, known to 2e-9.
+StoredRun run_of(const std::string& label, std::vector<Sample> trace = {}) {
+  StoredRun run;
+  run.dataset = "words";
+  run.description = "some words";
+  run.label = run.solver = label;
+  run.lambda = 10.0;
+  run.reference_objective = 100.0;
+  run.reference_kkt = 1e-11;
+  run.status = "converged";
+  run.summary = {{"run", {{"kkt_at_zero", 1000.0}}}};
+  run.trace = std::move(trace);
+  return run;
+}
+
+Sample sample(double seconds, double objective, std::uint64_t nnz = 7) {
+  Sample out;
+  out.seconds = seconds;
+  out.passes = seconds * 10.0;
+  out.iteration = static_cast<std::int64_t>(seconds * 100.0);
+  out.objective = objective;
+  out.nnz = nnz;
+  return out;
+}
+
+/// A difference that falls by twelve decades with a wave on it.
+StoredRun long_run(std::size_t samples) {
+  StoredRun run = run_of("sgd");
+  for (std::size_t i = 0; i < samples; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(samples);
+    const double wave = 1.0 + 0.9 * std::sin(static_cast<double>(i));
+    run.trace.push_back(sample(0.01 * static_cast<double>(i),
+                               100.0 + std::pow(10.0, 3.0 - 12.0 * share) * wave, 1000 - i % 100));
+  }
+  return run;
+}
+
+TEST(ChartData, KeepsShortTracesWhole) {
+  EXPECT_THAT(thinned(run_of("a", {sample(0, 200), sample(1, 150), sample(2, 100)}), kFloor),
+              ElementsAre(0, 1, 2));
+  EXPECT_THAT(thinned(run_of("a"), kFloor), ElementsAre());
+}
+
+TEST(ChartData, ThinsLongTracesToTheirEnvelope) {
+  const StoredRun run = long_run(20000);
+  const std::vector<std::size_t> kept = thinned(run, kFloor);
+  EXPECT_LE(kept.size(), kMostSamples);
+  EXPECT_GE(kept.size(), kMostSamples / 2);
+  EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
+  EXPECT_EQ(std::set<std::size_t>(kept.begin(), kept.end()).size(), kept.size());
+  EXPECT_EQ(kept.front(), 0u);
+  EXPECT_EQ(kept.back(), 19999u);
+
+  // In each stretch of 500 samples the kept ones reach the smallest and largest objective of all to a
+  // decade's tenth.
+  for (std::size_t begin = 0; begin < 20000; begin += 500) {
+    double low = INFINITY, high = 0.0, kept_low = INFINITY, kept_high = 0.0;
+    for (std::size_t i = begin; i < begin + 500; ++i) {
+      low = std::min(low, run.trace[i].objective - 100.0);
+      high = std::max(high, run.trace[i].objective - 100.0);
+    }
+    for (const std::size_t i : kept) {
+      if (i < begin || i >= begin + 500) continue;
+      kept_low = std::min(kept_low, run.trace[i].objective - 100.0);
+      kept_high = std::max(kept_high, run.trace[i].objective - 100.0);
+    }
+    EXPECT_LT(std::log10(kept_low / low), 0.35) << begin;
+    EXPECT_LT(std::log10(high / kept_high), 0.35) << begin;
+  }
+}
+
+TEST(ChartData, ThinsWhereTheCurveIsSteepNotWhereTimeIsLong) {
+  StoredRun run = run_of("a");
+  for (int i = 0; i < 1000; ++i) run.trace.push_back(sample(1e-3 * i, 100.0 + std::pow(10.0, 3 - 0.01 * i)));
+  for (int i = 0; i < 9000; ++i) run.trace.push_back(sample(1.0 + 1e-3 * i, 100.0 + 1e-7));
+  const std::vector<std::size_t> kept = thinned(run, kFloor);
+  EXPECT_GT(std::count_if(kept.begin(), kept.end(), [](std::size_t i) { return i < 1000; }), 120);
+}
+
+TEST(ChartData, ThinsATraceInWhichNothingChanges) {
+  const StoredRun run = run_of("a", std::vector<Sample>(1000, sample(1, 100)));
+  EXPECT_THAT(thinned(run, kFloor), ElementsAre(0, 999));
+}
+
+TEST(ChartData, AHundredRunsAreFewMegabytes) {
+  std::vector<StoredRun> runs(100, long_run(3000));
+  for (int i = 0; i < 100; ++i) runs[static_cast<std::size_t>(i)].repetition = i + 1;
+  EXPECT_LT(chart_data(runs, {}).dump().size(), 4'500'000u);
+}
+
+TEST(ChartData, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
+  StoredRun run = run_of("prox-qn", {sample(0, 300), sample(1.23456789, 100.0 + 1e-4)});
+  run.trace[1].test_accuracy = 0.75;
+  run.trace[0].test_accuracy = kNaN;
+  run.trace[0].seconds = 1e-310;  // no number is too small
+  const nlohmann::json data =
+      chart_data({run}, {.x = {"passes"}, .quantities = {"nnz"}, .x_max = {}, .log_seconds = true});
+  EXPECT_EQ(data["start"], nlohmann::json({{"x", "passes"}, {"log_x", true}, {"quantity", "nnz"}}));
+  const nlohmann::json& group = data["groups"][0];
+  EXPECT_EQ(group["dataset"], "words");
+  EXPECT_EQ(group["lambda"], "10");
+  EXPECT_NEAR(group["bound"].get<double>(), 2e-9, 1e-14);
+  const nlohmann::json& stored = group["runs"][0];
+  EXPECT_EQ(stored["seconds"], nlohmann::json({1e-310, 1.23457}));
+  EXPECT_EQ(stored["accuracy"], nlohmann::json({nullptr, 0.75}));
+  EXPECT_NEAR(stored["objective"][0].get<double>(), 2.0, 1e-12);
+  EXPECT_NEAR(stored["objective"][1].get<double>(), 1e-6, 1e-11);
+  EXPECT_EQ(stored["nnz"], nlohmann::json({7, 7}));
+  EXPECT_EQ(stored["iterations"], nlohmann::json({0, 123}));
+  EXPECT_THAT(group["objective_notes"][0], HasSubstr("f* = 100, proven to a relative accuracy of 2.0e-09."));
+}
+
+TEST(ChartData, ColoursSolversAsTheFiguresDo) {
+  std::vector<StoredRun> runs;
+  for (char c = 'a'; c < 'a' + 9; ++c) runs.push_back(run_of(std::string(1, c), {sample(0, 200)}));
+  const nlohmann::json curves = chart_data(runs, {})["curves"];
+  ASSERT_THAT(curves, SizeIs(9));
+  EXPECT_EQ(curves[0], nlohmann::json({{"name", "a"}, {"colour", kColours[0]}, {"round", 0}}));
+  EXPECT_EQ(curves[8], nlohmann::json({{"name", "i"}, {"colour", kColours[0]}, {"round", 1}}));
+}
+
+TEST(ChartData, SaysWhichRunsFailedAndWhichTimingsAreNotComparable) {
+  StoredRun bad = run_of("a", {sample(0, 200)}), empty = run_of("b");
+  bad.status = "crashed(SIGSEGV)";
+  bad.comparable = false;
+  const nlohmann::json runs = chart_data({bad, empty}, {})["groups"][0]["runs"];
+  ASSERT_THAT(runs, SizeIs(1)) << "nothing to draw of a run without a sample";
+  EXPECT_TRUE(runs[0]["failed"]);
+  EXPECT_FALSE(runs[0]["comparable"]);
+}
+
+TEST(ChartData, NamesWhoGoesBelowTheOptimumAndWhereThereIsNone) {
+  const nlohmann::json below = chart_data({run_of("fast", {sample(0, 99.0)})}, {});
+  EXPECT_EQ(below["groups"][0]["objective_notes"].back(), "fast goes below f* by 1.0e-02.");
+  StoredRun without = run_of("a", {sample(0, 99.0)});
+  without.reference_objective = without.reference_kkt = kNaN;
+  const nlohmann::json none = chart_data({without}, {})["groups"][0];
+  EXPECT_EQ(none["objective_notes"], nlohmann::json({"No f* is stored."}));
+  EXPECT_TRUE(none["bound"].is_null());
+  EXPECT_TRUE(none["runs"][0]["objective"][0].is_null());
+}
+
+TEST(ChartData, TellsMachinesApartOnlyWhereThereAreSeveral) {
+  std::vector<StoredRun> runs(4, run_of("a"));
+  for (StoredRun& run : runs) run.machine = "one";
+  std::vector<StoredRun> same = runs;
+  tell_machines_apart(same);
+  EXPECT_EQ(same[0].label, "a");
+
+  runs[1].machine = "another";
+  runs[2].machine = "";
+  tell_machines_apart(runs);
+  std::vector<std::string> labels;
+  for (const StoredRun& run : runs) labels.push_back(run.label);
+  EXPECT_THAT(labels, ElementsAre("a @ unknown machine", "a @ another", "a @ one", "a @ one"));
+}
+
+}  // namespace
+}  // namespace proxbench
