@@ -1,6 +1,15 @@
 #pragma once
-/// The monitor is the only reader of the clock. A solver calls it once an iteration; it pauses the clock,
-/// takes a sample where one is due, and says whether to go on (DESIGN section 4).
+/// The monitor is the only reader of the timed clock. A solver calls it once an iteration; it pauses the
+/// clock, takes a sample where one is due, and says whether to go on (DESIGN section 4).
+///
+/// Two kinds of samples. A full one infers F at the iterate with an evaluator of the monitor's own, and
+/// measures test accuracy: it costs about as much as an iteration. A light one takes the loss that the solver
+/// hands over and adds the penalty of the iterate: it costs a walk over the nonzeros. The loss handed over
+/// comes from core's Objective, by the same kernels, so that inferring it again would double the work to
+/// find the same number. What keeps it honest is that every full sample at which the solver gave a loss is an
+/// audit: the two must agree, or the run fails. The end of a run is always a full sample, so each run of a
+/// solver that gives losses is audited at least there. A solver that gives none works as well: it has full
+/// samples only, as many as the budget allows.
 
 #include <atomic>
 #include <functional>
@@ -14,7 +23,7 @@
 
 namespace proxbench {
 
-/// Wall time in seconds from some moment on, for what is not on the timed clock: set-up, loading.
+/// Seconds of wall time, from some fixed moment on. For what is not on the timed clock.
 double wall_seconds();
 
 /// Per-position accuracy of w on a data set; unknown gold outputs count as misses.
@@ -39,12 +48,12 @@ struct Sample {
   double cpu_seconds = 0.0;  ///< CPU time of the process on the clock
   std::int64_t iteration = 0;
   double passes = 0.0;
-  double objective = 0.0;  ///< F, computed from the iterate
-  double loss = 0.0;       ///< l, computed from the iterate
+  double objective = 0.0;  ///< F at the iterate
+  double loss = 0.0;       ///< l at the iterate; in a light sample as the solver's own objective gave it
   std::uint64_t nnz = 0;
   std::uint64_t working_set = 0;
   double kkt = std::numeric_limits<double>::quiet_NaN();
-  double test_accuracy = std::numeric_limits<double>::quiet_NaN();
+  double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< full samples only
 };
 
 /// F and its optimality measure at one point.
@@ -61,19 +70,47 @@ struct MonitorOptions {
   /// After the first `dense_samples` iterations a sample is taken when the clock has grown by this share.
   double sample_growth = 0.01;
   std::int64_t dense_samples = 30;
-  bool sample_kkt = false;  ///< a full gradient for each sample, off the clock
+  /// A full gradient for each sample, off the clock. Then all samples are full, whatever they cost.
+  bool sample_kkt = false;
+  /// The time that the monitor may take off the clock, as a share of the time on the clock so far (>= 0). A
+  /// full sample is taken only where what the last one cost still fits twice, once for itself and once for
+  /// the end's, and where the time since the last one pays for it, so that they are spread out. The first and
+  /// the last sample are full in any case. Infinity: every sample is full.
+  double sampling_budget = 0.02;
+  /// Stop as soon as a sample shows F <= this. Where the solver gives its losses every iteration is looked
+  /// at.
+  double objective_target = -std::numeric_limits<double>::infinity();
+  /// What the wall clock shows, in seconds; tests bring one of their own.
+  std::function<double()> clock = wall_seconds;
 };
 
 /// Why a solver stopped.
-enum class Status { kConverged, kMaxIterations, kTimeLimit, kInterrupted, kStalled, kDiverged };
-/// "converged", "max-iterations", "time-limit", "interrupted", "stalled" (no further decrease within
-/// rounding) or "diverged".
+enum class Status {
+  kConverged,
+  kTargetReached,
+  kMaxIterations,
+  kTimeLimit,
+  kInterrupted,
+  kStalled,
+  kDiverged
+};
+/// "converged", "target-reached" (F <= MonitorOptions::objective_target), "max-iterations", "time-limit",
+/// "interrupted", "stalled" (no further decrease within rounding) or "diverged".
 const char* status_name(Status status);
+
+/// How the losses that a solver gave compare with those that the monitor found at the same iterates.
+struct Audits {
+  std::int64_t count = 0;
+  double largest = 0.0;  ///< |given - found| / max(1, |found|)
+};
 
 class Monitor {
  public:
+  /// What a solver gives that has not computed the loss at exactly the iterate that it hands over.
+  static constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
+
   /// `evaluator` is an objective of the monitor's own; `solver_objective` is asked for its passes only. All
-  /// borrowed.
+  /// borrowed. Throws Error (kUsage) where the sampling budget is negative or the target is no number.
   Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
           const TestSet* test = nullptr);
 
@@ -86,28 +123,46 @@ class Monitor {
   /// iterate from w (allocation of its buffers comes before, all of its work on the problem after).
   void start(const SparseVector& w);
 
-  /// Once an iteration, with the number of iterations done. False: stop, for the reason in stop_status().
-  bool step(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
+  /// Once an iteration, with the number of iterations done. `loss`: l(w) without penalties, where the
+  /// solver's own objective computed it at exactly this w; what is not finite counts as not given. False:
+  /// stop, for the reason in stop_status(). Throws Error where a full sample finds another loss than the one
+  /// given.
+  bool step(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set, double loss = kNoLoss);
   /// The same for solvers that keep w dense; the copy is made off the clock.
-  bool step(std::int64_t iteration, std::span<const double> w);
+  bool step(std::int64_t iteration, std::span<const double> w, double loss = kNoLoss);
   /// The same for solvers that keep w in a form of their own: iterate() makes its nonzeros, off the clock and
-  /// only where a sample is due. What it returns must not depend on whether it was called before.
-  bool step(std::int64_t iteration, const std::function<SparseVector()>& iterate, std::uint64_t working_set);
+  /// only where they are needed. What it returns must not depend on whether it was called before.
+  bool step(std::int64_t iteration, const std::function<SparseVector()>& iterate, std::uint64_t working_set,
+            double loss = kNoLoss);
 
-  /// Stops the clock and makes sure the last iterate has been sampled. Called by whoever called the solver.
+  /// Stops the clock and makes sure that the last iterate has a full sample: where its iteration has a light
+  /// one only, it gets a second row. `w` is that of the last step() where `iteration` is. Called by whoever
+  /// called the solver. Throws like step().
   void finish(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
 
   Status stop_status() const { return stop_status_; }
   double seconds() const { return seconds_; }
   double cpu_seconds() const { return cpu_seconds_; }
+  /// Wall time off the clock inside the monitor, on_sample included.
+  double sampling_seconds() const { return sampling_seconds_; }
+  const Audits& audits() const { return audits_; }
   const std::vector<Sample>& trace() const { return trace_; }
 
  private:
   void pause();
   void resume();
+  void leave();
+  void expect_started() const;
   bool due(std::int64_t iteration) const;
+  bool full_sample_fits() const;
+  template <class Iterate>
+  bool step_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set, double loss);
   bool proceed(std::int64_t iteration);
-  void take_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
+  Sample light_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
+                      double loss) const;
+  void take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
+  void audit(const Sample& found);
+  void record(const Sample& sample);
 
   Objective& evaluator_;
   const Objective& solver_objective_;
@@ -117,8 +172,17 @@ class Monitor {
   Residual residual_;
   std::vector<Sample> trace_;
   Status stop_status_ = Status::kMaxIterations;
+  Audits audits_;
   bool running_ = false;
+  /// Of the last step().
+  std::int64_t given_iteration_ = 0;
+  double given_loss_ = kNoLoss;
+  /// Of the last full sample.
+  std::int64_t full_iteration_ = 0;
+  double full_seconds_ = 0.0;
+  double full_cost_ = 0.0;  ///< seconds that the next one is expected to take
   double seconds_ = 0.0, cpu_seconds_ = 0.0, wall_mark_ = 0.0, cpu_mark_ = 0.0;
+  double sampling_seconds_ = 0.0, off_mark_ = 0.0;
 };
 
 }  // namespace proxbench

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <thread>
 
+#include "core/error.h"
 #include "core/random.h"
 #include "oracles/chain.h"
 
@@ -38,6 +41,51 @@ struct Problem {
   Dataset train, test;
   std::unique_ptr<ChainOracle> oracle, test_oracle;
   std::unique_ptr<Objective> objective, evaluator;
+};
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// l at w.
+double loss_at(Problem& problem, const SparseVector& w) {
+  return certify(*problem.evaluator, w).loss;
+}
+
+/// A clock that stands still but for what the test adds, and an oracle whose inference takes time on it.
+struct FakeTime {
+  explicit FakeTime(double inference) : cost(inference) {}
+  std::function<double()> clock() {
+    return [this] { return now; };
+  }
+  double now = 100.0, cost;
+};
+class SlowOracle final : public Oracle {
+ public:
+  SlowOracle(const Oracle& inner, FakeTime& time) : inner_(inner), time_(time) {}
+  Index outputs() const override { return inner_.outputs(); }
+  std::size_t positions() const override { return inner_.positions(); }
+  std::span<const Index> begin() const override { return inner_.begin(); }
+  std::size_t extra_weights() const override { return inner_.extra_weights(); }
+  std::span<const Index> gold_outputs(Index position) const override { return inner_.gold_outputs(position); }
+  double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
+    time_.now += time_.cost;
+    return inner_.infer(at, residual, parallel);
+  }
+  double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
+                    const Parallel& parallel) const override {
+    return inner_.infer_some(instances, at, residual, parallel);
+  }
+  void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
+                      const Parallel& parallel) const override {
+    inner_.instance_terms(scores, terms, parallel);
+  }
+  void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
+              const Parallel& parallel) const override {
+    inner_.decode(scores, decoding, outputs, parallel);
+  }
+
+ private:
+  const Oracle& inner_;
+  FakeTime& time_;
 };
 
 /// w tells the labels apart: coordinate (feature 1, label b) = 4, (feature 0, label b) = -2.
@@ -74,7 +122,7 @@ TEST(Monitor, ComputesItsSamplesFromTheIterate) {
 
 TEST(Monitor, TakesDenseIteratesToo) {
   Problem problem;
-  Monitor monitor(*problem.evaluator, *problem.objective, {});
+  Monitor monitor(*problem.evaluator, *problem.objective, {.sampling_budget = kInfinity});
   const std::vector<double> w = {0, -2.0, 0, 4.0, 0, 0, 0, 0};
   monitor.start(SparseVector{});
   monitor.step(1, w);
@@ -84,7 +132,8 @@ TEST(Monitor, TakesDenseIteratesToo) {
 
 TEST(Monitor, AsksForTheIterateOnlyWhereASampleIsDueAndOffTheClock) {
   Problem problem;
-  Monitor monitor(*problem.evaluator, *problem.objective, {.sample_growth = 1e9, .dense_samples = 2});
+  Monitor monitor(*problem.evaluator, *problem.objective,
+                  {.sample_growth = 1e9, .dense_samples = 2, .sampling_budget = kInfinity});
   monitor.start(SparseVector{});
   int made = 0;
   for (int i = 1; i <= 20; ++i)
@@ -106,7 +155,7 @@ TEST(Monitor, AsksForTheIterateOnlyWhereASampleIsDueAndOffTheClock) {
 
 TEST(Monitor, ItsOwnWorkIsOffTheClock) {
   Problem problem;
-  Monitor monitor(*problem.evaluator, *problem.objective, {});
+  Monitor monitor(*problem.evaluator, *problem.objective, {.sampling_budget = kInfinity});
   std::vector<double> clock;
   monitor.on_sample = [&](const Sample&) {
     clock.push_back(monitor.seconds());
@@ -149,7 +198,8 @@ TEST(Monitor, StopsForEachReason) {
 TEST(Monitor, SamplesSparselyAndAlwaysTheLast) {
   Problem problem;
   // After two iterations only when the clock has grown a thousandfold.
-  Monitor monitor(*problem.evaluator, *problem.objective, {.sample_growth = 1000.0, .dense_samples = 2});
+  Monitor monitor(*problem.evaluator, *problem.objective,
+                  {.sample_growth = 1000.0, .dense_samples = 2, .sampling_budget = kInfinity});
   monitor.start(SparseVector{});
   for (int i = 1; i <= 50; ++i) monitor.step(i, good_weights(), 2);
   monitor.finish(50, good_weights(), 2);
@@ -159,8 +209,191 @@ TEST(Monitor, SamplesSparselyAndAlwaysTheLast) {
   EXPECT_EQ(monitor.trace()[monitor.trace().size() - 2].iteration != 50, true) << "not sampled twice";
 }
 
+/// A run of `iterations` of 0.1 s each, with or without losses given.
+struct BudgetRun {
+  std::vector<Sample> trace;
+  double seconds, sampling_seconds;
+  Audits audits;
+};
+BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives_losses,
+                          bool sample_kkt = false) {
+  Problem problem;
+  const double loss = gives_losses ? loss_at(problem, good_weights()) : Monitor::kNoLoss;
+  FakeTime time(cost);
+  const SlowOracle slow(*problem.oracle, time);
+  Objective evaluator(problem.train.x, slow, 0.5, 0.0, Parallel());
+  MonitorOptions options{.sample_growth = 0.0, .sample_kkt = sample_kkt, .sampling_budget = budget};
+  options.clock = time.clock();
+  const TestSet test(problem.test, *problem.test_oracle, Parallel());
+  Monitor monitor(evaluator, *problem.objective, options, &test);
+  monitor.start(SparseVector{});
+  for (int i = 1; i <= iterations; ++i) {
+    time.now += 0.1;
+    EXPECT_TRUE(monitor.step(i, good_weights(), 2, loss));
+  }
+  monitor.finish(iterations, good_weights(), 2);
+  EXPECT_NEAR(monitor.seconds(), 0.1 * iterations, 1e-9) << "samples are off the clock";
+  return {monitor.trace(), monitor.seconds(), monitor.sampling_seconds(), monitor.audits()};
+}
+
+std::int64_t full_samples(const std::vector<Sample>& trace) {
+  return std::count_if(trace.begin(), trace.end(),
+                       [](const Sample& sample) { return !std::isnan(sample.test_accuracy); });
+}
+
+TEST(Sampling, StaysWithinItsBudgetAndUsesIt) {
+  for (const double budget : {0.02, 0.1}) {
+    for (const bool gives_losses : {true, false}) {
+      SCOPED_TRACE(testing::Message() << "budget " << budget << (gives_losses ? " with losses" : ""));
+      const BudgetRun r = run_on_a_budget(budget, 0.03, 2000, gives_losses);
+      EXPECT_LE(r.sampling_seconds, budget * r.seconds + 1e-9);
+      EXPECT_GE(r.sampling_seconds, 0.7 * budget * r.seconds);
+      EXPECT_NEAR(r.sampling_seconds, 0.03 * static_cast<double>(full_samples(r.trace)), 1e-9);
+      EXPECT_FALSE(std::isnan(r.trace.front().test_accuracy));
+      EXPECT_FALSE(std::isnan(r.trace.back().test_accuracy));
+      EXPECT_EQ(r.trace.back().iteration, 2000);
+      double last_full = 0.0;
+      for (const Sample& sample : r.trace) {
+        if (std::isnan(sample.test_accuracy) || sample.iteration == 0 || sample.iteration == 2000) continue;
+        EXPECT_GE(sample.seconds - last_full, 0.03 / budget - 1e-9) << "spread out";
+        last_full = sample.seconds;
+      }
+      if (gives_losses) {
+        EXPECT_GE(r.trace.size(), 2001u) << "light samples where no full one fits";
+        EXPECT_EQ(r.audits.count, full_samples(r.trace) - 1) << "all but the start";
+      } else {
+        EXPECT_EQ(static_cast<std::int64_t>(r.trace.size()), full_samples(r.trace)) << "no value is made up";
+        EXPECT_EQ(r.audits.count, 0);
+      }
+      for (const Sample& sample : r.trace)
+        if (sample.iteration > 0) {
+          EXPECT_EQ(sample.objective, r.trace.back().objective);
+        }
+    }
+  }
+}
+
+TEST(Sampling, WithoutABudgetOnlyTheEndsAreFull) {
+  const BudgetRun r = run_on_a_budget(0.0, 0.03, 50, true);
+  EXPECT_EQ(full_samples(r.trace), 2);
+  ASSERT_EQ(r.trace.size(), 52u);
+  EXPECT_EQ(r.trace[50].iteration, 50) << "the last iterate's light sample";
+  EXPECT_EQ(r.trace[51].iteration, 50) << "and its full one";
+  EXPECT_EQ(r.audits.count, 1) << "the end is audited";
+  EXPECT_EQ(run_on_a_budget(0.0, 0.03, 50, false).trace.size(), 2u);
+}
+
+TEST(Sampling, AnInfiniteBudgetOrKktMakesEverySampleFull) {
+  for (const bool gives_losses : {true, false}) {
+    EXPECT_EQ(full_samples(run_on_a_budget(kInfinity, 5.0, 50, gives_losses).trace), 51);
+    const BudgetRun kkt = run_on_a_budget(0.0, 5.0, 50, gives_losses, true);
+    EXPECT_EQ(full_samples(kkt.trace), 51);
+    for (const Sample& sample : kkt.trace) EXPECT_FALSE(std::isnan(sample.kkt));
+  }
+}
+
+TEST(Sampling, LightSamplesHaveThePenaltyOfTheIterate) {
+  Problem problem;
+  Objective elastic(problem.train.x, *problem.oracle, 0.5, 0.3, Parallel());
+  Monitor monitor(elastic, *problem.objective, {.sampling_budget = 0.0});
+  monitor.start(SparseVector{});
+  monitor.step(1, good_weights(), 7, loss_at(problem, good_weights()));
+  const Sample& sample = monitor.trace().back();
+  EXPECT_NEAR(sample.objective, 10 * std::log1p(std::exp(-2.0)) + 0.5 * 6.0 + 0.15 * 20.0, 1e-12);
+  EXPECT_NEAR(sample.loss, 10 * std::log1p(std::exp(-2.0)), 1e-12);
+  EXPECT_EQ(sample.nnz, 2u);
+  EXPECT_EQ(sample.working_set, 7u);
+  EXPECT_TRUE(std::isnan(sample.test_accuracy));
+  EXPECT_TRUE(std::isnan(sample.kkt));
+}
+
+TEST(Audit, CatchesASolverWhoseLossIsNotThatOfItsIterate) {
+  Problem problem;
+  const double loss = loss_at(problem, good_weights());
+  for (const double lie : {loss * (1 + 1e-6), 0.0}) {
+    for (const bool at_the_end : {false, true}) {
+      Monitor monitor(*problem.evaluator, *problem.objective,
+                      {.sampling_budget = at_the_end ? 0.0 : kInfinity});
+      monitor.start(SparseVector{});
+      try {
+        monitor.step(1, good_weights(), 2, lie);
+        EXPECT_TRUE(at_the_end);
+        monitor.finish(1, good_weights(), 2);
+        ADD_FAILURE() << "the lie went through";
+      } catch (const Error& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("iteration 1: the solver gave the loss "), std::string::npos) << text;
+        EXPECT_NE(text.find("expected a relative difference of at most 1"), std::string::npos) << text;
+      }
+    }
+  }
+}
+
+TEST(Audit, AllowsForRoundingAndTellsHowMuch) {
+  Problem problem;
+  const double loss = loss_at(problem, good_weights());
+  Monitor monitor(*problem.evaluator, *problem.objective, {.sampling_budget = kInfinity});
+  monitor.start(SparseVector{});
+  monitor.step(1, good_weights(), 2, loss);
+  EXPECT_EQ(monitor.audits().largest, 0.0);
+  monitor.step(2, good_weights(), 2, loss * (1 + 1e-12));
+  monitor.step(3, good_weights(), 2, loss);
+  for (const double none : {Monitor::kNoLoss, kInfinity, -kInfinity})
+    monitor.step(4, good_weights(), 2, none);
+  monitor.finish(4, good_weights(), 2);
+  EXPECT_EQ(monitor.audits().count, 3) << "what is not finite is not given";
+  EXPECT_NEAR(monitor.audits().largest, 1e-12, 1e-15);
+}
+
+TEST(Target, IsLookedAtInEveryIterationWhereTheLossIsGiven) {
+  Problem problem;
+  const SparseVector start, good = good_weights();
+  const double good_objective = certify(*problem.evaluator, good).objective;
+  Monitor monitor(*problem.evaluator, *problem.objective,
+                  {.sample_growth = 1e300,
+                   .dense_samples = 0,
+                   .sampling_budget = 0.0,
+                   .objective_target = good_objective + 1e-9});
+  monitor.start(start);
+  for (int i = 1; i <= 7; ++i) EXPECT_TRUE(monitor.step(i, start, 2, loss_at(problem, start)));
+  EXPECT_EQ(monitor.trace().size(), 2u) << "the start, and when the clock has begun to run";
+  EXPECT_FALSE(monitor.step(8, good, 2, loss_at(problem, good)));
+  EXPECT_EQ(monitor.stop_status(), Status::kTargetReached);
+  EXPECT_EQ(monitor.trace().back().iteration, 8) << "the sample that shows it";
+  EXPECT_LE(monitor.trace().back().objective, good_objective + 1e-9);
+}
+
+TEST(Target, IsLookedAtInSamplesWhereNoLossIsGiven) {
+  Problem problem;
+  const double target = certify(*problem.evaluator, good_weights()).objective;
+  for (const double budget : {0.0, kInfinity}) {
+    Monitor monitor(*problem.evaluator, *problem.objective,
+                    {.sampling_budget = budget, .objective_target = target});
+    monitor.start(SparseVector{});
+    const bool sampled = budget > 0.0;
+    EXPECT_EQ(monitor.step(1, good_weights(), 2), !sampled);
+    if (sampled) {
+      EXPECT_EQ(monitor.stop_status(), Status::kTargetReached);
+    }
+  }
+}
+
+TEST(Monitor, RefusesOptionsAndSolversThatMakeNoSense) {
+  Problem problem;
+  const auto make = [&](const MonitorOptions& options) {
+    Monitor monitor(*problem.evaluator, *problem.objective, options);
+  };
+  EXPECT_THROW(make({.sampling_budget = -0.01}), Error);
+  EXPECT_THROW(make({.sampling_budget = std::nan("")}), Error);
+  EXPECT_THROW(make({.objective_target = std::nan("")}), Error);
+  Monitor monitor(*problem.evaluator, *problem.objective, {});
+  EXPECT_THROW(monitor.step(1, good_weights(), 2), Error) << "start() was forgotten";
+  EXPECT_THROW(monitor.finish(0, good_weights(), 2), Error);
+}
+
 TEST(Status, HasTheNamesOfTheDesign) {
   EXPECT_STREQ(status_name(Status::kConverged), "converged");
+  EXPECT_STREQ(status_name(Status::kTargetReached), "target-reached");
   EXPECT_STREQ(status_name(Status::kMaxIterations), "max-iterations");
   EXPECT_STREQ(status_name(Status::kTimeLimit), "time-limit");
   EXPECT_STREQ(status_name(Status::kInterrupted), "interrupted");

@@ -79,8 +79,10 @@ int run_command_line(int argc, char** argv) {
   add_table_command(app);
   add_report_command(app);
   add_store_commands(app);
+  add_completion_command(app);
+  add_man_command(app);
   try {
-    app.parse(argc, argv);
+    if (!answer_completion(app, {argv + 1, argv + argc})) app.parse(argc, argv);
     return kDone;
   } catch (const CLI::ParseError& error) {
     if (const std::string unknown = unknown_command(app, argc, argv);

@@ -36,6 +36,12 @@ void add_check_solver_command(CLI::App& app);
 void add_table_command(CLI::App& app);  // and `plot`
 void add_report_command(CLI::App& app);
 void add_store_commands(CLI::App& app);  // `index` and `merge`
+void add_completion_command(CLI::App& app);
+void add_man_command(CLI::App& app);
+
+/// Prints what may stand at the cursor, where a completion script asks with `__complete WORDS...`; false
+/// where the arguments are no such question.
+bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments);
 
 /// Ends a command with this exit status; what there is to say has been said.
 struct ExitStatus {

@@ -3,6 +3,7 @@
 
 #include "experiments/cli.h"
 #include "experiments/config.h"
+#include "experiments/option_docs.h"
 #include "experiments/plugins.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
@@ -11,7 +12,7 @@ namespace proxbench {
 namespace {
 
 struct ListCommand {
-  bool options = false;
+  bool options = false, markdown = false;
   std::vector<std::string> json;
 };
 
@@ -106,16 +107,26 @@ void print_list(bool options) {
   }
 }
 
+/// The blocks that scripts/update-docs puts into the READMEs.
+void print_markdown() {
+  for (const DocBlock& block : option_blocks()) fmt::print("{}", block.text);
+}
+
 }  // namespace
 
 void add_list_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("list", "List solvers, oracles and data formats");
   auto command = std::make_shared<ListCommand>();
-  sub->add_flag("--options", command->options, "with all options, and the keys of configs");
+  CLI::Option* options =
+      sub->add_flag("--options", command->options, "with all options, and the keys of configs");
   CLI::Option* json = sub->add_option("--json", command->json, "as JSON, to a file or to standard output")
                           ->expected(0, 1)
                           ->type_name("[FILE]");
+  sub->add_flag("--markdown", command->markdown, "the tables of --options as Markdown")
+      ->needs(options)
+      ->excludes(json);
   sub->callback([command, json] {
+    if (command->markdown) return print_markdown();
     if (json->count() == 0) return print_list(command->options);
     JsonFlag flag;
     flag.file = command->json.empty() || command->json.front().empty() ? "-" : command->json.front();

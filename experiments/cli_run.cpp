@@ -16,7 +16,7 @@ namespace {
 struct RunCommand {
   std::string config_file, out;
   std::vector<std::string> overrides;
-  bool dry_run = false, why = false, force = false, quiet = false, verbose = false;
+  bool dry_run = false, resolved = false, why = false, force = false, quiet = false, verbose = false;
   int jobs = 1;
   JsonFlag json;
 
@@ -115,8 +115,14 @@ void run(const RunCommand& command) {
   const std::filesystem::path out = out_folder(command, config);
   if (command.dry_run) {
     const std::vector<CellState> states = inspect_cells(config, out, command.sweep());
-    if (!command.json.to_stdout() && !command.quiet) print_states(states, command.why, command.jobs);
-    command.json.write({{"experiment", config.name}, {"out", out.string()}, {"runs", states_json(states)}});
+    if (!command.json.to_stdout() && !command.quiet) {
+      if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
+      print_states(states, command.why, command.jobs);
+    }
+    command.json.write({{"experiment", config.name},
+                        {"includes", config.includes},
+                        {"out", out.string()},
+                        {"runs", states_json(states)}});
     return;
   }
   prepare_out(out);
@@ -152,17 +158,24 @@ void run(const RunCommand& command) {
     throw Error(fmt::format("{} of {} runs failed", result.failed, result.done + result.cached));
 }
 
+void print_verdict(const RunCommand& command, const ExperimentConfig& config, std::size_t runs) {
+  if (command.resolved) return fmt::print("{}", config.to_ini());
+  fmt::print("{}: good; {} runs of {} data sets, {} lambdas, {} solvers, {} repetitions\n",
+             command.config_file, runs, config.data.size(), config.lambdas.size(), config.solvers.size(),
+             config.repetitions);
+  if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
+}
+
 void check(const RunCommand& command) {
   nlohmann::ordered_json result{{"config", command.config_file}, {"valid", true}, {"error", nullptr}};
   try {
     const ExperimentConfig config = load_config(command.config_file, command.overrides);
     const std::vector<PlannedRun> plan = plan_runs(config);
+    result["includes"] = config.includes;
     result["runs"] = plan_json(plan);
+    if (command.resolved) result["resolved"] = config.to_ini();
     command.json.write(result);
-    if (!command.json.to_stdout())
-      fmt::print("{}: good; {} runs of {} data sets, {} lambdas, {} solvers, {} repetitions\n",
-                 command.config_file, plan.size(), config.data.size(), config.lambdas.size(),
-                 config.solvers.size(), config.repetitions);
+    if (!command.json.to_stdout()) print_verdict(command, config, plan.size());
   } catch (const Error& error) {
     result["valid"] = false;
     result["error"] = error.what();
@@ -205,6 +218,9 @@ void add_run_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("check", "Check a config without running it");
   auto command = std::make_shared<RunCommand>();
   add_config_flags(*sub, *command);
+  sub->add_flag(
+      "--resolved", command->resolved,
+      "print the config as it is understood: with what it includes and --set, every default written out");
   sub->callback([command] { check(*command); });
 }
 

@@ -231,6 +231,15 @@ TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
   EXPECT_THAT(dry.out, HasSubstr("words-lambda0.5-gd-rep2  (tol 1e-06, at most 20 iterations)  missing\n"));
   EXPECT_THAT(dry.out, HasSubstr("8 runs"));
   EXPECT_FALSE(fs::exists(folder / "results"));
+  folder.write("including.ini", "include = tiny.ini\n[experiment]\nname = more\n");
+  EXPECT_THAT(run("run including.ini --dry-run").out, testing::StartsWith("includes tiny.ini\n"));
+  const Result resolved = run("check including.ini --resolved --json i.json --set experiment.lambda=7");
+  EXPECT_EQ(read_json("i.json")["includes"], json::array({"tiny.ini"}));
+  EXPECT_EQ(read_json("i.json")["resolved"], resolved.out);
+  EXPECT_THAT(resolved.out, testing::StartsWith("[experiment]\nname = more\n"));
+  EXPECT_THAT(resolved.out, HasSubstr("\nlambda = 7\n"));
+  folder.write("resolved.ini", resolved.out);
+  EXPECT_EQ(run("check resolved.ini --resolved").out, resolved.out);
   const Result good = run("check tiny.ini");
   EXPECT_EQ(good.status, 0);
   EXPECT_THAT(good.out, HasSubstr("tiny.ini: good; 4 runs"));
@@ -246,8 +255,8 @@ TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
 }
 
 TEST_F(CommandLine, EveryCommandHasHelp) {
-  for (const char* command :
-       {"run", "check", "train", "predict", "certify", "list", "table", "plot", "report"}) {
+  for (const char* command : {"run", "check", "train", "predict", "certify", "list", "table", "plot",
+                              "report", "completion", "man"}) {
     const Result result = run(std::string(command) + " --help");
     EXPECT_EQ(result.status, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("Usage: proxbench " + std::string(command))) << command;

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "experiments/data_files.h"
 #include "experiments/ini.h"
@@ -75,8 +73,8 @@ class Values {
       }
       text_[spec.name] = entry ? entry->value : spec.default_value;
       if (!entry) continue;
-      for (const std::string& problem : problems_of(spec, entry->value)) {
-        problems.add(entry->where, fmt::format("{} {}: {}", title, spec.name, problem));
+      for (const auto& [offset, problem] : problems_of(spec, entry->value)) {
+        problems.add(entry->at(offset), fmt::format("{} {}: {}", title, spec.name, problem));
         text_[spec.name] = spec.default_value;
         complete_ = false;
       }
@@ -113,44 +111,53 @@ class Values {
     }
     return false;
   }
-  /// Where the key stands, or the section where it does not.
-  Location where(std::string_view key) const {
+  /// Where the value stands, from a byte of it on; the section where it does not.
+  Location where(std::string_view key, std::size_t offset = 0) const {
     if (!section_) return {};
     const IniEntry* entry = section_->find(key);
-    return entry ? entry->where : section_->where;
+    return entry ? entry->at(offset) : section_->where;
   }
   bool given(std::string_view key) const { return section_ && section_->find(key); }
 
  private:
-  std::vector<std::string> problems_of(const OptionSpec& spec, const std::string& value) const {
-    std::vector<std::string> problems;
-    const auto check = [&](const OptionSpec& one, const std::string& text) {
-      if (std::string problem = value_problem(one, text); !problem.empty()) problems.push_back(problem);
-    };
-    if (!contains(info_.lists, spec.name)) {
-      if (contains(info_.required, spec.name) && value.empty())
-        problems.push_back("found nothing, expected " + spec.help);
-      else
-        check(spec, value);
-      return problems;
+  struct ValueProblem {
+    std::size_t offset;  ///< of what is wrong in the value
+    std::string text;
+  };
+
+  std::vector<ValueProblem> problems_of(const OptionSpec& spec, const std::string& value) const {
+    std::vector<ValueProblem> problems;
+    const bool required = contains(info_.required, spec.name);
+    if (contains(info_.lists, spec.name)) {
+      problems = list_problems(spec, value);
+    } else if (required && value.empty()) {
+      problems.push_back({0, "found nothing, expected " + spec.help});
+    } else if (std::string problem = value_problem(spec, value); !problem.empty()) {
+      problems.push_back({0, std::move(problem)});
     }
+    return problems;
+  }
+
+  std::vector<ValueProblem> list_problems(const OptionSpec& spec, const std::string& value) const {
+    std::vector<ValueProblem> problems;
     OptionSpec element = spec;
-    const std::vector<std::string> defaults = split_list(spec.default_value), parts = split_list(value);
+    const std::vector<std::string> defaults = split_list(spec.default_value);
     element.default_value = defaults.empty() ? "" : defaults.front();
+    const std::vector<ListPart> parts = list_parts(value);
     if (parts.empty() && (spec.type != OptionType::kString || contains(info_.required, spec.name)))
-      problems.push_back("found nothing, expected a list");
+      problems.push_back({0, "found nothing, expected a list"});
     std::set<std::string> seen;
-    for (const std::string& part : parts) {
+    for (const auto& [part, offset] : parts) {
       if (part.empty())
-        problems.push_back("found nothing between commas, expected a value");
-      else
-        check(element, part);
+        problems.push_back({offset, "found nothing between commas, expected a value"});
+      else if (std::string problem = value_problem(element, part); !problem.empty())
+        problems.push_back({offset, std::move(problem)});
       // 10 and 1e1 are the same value.
       double number = 0;
       const bool numeric = spec.type != OptionType::kString && parse_real(part, number);
       const bool again = !seen.insert(numeric ? fmt::format("{}", number) : part).second;
       if (again && !contains(info_.repeating, spec.name))
-        problems.push_back(fmt::format("found '{}' again, expected each value once", part));
+        problems.push_back({offset, fmt::format("found '{}' again, expected each value once", part)});
     }
     return problems;
   }
@@ -161,20 +168,9 @@ class Values {
   bool complete_ = true;
 };
 
-std::string read_text(const std::filesystem::path& file) {
-  std::error_code ignored;  // a file that cannot be looked at cannot be opened either
-  std::ifstream in(file);
-  if (std::filesystem::is_directory(file, ignored) || !in)
-    throw Error::usage(file.string() + ": cannot be read, expected a config file");
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
-
 class ConfigReader {
  public:
-  ConfigReader(const Ini& ini, const std::filesystem::path& folder, Problems& problems)
-      : ini_(ini), folder_(folder), problems_(problems) {}
+  ConfigReader(const Ini& ini, Problems& problems) : ini_(ini), problems_(problems) {}
 
   ExperimentConfig read() {
     for (const IniSection& section : ini_.sections) check_section_name(section);
@@ -213,7 +209,7 @@ class ConfigReader {
       if (section.name == name) return section;
     throw Error("no config section '" + std::string(name) + "'");
   }
-  static std::string title(const IniSection& section) { return "[" + section.name + "]"; }
+  static std::string title(const IniSection& section) { return fmt::format("[{}]", shown(section.name)); }
 
   void check_section_name(const IniSection& section) {
     std::vector<std::string> names;
@@ -259,7 +255,7 @@ class ConfigReader {
       const IniEntry* entry = section.find(spec.name);
       if (!entry) continue;
       if (const std::string problem = value_problem(spec, entry->value); !problem.empty())
-        problems_.add(entry->where, fmt::format("{} {}: {}", title(section), spec.name, problem));
+        problems_.add(entry->at(), fmt::format("{} {}: {}", title(section), spec.name, problem));
       else
         options.set(spec.name, entry->value);
     }
@@ -334,11 +330,22 @@ class ConfigReader {
                      .nnz = values.reals("nnz"),
                      .accuracy = values.reals("accuracy")};
     for (const char* key : {"nnz", "accuracy"}) check_length(values, "[paper]", key, "lambda");
-    for (const double lambda : config_.paper.lambdas)
-      if (std::find(config_.lambdas.begin(), config_.lambdas.end(), lambda) == config_.lambdas.end())
-        problems_.add(values.where("lambda"),
-                      fmt::format("[paper] lambda: found {}, expected one of [experiment] lambda = {}",
-                                  lambda, fmt::join(config_.lambdas, ", ")));
+    check_paper_lambdas(values);
+  }
+
+  /// The numbers of a paper are for lambdas that are run.
+  void check_paper_lambdas(const Values& values) {
+    const std::set<double> known(config_.lambdas.begin(), config_.lambdas.end());
+    const std::vector<ListPart> parts = list_parts(values.text("lambda"));
+    std::vector<std::size_t> unknown;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (!known.contains(config_.paper.lambdas[i])) unknown.push_back(i);
+    if (unknown.empty()) return;
+    std::vector<std::string> found;
+    for (const std::size_t i : unknown) found.push_back(parts[i].text);
+    problems_.add(values.where("lambda", parts[unknown.front()].offset),
+                  fmt::format("[paper] lambda: found {}, expected one of [experiment] lambda = {}",
+                              joined(found), fmt::join(config_.lambdas, ", ")));
   }
 
   /// See Presentation::sources.
@@ -392,20 +399,20 @@ class ConfigReader {
       data.files.test = find_files(values, "test");
       for (const std::string& file : find_files(values, "hierarchy")) data.files.hierarchy = file;
     }
-    for (const DataConfig& other : config_.data)
-      if (other.name == data.name)
-        problems_.add(section.where,
-                      fmt::format("found a second data set named '{}', expected each name once", data.name));
+    if (!data_names_.insert(data.name).second)
+      problems_.add(section.where, fmt::format("found a second data set named '{}', expected each name once",
+                                               shown(data.name)));
     config_.data.push_back(std::move(data));
   }
 
   std::vector<std::string> find_files(const Values& values, const char* key) {
     std::vector<std::string> found;
-    for (const std::string& given : values.list(key)) {
+    for (const auto& [given, offset] : list_parts(values.text(key))) {
+      const Location where = values.where(key, offset);
       try {
-        found.push_back(find_data_file(given, folder_).string());
+        found.push_back(find_data_file(given, ini_.folder_of(where)).string());
       } catch (const Error& error) {
-        problems_.add(values.where(key), fmt::format("{}: {}", key, error.what()));
+        problems_.add(where, fmt::format("{}: {}", key, error.what()));
       }
     }
     return found;
@@ -434,13 +441,21 @@ class ConfigReader {
   }
 
   const Ini& ini_;
-  const std::filesystem::path& folder_;
   Problems& problems_;
   ExperimentConfig config_{};
+  std::set<std::string> data_names_;
   double tol_ = 0, time_limit_ = 0;  // what a solver's section may override
   std::int64_t max_iterations_ = 0;
   bool seen_data_ = false, seen_solver_ = false;
 };
+
+ExperimentConfig read_config(Ini& ini, const std::vector<std::string>& overrides, Problems& problems) {
+  for (const std::string& assignment : overrides) apply_override(ini, assignment, problems);
+  ExperimentConfig config = ConfigReader(ini, problems).read();
+  problems.throw_if_any(ini.source);
+  for (std::size_t i = 1; i < ini.files.size(); ++i) config.includes.push_back(ini.files[i].name);
+  return config;
+}
 
 }  // namespace
 
@@ -562,11 +577,11 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "sampling_budget",
               .type = OptionType::kReal,
               .default_value = "0.02",
-              .help =
-                  "share of the clock's time that evaluating iterates off the clock may take; 1000 and more: "
-                  "every sample is evaluated in full",
+              .help = "share of the clock's time that evaluating iterates off the clock may take; between, a "
+                      "trace has the "
+                      "solver's own audited loss; 1e6: no limit",
               .min = 0,
-              .max = 1e6},
+              .max = kNoSamplingBudget},
              {.name = "warm_up",
               .type = OptionType::kReal,
               .default_value = "0.2",
@@ -712,14 +727,14 @@ ExperimentConfig parse_config(std::string_view text, const std::string& source,
                               const std::vector<std::string>& overrides) {
   Problems problems;
   Ini ini = parse_ini(text, source, problems);
-  for (const std::string& assignment : overrides) apply_override(ini, assignment, problems);
-  ExperimentConfig config = ConfigReader(ini, folder, problems).read();
-  problems.throw_if_any(source);
-  return config;
+  read_includes(ini, folder, problems);
+  return read_config(ini, overrides, problems);
 }
 
 ExperimentConfig load_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-  return parse_config(read_text(file), file.string(), file.parent_path(), overrides);
+  Problems problems;
+  Ini ini = read_ini(file, problems);
+  return read_config(ini, overrides, problems);
 }
 
 Presentation load_presentation(const std::filesystem::path& config_file) {
@@ -729,8 +744,8 @@ Presentation load_presentation(const std::filesystem::path& config_file) {
     defaults.targets = Values(config_sections().front(), nullptr, "", problems).reals("targets");
     return defaults;
   }
-  const Ini ini = parse_ini(read_text(config_file), config_file.string(), problems);
-  Presentation presentation = ConfigReader(ini, config_file.parent_path(), problems).read_presentation();
+  const Ini ini = read_ini(config_file, problems);
+  Presentation presentation = ConfigReader(ini, problems).read_presentation();
   problems.throw_if_any(config_file.string());
   return presentation;
 }
@@ -739,6 +754,8 @@ std::string ExperimentConfig::to_ini() const {
   std::string out = "[experiment]\n";
   const auto line = [&](std::string_view key, const auto& value) {
     out += fmt::format("{} = {}\n", key, value);
+    // A backslash at the end would join the next line: another one, and an empty line to join.
+    if (out.ends_with("\\\n")) out.insert(out.size() - 1, "\\\n");
   };
   line("name", name);
   line("title", title);

@@ -1,6 +1,7 @@
 #pragma once
 /// The typed config of an experiment: a grid of data sets x lambdas x solvers x repetitions, read from an INI
-/// file and --set overrides. Everything that is wrong is reported at once, each with its line.
+/// file, what it includes, and --set overrides. Everything that is wrong is reported at once, each with its
+/// line and column.
 
 #include <cstdint>
 #include <filesystem>
@@ -27,6 +28,9 @@ struct ConfigSectionInfo {
 };
 /// In the order in which they are documented.
 const std::vector<ConfigSectionInfo>& config_sections();
+
+/// A share of the clock so large that every sample is evaluated in full.
+inline constexpr double kNoSamplingBudget = 1e6;
 
 /// The options that `train`, `certify` and `predict` share with [experiment]: lambda, mu, tol,
 /// max_iterations, time_limit, threads, backend, seed.
@@ -74,7 +78,7 @@ struct ExperimentConfig {
   int repetitions;
   std::uint64_t seed;  ///< repetition r runs with seed + r - 1
   bool sample_kkt;
-  double sampling_budget;  ///< see MonitorOptions
+  double sampling_budget;  ///< see MonitorOptions; kNoSamplingBudget and above: no limit
   double warm_up;          ///< seconds of inference before the clock starts
   double stop_at;          ///< relative difference to f* at which a run stops; 0: it does not
   double wall_limit;       ///< seconds of a run's process; NaN: 60 + 3 * time_limit; 0: no limit
@@ -90,8 +94,9 @@ struct ExperimentConfig {
   std::vector<SolverConfig> solvers;
   PlotConfig plot;
   PaperConfig paper;
+  std::vector<std::string> includes;  ///< files that were included, in the order of reading
 
-  /// An INI text that reads back to the same config, every default written out.
+  /// An INI text that reads back to the same config, every default written out and without includes.
   std::string to_ini() const;
 };
 
@@ -107,8 +112,9 @@ struct Presentation {
 /// From OUT/config.ini; the defaults where there is none. Throws Error (kUsage) where its values are wrong.
 Presentation load_presentation(const std::filesystem::path& config_file);
 
-/// `source` names the text in messages, relative data files are also looked for below `folder`. Throws Error
-/// (kUsage) with all problems: "file:line: [section] key: found X, expected Y".
+/// `source` names the text in messages; what it includes is read from `folder`, and relative data files are
+/// also looked for there (those of an included file in its own folder). An empty folder: no includes, no file
+/// is read. Throws Error (kUsage) with all problems: "file:line:column: [section] key: found X, expected Y".
 ExperimentConfig parse_config(std::string_view text, const std::string& source,
                               const std::filesystem::path& folder,
                               const std::vector<std::string>& overrides = {});

@@ -99,35 +99,77 @@ junk
   EXPECT_THAT(
       error,
       HasSubstr(
-          "c.ini:3: found key 'lamda' in [experiment] (did you mean 'lambda'?), expected one of name, "));
+          "c.ini:3:1: found key 'lamda' in [experiment] (did you mean 'lambda'?), expected one of name, "));
   EXPECT_THAT(error,
-              HasSubstr("c.ini:4: [experiment] lambda: found '-2', expected a finite real, 0 < lambda\n"));
-  EXPECT_THAT(error,
-              HasSubstr("c.ini:4: [experiment] lambda: found 'nan', expected a finite real, 0 < lambda\n"));
+              HasSubstr("c.ini:4:13: [experiment] lambda: found '-2', expected a finite real, 0 < lambda\n"));
+  EXPECT_THAT(
+      error, HasSubstr("c.ini:4:17: [experiment] lambda: found 'nan', expected a finite real, 0 < lambda\n"));
   EXPECT_THAT(
       error,
-      HasSubstr("c.ini:5: [experiment] backend: found 'openmpi', expected one of openmp, tbb (did you mean "
-                "'openmp'?)\n"));
-  EXPECT_THAT(error, HasSubstr("c.ini:6: [experiment] threads: found 'two', expected an integer, "));
+      HasSubstr(
+          "c.ini:5:11: [experiment] backend: found 'openmpi', expected one of openmp, tbb (did you mean "
+          "'openmp'?)\n"));
+  EXPECT_THAT(error, HasSubstr("c.ini:6:11: [experiment] threads: found 'two', expected an integer, "));
   EXPECT_THAT(
       error,
-      HasSubstr("c.ini:7: found section [dta], expected [experiment], [data], [data.NAME], [solver.LABEL], "
+      HasSubstr("c.ini:7:2: found section [dta], expected [experiment], [data], [data.NAME], [solver.LABEL], "
                 "[plot] or [paper] (did you mean 'data'?)\n"));
-  EXPECT_THAT(error,
-              HasSubstr("c.ini:9: [data] format: found 'ocrr' (did you mean 'ocr'?), expected one of ocr, "));
   EXPECT_THAT(
       error,
-      HasSubstr("c.ini:10: [solver.prox-qm] label without a key 'solver': found 'prox-qm' (did you mean "
+      HasSubstr("c.ini:9:10: [data] format: found 'ocrr' (did you mean 'ocr'?), expected one of ocr, "));
+  EXPECT_THAT(
+      error,
+      HasSubstr("c.ini:10:2: [solver.prox-qm] label without a key 'solver': found 'prox-qm' (did you mean "
                 "'prox-qn'?), expected one of "));
   EXPECT_THAT(
       error,
       HasSubstr(
-          "c.ini:12: found key 'memry' in [solver.prox-qn] (did you mean 'memory'?), expected one of "));
+          "c.ini:12:1: found key 'memry' in [solver.prox-qn] (did you mean 'memory'?), expected one of "));
   EXPECT_THAT(error,
-              HasSubstr("c.ini:13: [solver.prox-qn] memory: found '0', expected an integer, 1 <= memory"));
-  EXPECT_THAT(error, HasSubstr("c.ini:14: found 'junk', expected [section] or key = value"));
+              HasSubstr("c.ini:13:10: [solver.prox-qn] memory: found '0', expected an integer, 1 <= memory"));
+  EXPECT_THAT(error, HasSubstr("c.ini:14:1: found 'junk', expected [section] or key = value"));
   EXPECT_THAT(error,
               HasSubstr("--set plot.floor=0: [plot] floor: found '0', expected a finite real, 0 < floor"));
+}
+
+TEST(Config, AnIncludedFileIsNamedInItsErrorsAndOverriddenByTheFileAndBySet) {
+  const TestFolder folder;
+  folder.write("common/base.ini", "[experiment]\nlambda = 3\ntol = 1e-3\n[solver.prox-qn]\nmemry = 4\n");
+  const auto file = folder.write(
+      "main.ini",
+      "include = common/base.ini\n[experiment]\nname = x\nlambda = 4\n[data]\nformat = synthetic-ocr\n");
+  const std::string base = (folder / "common/base.ini").string();
+  try {
+    load_config(file, {"experiment.mu=-1"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::StartsWith(file.string() + ": 2 errors\n" + base +
+                                                  ":5:1: found key 'memry' in [solver.prox-qn] (did you mean "
+                                                  "'memory'?), expected one of "));
+    EXPECT_THAT(error.what(), HasSubstr("\n--set experiment.mu=-1: [experiment] mu: found '-1', expected "));
+  }
+  folder.write("common/base.ini", "[experiment]\nlambda = 3\ntol = 1e-3\n[solver.prox-qn]\nmemory = 4\n");
+  const ExperimentConfig config = load_config(file, {"solver.prox-qn.memory=6"});
+  EXPECT_THAT(config.lambdas, ElementsAre(4));
+  EXPECT_EQ(config.solvers[0].tol, 1e-3);
+  EXPECT_EQ(config.solvers[0].options.integer("memory"), 6);
+  EXPECT_THAT(config.includes, ElementsAre(base));
+  EXPECT_EQ(parse_config(config.to_ini(), "again.ini", "").to_ini(), config.to_ini());
+}
+
+TEST(Config, DataFilesAreLookedForBesideTheFileThatNamesThem) {
+  const TestFolder folder;
+  folder.write("common/train.txt", "");
+  folder.write("test.txt", "");
+  folder.write("common/base.ini", "[data]\nformat = crfsuite\ntrain = train.txt\n");
+  const auto file = folder.write("main.ini",
+                                 "include = common/base.ini\n[experiment]\nname = x\nlambda = "
+                                 "4\n[data]\ntest = test.txt\n[solver.prox-qn]\n");
+  const ExperimentConfig config = load_config(file);
+  EXPECT_THAT(config.data[0].files.train, ElementsAre((folder / "common/train.txt").string()));
+  EXPECT_THAT(config.data[0].files.test, ElementsAre((folder / "test.txt").string()));
+  EXPECT_THAT(load_config(file, {"data.train=test.txt"}).data[0].files.train,
+              ElementsAre((folder / "test.txt").string()));
 }
 
 TEST(Config, PlotsChooseAxesAndQuantities) {
@@ -175,7 +217,7 @@ TEST(Config, ThePapersNumbersMustMatchLambdas) {
               HasSubstr("[paper] nnz: found 1 values, expected 2: one for each of lambda"));
   EXPECT_THAT(error_of(text, {"paper.accuracy=0.5, 1.5"}), HasSubstr("found '1.5', expected a finite real"));
   EXPECT_THAT(error_of(text, {"experiment.lambda=100"}),
-              HasSubstr("c.ini:21: [paper] lambda: found 50, expected one of [experiment] lambda = 100"));
+              HasSubstr("c.ini:21:10: [paper] lambda: found 50, expected one of [experiment] lambda = 100"));
   EXPECT_THAT(error_of(kGood, {"paper.nnz=3"}), HasSubstr("[paper] has no key 'item'"));
 }
 
@@ -195,23 +237,23 @@ TEST(Config, SaysWhatIsMissing) {
   EXPECT_THAT(error_of(""), HasSubstr("no section [experiment]"));
   EXPECT_THAT(error_of(""), HasSubstr("no data, expected [data] or [data.NAME]"));
   EXPECT_THAT(error_of(""), HasSubstr("no solver, expected [solver.LABEL]"));
-  EXPECT_THAT(error_of("[experiment]\nname = x\n"), HasSubstr("c.ini:1: [experiment] has no key 'lambda'"));
+  EXPECT_THAT(error_of("[experiment]\nname = x\n"), HasSubstr("c.ini:1:2: [experiment] has no key 'lambda'"));
   EXPECT_THAT(error_of("[data]\nformat = ocr\n"),
-              HasSubstr("c.ini:1: [data] has no training file, expected train = FILE"));
+              HasSubstr("c.ini:1:2: [data] has no training file, expected train = FILE"));
   EXPECT_THAT(error_of("[data]\nformat = ocr\ntrain = no.data\n"),
-              HasSubstr("c.ini:3: train: no file 'no.data'; looked at"));
+              HasSubstr("c.ini:3:9: train: no file 'no.data'; looked at"));
   EXPECT_THAT(error_of("[data]\nformat = synthetic-ocr\ntrain = x\n"),
-              HasSubstr("c.ini:3: [data] train: found 'x', expected no file"));
+              HasSubstr("c.ini:3:9: [data] train: found 'x', expected no file"));
 }
 
 TEST(Config, RefusesNamesThatAreNoFileNamesAndRepeatedValues) {
-  EXPECT_THAT(error_of("[solver.a/b]\n"), HasSubstr("c.ini:1: found name 'a/b', expected letters"));
+  EXPECT_THAT(error_of("[solver.a/b]\n"), HasSubstr("c.ini:1:2: found name 'a/b', expected letters"));
   EXPECT_THAT(error_of("[experiment]\nname = ../x\nlambda = 1, 1.0\n"),
               HasSubstr("found '1.0' again, expected each value once"));
   EXPECT_THAT(error_of("[experiment]\nname = ../x\nlambda = 1\n"),
-              HasSubstr("c.ini:2: [experiment] name: found '../x'"));
+              HasSubstr("c.ini:2:8: [experiment] name: found '../x'"));
   EXPECT_THAT(error_of("[data]\nformat = synthetic-ocr\n[data.synthetic-ocr]\nformat = synthetic-ocr\n"),
-              HasSubstr("c.ini:3: found a second data set named 'synthetic-ocr'"));
+              HasSubstr("c.ini:3:2: found a second data set named 'synthetic-ocr'"));
 }
 
 TEST(Config, AMissingFileIsBadUsage) {
@@ -261,7 +303,7 @@ TEST(Config, TheConfigsOfTheProjectAreGood) {
     SCOPED_TRACE(entry.path());
     const TestFolder data;
     Problems none;
-    make_data_files(parse_ini(read_text(entry.path()), entry.path(), none), data);
+    make_data_files(read_ini(entry.path(), none), data);
     setenv("PROXBENCH_DATA", data.path().c_str(), 1);
     const ExperimentConfig config = load_config(entry.path());
     EXPECT_FALSE(plan_runs(config).empty());

@@ -204,7 +204,6 @@ void Suite::require_optimal(const Problem& problem, const Outcome& outcome) cons
 std::string Suite::starts_once() {
   return on_all([](const Problem&, const Outcome& outcome) {
     const std::vector<Sample>& trace = outcome.trace;
-    if (trace.front().iteration != 0) throw failure("monitor.step() was called before monitor.start()");
     for (std::size_t i = 1; i < trace.size(); ++i) {
       if (trace[i].iteration == 0) throw failure("monitor.start() was called twice");
       if (trace[i].iteration != trace[i - 1].iteration + 1)

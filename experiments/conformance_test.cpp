@@ -168,7 +168,7 @@ TEST(Conformance, PassesWithoutAFault) {
 }
 
 TEST(Conformance, CountsStarts) {
-  expect_failure(Fault::kNeverStarts, "starts", "before monitor.start()");
+  expect_failure(Fault::kNeverStarts, "starts", "did not call start() of its monitor");
   expect_failure(Fault::kStartsTwice, "starts", "monitor.start() was called twice");
 }
 

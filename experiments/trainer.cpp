@@ -19,6 +19,28 @@ std::uint64_t peak_rss_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+/// Inference and full gradients at w for that many wall seconds; returns those that passed.
+double warm_up(Objective& objective, const SparseVector& w, double seconds,
+               const std::atomic<bool>* interrupt) {
+  const double began = wall_seconds();
+  double passed = 0.0;
+  while (passed < seconds && !(interrupt != nullptr && interrupt->load())) {
+    certify(objective, w);
+    passed = wall_seconds() - began;
+  }
+  return passed;
+}
+
+MonitorOptions monitor_options(const RunSettings& settings) {
+  MonitorOptions options;
+  if (settings.time_limit > 0) options.time_limit = settings.time_limit;
+  if (settings.max_iterations > 0) options.max_iterations = settings.max_iterations;
+  options.sample_kkt = settings.sample_kkt;
+  options.sampling_budget = settings.sampling_budget;
+  options.objective_target = settings.objective_target;
+  return options;
+}
+
 double ratio_to_start(double kkt, double kkt_at_zero) {
   return kkt == 0.0 ? 0.0 : kkt / kkt_at_zero;
 }
@@ -56,6 +78,7 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
 }
 
 RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks) {
+  const double began = wall_seconds();
   const std::unique_ptr<Solver> solver = solver_registry().find(settings.solver).make(settings.options);
   // Certified where it was trained: kkt over the features kept is kkt over all.
   const LoadedData::Reduced* reduced = settings.drop_features ? &data.reduced(settings.lambda) : nullptr;
@@ -70,13 +93,12 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   RunOutcome outcome;
   outcome.kkt_at_zero = certify(evaluator, start).kkt;
 
-  MonitorOptions limits;
-  if (settings.time_limit > 0) limits.time_limit = settings.time_limit;
-  if (settings.max_iterations > 0) limits.max_iterations = settings.max_iterations;
-  limits.sample_kkt = settings.sample_kkt;
-  Monitor monitor(evaluator, objective, limits, reduced ? data.test_set(*reduced) : data.test_set());
+  Monitor monitor(evaluator, objective, monitor_options(settings),
+                  reduced ? data.test_set(*reduced) : data.test_set());
   monitor.on_sample = hooks.on_sample;
   monitor.interrupt = hooks.interrupt;
+  outcome.setup_seconds = wall_seconds() - began;
+  outcome.warm_up_seconds = warm_up(evaluator, start, settings.warm_up, hooks.interrupt);
 
   SolveResult result =
       solver->solve({objective, monitor, start, settings.tol, outcome.kkt_at_zero, settings.seed});
@@ -101,6 +123,13 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   summary["passes"] = objective.passes();
   summary["seconds"] = monitor.seconds();
   summary["cpu_seconds"] = monitor.cpu_seconds();
+  summary["setup_seconds"] = outcome.setup_seconds;
+  summary["warm_up_seconds"] = outcome.warm_up_seconds;
+  summary["sampling_seconds"] = monitor.sampling_seconds();
+  const Audits& audits = monitor.audits();
+  summary["audits"] = audits.count;
+  summary["audit_max_difference"] = nullptr;
+  if (audits.count > 0) summary["audit_max_difference"] = audits.largest;
   summary["tol"] = settings.tol;
   summary["seed"] = settings.seed;
   summary["options"] = options_json(settings.options);

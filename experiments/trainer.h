@@ -29,6 +29,11 @@ struct RunSettings {
   std::int64_t max_iterations = 0;  ///< 0: no limit
   std::uint64_t seed = 1;
   bool sample_kkt = false;
+  double sampling_budget = MonitorOptions{}.sampling_budget;  ///< share of the clock; infinity: no limit
+  double objective_target = -std::numeric_limits<double>::infinity();  ///< stop where F <= this
+  /// Wall seconds of inference and full gradients at w = 0 before the run, so that threads exist and caches
+  /// and the processor's frequency are warm. Off the clock.
+  double warm_up = 0.0;
   bool drop_features = true;  ///< those that can never enter (core/reduction.h); off: for comparison
 };
 
@@ -45,6 +50,9 @@ struct RunOutcome {
   Certificate certificate;  ///< of w, from an objective that the solver never saw
   double kkt_at_zero = 0.0;
   double relative_kkt = 0.0;  ///< kkt / kkt_at_zero; 0 where both are
+  /// Wall seconds before the solver was called, off the clock: feature reduction, buffers and kkt at w = 0;
+  /// and those of RunSettings::warm_up.
+  double setup_seconds = 0.0, warm_up_seconds = 0.0;
   nlohmann::ordered_json summary;
 };
 
@@ -96,7 +104,11 @@ class LoadedData {
 };
 
 /// Runs the solver from w = 0 and certifies where it ended. Throws Error where the solver is unknown or
-/// fails.
+/// fails, or where a loss that it gave is not that at its iterate (core/monitor.h).
+///
+/// The summary has the keys of certificate_summary(), those of the run, and of what was off the clock:
+/// setup_seconds, warm_up_seconds, sampling_seconds (in the monitor), audits (losses of the solver that were
+/// checked) and audit_max_difference (their largest relative difference, null without audits).
 RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks = {});
 
 /// What certify() says, under the keys of DESIGN section 5; what only a run knows is null.

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "core/random.h"
@@ -88,6 +91,74 @@ TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Oracles, Dropping, testing::Values("chain", "tree"));
+
+RunSettings settings_of(const std::string& solver) {
+  RunSettings settings{
+      .solver = solver, .options = Options(solver_registry().find(solver).options), .lambda = 0.5};
+  settings.max_iterations = 40;
+  return settings;
+}
+
+std::int64_t samples_with_accuracy(const RunOutcome& outcome) {
+  return std::count_if(outcome.trace.begin(), outcome.trace.end(),
+                       [](const Sample& sample) { return !std::isnan(sample.test_accuracy); });
+}
+
+TEST(Train, TellsWhatSamplingCostAndWhatItsAuditsFound) {
+  const LoadedData data(make_data("chain", 1), Parallel(1));
+  RunSettings settings = settings_of("owl-qn");
+  settings.sampling_budget = 0.0;
+  const RunOutcome light = train(data, settings);
+  EXPECT_EQ(samples_with_accuracy(light), 2) << "the start and the end";
+  EXPECT_EQ(light.summary["audits"], 1);
+  EXPECT_LE(light.summary["audit_max_difference"].get<double>(), 1e-12);
+  EXPECT_GT(light.summary["sampling_seconds"].get<double>(), 0.0);
+
+  settings.sampling_budget = std::numeric_limits<double>::infinity();
+  const RunOutcome full = train(data, settings);
+  EXPECT_EQ(samples_with_accuracy(full), static_cast<std::int64_t>(full.trace.size()));
+  EXPECT_EQ(full.summary["audits"], full.trace.size() - 1);
+  EXPECT_EQ(full.w.index, light.w.index);
+  EXPECT_EQ(full.w.value, light.w.value);
+
+  // A solver that gives no loss has nothing to audit.
+  const RunOutcome sgd = train(data, settings_of("sgd"));
+  EXPECT_EQ(sgd.summary["audits"], 0);
+  EXPECT_TRUE(sgd.summary["audit_max_difference"].is_null());
+}
+
+TEST(Train, StopsAtTheTarget) {
+  const LoadedData data(make_data("tree", 1), Parallel(1));
+  RunSettings settings = settings_of("prox-qn");
+  const double best = train(data, settings).certificate.objective;
+  settings.objective_target = 1.05 * best;
+  const RunOutcome outcome = train(data, settings);
+  EXPECT_EQ(outcome.status, Status::kTargetReached);
+  EXPECT_EQ(outcome.summary["status"], "target-reached");
+  EXPECT_LE(outcome.certificate.objective, 1.05 * best);
+  EXPECT_GT(outcome.certificate.objective, 1.0001 * best) << "not long after";
+}
+
+TEST(Train, WarmsUpForAsLongAsAskedOffTheClock) {
+  const LoadedData data(make_data("chain", 1), Parallel(1));
+  RunSettings settings = settings_of("prox-qn");
+  const RunOutcome cold = train(data, settings);
+  EXPECT_EQ(cold.warm_up_seconds, 0.0);
+  EXPECT_EQ(cold.summary["warm_up_seconds"], 0.0);
+  EXPECT_GT(cold.setup_seconds, 0.0);
+  EXPECT_EQ(cold.summary["setup_seconds"], cold.setup_seconds);
+
+  settings.warm_up = 0.002;
+  const RunOutcome warm = train(data, settings);
+  EXPECT_GE(warm.warm_up_seconds, settings.warm_up);
+  EXPECT_EQ(warm.summary["warm_up_seconds"], warm.warm_up_seconds);
+  EXPECT_EQ(warm.summary["passes"], cold.summary["passes"]) << "the solver's passes alone";
+  EXPECT_EQ(warm.w.value, cold.w.value);
+
+  const std::atomic<bool> interrupt{true};
+  settings.warm_up = 1e6;
+  EXPECT_EQ(train(data, settings, {.on_sample = {}, .interrupt = &interrupt}).status, Status::kInterrupted);
+}
 
 }  // namespace
 }  // namespace proxbench

@@ -6,10 +6,12 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <new>
 
 #include "core/error.h"
 #include "core/monitor.h"
+#include "experiments/config.h"
 #include "experiments/files.h"
 #include "experiments/model.h"
 #include "experiments/results.h"
@@ -51,6 +53,10 @@ RunSettings settings_of(const Job& job) {
   settings.max_iterations = job.max_iterations;
   settings.seed = job.seed;
   settings.sample_kkt = job.sample_kkt;
+  settings.sampling_budget =
+      job.sampling_budget < kNoSamplingBudget ? job.sampling_budget : std::numeric_limits<double>::infinity();
+  if (job.objective_target) settings.objective_target = *job.objective_target;
+  settings.warm_up = job.warm_up;
   return settings;
 }
 

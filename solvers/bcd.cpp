@@ -192,9 +192,9 @@ class Bcd final : public Solver {
     bool stuck = false;
     for (bool first_epoch = true;; first_epoch = false) {
       objective.scores(result.w, scores_);  // afresh, so that rounding does not add up
-      value_ =
-          objective.infer({scores_}, &residual) + objective.l1(result.w.value) + objective.l2(result.w.value);
-      if (!std::isfinite(value_)) return done(Status::kDiverged);
+      loss_ = objective.infer({scores_}, &residual);
+      const double value = loss_ + objective.l1(result.w.value) + objective.l2(result.w.value);
+      if (!std::isfinite(value)) return done(Status::kDiverged);
       Objective::Selection selection;
       objective.select_gradient(residual, result.w,
                                 settings_.epochs.shrinking ? settings_.epochs.margin * lambda_ : -1.0,
@@ -202,8 +202,8 @@ class Bcd final : public Solver {
       if (!std::isfinite(selection.kkt_max)) return done(Status::kDiverged);
       if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
       // Where an epoch ended for want of progress, and neither F nor kkt came down: rounding.
-      if (stuck && !(value_ < lowest) && !(selection.kkt_max < lowest_kkt)) return done(Status::kStalled);
-      lowest = std::min(lowest, value_);
+      if (stuck && !(value < lowest) && !(selection.kkt_max < lowest_kkt)) return done(Status::kStalled);
+      lowest = std::min(lowest, value);
       lowest_kkt = std::min(lowest_kkt, selection.kkt_max);
       epoch_target = first_epoch ? settings_.epochs.tol * selection.kkt_l1
                                  : std::min(epoch_target, selection.kkt_l1) * settings_.epochs.factor;
@@ -217,8 +217,8 @@ class Bcd final : public Solver {
         collect(result.w);
         if (!cycle.go_on) return done(problem.monitor.stop_status());
         if (settings_.epochs.shrinking) slack = cycle.largest / static_cast<double>(objective.instances());
-        // F as it is known within an epoch adds up the rounding of every block and may sink by it for ever:
-        // the subgradients alone tell here, and F, formed afresh, at the epoch's end.
+        // The loss as it is known within an epoch adds up the rounding of every block and may sink by it for
+        // ever: the subgradients alone tell here, and F, formed afresh, at the epoch's end.
         stuck = !cycle.moved || guard.stalled(kInfinity, cycle.largest);
         epoch = !stuck && cycle.largest > problem.kkt_target() &&
                 !(settings_.epochs.shrinking && cycle.measure <= epoch_target);
@@ -259,7 +259,7 @@ class Bcd final : public Solver {
             collect(w);
             return w;
           },
-          index_.size());
+          index_.size(), loss_);
     }
     std::size_t kept = 0;
     for (std::size_t i = 0; i < index_.size(); ++i)
@@ -328,12 +328,14 @@ class Bcd final : public Solver {
         carriers.add_direction(static_cast<Index>(c % outputs_), d_[i]);
     }
     const double before = loss + penalty(block, 0.0);
+    double trial_loss = loss;
     const ArmijoResult step = armijo(before, slope, 1.0, settings_.line_search, [&](double alpha) {
-      return carriers.infer(objective, alpha) + penalty(block, alpha);
+      trial_loss = carriers.infer(objective, alpha);
+      return trial_loss + penalty(block, alpha);
     });
     if (!step.accepted) return;
     cycle.moved = true;
-    value_ += step.value - before;
+    loss_ += trial_loss - loss;
     for (std::size_t i = 0; i < n; ++i) {
       const double change = step.alpha * d_[i];
       if (change == 0.0) continue;
@@ -350,7 +352,6 @@ class Bcd final : public Solver {
   void visit_unused(const Block& block, Cycle& cycle) {
     for (std::size_t i = block.begin; i < block.end; ++i) {
       cycle.moved |= w_[i] != 0.0;
-      value_ -= lambda_ * std::abs(w_[i]) + 0.5 * mu_ * w_[i] * w_[i];
       w_[i] = 0.0;
     }
   }
@@ -446,7 +447,8 @@ class Bcd final : public Solver {
 
   Settings settings_;
   Random random_{0};
-  double lambda_ = 0.0, mu_ = 0.0, value_ = 0.0;
+  double lambda_ = 0.0, mu_ = 0.0;
+  double loss_ = 0.0;  ///< of all instances, at w
   Index outputs_ = 0;
   Coord unary_ = 0;
   Scores scores_;                   ///< of all instances, at w

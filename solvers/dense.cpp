@@ -99,7 +99,8 @@ Point::Point(const Objective& objective, const SparseVector& start)
 void Point::evaluate(Objective& objective, bool with_residual) {
   nonzeros = SparseVector::from_dense(w);
   objective.scores(nonzeros, scores);
-  smooth = objective.infer({scores}, with_residual ? &residual : nullptr) + objective.l2(nonzeros.value);
+  loss = objective.infer({scores}, with_residual ? &residual : nullptr);
+  smooth = loss + objective.l2(nonzeros.value);
   l1 = objective.l1(nonzeros.value);
 }
 
@@ -121,7 +122,7 @@ double Run::kkt(const Point& at, std::span<const double> gradient) const {
 }
 
 bool Run::step(const Point& now, double kkt) {
-  const bool go_on = problem_.monitor.step(++iterations_, now.nonzeros, now.w.size());
+  const bool go_on = problem_.monitor.step(++iterations_, now.nonzeros, now.w.size(), now.loss);
   if (kkt <= problem_.kkt_target())
     status_ = Status::kConverged;
   else if (!go_on)

@@ -52,6 +52,7 @@ struct Point {
   SparseVector nonzeros;  ///< of w, as of the last evaluate()
   Scores scores;
   Residual residual;
+  double loss = 0.0;    ///< l(w)
   double smooth = 0.0;  ///< l(w) + (mu/2)*||w||^2
   double l1 = 0.0;      ///< lambda*||w||_1
 };

@@ -98,7 +98,7 @@ class Callbacks {
     result_.w = at_.nonzeros;
     result_.iterations = iteration;
     const double kkt = dense::kkt(objective.parallel(), x, g, objective.lambda());
-    const bool go_on = problem_.monitor.step(iteration, result_.w, x.size());
+    const bool go_on = problem_.monitor.step(iteration, result_.w, x.size(), at_.loss);
     if (kkt <= problem_.kkt_target())
       end(Status::kConverged);
     else if (!go_on)

@@ -48,12 +48,19 @@ class ProxQn final : public Solver {
     Residual residual = objective.make_residual();
     SolveResult result;
     result.w = problem.start;
+    selected_ = false;
 
     problem.monitor.start(problem.start);
     objective.scores(problem.start, scores);
-    double value = objective.infer({scores}, &residual) + objective.l1(problem.start.value) +
-                   objective.l2(problem.start.value);
+    double loss = objective.infer({scores}, &residual);
+    double value = loss + objective.l1(problem.start.value) + objective.l2(problem.start.value);
     result.w = problem.start;
+    // w's nonzeros are gathered where a sample wants them, off the clock.
+    const auto ends = [&](std::int64_t iteration) {
+      result.iterations = iteration;
+      return !problem.monitor.step(
+          iteration, [&] { return collect(result.w); }, index_.size(), loss);
+    };
 
     double epoch_target = 0.0, first_measure = 0.0, largest = 0.0;
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -95,6 +102,7 @@ class ProxQn final : public Solver {
         index_.swap(selection_.index);
         w_.swap(selection_.weight);
         g_.swap(selection_.gradient);
+        selected_ = true;
         largest = selection_.kkt_max;
         measure = selection_.kkt_l1;
         if (first_measure == 0.0) {
@@ -113,14 +121,15 @@ class ProxQn final : public Solver {
       // With curvature known the first trial is mostly taken, so its residual comes with it. Without, gamma
       // is a guess that may be off by many halvings: then forward messages alone.
       const bool guess = lbfgs_.pairs() == 0;
-      const ArmijoResult step = slope < 0.0
-                                    ? armijo(value, slope, 1.0, settings_.line_search,
-                                             [&](double alpha) {
-                                               return objective.infer({scores, &direction_scores, alpha},
-                                                                      guess ? nullptr : &residual) +
-                                                      penalty(objective, alpha);
-                                             })
-                                    : ArmijoResult{};
+      double trial_loss = 0.0;
+      const ArmijoResult step = slope < 0.0 ? armijo(value, slope, 1.0, settings_.line_search,
+                                                     [&](double alpha) {
+                                                       trial_loss =
+                                                           objective.infer({scores, &direction_scores, alpha},
+                                                                           guess ? nullptr : &residual);
+                                                       return trial_loss + penalty(objective, alpha);
+                                                     })
+                                            : ArmijoResult{};
       // Within rounding of F a step may still bring the subgradient down: only where neither falls is it
       // over.
       if (step.accepted && step.value < lowest) {
@@ -134,12 +143,11 @@ class ProxQn final : public Solver {
         stagnant = 0;
         // The residual must be that of w: the trials may have left another one behind.
         objective.infer({scores}, &residual);
-        result.iterations = iteration;
-        if (!problem.monitor.step(iteration, collect(result.w), index_.size()))
-          return finish(result, problem.monitor.stop_status());
+        if (ends(iteration)) return finish(result, problem.monitor.stop_status());
         continue;
       }
       value = step.value;
+      loss = trial_loss;
       objective.advance(scores, step.alpha, direction_scores);
       if (guess) objective.infer({scores}, &residual);
       for (std::size_t j = 0; j < index_.size(); ++j) {
@@ -155,15 +163,13 @@ class ProxQn final : public Solver {
       for (std::size_t j = 0; j < index_.size(); ++j) g_[j] = g_new_[j] - g_[j];
       lbfgs_.update(d_, g_);
       g_.swap(g_new_);
-      result.iterations = iteration;
-      if (!problem.monitor.step(iteration, collect(result.w), index_.size()))
-        return finish(result, problem.monitor.stop_status());
+      if (ends(iteration)) return finish(result, problem.monitor.stop_status());
     }
   }
 
  private:
   SolveResult finish(SolveResult& result, Status status) {
-    if (!index_.empty()) collect(result.w);
+    collect(result.w);
     result.status = status;
     result.working_set = index_.size();
     return std::move(result);
@@ -193,9 +199,9 @@ class ProxQn final : public Solver {
     return curvature > 0.0 && std::isfinite(curvature) ? curvature : 1.0;
   }
 
-  /// The nonzeros of w; all of them lie in the working set.
+  /// The nonzeros of w; all of them lie in the working set once there is one.
   const SparseVector& collect(SparseVector& w) const {
-    if (index_.empty()) return w;
+    if (!selected_) return w;
     w.clear();
     for (std::size_t j = 0; j < index_.size(); ++j)
       if (w_[j] != 0.0) w.push_back(index_[j], w_[j]);
@@ -295,6 +301,7 @@ class ProxQn final : public Solver {
   Random random_{0};
   double lambda_ = 0.0;
   Objective::Selection selection_;
+  bool selected_ = false;     ///< whether there is a working set yet
   std::vector<Coord> index_;  ///< the working set A, ascending; all below are aligned with it
   std::vector<double> w_, g_, g_new_, d_, diagonal_, trial_;
   std::vector<std::uint32_t> order_, kept_;

@@ -9,8 +9,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -99,6 +97,74 @@ TEST_P(ExactSolver, EndsByItselfWhereTheTargetIsOutOfReach) {
   EXPECT_TRUE(r.result.status == Status::kStalled || r.certificate.kkt == 0.0)
       << status_name(r.result.status);
   EXPECT_LE(r.certificate.kkt, 1e-5 * kkt_at_zero(problem));
+}
+
+/// Solvers that hand over the loss at every iterate; the trace says which they are.
+bool gives_losses(const std::string& solver) {
+  const Problem problem(test::problem_specs()[3]);
+  return run(solver, problem, {.monitor = {.max_iterations = 3}}).audits.count > 0;
+}
+
+TEST(Solvers, AllButSgdHandOverTheirLosses) {
+  for (const SolverInfo& info : solver_registry().items())
+    EXPECT_EQ(gives_losses(info.name), info.name != "sgd") << info.name;
+}
+
+TEST_P(EverySolver, LightSamplesAreThoseOfAFullTrace) {
+  if (!gives_losses(GetParam())) GTEST_SKIP() << "gives no losses, so it has no light samples";
+  for (const ProblemSpec& spec : test::problem_specs()) {
+    SCOPED_TRACE(spec.name);
+    const Problem problem(spec);
+    Conditions setup;
+    setup.monitor = {.max_iterations = 100, .dense_samples = 1000000};
+    const Outcome full = run(GetParam(), problem, setup);
+    setup.sampling_budget = 0.0;
+    const Outcome light = run(GetParam(), problem, setup);
+    EXPECT_EQ(light.result.status, full.result.status);
+    EXPECT_EQ(light.result.w.index, full.result.w.index);
+    EXPECT_EQ(light.result.w.value, full.result.w.value) << "sampling changes no bit of a run";
+    EXPECT_EQ(light.audits.count, 1) << "the end";
+    EXPECT_EQ(full.audits.count, full.result.iterations);
+    EXPECT_LE(full.audits.largest, 1e-12);
+    // The last iterate has a light sample, and then a full one.
+    ASSERT_EQ(light.trace.size(), full.trace.size() + 1);
+    EXPECT_EQ(light.trace.back().objective, full.trace.back().objective);
+    for (std::size_t i = 0; i < full.trace.size(); ++i) {
+      EXPECT_EQ(light.trace[i].iteration, full.trace[i].iteration);
+      EXPECT_EQ(light.trace[i].passes, full.trace[i].passes);
+      EXPECT_EQ(light.trace[i].nnz, full.trace[i].nnz);
+      EXPECT_EQ(light.trace[i].working_set, full.trace[i].working_set);
+      EXPECT_NEAR(light.trace[i].objective, full.trace[i].objective, 1e-12 * full.trace[i].objective);
+    }
+  }
+}
+
+TEST_P(EverySolver, StopsAtTheFirstIterateThatReachesTheTarget) {
+  const Problem problem(test::problem_specs()[1]);
+  Conditions setup{.tol = 1e-9, .monitor = {.max_iterations = 40, .dense_samples = 1000000}};
+  const std::vector<Sample> trace = run(GetParam(), problem, setup).trace;
+  const double target = 0.99 * trace.back().objective + 0.01 * trace.front().objective;
+  const auto first = std::find_if(trace.begin(), trace.end(),
+                                  [&](const Sample& sample) { return sample.objective <= target; });
+  ASSERT_NE(first, trace.end());
+  ASSERT_GT(first->iteration, 1);
+  setup.monitor.objective_target = target;
+  const bool gives = gives_losses(GetParam());
+  for (const bool sampled : {true, false}) {
+    SCOPED_TRACE(sampled ? "with every sample full" : "where no sample is due");
+    if (!sampled && !gives) continue;  // it would be noticed at samples only
+    if (!sampled) {
+      setup.monitor.dense_samples = 0;
+      setup.monitor.sample_growth = 1e300;
+      setup.sampling_budget = 0.0;
+    }
+    const Outcome r = run(GetParam(), problem, setup);
+    EXPECT_EQ(r.result.status, Status::kTargetReached) << status_name(r.result.status);
+    EXPECT_EQ(r.result.iterations, first->iteration);
+    EXPECT_LE(r.certificate.objective, target);
+    EXPECT_EQ(r.trace.back().iteration, first->iteration);
+    EXPECT_EQ(r.trace.back().objective, r.certificate.objective);
+  }
 }
 
 TEST_P(EverySolver, LetsAnErrorOfTheOracleThrough) {

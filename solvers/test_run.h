@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -29,7 +30,8 @@ struct Conditions {
   std::map<std::string, std::string> options = {};
   SparseVector start = {};
   const std::atomic<bool>* interrupt = nullptr;
-  const Oracle* oracle = nullptr;  ///< in place of the problem's own
+  const Oracle* oracle = nullptr;                                    ///< in place of the problem's own
+  double sampling_budget = std::numeric_limits<double>::infinity();  ///< every sample is a full one
   std::uint64_t seed = 7;
   std::function<void(const Sample&)> on_sample = {};
 };
@@ -39,6 +41,7 @@ struct Outcome {
   std::vector<Sample> trace;
   std::size_t sampled =
       0;  ///< rows of the trace that the solver's own calls made; one more is of what it returned
+  Audits audits;
   Certificate certificate;
   double kkt_target = 0.0;
 };
@@ -63,7 +66,9 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
   const ProblemSpec& spec = problem.spec();
   Objective objective(problem.data().x, oracle, spec.lambda, spec.mu, setup.parallel);
   Objective evaluator = problem.objective(setup.parallel);
-  Monitor monitor(evaluator, objective, setup.monitor);
+  MonitorOptions monitor_options = setup.monitor;
+  monitor_options.sampling_budget = setup.sampling_budget;
+  Monitor monitor(evaluator, objective, monitor_options);
   monitor.interrupt = setup.interrupt;
   monitor.on_sample = setup.on_sample;
   Options options(solver.options);
@@ -76,6 +81,7 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
   require_sparse(out.result.w, objective.dimension());
   monitor.finish(out.result.iterations, out.result.w, out.result.working_set);
   out.trace = monitor.trace();
+  out.audits = monitor.audits();
   out.certificate = certify(evaluator, out.result.w);
   out.kkt_target = task.kkt_target();
   return out;
