@@ -1,6 +1,7 @@
 #pragma once
 /// Registered things by name, in the order of registration.
 
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,7 @@
 
 namespace proxbench {
 
-/// Info has a member `name`. Names are unique.
+/// Info has a member `name`. Names are unique. References to what was added stay good when more is added.
 template <class Info>
 class Registry {
  public:
@@ -18,8 +19,7 @@ class Registry {
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
 
   void add(Info info) {
-    for (const Info& known : items_)
-      if (known.name == info.name) throw Error::usage(kind_ + " '" + info.name + "' is registered twice");
+    if (contains(info.name)) throw Error::usage(kind_ + " '" + info.name + "' is registered twice");
     items_.push_back(std::move(info));
   }
   /// Throws Error (kUsage) with a did-you-mean and the known names.
@@ -31,7 +31,12 @@ class Registry {
     throw Error::usage("unknown " + kind_ + " '" + std::string(name) + "'" + did_you_mean(name, names()) +
                        "; known: " + known);
   }
-  const std::vector<Info>& items() const { return items_; }
+  bool contains(std::string_view name) const {
+    for (const Info& info : items_)
+      if (info.name == name) return true;
+    return false;
+  }
+  const std::deque<Info>& items() const { return items_; }
   std::vector<std::string> names() const {
     std::vector<std::string> out;
     for (const Info& info : items_) out.push_back(info.name);
@@ -40,7 +45,7 @@ class Registry {
 
  private:
   std::string kind_;
-  std::vector<Info> items_;
+  std::deque<Info> items_;
 };
 
 }  // namespace proxbench

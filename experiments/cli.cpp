@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "experiments/config.h"
 #include "experiments/data_files.h"
+#include "experiments/plugins.h"
 #include "experiments/results.h"
 #include "experiments/trainer.h"
 
@@ -60,11 +61,21 @@ int run_command_line(int argc, char** argv) {
   CLI::App app("Benchmark harness and trainers for l1-regularised conditional random fields", "proxbench");
   app.require_subcommand(1);
   app.footer("Exit status: 0 done, 1 failed or interrupted, 2 bad usage or config.");
+  app.fallthrough();  // so that it may also stand behind the command
+  app.add_option_function<std::vector<std::string>>(
+         "--plugin",
+         [](const std::vector<std::string>& files) {
+           for (const std::string& file : files) load_plugin(file);
+         },
+         "load solvers and oracles from a shared library, repeatable")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
   add_run_command(app);
   add_train_command(app);
   add_predict_command(app);
   add_certify_command(app);
   add_list_command(app);
+  add_check_solver_command(app);
   add_table_command(app);
   add_report_command(app);
   add_export_command(app);
@@ -125,6 +136,8 @@ Parallel make_parallel(const Options& run) {
 
 void DataFlags::add_to(CLI::App& command) {
   command.add_option("--format", format, "data format; see `proxbench list`")->type_name("NAME");
+  command.add_option("--oracle", oracle, "oracle in place of the format's; see `proxbench list`")
+      ->type_name("NAME");
   command.add_option("--train", train, "training files, separated by commas")
       ->delimiter(',')
       ->type_name("FILE");

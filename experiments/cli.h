@@ -32,6 +32,7 @@ void add_train_command(CLI::App& app);
 void add_predict_command(CLI::App& app);
 void add_certify_command(CLI::App& app);
 void add_list_command(CLI::App& app);
+void add_check_solver_command(CLI::App& app);
 void add_table_command(CLI::App& app);  // and `plot`
 void add_report_command(CLI::App& app);
 void add_export_command(CLI::App& app);
@@ -79,9 +80,10 @@ class RunFlags {
 /// 0: all cores.
 Parallel make_parallel(const Options& run);
 
-/// --format, --train, --test, --hierarchy and --data-option.
+/// --format, --train, --test, --hierarchy, --oracle and --data-option.
 struct DataFlags {
   std::string format;
+  std::string oracle;  ///< in place of the format's; "" where not given
   std::vector<std::string> train, test, options;
   std::string hierarchy;
 

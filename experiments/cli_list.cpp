@@ -4,6 +4,7 @@
 #include "experiments/cli.h"
 #include "experiments/config.h"
 #include "experiments/option_docs.h"
+#include "experiments/plugins.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -26,6 +27,16 @@ nlohmann::ordered_json options_table_json(const OptionTable& table) {
   return out;
 }
 
+/// " (plug-in FILE)", or "" for what is built in.
+std::string origin_text(const LoadedPlugin* plugin) {
+  return plugin == nullptr ? "" : fmt::format(" (plug-in {})", plugin->file.filename().string());
+}
+
+nlohmann::ordered_json origin_json(const LoadedPlugin* plugin) {
+  if (plugin == nullptr) return nullptr;
+  return plugin->file.string();
+}
+
 nlohmann::ordered_json list_json() {
   nlohmann::ordered_json out;
   for (const char* key : {"solvers", "oracles", "formats", "config"})
@@ -34,9 +45,13 @@ nlohmann::ordered_json list_json() {
     out["solvers"].push_back({{"name", info.name},
                               {"help", info.help},
                               {"paper", info.paper},
+                              {"plugin", origin_json(plugin_of_solver(info.name))},
                               {"options", options_table_json(info.options)}});
   for (const OracleInfo& info : oracle_registry().items())
-    out["oracles"].push_back({{"name", info.name}, {"help", info.help}, {"paper", info.paper}});
+    out["oracles"].push_back({{"name", info.name},
+                              {"help", info.help},
+                              {"paper", info.paper},
+                              {"plugin", origin_json(plugin_of_oracle(info.name))}});
   for (const DataFormatInfo& info : data_format_registry().items())
     out["formats"].push_back({{"name", info.name},
                               {"help", info.help},
@@ -71,12 +86,14 @@ void print_options(const OptionTable& table, const std::vector<std::string>& req
 void print_list(bool options) {
   fmt::print("Solvers (--solver, [solver.LABEL])\n");
   for (const SolverInfo& info : solver_registry().items()) {
-    fmt::print("  {:<22} {}\n  {:<22} {}\n", info.name, info.help, "", info.paper);
+    fmt::print("  {:<22} {}{}\n  {:<22} {}\n", info.name, info.help, origin_text(plugin_of_solver(info.name)),
+               "", info.paper);
     if (options) print_options(info.options);
   }
   fmt::print("\nOracles\n");
   for (const OracleInfo& info : oracle_registry().items())
-    fmt::print("  {:<22} {}\n  {:<22} {}\n", info.name, info.help, "", info.paper);
+    fmt::print("  {:<22} {}{}\n  {:<22} {}\n", info.name, info.help, origin_text(plugin_of_oracle(info.name)),
+               "", info.paper);
   fmt::print("\nData formats (--format, [data.NAME])\n");
   for (const DataFormatInfo& info : data_format_registry().items()) {
     fmt::print("  {:<22} {}\n  {:<22} {}\n", info.name, info.help, "", info.source);

@@ -26,11 +26,27 @@ const DataFormatInfo& format_of(const ModelCommand& command, const Model& model)
   return data_format_registry().find(command.data.format.empty() ? model.at("format") : command.data.format);
 }
 
+bool made_with(const Model& model, const DataFormatInfo& format) {
+  const auto name = model.header.find("format");
+  return name != model.header.end() && name->second == format.name;
+}
+
+/// Reads for the oracle that the model was trained with, where it was trained on this format.
+DataPair read_for(const ModelCommand& command, const Model& model, const DataFormatInfo& format,
+                  const DataFiles& files, const Options& options) {
+  std::string oracle = command.data.oracle;
+  if (oracle.empty() && made_with(model, format) && model.header.contains("oracle"))
+    oracle = model.at("oracle");
+  if (!oracle.empty()) oracle_registry().find(oracle);  // before the files are read, which may take long
+  DataPair pair = format.read(files, options);
+  if (!oracle.empty()) pair.oracle = oracle;
+  return pair;
+}
+
 Options data_options_of(const ModelCommand& command, const Model& model, const DataFormatInfo& format) {
   constexpr std::string_view kPrefix = "data-option.";
   Options options(format.options);
-  const auto made_with = model.header.find("format");
-  if (made_with != model.header.end() && made_with->second == format.name)
+  if (made_with(model, format))
     for (const auto& [key, value] : model.header)
       if (key.starts_with(kPrefix)) options.set(key.substr(kPrefix.size()), value);
   set_options(options, command.data.options, "--data-option");
@@ -61,8 +77,8 @@ Prediction test_part(DataPair pair, const Model& model) {
 
 /// A file by itself: read as its own training set, so that the format needs no vocabulary, and matched by
 /// name.
-Prediction by_name(const DataFormatInfo& format, DataFiles files, const Options& options,
-                   const Model& model) {
+Prediction by_name(const ModelCommand& command, const DataFormatInfo& format, DataFiles files,
+                   const Options& options, const Model& model) {
   if (files.test.empty()) throw Error::usage("no data, expected --test FILE (with or without --train FILE)");
   if (model.labels.empty())
     throw Error::in_file(model.source, 0, "no line '# labels=...'",
@@ -73,7 +89,7 @@ Prediction by_name(const DataFormatInfo& format, DataFiles files, const Options&
                        " are scaled over the training set, expected --train FILE with what the model was "
                        "trained on");
   files.train = files.test;
-  DataPair pair = format.read(files, options);
+  DataPair pair = read_for(command, model, format, files, options);
   if (pair.train.positions() != pair.test.positions())
     throw Error::usage(
         fmt::format("the data options take {} of {} positions as training set; expected --data-option "
@@ -103,8 +119,8 @@ void predict(const ModelCommand& command) {
   const Options options = data_options_of(command, model, format);
   const DataFiles files = command.data.find();
   const Prediction prediction = files.train.empty() && format.needs_files
-                                    ? by_name(format, files, options, model)
-                                    : test_part(format.read(files, options), model);
+                                    ? by_name(command, format, files, options, model)
+                                    : test_part(read_for(command, model, format, files, options), model);
   const Dataset& data = prediction.data;
   const std::vector<Index> outputs =
       TestSet(data, *prediction.oracle, make_parallel(run)).decode(prediction.w);
@@ -136,8 +152,9 @@ void certify_model(const ModelCommand& command) {
     }
   }
   const DataFormatInfo& format = format_of(command, model);
-  const LoadedData data(format.read(command.data.find(), data_options_of(command, model, format)),
-                        make_parallel(run));
+  const LoadedData data(
+      read_for(command, model, format, command.data.find(), data_options_of(command, model, format)),
+      make_parallel(run));
   const SparseVector w =
       model_weights(model, *data.train().vocabulary, data.oracle().extra_weights(), UnknownFeatures::kReject);
   const double lambda = run.real("lambda"), mu = run.real("mu");

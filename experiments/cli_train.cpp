@@ -6,6 +6,7 @@
 #include "experiments/model.h"
 #include "experiments/results.h"
 #include "experiments/trainer.h"
+#include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -48,6 +49,14 @@ void write_outputs(const TrainCommand& command, const LoadedData& data, const Da
                                      *data.train().vocabulary, outcome.w, data.oracle().extra_weights()));
 }
 
+DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options) {
+  // Known to be one before the files are read, which may take long.
+  const std::string oracle = flags.oracle.empty() ? "" : oracle_registry().find(flags.oracle).name;
+  DataPair pair = format.read(flags.find(), options);
+  if (!oracle.empty()) pair.oracle = oracle;
+  return pair;
+}
+
 void train_one(const TrainCommand& command) {
   if (!command.run.given("lambda")) throw Error::usage("--lambda is missing, expected --lambda REAL");
   if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
@@ -69,7 +78,7 @@ void train_one(const TrainCommand& command) {
   command.json.check();
 
   ProgressPrinter progress(command.quiet);
-  const LoadedData data(format.read(command.data.find(), data_options), make_parallel(run));
+  const LoadedData data(read_data(command.data, format, data_options), make_parallel(run));
   progress.message(data.train().description);
   for (const auto& [what, count] : data.train().notes)
     progress.message(fmt::format("training data: {}: {}", what, count));

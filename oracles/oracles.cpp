@@ -1,15 +1,28 @@
 #include "oracles/oracles.h"
 
-namespace proxbench {
+#include <utility>
 
-const Registry<OracleInfo>& oracle_registry() {
-  static const Registry<OracleInfo> registry = [] {
+namespace proxbench {
+namespace {
+
+Registry<OracleInfo>& registry() {
+  static Registry<OracleInfo> all = [] {
     Registry<OracleInfo> r("oracle");
     r.add(chain_info());
     r.add(tree_info());
     return r;
   }();
-  return registry;
+  return all;
+}
+
+}  // namespace
+
+const Registry<OracleInfo>& oracle_registry() {
+  return registry();
+}
+
+void add_oracle(OracleInfo info) {
+  registry().add(std::move(info));
 }
 
 }  // namespace proxbench

@@ -1,13 +1,15 @@
 #pragma once
-/// All built-in oracles.
+/// All oracles: the built-in ones, then those of plug-ins.
 
 #include "core/oracle.h"
 #include "core/registry.h"
 
 namespace proxbench {
 
-/// One line an oracle in oracles.cpp.
+/// Built in: one line an oracle in oracles.cpp.
 const Registry<OracleInfo>& oracle_registry();
+/// One more, from outside. Throws Error (kUsage) where the name is taken.
+void add_oracle(OracleInfo info);
 
 OracleInfo chain_info();
 OracleInfo tree_info();

@@ -1,9 +1,12 @@
 #include "solvers/solvers.h"
 
-namespace proxbench {
+#include <utility>
 
-const Registry<SolverInfo>& solver_registry() {
-  static const Registry<SolverInfo> registry = [] {
+namespace proxbench {
+namespace {
+
+Registry<SolverInfo>& registry() {
+  static Registry<SolverInfo> all = [] {
     Registry<SolverInfo> r("solver");
     r.add(prox_qn_info());
     r.add(owl_qn_info());
@@ -14,7 +17,17 @@ const Registry<SolverInfo>& solver_registry() {
     r.add(bcd_info());
     return r;
   }();
-  return registry;
+  return all;
+}
+
+}  // namespace
+
+const Registry<SolverInfo>& solver_registry() {
+  return registry();
+}
+
+void add_solver(SolverInfo info) {
+  registry().add(std::move(info));
 }
 
 }  // namespace proxbench

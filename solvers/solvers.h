@@ -1,13 +1,15 @@
 #pragma once
-/// All built-in solvers.
+/// All solvers: the built-in ones, then those of plug-ins.
 
 #include "core/registry.h"
 #include "core/solver.h"
 
 namespace proxbench {
 
-/// One line a solver in solvers.cpp.
+/// Built in: one line a solver in solvers.cpp.
 const Registry<SolverInfo>& solver_registry();
+/// One more, from outside. Throws Error (kUsage) where the name is taken.
+void add_solver(SolverInfo info);
 
 SolverInfo prox_qn_info();
 SolverInfo owl_qn_info();

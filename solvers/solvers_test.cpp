@@ -1,4 +1,5 @@
-/// Statements that hold for every registered solver, on small random chain and tree problems.
+/// Statements that hold for every registered solver, on small random chain and tree problems, beyond those of
+/// the conformance suite (experiments/conformance.h), which its own test runs over all of them.
 ///
 /// Nothing here comes from a run of the solver under test: optimality is judged by certify(), which knows F
 /// and its minimum-norm subgradient alone, and values by agreement among solvers that share little code.
@@ -8,104 +9,28 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
 
 #include "solvers/test_problems.h"
+#include "solvers/test_run.h"
 
 namespace proxbench {
 namespace {
 
+using test::Conditions;
+using test::HookedOracle;
+using test::kkt_at_zero;
+using test::Outcome;
 using test::Problem;
 using test::ProblemSpec;
 using ::testing::HasSubstr;
 
-constexpr double kTolerance = 1e-6;
-
-double kkt_at_zero(const Problem& problem) {
-  Objective objective = problem.objective();
-  return certify(objective, {}).kkt;
-}
-
-struct Conditions {
-  double tol = kTolerance;
-  Parallel parallel = Parallel();
-  MonitorOptions monitor = {.max_iterations = 50000};
-  std::map<std::string, std::string> options = {};
-  SparseVector start = {};
-  const std::atomic<bool>* interrupt = nullptr;
-  const Oracle* oracle = nullptr;                                    ///< in place of the problem's own
-  double sampling_budget = std::numeric_limits<double>::infinity();  ///< every sample is a full one
-};
-
-struct Outcome {
-  SolveResult result;
-  std::vector<Sample> trace;
-  Audits audits;
-  Certificate certificate;
-  double kkt_target = 0.0;
-};
-
 Outcome run(const std::string& solver, const Problem& problem, const Conditions& setup = {}) {
-  const Oracle& oracle = setup.oracle != nullptr ? *setup.oracle : problem.oracle();
-  const ProblemSpec& spec = problem.spec();
-  Objective objective(problem.data().x, oracle, spec.lambda, spec.mu, setup.parallel);
-  Objective evaluator = problem.objective(setup.parallel);
-  MonitorOptions monitor_options = setup.monitor;
-  monitor_options.sampling_budget = setup.sampling_budget;
-  Monitor monitor(evaluator, objective, monitor_options);
-  monitor.interrupt = setup.interrupt;
-  const SolverInfo& info = solver_registry().find(solver);
-  Options options(info.options);
-  for (const auto& [name, text] : setup.options) options.set(name, text);
-  const SolveProblem task{objective, monitor, setup.start, setup.tol, kkt_at_zero(problem), 7};
-  Outcome out;
-  out.result = info.make(options)->solve(task);
-  monitor.finish(out.result.iterations, out.result.w, out.result.working_set);
-  out.trace = monitor.trace();
-  out.audits = monitor.audits();
-  out.certificate = certify(evaluator, out.result.w);
-  out.kkt_target = task.kkt_target();
-  return out;
+  return test::run(solver_registry().find(solver), problem, setup);
 }
-
-/// Passes inference on, after `hook`, which may throw or change the value.
-class HookedOracle final : public Oracle {
- public:
-  HookedOracle(const Oracle& inner, std::function<double(int, double)> hook)
-      : inner_(inner), hook_(std::move(hook)) {}
-  Index outputs() const override { return inner_.outputs(); }
-  std::size_t positions() const override { return inner_.positions(); }
-  std::span<const Index> begin() const override { return inner_.begin(); }
-  std::size_t extra_weights() const override { return inner_.extra_weights(); }
-  double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
-    return hook_(calls++, inner_.infer(at, residual, parallel));
-  }
-  bool collapses() const override { return inner_.collapses(); }
-  std::span<const Index> gold_outputs(Index position) const override { return inner_.gold_outputs(position); }
-  std::vector<double> gold_extra() const override { return inner_.gold_extra(); }
-  double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
-                    const Parallel& parallel) const override {
-    return hook_(calls++, inner_.infer_some(instances, at, residual, parallel));
-  }
-  void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
-                      const Parallel& parallel) const override {
-    inner_.instance_terms(scores, terms, parallel);
-  }
-  void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
-              const Parallel& parallel) const override {
-    inner_.decode(scores, decoding, outputs, parallel);
-  }
-  mutable int calls = 0;
-
- private:
-  const Oracle& inner_;
-  std::function<double(int, double)> hook_;
-};
 
 class EverySolver : public ::testing::TestWithParam<std::string> {};
 /// Those that reach any kkt target, and those that only come near the optimum.
@@ -129,19 +54,6 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& tested) {
 INSTANTIATE_TEST_SUITE_P(Registry, EverySolver, ::testing::ValuesIn(solver_registry().names()), test_name);
 INSTANTIATE_TEST_SUITE_P(Registry, ExactSolver, ::testing::ValuesIn(solvers(true)), test_name);
 INSTANTIATE_TEST_SUITE_P(Registry, InexactSolver, ::testing::ValuesIn(solvers(false)), test_name);
-
-TEST_P(ExactSolver, ReachesTheKktTargetOnEveryProblem) {
-  for (const ProblemSpec& spec : test::problem_specs()) {
-    SCOPED_TRACE(spec.name);
-    const Problem problem(spec);
-    const Outcome r = run(GetParam(), problem);
-    EXPECT_EQ(r.result.status, Status::kConverged) << status_name(r.result.status);
-    EXPECT_GT(r.result.w.nnz(), 0u);
-    EXPECT_GT(r.result.iterations, 0);
-    EXPECT_LE(r.certificate.kkt, r.kkt_target * (1 + 1e-6));
-    EXPECT_LT(r.certificate.objective, r.trace.front().objective);
-  }
-}
 
 TEST_P(ExactSolver, NeverStopsFarAboveThePointThatHasTheTarget) {
   // The looser target must not be overshot by much work: what was asked for is when to stop.
@@ -167,17 +79,6 @@ TEST_P(ExactSolver, ReachesTheSameOptimumFromAnotherStart) {
   EXPECT_NEAR(far.certificate.objective, near.certificate.objective, 1e-8 * near.certificate.objective);
 }
 
-TEST_P(EverySolver, ReturnsAtOnceWhereZeroIsOptimal) {
-  ProblemSpec spec{.name = "bias", .bias = true, .seed = 12};
-  const double kkt = kkt_at_zero(Problem(spec));
-  spec.lambda += kkt * (1 + 1e-9);  // the largest gradient entry at 0, and a little
-  const Outcome r = run(GetParam(), Problem(spec));
-  EXPECT_EQ(r.result.status, Status::kConverged);
-  EXPECT_EQ(r.result.w.nnz(), 0u);
-  EXPECT_EQ(r.result.iterations, 0);
-  EXPECT_EQ(r.certificate.kkt, 0.0);
-}
-
 TEST_P(ExactSolver, FindsTheFirstWeightJustBelowTheLargestPenalty) {
   ProblemSpec spec{.name = "bias", .bias = true, .seed = 12};
   spec.lambda = (spec.lambda + kkt_at_zero(Problem(spec))) * 0.99;
@@ -189,32 +90,6 @@ TEST_P(ExactSolver, FindsTheFirstWeightJustBelowTheLargestPenalty) {
   EXPECT_LE(r.result.w.nnz(), 5u);
 }
 
-TEST_P(EverySolver, StopsAtMaxIterations) {
-  const Problem problem(test::problem_specs()[3]);
-  const Outcome r = run(GetParam(), problem, {.tol = 1e-9, .monitor = {.max_iterations = 3}});
-  EXPECT_EQ(r.result.status, Status::kMaxIterations);
-  EXPECT_EQ(r.result.iterations, 3);
-  ASSERT_EQ(r.trace.size(), 4u) << "the start and every iteration";
-  // The trace is of the iterates themselves, and what is returned is the last.
-  EXPECT_EQ(r.trace.back().objective, r.certificate.objective);
-  EXPECT_EQ(r.trace.back().nnz, r.certificate.nnz);
-}
-
-TEST_P(EverySolver, StopsAtTheTimeLimit) {
-  const Problem problem(test::problem_specs()[3]);
-  const Outcome r = run(GetParam(), problem, {.tol = 1e-9, .monitor = {.time_limit = 0.0}});
-  EXPECT_EQ(r.result.status, Status::kTimeLimit);
-  EXPECT_EQ(r.result.iterations, 1);
-}
-
-TEST_P(EverySolver, StopsWhenInterrupted) {
-  const Problem problem(test::problem_specs()[3]);
-  const std::atomic<bool> interrupt{true};
-  const Outcome r = run(GetParam(), problem, {.tol = 1e-9, .interrupt = &interrupt});
-  EXPECT_EQ(r.result.status, Status::kInterrupted);
-  EXPECT_EQ(r.result.iterations, 1);
-}
-
 TEST_P(ExactSolver, EndsByItselfWhereTheTargetIsOutOfReach) {
   // kkt = 0 to the last bit is not to be had: rounding ends the search, close to the optimum.
   const Problem problem(test::problem_specs()[4]);
@@ -222,35 +97,6 @@ TEST_P(ExactSolver, EndsByItselfWhereTheTargetIsOutOfReach) {
   EXPECT_TRUE(r.result.status == Status::kStalled || r.certificate.kkt == 0.0)
       << status_name(r.result.status);
   EXPECT_LE(r.certificate.kkt, 1e-5 * kkt_at_zero(problem));
-}
-
-TEST_P(EverySolver, GivesTheSameBitsWithAnyThreadsAndBackend) {
-  for (const ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
-    SCOPED_TRACE(spec.name);
-    const Problem problem(spec);
-    Conditions setup;
-    setup.tol = 1e-10;
-    setup.monitor = {.max_iterations = 12, .dense_samples = 1000};
-    const Outcome reference = run(GetParam(), problem, setup);
-    ASSERT_GT(reference.result.w.nnz(), 10u);
-    for (const Backend backend : {Backend::kOpenMP, Backend::kTBB})
-      for (const int threads : {1, 2, 3}) {
-        SCOPED_TRACE(backend_name(backend) + " " + std::to_string(threads));
-        setup.parallel = Parallel(threads, backend);
-        const Outcome r = run(GetParam(), problem, setup);
-        EXPECT_EQ(r.result.w.index, reference.result.w.index);
-        ASSERT_EQ(r.result.w.nnz(), reference.result.w.nnz());
-        for (std::size_t i = 0; i < r.result.w.nnz(); ++i)
-          ASSERT_EQ(std::bit_cast<std::uint64_t>(r.result.w.value[i]),
-                    std::bit_cast<std::uint64_t>(reference.result.w.value[i]));
-        ASSERT_EQ(r.trace.size(), reference.trace.size());
-        for (std::size_t i = 0; i < r.trace.size(); ++i) {
-          EXPECT_EQ(std::bit_cast<std::uint64_t>(r.trace[i].objective),
-                    std::bit_cast<std::uint64_t>(reference.trace[i].objective));
-          EXPECT_EQ(r.trace[i].passes, reference.trace[i].passes);
-        }
-      }
-  }
 }
 
 /// Solvers that hand over the loss at every iterate; the trace says which they are.
@@ -418,19 +264,6 @@ double optimum(const Problem& problem) {
   return r.certificate.objective;
 }
 
-TEST_P(InexactSolver, ComesNearTheOptimumOnEveryProblem) {
-  for (const ProblemSpec& spec : test::problem_specs()) {
-    SCOPED_TRACE(spec.name);
-    const Problem problem(spec);
-    const Outcome r = run(GetParam(), problem, {.monitor = {.max_iterations = 3000}});
-    const double lowest = optimum(problem);
-    EXPECT_GE(r.certificate.objective, lowest * (1 - 1e-8));
-    // Twelve instances, on which eta0 is not tuned: nine tenths of the way.
-    EXPECT_LE(r.certificate.objective - lowest, 0.1 * (r.trace.front().objective - lowest));
-    EXPECT_EQ(r.trace.back().objective, r.certificate.objective);
-  }
-}
-
 TEST_P(InexactSolver, ComesNearTheOptimumFromAnotherStart) {
   const Problem problem({.name = "bias", .bias = true, .seed = 12});
   Conditions setup{.monitor = {.max_iterations = 3000}};
@@ -449,20 +282,6 @@ TEST_P(InexactSolver, SaysConvergedOnlyWhereKktIsAtTheTarget) {
   const Outcome tight = run(GetParam(), problem, {.tol = 1e-12, .monitor = {.max_iterations = 3000}});
   EXPECT_EQ(tight.result.status, Status::kMaxIterations);
   EXPECT_EQ(tight.result.iterations, 3000);
-}
-
-TEST(Solvers, AgreeOnTheObjective) {
-  for (const ProblemSpec& spec : test::problem_specs()) {
-    SCOPED_TRACE(spec.name);
-    const Problem problem(spec);
-    double lowest = std::numeric_limits<double>::infinity(), highest = 0.0;
-    for (const std::string& solver : solvers(true)) {
-      const double objective = run(solver, problem, {.tol = 1e-7}).certificate.objective;
-      lowest = std::min(lowest, objective);
-      highest = std::max(highest, objective);
-    }
-    EXPECT_LE(highest - lowest, 1e-8 * lowest);
-  }
 }
 
 TEST(Solvers, NoPointAroundTheOptimumIsLower) {

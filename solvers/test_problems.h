@@ -1,6 +1,6 @@
 #pragma once
-/// Small random chain and tree problems for tests, each with a trait that has broken solvers before. Test
-/// code only.
+/// Small random chain and tree problems, each with a trait that has broken solvers before. For tests and for
+/// the conformance suite (experiments/conformance.h).
 
 #include <algorithm>
 #include <memory>
@@ -27,6 +27,7 @@ struct ProblemSpec {
   bool real = false;       ///< standard normal values instead of ones
   bool collinear = false;  ///< every feature comes twice, and once more at -2 times its value
   Index never_on = 0;
+  bool identical = false;  ///< all sequences are the first one
   double dominance = 0.0;  ///< probability that a label is replaced by label 0
   double lambda = 0.5;
   double mu = 0.0;
@@ -52,7 +53,9 @@ class Problem {
 
     DesignMatrix::Builder builder;
     std::vector<double> score(spec.labels);
+    const Random first = random;
     for (Index s = 0; s < spec.sequences; ++s) {
+      if (spec.identical) random = first;
       const Index length = chain ? 1 + static_cast<Index>(random.below(spec.longest)) : 1;
       for (Index p = 0; p < length; ++p) {
         for (double& x : score) x = random.normal();
@@ -169,6 +172,41 @@ inline std::vector<ProblemSpec> problem_specs() {
        .bias = true,
        .seed = 28,
        .tree = ProblemSpec::Tree::kFlat},
+  };
+}
+
+/// Data that leave little or nothing to learn.
+inline std::vector<ProblemSpec> degenerate_specs() {
+  using Tree = ProblemSpec::Tree;
+  return {
+      {.name = "one instance", .sequences = 1, .seed = 41},
+      {.name = "one instance of one position", .sequences = 1, .longest = 1, .lambda = 0.1, .seed = 42},
+      {.name = "one document", .sequences = 1, .lambda = 0.1, .seed = 43, .tree = Tree::kFlat},
+      {.name = "one label", .labels = 1, .seed = 44},
+      {.name = "one class", .labels = 1, .seed = 45, .tree = Tree::kFlat},
+      {.name = "no feature ever on", .density = 0.0, .seed = 46},
+      {.name = "no feature ever on, tree", .density = 0.0, .seed = 47, .tree = Tree::kNested},
+      {.name = "most instances without a feature",
+       .sequences = 40,
+       .longest = 2,
+       .density = 0.01,
+       .lambda = 0.1,
+       .seed = 48},
+      {.name = "most documents without a feature",
+       .sequences = 60,
+       .density = 0.01,
+       .lambda = 0.1,
+       .seed = 49,
+       .tree = Tree::kNested},
+      {.name = "identical instances", .sequences = 20, .identical = true, .seed = 50},
+      {.name = "identical documents", .sequences = 20, .identical = true, .seed = 51, .tree = Tree::kNested},
+      {.name = "positions that differ in their label alone",
+       .features = 3,
+       .sequences = 30,
+       .density = 1.0,
+       .seed = 52},
+      {.name = "every feature thrice", .features = 3, .sequences = 20, .collinear = true, .seed = 53},
+      {.name = "sequences of length 1", .sequences = 20, .longest = 1, .seed = 54},
   };
 }
 

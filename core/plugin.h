@@ -1,0 +1,68 @@
+#pragma once
+/// Plug-ins: shared libraries, built outside against the installed headers, that add solvers and oracles to
+/// the program (`proxbench --plugin libmine.so COMMAND`). One source file of a plug-in says what it adds:
+///
+///     PROXBENCH_PLUGIN(plugin) {
+///       plugin.solvers.add(my_solver_info());
+///       plugin.oracles.add(my_oracle_info());
+///     }
+///
+/// A plug-in holds no copy of core: what it calls is found in the program that loads it. C++ has no stable
+/// binary interface, so each side carries a stamp of all that the layout of the shared types depends on, and
+/// the program refuses a plug-in whose stamp is not its own. No layout in core/ depends on the instruction
+/// set or on NDEBUG, so neither is part of the stamp: a plug-in may be built with other flags than the
+/// program.
+
+#include "core/oracle.h"
+#include "core/plugin_abi.h"
+#include "core/registry.h"
+#include "core/solver.h"
+
+namespace proxbench {
+
+/// What a plug-in fills. Names must be new: neither built in nor of another plug-in.
+struct Plugin {
+  Registry<SolverInfo> solvers{"solver"};
+  Registry<OracleInfo> oracles{"oracle"};
+};
+
+}  // namespace proxbench
+
+#define PROXBENCH_TEXT_OF(x) #x
+#define PROXBENCH_TEXT(x) PROXBENCH_TEXT_OF(x)
+
+#if defined(__clang__)
+#define PROXBENCH_STAMP_COMPILER "Clang " PROXBENCH_TEXT(__clang_major__)
+#elif defined(__GNUC__)
+#define PROXBENCH_STAMP_COMPILER "GCC " PROXBENCH_TEXT(__GNUC__)
+#else
+#error "proxbench is built with GCC or Clang"
+#endif
+
+#if defined(_GLIBCXX_RELEASE) && defined(_GLIBCXX_DEBUG)
+#define PROXBENCH_STAMP_LIBRARY \
+  "libstdc++ " PROXBENCH_TEXT(_GLIBCXX_RELEASE) " debug; string ABI=" PROXBENCH_TEXT(_GLIBCXX_USE_CXX11_ABI)
+#elif defined(_GLIBCXX_RELEASE)
+#define PROXBENCH_STAMP_LIBRARY \
+  "libstdc++ " PROXBENCH_TEXT(_GLIBCXX_RELEASE) "; string ABI=" PROXBENCH_TEXT(_GLIBCXX_USE_CXX11_ABI)
+#elif defined(_LIBCPP_VERSION)
+#define PROXBENCH_STAMP_LIBRARY "libc++ " PROXBENCH_TEXT(_LIBCPP_VERSION)
+#else
+#error "proxbench is built with libstdc++ or libc++"
+#endif
+
+/// What a stamp in a file begins with.
+#define PROXBENCH_STAMP_MARK "proxbench plug-in stamp: "
+/// "NAME=VALUE; NAME=VALUE; ..." of whoever includes this.
+#define PROXBENCH_STAMP                                                 \
+  "version=" PROXBENCH_VERSION "; core headers=" PROXBENCH_CORE_HEADERS \
+  "; compiler=" PROXBENCH_STAMP_COMPILER "; standard library=" PROXBENCH_STAMP_LIBRARY
+
+/// Opens the function that fills a proxbench::Plugin; once in a plug-in. It may throw: then nothing is added.
+#define PROXBENCH_PLUGIN(plugin)                                                                      \
+  extern "C" {                                                                                        \
+  __attribute__((visibility("default"))) extern const char proxbench_plugin_stamp[];                  \
+  const char proxbench_plugin_stamp[] = PROXBENCH_STAMP_MARK PROXBENCH_STAMP;                         \
+  __attribute__((visibility("default"))) void proxbench_plugin_register(::proxbench::Plugin& plugin); \
+  }                                                                                                   \
+  void proxbench_plugin_register(::proxbench::Plugin& plugin)

@@ -1,0 +1,31 @@
+/// Plug-ins with one fault each, for plugins_test.cpp: CMake builds one for each of these macros.
+#include <stdexcept>
+
+#include "core/plugin.h"
+
+using namespace proxbench;
+
+#if !defined(NO_ENTRY)
+static SolverInfo info(const char* name) {
+  return {.name = name, .help = "", .paper = "", .options = {}, .make = [](const Options&) {
+            return std::unique_ptr<Solver>();
+          }};
+}
+
+PROXBENCH_PLUGIN(plugin) {
+  plugin.solvers.add(info("fine"));
+#if defined(THROWS)
+  throw std::runtime_error("no licence found");
+#elif defined(TWICE)
+  plugin.solvers.add(info("fine"));
+#elif defined(BUILT_IN)
+  plugin.solvers.add(info("prox-qn"));
+#elif defined(NO_MAKER)
+  plugin.oracles.add({.name = "nothing", .help = "", .paper = "", .make = {}});
+#endif
+}
+#else
+extern "C" int no_entry() {
+  return 0;
+}
+#endif
