@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "experiments/files.h"
 #include "experiments/job_process.h"
+#include "experiments/plugins.h"
 #include "experiments/results.h"
 #include "experiments/trainer.h"
 #include "solvers/solvers.h"
@@ -86,6 +87,7 @@ Job data_job(const ExperimentConfig& config, const DataConfig& data) {
   job.threads = resolved_threads(config.threads);
   job.backend = backend_name(config.backend);
   job.mu = config.mu;
+  for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
   job.sampling_budget = config.sampling_budget;
   job.warm_up = config.warm_up;
   return job;

@@ -261,6 +261,37 @@ TEST_F(SweepProcess, WhatAKilledSweepLeftIsEndedByTheNext) {
         << entry.path();
 }
 
+TEST_F(SweepProcess, ASolverThatGoesWrongCostsItsOwnRunsOnly) {
+  folder.write("wrong.ini", kConfig + std::string("[solver.crash]\n[solver.fail]\n[solver.hang]\n"
+                                                  "time_limit = 0\n[solver.hog]\n"));
+  const Result result =
+      run("--plugin " PROXBENCH_TEST_PLUGINS
+          "/misbehaving.so run wrong.ini --out out --quiet "
+          "--set experiment.lambda=1 --set experiment.wall_limit=2 --set experiment.kill_grace=0.2 "
+          "--set experiment.memory_limit=300 --set experiment.threads=1");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("3 of 6 runs failed"));
+  const auto ended = [&](const std::string& solver) { return manifest("words-lambda1-" + solver + "-rep1"); };
+  EXPECT_EQ(ended("crash")["status"], "crashed(SIGSEGV)");
+  EXPECT_EQ(ended("fail")["status"], "failed");
+  EXPECT_EQ(ended("fail")["reason"], "no descent direction");
+  EXPECT_EQ(ended("hog")["status"], "out-of-memory");
+  EXPECT_EQ(ended("hang")["status"], "time-limit");
+  EXPECT_THAT(ended("hang")["reason"].get<std::string>(), HasSubstr("killed: did not stop within 0.2 s"));
+  EXPECT_EQ(ended("hang")["iterations"], 0);  // nothing after the start was worth a sample
+  EXPECT_EQ(ended("gd")["status"], "max-iterations");
+  EXPECT_EQ(ended("prox-qn")["status"], "converged");
+  // None of these is served: not even the one that is no failure, since it was cut off.
+  const Result again =
+      run("--plugin " PROXBENCH_TEST_PLUGINS
+          "/misbehaving.so run wrong.ini --out out --dry-run "
+          "--set experiment.lambda=1 --set experiment.wall_limit=2 --set experiment.kill_grace=0.2 "
+          "--set experiment.memory_limit=300 --set experiment.threads=1");
+  EXPECT_THAT(again.out,
+              AllOf(HasSubstr("6 runs, 2 of them stored"), HasSubstr("failed before: crashed(SIGSEGV)"),
+                    HasSubstr("not complete: killed")));
+}
+
 TEST_F(SweepProcess, TwoSweepsDoNotShareAFolder) {
   folder.write("slow.ini", kSlow);
   start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [&](pid_t id) {

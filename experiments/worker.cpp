@@ -14,6 +14,7 @@
 #include "experiments/config.h"
 #include "experiments/files.h"
 #include "experiments/model.h"
+#include "experiments/plugins.h"
 #include "experiments/results.h"
 #include "experiments/trainer.h"
 #include "solvers/solvers.h"
@@ -106,6 +107,7 @@ Job read_job(const fs::path& file) {
 }  // namespace
 
 void do_job(const Job& job, const fs::path& folder, const std::atomic<bool>& interrupt) {
+  for (const std::string& plugin : job.plugins) load_plugin(plugin);
   const double begin = wall_seconds();
   const DataFormatInfo& format = data_format_registry().find(job.format);
   const Options data_options = options_from(format.options, job.data_options);

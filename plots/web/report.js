@@ -604,9 +604,9 @@
     return Number.isNaN(value) ? null : value;
   }
 
-  // Cells that hold nothing ("-") stand last, whichever way the others go.
+  // Cells without a number ("-", "never") stand last, whichever way the others go.
   function compareCells(a, b, numeric, direction) {
-    const nothing = (text) => text === "-" || text === "";
+    const nothing = (text) => ["", "-", "never", "n/c"].includes(text);
     if (nothing(a) || nothing(b)) return nothing(a) - nothing(b);
     const x = numberIn(a), y = numberIn(b);
     if (numeric && x !== null && y !== null) return direction * (x - y);

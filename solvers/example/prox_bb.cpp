@@ -1,6 +1,5 @@
-/// Proximal gradient descent: w <- soft_threshold(w - g/a, lambda/a) with g the gradient of the smooth part
-/// of F. An iteration begins with the curvature a along the last step (Barzilai and Borwein, IMA J. Numer.
-/// Anal. 1988) and doubles it until F falls by sigma * a/2 * ||step||^2, give or take its rounding.
+/// Proximal gradient descent, w <- soft_threshold(w - g/a, lambda/a): an iteration begins with the curvature a along the
+/// last step (Barzilai and Borwein, IMA J. Numer. Anal. 1988) and doubles it until F falls by sigma * a/2 * ||step||^2.
 #include <core/plugin.h>
 
 #include <algorithm>
@@ -14,62 +13,47 @@ class ProxBb final : public Solver {
 
   SolveResult solve(const SolveProblem& problem) override {
     Objective& f = problem.objective;
-    Point now{problem.start, f.make_scores(), f.make_residual()}, next = now;
+    Scores scores = f.make_scores(), next_scores = scores;
+    Residual residual = f.make_residual(), next_residual = residual;
+    SparseVector w = problem.start, next;
     Objective::Selection active;  // beside these, weights and steps are 0
     std::int64_t iterations = 0;
-    const auto end = [&](Status s) { return SolveResult{s, now.w, iterations, active.index.size()}; };
-    problem.monitor.start(now.w);
-    now.evaluate(f);
-    if (!std::isfinite(now.value)) return end(Status::kDiverged);
-    for (double a = 1.0, squared;;) {
-      f.select_gradient(now.residual, now.w, f.lambda(), active);
+    const auto end = [&](Status s) { return SolveResult{s, w, iterations, active.index.size()}; };
+    const auto value = [&](const SparseVector& at, Scores& s, Residual& r) {  // F
+      f.scores(at, s);
+      return f.infer({s}, &r) + f.l1(at.value) + f.l2(at.value);
+    };
+    problem.monitor.start(w);
+    double now = value(w, scores, residual), then = now, squared = 0.0;
+    if (!std::isfinite(now)) return end(Status::kDiverged);
+    for (double a = 1.0;;) {
+      f.select_gradient(residual, w, f.lambda(), active);
       if (active.kkt_max <= problem.kkt_target()) return end(Status::kConverged);
-      for (;; a *= 2) {
-        squared = next.step_from(active, a, f.lambda());
+      for (;; a *= 2, squared = 0.0) {
+        next.clear();
+        for (std::size_t i = 0; i < active.index.size(); ++i) {
+          const double old = active.weight[i];
+          const double moved = soft_threshold(old - active.gradient[i] / a, f.lambda() / a);
+          squared += (moved - old) * (moved - old);
+          if (moved != 0.0) next.push_back(active.index[i], moved);
+        }
         if (squared == 0.0) return end(Status::kStalled);
-        next.evaluate(f);
-        if (next.value <= now.value - sigma_ * a / 2 * squared + 1e-15 * now.value) break;
+        then = value(next, next_scores, next_residual);
+        if (then <= now - sigma_ * a / 2 * squared + 1e-15 * now) break;  // give or take its rounding
       }
-      a = f.inner(next.residual, now.residual, next.scores, {now.scores}) / squared + f.mu();
-      a = std::clamp(a, 1e-8, 1e8);
-      std::swap(now, next);
-      if (!problem.monitor.step(++iterations, now.w, active.index.size()))
-        return end(problem.monitor.stop_status());
+      a = std::clamp(f.inner(next_residual, residual, next_scores, {scores}) / squared + f.mu(), 1e-8, 1e8);
+      std::swap(w, next), std::swap(scores, next_scores), std::swap(residual, next_residual);
+      now = then, squared = 0.0;
+      if (!problem.monitor.step(++iterations, w, active.index.size())) return end(problem.monitor.stop_status());
     }
   }
 
  private:
-  struct Point {
-    SparseVector w;
-    Scores scores;
-    Residual residual;
-    double value = 0.0;  // F
-
-    void evaluate(Objective& f) {
-      f.scores(w, scores);
-      value = f.infer({scores}, &residual) + f.l1(w.value) + f.l2(w.value);
-    }
-    /// Returns ||step||^2.
-    double step_from(const Objective::Selection& from, double a, double lambda) {
-      double squared = 0.0;
-      w.clear();
-      for (std::size_t i = 0; i < from.index.size(); ++i) {
-        const double moved = soft_threshold(from.weight[i] - from.gradient[i] / a, lambda / a);
-        squared += (moved - from.weight[i]) * (moved - from.weight[i]);
-        if (moved != 0.0) w.push_back(from.index[i], moved);
-      }
-      return squared;
-    }
-  };
   double sigma_;
 };
 
 PROXBENCH_PLUGIN(plugin) {
-  plugin.solvers.add({
-      .name = "prox-bb",
-      .help = "proximal gradient descent with steps by the curvature of the last one",
-      .paper = "Barzilai and Borwein, Two-point step size gradient methods, IMA J. Numer. Anal. 1988",
-      .options = {{"sigma", OptionType::kReal, "0.01", "share of the predicted decrease asked for", 0, 1}},
-      .make = [](const Options& options) { return std::make_unique<ProxBb>(options); },
-  });
+  plugin.solvers.add({"prox-bb", "proximal gradient descent with steps by the last curvature", "Barzilai, Borwein 1988",
+                      {{"sigma", OptionType::kReal, "0.01", "share of the predicted decrease asked for", 0, 1}},
+                      [](const Options& options) { return std::make_unique<ProxBb>(options); }});
 }
