@@ -330,9 +330,9 @@ class Sweep {
     timing["not_comparable_because"] = nullptr;
     if (!comparable)
       timing["not_comparable_because"] = fmt::format("{} runs were made at a time", options_.jobs);
-    timing["cpus"] = result.contains("process") ? result["process"]["cpus"] : Json();
-    timing["environment"] = process_settings(run.slot).environment;
-    result.erase("process");
+    const ProcessSettings settings = process_settings(run.slot);
+    timing["cpus"] = settings.cpus.empty() ? cpus_ : settings.cpus;
+    timing["environment"] = settings.environment;
     result.erase("timing");
     Json manifest = base_manifest(state, result);
     add_missing(manifest, run.folder / "trace.csv");

@@ -1,6 +1,5 @@
 #include "experiments/worker.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -59,17 +58,6 @@ RunSettings settings_of(const Job& job) {
   if (job.objective_target) settings.objective_target = *job.objective_target;
   settings.warm_up = job.warm_up;
   return settings;
-}
-
-/// The CPUs that this process may run on.
-std::vector<int> own_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  return cpus;
 }
 
 nlohmann::ordered_json description_of(const LoadedData& data) {
@@ -133,7 +121,6 @@ void do_job(const Job& job, const fs::path& folder, const std::atomic<bool>& int
     result["timing"][key] = result.value(key, nlohmann::ordered_json());
     result.erase(key);
   }
-  result["process"] = {{"cpus", own_cpus()}};
   write_json(folder / kResultFile, result);
 }
 

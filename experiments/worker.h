@@ -13,8 +13,7 @@ namespace proxbench {
 ///     trace.csv    line by line as samples are taken, so that a kill loses at most the line being written
 ///     model.tsv    where there is one
 ///     result.json  the summary (DESIGN section 5), "timing" {load_seconds, setup_seconds, warm_up_seconds,
-///                  sampling_seconds, certify_seconds} and "process" {cpus, threads of the back end}; the
-///                  last to be written
+///                  sampling_seconds, certify_seconds}; the last to be written
 ///
 /// A job without a solver leaves only result.json: data_digest, description, instances, positions, d, notes
 /// {train, test}, timing. Throws Error where the data cannot be read or the solver fails.
