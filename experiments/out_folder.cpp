@@ -51,7 +51,8 @@ void remove_temporary_files(const fs::path& out) {
   for (const fs::path& folder : {out, out / "runs", out / "references", out / "figures", out / "tables"})
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
       if (left_by_the_dead(entry.path().filename().string())) left.push_back(entry.path());
-  for (const fs::path& path : left) fs::remove_all(path);
+  std::error_code ignored;  // what is left here is in nobody's way, and the next sweep's to remove
+  for (const fs::path& path : left) fs::remove_all(path, ignored);
 }
 
 }  // namespace

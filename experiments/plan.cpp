@@ -28,7 +28,7 @@ std::map<std::string, std::string> option_texts(const Options& options) {
 }
 
 /// What the manifest of a stored run says of whether it is the one that is asked for.
-std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key) {
+std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key, int jobs) {
   if (!manifest.is_object()) return {"missing"};
   const std::string status = manifest.value("status", "");
   std::vector<std::string> why;
@@ -39,6 +39,9 @@ std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key)
     why.push_back(fmt::format("failed before: {}", status));
   else if (const std::string reason = text_at("reason"); !reason.empty())
     why.push_back(fmt::format("not complete: {}", reason));
+  const Json timing = manifest.value("timing", Json::object());
+  if (jobs == 1 && !timing.value("comparable", true))
+    why.push_back(fmt::format("not comparable: {}", timing.value("not_comparable_because", "")));
   const Json stored = manifest.value("key", Json());
   if (stored.is_object() && stored.value("digest", "") == key.digest()) return why;
   for (std::string& change : key.changes_from(stored)) why.push_back(std::move(change));
@@ -143,7 +146,7 @@ CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, cons
   CellState state{
       cell, key_of(job, config.stop_at, digests.source(*cell.data), digests.program()), false, {}, kNaN};
   const Json manifest = json_of(out / "runs" / cell.name() / "manifest.json");
-  state.why = reasons_to_run(manifest, state.key);
+  state.why = reasons_to_run(manifest, state.key, options.jobs);
   if (state.why.empty() && options.force) state.why.emplace_back("forced");
   state.stored = state.why.empty();
   state.wall_seconds = number_at(manifest, "timing", "wall_seconds");

@@ -46,6 +46,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 struct Child {
   char** command;
   char** environment;
+  const char* folder;
   const char* log;
   const cpu_set_t* cpus;  ///< null: as the parent
   rlim_t memory_limit;
@@ -68,7 +69,8 @@ struct Child {
     setrlimit(RLIMIT_CORE, &no_core);
     const int null = ::open("/dev/null", O_RDONLY), out = ::open(log, O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (null < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) return;
-    ::execve(command[0], command, environment);
+    if (chdir(folder) != 0) return;
+    ::execvpe(command[0], command, environment);
   }
 
   /// Where memory runs out, it is this process that the kernel shall take, not its parent.
@@ -114,6 +116,7 @@ Process::Process(const ProcessSettings& settings) {
   for (const int cpu : settings.cpus) CPU_SET(cpu, &cpus);
   const Child child{const_cast<char**>(command_pointers.data()),
                     const_cast<char**>(environment_pointers.data()),
+                    settings.folder.c_str(),
                     settings.log.c_str(),
                     settings.cpus.empty() ? nullptr : &cpus,
                     settings.memory_limit,

@@ -12,10 +12,11 @@
 namespace proxbench {
 
 struct ProcessSettings {
-  std::vector<std::string> command;           ///< the program's path, then its arguments
+  std::vector<std::string> command;           ///< the program, looked for on PATH without '/', then arguments
   std::vector<std::string> environment = {};  ///< "NAME=value", added to this process's own
   std::vector<int> cpus = {};                 ///< it may run on these only; empty: as this process may
   std::uint64_t memory_limit = 0;             ///< bytes of private writable memory; 0: no limit
+  std::filesystem::path folder = ".";         ///< where it works
   std::filesystem::path log = "/dev/null";    ///< its standard output and error go there
 };
 

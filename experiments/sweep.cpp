@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 #include "core/error.h"
 #include "core/random.h"
@@ -104,9 +105,7 @@ class Sweep {
     for (std::size_t from = begin, to = begin; from < end && !stop(); from = to) {
       while (to < end && states_[to].cell.lambda == states_[from].cell.lambda) ++to;
       const double lambda = states_[from].cell.lambda;
-      std::vector<const CellState*> missing;
-      for (std::size_t i = from; i < to; ++i)
-        if (!states_[i].stored) missing.push_back(&states_[i]);
+      const std::vector<const CellState*> missing = missing_in_order(from, to);
       const bool has_reference = !options_.force && find_reference(data, lambda);
       if (missing.empty() && has_reference) continue;
       if (data_.is_null()) describe(data);
@@ -120,7 +119,7 @@ class Sweep {
       if (!reference_ && config_.stop_at > 0)
         skip(missing, "no f* to stop at", "the reference run failed");
       else
-        run_cells(ordered(missing));
+        run_cells(missing);
     }
   }
 
@@ -218,14 +217,18 @@ class Sweep {
 
   // ---- runs
 
-  /// Interleaved: one repetition after the other, the solvers of each in an order drawn from the seed, so
-  /// that no solver is always first and a slow spell of the machine hits all alike.
-  std::vector<const CellState*> ordered(std::vector<const CellState*> cells) const {
-    if (config_.order == "grid") return cells;
-    Random random(config_.seed);
-    std::map<std::pair<int, std::uint64_t>, const CellState*> drawn;
-    // Drawn for the whole grid of the block, so that a resumed sweep keeps the order.
-    for (const CellState* cell : cells) drawn.emplace(std::pair{cell->cell.repetition, random.next()}, cell);
+  /// The cells of a block, [from, to) of states_, that have to be run. Interleaved: one repetition after the
+  /// other, the solvers of each in an order drawn from the seed, so that no solver is always first and a slow
+  /// spell of the machine hits all alike. A resumed sweep keeps the order, since every cell is drawn for.
+  std::vector<const CellState*> missing_in_order(std::size_t from, std::size_t to) const {
+    Random random(config_.seed + from);
+    std::map<std::tuple<int, std::uint64_t, std::size_t>, const CellState*> drawn;
+    for (std::size_t i = from; i < to; ++i) {
+      const bool grid = config_.order == "grid";
+      const int round = grid ? 0 : states_[i].cell.repetition;
+      const std::uint64_t place = grid ? i : random.next();
+      if (!states_[i].stored) drawn.emplace(std::tuple{round, place, i}, &states_[i]);
+    }
     std::vector<const CellState*> out;
     for (const auto& [place, cell] : drawn) out.push_back(cell);
     return out;

@@ -58,25 +58,43 @@ class SweepProcess : public CommandLine {
     }
     return out;
   }
-  /// Starts a sweep, waits until the trace of a run of this name has some lines, acts, and returns the
+  /// Starts a sweep, waits until the trace of a run of this name has so many lines, acts, and returns the
   /// status of the sweep's process.
-  int start_and(const std::string& config, const std::string& run,
-                const std::function<void(pid_t)>& act) const {
+  int start_and(const std::string& config, const std::string& run, const std::function<void(pid_t)>& act,
+                const char* plugin = nullptr, std::ptrdiff_t lines = 4) const {
     const pid_t child = fork();
     if (child == 0) {
       std::freopen((folder / "stderr").c_str(), "w", stderr);
       std::freopen("/dev/null", "w", stdout);
       if (chdir(folder.path().c_str()) != 0) _exit(126);
-      execl(PROXBENCH_PROGRAM, PROXBENCH_PROGRAM, "run", config.c_str(), "--out", "out", nullptr);
+      execl(PROXBENCH_PROGRAM, PROXBENCH_PROGRAM, "run", config.c_str(), "--out", "out",
+            plugin != nullptr ? "--plugin" : nullptr, plugin, nullptr);
       _exit(127);
     }
-    for (int i = 0; i < 6000 && lines_of(run) < 4; ++i)
+    for (int i = 0; i < 6000 && lines_of(run) < lines; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    EXPECT_GE(lines_of(run), 4) << read_text(folder / "stderr");
+    EXPECT_GE(lines_of(run), lines) << read_text(folder / "stderr");
     act(child);
     int status = 0;
     waitpid(child, &status, 0);
     return status;
+  }
+  /// Whether the process no longer handles SIGINT: it has seen one.
+  static bool stopping(pid_t id) {
+    std::istringstream lines(read_text(fmt::format("/proc/{}/status", id)));
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("SigCgt:"))
+        return (std::stoull(line.substr(8), nullptr, 16) >> (SIGINT - 1) & 1) == 0;
+    return true;
+  }
+  /// Whether a process that is not ours to wait for ends within 10 s.
+  static bool ends(pid_t id) {
+    for (int i = 0; i < 1000; ++i) {
+      const std::string stat = read_text(fmt::format("/proc/{}/stat", id));
+      if (stat.empty() || stat.find(") Z ") != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
   }
   /// Lines of the trace of a run that is going on.
   std::ptrdiff_t lines_of(const std::string& run) const {
@@ -166,6 +184,11 @@ TEST_F(SweepProcess, RunsMadeAtATimeAreNotComparable) {
   EXPECT_EQ(made["timing"]["not_comparable_because"], "2 runs were made at a time");
   EXPECT_EQ(stored().size(), 4u);
   EXPECT_EQ(sweep("--jobs 0").status, 2);
+  EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0 --jobs 2 --dry-run").out,
+              HasSubstr("4 of them stored"));
+  // A sweep that times its runs does not take them for its own.
+  EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0 --dry-run").out,
+              AllOf(HasSubstr("0 of them stored"), HasSubstr("not comparable: 2 runs were made at a time")));
 }
 
 TEST_F(SweepProcess, DataThatCannotBeReadCostTheirRunsOnly) {
@@ -226,6 +249,22 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
   EXPECT_EQ(stored().size(), 1u);
   EXPECT_EQ(sweep("--set experiment.max_iterations=3", "slow.ini").status, 0);
   EXPECT_EQ(manifest("synthetic-ocr-lambda1-prox-gd-rep1")["status"], "max-iterations");
+}
+
+TEST_F(SweepProcess, TheSecondInterruptKillsWhatDoesNotStop) {
+  folder.write("hang.ini", kConfig + std::string("[solver.hang]\n"));
+  pid_t worker = 0;
+  const int status = start_and(
+      "hang.ini", "words-lambda0.5-hang-rep1",
+      [&](pid_t id) {
+        worker = std::stoi(read_text(fmt::format("/proc/{0}/task/{0}/children", id)));
+        kill(id, SIGINT);
+        while (!stopping(id)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        kill(id, SIGINT);
+      },
+      PROXBENCH_TEST_PLUGINS "/misbehaving.so", 2);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+  EXPECT_TRUE(ends(worker));
 }
 
 TEST_F(SweepProcess, AKilledRunIsRecordedAndCostsOnlyItself) {

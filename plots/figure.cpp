@@ -1,23 +1,22 @@
 #include "plots/figure.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
+#include <memory>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "core/error.h"
+#include "experiments/files.h"
+#include "experiments/process.h"
 #include "experiments/results.h"
 #include "plots/colours.h"
 #include "plots/facts.h"
@@ -77,32 +76,21 @@ std::string script_text(const Figure& figure) {
   return out + "set output\n";
 }
 
-/// Runs `gnuplot SCRIPT` in the folder.
+/// Runs `gnuplot SCRIPT` in the folder. It dies with this process, so that it writes nothing after it.
 void run_gnuplot(const fs::path& folder, const std::string& script) {
   const fs::path log = fs::absolute(folder / "gnuplot.log");
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  std::string program = "gnuplot", argument = script;
-  char* const arguments[] = {program.data(), argument.data(), nullptr};
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed == ENOENT)
-    throw Error(
-        "cannot draw figures: gnuplot was not found on PATH (Debian package gnuplot-nox; "
-        "scripts/install-deps)");
-  if (failed != 0) throw Error(std::string("cannot start gnuplot: ") + std::strerror(failed));
-
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  std::unique_ptr<Process> gnuplot;
+  try {
+    gnuplot = std::make_unique<Process>(
+        ProcessSettings{.command = {"gnuplot", script}, .folder = folder, .log = log});
+  } catch (const Error& error) {
+    throw Error(fmt::format("cannot draw figures: {} (Debian package gnuplot-nox; scripts/install-deps)",
+                            error.what()));
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-  std::ifstream in(log);
-  const std::string said{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  throw Error("gnuplot failed on " + script + ": " + said);
+  while (!gnuplot->wait_for(std::chrono::seconds(1))) {
+  }
+  if (gnuplot->end().exit_status != 0)
+    throw Error(fmt::format("gnuplot failed on {}: {}", script, text_of(log)));
 }
 
 void rename_into(const fs::path& from, const fs::path& folder) {
