@@ -136,7 +136,10 @@ void Monitor::leave() {
 void Monitor::start(const SparseVector& w) {
   off_mark_ = options_.clock();
   take_full_sample(0, w, w.nnz());
-  if (w.nnz() == 0) full_cost_ *= kCostAwayFromZero;
+  if (w.nnz() == 0) {
+    full_cost_ *= kCostAwayFromZero;
+    accuracy_cost_ *= kCostAwayFromZero;
+  }
   resume();
 }
 
@@ -154,6 +157,22 @@ bool Monitor::full_sample_fits() const {
   const double budget = options_.sampling_budget;
   return sampling_seconds_ + 2.0 * full_cost_ <= budget * seconds_ &&
          full_cost_ <= budget * (seconds_ - full_seconds_);
+}
+
+bool Monitor::accuracy_fits() const {
+  const double budget = 0.5 * options_.sampling_budget;
+  return test_ != nullptr && budget > 0.0 && accuracy_total_ + accuracy_cost_ <= budget * seconds_ &&
+         accuracy_cost_ <= budget * (seconds_ - accuracy_seconds_);
+}
+
+/// Of the iterate at this moment.
+double Monitor::measure_accuracy(const SparseVector& w) {
+  const double began = options_.clock();
+  const double accuracy = test_->accuracy(w);
+  accuracy_cost_ = options_.clock() - began;
+  accuracy_total_ += accuracy_cost_;
+  accuracy_seconds_ = seconds_;
+  return accuracy;
 }
 
 /// With the clock stopped: whether to go on, and if so, the clock runs again.
@@ -187,7 +206,7 @@ bool Monitor::step_at(std::int64_t iteration, const Iterate& iterate, std::uint6
     if (full_sample_fits())
       take_full_sample(iteration, iterate(), working_set);
     else if (given)
-      record(light_sample(iteration, iterate(), working_set, loss));
+      take_light_sample(iteration, iterate(), working_set, loss);
   } else if (given && loss <= options_.objective_target) {  // F is no less than the loss
     const Sample sample = light_sample(iteration, iterate(), working_set, loss);
     if (sample.objective <= options_.objective_target) record(sample);
@@ -234,6 +253,13 @@ Sample Monitor::light_sample(std::int64_t iteration, const SparseVector& w, std:
   return sample;
 }
 
+void Monitor::take_light_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
+                                double loss) {
+  Sample sample = light_sample(iteration, w, working_set, loss);
+  if (accuracy_fits()) sample.test_accuracy = measure_accuracy(w);
+  record(sample);
+}
+
 void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
   const double began = options_.clock();
   evaluator_.scores(w, scores_);
@@ -245,7 +271,7 @@ void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, st
     evaluator_.select_gradient(residual_, w, std::numeric_limits<double>::infinity(), selection);
     sample.kkt = selection.kkt_max;
   }
-  if (test_ != nullptr) sample.test_accuracy = test_->accuracy(w);
+  if (test_ != nullptr) sample.test_accuracy = measure_accuracy(w);
   record(sample);
   full_iteration_ = iteration;
   full_seconds_ = seconds_;

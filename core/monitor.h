@@ -4,7 +4,8 @@
 ///
 /// Two kinds of samples. A full one infers F at the iterate with an evaluator of the monitor's own, and
 /// measures test accuracy: it costs about as much as an iteration. A light one takes the loss that the solver
-/// hands over and adds the penalty of the iterate: it costs a walk over the nonzeros. The loss handed over
+/// hands over and adds the penalty of the iterate: it costs a walk over the nonzeros, and a decoding of the
+/// test set where the budget allows for its accuracy. The loss handed over
 /// comes from core's Objective, by the same kernels, so that inferring it again would double the work to
 /// find the same number. What keeps it honest is that every full sample at which the solver gave a loss is an
 /// audit: the two must agree, or the run fails. The end of a run is always a full sample, so each run of a
@@ -53,7 +54,7 @@ struct Sample {
   std::uint64_t nnz = 0;
   std::uint64_t working_set = 0;
   double kkt = std::numeric_limits<double>::quiet_NaN();
-  double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< full samples only
+  double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of some samples
 };
 
 /// F and its optimality measure at one point.
@@ -75,7 +76,8 @@ struct MonitorOptions {
   /// The time that the monitor may take off the clock, as a share of the time on the clock so far (>= 0). A
   /// full sample is taken only where what the last one cost still fits twice, once for itself and once for
   /// the end's, and where the time since the last one pays for it, so that they are spread out. The first and
-  /// the last sample are full in any case. Infinity: every sample is full.
+  /// the last sample are full in any case. Light samples have a test accuracy where half of the budget pays
+  /// for it, spread out in the same way. Infinity: every sample is full.
   double sampling_budget = 0.02;
   /// Stop as soon as a sample shows F <= this. Where the solver gives its losses every iteration is looked
   /// at.
@@ -155,11 +157,15 @@ class Monitor {
   void expect_started() const;
   bool due(std::int64_t iteration) const;
   bool full_sample_fits() const;
+  bool accuracy_fits() const;
+  double measure_accuracy(const SparseVector& w);
   template <class Iterate>
   bool step_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set, double loss);
   bool proceed(std::int64_t iteration);
   Sample light_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
                       double loss) const;
+  void take_light_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
+                         double loss);
   void take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
   void audit(const Sample& found);
   void record(const Sample& sample);
@@ -181,6 +187,8 @@ class Monitor {
   std::int64_t full_iteration_ = 0;
   double full_seconds_ = 0.0;
   double full_cost_ = 0.0;  ///< seconds that the next one is expected to take
+  /// Of the test accuracies: when the last one was taken, what the next one may take, what all have taken.
+  double accuracy_seconds_ = 0.0, accuracy_cost_ = 0.0, accuracy_total_ = 0.0;
   double seconds_ = 0.0, cpu_seconds_ = 0.0, wall_mark_ = 0.0, cpu_mark_ = 0.0;
   double sampling_seconds_ = 0.0, off_mark_ = 0.0;
 };

@@ -56,7 +56,8 @@ struct FakeTime {
   std::function<double()> clock() {
     return [this] { return now; };
   }
-  double now = 100.0, cost;
+  double now = 100.0, cost, decode_cost = 0.0;  ///< seconds
+  std::int64_t inferences = 0;
 };
 class SlowOracle final : public Oracle {
  public:
@@ -68,6 +69,7 @@ class SlowOracle final : public Oracle {
   std::span<const Index> gold_outputs(Index position) const override { return inner_.gold_outputs(position); }
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
     time_.now += time_.cost;
+    ++time_.inferences;
     return inner_.infer(at, residual, parallel);
   }
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
@@ -80,6 +82,7 @@ class SlowOracle final : public Oracle {
   }
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override {
+    time_.now += time_.decode_cost;
     inner_.decode(scores, decoding, outputs, parallel);
   }
 
@@ -214,17 +217,19 @@ struct BudgetRun {
   std::vector<Sample> trace;
   double seconds, sampling_seconds;
   Audits audits;
+  std::int64_t full_samples;
 };
 BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives_losses,
-                          bool sample_kkt = false) {
+                          bool sample_kkt = false, double decode_cost = 0.0) {
   Problem problem;
   const double loss = gives_losses ? loss_at(problem, good_weights()) : Monitor::kNoLoss;
   FakeTime time(cost);
-  const SlowOracle slow(*problem.oracle, time);
+  time.decode_cost = decode_cost;
+  const SlowOracle slow(*problem.oracle, time), slow_test(*problem.test_oracle, time);
   Objective evaluator(problem.train.x, slow, 0.5, 0.0, Parallel());
   MonitorOptions options{.sample_growth = 0.0, .sample_kkt = sample_kkt, .sampling_budget = budget};
   options.clock = time.clock();
-  const TestSet test(problem.test, *problem.test_oracle, Parallel());
+  const TestSet test(problem.test, slow_test, Parallel());
   Monitor monitor(evaluator, *problem.objective, options, &test);
   monitor.start(SparseVector{});
   for (int i = 1; i <= iterations; ++i) {
@@ -233,12 +238,7 @@ BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives
   }
   monitor.finish(iterations, good_weights(), 2);
   EXPECT_NEAR(monitor.seconds(), 0.1 * iterations, 1e-9) << "samples are off the clock";
-  return {monitor.trace(), monitor.seconds(), monitor.sampling_seconds(), monitor.audits()};
-}
-
-std::int64_t full_samples(const std::vector<Sample>& trace) {
-  return std::count_if(trace.begin(), trace.end(),
-                       [](const Sample& sample) { return !std::isnan(sample.test_accuracy); });
+  return {monitor.trace(), monitor.seconds(), monitor.sampling_seconds(), monitor.audits(), time.inferences};
 }
 
 TEST(Sampling, StaysWithinItsBudgetAndUsesIt) {
@@ -248,21 +248,21 @@ TEST(Sampling, StaysWithinItsBudgetAndUsesIt) {
       const BudgetRun r = run_on_a_budget(budget, 0.03, 2000, gives_losses);
       EXPECT_LE(r.sampling_seconds, budget * r.seconds + 1e-9);
       EXPECT_GE(r.sampling_seconds, 0.7 * budget * r.seconds);
-      EXPECT_NEAR(r.sampling_seconds, 0.03 * static_cast<double>(full_samples(r.trace)), 1e-9);
+      EXPECT_NEAR(r.sampling_seconds, 0.03 * static_cast<double>(r.full_samples), 1e-9);
       EXPECT_FALSE(std::isnan(r.trace.front().test_accuracy));
       EXPECT_FALSE(std::isnan(r.trace.back().test_accuracy));
       EXPECT_EQ(r.trace.back().iteration, 2000);
       double last_full = 0.0;
       for (const Sample& sample : r.trace) {
-        if (std::isnan(sample.test_accuracy) || sample.iteration == 0 || sample.iteration == 2000) continue;
+        if (gives_losses || sample.iteration == 0 || sample.iteration == 2000) continue;
         EXPECT_GE(sample.seconds - last_full, 0.03 / budget - 1e-9) << "spread out";
         last_full = sample.seconds;
       }
       if (gives_losses) {
         EXPECT_GE(r.trace.size(), 2001u) << "light samples where no full one fits";
-        EXPECT_EQ(r.audits.count, full_samples(r.trace) - 1) << "all but the start";
+        EXPECT_EQ(r.audits.count, r.full_samples - 1) << "all but the start";
       } else {
-        EXPECT_EQ(static_cast<std::int64_t>(r.trace.size()), full_samples(r.trace)) << "no value is made up";
+        EXPECT_EQ(static_cast<std::int64_t>(r.trace.size()), r.full_samples) << "no value is made up";
         EXPECT_EQ(r.audits.count, 0);
       }
       for (const Sample& sample : r.trace)
@@ -273,9 +273,25 @@ TEST(Sampling, StaysWithinItsBudgetAndUsesIt) {
   }
 }
 
+TEST(Sampling, LightSamplesHaveTheAccuracyThatHalfOfTheBudgetPays) {
+  // A full sample costs so much that only the ends are full.
+  const BudgetRun r = run_on_a_budget(0.02, 1.0, 1000, true, false, 0.01);
+  EXPECT_EQ(r.full_samples, 2);
+  double last = 0.0;
+  std::int64_t count = 0;
+  for (const Sample& sample : r.trace) {
+    if (std::isnan(sample.test_accuracy) || sample.iteration == 0 || sample.iteration == 1000) continue;
+    EXPECT_GE(sample.seconds - last, 0.01 / (0.5 * 0.02) - 1e-9) << "spread out";
+    last = sample.seconds;
+    ++count;
+  }
+  EXPECT_GE(count, 50);  // of 100 s
+  EXPECT_LE(0.01 * static_cast<double>(count), 0.5 * 0.02 * r.seconds);
+}
+
 TEST(Sampling, WithoutABudgetOnlyTheEndsAreFull) {
   const BudgetRun r = run_on_a_budget(0.0, 0.03, 50, true);
-  EXPECT_EQ(full_samples(r.trace), 2);
+  EXPECT_EQ(r.full_samples, 2);
   ASSERT_EQ(r.trace.size(), 52u);
   EXPECT_EQ(r.trace[50].iteration, 50) << "the last iterate's light sample";
   EXPECT_EQ(r.trace[51].iteration, 50) << "and its full one";
@@ -285,9 +301,9 @@ TEST(Sampling, WithoutABudgetOnlyTheEndsAreFull) {
 
 TEST(Sampling, AnInfiniteBudgetOrKktMakesEverySampleFull) {
   for (const bool gives_losses : {true, false}) {
-    EXPECT_EQ(full_samples(run_on_a_budget(kInfinity, 5.0, 50, gives_losses).trace), 51);
+    EXPECT_EQ(run_on_a_budget(kInfinity, 5.0, 50, gives_losses).full_samples, 51);
     const BudgetRun kkt = run_on_a_budget(0.0, 5.0, 50, gives_losses, true);
-    EXPECT_EQ(full_samples(kkt.trace), 51);
+    EXPECT_EQ(kkt.full_samples, 51);
     for (const Sample& sample : kkt.trace) EXPECT_FALSE(std::isnan(sample.kkt));
   }
 }
