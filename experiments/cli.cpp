@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -28,6 +29,11 @@ extern "C" void on_interrupt(int signal) {
 std::string flag_name(std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
   return "--" + name;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
 void set_up_logging() {
@@ -213,7 +219,7 @@ void ProgressPrinter::sample(const std::string& name, const Sample& sample) {
   std::string line = fmt::format("{}: {:.1f} s, iteration {}, objective {:.10g}, nnz {}", name,
                                  sample.seconds, sample.iteration, sample.objective, sample.nnz);
   if (terminal_) {
-    fmt::print(stderr, "\r\x1b[K{}", line);
+    fmt::print(stderr, "\r\x1b[K{}", line.substr(0, terminal_width() - 1));  // what wraps cannot be cleared
     std::fflush(stderr);
     open_line_ = true;
   } else {

@@ -452,7 +452,8 @@ class Sweep {
 
   void report_samples(JobProcess& child, const std::string& name) const {
     if (!hooks_.on_sample) return;
-    for (const Sample& sample : child.new_samples()) hooks_.on_sample(name, sample);
+    const std::vector<Sample> samples = child.new_samples();
+    if (!samples.empty()) hooks_.on_sample(name, samples.back());
   }
 
   Json full_provenance() const { return full_provenance(provenance_now()); }

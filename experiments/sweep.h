@@ -19,6 +19,7 @@ struct SweepHooks {
   std::function<void(const std::string&)> message;  ///< one line for people: what is going on
   std::function<void(const std::string&)> detail;   ///< one line for people who want to know more
   std::function<void(const std::string&)> warning;  ///< one line for people: what should worry them
+  /// The newest sample of a run, now and then.
   std::function<void(const std::string& run, const Sample&)> on_sample;
   const std::atomic<bool>* interrupt = nullptr;  ///< set to stop cleanly
 };
