@@ -63,7 +63,7 @@ std::vector<Column> columns() {
                           "test_accuracy"})
     all.push_back(stored(key, std::string("/") + key));
   for (const char* key : {"load_seconds", "setup_seconds", "warm_up_seconds", "sampling_seconds",
-                          "wall_seconds", "not_comparable_because"})
+                          "certify_seconds", "wall_seconds", "not_comparable_because"})
     all.push_back(stored(key, std::string("/timing/") + key));
   for (const char* key : {"time_limit", "max_iterations", "data_digest"})
     all.push_back(stored(key, std::string("/run/") + key));
