@@ -78,7 +78,7 @@ struct MonitorOptions {
   /// the end's, and where the time since the last one pays for it, so that they are spread out. The first and
   /// the last sample are full in any case. Light samples have a test accuracy where half of the budget pays
   /// for it, spread out in the same way. Infinity: every sample is full.
-  double sampling_budget = 0.02;
+  double sampling_budget = 0.01;
   /// Stop as soon as a sample shows F <= this. Where the solver gives its losses every iteration is looked
   /// at.
   double objective_target = -std::numeric_limits<double>::infinity();

@@ -580,7 +580,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .help = "measure kkt at every sample of a trace, off the clock"},
              {.name = "sampling_budget",
               .type = OptionType::kReal,
-              .default_value = "0.02",
+              .default_value = "0.01",
               .help = "share of the clock's time that evaluating iterates off the clock may take; between, a "
                       "trace has the "
                       "solver's own audited loss; 1e6: no limit",
