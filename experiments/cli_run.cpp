@@ -196,14 +196,15 @@ void add_run_command(CLI::App& app) {
     sub->add_option("--out", command->out, "folder for the results [results/NAME]")->type_name("DIR");
     sub->add_flag("--dry-run", command->dry_run,
                   "print the grid, what of it is stored, and how long the rest may take; run nothing");
-    sub->add_flag("--why", command->why, "say of each run that is not served from OUT what changed");
+    auto* why =
+        sub->add_flag("--why", command->why, "say of each run that is not served from OUT what changed");
     sub->add_flag("--force", command->force, "run all again, references too, whatever is stored");
     sub->add_option("--jobs", command->jobs,
                     "runs at a time, each on CPUs of its own; above 1 their timings are stored as not "
                     "comparable [1]")
         ->check(CLI::Range(1, 1024))
         ->type_name("INT");
-    auto* quiet = sub->add_flag("--quiet", command->quiet, "print warnings and errors only");
+    auto* quiet = sub->add_flag("--quiet", command->quiet, "print warnings and errors only")->excludes(why);
     sub->add_flag("--verbose", command->verbose, "print more of what is going on")->excludes(quiet);
     sub->callback([command] { run(*command); });
   }
