@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "experiments/cli.h"
-#include "experiments/out_folder.h"
 #include "experiments/paper_table.h"
 #include "experiments/sweep.h"
 
@@ -117,7 +116,6 @@ void run(const RunCommand& command) {
                         {"runs", states_json(states)}});
     return;
   }
-  prepare_out(out);
   command.json.check();
   stop_cleanly_on_interrupt();
   const SweepResult result = sweep(command, config, out);

@@ -59,4 +59,10 @@ Job Job::from_json(const nlohmann::json& json) {
   return job;
 }
 
+Options options_from(const OptionTable& table, const std::map<std::string, std::string>& values) {
+  Options options(table);
+  for (const auto& [key, value] : values) options.set(key, value);
+  return options;
+}
+
 }  // namespace proxbench

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/options.h"
 #include "experiments/data/readers.h"
 
 namespace proxbench {
@@ -35,6 +36,9 @@ struct Job {
   /// Throws nlohmann::json::exception where a key is missing or of another type.
   static Job from_json(const nlohmann::json& json);
 };
+
+/// The options of a table, set to a job's texts. Throws Error where one is unknown or not allowed.
+Options options_from(const OptionTable& table, const std::map<std::string, std::string>& values);
 
 /// What a process leaves in its folder beside trace.csv and model.tsv.
 inline constexpr const char* kJobFile = "job.json";

@@ -90,13 +90,14 @@ Json JobProcess::result() const {
   Json json = json_of(folder_ / kResultFile);
   if (!json.is_object()) json = Json::object();
   const ProcessEnd& end = process_->end();
+  const Json told = json.value("reason", Json());
   json["reason"] = nullptr;
   if (end.signal != 0)
     set_killed(json);
   else if (end.exit_status == kOutOfMemoryStatus)
     set(json, "out-of-memory", "memory ran out");
   else if (end.exit_status != 0)
-    set(json, "failed", failure());
+    set(json, "failed", failure(told));
   else if (asked_ == Asked::kByLimit && json.value("status", "") == "interrupted")
     set(json, "time-limit", fmt::format("asked to stop after {:g} s of wall time", limits_.wall));
   if (!json.contains("peak_rss_bytes") || json["peak_rss_bytes"].is_null())
@@ -123,10 +124,8 @@ void JobProcess::set_killed(Json& json) const {
     set(json, fmt::format("crashed({})", signal_name(signal)), last_line(text_of(folder_ / "log.txt")));
   if (json["reason"] == "") json["reason"] = "ended by " + signal_name(signal);
 }
-std::string JobProcess::failure() const {
-  const Json json = json_of(folder_ / kResultFile);
-  if (json.is_object() && json.contains("reason") && json["reason"].is_string())
-    return json["reason"].get<std::string>();
+std::string JobProcess::failure(const Json& told) const {
+  if (told.is_string()) return told.get<std::string>();
   const std::string line = last_line(text_of(folder_ / "log.txt"));
   return line.empty() ? fmt::format("exit status {}", process_->end().exit_status) : line;
 }

@@ -45,7 +45,8 @@ class JobProcess {
 
   void ask_to_stop(Asked by);
   void set_killed(nlohmann::ordered_json& json) const;
-  std::string failure() const;
+  /// `told`: the reason in its result; null where there is none.
+  std::string failure(const nlohmann::ordered_json& told) const;
 
   std::filesystem::path folder_;
   JobLimits limits_;

@@ -36,12 +36,6 @@ extern "C" void ask_to_stop(int) {
   _exit(kOutOfMemoryStatus);
 }
 
-Options options_from(const OptionTable& table, const std::map<std::string, std::string>& values) {
-  Options options(table);
-  for (const auto& [key, value] : values) options.set(key, value);
-  return options;
-}
-
 RunSettings settings_of(const Job& job) {
   RunSettings settings;
   settings.solver = job.solver;

@@ -16,12 +16,6 @@
 namespace proxbench {
 namespace {
 
-Options options_from(const OptionTable& table, const std::map<std::string, std::string>& values) {
-  Options options(table);
-  for (const auto& [key, value] : values) options.set(key, value);
-  return options;
-}
-
 /// Prints, as JSON, the seconds on the clock and of the processor, and the objective that was reached.
 void run(const Job& job) {
   const DataFormatInfo& format = data_format_registry().find(job.format);
