@@ -6,6 +6,7 @@
 #include <ctime>
 #include <string>
 
+#include "core/dual.h"
 #include "core/error.h"
 
 namespace proxbench {
@@ -75,6 +76,7 @@ Certificate certify(Objective& objective, const SparseVector& w) {
   Objective::Selection selection;
   objective.select_gradient(residual, w, std::numeric_limits<double>::infinity(), selection);
   c.kkt = selection.kkt_max;
+  c.dual = dual_bound(objective, scores, selection).value;
   return c;
 }
 

@@ -57,12 +57,17 @@ struct Sample {
   double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of some samples
 };
 
-/// F and its optimality measure at one point.
+/// F and its optimality measures at one point.
 struct Certificate {
   double objective = 0.0, loss = 0.0, l1 = 0.0, kkt = 0.0;
+  double dual = 0.0;  ///< a lower bound on min F (dual.h)
   std::uint64_t nnz = 0;
+
+  /// F - min F is at most this; rounding of the two sums can make it a little less than 0.
+  double gap() const { return objective - dual; }
+  double relative_gap() const { return gap() == 0.0 ? 0.0 : gap() / objective; }
 };
-/// From one inference and one full gradient; l1 is ||w||_1 (without lambda).
+/// From two inferences and one full gradient; l1 is ||w||_1 (without lambda).
 Certificate certify(Objective& objective, const SparseVector& w);
 
 struct MonitorOptions {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "core/error.h"
@@ -44,17 +45,36 @@ Objective::Objective(const DesignMatrix& x, const Oracle& oracle, double lambda,
     throw Error("design matrix of " + std::to_string(x.positions()) + " positions, oracle of " +
                 std::to_string(oracle.positions()));
 
+  active_features_.resize(x.features());
+  std::iota(active_features_.begin(), active_features_.end(), Index{0});
+  cut_features();
+}
+
+void Objective::cut_features() {
+  std::uint64_t nonzeros = 0;
+  for (const Index j : active_features_) nonzeros += x_.column_size(j);
   const std::uint64_t chunk_nonzeros =
-      std::clamp(x.nonzeros() / kFeatureChunks, kFewestChunkNonzeros, kChunkNonzeros);
-  feature_chunk_begin_.push_back(0);
+      std::clamp(nonzeros / kFeatureChunks, kFewestChunkNonzeros, kChunkNonzeros);
+  feature_chunk_begin_.assign(1, 0);
   std::uint64_t filled = 0;
-  for (Index j = 0; j < x.features(); ++j) {
-    filled += x.column_size(j) + 1;
-    if (filled >= chunk_nonzeros || j + 1 == x.features()) {
-      feature_chunk_begin_.push_back(j + 1);
+  for (std::size_t f = 0; f < active_features_.size(); ++f) {
+    filled += x_.column_size(active_features_[f]) + 1;
+    if (filled >= chunk_nonzeros || f + 1 == active_features_.size()) {
+      feature_chunk_begin_.push_back(static_cast<Index>(f + 1));
       filled = 0;
     }
   }
+}
+
+void Objective::restrict_to(std::vector<Coord> candidates) {
+  candidates_ = std::move(candidates);
+  active_features_.clear();
+  for (const Coord c : *candidates_) {
+    if (c >= unary_) break;
+    const Index j = static_cast<Index>(c / outputs_);
+    if (active_features_.empty() || active_features_.back() != j) active_features_.push_back(j);
+  }
+  cut_features();
 }
 
 Scores Objective::make_scores() const {
@@ -253,13 +273,13 @@ void Objective::gradient_rows(std::span<const Index> features, std::size_t width
   }
 }
 
-/// The gradients of features [first, first + count), count <= kPad, from compact_rows_: that of output k of
-/// the f-th in gradient[k*kPad + f]; gradient.size() == basis()*kPad.
-void Objective::gradient_rows_collapsed(Index first, std::size_t count, std::span<double> gradient) const {
+/// The gradients of at most kPad features from compact_rows_: that of output k of the f-th in
+/// gradient[k*kPad + f]; gradient.size() == basis()*kPad.
+void Objective::gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const {
   std::fill(gradient.begin(), gradient.end(), 0.0);
-  for (std::size_t f = 0; f < count; ++f)
+  for (std::size_t f = 0; f < features.size(); ++f)
     for (std::size_t b = 0; b < x_.blocks(); ++b) {
-      const auto block = x_.column_block(first + static_cast<Index>(f), b);
+      const auto block = x_.column_block(features[f], b);
       const std::uint64_t* begin = compact_rows_.begin.data() + b * x_.block_positions();
       for (std::size_t i = 0; i < block.size; ++i) {
         const double x = block.value == nullptr ? 1.0 : block.value[i];
@@ -394,30 +414,30 @@ void Objective::for_each_gradient_row(const Residual& residual, double bound, co
   fill_rows(residual);
   const std::size_t width = padded(outputs_);
   parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
-    const Index end = feature_chunk_begin_[chunk + 1];
+    const std::span<const Index> all =
+        std::span(active_features_)
+            .subspan(feature_chunk_begin_[chunk],
+                     feature_chunk_begin_[chunk + 1] - feature_chunk_begin_[chunk]);
     AlignedVector<double> gradient;
     if (!residual.one_each()) {
       gradient.resize(oracle_.basis() * kPad);
-      for (Index first = feature_chunk_begin_[chunk]; first < end; first += kPad) {
-        const std::size_t n = std::min<std::size_t>(kPad, end - first);
-        gradient_rows_collapsed(first, n, gradient);
+      for (std::size_t first = 0; first < all.size(); first += kPad) {
+        const auto features = all.subspan(first, std::min(kPad, all.size() - first));
+        gradient_rows_collapsed(features, gradient);
         const unsigned outside = kernels::lanes_outside(gradient.data(), outputs_, bound);
-        for (std::size_t f = 0; f < n; ++f)
-          if ((outside >> f & 1u) != 0 || wanted(first + static_cast<Index>(f)))
-            row(chunk, first + static_cast<Index>(f), gradient.data() + f, kPad);
+        for (std::size_t f = 0; f < features.size(); ++f)
+          if ((outside >> f & 1u) != 0 || wanted(features[f]))
+            row(chunk, features[f], gradient.data() + f, kPad);
       }
       return;
     }
     // Few features at a time, so that memory follows K and not the number of features.
     constexpr std::size_t kFeaturesAtOnce = 128;
-    std::vector<Index> features;
-    for (Index first = feature_chunk_begin_[chunk]; first < end; first += kFeaturesAtOnce) {
-      const std::size_t n = std::min<std::size_t>(kFeaturesAtOnce, end - first);
-      features.resize(n);
-      gradient.resize(n * width);
-      for (std::size_t f = 0; f < n; ++f) features[f] = first + static_cast<Index>(f);
+    for (std::size_t first = 0; first < all.size(); first += kFeaturesAtOnce) {
+      const auto features = all.subspan(first, std::min(kFeaturesAtOnce, all.size() - first));
+      gradient.resize(features.size() * width);
       gradient_rows(features, width, gradient.data());
-      for (std::size_t f = 0; f < n; ++f) {
+      for (std::size_t f = 0; f < features.size(); ++f) {
         const double* g = gradient.data() + f * width;
         if (wanted(features[f]) || !kernels::all_within(g, outputs_, bound))
           row(chunk, features[f], g, std::size_t{1});
@@ -427,6 +447,14 @@ void Objective::for_each_gradient_row(const Residual& residual, double bound, co
 }
 
 void Objective::gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const {
+  if (candidates_) {
+    std::vector<double> weight, g(candidates_->size());
+    for (const Coord c : *candidates_) weight.push_back(w[c]);
+    partial_gradient(residual, *candidates_, weight, g);
+    std::fill(out.begin(), out.end(), 0.0);
+    for (std::size_t i = 0; i < g.size(); ++i) out[(*candidates_)[i]] = g[i];
+    return;
+  }
   for_each_gradient_row(
       residual, 0.0, [](Index) { return true; },
       [&](std::size_t, Index j, const double* g, std::size_t step) {
@@ -447,6 +475,9 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
   auto visit = [&](Selection& part, std::size_t& cursor, Coord c, double g) {
     double weight = 0.0;
     if (cursor < w.nnz() && w.index[cursor] == c) weight = w.value[cursor++];
+    const double excess = std::max(std::abs(g) - lambda_, 0.0);
+    part.gradient_max = std::max(part.gradient_max, std::abs(g));
+    part.excess_squares += excess * excess;
     g += mu_ * weight;
     const double m = std::abs(minimum_norm_subgradient(weight, g, lambda_));
     part.kkt_max = std::max(part.kkt_max, m);
@@ -461,21 +492,46 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
     const std::size_t cursor = start_of(static_cast<Coord>(j) * outputs_);
     return cursor < w.nnz() && w.index[cursor] < static_cast<Coord>(j + std::size_t{1}) * outputs_;
   };
-  for_each_gradient_row(residual, std::min(threshold, lambda_), has_weights,
-                        [&](std::size_t chunk, Index j, const double* g, std::size_t step) {
-                          const Coord base = static_cast<Coord>(j) * outputs_;
-                          std::size_t cursor = start_of(base);
-                          for (Index k = 0; k < outputs_; ++k)
-                            visit(parts[chunk], cursor, base + k, g[k * step]);
-                        });
-  std::size_t cursor = start_of(unary_);
-  for (std::size_t e = 0; e < residual.extra.size(); ++e)
-    visit(parts.back(), cursor, unary_ + e, residual.extra[e]);
+  if (candidates_ && residual.one_each()) {
+    const std::vector<double> zero(candidates_->size(), 0.0);  // mu*w is added by visit()
+    std::vector<double> g(candidates_->size());
+    partial_gradient(residual, *candidates_, zero, g);
+    std::size_t cursor = 0;
+    for (std::size_t i = 0; i < g.size(); ++i) visit(parts.back(), cursor, (*candidates_)[i], g[i]);
+  } else {
+    const Coord none = dimension();
+    for_each_gradient_row(residual, std::min(threshold, lambda_), has_weights,
+                          [&](std::size_t chunk, Index j, const double* g, std::size_t step) {
+                            const Coord base = static_cast<Coord>(j) * outputs_;
+                            std::size_t cursor = start_of(base);
+                            if (!candidates_) {
+                              for (Index k = 0; k < outputs_; ++k)
+                                visit(parts[chunk], cursor, base + k, g[k * step]);
+                              return;
+                            }
+                            auto c = std::lower_bound(candidates_->begin(), candidates_->end(), base);
+                            for (; c != candidates_->end() && *c < base + outputs_; ++c)
+                              visit(parts[chunk], cursor, *c, g[(*c - base) * step]);
+                          });
+    std::size_t cursor = start_of(unary_);
+    auto candidate = candidates_ ? std::lower_bound(candidates_->begin(), candidates_->end(), unary_)
+                                 : std::vector<Coord>::const_iterator{};
+    for (std::size_t e = 0; e < residual.extra.size(); ++e) {
+      if (candidates_) {
+        const Coord next = candidate == candidates_->end() ? none : *candidate;
+        if (next != unary_ + e) continue;
+        ++candidate;
+      }
+      visit(parts.back(), cursor, unary_ + e, residual.extra[e]);
+    }
+  }
 
   out = Selection{};
   for (const Selection& part : parts) {
     out.kkt_max = std::max(out.kkt_max, part.kkt_max);
     out.kkt_l1 += part.kkt_l1;
+    out.gradient_max = std::max(out.gradient_max, part.gradient_max);
+    out.excess_squares += part.excess_squares;
     out.index.insert(out.index.end(), part.index.begin(), part.index.end());
     out.weight.insert(out.weight.end(), part.weight.begin(), part.weight.end());
     out.gradient.insert(out.gradient.end(), part.gradient.begin(), part.gradient.end());

@@ -5,6 +5,7 @@
 /// "Smooth part" below means l(w) + (mu/2)*||w||^2; every gradient is that of the smooth part.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -70,9 +71,19 @@ class Objective {
     std::vector<double> gradient;
     double kkt_max = 0.0;
     double kkt_l1 = 0.0;
+    /// Of the gradient of l alone, over all coordinates: its max norm where that exceeds lambda (else
+    /// anything up to lambda), and the sum of (|g| - lambda)^2 over |g| > lambda. What dual.h needs.
+    double gradient_max = 0.0;
+    double excess_squares = 0.0;
   };
   void select_gradient(const Residual& residual, const SparseVector& w, double threshold,
                        Selection& out) const;
+
+  /// From now on all other coordinates count as proven to be zero: select_gradient() does not look at them,
+  /// and gradient() gives 0 there. `candidates` ascending; must hold the support of every w that is used.
+  void restrict_to(std::vector<Coord> candidates);
+  /// Null where not restricted.
+  const std::vector<Coord>* candidates() const { return candidates_ ? &*candidates_ : nullptr; }
 
   /// lambda*|w|_1 and (mu/2)*|w|^2 over the given weights.
   double l1(std::span<const double> w) const;
@@ -83,14 +94,16 @@ class Objective {
 
  private:
   /// Calls row(chunk, feature, g, step), where g[k*step] is the gradient of output k, for every feature that
-  /// has some |g| > bound or a NaN, or that wanted(feature); in parallel, features ascending within a chunk.
+  /// has some |g| > bound or a NaN, or that wanted(feature), and some candidate where restricted; in
+  /// parallel, features ascending within a chunk.
   template <class Wanted, class Row>
   void for_each_gradient_row(const Residual& residual, double bound, const Wanted& wanted,
                              const Row& row) const;
   void fill_rows(const Residual& residual) const;
   void gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const;
-  void gradient_rows_collapsed(Index first, std::size_t count, std::span<double> gradient) const;
+  void gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const;
   double gold_count(Index feature, Index output) const;
+  void cut_features();
   std::size_t feature_chunks() const { return feature_chunk_begin_.size() - 1; }
 
   const DesignMatrix& x_;
@@ -100,7 +113,9 @@ class Objective {
   Index outputs_;
   Coord unary_;
   double passes_ = 0.0;
-  std::vector<Index> feature_chunk_begin_;  ///< features cut into chunks of about equal nonzeros
+  std::optional<std::vector<Coord>> candidates_;
+  std::vector<Index> active_features_;      ///< those with a candidate, ascending; all where not restricted
+  std::vector<Index> feature_chunk_begin_;  ///< these cut into chunks of about equal nonzeros
   mutable AlignedVector<double> rows_;      ///< R by position, for full gradients
   mutable CompactRows compact_rows_;        ///< the same where the oracle collapses()
 };

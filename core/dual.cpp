@@ -1,0 +1,88 @@
+#include "core/dual.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace proxbench {
+
+namespace {
+
+/// Rounding of gradients relative to lambda, and of the gap relative to F: bounds are widened by them.
+constexpr double kGradientRounding = 1e-9, kGapRounding = 1e-13;
+
+/// H of (1 - t)*(all on gold) + t*p.
+double mixture_entropy(const InstanceTerms& terms, double t) {
+  if (t == 1.0) return terms.entropy;
+  const double rest = -std::expm1(terms.log_gold);                                 // 1 - p(gold)
+  const double gold = std::exp(terms.log_gold), log_gold = std::log1p(-t * rest);  // of the mixture
+  double entropy = -(1.0 - t * rest) * log_gold;
+  if (t > 0.0) entropy += t * (terms.entropy + gold * terms.log_gold) - t * rest * std::log(t);
+  return entropy;
+}
+
+}  // namespace
+
+DualBound dual_bound(const Objective& objective, const Scores& scores,
+                     const Objective::Selection& selection) {
+  DualBound bound;
+  if (objective.mu() == 0.0 && selection.gradient_max > objective.lambda())
+    bound.scale = objective.lambda() / selection.gradient_max;
+  std::vector<InstanceTerms> terms(objective.instances());
+  objective.oracle().instance_terms(scores, terms, objective.parallel());
+  for (const InstanceTerms& instance : terms) bound.value += mixture_entropy(instance, bound.scale);
+  if (objective.mu() > 0.0) bound.value -= selection.excess_squares / (2.0 * objective.mu());
+  return bound;
+}
+
+GapSafeScreen::GapSafeScreen(const Objective& objective)
+    : lambda_(objective.lambda()),
+      mu_(objective.mu()),
+      unary_(objective.unary_weights()),
+      dimension_(objective.dimension()),
+      outputs_(objective.outputs()),
+      radius_(objective.features()) {
+  const auto begin = objective.oracle().begin();
+  std::vector<Index> instance_of(objective.x().positions());
+  for (Index i = 0; i + 1 < begin.size(); ++i)
+    for (Index p = begin[i]; p < begin[i + 1]; ++p) instance_of[p] = i;
+  const Chunks chunks{objective.features(), 64};
+  objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+    for (std::size_t j = chunks.begin(chunk); j < chunks.end(chunk); ++j) {
+      const std::vector<Index> positions = objective.x().column(static_cast<Index>(j));
+      const auto values = objective.x().column_values(static_cast<Index>(j));
+      double squares = 0.0, range = 0.0;
+      for (std::size_t i = 0; i < positions.size(); ++i) {
+        range += values.empty() ? 1.0 : std::abs(values[i]);
+        if (i + 1 < positions.size() && instance_of[positions[i]] == instance_of[positions[i + 1]]) continue;
+        squares += range * range;
+        range = 0.0;
+      }
+      radius_[j] = std::sqrt(squares);
+    }
+  });
+  largest_ = radius_.empty() ? 0.0 : *std::max_element(radius_.begin(), radius_.end());
+}
+
+/// sqrt(gap / 2), with what rounding may hide.
+double GapSafeScreen::distance(const DualBound& bound, double gap) const {
+  return std::sqrt(0.5 * (std::max(gap, 0.0) + kGapRounding * std::abs(bound.value)));
+}
+
+double GapSafeScreen::threshold(const DualBound& bound, double gap) const {
+  return (lambda_ * (1.0 - kGradientRounding) - largest_ * distance(bound, gap)) / bound.scale;
+}
+
+std::vector<Coord> GapSafeScreen::survivors(const Objective::Selection& selection, const DualBound& bound,
+                                            double gap) const {
+  const double moved = distance(bound, gap);
+  std::vector<Coord> out;
+  for (std::size_t i = 0; i < selection.index.size() && selection.index[i] < unary_; ++i) {
+    const double g = bound.scale * std::abs(selection.gradient[i] - mu_ * selection.weight[i]);
+    if (!(g + radius_[selection.index[i] / outputs_] * moved < lambda_ * (1.0 - kGradientRounding)))
+      out.push_back(selection.index[i]);
+  }
+  for (Coord c = unary_; c < dimension_; ++c) out.push_back(c);
+  return out;
+}
+
+}  // namespace proxbench

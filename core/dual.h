@@ -1,0 +1,71 @@
+#pragma once
+/// Lower bounds on min F from one full gradient, and what they prove about single coordinates.
+///
+/// The loss is a sum of log-partitions, A_i(S_i) = max over distributions alpha_i of E[score] + H(alpha_i).
+/// So with g(alpha) = sum_i (expected features under alpha_i - features of the gold structure), for mu = 0
+///
+///     min F = max { D(alpha) = sum_i H(alpha_i) : ||g(alpha)||_inf <= lambda },
+///
+/// and for mu > 0 there is no constraint, but D(alpha) = sum_i H(alpha_i) - sum_j max(|g_j| - lambda, 0)^2 /
+/// (2*mu). Any distributions give a bound. Taken are alpha_i = (1 - t)*(all mass on gold) + t*p_i, p_i the
+/// model's at some w, whose g(alpha) is t times the gradient of l at w: t = min(1, lambda/||g||_inf) (mu = 0)
+/// or 1. H(alpha_i) has a closed form in log p_i(gold) and H(p_i) alone, for every structure.
+///
+/// How tight that is: with mu = 0 the gap is about ||w||_1 times the largest violation of the constraint, so
+/// it falls as fast as kkt does, and not as fast as F: a point that certifies a gap must be nearer to the
+/// optimum than one that only has it.
+
+#include <vector>
+
+#include "core/objective.h"
+#include "core/types.h"
+
+namespace proxbench {
+
+/// A dual point and its value, a lower bound on min F up to the rounding of sums (about 1e-15 of it).
+struct DualBound {
+  double value = 0.0;
+  double scale = 1.0;  ///< t
+};
+
+/// The bound from the model at `scores`; `selection` is that of select_gradient() at the same w with a
+/// threshold <= lambda. One inference (not counted in passes()) and no gradient. Where the objective is
+/// restricted, the bound is on F over its candidates, so on F itself where the others are proven zero.
+/// Throws Error where a gold output is unknown.
+DualBound dual_bound(const Objective& objective, const Scores& scores, const Objective::Selection& selection);
+
+/// Gap-safe screening (Ndiaye, Fercoq, Gramfort, Salmon 2017, here with entropies).
+///
+/// Proof. Entropy is strongly concave in the l1 norm (Pinsker): with alpha* the best dual point and alpha
+/// feasible, sum_i ||alpha_i - alpha*_i||_1^2 / 2 <= D(alpha*) - D(alpha) <= gap = F(w) - D(alpha). Let r_ij
+/// be how much coordinate j's feature can differ between two structures of instance i. Then
+///     |g_j(alpha) - g_j(alpha*)| <= sum_i r_ij/2 * ||alpha_i - alpha*_i||_1 <= R_j * sqrt(2*gap) / 2,
+/// R_j = sqrt(sum_i r_ij^2), by Cauchy-Schwarz. Where |g_j(alpha)| + R_j*sqrt(gap/2) < lambda, also
+/// |g_j(alpha*)| < lambda, and every minimiser has w_j = 0 (complementary slackness; for mu > 0 w_j is the
+/// soft-thresholded -g_j(alpha*)/mu). For unary weights r_ij <= sum over i's positions of |x_pj|. The few
+/// extra weights of an oracle are never dropped.
+class GapSafeScreen {
+ public:
+  /// Computes R_j of all features: one walk over X.
+  explicit GapSafeScreen(const Objective& objective);
+
+  /// The threshold on |gradient of l| up to which every unary weight is proven zero, from a point with this
+  /// gap (F(w) - bound.value); 0 or less: none is.
+  double threshold(const DualBound& bound, double gap) const;
+
+  /// The coordinates that are not proven zero, ascending. The selection's threshold must be at most
+  /// threshold(bound, gap).
+  std::vector<Coord> survivors(const Objective::Selection& selection, const DualBound& bound,
+                               double gap) const;
+
+ private:
+  double distance(const DualBound& bound, double gap) const;
+
+  double lambda_, mu_;
+  Coord unary_, dimension_;
+  Index outputs_;
+  std::vector<double> radius_;  ///< R of every feature
+  double largest_ = 0.0;
+};
+
+}  // namespace proxbench
