@@ -40,12 +40,22 @@ void CompactLbfgs::keep_rows(std::span<const std::uint32_t> kept) {
   q_hat_.resize(rows_ * stride_);
 }
 
-bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y) {
-  double ss = 0.0, sy = 0.0, yy = 0.0;
+void CompactLbfgs::take_rows(std::span<const std::uint32_t> from) {
+  AlignedVector<double> rows(from.size() * stride_, 0.0);
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (from[i] != kNew) std::copy_n(q(from[i]), width(), rows.data() + i * stride_);
+  q_.swap(rows);
+  rows_ = from.size();
+  q_hat_.assign(rows_ * stride_, 0.0);
+}
+
+bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y, std::span<const double> b) {
+  double ss = 0.0, sy = 0.0, yy = 0.0, sb = 0.0;
   for (std::size_t j = 0; j < rows_; ++j) {
     ss += s[j] * s[j];
     sy += s[j] * y[j];
     yy += y[j] * y[j];
+    sb += s[j] * b[j];
   }
   if (!(sy > kCurvatureFloor * std::sqrt(ss * yy))) return false;
 
@@ -56,7 +66,7 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y) 
   }
   ages_.push_back(slot);
   for (std::size_t j = 0; j < rows_; ++j) {
-    q_[j * stride_ + 2 * slot] = s[j];
+    q_[j * stride_ + 2 * slot] = b[j];
     q_[j * stride_ + 2 * slot + 1] = y[j];
   }
   // Inner products of s with every stored s and y; L holds s_i^T y_j for i after j only, so y needs none.
@@ -72,7 +82,7 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y) 
   }
   switch (scaling_) {
     case Scaling::kShort:
-      gamma_ = sy / ss;
+      gamma_ = sy / sb;
       break;
     case Scaling::kGeometric:
       gamma_ = std::sqrt(yy / ss);
@@ -80,9 +90,16 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y) 
     case Scaling::kLong:
       gamma_ = yy / sy;
       break;
+    case Scaling::kNone:
+      break;
   }
   build_middle();
   return true;
+}
+
+void CompactLbfgs::set_gamma(double gamma) {
+  gamma_ = gamma;
+  if (!ages_.empty()) build_middle();
 }
 
 void CompactLbfgs::build_middle() {

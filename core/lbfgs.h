@@ -20,7 +20,7 @@ namespace proxbench {
 
 /// B_0 = gamma*I after a pair (s, y): the curvature of the last step by y^T s / s^T s (the paper's), by
 /// y^T y / y^T s, which is never less, or by their geometric mean |y|/|s|.
-enum class Scaling { kShort, kGeometric, kLong };
+enum class Scaling { kShort, kGeometric, kLong, kNone };
 
 class CompactLbfgs {
  public:
@@ -33,12 +33,20 @@ class CompactLbfgs {
   /// Keeps only the given rows (ascending): the working set shrank. What was computed over the larger set (D,
   /// L, S^T S) stays: s is zero outside the set that it was computed on.
   void keep_rows(std::span<const std::uint32_t> kept);
+  static constexpr std::uint32_t kNew = static_cast<std::uint32_t>(-1);
+  /// Another working set under the same pairs: row i is the old row from[i], or kNew: no pair moved it.
+  void take_rows(std::span<const std::uint32_t> from);
 
   /// Appends the pair (s, y), one number a row, dropping the oldest pair when m are stored. A pair without
   /// sufficient curvature, y^T s <= 1e-12 * |s|*|y|, is skipped, false is returned, and B stays as it was.
-  bool update(std::span<const double> s, std::span<const double> y);
+  bool update(std::span<const double> s, std::span<const double> y) { return update(s, y, s); }
+  /// The same for B = gamma*B0 - ...: b = B0 s stands in for s, and gamma is kept at 1 (Scaling::kNone) or
+  /// y^T s / s^T b.
+  bool update(std::span<const double> s, std::span<const double> y, std::span<const double> b);
 
   double gamma() const { return gamma_; }
+  /// Another gamma under the same pairs; Scaling::kNone only, others choose it with each pair.
+  void set_gamma(double gamma);
   std::size_t rows() const { return rows_; }
   std::size_t pairs() const { return ages_.size(); }
   /// Doubles in use in a row of q() and q_hat(): two for each pair, padded.

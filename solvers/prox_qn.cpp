@@ -18,6 +18,7 @@
 #include "core/lbfgs.h"
 #include "core/line_search.h"
 #include "core/random.h"
+#include "solvers/block_metric.h"
 #include "solvers/common_options.h"
 #include "solvers/solvers.h"
 
@@ -33,6 +34,15 @@ struct Settings {
   Scaling scaling;
   std::int64_t max_stagnant;
   ArmijoOptions line_search;
+  bool blocks;           ///< B_0 by BlockMetric
+  bool growing;          ///< few violators at a time
+  double growth;         ///< violators let in at a restart, relative to the support
+  std::int64_t least;    ///< violators let in at least
+  double progress;       ///< growing: share of a restart's subgradient that ends its epoch
+  std::int64_t largest_block;
+  double inner_tol;
+  std::int64_t least_its;
+  double damping, damp_power, damp_down, rebuild;
 };
 
 class ProxQn final : public Solver {
@@ -42,7 +52,10 @@ class ProxQn final : public Solver {
 
   SolveResult solve(const SolveProblem& problem) override {
     Objective& objective = problem.objective;
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     lambda_ = objective.lambda();
+    damping_ = settings_.damping;
+    built_at_ = kInfinity;
     random_ = Random(problem.seed);
     Scores scores = objective.make_scores(), direction_scores = objective.make_scores();
     Residual residual = objective.make_residual();
@@ -63,10 +76,9 @@ class ProxQn final : public Solver {
     };
 
     double epoch_target = 0.0, first_measure = 0.0, largest = 0.0;
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     double lowest = value, lowest_at_restart = kInfinity, lowest_kkt = kInfinity,
            lowest_kkt_at_restart = kInfinity;
-    std::int64_t stagnant = 0;
+    std::int64_t stagnant = 0, epoch_iterations = 0;
     bool epoch_starts = true, progressed = true;
     for (std::int64_t iteration = 1;; ++iteration) {
       if (!std::isfinite(value)) return finish(result, Status::kDiverged);
@@ -80,7 +92,8 @@ class ProxQn final : public Solver {
           lowest_kkt = largest;
           stagnant = 0;
         }
-        epoch_starts = (settings_.epochs.shrinking && measure <= epoch_target) ||
+        ++epoch_iterations;
+        epoch_starts = (settings_.epochs.shrinking && measure <= epoch_target && epoch_iterations >= settings_.least_its) ||
                        largest <= problem.kkt_target() || !progressed;
       }
       if (epoch_starts) {
@@ -99,28 +112,53 @@ class ProxQn final : public Solver {
           lowest_kkt_at_restart = lowest_kkt;
         }
         result.notes["epochs"] += 1;
+        if (settings_.growing) thin_out();
+        if (settings_.blocks && built_at_ - value <= settings_.rebuild * value) {
+          from_.resize(selection_.index.size());
+          std::size_t old = 0;
+          for (std::size_t i = 0; i < from_.size(); ++i) {
+            while (old < index_.size() && index_[old] < selection_.index[i]) ++old;
+            from_[i] = old < index_.size() && index_[old] == selection_.index[i]
+                           ? static_cast<std::uint32_t>(old)
+                           : CompactLbfgs::kNew;
+          }
+        } else {
+          from_.clear();
+        }
         index_.swap(selection_.index);
         w_.swap(selection_.weight);
         g_.swap(selection_.gradient);
         selected_ = true;
         largest = selection_.kkt_max;
         measure = selection_.kkt_l1;
+        if (getenv("PQN_DEBUG")) fprintf(stderr, "restart it %ld F %.10g kkt %.3g l1 %.3g |A| %zu epoch its %ld\n", iteration, value, selection_.kkt_max, selection_.kkt_l1, index_.size(), epoch_iterations);
+        epoch_iterations = 0;
         if (first_measure == 0.0) {
           first_measure = measure;
           epoch_target = settings_.epochs.tol * first_measure;
         } else {
           epoch_target *= settings_.epochs.factor;
         }
-        lbfgs_.reset(index_.size(),
-                     iteration == 1 ? first_gamma(objective, scores, direction_scores) : lbfgs_.gamma());
+        if (settings_.growing) epoch_target = settings_.progress * measure;
+        if (!from_.empty()) {
+          metric_.take_rows(objective, residual, index_, from_);
+          lbfgs_.take_rows(from_);
+        } else if (settings_.blocks) {
+          built_at_ = value;
+          metric_.build(objective, residual, index_, static_cast<std::size_t>(settings_.largest_block));
+          lbfgs_.reset(index_.size(), damping_);
+        } else {
+          lbfgs_.reset(index_.size(),
+                       iteration == 1 ? first_gamma(objective, scores, direction_scores) : lbfgs_.gamma());
+        }
         epoch_starts = false;
       }
 
-      const double slope = descend(objective);
+      const double slope = settings_.blocks ? descend_blocks(objective) : descend(objective);
       objective.scores(index_, d_, direction_scores);
       // With curvature known the first trial is mostly taken, so its residual comes with it. Without, gamma
       // is a guess that may be off by many halvings: then forward messages alone.
-      const bool guess = lbfgs_.pairs() == 0;
+      const bool guess = lbfgs_.pairs() == 0 && !settings_.blocks;
       double trial_loss = 0.0;
       const ArmijoResult step = slope < 0.0 ? armijo(value, slope, 1.0, settings_.line_search,
                                                      [&](double alpha) {
@@ -139,12 +177,19 @@ class ProxQn final : public Solver {
         ++stagnant;
       }
       progressed = step.accepted && stagnant <= settings_.max_stagnant;
+      if (getenv("PQN_DEBUG")) fprintf(stderr, "  it %ld F %.8g alpha %g |A| %zu inner %ld passes %g slope %.3g gain %.3g\n", iteration, step.value, step.alpha, index_.size(), inner_passes_, objective.passes(), slope, value - step.value);
       if (!progressed) {
         stagnant = 0;
         // The residual must be that of w: the trials may have left another one behind.
         objective.infer({scores}, &residual);
         if (ends(iteration)) return finish(result, problem.monitor.stop_status());
         continue;
+      }
+      if (settings_.blocks) {
+        if (step.alpha < 1.0 && -slope > 1e-9 * value)
+          damping_ = std::min(damping_ * std::pow(step.alpha, -settings_.damp_power), 1e3);
+        else
+          damping_ = std::max(damping_ * settings_.damp_down, 1.0);
       }
       value = step.value;
       loss = trial_loss;
@@ -161,7 +206,13 @@ class ProxQn final : public Solver {
       g_new_.resize(index_.size());
       objective.partial_gradient(residual, index_, w_, g_new_);
       for (std::size_t j = 0; j < index_.size(); ++j) g_[j] = g_new_[j] - g_[j];
-      lbfgs_.update(d_, g_);
+      if (settings_.blocks) {
+        metric_.multiply(d_, product_);
+        lbfgs_.update(d_, g_, product_);
+        if (lbfgs_.gamma() != damping_) lbfgs_.set_gamma(damping_);
+      } else {
+        lbfgs_.update(d_, g_);
+      }
       g_.swap(g_new_);
       if (ends(iteration)) return finish(result, problem.monitor.stop_status());
     }
@@ -171,6 +222,7 @@ class ProxQn final : public Solver {
   SolveResult finish(SolveResult& result, Status status) {
     collect(result.w);
     result.status = status;
+    result.notes["inner_passes"] = static_cast<double>(inner_passes_);
     result.working_set = index_.size();
     return std::move(result);
   }
@@ -230,6 +282,7 @@ class ProxQn final : public Solver {
       w_.resize(kept_.size());
       g_.resize(kept_.size());
       lbfgs_.keep_rows(kept_);
+      if (settings_.blocks) metric_.keep_rows(kept_);
     }
     return largest;
   }
@@ -277,6 +330,77 @@ class ProxQn final : public Solver {
     return slope + lambda_ * l1;
   }
 
+  /// Keeps the support and the worst of the violators only.
+  void thin_out() {
+    std::vector<double> outside;
+    std::size_t support = 0;
+    for (std::size_t i = 0; i < selection_.index.size(); ++i) {
+      if (selection_.weight[i] != 0.0)
+        ++support;
+      else
+        outside.push_back(std::abs(selection_.gradient[i]));
+    }
+    const std::size_t room = std::max(static_cast<std::size_t>(settings_.least),
+                                      static_cast<std::size_t>(settings_.growth * static_cast<double>(support)));
+    if (outside.size() <= room) return;
+    std::nth_element(outside.begin(), outside.begin() + static_cast<std::ptrdiff_t>(room), outside.end(),
+                     std::greater<>());
+    const double bound = outside[room];
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < selection_.index.size(); ++i) {
+      if (selection_.weight[i] == 0.0 && !(std::abs(selection_.gradient[i]) > bound)) continue;
+      selection_.index[kept] = selection_.index[i];
+      selection_.weight[kept] = selection_.weight[i];
+      selection_.gradient[kept++] = selection_.gradient[i];
+    }
+    selection_.index.resize(kept);
+    selection_.weight.resize(kept);
+    selection_.gradient.resize(kept);
+  }
+
+  /// descend() with B_0 from the metric.
+  double descend_blocks(const Objective& objective) {
+    const std::size_t n = index_.size();
+    lbfgs_.refresh(objective.parallel());
+    d_.assign(n, 0.0);
+    diagonal_.resize(n);
+    const double gamma = lbfgs_.gamma();
+    for (std::size_t j = 0; j < n; ++j)
+      diagonal_[j] = lbfgs_.diagonal(j) + gamma * (metric_.diagonal(j) - 1.0);
+    order_.resize(n);
+    std::iota(order_.begin(), order_.end(), 0u);
+    const std::size_t width = lbfgs_.width();
+    d_hat_.assign(width, 0.0);
+    metric_.start();
+    double first = 0.0;
+    for (std::int64_t pass = 0; pass < settings_.max_inner; ++pass) {
+      random_.shuffle(std::span(order_));
+      double moved = 0.0;
+      for (const std::uint32_t j : order_) {
+        const double a = diagonal_[j];
+        if (!(a > 0.0)) continue;
+        const double b = g_[j] + gamma * metric_.product(j) - dot(lbfgs_.q(j), width);
+        const double c = w_[j] + d_[j];
+        const double next = soft_threshold(c - b / a, lambda_ / a);
+        if (next == c) continue;
+        const double z = next - c;
+        d_[j] = next == 0.0 ? -w_[j] : d_[j] + z;
+        add(z, lbfgs_.q_hat(j), width);
+        metric_.add(j, z);
+        moved = std::max(moved, std::abs(z * a));
+      }
+      inner_passes_ += 1;
+      if (pass == 0) first = moved;
+      if (moved <= settings_.inner_tol * first) break;
+    }
+    double slope = 0.0, l1 = 0.0;
+    for (std::size_t j = 0; j < n; ++j) {
+      slope += g_[j] * d_[j];
+      l1 += std::abs(w_[j] + d_[j]) - std::abs(w_[j]);
+    }
+    return slope + lambda_ * l1;
+  }
+
   double dot(const double* q, std::size_t width) const {
     kernels::Pack sum = kernels::splat(0.0);
     for (std::size_t c = 0; c < width; c += kPad)
@@ -298,6 +422,11 @@ class ProxQn final : public Solver {
 
   Settings settings_;
   CompactLbfgs lbfgs_;
+  BlockMetric metric_;
+  std::vector<double> product_;
+  std::int64_t inner_passes_ = 0;
+  double damping_ = 1.0, built_at_ = 0.0;
+  std::vector<std::uint32_t> from_;
   Random random_{0};
   double lambda_ = 0.0;
   Objective::Selection selection_;
@@ -338,7 +467,19 @@ SolverInfo prox_qn_info() {
        .help = "gamma of B_0 = gamma*I from the last pair: short = y's/s's (paper), long = y'y/y's, "
                "geometric = |y|/|s|, "
                "which spares most of the line search's second trials",
-       .choices = {"short", "geometric", "long"}},
+       .choices = {"short", "geometric", "long", "none"}},
+      {.name = "metric", .type = OptionType::kString, .default_value = "identity", .help = "x", .choices = {"identity", "blocks"}},
+      {.name = "growing", .type = OptionType::kBool, .default_value = "false", .help = "x"},
+      {.name = "growth", .type = OptionType::kReal, .default_value = "1", .help = "x", .min = 0},
+      {.name = "least", .type = OptionType::kInt, .default_value = "500", .help = "x", .min = 0},
+      {.name = "progress", .type = OptionType::kReal, .default_value = "0.3", .help = "x", .min = 0},
+      {.name = "largest_block", .type = OptionType::kInt, .default_value = "1024", .help = "x", .min = 0},
+      {.name = "least_its", .type = OptionType::kInt, .default_value = "1", .help = "x", .min = 0},
+      {.name = "damping", .type = OptionType::kReal, .default_value = "4", .help = "x", .min = 0},
+      {.name = "damp_power", .type = OptionType::kReal, .default_value = "0.5", .help = "x", .min = 0},
+      {.name = "damp_down", .type = OptionType::kReal, .default_value = "0.5", .help = "x", .min = 0},
+      {.name = "rebuild", .type = OptionType::kReal, .default_value = "1e-3", .help = "x", .min = 0},
+      {.name = "inner_tol", .type = OptionType::kReal, .default_value = "0.1", .help = "x", .min = 0},
       {.name = "max_stagnant",
        .type = OptionType::kInt,
        .default_value = "20",
@@ -358,9 +499,17 @@ SolverInfo prox_qn_info() {
                                 .gamma0 = o.real("gamma0"),
                                 .scaling = o.string("scaling") == "short"  ? Scaling::kShort
                                            : o.string("scaling") == "long" ? Scaling::kLong
+                                           : o.string("scaling") == "none" ? Scaling::kNone
                                                                            : Scaling::kGeometric,
                                 .max_stagnant = o.integer("max_stagnant"),
-                                .line_search = read_line_search(o)};
+                                .line_search = read_line_search(o),
+                                .blocks = o.string("metric") == "blocks",
+                                .growing = o.boolean("growing"),
+                                .growth = o.real("growth"),
+                                .least = o.integer("least"),
+                                .progress = o.real("progress"),
+                                .largest_block = o.integer("largest_block"),
+                                .inner_tol = o.real("inner_tol"), .least_its = o.integer("least_its"), .damping = o.real("damping"), .damp_power = o.real("damp_power"), .damp_down = o.real("damp_down"), .rebuild = o.real("rebuild")};
         return std::make_unique<ProxQn>(settings);
       }};
 }
