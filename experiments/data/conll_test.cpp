@@ -193,6 +193,9 @@ TEST(ConllRealData, ChunkingHasTheAttributesOfTheTutorial) {
   EXPECT_EQ(data.test.instances(), 2012u);
   EXPECT_EQ(data.test.positions(), 47377u);
   EXPECT_THAT(data.train.notes, IsEmpty());
+  EXPECT_THAT(data.test.notes,
+              UnorderedElementsAre(Pair("unknown attributes", 59274),
+                                   Pair("distinct unknown attributes", 51905), Pair("unknown labels", 2)));
 }
 
 TEST(ConllRealData, AgreesWithItsAttributesInTheFormatOfCrfsuite) {
@@ -212,6 +215,7 @@ TEST(ConllRealData, DutchNamedEntitiesAndEnglishTreesAreRead) {
   EXPECT_EQ(dutch.train.instances(), 2895u);
   EXPECT_EQ(dutch.train.positions(), 37761u);
   EXPECT_EQ(dutch.train.outputs(), 9u);
+  EXPECT_EQ(dutch.train.x.features(), 92616u);
   const DataPair english =
       read_data("conll", {{trees}, {}, ""}, {{"label_column", "1"}, {"attributes", "words"}});
   EXPECT_EQ(english.train.instances(), 2001u);
