@@ -68,6 +68,21 @@ TEST_F(CommandLine, PredictNeedsNoTrainingData) {
   EXPECT_EQ(read_text(folder / "q.txt"), read_text(folder / "p.txt"));
 }
 
+TEST_F(CommandLine, ModelsOfColumnsRememberWhichIsWhich) {
+  folder.write("columns.txt", "O the DT\nB new NNP\nI york NNP\n\nO is VB\nB san NNP\nI jose NNP\n");
+  const Result trained =
+      run("train --format conll --train columns.txt --lambda 0.01 --threads 1 --json s.json --model m.tsv "
+          "--data-option word_column=1 --data-option pos_column=2 --data-option label_column=0");
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_THAT(read_text(folder / "m.tsv"), HasSubstr("\n# data-option.label_column=0\n"));
+  ASSERT_EQ(run("certify --train columns.txt --model m.tsv --threads 1 --json c.json").status, 0);
+  EXPECT_EQ(read_json("c.json")["objective"], read_json("s.json")["objective"]);
+  folder.write("new.txt", "O is VB\nB new NNP\nI jose NNP\n");
+  const Result predicted = run("predict --model m.tsv --test new.txt --output p.txt");
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  EXPECT_EQ(read_text(folder / "p.txt"), "O\nB\nI\n");
+}
+
 TEST_F(CommandLine, BadModelsAreErrorsWithFileAndLine) {
   folder.write("bad.tsv", "# proxbench model 1\nunary\tw=the\tO\tnan\n");
   const Result result = run("certify --format crfsuite --train train.txt --lambda 1 --model bad.tsv --mu 0");

@@ -2,23 +2,54 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "experiments/data/files.h"
 
 namespace proxbench {
 
+std::uint32_t NameIndex::hash_of(std::string_view name) {
+  const std::uint64_t hash = std::hash<std::string_view>()(name);
+  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+}
+
+std::size_t NameIndex::slot_of(std::string_view name, std::uint32_t hash) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = hash & mask;
+  while (slots_[at].number != kFree && (slots_[at].hash != hash || names_[slots_[at].number] != name))
+    at = (at + 1) & mask;
+  return at;
+}
+
+void NameIndex::grow() {
+  const std::vector<Slot> old =
+      std::exchange(slots_, std::vector<Slot>(std::max<std::size_t>(16, 2 * slots_.size())));
+  const std::size_t mask = slots_.size() - 1;
+  for (const Slot& slot : old) {
+    if (slot.number == kFree) continue;
+    std::size_t at = slot.hash & mask;
+    while (slots_[at].number != kFree) at = (at + 1) & mask;
+    slots_[at] = slot;
+  }
+}
+
 Index NameIndex::intern(std::string_view name) {
-  if (const auto known = find(name)) return *known;
-  const auto number = static_cast<Index>(names_.size());
-  names_.emplace_back(name);
-  number_.emplace(name, number);
-  return number;
+  if (2 * names_.size() >= slots_.size()) grow();
+  const std::uint32_t hash = hash_of(name);
+  Slot& slot = slots_[slot_of(name, hash)];
+  if (slot.number == kFree) {
+    slot = {hash, static_cast<Index>(names_.size())};
+    names_.emplace_back(name);
+  }
+  return slot.number;
 }
 
 std::optional<Index> NameIndex::find(std::string_view name) const {
-  const auto at = number_.find(name);
-  return at == number_.end() ? std::nullopt : std::optional<Index>(at->second);
+  if (slots_.empty()) return std::nullopt;
+  const Slot& slot = slots_[slot_of(name, hash_of(name))];
+  return slot.number == kFree ? std::nullopt : std::optional<Index>(slot.number);
 }
 
 NamedSequences::NamedSequences(const std::vector<std::string>& labels) {
@@ -72,7 +103,8 @@ Dataset NamedSequences::build(std::shared_ptr<const Vocabulary> vocabulary) && {
 DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& files) {
   const auto vocabulary = train.make_vocabulary();
   const auto describe = [](const Dataset& data, const std::vector<std::string>& paths) {
-    return fmt::format("{}: {} sequences, {} positions", file_names(paths), data.instances(), data.positions());
+    return fmt::format("{}: {} sequences, {} positions", file_names(paths), data.instances(),
+                       data.positions());
   };
   DataPair out;
   out.oracle = "chain";

@@ -1,14 +1,13 @@
 #pragma once
-/// Sequences whose features and labels are names: what the text formats `crfsuite` and `crfsparse` have in
-/// common.
+/// Sequences whose features and labels are names: what the text formats `crfsuite`, `conll` and `crfsparse`
+/// have in common.
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -26,10 +25,19 @@ class NameIndex {
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;
+  static constexpr Index kFree = static_cast<Index>(-1);
+  /// One place of an open hash table: a lookup is bound by memory, and this way it mostly touches one place
+  /// and one name.
+  struct Slot {
+    std::uint32_t hash = 0;
+    Index number = kFree;
   };
-  std::unordered_map<std::string, Index, Hash, std::equal_to<>> number_;
+  static std::uint32_t hash_of(std::string_view name);
+  /// Where the name stands, or would.
+  std::size_t slot_of(std::string_view name, std::uint32_t hash) const;
+  void grow();
+
+  std::vector<Slot> slots_;  ///< a power of two of them, half of them free; none before the first name
   std::vector<std::string> names_;
 };
 

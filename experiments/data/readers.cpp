@@ -7,6 +7,7 @@ const Registry<DataFormatInfo>& data_format_registry() {
     Registry<DataFormatInfo> r("data format");
     r.add(ocr_format());
     r.add(crfsuite_format());
+    r.add(conll_format());
     r.add(crfsparse_format());
     r.add(lshtc_format());
     r.add(libsvm_format());

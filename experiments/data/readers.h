@@ -34,6 +34,7 @@ const Registry<DataFormatInfo>& data_format_registry();
 
 DataFormatInfo ocr_format();
 DataFormatInfo crfsuite_format();
+DataFormatInfo conll_format();
 DataFormatInfo crfsparse_format();
 DataFormatInfo lshtc_format();
 DataFormatInfo libsvm_format();

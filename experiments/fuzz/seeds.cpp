@@ -110,6 +110,17 @@ std::vector<std::string> crfsuite_seeds() {
   };
 }
 
+std::vector<std::string> conll_seeds() {
+  const std::string text = "The DT B\ncat NN I\nsat VB O\n. . O\n\nNo UH O\n";
+  return {
+      "\n" + text,
+      "\n" + text + "\n%%\n" + "A DT B\n\n \ndog\tNN\tI\n: : X\n",
+      "attributes=words label_column=1\na B\nb I\n\na|b B\n",
+      "word_column=-3 pos_column=1 label_column=3\n1 x NN I ok 7\n2 y NN B ok 8\n",
+      fmt::format("\n{}", gzip(text)),
+  };
+}
+
 std::vector<std::string> libsvm_seeds() {
   const std::string text = "+1 1:0.5 3:-2\n-1 2:1 3:1e-3\n1.0 1:0\n-1\n";
   return {
