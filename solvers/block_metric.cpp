@@ -15,9 +15,9 @@ constexpr double kNegligible = 1e-5;
 /// Share of the mean of a working set's second derivatives that all are raised by, so that coordinates whose
 /// curvature has all but gone do not run away.
 constexpr double kRidge = 1e-3;
-/// Multiply-adds that a matrix over all positions may take. Above it, positions are sampled in proportion to
-/// m*(1 - m), those at 1/4 always.
-constexpr double kExactWork = 2e7;
+/// Positions that a block is made from, relative to its size, and at least: with more, they are sampled in
+/// proportion to m*(1 - m).
+constexpr double kSamples = 30.0, kFewestSamples = 1000.0;
 
 /// A fixed number in [0, 1) for each position.
 double sampling_number(std::uint64_t position) {
@@ -60,17 +60,6 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
   values_.assign(values, 0.0);
   diagonal_.assign(n, 0.0);
 
-  // Entries of the working set's columns in the first block of positions tell what all would cost.
-  double work = 0.0;
-  for (const Index k : used) {
-    double entries = 0.0;
-    for (std::size_t i = begin[k]; i < begin[k + 1]; ++i)
-      entries += static_cast<double>(x.column_block(static_cast<Index>(index[order[i]] / outputs), 0).size);
-    if (begin[k + 1] - begin[k] <= largest)
-      work += entries * entries / static_cast<double>(std::min<std::size_t>(x.block_positions(), x.positions()));
-  }
-  const bool sampled = work * static_cast<double>(x.blocks()) > kExactWork;
-  const std::size_t step = sampled ? std::clamp<std::size_t>(x.blocks() / 4, 1, 4) : 1;
   objective.parallel().for_each(used.size(), [&](std::size_t task) {
     const Index k = used[task];
     const std::size_t size = begin[k + 1] - begin[k];
@@ -78,6 +67,22 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
     const double* column = residual.find(k);
     const bool owns = residual.owns(k);
     const double share = owns ? 1.0 : residual.share[k];
+    // The marginal's spread at each position, its sum, and from it how many positions are looked at.
+    const auto spread = [&](std::size_t p) {
+      double m = share * column[p];
+      if (owns)
+        for (const Index on : objective.oracle().gold_outputs(static_cast<Index>(p)))
+          if (on == k) m += 1.0;
+      const double h = m * (1.0 - m);
+      return h > kNegligible ? h : 0.0;
+    };
+    double total = 0.0;
+    for (std::size_t p = 0; p < x.positions(); ++p) total += spread(p);
+    const double samples = std::max(kSamples * static_cast<double>(dense ? size : 0), kFewestSamples);
+    const double certain = std::min(total / samples, 0.25);  // spread from which on a position is taken surely
+    std::size_t step = 1;
+    while (2 * step <= 4 && 2 * step * 2 <= x.blocks() && total / 0.25 >= 2.0 * static_cast<double>(step) * samples)
+      step *= 2;
     std::vector<double> h(x.block_positions());
     std::vector<std::uint32_t> count(x.block_positions());
     std::vector<std::uint64_t> start(x.block_positions() + 1);
@@ -90,13 +95,9 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
       const std::size_t first = b * x.block_positions();
       const std::size_t positions = std::min<std::size_t>(x.block_positions(), x.positions() - first);
       for (std::size_t p = 0; p < positions; ++p) {
-        double m = share * column[first + p];
-        if (owns)
-          for (const Index on : objective.oracle().gold_outputs(static_cast<Index>(first + p)))
-            if (on == k) m += 1.0;
-        h[p] = m * (1.0 - m);
-        if (!(h[p] > kNegligible)) h[p] = 0.0;
-        if (sampled) h[p] = sampling_number(first + p) < 4.0 * h[p] ? 0.25 * static_cast<double>(step) : 0.0;
+        h[p] = spread(first + p);
+        if (h[p] < certain) h[p] = sampling_number(first + p) * certain < h[p] ? certain : 0.0;
+        h[p] *= static_cast<double>(step);
       }
       std::fill(count.begin(), count.end(), 0u);
       for (std::size_t i = 0; i < size; ++i) {

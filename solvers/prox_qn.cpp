@@ -42,7 +42,7 @@ struct Settings {
   std::int64_t largest_block;
   double inner_tol;
   std::int64_t least_its;
-  double damping, damp_power, damp_down, rebuild;
+  double damping, damp_power, damp_down, rebuild, stale, keep, share, haywire, dear, entries;
 };
 
 class ProxQn final : public Solver {
@@ -112,8 +112,9 @@ class ProxQn final : public Solver {
           lowest_kkt_at_restart = lowest_kkt;
         }
         result.notes["epochs"] += 1;
-        if (settings_.growing) thin_out();
-        if (settings_.blocks && built_at_ - value <= settings_.rebuild * value) {
+        const bool growing = settings_.growing && static_cast<double>(objective.x().nonzeros()) > settings_.dear * static_cast<double>(objective.x().positions()) * objective.outputs();
+        if (growing) thin_out(objective);
+        if (blocks_ && lbfgs_.pairs() > 0) {
           from_.resize(selection_.index.size());
           std::size_t old = 0;
           for (std::size_t i = 0; i < from_.size(); ++i) {
@@ -131,7 +132,7 @@ class ProxQn final : public Solver {
         selected_ = true;
         largest = selection_.kkt_max;
         measure = selection_.kkt_l1;
-        if (getenv("PQN_DEBUG")) fprintf(stderr, "restart it %ld F %.10g kkt %.3g l1 %.3g |A| %zu epoch its %ld\n", iteration, value, selection_.kkt_max, selection_.kkt_l1, index_.size(), epoch_iterations);
+        if (getenv("PQN_DEBUG")) fprintf(stderr, "restart it %ld F %.10g kkt %.3g l1 %.3g |A| %zu epoch its %ld metric %g blocks %d\n", iteration, value, selection_.kkt_max, selection_.kkt_l1, index_.size(), epoch_iterations, metric_entries(objective), (int)blocks_);
         epoch_iterations = 0;
         if (first_measure == 0.0) {
           first_measure = measure;
@@ -139,11 +140,21 @@ class ProxQn final : public Solver {
         } else {
           epoch_target *= settings_.epochs.factor;
         }
-        if (settings_.growing) epoch_target = settings_.progress * measure;
-        if (!from_.empty()) {
-          metric_.take_rows(objective, residual, index_, from_);
+        if (settings_.growing || growing) epoch_target = settings_.progress * measure;
+        if (blocks_ && !from_.empty()) {
           lbfgs_.take_rows(from_);
-        } else if (settings_.blocks) {
+          if (built_at_ - value <= settings_.rebuild * value) {
+            metric_.take_rows(objective, residual, index_, from_);
+          } else {
+            const bool keep = built_at_ - value <= settings_.keep * value;
+            built_at_ = value;
+            metric_.build(objective, residual, index_, static_cast<std::size_t>(settings_.largest_block));
+            if (!keep) lbfgs_.reset(index_.size(), damping_);
+            else lbfgs_.rebase([&](std::span<const double> s, std::vector<double>& b) { metric_.multiply(s, b); });
+          }
+        } else if (settings_.blocks && iteration >= retry_at_ && metric_entries(objective) <= settings_.entries) {
+          if (!blocks_) lbfgs_ = CompactLbfgs(settings_.memory, Scaling::kNone);
+          blocks_ = true;
           built_at_ = value;
           metric_.build(objective, residual, index_, static_cast<std::size_t>(settings_.largest_block));
           lbfgs_.reset(index_.size(), damping_);
@@ -154,11 +165,18 @@ class ProxQn final : public Solver {
         epoch_starts = false;
       }
 
-      const double slope = settings_.blocks ? descend_blocks(objective) : descend(objective);
+      if (blocks_ && built_at_ - value > settings_.stale * value) {
+        const bool keep = built_at_ - value <= settings_.keep * value;
+        built_at_ = value;
+        metric_.build(objective, residual, index_, static_cast<std::size_t>(settings_.largest_block));
+        if (keep) lbfgs_.rebase([&](std::span<const double> s, std::vector<double>& b) { metric_.multiply(s, b); });
+        if (!keep || lbfgs_.pairs() == 0) lbfgs_.reset(index_.size(), damping_);
+      }
+      const double slope = blocks_ ? descend_blocks(objective) : descend(objective);
       objective.scores(index_, d_, direction_scores);
       // With curvature known the first trial is mostly taken, so its residual comes with it. Without, gamma
       // is a guess that may be off by many halvings: then forward messages alone.
-      const bool guess = lbfgs_.pairs() == 0 && !settings_.blocks;
+      const bool guess = lbfgs_.pairs() == 0 && !blocks_;
       double trial_loss = 0.0;
       const ArmijoResult step = slope < 0.0 ? armijo(value, slope, 1.0, settings_.line_search,
                                                      [&](double alpha) {
@@ -177,7 +195,7 @@ class ProxQn final : public Solver {
         ++stagnant;
       }
       progressed = step.accepted && stagnant <= settings_.max_stagnant;
-      if (getenv("PQN_DEBUG")) fprintf(stderr, "  it %ld F %.8g alpha %g |A| %zu inner %ld passes %g slope %.3g gain %.3g\n", iteration, step.value, step.alpha, index_.size(), inner_passes_, objective.passes(), slope, value - step.value);
+      if (getenv("PQN_DEBUG")) fprintf(stderr, "  it %ld F %.8g alpha %g damp %g |A| %zu inner %ld passes %g slope %.3g gain %.3g\n", iteration, step.value, step.alpha, damping_, index_.size(), inner_passes_, objective.passes(), slope, value - step.value);
       if (!progressed) {
         stagnant = 0;
         // The residual must be that of w: the trials may have left another one behind.
@@ -185,7 +203,15 @@ class ProxQn final : public Solver {
         if (ends(iteration)) return finish(result, problem.monitor.stop_status());
         continue;
       }
-      if (settings_.blocks) {
+      if (blocks_ && step.alpha < settings_.haywire && -slope > 1e-9 * value) {
+        // far too long a step: the metric does not hold here
+        blocks_ = false;
+        retry_at_ = iteration + wait_;
+        wait_ *= 2;
+        lbfgs_ = CompactLbfgs(settings_.memory, settings_.scaling);
+        lbfgs_.reset(index_.size(), 1.0);
+      }
+      if (blocks_) {
         if (step.alpha < 1.0 && -slope > 1e-9 * value)
           damping_ = std::min(damping_ * std::pow(step.alpha, -settings_.damp_power), 1e3);
         else
@@ -206,7 +232,7 @@ class ProxQn final : public Solver {
       g_new_.resize(index_.size());
       objective.partial_gradient(residual, index_, w_, g_new_);
       for (std::size_t j = 0; j < index_.size(); ++j) g_[j] = g_new_[j] - g_[j];
-      if (settings_.blocks) {
+      if (blocks_) {
         metric_.multiply(d_, product_);
         lbfgs_.update(d_, g_, product_);
         if (lbfgs_.gamma() != damping_) lbfgs_.set_gamma(damping_);
@@ -232,7 +258,7 @@ class ProxQn final : public Solver {
   /// for a wrong guess with many inferences, the first of them at huge scores.
   double first_gamma(Objective& objective, const Scores& scores, Scores& direction_scores) {
     if (settings_.gamma0 > 0.0) return settings_.gamma0;
-    lbfgs_.reset(index_.size(), 1.0);
+    lbfgs_.reset(index_.size(), damping_);
     descend(objective);
     objective.scores(index_, d_, direction_scores);
     double slope = 0.0, norm = 0.0;
@@ -282,7 +308,7 @@ class ProxQn final : public Solver {
       w_.resize(kept_.size());
       g_.resize(kept_.size());
       lbfgs_.keep_rows(kept_);
-      if (settings_.blocks) metric_.keep_rows(kept_);
+      if (blocks_) metric_.keep_rows(kept_);
     }
     return largest;
   }
@@ -331,24 +357,37 @@ class ProxQn final : public Solver {
   }
 
   /// Keeps the support and the worst of the violators only.
-  void thin_out() {
-    std::vector<double> outside;
+  void thin_out(const Objective& objective) {
+    struct Violator {
+      double gradient;
+      std::size_t at;
+    };
+    std::vector<Violator> outside;
     std::size_t support = 0;
     for (std::size_t i = 0; i < selection_.index.size(); ++i) {
       if (selection_.weight[i] != 0.0)
         ++support;
       else
-        outside.push_back(std::abs(selection_.gradient[i]));
+        outside.push_back({std::abs(selection_.gradient[i]), i});
     }
-    const std::size_t room = std::max(static_cast<std::size_t>(settings_.least),
+    std::sort(outside.begin(), outside.end(), [](const Violator& a, const Violator& b) {
+      return a.gradient > b.gradient || (a.gradient == b.gradient && a.at < b.at);
+    });
+    const std::size_t least = std::max(static_cast<std::size_t>(settings_.least),
                                       static_cast<std::size_t>(settings_.growth * static_cast<double>(support)));
-    if (outside.size() <= room) return;
-    std::nth_element(outside.begin(), outside.begin() + static_cast<std::ptrdiff_t>(room), outside.end(),
-                     std::greater<>());
-    const double bound = outside[room];
+    const double budget = settings_.share * static_cast<double>(objective.x().positions()) * objective.outputs();
+    double entries = 0.0;
+    std::vector<char> keep(selection_.index.size(), 0);
+    for (std::size_t v = 0; v < outside.size(); ++v) {
+      const Coord c = selection_.index[outside[v].at];
+      if (c < objective.unary_weights())
+        entries += static_cast<double>(objective.x().column_size(static_cast<Index>(c / objective.outputs())));
+      if (v >= least && entries > budget) break;
+      keep[outside[v].at] = 1;
+    }
     std::size_t kept = 0;
     for (std::size_t i = 0; i < selection_.index.size(); ++i) {
-      if (selection_.weight[i] == 0.0 && !(std::abs(selection_.gradient[i]) > bound)) continue;
+      if (selection_.weight[i] == 0.0 && keep[i] == 0) continue;
       selection_.index[kept] = selection_.index[i];
       selection_.weight[kept] = selection_.weight[i];
       selection_.gradient[kept++] = selection_.gradient[i];
@@ -356,6 +395,15 @@ class ProxQn final : public Solver {
     selection_.index.resize(kept);
     selection_.weight.resize(kept);
     selection_.gradient.resize(kept);
+  }
+
+  double metric_entries(const Objective& objective) const {
+    std::vector<double> size(objective.outputs(), 0.0);
+    for (const Coord c : index_)
+      if (c < objective.unary_weights()) size[c % objective.outputs()] += 1.0;
+    double sum = 0.0;
+    for (const double n : size) sum += n * n;
+    return sum;
   }
 
   /// descend() with B_0 from the metric.
@@ -427,6 +475,8 @@ class ProxQn final : public Solver {
   std::int64_t inner_passes_ = 0;
   double damping_ = 1.0, built_at_ = 0.0;
   std::vector<std::uint32_t> from_;
+  bool blocks_ = false;
+  std::int64_t retry_at_ = 0, wait_ = 10;
   Random random_{0};
   double lambda_ = 0.0;
   Objective::Selection selection_;
@@ -473,12 +523,18 @@ SolverInfo prox_qn_info() {
       {.name = "growth", .type = OptionType::kReal, .default_value = "1", .help = "x", .min = 0},
       {.name = "least", .type = OptionType::kInt, .default_value = "500", .help = "x", .min = 0},
       {.name = "progress", .type = OptionType::kReal, .default_value = "0.3", .help = "x", .min = 0},
-      {.name = "largest_block", .type = OptionType::kInt, .default_value = "1024", .help = "x", .min = 0},
+      {.name = "largest_block", .type = OptionType::kInt, .default_value = "16384", .help = "x", .min = 0},
       {.name = "least_its", .type = OptionType::kInt, .default_value = "1", .help = "x", .min = 0},
       {.name = "damping", .type = OptionType::kReal, .default_value = "4", .help = "x", .min = 0},
       {.name = "damp_power", .type = OptionType::kReal, .default_value = "0.5", .help = "x", .min = 0},
       {.name = "damp_down", .type = OptionType::kReal, .default_value = "0.5", .help = "x", .min = 0},
       {.name = "rebuild", .type = OptionType::kReal, .default_value = "1e-3", .help = "x", .min = 0},
+      {.name = "stale", .type = OptionType::kReal, .default_value = "0.05", .help = "x", .min = 0},
+      {.name = "keep", .type = OptionType::kReal, .default_value = "0.01", .help = "x", .min = 0},
+      {.name = "share", .type = OptionType::kReal, .default_value = "4", .help = "x", .min = 0},
+      {.name = "haywire", .type = OptionType::kReal, .default_value = "0.06", .help = "x", .min = 0},
+      {.name = "dear", .type = OptionType::kReal, .default_value = "3", .help = "x", .min = 0},
+      {.name = "entries", .type = OptionType::kReal, .default_value = "3e7", .help = "x", .min = 0},
       {.name = "inner_tol", .type = OptionType::kReal, .default_value = "0.1", .help = "x", .min = 0},
       {.name = "max_stagnant",
        .type = OptionType::kInt,
@@ -509,7 +565,7 @@ SolverInfo prox_qn_info() {
                                 .least = o.integer("least"),
                                 .progress = o.real("progress"),
                                 .largest_block = o.integer("largest_block"),
-                                .inner_tol = o.real("inner_tol"), .least_its = o.integer("least_its"), .damping = o.real("damping"), .damp_power = o.real("damp_power"), .damp_down = o.real("damp_down"), .rebuild = o.real("rebuild")};
+                                .inner_tol = o.real("inner_tol"), .least_its = o.integer("least_its"), .damping = o.real("damping"), .damp_power = o.real("damp_power"), .damp_down = o.real("damp_down"), .rebuild = o.real("rebuild"), .stale = o.real("stale"), .keep = o.real("keep"), .share = o.real("share"), .haywire = o.real("haywire"), .dear = o.real("dear"), .entries = o.real("entries")};
         return std::make_unique<ProxQn>(settings);
       }};
 }
