@@ -11,6 +11,7 @@
 #include "core/design_matrix.h"
 #include "core/oracle.h"
 #include "core/parallel.h"
+#include "core/profile.h"
 #include "core/types.h"
 
 namespace proxbench {
@@ -81,6 +82,13 @@ class Objective {
   /// Inferences over all training instances so far (a pass); monitors use objectives of their own.
   double passes() const { return passes_; }
 
+  /// From now on what the methods do is timed and counted there, by phase, and so are all loops of
+  /// parallel(); null: nothing is. It must outlive the objective or be taken away.
+  void time_phases(Profile* profile) {
+    profile_ = profile;
+    parallel_.time_loops(profile);
+  }
+
  private:
   /// Calls row(chunk, feature, g, step), where g[k*step] is the gradient of output k, for every feature that
   /// has some |g| > bound or a NaN, or that wanted(feature); in parallel, features ascending within a chunk.
@@ -100,6 +108,7 @@ class Objective {
   Index outputs_;
   Coord unary_;
   double passes_ = 0.0;
+  Profile* profile_ = nullptr;
   std::vector<Index> feature_chunk_begin_;  ///< features cut into chunks of about equal nonzeros
   mutable AlignedVector<double> rows_;      ///< R by position, for full gradients
   mutable CompactRows compact_rows_;        ///< the same where the oracle collapses()
