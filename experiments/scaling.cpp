@@ -233,15 +233,20 @@ double bandwidth(const Parallel& parallel, std::span<const double> memory) {
   return static_cast<double>(memory.size_bytes()) / seconds;
 }
 
-/// Seconds of a loop with a chunk for each thread that does nothing.
-double empty_loop(const Parallel& parallel) {
-  constexpr int kLoops = 2000;
+/// Seconds that a loop costs beyond its work: a chunk for each thread, each long enough that all threads
+/// come.
+double cost_of_a_loop(const Parallel& parallel) {
+  constexpr int kLoops = 200;
+  constexpr double kChunkSeconds = 20e-6;
   const auto chunks = static_cast<std::size_t>(parallel.threads());
-  return best_of(5,
-                 [&] {
-                   for (int i = 0; i < kLoops; ++i) parallel.for_each(chunks, [](std::size_t) {});
-                 }) /
-         kLoops;
+  const auto chunk = [](std::size_t) {
+    for (const double begin = profile_clock(); profile_clock() - begin < kChunkSeconds;) {
+    }
+  };
+  const double seconds = best_of(10, [&] {
+    for (int i = 0; i < kLoops; ++i) parallel.for_each(chunks, chunk);
+  });
+  return seconds / kLoops - kChunkSeconds;
 }
 
 std::vector<int> parse_threads(const std::string& text) {
@@ -308,7 +313,7 @@ std::vector<TeamSpeed> measure_speeds(const std::vector<int>& threads, const std
   for (const int count : threads) {
     TeamSpeed speed{.threads = count, .loop_seconds = {}};
     for (const Backend backend : backends)
-      speed.loop_seconds[backend_name(backend)] = empty_loop(Parallel(count, backend));
+      speed.loop_seconds[backend_name(backend)] = cost_of_a_loop(Parallel(count, backend));
     // Each page is first touched by one of the threads that will read it.
     const std::unique_ptr<double[]> memory(new double[kNumbers]);
     const Parallel parallel(count, backends.front());

@@ -60,7 +60,7 @@ struct ScalingProblem {
 struct TeamSpeed {
   int threads = 1;
   double bandwidth = 0.0;                      ///< bytes a second, reading memory that no cache holds
-  std::map<std::string, double> loop_seconds;  ///< of a loop that does nothing, for each back end
+  std::map<std::string, double> loop_seconds;  ///< that a loop costs beyond its work, for each back end
 };
 
 struct Scaling {

@@ -203,9 +203,10 @@ TextTable measured_table(const Scaling& scaling, const ScalingProblem& problem,
     cells.push_back(percent_cell(row.serial_fraction));
     table.rows.push_back(std::move(cells));
   }
-  table.footnotes = {
-      fmt::format("Medians over {} repetitions; GB/s and GFlop/s at 1 thread, by definition of the work.",
-                  rows.empty() ? 0 : rows.front().seconds.front().n)};
+  const int repetitions = rows.empty() ? 0 : rows.front().seconds.front().n;
+  table.footnotes = {fmt::format(
+      "{}; GB/s and GFlop/s at 1 thread, by definition of the work.",
+      repetitions == 1 ? "One repetition" : fmt::format("Medians over {} repetitions", repetitions))};
   if (scaling.oversubscribed())
     table.footnotes.push_back(
         fmt::format("Oversubscribed: more than {} threads shared {} CPUs; they say nothing of more cores.",

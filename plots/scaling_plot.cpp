@@ -130,7 +130,7 @@ std::string speedup_panel(const Scaling& scaling, const std::string& file, const
         gnuplot_quoted(blocks.backends[b]), b == 0 ? 1 : 2, b == 0 ? 7 : 4));
   for (std::string& line : lines_text(file, blocks, 7)) curves.push_back(std::move(line));
   return fmt::format(
-             "set origin 0,0.46\nset size 0.5,0.46\nset title 'Speed-up against 1 thread'\n"
+             "set origin 0,0.5\nset size 0.5,0.42\nset title 'Speed-up against 1 thread'\n"
              "set xlabel 'threads'\nset ylabel ''\nset logscale xy 2\nset xrange [0.93:{:.4g}]\n"
              "set yrange [{:.4g}:{:.4g}]\nset key inside left top vertical Left reverse noenhanced samplen "
              "2.5\n",
@@ -138,14 +138,14 @@ std::string speedup_panel(const Scaling& scaling, const std::string& file, const
          thread_tics(scaling.threads) + joined(curves);
 }
 
-std::string efficiency_panel(const Scaling& scaling, const std::string& file, const Blocks& blocks) {
+std::string efficiency_panel(const std::string& file, const Blocks& blocks) {
   double most = 1.0;
   for (const PhaseScaling* row : blocks.lines)
     for (const double efficiency : row->efficiency) most = std::max(most, efficiency);
   std::vector<std::string> curves{"1 with lines notitle linecolor rgb '#999999' linewidth 1.5"};
   for (std::string& line : lines_text(file, blocks, 8)) curves.push_back(std::move(line));
   return fmt::format(
-             "unset key\nset origin 0.5,0.46\nset size 0.5,0.46\nset title 'Efficiency: speed-up over "
+             "unset key\nset origin 0.5,0.5\nset size 0.5,0.42\nset title 'Efficiency: speed-up over "
              "threads'\n"
              "unset logscale y\nset yrange [0:{:.4g}]\n",
              1.08 * most) +
@@ -175,20 +175,20 @@ std::string bars_panel(const Scaling& scaling, const std::string& file, const Bl
   std::string backends = fmt::format("plain bars: {}", blocks.backends.front());
   if (blocks.backends.size() > 1) backends += fmt::format(", hatched: {}", blocks.backends[1]);
   return fmt::format(
-             "set origin 0,0\nset size 1,0.45\nset title {}\nset xlabel {}\nset ylabel 'seconds'\n"
+             "set origin 0,0\nset size 1,0.5\nset title {}\nset xlabel {}\nset ylabel 'seconds'\n"
              "unset logscale\nset xrange [0.4:{:.4g}]\nset yrange [0:*]\n"
-             "set key outside right top vertical Left reverse noenhanced samplen 2 spacing 1.2\n",
+             "set key outside right top vertical Left reverse noenhanced samplen 2 spacing 1.2 maxcols 1\n",
              gnuplot_quoted("Time of each phase; " + gnuplot_literal(backends)),
              gnuplot_quoted("threads" + small_lines(caption)), right) +
          bar_tics(scaling.threads) + joined(curves);
 }
 
 std::string caption_text(const Scaling& scaling, const ScalingProblem& problem) {
+  const int repetitions = problem.runs.empty() ? 0 : problem.runs.back().repetition;
   std::string out = fmt::format(
-      "{} iterations, the same to the last bit in all runs; medians of {} repetitions; phases below 1 % of "
-      "the time have "
-      "no line.",
-      problem.iterations, problem.runs.empty() ? 0 : problem.runs.back().repetition);
+      "{} iterations, the same to the last bit in all runs; {}; phases below 1 % of the time have no line.",
+      problem.iterations,
+      repetitions == 1 ? "one repetition" : fmt::format("medians of {} repetitions", repetitions));
   if (scaling.oversubscribed())
     out += fmt::format(" OVERSUBSCRIBED: more than {} threads shared {} CPUs.", scaling.cpus, scaling.cpus);
   return out;
@@ -214,7 +214,7 @@ std::vector<fs::path> draw_scaling(const Scaling& scaling, const std::vector<Pha
     figure.data = data_text(scaling, blocks);
     const std::string file = figure.name + ".tsv";
     figure.plot = fmt::format("set multiplot title {}\n", gnuplot_quoted(title_text(problem))) +
-                  speedup_panel(scaling, file, blocks) + efficiency_panel(scaling, file, blocks) +
+                  speedup_panel(scaling, file, blocks) + efficiency_panel(file, blocks) +
                   bars_panel(scaling, file, blocks, caption_text(scaling, problem)) + "unset multiplot\n";
     written.push_back(write_figure(folder, figure));
   }
