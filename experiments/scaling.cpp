@@ -236,7 +236,7 @@ double bandwidth(const Parallel& parallel, std::span<const double> memory) {
 /// Seconds that a loop costs beyond its work: a chunk for each thread, each long enough that all threads
 /// come.
 double cost_of_a_loop(const Parallel& parallel) {
-  constexpr int kLoops = 200;
+  constexpr int kLoops = 50;
   constexpr double kChunkSeconds = 20e-6;
   const auto chunks = static_cast<std::size_t>(parallel.threads());
   const auto chunk = [](std::size_t) {
@@ -307,7 +307,7 @@ Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& option
 }
 
 std::vector<TeamSpeed> measure_speeds(const std::vector<int>& threads, const std::vector<Backend>& backends) {
-  constexpr std::size_t kNumbers = std::size_t{1} << 26;
+  constexpr std::size_t kNumbers = std::size_t{1} << 25;
   const Chunks chunks{kNumbers, std::size_t{1} << 17};
   std::vector<TeamSpeed> out;
   for (const int count : threads) {

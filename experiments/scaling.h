@@ -92,8 +92,8 @@ struct ScalingHooks {
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options,
                     const std::filesystem::path& scratch, const ScalingHooks& hooks = {});
 
-/// Measures bandwidth and the cost of loops for these numbers of threads. Takes half a GiB and a second or
-/// two.
+/// Measures bandwidth and the cost of loops for these numbers of threads, a second or so each. Reads a
+/// quarter of a GiB: caches that hold so much are measured in the place of memory.
 std::vector<TeamSpeed> measure_speeds(const std::vector<int>& threads, const std::vector<Backend>& backends);
 
 nlohmann::ordered_json scaling_to_json(const Scaling& scaling);
