@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/kernels.h"
+#include "core/work.h"
 
 namespace proxbench {
 
@@ -83,6 +84,7 @@ Scores Objective::make_scores() const {
 }
 
 void Objective::scores(std::span<const Coord> index, std::span<const double> value, Scores& out) const {
+  const PhaseTimer timer(profile_, Phase::kScores, [&] { return scores_work(*this, index); });
   const std::size_t unary =
       static_cast<std::size_t>(std::lower_bound(index.begin(), index.end(), unary_) - index.begin());
   std::fill(out.extra.begin(), out.extra.end(), 0.0);
@@ -182,6 +184,7 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
 }
 
 void Objective::advance(Scores& base, double alpha, const Scores& direction) const {
+  const PhaseTimer timer(profile_, Phase::kScores, [&] { return advance_work(*this, direction); });
   if (base.one_each()) {
     const Chunks chunks{base.values.size(), 1u << 15};
     parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
@@ -204,11 +207,18 @@ void Objective::advance(Scores& base, double alpha, const Scores& direction) con
 }
 
 double Objective::infer(const ScorePoint& at, Residual* residual) {
+  const PhaseTimer timer(profile_, Phase::kInference,
+                         [&] { return inference_work(*this, at, residual, x_.positions()); });
   passes_ += 1.0;
   return oracle_.infer(at, residual, parallel_);
 }
 
 double Objective::infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual) {
+  const PhaseTimer timer(profile_, Phase::kInference, [&] {
+    std::size_t positions = 0;
+    for (const Index i : instances) positions += oracle_.begin()[i + std::size_t{1}] - oracle_.begin()[i];
+    return inference_work(*this, at, residual, positions);
+  });
   passes_ += static_cast<double>(instances.size()) / static_cast<double>(this->instances());
   return oracle_.infer_some(instances, at, residual, parallel_);
 }
@@ -306,6 +316,8 @@ double Objective::gold_count(Index feature, Index output) const {
 
 void Objective::partial_gradient(const Residual& residual, std::span<const Coord> set,
                                  std::span<const double> w, std::span<double> out) const {
+  const PhaseTimer timer(profile_, Phase::kPartialGradient,
+                         [&] { return partial_gradient_work(*this, set); });
   const std::size_t unary =
       static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
   const std::size_t width = padded(residual.columns);
@@ -455,6 +467,7 @@ void Objective::gradient(const Residual& residual, std::span<const double> w, st
     for (std::size_t i = 0; i < g.size(); ++i) out[(*candidates_)[i]] = g[i];
     return;
   }
+  const PhaseTimer timer(profile_, Phase::kFullGradient, [&] { return full_gradient_work(*this, residual); });
   for_each_gradient_row(
       residual, 0.0, [](Index) { return true; },
       [&](std::size_t, Index j, const double* g, std::size_t step) {
@@ -467,6 +480,7 @@ void Objective::gradient(const Residual& residual, std::span<const double> w, st
 
 void Objective::select_gradient(const Residual& residual, const SparseVector& w, double threshold,
                                 Selection& out) const {
+  const PhaseTimer timer(profile_, Phase::kFullGradient, [&] { return full_gradient_work(*this, residual); });
   std::vector<Selection> parts(feature_chunks() + 1);
   // Position within w of the first weight at or after a coordinate; coordinates come in ascending order.
   auto start_of = [&](Coord c) {

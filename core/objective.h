@@ -12,6 +12,7 @@
 #include "core/design_matrix.h"
 #include "core/oracle.h"
 #include "core/parallel.h"
+#include "core/profile.h"
 #include "core/types.h"
 
 namespace proxbench {
@@ -92,6 +93,13 @@ class Objective {
   /// Inferences over all training instances so far (a pass); monitors use objectives of their own.
   double passes() const { return passes_; }
 
+  /// From now on what the methods do is timed and counted there, by phase, and so are all loops of
+  /// parallel(); null: nothing is. It must outlive the objective or be taken away.
+  void time_phases(Profile* profile) {
+    profile_ = profile;
+    parallel_.time_loops(profile);
+  }
+
  private:
   /// Calls row(chunk, feature, g, step), where g[k*step] is the gradient of output k, for every feature that
   /// has some |g| > bound or a NaN, or that wanted(feature), and some candidate where restricted; in
@@ -113,6 +121,7 @@ class Objective {
   Index outputs_;
   Coord unary_;
   double passes_ = 0.0;
+  Profile* profile_ = nullptr;
   std::optional<std::vector<Coord>> candidates_;
   std::vector<Index> active_features_;      ///< those with a candidate, ascending; all where not restricted
   std::vector<Index> feature_chunk_begin_;  ///< these cut into chunks of about equal nonzeros

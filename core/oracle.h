@@ -141,6 +141,10 @@ class Oracle {
   virtual double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                             const Parallel& parallel) const = 0;
 
+  /// Floating-point operations of a pass at this point by the algorithm's definition, for profiles: a
+  /// multiply-add counts as two, exponentials as none. 0: not told.
+  virtual double inference_flops(const ScorePoint&, bool /*residual*/) const { return 0.0; }
+
   /// Only where the oracle collapses(): the residual of a call of infer() by position, for full gradients.
   /// Sums of rows are arrays of basis() >= K numbers, of which expand() makes those of the outputs in place:
   /// kPad sums at once, number i of sum s at rows[i*kPad + s].

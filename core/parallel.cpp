@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/options.h"
+#include "core/profile.h"
 
 namespace proxbench {
 
@@ -73,6 +74,11 @@ Parallel::Parallel(int threads, Backend backend) : threads_(threads), backend_(b
 }
 
 void Parallel::for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const {
+  const LoopTimer timer(profile_, chunks);
+  run(chunks, body);
+}
+
+void Parallel::run(std::size_t chunks, const std::function<void(std::size_t)>& body) const {
   if (threads_ == 1 || chunks <= 1) {
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) body(chunk);
     return;

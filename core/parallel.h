@@ -11,6 +11,8 @@
 
 namespace proxbench {
 
+struct Profile;
+
 enum class Backend { kOpenMP, kTBB };
 
 /// "openmp" or "tbb"; throws Error (kUsage) on anything else.
@@ -30,11 +32,18 @@ class Parallel {
   /// first exception thrown by a body is rethrown here after all chunks have ended.
   void for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const;
 
+  /// From now on loops are timed and counted there (core/profile.h); null: they are not. Copies made before
+  /// are not told.
+  void time_loops(Profile* profile) { profile_ = profile; }
+
  private:
   struct Arena;
+  void run(std::size_t chunks, const std::function<void(std::size_t)>& body) const;
+
   int threads_;
   Backend backend_;
   std::shared_ptr<Arena> arena_;
+  Profile* profile_ = nullptr;
 };
 
 /// The chunks of [0, n) in pieces of `grain`.

@@ -99,7 +99,7 @@ RunKey key_of(const Job& job, double stop_at, const std::string& source_digest,
               const std::string& program_digest) {
   RunKey key;
   key.config = job.to_json();
-  for (const char* elsewhere : {"name", "threads", "seed", "plugins", "objective_target"})
+  for (const char* elsewhere : {"name", "threads", "seed", "plugins", "objective_target", "profile"})
     key.config.erase(elsewhere);
   for (const char* file : {"train", "test", "hierarchy"}) key.config["data"].erase(file);
   key.config["stop_at"] = stop_at;
@@ -125,6 +125,12 @@ std::string source_digest(const std::string& format, const DataFiles& files,
     digest.text("hierarchy");
     digest.file(files.hierarchy);
   }
+  return digest.value();
+}
+
+std::string file_digest(const std::filesystem::path& file) {
+  Digest digest;
+  digest.file(file.string());
   return digest.value();
 }
 

@@ -37,6 +37,9 @@ RunKey key_of(const Job& job, double stop_at, const std::string& source_digest,
 std::string source_digest(const std::string& format, const DataFiles& files,
                           const std::map<std::string, std::string>& options);
 
+/// xxh3 of the bytes of a file. Throws Error where it cannot be read.
+std::string file_digest(const std::filesystem::path& file);
+
 /// xxh3 of the bytes of the worker program and of the plug-ins. Throws Error where one cannot be read.
 std::string program_digest(const std::filesystem::path& worker, const std::vector<std::string>& plugins);
 

@@ -85,6 +85,7 @@ int run_command_line(int argc, char** argv) {
   add_table_command(app);
   add_report_command(app);
   add_export_command(app);
+  add_scale_command(app);
   add_store_commands(app);
   add_completion_command(app);
   add_man_command(app);

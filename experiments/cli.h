@@ -36,6 +36,7 @@ void add_check_solver_command(CLI::App& app);
 void add_table_command(CLI::App& app);  // and `plot`
 void add_report_command(CLI::App& app);
 void add_export_command(CLI::App& app);
+void add_scale_command(CLI::App& app);
 void add_store_commands(CLI::App& app);  // `index` and `merge`
 void add_completion_command(CLI::App& app);
 void add_man_command(CLI::App& app);

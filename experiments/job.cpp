@@ -20,6 +20,7 @@ nlohmann::ordered_json Job::to_json() const {
                               {"max_iterations", max_iterations},
                               {"objective_target", nullptr},
                               {"sample_kkt", sample_kkt},
+                              {"profile", profile},
                               {"sampling_budget", sampling_budget},
                               {"warm_up", warm_up},
                               {"seed", seed},
@@ -50,6 +51,7 @@ Job Job::from_json(const nlohmann::json& json) {
   if (!json.at("objective_target").is_null())
     job.objective_target = json.at("objective_target").get<double>();
   json.at("sample_kkt").get_to(job.sample_kkt);
+  json.at("profile").get_to(job.profile);
   json.at("sampling_budget").get_to(job.sampling_budget);
   json.at("warm_up").get_to(job.warm_up);
   json.at("seed").get_to(job.seed);

@@ -27,6 +27,7 @@ struct Job {
   std::int64_t max_iterations = 0;
   std::optional<double> objective_target;  ///< stop at this F; none: do not
   bool sample_kkt = false;
+  bool profile = false;  ///< tell how the time was spent: for `proxbench scale`, never in a sweep
   std::uint64_t seed = 1;
   int threads = 1;
   std::string backend;

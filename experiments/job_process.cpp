@@ -51,6 +51,13 @@ fs::path worker_program() {
   return worker;
 }
 
+void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads) {
+  const auto begin = cpus.begin() + static_cast<std::ptrdiff_t>(first);
+  settings.cpus.assign(begin, begin + static_cast<std::ptrdiff_t>(threads));
+  settings.environment = {"OMP_PROC_BIND=true", "OMP_PLACES=threads"};
+  if (may_place_memory()) settings.memory_nodes = memory_nodes_of(settings.cpus);
+}
+
 JobProcess::JobProcess(const Job& job, const fs::path& folder, ProcessSettings settings,
                        const JobLimits& limits)
     : folder_(folder), limits_(limits), oom_kills_(oom_kills()), start_(Clock::now()) {

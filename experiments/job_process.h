@@ -21,6 +21,10 @@ struct JobLimits {
   double grace = 10.0;  ///< seconds after which a process that was asked to stop is killed (SIGKILL)
 };
 
+/// Lets a process of so many threads run on as many of these CPUs from number `first` on, each thread bound
+/// to one, its memory spread over their NUMA nodes (process.h).
+void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads);
+
 class JobProcess {
  public:
   /// Starts it, to work in this folder; of `settings` command and log are set here.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/mempolicy.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -23,6 +25,9 @@ extern char** environ;
 
 namespace proxbench {
 namespace {
+
+/// Of the kernel's sets of NUMA nodes.
+constexpr std::size_t kMostNodes = 1024, kBits = 8 * sizeof(unsigned long);
 
 /// The environment of this process with the additions in the place of what has their names.
 std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
@@ -48,7 +53,8 @@ struct Child {
   char** environment;
   const char* folder;
   const char* log;
-  const cpu_set_t* cpus;  ///< null: as the parent
+  const cpu_set_t* cpus;              ///< null: as the parent
+  const unsigned long* memory_nodes;  ///< a bit each; null: as the system does it
   rlim_t memory_limit;
   pid_t parent;
 
@@ -61,6 +67,8 @@ struct Child {
     for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);
     prefer_for_oom_killer();
     if (cpus != nullptr && sched_setaffinity(0, sizeof *cpus, cpus) != 0) return;
+    if (memory_nodes != nullptr && syscall(SYS_set_mempolicy, MPOL_INTERLEAVE, memory_nodes, kMostNodes) != 0)
+      return;
     if (memory_limit > 0) {
       const rlimit limit{memory_limit, memory_limit};
       if (setrlimit(RLIMIT_DATA, &limit) != 0) return;
@@ -114,11 +122,15 @@ Process::Process(const ProcessSettings& settings) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   for (const int cpu : settings.cpus) CPU_SET(cpu, &cpus);
+  std::array<unsigned long, kMostNodes / kBits> nodes{};
+  for (const int node : settings.memory_nodes)
+    nodes.at(static_cast<std::size_t>(node) / kBits) |= 1ul << (static_cast<std::size_t>(node) % kBits);
   const Child child{const_cast<char**>(command_pointers.data()),
                     const_cast<char**>(environment_pointers.data()),
                     settings.folder.c_str(),
                     settings.log.c_str(),
                     settings.cpus.empty() ? nullptr : &cpus,
+                    settings.memory_nodes.empty() ? nullptr : nodes.data(),
                     settings.memory_limit,
                     getpid()};
   int ends[2];
@@ -187,6 +199,28 @@ std::vector<int> usable_cpus() {
     if (CPU_ISSET(cpu, &set)) (cores.insert(core_of(cpu)).second ? first : rest).push_back(cpu);
   first.insert(first.end(), rest.begin(), rest.end());
   return first;
+}
+
+bool may_place_memory() {
+  int policy = -1;
+  if (syscall(SYS_get_mempolicy, &policy, nullptr, 0, nullptr, 0) != 0 || policy != MPOL_DEFAULT)
+    return false;
+  // No policy has this number: EINVAL is the answer of a kernel that was allowed to look at it.
+  return syscall(SYS_set_mempolicy, -1, nullptr, 0) != 0 && errno == EINVAL;
+}
+
+std::vector<int> memory_nodes_of(const std::vector<int>& cpus, const std::filesystem::path& system) {
+  std::set<int> nodes;
+  std::error_code failure;
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(system, failure)) {
+    int node = 0;
+    if (std::sscanf(entry.path().filename().c_str(), "node%d", &node) != 1 || node < 0 ||
+        static_cast<std::size_t>(node) >= kMostNodes)
+      continue;
+    for (const int cpu : cpus)
+      if (std::filesystem::exists(entry.path() / fmt::format("cpu{}", cpu), failure)) nodes.insert(node);
+  }
+  return nodes.size() > 1 ? std::vector<int>(nodes.begin(), nodes.end()) : std::vector<int>{};
 }
 
 }  // namespace proxbench

@@ -15,9 +15,12 @@ struct ProcessSettings {
   std::vector<std::string> command;           ///< the program, looked for on PATH without '/', then arguments
   std::vector<std::string> environment = {};  ///< "NAME=value", added to this process's own
   std::vector<int> cpus = {};                 ///< it may run on these only; empty: as this process may
-  std::uint64_t memory_limit = 0;             ///< bytes of private writable memory; 0: no limit
-  std::filesystem::path folder = ".";         ///< where it works
-  std::filesystem::path log = "/dev/null";    ///< its standard output and error go there
+  /// NUMA nodes over which its memory is spread page by page; empty: as the system does it, each page on the
+  /// node of the thread that touches it first.
+  std::vector<int> memory_nodes = {};
+  std::uint64_t memory_limit = 0;           ///< bytes of private writable memory; 0: no limit
+  std::filesystem::path folder = ".";       ///< where it works
+  std::filesystem::path log = "/dev/null";  ///< its standard output and error go there
 };
 
 /// How a process ended.
@@ -58,5 +61,16 @@ std::string signal_name(int signal);
 /// The numbers of the CPUs that this process may run on, one of each core first, so that any first n of them
 /// share as few cores as can be.
 std::vector<int> usable_cpus();
+
+/// The NUMA nodes of these CPUs, ascending, where they are several; empty where there is one, or the system
+/// does not tell.
+///
+/// Loops hand out their chunks to whichever thread is free, so no page belongs to one thread; but a file is
+/// read, and most arrays are filled, by one. Spread over the nodes, they are read at the bandwidth of all.
+std::vector<int> memory_nodes_of(const std::vector<int>& cpus,
+                                 const std::filesystem::path& system = "/sys/devices/system/node");
+/// Whether this process may say where memory lies and nobody has said so before: containers often may not,
+/// and numactl has.
+bool may_place_memory();
 
 }  // namespace proxbench

@@ -122,5 +122,26 @@ TEST(Process, SaysWhyAProgramCannotBeStarted) {
   }
 }
 
+TEST(Process, SpreadsItsMemoryOverTheNodesThatItIsGiven) {
+  const TestFolder folder;
+  if (read_text("/proc/self/numa_maps").empty()) GTEST_SKIP() << "the kernel does not tell";
+  ProcessSettings settings = shell("head -1 /proc/self/numa_maps");
+  settings.log = folder / "log.txt";
+  settings.memory_nodes = {0};
+  Process process(settings);
+  wait_until_ended(process);
+  EXPECT_THAT(read_text(folder / "log.txt"), HasSubstr(" interleave:0 "));
+}
+
+TEST(MemoryNodes, AreToldWhereTheCpusAreOnSeveral) {
+  const TestFolder system;
+  for (const char* file : {"node0/cpu0", "node0/cpu1", "node1/cpu2", "node2/cpu3", "possible"})
+    system.write(file, "");
+  EXPECT_THAT(memory_nodes_of({0, 2}, system.path()), testing::ElementsAre(0, 1));
+  EXPECT_THAT(memory_nodes_of({3, 1}, system.path()), testing::ElementsAre(0, 2));
+  EXPECT_TRUE(memory_nodes_of({0, 1}, system.path()).empty()) << "one node needs no spreading";
+  EXPECT_TRUE(memory_nodes_of({0, 2}, system / "none").empty());
+}
+
 }  // namespace
 }  // namespace proxbench

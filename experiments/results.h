@@ -19,7 +19,8 @@
 ///     timing       load_seconds, setup_seconds, warm_up_seconds, sampling_seconds, certify_seconds,
 ///     wall_seconds (of the
 ///                  process), comparable, not_comparable_because (null or text), cpus (list of numbers),
-///                  environment (list of NAME=value, set for the process)
+///                  environment (list of NAME=value, set for the process),
+///                  memory_nodes (NUMA nodes that its memory was spread over; empty: it was not)
 ///     key          what a second `run` compares, see experiments/cache.h
 ///     provenance   where, when and with what it was made, see experiments/provenance.h; "machine" is {name,
 ///                  cpu, cores, id}

@@ -335,6 +335,7 @@ class Sweep {
       timing["not_comparable_because"] = fmt::format("{} runs were made at a time", options_.jobs);
     const ProcessSettings settings = process_settings(run.slot);
     timing["cpus"] = settings.cpus.empty() ? cpus_ : settings.cpus;
+    timing["memory_nodes"] = settings.memory_nodes;
     timing["environment"] = settings.environment;
     result.erase("timing");
     Json manifest = base_manifest(state, result);
@@ -442,11 +443,8 @@ class Sweep {
     ProcessSettings settings;
     settings.memory_limit = static_cast<std::uint64_t>(config_.memory_limit * 1024 * 1024);
     const auto threads = static_cast<std::size_t>(threads_);
-    if (config_.pin && threads * static_cast<std::size_t>(options_.jobs) <= cpus_.size()) {
-      const auto first = cpus_.begin() + static_cast<std::ptrdiff_t>(slot * threads);
-      settings.cpus.assign(first, first + static_cast<std::ptrdiff_t>(threads));
-      settings.environment = {"OMP_PROC_BIND=true", "OMP_PLACES=threads"};
-    }
+    if (config_.pin && threads * static_cast<std::size_t>(options_.jobs) <= cpus_.size())
+      pin(settings, cpus_, slot * threads, threads);
     return settings;
   }
 

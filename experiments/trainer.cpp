@@ -89,6 +89,8 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   };
   Objective objective = make_objective();
   Objective evaluator = make_objective();
+  Profile profile;
+  if (settings.profile) objective.time_phases(&profile);
   const SparseVector start;
 
   RunOutcome outcome;
@@ -138,6 +140,7 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   summary["seed"] = settings.seed;
   summary["options"] = options_json(settings.options);
   summary["notes"] = result.notes;
+  if (settings.profile) summary["phases"] = phases_json(profile, monitor.seconds());
   return outcome;
 }
 
@@ -183,6 +186,25 @@ std::map<std::string, std::string> model_header(const LoadedData& data, const st
                                             {"description", data.train().description}};
   for (const auto& [key, value] : data_options.items()) header["data-option." + key] = value;
   return header;
+}
+
+nlohmann::ordered_json phases_json(const Profile& profile, double seconds) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    const Phase name = static_cast<Phase>(i);
+    const PhaseProfile& phase = profile.of(name);
+    const bool rest = name == Phase::kSolver;
+    nlohmann::ordered_json loops = nlohmann::ordered_json::array();
+    for (const auto& [chunks, count] : phase.loops) loops.push_back({chunks, count});
+    out.push_back({{"phase", phase_name(name)},
+                   {"calls", phase.calls},
+                   {"seconds", rest ? seconds - profile.accounted_seconds() : phase.seconds},
+                   {"loop_seconds", phase.loop_seconds},
+                   {"flops", phase.work.flops},
+                   {"bytes", phase.work.bytes},
+                   {"loops", loops}});
+  }
+  return out;
 }
 
 std::string digest_text(std::uint64_t digest) {

@@ -29,6 +29,7 @@ struct RunSettings {
   std::int64_t max_iterations = 0;  ///< 0: no limit
   std::uint64_t seed = 1;
   bool sample_kkt = false;
+  bool profile = false;  ///< the summary tells of each phase, see phases_json()
   double sampling_budget = MonitorOptions{}.sampling_budget;  ///< share of the clock; infinity: no limit
   double objective_target = -std::numeric_limits<double>::infinity();  ///< stop where F <= this
   /// Wall seconds of inference and full gradients at w = 0 before the run, so that threads exist and caches
@@ -110,7 +111,7 @@ class LoadedData {
 /// The summary has the keys of certificate_summary(), those of the run, and of what was off the clock:
 /// setup_seconds, warm_up_seconds, sampling_seconds (in the monitor), certify_seconds, audits (losses of the
 /// solver that were checked) and audit_max_difference (their largest relative difference, null without
-/// audits).
+/// audits). That of a profiled run has "phases" as well.
 RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks = {});
 
 /// What certify() says, under the keys of DESIGN section 5; what only a run knows is null, as is a test
@@ -122,6 +123,11 @@ nlohmann::ordered_json certificate_summary(const LoadedData& data, double lambda
 /// again.
 std::map<std::string, std::string> model_header(const LoadedData& data, const std::string& format,
                                                 const Options& data_options, const RunSettings& settings);
+
+/// How a run of so many seconds on the clock was spent, an object for each phase: phase, calls, seconds,
+/// loop_seconds, flops, bytes, loops (pairs of chunks and how many loops had so many). The solver's seconds
+/// are those that no other phase took.
+nlohmann::ordered_json phases_json(const Profile& profile, double seconds);
 
 /// "0123456789abcdef".
 std::string digest_text(std::uint64_t digest);

@@ -47,6 +47,7 @@ RunSettings settings_of(const Job& job) {
   settings.max_iterations = job.max_iterations;
   settings.seed = job.seed;
   settings.sample_kkt = job.sample_kkt;
+  settings.profile = job.profile;
   settings.sampling_budget =
       job.sampling_budget < kNoSamplingBudget ? job.sampling_budget : std::numeric_limits<double>::infinity();
   if (job.objective_target) settings.objective_target = *job.objective_target;

@@ -36,6 +36,10 @@ class ChainOracle final : public Oracle {
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
+  /// K^2 multiply-adds a position forwards; with the residual as many backwards and for the transitions.
+  double inference_flops(const ScorePoint&, bool residual) const override {
+    return (residual ? 6.0 : 2.0) * static_cast<double>(extra_weights()) * static_cast<double>(positions());
+  }
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,

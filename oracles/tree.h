@@ -38,6 +38,10 @@ class TreeOracle final : public Oracle {
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
+  /// An addition a document and column downwards and one upwards; with the residual one more and a product.
+  double inference_flops(const ScorePoint& at, bool residual) const override {
+    return (residual ? 4.0 : 2.0) * static_cast<double>(at.base.columns) * static_cast<double>(positions());
+  }
   /// Rows of jumps: where the probability of a leaf below a node differs from that above it, by how much,
   /// less 1 for the gold leaf. Entry K is the root's. expand() goes down the tree adding jumps, then up
   /// adding leaves.

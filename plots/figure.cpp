@@ -59,9 +59,11 @@ std::string script_text(const Figure& figure) {
       "set tics nomirror out\n"
       "set grid xtics ytics linetype 1 linecolor rgb '#E3E3E3' linewidth 1\n"
       "set key outside right top vertical Left reverse noenhanced samplen 2.5 spacing 1.3\n";
-  out += fmt::format("set title {}\n", gnuplot_quoted(figure.title));
-  out += fmt::format("set ylabel {}\n", gnuplot_quoted(figure.y_label));
-  out += fmt::format("set xlabel {}\n", gnuplot_quoted(figure.x_label));
+  if (!figure.panels) {
+    out += fmt::format("set title {}\n", gnuplot_quoted(figure.title));
+    out += fmt::format("set ylabel {}\n", gnuplot_quoted(figure.y_label));
+    out += fmt::format("set xlabel {}\n", gnuplot_quoted(figure.x_label));
+  }
   out += figure.axes;
   const std::array<std::pair<const char*, const char*>, 3> terminals = {
       {{"svg", "svg enhanced size 960,640 dynamic font 'DejaVu Sans,16' background rgb 'white'"},
@@ -71,7 +73,7 @@ std::string script_text(const Figure& figure) {
   for (const auto& [extension, terminal] : terminals) {
     out += fmt::format("\nset terminal {}\nset output {}\n{}", terminal,
                        gnuplot_quoted(figure.name + "." + extension), draw);
-    draw = "replot\n";
+    if (!figure.panels) draw = "replot\n";
   }
   return out + "set output\n";
 }

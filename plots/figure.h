@@ -41,9 +41,10 @@ struct Figure {
   std::string title;    ///< this and the labels: in enhanced mode
   std::string x_label;  ///< with the caption below, see small_lines()
   std::string y_label;
-  std::string axes;  ///< commands: ranges, ticks
-  std::string plot;  ///< the plot command, which reads NAME.tsv
-  std::string data;  ///< of NAME.tsv
+  std::string axes;     ///< commands: ranges, ticks
+  std::string plot;     ///< the plot command, which reads NAME.tsv
+  bool panels = false;  ///< `plot` draws several plots (set multiplot ... unset multiplot), labels and all
+  std::string data;     ///< of NAME.tsv
 };
 
 /// Writes NAME.gp, NAME.tsv, and by running gnuplot NAME.svg, .pdf and .png into the folder (made where it is
