@@ -2,25 +2,183 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
+#include "core/error.h"
 #include "core/monitor.h"
+#include "solvers/solvers.h"
 #include "solvers/test_problems.h"
+#include "solvers/test_run.h"
 
 namespace proxbench {
 namespace {
 
-/// The dual value at w, F at w beside it.
-std::pair<double, double> dual_and_primal(Objective& objective, const SparseVector& w) {
-  const Certificate c = certify(objective, w);
-  return {c.dual, c.objective};
-}
+using Tree = test::ProblemSpec::Tree;
 
 SparseVector random_weights(Coord d, double size, Random& random) {
   SparseVector w;
   for (Coord c = 0; c < d; ++c)
     if (random.uniform() < 0.3) w.push_back(c, size * random.normal());
   return w;
+}
+
+/// The Selection at w, whose threshold lambda is the largest that dual_bound() takes.
+struct Point {
+  Point(Objective& objective, const SparseVector& w, double threshold)
+      : scores(objective.make_scores()), residual(objective.make_residual()) {
+    objective.scores(w, scores);
+    primal = objective.infer({scores}, &residual) + objective.l1(w.value) + objective.l2(w.value);
+    objective.select_gradient(residual, w, threshold, selection);
+    bound = dual_bound(objective, scores, selection);
+  }
+  double gap() const { return primal - bound.value; }
+
+  Scores scores;
+  Residual residual;
+  Objective::Selection selection;
+  DualBound bound;
+  double primal;
+};
+
+/// A registered solver from w = 0; `monitor` may hold limits.
+test::Outcome prox_qn(const test::Problem& problem, double tol, MonitorOptions monitor = {}) {
+  return test::run(solver_registry().find("prox-qn"), problem, {.tol = tol, .monitor = monitor});
+}
+
+// ---- by listing all structures
+
+using Features = std::map<Coord, double>;
+
+/// The outputs that are on where the label is k: k itself, or its path in the tree.
+std::vector<Index> path_of(const test::Problem& problem, Index k) {
+  std::vector<Index> out{k};
+  if (const auto& tree = problem.data().hierarchy)
+    while (tree->parent(out.back()) != Hierarchy::kNone) out.push_back(tree->parent(out.back()));
+  return out;
+}
+
+std::vector<Index> labels_of(const test::Problem& problem) {
+  std::vector<Index> out;
+  for (Index k = 0; k < problem.spec().labels; ++k)
+    if (!problem.data().hierarchy || problem.data().hierarchy->leaf(k)) out.push_back(k);
+  return out;
+}
+
+/// The features of one structure on the positions from `begin` on.
+Features features_of(const test::Problem& problem, Index begin, const std::vector<Index>& labels) {
+  const Dataset& data = problem.data();
+  const Coord outputs = problem.spec().labels;
+  Features out;
+  for (Index i = 0; i < labels.size(); ++i) {
+    const auto row = data.x.row(begin + i);
+    const auto values = data.x.row_values(begin + i);
+    for (std::size_t e = 0; e < row.size(); ++e)
+      for (const Index k : path_of(problem, labels[i]))
+        out[row[e] * outputs + k] += values.empty() ? 1.0 : values[e];
+    if (i > 0) out[data.x.features() * outputs + labels[i - 1] * outputs + labels[i]] += 1.0;
+  }
+  return out;
+}
+
+std::vector<std::vector<Index>> structures_of(const test::Problem& problem, std::size_t length) {
+  std::vector<std::vector<Index>> all{{}};
+  for (std::size_t i = 0; i < length; ++i) {
+    std::vector<std::vector<Index>> longer;
+    for (const auto& one : all)
+      for (const Index k : labels_of(problem)) {
+        longer.push_back(one);
+        longer.back().push_back(k);
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+struct Enumerated {
+  double entropy = 0.0;  ///< of the mixtures, over all instances
+  Features g;            ///< expected features - gold's
+};
+
+Enumerated enumerate(const test::Problem& problem, const SparseVector& w, double t) {
+  std::map<Coord, double> weight;
+  for (std::size_t i = 0; i < w.nnz(); ++i) weight[w.index[i]] = w.value[i];
+  const Dataset& data = problem.data();
+  Enumerated out;
+  for (std::size_t i = 0; i < data.instances(); ++i) {
+    const std::vector<Index> gold(data.gold.begin() + data.begin[i], data.gold.begin() + data.begin[i + 1]);
+    const auto all = structures_of(problem, gold.size());
+    std::vector<Features> features;
+    std::vector<double> score;
+    for (const auto& one : all) {
+      features.push_back(features_of(problem, data.begin[i], one));
+      score.push_back(0.0);
+      for (const auto& [c, x] : features.back()) score.back() += weight.contains(c) ? weight[c] * x : 0.0;
+    }
+    const double top = *std::max_element(score.begin(), score.end());
+    double z = 0.0;
+    for (const double s : score) z += std::exp(s - top);
+    for (std::size_t s = 0; s < all.size(); ++s) {
+      const double alpha = t * std::exp(score[s] - top) / z + (all[s] == gold ? 1.0 - t : 0.0);
+      if (alpha > 0.0) out.entropy -= alpha * std::log(alpha);
+      for (const auto& [c, x] : features[s]) out.g[c] += (alpha - (all[s] == gold ? 1.0 : 0.0)) * x;
+    }
+  }
+  return out;
+}
+
+std::vector<test::ProblemSpec> tiny_specs() {
+  return {{.name = "chain", .labels = 3, .features = 5, .sequences = 6, .longest = 4, .seed = 61},
+          {.name = "chain, mu",
+           .labels = 3,
+           .features = 5,
+           .sequences = 6,
+           .longest = 4,
+           .real = true,
+           .lambda = 0.3,
+           .mu = 0.2,
+           .seed = 62},
+          {.name = "tree", .labels = 8, .features = 5, .sequences = 15, .seed = 63, .tree = Tree::kNested},
+          {.name = "tree, mu",
+           .labels = 8,
+           .features = 5,
+           .sequences = 15,
+           .mu = 0.2,
+           .seed = 64,
+           .tree = Tree::kNested},
+          {.name = "flat", .labels = 3, .features = 5, .sequences = 15, .seed = 65, .tree = Tree::kFlat}};
+}
+
+TEST(DualBound, IsTheDualOfTheMixturesThatEnumerationFinds) {
+  for (const test::ProblemSpec& spec : tiny_specs()) {
+    const test::Problem problem(spec);
+    Objective objective = problem.objective();
+    Random random(5);
+    for (const double size : {0.0, 0.01, 0.3, 1.0, 5.0, 40.0}) {
+      SCOPED_TRACE(testing::Message() << spec.name << ", weights of size " << size);
+      const SparseVector w = random_weights(objective.dimension(), size, random);
+      const Point point(objective, w, spec.lambda);
+      const Enumerated truth = enumerate(problem, w, point.bound.scale);
+      double expected = truth.entropy, largest = 0.0;
+      for (const auto& [c, g] : truth.g) {
+        largest = std::max(largest, std::abs(g));
+        const double excess = std::max(std::abs(g) - spec.lambda, 0.0);
+        if (spec.mu > 0.0) expected -= excess * excess / (2.0 * spec.mu);
+      }
+      EXPECT_NEAR(point.bound.value, expected, 1e-9 * (1.0 + std::abs(expected)));
+      EXPECT_LE(point.bound.scale, 1.0);
+      if (spec.mu > 0.0) {
+        EXPECT_EQ(point.bound.scale, 1.0) << "no constraint";
+        continue;
+      }
+      EXPECT_LE(largest, spec.lambda * (1 + 1e-12)) << "feasible";
+      if (point.bound.scale < 1.0) {
+        EXPECT_NEAR(largest, spec.lambda, 1e-9) << "and no smaller than need be";
+      }
+    }
+  }
 }
 
 TEST(DualBound, LiesBelowEveryObjective) {
@@ -30,13 +188,203 @@ TEST(DualBound, LiesBelowEveryObjective) {
     Random random(5);
     double highest_dual = -1e300, lowest_primal = 1e300;
     for (const double size : {0.0, 0.01, 0.1, 0.3, 1.0, 5.0, 50.0}) {
-      const auto [dual, primal] =
-          dual_and_primal(objective, random_weights(objective.dimension(), size, random));
-      highest_dual = std::max(highest_dual, dual);
-      lowest_primal = std::min(lowest_primal, primal);
+      const Certificate c = certify(objective, random_weights(objective.dimension(), size, random));
+      highest_dual = std::max(highest_dual, c.dual);
+      lowest_primal = std::min(lowest_primal, c.objective);
     }
     EXPECT_LE(highest_dual, lowest_primal) << spec.name;
   }
+}
+
+/// A solver may stall where rounding of F hides what is left of kkt; the gap is then as small as kkt allows.
+void expect_small_gap(const test::ProblemSpec& spec, const test::Outcome& outcome) {
+  const Certificate& c = outcome.certificate;
+  const bool converged = outcome.result.status == Status::kConverged;
+  const double allowed =
+      converged ? 1e-9 * (1.0 + c.objective) : 4.0 * c.kkt * (c.l1 + c.objective / spec.lambda);
+  EXPECT_LE(c.gap(), allowed) << spec.name << ": " << status_name(outcome.result.status);
+  EXPECT_GE(c.gap(), -1e-12 * (1.0 + c.objective)) << spec.name;
+  EXPECT_TRUE(std::isfinite(c.relative_gap())) << spec.name;
+}
+
+TEST(DualBound, MeetsTheObjectiveAtAnOptimum) {
+  std::size_t converged = 0;
+  for (const test::ProblemSpec& spec : test::problem_specs()) {
+    const test::Outcome outcome = prox_qn(test::Problem(spec), 1e-12);
+    expect_small_gap(spec, outcome);
+    converged += outcome.result.status == Status::kConverged;
+  }
+  EXPECT_GE(converged, 12u);
+  for (const test::ProblemSpec& spec : test::degenerate_specs())
+    expect_small_gap(spec, prox_qn(test::Problem(spec), 1e-12));
+}
+
+TEST(DualBound, IsFiniteAndBelowWhereScoresAreHuge) {
+  for (const test::ProblemSpec& spec : test::problem_specs()) {
+    const test::Problem problem(spec);
+    Objective objective = problem.objective();
+    const double optimum = prox_qn(problem, 1e-10).certificate.objective;
+    Random random(6);
+    for (const double size : {1e3, 1e6, 1e12}) {
+      const Certificate c = certify(objective, random_weights(objective.dimension(), size, random));
+      EXPECT_TRUE(std::isfinite(c.dual)) << spec.name << ", " << size;
+      EXPECT_LE(c.dual, optimum) << spec.name << ", " << size;
+    }
+  }
+}
+
+TEST(DualBound, SameBitsForAnyThreadsAndBackEnd) {
+  for (const test::ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
+    const test::Problem problem(spec);
+    const auto bound = [&](const Parallel& parallel) {
+      Objective objective = problem.objective(parallel);
+      Random random(7);
+      return certify(objective, random_weights(objective.dimension(), 0.02, random)).dual;
+    };
+    const double expected = bound(Parallel());
+    for (const Backend backend : {Backend::kOpenMP, Backend::kTBB})
+      for (const int threads : {2, 3}) EXPECT_EQ(bound(Parallel(threads, backend)), expected) << spec.name;
+  }
+}
+
+// ---- screening
+
+/// The survivors at w; none where nothing can be proven.
+std::optional<std::vector<Coord>> survivors(Objective& objective, const GapSafeScreen& screen,
+                                            const SparseVector& w) {
+  const Point all(objective, w, 0.0);
+  const double threshold = screen.threshold(all.bound, all.gap());
+  if (!(threshold > 0.0)) return std::nullopt;
+  return screen.survivors(all.selection, all.bound, all.gap());
+}
+
+/// A small problem whose traits follow from the seed.
+test::ProblemSpec random_spec(std::uint64_t seed) {
+  Random random(seed);
+  test::ProblemSpec spec{.name = "seed " + std::to_string(seed), .seed = seed};
+  const Tree trees[] = {Tree::kNone, Tree::kFlat, Tree::kNested};
+  spec.tree = trees[seed % 3];
+  const bool chain = spec.tree == Tree::kNone;
+  spec.labels = static_cast<Index>((chain ? 2 : 3) + random.below(chain ? 3 : 8));
+  spec.features = static_cast<Index>(4 + random.below(20));
+  spec.sequences = static_cast<Index>(4 + random.below(chain ? 12 : 40));
+  spec.longest = static_cast<Index>(1 + random.below(4));
+  spec.density = 0.05 + 0.5 * random.uniform();
+  spec.bias = random.below(3) == 0;
+  spec.real = random.below(3) == 0;
+  spec.collinear = random.below(4) == 0;
+  spec.lambda = 0.1 + 2.0 * random.uniform();
+  spec.mu = random.below(2) == 0 ? 0.0 : 0.02 + random.uniform();
+  return spec;
+}
+
+TEST(GapSafeScreen, DropsNothingThatIsInAnOptimum) {
+  std::size_t screened = 0, dropped = 0, of_use = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const test::Problem problem(random_spec(seed));
+    const SparseVector optimum = prox_qn(problem, 1e-12).result.w;
+    Objective objective = problem.objective();
+    const GapSafeScreen screen(objective);
+    for (const double tol : {0.3, 1e-1, 1e-2, 1e-3, 1e-5, 1e-8}) {
+      const auto kept = survivors(objective, screen, prox_qn(problem, tol).result.w);
+      if (!kept) continue;
+      ++screened;
+      dropped += objective.dimension() - kept->size();
+      of_use += kept->size() < objective.dimension();
+      for (const Coord c : optimum.index)
+        ASSERT_TRUE(std::binary_search(kept->begin(), kept->end(), c))
+            << problem.spec().name << ", tol " << tol << ", coordinate " << c;
+      ASSERT_TRUE(std::is_sorted(kept->begin(), kept->end()));
+    }
+  }
+  EXPECT_GE(screened, 900u);
+  EXPECT_GE(of_use, screened / 2) << "the screen that drops nothing would pass as well";
+  EXPECT_GE(dropped, 20000u);
+}
+
+/// n documents with one feature and two classes, of which the first has `more` documents more than the other,
+/// at the largest lambda at which the optimum is not 0 by a little: Pinsker's inequality is tight there, both
+/// classes being as likely.
+TEST(GapSafeScreen, HasARadiusThatCannotBeHalved) {
+  constexpr Index kDocuments = 40, kMore = 8;
+  Dataset data;
+  DesignMatrix::Builder builder;
+  for (Index p = 0; p < kDocuments; ++p) {
+    builder.add(0, 1.0);
+    builder.end_position();
+    data.gold.push_back(p < (kDocuments + kMore) / 2 ? 0 : 1);
+    data.begin.push_back(p + 1);
+  }
+  data.x = std::move(builder).build(1);
+  auto names = std::make_shared<Vocabulary>();
+  names->features = {"f"};
+  names->outputs = {"a", "b"};
+  data.vocabulary = std::move(names);
+  const auto oracle = oracle_registry().find("tree").make(data);
+
+  const double lambda = 0.5 * kMore * (1 - 1e-6);  // |g| = kMore / 2 at 0
+  Objective objective(data.x, *oracle, lambda, 0.0, Parallel());
+  const GapSafeScreen screen(objective);
+  for (const double size : {1e-3, 1e-2, 0.1}) {
+    SparseVector w;
+    w.push_back(0, size);
+    w.push_back(1, -size);
+    const Point point(objective, w, 0.0);
+    const double radius = std::sqrt(static_cast<double>(kDocuments)) * std::sqrt(point.gap() / 2.0);
+    const double g = point.bound.scale * std::abs(point.selection.gradient.front());
+    EXPECT_GE(g + radius, lambda) << "so both weights stay, which are not zero at the optimum";
+    EXPECT_LT(g + 0.5 * radius, lambda) << "half of it would drop them";
+    const auto kept = survivors(objective, screen, w);
+    if (kept) {
+      EXPECT_EQ(*kept, (std::vector<Coord>{0, 1}));
+    }
+  }
+}
+
+TEST(GapSafeScreen, ProvesNothingFromALargeGap) {
+  const test::Problem problem(test::problem_specs()[0]);
+  Objective objective = problem.objective();
+  const GapSafeScreen screen(objective);
+  EXPECT_LE(screen.threshold({}, 1e9), 0.0);
+  EXPECT_LE(screen.threshold({}, std::numeric_limits<double>::infinity()), 0.0);
+}
+
+TEST(GapSafeScreen, NeedsOnlyTheCoordinatesAboveItsThreshold) {
+  std::size_t screened = 0;
+  for (const test::ProblemSpec& spec : test::problem_specs()) {
+    const test::Problem problem(spec);
+    Objective objective = problem.objective();
+    const GapSafeScreen screen(objective);
+    const SparseVector w = prox_qn(problem, 1e-8).result.w;
+    const auto expected = survivors(objective, screen, w);
+    if (!expected) continue;
+    ++screened;
+    const Point all(objective, w, 0.0);
+    Objective::Selection some;
+    objective.select_gradient(all.residual, w, screen.threshold(all.bound, all.gap()), some);
+    EXPECT_LE(some.index.size(), all.selection.index.size());
+    EXPECT_EQ(screen.survivors(some, all.bound, all.gap()), *expected) << spec.name;
+  }
+  EXPECT_GE(screened, 12u);
+}
+
+/// On the survivors alone the optimum is the same, and so is the bound.
+TEST(GapSafeScreen, RestrictedObjectivesHaveTheSameOptimum) {
+  std::size_t screened = 0;
+  for (const test::ProblemSpec& spec : test::problem_specs()) {
+    const test::Problem problem(spec);
+    const test::Outcome best = prox_qn(problem, 1e-12);
+    Objective whole = problem.objective(), restricted = problem.objective();
+    const auto kept = survivors(whole, GapSafeScreen(whole), prox_qn(problem, 1e-8).result.w);
+    if (!kept) continue;
+    ++screened;
+    restricted.restrict_to(*kept);
+    const Certificate c = certify(restricted, best.result.w);
+    EXPECT_EQ(c.objective, best.certificate.objective) << spec.name;
+    EXPECT_LE(c.kkt, best.certificate.kkt + 1e-12) << spec.name;
+    EXPECT_NEAR(c.dual, best.certificate.dual, 1e-6 * std::abs(c.dual)) << spec.name;
+  }
+  EXPECT_GE(screened, 12u);
 }
 
 }  // namespace

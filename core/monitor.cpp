@@ -26,6 +26,11 @@ constexpr double kAuditTolerance = 1e-9;
 /// scores. On OCR (degree 2) it is 2 to 10 times as much, the most while tens of thousands of weights are on.
 constexpr double kCostAwayFromZero = 10.0;
 
+/// A gap target is looked at after each of the first iterations, then when the clock has grown by this share.
+/// A look costs about three iterations, so it adds some tens of iterations' time to a run of hundreds.
+constexpr std::int64_t kDenseGaps = 5;
+constexpr double kGapGrowth = 0.1;
+
 double read_clock(clockid_t id) {
   timespec t{};
   clock_gettime(id, &t);
@@ -86,6 +91,8 @@ const char* status_name(Status status) {
       return "converged";
     case Status::kTargetReached:
       return "target-reached";
+    case Status::kGapReached:
+      return "gap-reached";
     case Status::kMaxIterations:
       return "max-iterations";
     case Status::kTimeLimit:
@@ -111,7 +118,10 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
     throw Error::usage("sampling_budget = " + digits(options.sampling_budget) +
                        ": violated constraint sampling_budget >= 0");
   if (std::isnan(options.objective_target)) throw Error::usage("objective_target = nan: expected a number");
-  if (options.sample_kkt) residual_ = evaluator.make_residual();
+  if (!(options.gap_target >= 0.0))
+    throw Error::usage("gap_target = " + digits(options.gap_target) +
+                       ": violated constraint gap_target >= 0");
+  if (options.sample_kkt || options.gap_target > 0.0) residual_ = evaluator.make_residual();
 }
 
 void Monitor::pause() {
@@ -154,6 +164,16 @@ bool Monitor::due(std::int64_t iteration) const {
          seconds_ >= trace_.back().seconds * (1.0 + options_.sample_growth);
 }
 
+bool Monitor::gap_due(std::int64_t iteration) const {
+  return options_.gap_target > 0.0 && (iteration <= kDenseGaps || seconds_ >= gap_mark_ * (1.0 + kGapGrowth));
+}
+
+/// By the last sample.
+bool Monitor::gap_reached() const {
+  const Sample& last = trace_.back();
+  return options_.gap_target > 0.0 && last.gap <= options_.gap_target * std::abs(last.objective);
+}
+
 bool Monitor::full_sample_fits() const {
   if (options_.sample_kkt || std::isinf(options_.sampling_budget)) return true;
   const double budget = options_.sampling_budget;
@@ -183,6 +203,8 @@ bool Monitor::proceed(std::int64_t iteration) {
     stop_status_ = Status::kInterrupted;
   else if (trace_.back().objective <= options_.objective_target)
     stop_status_ = Status::kTargetReached;
+  else if (gap_reached())
+    stop_status_ = Status::kGapReached;
   else if (seconds_ >= options_.time_limit)
     stop_status_ = Status::kTimeLimit;
   else if (iteration >= options_.max_iterations)
@@ -204,7 +226,10 @@ bool Monitor::step_at(std::int64_t iteration, const Iterate& iterate, std::uint6
   given_iteration_ = iteration;
   given_loss_ = loss;
   const bool given = std::isfinite(loss);
-  if (due(iteration)) {
+  const bool measured_anyway = options_.sample_kkt && due(iteration);
+  if (gap_due(iteration) && !measured_anyway) {
+    take_gap_sample(iteration, iterate(), working_set);
+  } else if (due(iteration)) {
     if (full_sample_fits())
       take_full_sample(iteration, iterate(), working_set);
     else if (given)
@@ -262,22 +287,42 @@ void Monitor::take_light_sample(std::int64_t iteration, const SparseVector& w, s
   record(sample);
 }
 
-void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
-  const double began = options_.clock();
+/// Infers F at w, and measures kkt and a lower bound from a full gradient where that is wanted. An audit.
+Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
+                            bool with_gradient) {
   evaluator_.scores(w, scores_);
-  const double loss = evaluator_.infer({scores_}, options_.sample_kkt ? &residual_ : nullptr);
+  const double loss = evaluator_.infer({scores_}, with_gradient ? &residual_ : nullptr);
   Sample sample = light_sample(iteration, w, working_set, loss);
   if (given_iteration_ == iteration && std::isfinite(given_loss_)) audit(sample);
-  if (options_.sample_kkt) {
-    Objective::Selection selection;
-    evaluator_.select_gradient(residual_, w, std::numeric_limits<double>::infinity(), selection);
-    sample.kkt = selection.kkt_max;
-  }
+  if (!with_gradient) return sample;
+  Objective::Selection selection;
+  evaluator_.select_gradient(residual_, w, std::numeric_limits<double>::infinity(), selection);
+  sample.kkt = selection.kkt_max;
+  const double bound = dual_bound(evaluator_, scores_, selection).value;
+  if (bound > lower_bound_) lower_bound_ = bound;  // false where it is no number
+  return sample;
+}
+
+void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
+  const double began = options_.clock();
+  Sample sample = full_sample(iteration, w, working_set, options_.sample_kkt);
   if (test_ != nullptr) sample.test_accuracy = measure_accuracy(w);
   record(sample);
   full_iteration_ = iteration;
   full_seconds_ = seconds_;
   full_cost_ = options_.clock() - began;
+}
+
+/// A full sample whose cost is no matter of the sampling budget; with test accuracy as light ones.
+void Monitor::take_gap_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
+  const double began = options_.clock();
+  Sample sample = full_sample(iteration, w, working_set, true);
+  gap_mark_ = seconds_;
+  const double cost = options_.clock() - began;
+  gap_seconds_ += cost;
+  off_mark_ += cost;
+  if (accuracy_fits()) sample.test_accuracy = measure_accuracy(w);
+  record(sample);
 }
 
 void Monitor::audit(const Sample& found) {
@@ -290,7 +335,8 @@ void Monitor::audit(const Sample& found) {
   audits_.largest = std::max(audits_.largest, difference);
 }
 
-void Monitor::record(const Sample& sample) {
+void Monitor::record(Sample sample) {
+  if (std::isfinite(lower_bound_)) sample.gap = sample.objective - lower_bound_;
   trace_.push_back(sample);
   if (on_sample) on_sample(sample);
 }

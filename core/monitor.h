@@ -54,6 +54,8 @@ struct Sample {
   std::uint64_t nnz = 0;
   std::uint64_t working_set = 0;
   double kkt = std::numeric_limits<double>::quiet_NaN();
+  /// F minus the best lower bound on min F that was known by then; NaN before there is one (dual.h).
+  double gap = std::numeric_limits<double>::quiet_NaN();
   double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of some samples
 };
 
@@ -76,7 +78,8 @@ struct MonitorOptions {
   /// After the first `dense_samples` iterations a sample is taken when the clock has grown by this share.
   double sample_growth = 0.01;
   std::int64_t dense_samples = 30;
-  /// A full gradient for each sample, off the clock. Then all samples are full, whatever they cost.
+  /// A full gradient for each sample, off the clock: kkt and a lower bound on min F. Then all samples are
+  /// full, whatever they cost.
   bool sample_kkt = false;
   /// The time that the monitor may take off the clock, as a share of the time on the clock so far (>= 0). A
   /// full sample is taken only where what the last one cost still fits twice, once for itself and once for
@@ -87,6 +90,11 @@ struct MonitorOptions {
   /// Stop as soon as a sample shows F <= this. Where the solver gives its losses every iteration is looked
   /// at.
   double objective_target = -std::numeric_limits<double>::infinity();
+  /// Stop as soon as (F - the best lower bound seen)/|F| <= this; >= 0, 0: do not look for bounds. One costs
+  /// two inferences and a full gradient, off the clock and outside the sampling budget: whoever sets a target
+  /// asks for that. It is taken after each of the first iterations, then when the clock has grown by a
+  /// tenth since the last one, so at which iteration a run stops depends on the clock.
+  double gap_target = 0.0;
   /// What the wall clock shows, in seconds; tests bring one of their own.
   std::function<double()> clock = wall_seconds;
 };
@@ -95,14 +103,16 @@ struct MonitorOptions {
 enum class Status {
   kConverged,
   kTargetReached,
+  kGapReached,
   kMaxIterations,
   kTimeLimit,
   kInterrupted,
   kStalled,
   kDiverged
 };
-/// "converged", "target-reached" (F <= MonitorOptions::objective_target), "max-iterations", "time-limit",
-/// "interrupted", "stalled" (no further decrease within rounding) or "diverged".
+/// "converged", "target-reached" (F <= MonitorOptions::objective_target), "gap-reached"
+/// (MonitorOptions::gap_target), "max-iterations", "time-limit", "interrupted", "stalled" (no further
+/// decrease within rounding) or "diverged".
 const char* status_name(Status status);
 
 /// How the losses that a solver gave compare with those that the monitor found at the same iterates.
@@ -117,7 +127,8 @@ class Monitor {
   static constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
 
   /// `evaluator` is an objective of the monitor's own; `solver_objective` is asked for its passes only. All
-  /// borrowed. Throws Error (kUsage) where the sampling budget is negative or the target is no number.
+  /// borrowed. Throws Error (kUsage) where the sampling budget or the gap target is negative, or a target is
+  /// no number.
   Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
           const TestSet* test = nullptr);
 
@@ -150,8 +161,12 @@ class Monitor {
   Status stop_status() const { return stop_status_; }
   double seconds() const { return seconds_; }
   double cpu_seconds() const { return cpu_seconds_; }
-  /// Wall time off the clock inside the monitor, on_sample included.
+  /// Wall time off the clock inside the monitor, on_sample included, but not what gap_target costs.
   double sampling_seconds() const { return sampling_seconds_; }
+  /// Wall time off the clock that gap_target has cost.
+  double gap_seconds() const { return gap_seconds_; }
+  /// The best lower bound on min F seen; -infinity: none.
+  double lower_bound() const { return lower_bound_; }
   const Audits& audits() const { return audits_; }
   const std::vector<Sample>& trace() const { return trace_; }
 
@@ -161,6 +176,8 @@ class Monitor {
   void leave();
   void expect_started() const;
   bool due(std::int64_t iteration) const;
+  bool gap_due(std::int64_t iteration) const;
+  bool gap_reached() const;
   bool full_sample_fits() const;
   bool accuracy_fits() const;
   double measure_accuracy(const SparseVector& w);
@@ -172,8 +189,11 @@ class Monitor {
   void take_light_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
                          double loss);
   void take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
+  void take_gap_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
+  Sample full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
+                     bool with_gradient);
   void audit(const Sample& found);
-  void record(const Sample& sample);
+  void record(Sample sample);
 
   Objective& evaluator_;
   const Objective& solver_objective_;
@@ -196,6 +216,9 @@ class Monitor {
   double accuracy_seconds_ = 0.0, accuracy_cost_ = 0.0, accuracy_total_ = 0.0;
   double seconds_ = 0.0, cpu_seconds_ = 0.0, wall_mark_ = 0.0, cpu_mark_ = 0.0;
   double sampling_seconds_ = 0.0, off_mark_ = 0.0;
+  double lower_bound_ = -std::numeric_limits<double>::infinity();
+  /// What gap samples have cost, and when on the clock the last one was taken.
+  double gap_seconds_ = 0.0, gap_mark_ = 0.0;
 };
 
 }  // namespace proxbench

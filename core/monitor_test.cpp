@@ -394,6 +394,71 @@ TEST(Target, IsLookedAtInSamplesWhereNoLossIsGiven) {
   }
 }
 
+TEST(GapTarget, StopsARunByTheBestBoundSeen) {
+  Problem problem;
+  const SparseVector start, good = good_weights();
+  const Certificate there = certify(*problem.evaluator, good), at_start = certify(*problem.evaluator, start);
+  ASSERT_GT(there.dual, at_start.dual);
+  ASSERT_GT(at_start.objective - there.dual, there.gap());
+  Monitor monitor(*problem.evaluator, *problem.objective,
+                  {.sampling_budget = 0.0, .gap_target = there.relative_gap() * (1 + 1e-12)});
+  monitor.start(start);
+  EXPECT_TRUE(std::isnan(monitor.trace().back().gap)) << "no bound is known yet";
+  EXPECT_TRUE(monitor.step(1, start, 2));
+  EXPECT_NEAR(monitor.trace().back().gap, at_start.gap(), 1e-12);
+  EXPECT_NEAR(monitor.trace().back().kkt, at_start.kkt, 1e-12);
+  EXPECT_FALSE(monitor.step(2, good, 2));
+  EXPECT_EQ(monitor.stop_status(), Status::kGapReached);
+  EXPECT_NEAR(monitor.trace().back().gap, there.gap(), 1e-12);
+  EXPECT_TRUE(monitor.step(3, start, 2)) << "F counts at the iterate itself";
+  EXPECT_NEAR(monitor.trace().back().gap, at_start.objective - there.dual, 1e-12) << "the bound is kept";
+  EXPECT_EQ(monitor.lower_bound(), there.dual);
+  monitor.finish(3, start, 2);
+  EXPECT_NEAR(monitor.trace().back().gap, at_start.objective - there.dual, 1e-12)
+      << "also without a gradient";
+}
+
+TEST(GapTarget, LooksRarelyOffTheClockAndOutsideTheBudget) {
+  Problem problem;
+  for (const bool gives_losses : {true, false}) {
+    FakeTime time(0.03);
+    const SlowOracle slow(*problem.oracle, time);
+    Objective evaluator(problem.train.x, slow, 0.5, 0.0, Parallel());
+    MonitorOptions options{.sample_growth = 0.0, .gap_target = 1e-30};
+    options.clock = time.clock();
+    Monitor monitor(evaluator, *problem.objective, options);
+    monitor.start(SparseVector{});
+    for (int i = 1; i <= 3000; ++i) {
+      time.now += 0.1;
+      ASSERT_TRUE(monitor.step(i, good_weights(), 2,
+                               gives_losses ? loss_at(problem, good_weights()) : Monitor::kNoLoss));
+    }
+    monitor.finish(3000, good_weights(), 2);
+    std::vector<double> looks;
+    for (const Sample& sample : monitor.trace())
+      if (!std::isnan(sample.kkt)) looks.push_back(sample.seconds);
+    for (std::size_t i = 5; i < looks.size(); ++i) EXPECT_GE(looks[i], 1.1 * looks[i - 1]);
+    EXPECT_GE(looks.size(), 50u) << "about log(300 s / 0.5 s) / log(1.1) after the first";
+    EXPECT_LE(looks.size(), 73u);
+    EXPECT_NEAR(monitor.seconds(), 300.0, 1e-9);
+    EXPECT_NEAR(monitor.gap_seconds(), 0.03 * static_cast<double>(looks.size()), 1e-9);
+    EXPECT_NEAR(monitor.gap_seconds() + monitor.sampling_seconds(),
+                0.03 * static_cast<double>(time.inferences), 1e-9);
+    EXPECT_LE(monitor.sampling_seconds(), 0.01 * 300.0 + 1e-9);
+    EXPECT_GE(monitor.sampling_seconds(), 0.7 * 0.01 * 300.0) << "the budget is not spent on gaps";
+  }
+}
+
+TEST(GapTarget, WithoutOneNoBoundIsLookedFor) {
+  const BudgetRun r = run_on_a_budget(0.1, 0.03, 100, true);
+  for (const Sample& sample : r.trace) {
+    EXPECT_TRUE(std::isnan(sample.kkt));
+    EXPECT_TRUE(std::isnan(sample.gap));
+  }
+  for (const Sample& sample : run_on_a_budget(0.0, 0.03, 100, true, true).trace)
+    EXPECT_GE(sample.gap, 0.0) << "sample_kkt has the gradient that it takes";
+}
+
 TEST(Monitor, RefusesOptionsAndSolversThatMakeNoSense) {
   Problem problem;
   const auto make = [&](const MonitorOptions& options) {
@@ -402,6 +467,8 @@ TEST(Monitor, RefusesOptionsAndSolversThatMakeNoSense) {
   EXPECT_THROW(make({.sampling_budget = -0.01}), Error);
   EXPECT_THROW(make({.sampling_budget = std::nan("")}), Error);
   EXPECT_THROW(make({.objective_target = std::nan("")}), Error);
+  EXPECT_THROW(make({.gap_target = -1e-6}), Error);
+  EXPECT_THROW(make({.gap_target = std::nan("")}), Error);
   Monitor monitor(*problem.evaluator, *problem.objective, {});
   EXPECT_THROW(monitor.step(1, good_weights(), 2), Error) << "start() was forgotten";
   EXPECT_THROW(monitor.finish(0, good_weights(), 2), Error);
@@ -410,6 +477,7 @@ TEST(Monitor, RefusesOptionsAndSolversThatMakeNoSense) {
 TEST(Status, HasTheNamesOfTheDesign) {
   EXPECT_STREQ(status_name(Status::kConverged), "converged");
   EXPECT_STREQ(status_name(Status::kTargetReached), "target-reached");
+  EXPECT_STREQ(status_name(Status::kGapReached), "gap-reached");
   EXPECT_STREQ(status_name(Status::kMaxIterations), "max-iterations");
   EXPECT_STREQ(status_name(Status::kTimeLimit), "time-limit");
   EXPECT_STREQ(status_name(Status::kInterrupted), "interrupted");

@@ -10,6 +10,7 @@
 #include "core/monitor.h"
 #include "core/random.h"
 #include "oracles/chain.h"
+#include "solvers/test_problems.h"
 
 namespace proxbench {
 namespace {
@@ -148,6 +149,114 @@ TEST_P(EachShape, GradientsAreXTransposedR) {
   for (std::size_t i = 0; i < selection.index.size(); ++i) {
     ASSERT_EQ(selection.weight[i], plain[selection.index[i]]);
     ASSERT_NEAR(selection.gradient[i], expected[selection.index[i]], 1e-10);
+  }
+}
+
+void expect_restricted_like_whole(Objective& whole, Objective& restricted, const SparseVector& w,
+                                  const std::vector<Coord>& candidates) {
+  Scores scores = whole.make_scores();
+  Residual residual = whole.make_residual();
+  whole.scores(w, scores);
+  whole.infer({scores}, &residual);
+  restricted.restrict_to(candidates);
+  ASSERT_NE(restricted.candidates(), nullptr);
+  EXPECT_EQ(*restricted.candidates(), candidates);
+
+  const auto plain = dense(w, whole.dimension());
+  std::vector<double> all(whole.dimension()), some(whole.dimension(), -1.0);
+  whole.gradient(residual, plain, all);
+  restricted.gradient(residual, plain, some);
+  const std::set<Coord> wanted(candidates.begin(), candidates.end());
+  double kkt_max = 0.0, kkt_l1 = 0.0, largest = 0.0, excess = 0.0;
+  for (Coord c = 0; c < whole.dimension(); ++c) {
+    if (!wanted.contains(c)) {
+      ASSERT_EQ(some[c], 0.0) << c;
+      continue;
+    }
+    ASSERT_NEAR(some[c], all[c], 1e-10) << c;
+    const double m = std::abs(minimum_norm_subgradient(plain[c], all[c], whole.lambda()));
+    const double g = std::abs(all[c] - whole.mu() * plain[c]), beyond = std::max(g - whole.lambda(), 0.0);
+    kkt_max = std::max(kkt_max, m);
+    kkt_l1 += m;
+    largest = std::max(largest, g);
+    excess += beyond * beyond;
+  }
+
+  for (const double threshold : {0.0, 0.8, std::numeric_limits<double>::infinity()}) {
+    Objective::Selection of_all, selection;
+    whole.select_gradient(residual, w, threshold, of_all);
+    restricted.select_gradient(residual, w, threshold, selection);
+    std::vector<Coord> expected;
+    for (const Coord c : of_all.index)
+      if (wanted.contains(c)) expected.push_back(c);
+    ASSERT_EQ(selection.index, expected) << threshold;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(selection.weight[i], plain[expected[i]]);
+      ASSERT_NEAR(selection.gradient[i], all[expected[i]], 1e-10);
+    }
+    EXPECT_NEAR(selection.kkt_max, kkt_max, 1e-10);
+    EXPECT_NEAR(selection.kkt_l1, kkt_l1, 1e-9 * (1 + kkt_l1));
+    EXPECT_NEAR(selection.excess_squares, excess, 1e-9 * (1 + excess));
+    if (largest > whole.lambda())
+      EXPECT_NEAR(selection.gradient_max, largest, 1e-10);
+    else
+      EXPECT_LE(selection.gradient_max, whole.lambda());
+  }
+}
+
+/// Some coordinates, the support of w among them; `extras`: also extra weights that are zero.
+std::vector<Coord> some_candidates(const Objective& objective, const SparseVector& w, double share,
+                                   bool extras) {
+  Random random(9);
+  std::set<Coord> out(w.index.begin(), w.index.end());
+  const Coord end = extras ? objective.dimension() : objective.unary_weights();
+  for (Coord c = 0; c < end; ++c)
+    if (random.uniform() < share) out.insert(c);
+  return {out.begin(), out.end()};
+}
+
+/// A random w without extra weights.
+SparseVector unary_part(const SparseVector& w, Coord unary) {
+  SparseVector out;
+  for (std::size_t i = 0; i < w.nnz(); ++i)
+    if (w.index[i] < unary) out.push_back(w.index[i], w.value[i]);
+  return out;
+}
+
+TEST_P(EachShape, RestrictedGradientsAreThoseOfTheCandidates) {
+  for (const double mu : {0.0, 0.25})
+    for (const bool extras : {true, false})
+      for (const double share : {0.0, 0.02, 0.5, 1.0}) {
+        SCOPED_TRACE(testing::Message() << "mu " << mu << ", share " << share << (extras ? ", extras" : ""));
+        Objective whole = problem_.objective(1.0, mu), restricted = problem_.objective(1.0, mu);
+        SparseVector w = random_weights(whole.dimension(), 0.02, 8);
+        if (!extras) w = unary_part(w, whole.unary_weights());
+        expect_restricted_like_whole(whole, restricted, w, some_candidates(whole, w, share, extras));
+      }
+}
+
+TEST(Restricted, TreesToo) {
+  for (const test::ProblemSpec& spec : test::problem_specs()) {
+    if (spec.tree == test::ProblemSpec::Tree::kNone) continue;
+    SCOPED_TRACE(spec.name);
+    const test::Problem problem(spec);
+    for (const double density : {0.0, 0.05, 0.5})
+      for (const double share : {0.0, 0.02, 0.5, 1.0}) {
+        Objective whole = problem.objective(), restricted = problem.objective();
+        const SparseVector w = random_weights(whole.dimension(), density, 8);
+        expect_restricted_like_whole(whole, restricted, w, some_candidates(whole, w, share, true));
+      }
+  }
+}
+
+TEST(Restricted, ToNothingOrAnewEachTime) {
+  for (const Index which : {0u, 13u}) {
+    const test::Problem problem(test::problem_specs()[which]);
+    Objective whole = problem.objective(), restricted = problem.objective();
+    expect_restricted_like_whole(whole, restricted, {}, {});
+    EXPECT_EQ(certify(restricted, {}).kkt, 0.0) << "over candidates, of which there are none";
+    expect_restricted_like_whole(whole, restricted, {}, {1, 5, whole.dimension() - 1});
+    expect_restricted_like_whole(whole, restricted, {}, {0});
   }
 }
 

@@ -148,6 +148,7 @@ nlohmann::ordered_json row_json(const TableRow& row, const TableOptions& options
           {"final_difference", number_json(row.final_difference)},
           {"nnz", number_json(row.nnz)},
           {"relative_kkt", number_json(row.relative_kkt)},
+          {"relative_gap", number_json(row.relative_gap)},
           {"iterations", number_json(row.iterations)},
           {"passes", number_json(row.passes)},
           {"seconds", number_json(row.total_seconds)},
@@ -166,6 +167,7 @@ nlohmann::ordered_json table_json(const Source& source, const TableOptions& opti
                    {"description", group.description},
                    {"reference_objective", number_json(group.reference_objective)},
                    {"reference_relative_kkt", number_json(group.reference_kkt)},
+                   {"reference_relative_gap", number_json(group.reference_gap)},
                    {"rows", rows}});
   }
   return out;

@@ -31,6 +31,7 @@ void print_summary(const RunOutcome& outcome, const RunSettings& settings, const
              c.l1, settings.mu > 0 ? " + l2 term" : "");
   fmt::print("nonzeros {} of {}\n", c.nnz, outcome.summary.at("d").get<Coord>());
   fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, outcome.relative_kkt);
+  fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
   if (data.test_set())
     fmt::print("test accuracy {:.4f} of {} positions\n", real("test_accuracy"), data.test().positions());
 }
@@ -69,7 +70,10 @@ void train_one(const TrainCommand& command) {
                        .tol = run.real("tol"),
                        .time_limit = run.real("time_limit"),
                        .max_iterations = run.integer("max_iterations"),
-                       .seed = static_cast<std::uint64_t>(run.integer("seed"))};
+                       .seed = static_cast<std::uint64_t>(run.integer("seed")),
+                       .gap_target = run.real("gap")};
+  // Else it might end the run before the gap is reached.
+  if (settings.gap_target > 0 && !command.run.given("tol")) settings.tol = 0.0;
   set_options(settings.options, command.options, "--option");
   const DataFormatInfo& format = data_format_registry().find(command.data.format);
   Options data_options(format.options);
@@ -106,8 +110,8 @@ void add_train_command(CLI::App& app) {
   auto command = std::make_shared<TrainCommand>();
   command->data.add_to(*sub);
   sub->add_option("--solver", command->solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
-  command->run.add_to(*sub,
-                      {"lambda", "mu", "tol", "max_iterations", "time_limit", "threads", "backend", "seed"});
+  command->run.add_to(
+      *sub, {"lambda", "mu", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
   sub->add_option("--option", command->options,
                   "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)

@@ -25,11 +25,12 @@ TEST_F(CommandLine, TrainWritesSummaryModelAndTrace) {
   EXPECT_THAT(result.out, HasSubstr("test accuracy 0.8000 of 5 positions"));
   const json summary = read_json("s.json");
   for (const char* key :
-       {"solver", "status", "lambda", "d", "instances", "positions", "objective", "loss", "l1", "nnz", "kkt",
-        "iterations", "passes", "seconds", "cpu_seconds", "peak_rss_bytes", "threads", "test_accuracy"})
+       {"solver",     "status", "lambda",  "d",           "instances",      "positions", "objective",
+        "loss",       "l1",     "nnz",     "kkt",         "dual",           "gap",       "relative_gap",
+        "iterations", "passes", "seconds", "cpu_seconds", "peak_rss_bytes", "threads",   "test_accuracy"})
     EXPECT_TRUE(summary.contains(key) && !summary[key].is_null()) << key;
-  for (const char* key : {"dual", "gap", "relative_gap"})
-    EXPECT_TRUE(summary.contains(key) && summary[key].is_null()) << key;
+  EXPECT_EQ(summary["gap"], summary["objective"].get<double>() - summary["dual"].get<double>());
+  EXPECT_LE(summary["relative_gap"].get<double>(), 1e-5);
   EXPECT_EQ(summary["status"], "converged");
   EXPECT_EQ(summary["instances"], 9);
   EXPECT_EQ(summary["positions"], 22);
@@ -49,10 +50,36 @@ TEST_F(CommandLine, CertifyAgreesWithTrain) {
   const json trained = read_json("s.json"), certified = read_json("c.json");
   for (const char* key : {"objective", "loss", "l1", "nnz", "kkt", "d", "relative_kkt"})
     EXPECT_EQ(trained[key], certified[key]) << key;
-  EXPECT_TRUE(certified["dual"].is_null());
+  EXPECT_EQ(trained["dual"], certified["dual"]);
+  EXPECT_TRUE(certified["tightened"].is_null());
   // The header of the model says what the flags leave out.
   ASSERT_EQ(run("certify --train train.txt --model m.tsv --threads 1 --json d.json").status, 0);
   EXPECT_EQ(read_json("d.json")["objective"], trained["objective"]);
+}
+
+TEST_F(CommandLine, TrainStopsAtAGapWithoutATolAndCertifyTightens) {
+  const Result result = train("--lambda 0.5 --gap 1e-2 --json s.json --model m.tsv --trace t.csv");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("prox-qn: gap-reached after "));
+  EXPECT_THAT(result.out, HasSubstr(", so F is proven to a relative gap of "));
+  const json trained = read_json("s.json");
+  EXPECT_EQ(trained["tol"], 0.0);
+  EXPECT_LE(trained["relative_gap"].get<double>(), 1e-2);
+  EXPECT_FALSE(std::isnan(read_trace(folder / "t.csv").back().gap));
+  ASSERT_EQ(train("--lambda 0.5 --gap 1e-2 --tol 0.5 --json t.json --quiet").status, 0);
+  EXPECT_EQ(read_json("t.json")["tol"], 0.5);
+
+  const Result tight = run("certify --train train.txt --model m.tsv --threads 1 --tighten 5 --json c.json");
+  ASSERT_EQ(tight.status, 0) << tight.err;
+  EXPECT_THAT(tight.out, HasSubstr("tightened: min F >= "));
+  const json certified = read_json("c.json");
+  EXPECT_EQ(certified["tightened"]["status"], "gap-reached");
+  EXPECT_GT(certified["tightened"]["dual"], certified["dual"]);
+  EXPECT_LT(certified["tightened"]["relative_gap"], certified["relative_gap"]);
+  EXPECT_LE(certified["tightened"]["dual"], certified["objective"]);
+  const Result wrong = run("certify --train train.txt --model m.tsv --tighten -1");
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--tighten -1: violated constraint 0 <= tighten"));
 }
 
 TEST_F(CommandLine, PredictNeedsNoTrainingData) {
@@ -158,6 +185,8 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   for (const StoredRun& stored : runs) {
     EXPECT_GE(stored.summary["objective"].get<double>(), stored.reference_objective * (1 - 1e-10));
     EXPECT_LE(stored.reference_kkt, 1e-8);
+    EXPECT_LE(stored.reference_gap, 1e-7);
+    EXPECT_TRUE(stored.summary["relative_gap"].is_number());
     EXPECT_TRUE(fs::exists(stored.folder / "model.tsv"));
     EXPECT_GE(stored.trace.size(), 2u);
   }

@@ -295,11 +295,14 @@ class ConfigReader {
     config_.order = values.text("order");
     config_.decoding = values.text("decoding");
     config_.reference_tol = values.real("reference_tol");
+    config_.reference_gap = values.real("reference_gap");
     config_.reference_time_limit = values.real("reference_time_limit");
     config_.reference_memory = values.integer("reference_memory");
     config_.reference_max_inner = values.integer("reference_max_inner");
     config_.targets = values.reals("targets");
     tol_ = values.real("tol");
+    tol_given_ = values.given("tol");
+    gap_ = values.real("gap");
     time_limit_ = values.real("time_limit");
     max_iterations_ = values.integer("max_iterations");
   }
@@ -437,9 +440,12 @@ class ConfigReader {
     }
     const SolverInfo& solver = solver_registry().find(name);
     check_keys(section, known, solver.options);
+    const double gap = values.given("gap") ? values.real("gap") : gap_;
+    const double tol = values.given("tol")      ? values.real("tol")
+                       : gap > 0 && !tol_given_ ? 0.0  // else it might end a run before its gap is reached
+                                                : tol_;
     config_.solvers.push_back(
-        {tail(section), name, read_options(section, solver.options),
-         values.given("tol") ? values.real("tol") : tol_,
+        {tail(section), name, read_options(section, solver.options), tol, gap,
          values.given("time_limit") ? values.real("time_limit") : time_limit_,
          values.given("max_iterations") ? values.integer("max_iterations") : max_iterations_});
   }
@@ -448,7 +454,8 @@ class ConfigReader {
   Problems& problems_;
   ExperimentConfig config_{};
   std::set<std::string> data_names_;
-  double tol_ = 0, time_limit_ = 0;  // what a solver's section may override
+  double tol_ = 0, gap_ = 0, time_limit_ = 0;  // what a solver's section may override
+  bool tol_given_ = false;
   std::int64_t max_iterations_ = 0;
   bool seen_data_ = false, seen_solver_ = false;
 };
@@ -480,6 +487,15 @@ const OptionTable& run_options() {
        .type = OptionType::kReal,
        .default_value = "1e-6",
        .help = "stop when kkt <= tol * (kkt at w = 0)",
+       .min = 0,
+       .max = 1},
+      {.name = "gap",
+       .type = OptionType::kReal,
+       .default_value = "0",
+       .help =
+           "stop, with status gap-reached, when F is proven to be within this relative gap of its minimum; "
+           "looking for proofs is off the clock, whatever the sampling budget; where it is given and tol is "
+           "not, tol is 0; 0: do not look",
        .min = 0,
        .max = 1},
       {.name = "max_iterations",
@@ -542,6 +558,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              shared("threads"),
              shared("backend"),
              shared("tol"),
+             shared("gap"),
              shared("time_limit", "seconds on the clock for each run; 0: no limit"),
              shared("max_iterations"),
              {.name = "repetitions",
@@ -555,6 +572,13 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .type = OptionType::kReal,
               .default_value = "1e-9",
               .help = "tol of the prox-qn run that gives f*",
+              .min = 0,
+              .max = 1},
+             {.name = "reference_gap",
+              .type = OptionType::kReal,
+              .default_value = "1e-9",
+              .help = "once tol is met, it goes on within its time limit until f* is proven to this relative "
+                      "gap; 0: it does not",
               .min = 0,
               .max = 1},
              {.name = "reference_time_limit",
@@ -659,6 +683,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                    {
                        {.name = "solver", .default_value = "", .help = "a solver; default: the LABEL"},
                        override_of("tol"),
+                       override_of("gap"),
                        override_of("time_limit"),
                        override_of("max_iterations"),
                    }});
@@ -684,7 +709,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                        {.name = "quantities",
                         .default_value = "objective, nnz, accuracy",
                         .help = "list of what the curves show; empty: no curves",
-                        .choices = {"objective", "nnz", "accuracy"}},
+                        .choices = {"objective", "nnz", "accuracy", "gap"}},
                        {.name = "log_seconds",
                         .type = OptionType::kBool,
                         .default_value = "false",
@@ -793,6 +818,7 @@ std::string ExperimentConfig::to_ini() const {
   line("repetitions", repetitions);
   line("seed", seed);
   line("reference_tol", reference_tol);
+  line("reference_gap", reference_gap);
   line("reference_time_limit", reference_time_limit);
   line("reference_memory", reference_memory);
   line("reference_max_inner", reference_max_inner);
@@ -819,6 +845,7 @@ std::string ExperimentConfig::to_ini() const {
     out += fmt::format("\n[solver.{}]\n", one.label);
     line("solver", one.solver);
     line("tol", one.tol);
+    line("gap", one.gap);
     line("time_limit", one.time_limit);
     line("max_iterations", one.max_iterations);
     for (const auto& [key, value] : one.options.items()) line(key, value);

@@ -32,7 +32,7 @@ const std::vector<ConfigSectionInfo>& config_sections();
 /// A share of the clock so large that every sample is evaluated in full.
 inline constexpr double kNoSamplingBudget = 1e6;
 
-/// The options that `train`, `certify` and `predict` share with [experiment]: lambda, mu, tol,
+/// The options that `train`, `certify` and `predict` share with [experiment]: lambda, mu, tol, gap,
 /// max_iterations, time_limit, threads, backend, seed.
 const OptionTable& run_options();
 
@@ -47,7 +47,8 @@ struct SolverConfig {
   std::string label;
   std::string solver;  ///< registered name
   Options options;
-  double tol;
+  double tol;                   ///< 0 where a gap is given and no tol
+  double gap;                   ///< relative gap at which a run stops; 0: it does not
   double time_limit;            ///< seconds on the clock; 0: no limit
   std::int64_t max_iterations;  ///< 0: no limit
 };
@@ -90,8 +91,8 @@ struct ExperimentConfig {
   bool pin;                ///< each run on CPUs of its own
   std::string order;       ///< "interleaved" or "grid"
   std::string decoding;
-  double reference_tol, reference_time_limit;          ///< of the prox-qn run that gives f*
-  std::int64_t reference_memory, reference_max_inner;  ///< its options memory and max_inner
+  double reference_tol, reference_gap, reference_time_limit;  ///< of the prox-qn run that gives f*
+  std::int64_t reference_memory, reference_max_inner;         ///< its options memory and max_inner
   std::vector<double> targets;
   std::vector<DataConfig> data;
   std::vector<SolverConfig> solvers;

@@ -45,6 +45,23 @@ std::string error_of(const std::string& text, const std::vector<std::string>& ov
   }
 }
 
+TEST(Config, AGapTakesThePlaceOfATolThatIsNotGiven) {
+  const std::string head = "[experiment]\nname = a\nlambda = 1\n",
+                    rest = "[data]\nformat = synthetic-ocr\n[solver.prox-qn]\n";
+  const auto solver = [&](const std::string& experiment, const std::string& own) {
+    const ExperimentConfig config = parse_config(head + experiment + rest + own, "c.ini", "");
+    EXPECT_EQ(parse_config(config.to_ini(), "again.ini", "").to_ini(), config.to_ini());
+    return std::pair{config.solvers[0].tol, config.solvers[0].gap};
+  };
+  EXPECT_EQ(solver("", ""), (std::pair{1e-6, 0.0}));
+  EXPECT_EQ(solver("gap = 1e-4\n", ""), (std::pair{0.0, 1e-4}));
+  EXPECT_EQ(solver("gap = 1e-4\ntol = 1e-3\n", ""), (std::pair{1e-3, 1e-4}));
+  EXPECT_EQ(solver("gap = 1e-4\n", "tol = 1e-2\n"), (std::pair{1e-2, 1e-4}));
+  EXPECT_EQ(solver("gap = 1e-4\n", "gap = 0\n"), (std::pair{1e-6, 0.0}));
+  EXPECT_EQ(solver("", "gap = 1e-5\n"), (std::pair{0.0, 1e-5}));
+  EXPECT_EQ(solver("tol = 1e-3\n", "gap = 1e-5\n"), (std::pair{1e-3, 1e-5}));
+}
+
 TEST(Config, ReadsAnExperiment) {
   const ExperimentConfig config = parse_config(kGood, "c.ini", "");
   EXPECT_EQ(config.name, "small");

@@ -31,6 +31,8 @@ constexpr double kKktSlack = 1 + 1e-6;
 constexpr double kValueSlack = 1e-8;
 /// Of the way from F(0) to the optimum that a solver that only comes near may leave, untuned.
 constexpr double kNearSlack = 0.1;
+/// A relative gap that every exact solver proves.
+constexpr double kGapTarget = 1e-4;
 /// Iterations after which a solver counts as one that does not get there.
 constexpr std::int64_t kExactIterations = 50000, kInexactIterations = 3000;
 /// Inferences and steps that a solver may still make once it is told to stop.
@@ -101,6 +103,7 @@ class Suite {
   std::string stops_when_interrupted();
   std::string stops_at_max_iterations();
   std::string stops_at_time_limit();
+  std::string stops_at_gap();
   std::string same_bits_again();
   std::string same_bits_in_parallel();
   std::string zero_where_optimal();
@@ -292,6 +295,20 @@ std::string Suite::stops_at_time_limit() {
   return stops(Status::kTimeLimit, 1, {.tol = 0.0, .monitor = {.time_limit = 0.0}});
 }
 
+/// A gap that any iterate has, so that the first one ends the run; and where the solver is exact, one that it
+/// has to work for.
+std::string Suite::stops_at_gap() {
+  stops(Status::kGapReached, 1, {.tol = 0.0, .monitor = {.gap_target = 1.0}});
+  if (!solver_.exact) return "at iteration 1";
+  const MonitorOptions monitor{.max_iterations = kExactIterations, .gap_target = kGapTarget};
+  const Outcome outcome =
+      run(Problem(test::problem_specs()[3]), {.tol = 0.0, .monitor = monitor}, kExactIterations);
+  if (outcome.result.status != Status::kGapReached)
+    throw failure(fmt::format("status {} after {} iterations, expected gap-reached",
+                              status_name(outcome.result.status), outcome.result.iterations));
+  return fmt::format("at iteration 1, and at a relative gap of {:g}", kGapTarget);
+}
+
 void Suite::require_same(const Outcome& expected, const Outcome& found) const {
   const std::size_t rows = std::min(expected.trace.size(), found.trace.size());
   for (std::size_t i = 0; i < rows; ++i) {
@@ -379,6 +396,7 @@ std::vector<Check> checks_of(Suite& suite, bool exact) {
       {"stops when interrupted", [&] { return suite.stops_when_interrupted(); }},
       {"stops at max_iterations", [&] { return suite.stops_at_max_iterations(); }},
       {"stops at the time limit", [&] { return suite.stops_at_time_limit(); }},
+      {"stops at a gap target", [&] { return suite.stops_at_gap(); }},
       {"starts the clock once and counts iterations", [&] { return suite.starts_once(); }},
       {exact ? "reaches the optimum" : "comes near the optimum", [&] { return suite.is_optimal(); }},
       {"agrees with another solver", [&] { return suite.agrees(); }},

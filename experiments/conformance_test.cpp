@@ -181,6 +181,7 @@ TEST(Conformance, EndsASolverThatIgnoresEveryStop) {
   expect_failure(Fault::kIgnoresStop, "interrupted", text + "1");
   expect_failure(Fault::kIgnoresStop, "max_iterations", text + "3");
   expect_failure(Fault::kIgnoresStop, "time limit", text + "1");
+  expect_failure(Fault::kIgnoresStop, "gap target", text + "1");
 }
 
 TEST(Conformance, EndsASolverThatNeverCallsTheMonitorAgain) {
@@ -189,6 +190,7 @@ TEST(Conformance, EndsASolverThatNeverCallsTheMonitorAgain) {
 
 TEST(Conformance, ReadsTheStatus) {
   expect_failure(Fault::kOtherStatus, "interrupted", "status stalled, expected interrupted");
+  expect_failure(Fault::kOtherStatus, "gap target", "status stalled, expected gap-reached");
 }
 
 TEST(Conformance, JudgesOptimalityItself) {

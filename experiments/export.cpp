@@ -63,13 +63,14 @@ std::vector<Column> columns() {
                           "test_accuracy"})
     all.push_back(stored(key, std::string("/") + key));
   for (const char* key : {"load_seconds", "setup_seconds", "warm_up_seconds", "sampling_seconds",
-                          "certify_seconds", "wall_seconds", "not_comparable_because"})
+                          "gap_seconds", "certify_seconds", "wall_seconds", "not_comparable_because"})
     all.push_back(stored(key, std::string("/timing/") + key));
   for (const char* key : {"time_limit", "max_iterations", "data_digest"})
     all.push_back(stored(key, std::string("/run/") + key));
   const std::vector<Column> last = {
       {"reference_objective", [](const StoredRun& run) { return csv_number(run.reference_objective); }},
       {"reference_relative_kkt", [](const StoredRun& run) { return csv_number(run.reference_kkt); }},
+      {"reference_relative_gap", [](const StoredRun& run) { return csv_number(run.reference_gap); }},
       {"relative_difference",
        [](const StoredRun& run) {
          const auto found = run.summary.find("objective");

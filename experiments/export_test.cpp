@@ -108,9 +108,9 @@ TEST(Export, SamplesAreRowsOfTheirOwn) {
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_THAT(rows[0],
               ElementsAre("name", "seconds", "cpu_seconds", "iteration", "passes", "objective", "loss", "nnz",
-                          "working_set", "kkt", "test_accuracy", "relative_difference"));
+                          "working_set", "kkt", "gap", "test_accuracy", "relative_difference"));
   EXPECT_THAT(rows[2], ElementsAre("ocr-lambda0.1-fast-rep2", "0.3333333333333333", "0", "0", "0", "101", "0",
-                                   "0", "0", "", "", "0.01"));
+                                   "0", "0", "", "", "", "0.01"));
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ nlohmann::ordered_json Job::to_json() const {
                               {"lambda", lambda},
                               {"mu", mu},
                               {"tol", tol},
+                              {"gap", gap},
+                              {"tighten", tighten},
                               {"time_limit", time_limit},
                               {"max_iterations", max_iterations},
                               {"objective_target", nullptr},
@@ -46,6 +48,8 @@ Job Job::from_json(const nlohmann::json& json) {
   json.at("lambda").get_to(job.lambda);
   json.at("mu").get_to(job.mu);
   json.at("tol").get_to(job.tol);
+  json.at("gap").get_to(job.gap);
+  json.at("tighten").get_to(job.tighten);
   json.at("time_limit").get_to(job.time_limit);
   json.at("max_iterations").get_to(job.max_iterations);
   if (!json.at("objective_target").is_null())

@@ -21,7 +21,7 @@ struct PaperRow {
   std::string dataset;  ///< for a mean or deviation: the first of the data sets it is taken over
   double lambda = 0.0;
   std::string label, status;        ///< of the run; empty for a mean or deviation
-  bool optimal = true;              ///< the run's relative kkt is at most its tol
+  bool optimal = true;              ///< the run met its tol or its gap
   std::size_t used = 1, total = 1;  ///< data sets that a mean or deviation is taken over, and that there are
   double paper_nnz, nnz, paper_accuracy, accuracy;
   double relative_kkt;  ///< of the run; the largest of those in a mean

@@ -103,6 +103,7 @@ Job run_job(const ExperimentConfig& config, const PlannedRun& cell) {
   job.solver_options = option_texts(cell.solver->options);
   job.lambda = cell.lambda;
   job.tol = cell.solver->tol;
+  job.gap = cell.solver->gap;
   job.time_limit = cell.solver->time_limit;
   job.max_iterations = cell.solver->max_iterations;
   job.sample_kkt = config.sample_kkt;
@@ -121,6 +122,7 @@ Job reference_job(const ExperimentConfig& config, const DataConfig& data, double
   job.solver_options = option_texts(options);
   job.lambda = lambda;
   job.tol = config.reference_tol;
+  job.tighten = config.reference_gap;
   job.time_limit = config.reference_time_limit;
   job.seed = config.seed;
   job.warm_up = 0.0;

@@ -1,21 +1,47 @@
 #include "experiments/reference.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "core/error.h"
 #include "experiments/files.h"
 
 namespace proxbench {
 
 Reference Reference::from(const nlohmann::ordered_json& json) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const auto real = [&](const char* key) { return json.at(key).get<double>(); };
-  return {real("objective"), real("kkt"), real("kkt_at_zero"), real("relative_kkt"),
-          real("l1"),        real("tol"), real("time_limit"),  json.at("status").get<std::string>()};
+  const auto if_there = [&](const char* key) {
+    return json.contains(key) && json[key].is_number() ? json[key].get<double>() : kNaN;
+  };
+  Reference out{.objective = real("objective"),
+                .kkt = real("kkt"),
+                .kkt_at_zero = real("kkt_at_zero"),
+                .relative_kkt = real("relative_kkt"),
+                .l1 = real("l1"),
+                .dual = if_there("dual"),
+                .wanted = {real("tol"), if_there("reference_gap"), real("time_limit")},
+                .status = json.at("status").get<std::string>(),
+                .tighten_status = ""};
+  if (json.contains("tighten")) out.tighten_status = json["tighten"].at("status").get<std::string>();
+  return out;
 }
 
-bool Reference::serves(double wanted_tol, double wanted_time_limit) const {
-  if (relative_kkt <= wanted_tol) return true;
-  if (tol > wanted_tol) return false;
-  const bool as_long = time_limit == 0 || (wanted_time_limit > 0 && wanted_time_limit <= time_limit);
-  return status == "stalled" || (status == "time-limit" && as_long);
+double Reference::slack(double lambda) const {
+  const double by_kkt = kkt * (l1 + objective / lambda);
+  return std::isnan(dual) ? by_kkt : std::min(by_kkt, std::max(objective - dual, 0.0));
+}
+
+bool Reference::serves(const Wanted& by) const {
+  const bool as_long = wanted.time_limit == 0 || (by.time_limit > 0 && by.time_limit <= wanted.time_limit);
+  const auto ends = [&](const std::string& how) {
+    return how == "stalled" || (how == "time-limit" && as_long);
+  };
+  const bool kkt_serves = relative_kkt <= by.tol || (wanted.tol <= by.tol && ends(status));
+  const bool gap_serves = by.gap == 0 || relative_gap() <= by.gap ||
+                          (wanted.gap > 0 && wanted.gap <= by.gap && ends(tighten_status));
+  return kkt_serves && gap_serves;
 }
 
 Reference read_reference(const std::filesystem::path& file) {

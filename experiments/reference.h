@@ -8,19 +8,30 @@
 namespace proxbench {
 
 struct Reference {
-  double objective, kkt, kkt_at_zero, relative_kkt, l1;
-  double tol, time_limit;  ///< what the run that made it was asked for
-  std::string status;      ///< of that run
+  /// What a run is asked for; gap 0: not tightened, time_limit 0: none.
+  struct Wanted {
+    double tol, gap, time_limit;
+  };
 
-  /// Throws nlohmann::json::exception where a key is missing.
+  double objective, kkt, kkt_at_zero, relative_kkt, l1;
+  double dual;    ///< a lower bound on min F; NaN in references of before there were any
+  Wanted wanted;  ///< of the run that made it; the gap is NaN in those
+  /// How the run ended, and how the search for a better bound after it did (empty: there was none).
+  std::string status, tighten_status;
+
+  /// Throws nlohmann::json::exception where a key is missing. References without a dual bound are read, so
+  /// that tables and figures can be made of them; a `run` that wants a gap makes them again.
   static Reference from(const nlohmann::ordered_json& json);
 
-  /// A bound on objective - min F: F is convex, so F(w) - F(w*) <= kkt * ||w - w*||_1, and lambda*||w*||_1 <=
-  /// F(w).
-  double slack(double lambda) const { return kkt * (l1 + objective / lambda); }
+  /// NaN where no dual bound is stored.
+  double relative_gap() const { return (objective - dual) / objective; }
+
+  /// A bound on objective - min F, the smaller of two: the certified gap; and F being convex, F(w) - F(w*) <=
+  /// kkt * ||w - w*||_1, where lambda*||w*||_1 <= F(w).
+  double slack(double lambda) const;
 
   /// Good enough for a config that asks for these, or as good as it would get again.
-  bool serves(double wanted_tol, double wanted_time_limit) const;
+  bool serves(const Wanted& by) const;
 };
 
 /// Throws Error where the file is no stored reference.

@@ -44,10 +44,27 @@ const std::vector<Column>& columns() {
       {"working_set", [](const Sample& s) { return static_cast<double>(s.working_set); },
        [](Sample& s, double v) { s.working_set = static_cast<std::uint64_t>(v); }},
       {"kkt", [](const Sample& s) { return s.kkt; }, [](Sample& s, double v) { s.kkt = v; }},
+      {"gap", [](const Sample& s) { return s.gap; }, [](Sample& s, double v) { s.gap = v; }},
       {"test_accuracy", [](const Sample& s) { return s.test_accuracy; },
        [](Sample& s, double v) { s.test_accuracy = v; }},
   };
   return all;
+}
+
+/// Those of traces of before there were gaps.
+const std::vector<Column>& columns_without_gap() {
+  static const std::vector<Column> some = [] {
+    std::vector<Column> out = columns();
+    std::erase_if(out, [](const Column& column) { return std::string_view(column.name) == "gap"; });
+    return out;
+  }();
+  return some;
+}
+
+std::string header_of(const std::vector<Column>& all) {
+  std::string out;
+  for (const Column& column : all) out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
+  return out;
 }
 
 bool is_count(const Column& column) {
@@ -84,6 +101,7 @@ void use_stored_reference(const fs::path& out, StoredRun& run) {
     const nlohmann::json reference = read_json(file, kStored);
     run.reference_objective = reference.at("objective").get<double>();
     run.reference_kkt = reference.at("relative_kkt").get<double>();
+    run.reference_gap = reference.value("relative_gap", kNaN);  // older references have none
   } catch (const nlohmann::json::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), "the keys of a stored run or reference");
   }
@@ -112,17 +130,37 @@ struct ConfigOrder {
   }
 };
 
+Sample parse_line(const std::string& line, const std::vector<Column>& all, const fs::path& file,
+                  std::uint64_t number) {
+  const std::vector<std::string> fields = split_list(line);
+  if (fields.size() != all.size())
+    throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
+                         std::to_string(all.size()));
+  Sample sample;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const Column& column = all[i];
+    double value = 0.0;
+    if (!parse_field(fields[i], is_count(column), value))
+      throw Error::in_file(file.string(), number, fmt::format("{} '{}'", column.name, fields[i]),
+                           is_count(column) ? "a count" : "a number or an empty field");
+    column.set(sample, value);
+  }
+  return sample;
+}
+
 /// `text` is what stands in `file`.
 std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
   std::istringstream in(text);
   std::string line;
   std::uint64_t number = 1;
-  if (!std::getline(in, line) || line != trace_header())
+  const bool has_header = static_cast<bool>(std::getline(in, line));
+  const bool older = has_header && line == header_of(columns_without_gap());
+  if (!older && (!has_header || line != trace_header()))
     throw Error::in_file(file.string(), 1, fmt::format("'{}'", line), fmt::format("'{}'", trace_header()));
   std::vector<Sample> trace;
   while (std::getline(in, line)) {
     ++number;
-    trace.push_back(parse_trace_line(line, file, number));
+    trace.push_back(parse_line(line, older ? columns_without_gap() : columns(), file, number));
   }
   return trace;
 }
@@ -209,6 +247,7 @@ StoredRun read_run(const fs::path& out, const fs::path& folder) {
     const auto real = [&](const char* key) {
       return about.at(key).is_null() ? kNaN : about.at(key).get<double>();
     };
+    if (about.contains("reference_gap")) run.reference_gap = real("reference_gap");
     run.status = run.summary.at("status").get<std::string>();
     if (const auto timing = run.summary.find("timing"); timing != run.summary.end())
       run.comparable = timing->value("comparable", true);
@@ -242,9 +281,7 @@ std::vector<StoredRun> read_results(const fs::path& out) {
 }
 
 std::string trace_header() {
-  std::string out;
-  for (const Column& column : columns()) out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
-  return out;
+  return header_of(columns());
 }
 
 std::string trace_line(const Sample& sample) {
@@ -258,20 +295,7 @@ std::string trace_line(const Sample& sample) {
 }
 
 Sample parse_trace_line(const std::string& line, const fs::path& file, std::uint64_t number) {
-  const std::vector<std::string> fields = split_list(line);
-  if (fields.size() != columns().size())
-    throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
-                         std::to_string(columns().size()));
-  Sample sample;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const Column& column = columns()[i];
-    double value = 0.0;
-    if (!parse_field(fields[i], is_count(column), value))
-      throw Error::in_file(file.string(), number, fmt::format("{} '{}'", column.name, fields[i]),
-                           is_count(column) ? "a count" : "a number or an empty field");
-    column.set(sample, value);
-  }
-  return sample;
+  return parse_line(line, columns(), file, number);
 }
 
 std::vector<Sample> read_trace(const fs::path& file) {

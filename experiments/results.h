@@ -3,8 +3,8 @@
 /// alone.
 ///
 ///     OUT/config.ini               the resolved config
-///     OUT/references/HASH.json     f* of one (data digest, lambda, mu): objective, kkt, nnz, how it was made
-///     OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
+///     OUT/references/HASH.json     f* of one (data digest, lambda, mu): objective, dual, kkt, nnz, how it
+///     was made OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
 ///     OUT/figures/NAME.{svg,pdf,png,gp,tsv}, OUT/tables/NAME.{md,tex,csv}
@@ -15,11 +15,11 @@
 ///
 ///     reason       why it failed, null where it did not
 ///     run          experiment, dataset, lambda, solver, label, repetition, seed, options, time_limit,
-///                  max_iterations, data_digest, description, reference_objective, reference_kkt, kkt_at_zero
-///     timing       load_seconds, setup_seconds, warm_up_seconds, sampling_seconds, certify_seconds,
-///     wall_seconds (of the
-///                  process), comparable, not_comparable_because (null or text), cpus (list of numbers),
-///                  environment (list of NAME=value, set for the process),
+///                  max_iterations, data_digest, description, reference_objective, reference_kkt,
+///                  reference_gap, kkt_at_zero
+///     timing       load_seconds, setup_seconds, warm_up_seconds, sampling_seconds, gap_seconds,
+///                  certify_seconds, wall_seconds (of the process), comparable, not_comparable_because (null
+///                  or text), cpus (list of numbers), environment (list of NAME=value, set for the process),
 ///                  memory_nodes (NUMA nodes that its memory was spread over; empty: it was not)
 ///     key          what a second `run` compares, see experiments/cache.h
 ///     provenance   where, when and with what it was made, see experiments/provenance.h; "machine" is {name,
@@ -48,16 +48,18 @@ struct StoredRun {
   int repetition = 1;
   double reference_objective;  ///< f*; NaN where none is stored
   double reference_kkt;        ///< kkt of the reference, relative to that at w = 0
-  std::string status;          ///< "converged", "crashed(SIGSEGV)", ...; see failed_status()
-  bool comparable = true;      ///< its timings with those of other runs on the same machine
-  std::string machine;         ///< name of the machine; empty: not told
-  nlohmann::json summary;      ///< the whole of manifest.json
+  /// Proven relative gap of f*; NaN where it is not stored.
+  double reference_gap = std::numeric_limits<double>::quiet_NaN();
+  std::string status;      ///< "converged", "crashed(SIGSEGV)", ...; see failed_status()
+  bool comparable = true;  ///< its timings with those of other runs on the same machine
+  std::string machine;     ///< name of the machine; empty: not told
+  nlohmann::json summary;  ///< the whole of manifest.json
   std::vector<Sample> trace;
 };
 
 /// Whether a status tells of a run that did not come to an end of its own: out-of-memory, crashed(SIGNAL),
-/// failed, skipped, interrupted. Others (converged, target-reached, stalled, max-iterations, time-limit,
-/// diverged) are results.
+/// failed, skipped, interrupted. Others (converged, target-reached, gap-reached, stalled, max-iterations,
+/// time-limit, diverged) are results.
 bool failed_status(std::string_view status);
 
 /// OUT/references/HASH.json of data with this digest ("0123456789abcdef").
@@ -94,8 +96,9 @@ std::vector<StoredRun> read_results(const std::filesystem::path& out);
 /// One of them; `run_folder` is OUT/runs/RUN.
 StoredRun read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);
 
-/// Trace columns: seconds, cpu_seconds, iteration, passes, objective, loss, nnz, working_set, kkt,
-/// test_accuracy. What was not measured is an empty field.
+/// Trace columns: seconds, cpu_seconds, iteration, passes, objective, loss, nnz, working_set, kkt, gap,
+/// test_accuracy. What was not measured is an empty field. Traces of before there were gaps, which have no
+/// such column, are read as well.
 std::string trace_header();
 std::string trace_line(const Sample& sample);
 std::vector<Sample> read_trace(const std::filesystem::path& file);

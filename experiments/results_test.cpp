@@ -35,13 +35,15 @@ StoredRun made_up(const std::string& label, int repetition, const std::vector<do
   run.repetition = repetition;
   run.reference_objective = 100;
   run.reference_kkt = 1e-9;
+  run.reference_gap = 3e-10;
   for (double objective : objectives)
     run.trace.push_back(sample(speed * static_cast<double>(run.trace.size()), objective));
   run.status = "converged";
-  run.summary = {{"status", "converged"}, {"objective", objectives.back()},
-                 {"nnz", 7 + repetition}, {"relative_kkt", 1e-7},
-                 {"passes", 2.5},         {"iterations", 4},
-                 {"seconds", 3.0},        {"test_accuracy", nullptr}};
+  run.summary = {{"status", "converged"},   {"objective", objectives.back()},
+                 {"nnz", 7 + repetition},   {"relative_kkt", 1e-7},
+                 {"relative_gap", 2e-8},    {"passes", 2.5},
+                 {"iterations", 4},         {"seconds", 3.0},
+                 {"test_accuracy", nullptr}};
   return run;
 }
 
@@ -72,14 +74,26 @@ TEST(Trace, ReadsBackToTheSameBits) {
   s.nnz = 1544;
   s.working_set = 2000;
   s.kkt = 0.125;
+  s.gap = 0.25;
   EXPECT_EQ(trace_header(),
-            "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,test_accuracy");
-  EXPECT_EQ(trace_line(s), "0.3333333333333333,0.6,12,13.25,12345.678901234567,1e-17,1544,2000,0.125,");
+            "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,gap,test_accuracy");
+  EXPECT_EQ(trace_line(s), "0.3333333333333333,0.6,12,13.25,12345.678901234567,1e-17,1544,2000,0.125,0.25,");
   folder.write("t.csv", trace_header() + "\n" + trace_line(s) + "\n");
   const std::vector<Sample> trace = read_trace(folder / "t.csv");
   ASSERT_EQ(trace.size(), 1u);
   EXPECT_EQ(trace_line(trace[0]), trace_line(s));
   EXPECT_TRUE(std::isnan(trace[0].test_accuracy));
+}
+
+TEST(Trace, OfBeforeThereWereGapsIsRead) {
+  const TestFolder folder;
+  const std::string older =
+      "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,test_accuracy\n";
+  const std::vector<Sample> trace = read_trace(folder.write("t.csv", older + "1,1,2,3,4,5,6,7,0.5,0.25\n"));
+  ASSERT_EQ(trace.size(), 1u);
+  EXPECT_EQ(trace[0].kkt, 0.5);
+  EXPECT_TRUE(std::isnan(trace[0].gap));
+  EXPECT_EQ(trace[0].test_accuracy, 0.25);
 }
 
 TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
@@ -94,10 +108,10 @@ TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
   };
   const std::string file = (folder / "t.csv").string();
   EXPECT_EQ(error("seconds\n"), file + ":1: found 'seconds', expected '" + trace_header() + "'");
-  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 10");
-  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,x,0,0,0,,\n"),
+  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 11");
+  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,x,0,0,0,,,\n"),
             file + ":2: found objective 'x', expected a number or an empty field");
-  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,,\n"),
+  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,,,\n"),
             file + ":2: found iteration '-1', expected a count");
 }
 
@@ -220,27 +234,32 @@ TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
 TEST(Tables, ComeAsMarkdownLatexAndCsv) {
   const TableOptions options{"OCR, 50 %", {1e-2, 1e-6}, 1e-6};
   const std::vector<TableGroup> groups = summarize({made_up("a_b", 1, {200, 101})}, options);
-  EXPECT_EQ(markdown_table(groups, options),
-            "## OCR, 50 %\n\n### ocr, lambda = 10, f* = 100 (relative kkt 1.0e-09)\n\nmade up\n\n"
-            "| solver | status | n | s to 0.01 | s to 1e-06 | x fastest at 1e-06 | final difference | nnz | "
-            "relative kkt | iterations | passes | seconds | load + set-up s | test accuracy |\n"
-            "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
-            "| a_b | converged | 1* | 1.00 | - | - | 1.0e-02 | 8 | 1.0e-07 | 4 | 2.5 | 3.00 | - | - |\n\n"
-            "\\* n = 1: a single run, whose spread is not known.\n");
+  EXPECT_EQ(
+      markdown_table(groups, options),
+      "## OCR, 50 %\n\n### ocr, lambda = 10, f* = 100 (relative kkt 1.0e-09, gap 3.0e-10)\n\nmade up\n\n"
+      "| solver | status | n | s to 0.01 | s to 1e-06 | x fastest at 1e-06 | final difference | nnz | "
+      "relative kkt | relative gap | iterations | passes | seconds | load + set-up s | test accuracy |\n"
+      "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+      "| a_b | converged | 1* | 1.00 | - | - | 1.0e-02 | 8 | 1.0e-07 | 2.0e-08 | 4 | 2.5 | 3.00 | - | - |\n\n"
+      "\\* n = 1: a single run, whose spread is not known.\n");
   EXPECT_THAT(
       latex_table(groups, options),
-      HasSubstr("\na\\_b & converged & 1* & 1.00 & -- & -- & 1.0e-02 & 8 & 1.0e-07 & 4 & 2.5 & 3.00 & "
-                "-- & -- \\\\\n"));
+      HasSubstr(
+          "\na\\_b & converged & 1* & 1.00 & -- & -- & 1.0e-02 & 8 & 1.0e-07 & 2.0e-08 & 4 & 2.5 & 3.00 & "
+          "-- & -- \\\\\n"));
   EXPECT_THAT(latex_table(groups, options),
               HasSubstr("\\end{tabular}\n\\par\\noindent{\\footnotesize * n = 1: a single run"));
   const std::string csv = csv_table(groups, options);
-  EXPECT_THAT(csv, testing::StartsWith(
-                       "dataset,lambda,reference_objective,reference_relative_kkt,solver,machine,status,"
-                       "repetitions,failed,failures,not_comparable,ratio_to_fastest_at_1e-06,seconds_to_0.01,"
-                       "seconds_to_0.01_q25,seconds_to_0.01_q75,seconds_to_0.01_min,seconds_to_0.01_max,"
-                       "seconds_to_0.01_n,seconds_to_1e-06,"));
-  EXPECT_THAT(csv, HasSubstr("\nocr,10,100,1e-09,a_b,,converged,1,0,,0,,1,1,1,1,1,1,inf,inf,inf,inf,inf,1,"
-                             "0.01,0.01,0.01,0.01,0.01,1,8,8,8,8,8,1,"));
+  EXPECT_THAT(
+      csv,
+      testing::StartsWith(
+          "dataset,lambda,reference_objective,reference_relative_kkt,reference_relative_gap,solver,machine,"
+          "status,repetitions,failed,failures,not_comparable,ratio_to_fastest_at_1e-06,seconds_to_0.01,"
+          "seconds_to_0.01_q25,seconds_to_0.01_q75,seconds_to_0.01_min,seconds_to_0.01_max,"
+          "seconds_to_0.01_n,seconds_to_1e-06,"));
+  EXPECT_THAT(csv,
+              HasSubstr("\nocr,10,100,1e-09,3e-10,a_b,,converged,1,0,,0,,1,1,1,1,1,1,inf,inf,inf,inf,inf,1,"
+                        "0.01,0.01,0.01,0.01,0.01,1,8,8,8,8,8,1,"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 2);
 }
 

@@ -18,22 +18,24 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;
 constexpr const char* kStored = "a stored result";
 
 constexpr const char* kTables = R"(
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 CREATE TABLE runs (
   folder TEXT PRIMARY KEY, manifest_digest TEXT, key TEXT, experiment TEXT, dataset TEXT, description TEXT,
   lambda REAL, mu REAL, solver TEXT, label TEXT, repetition INTEGER, seed INTEGER, status TEXT, reason TEXT,
-  objective REAL, loss REAL, l1 REAL, nnz INTEGER, kkt REAL, relative_kkt REAL, reference_objective REAL,
-  difference REAL, iterations INTEGER, passes REAL, seconds REAL, cpu_seconds REAL, load_seconds REAL,
-  setup_seconds REAL, warm_up_seconds REAL, sampling_seconds REAL, certify_seconds REAL, wall_seconds REAL, comparable INTEGER,
+  objective REAL, loss REAL, l1 REAL, nnz INTEGER, kkt REAL, relative_kkt REAL, dual REAL,
+  gap REAL, relative_gap REAL, reference_objective REAL, difference REAL, iterations INTEGER, passes REAL, seconds REAL, cpu_seconds REAL, load_seconds REAL,
+  setup_seconds REAL, warm_up_seconds REAL, sampling_seconds REAL, gap_seconds REAL, certify_seconds REAL,
+  wall_seconds REAL, comparable INTEGER,
   peak_rss_bytes INTEGER, threads INTEGER, backend TEXT, test_accuracy REAL, machine TEXT, machine_id TEXT,
   time TEXT, manifest TEXT);
 CREATE TABLE samples (
   folder TEXT REFERENCES runs(folder) ON DELETE CASCADE, seconds REAL, cpu_seconds REAL, iteration INTEGER,
-  passes REAL, objective REAL, loss REAL, nnz INTEGER, working_set INTEGER, kkt REAL, test_accuracy REAL);
+  passes REAL, objective REAL, loss REAL, nnz INTEGER, working_set INTEGER, kkt REAL, gap REAL,
+  test_accuracy REAL);
 CREATE INDEX samples_by_folder ON samples(folder);
 )";
 
@@ -174,6 +176,9 @@ void insert_run(Database& database, const fs::path& out, const StoredRun& run) {
                                               top("nnz"),
                                               top("kkt"),
                                               top("relative_kkt"),
+                                              top("dual"),
+                                              top("gap"),
+                                              top("relative_gap"),
                                               run.reference_objective,
                                               difference,
                                               top("iterations"),
@@ -184,6 +189,7 @@ void insert_run(Database& database, const fs::path& out, const StoredRun& run) {
                                               timing("setup_seconds"),
                                               timing("warm_up_seconds"),
                                               timing("sampling_seconds"),
+                                              timing("gap_seconds"),
                                               timing("certify_seconds"),
                                               timing("wall_seconds"),
                                               run.comparable,
@@ -201,13 +207,13 @@ void insert_run(Database& database, const fs::path& out, const StoredRun& run) {
   for (const nlohmann::json& value : values) insert.bind(value);
   insert.step();
 
-  Statement sample(database, "INSERT INTO samples VALUES (?,?,?,?,?,?,?,?,?,?,?)");
+  Statement sample(database, "INSERT INTO samples VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
   for (const Sample& s : run.trace) {
     for (const nlohmann::json& value :
          {values.front(), nlohmann::json(s.seconds), nlohmann::json(s.cpu_seconds),
           nlohmann::json(s.iteration), nlohmann::json(s.passes), nlohmann::json(s.objective),
           nlohmann::json(s.loss), nlohmann::json(s.nnz), nlohmann::json(s.working_set), nlohmann::json(s.kkt),
-          nlohmann::json(s.test_accuracy)})
+          nlohmann::json(s.gap), nlohmann::json(s.test_accuracy)})
       sample.bind(value);
     sample.step();
     sample.reset();
@@ -284,6 +290,13 @@ std::string merged_name(const StoredRun& run, const std::map<std::string, Chosen
   }
 }
 
+/// Relative gap and kkt of a stored reference; one without a gap is less certain than any with one.
+std::pair<double, double> uncertainty(const fs::path& reference) {
+  const nlohmann::json json = read_json(reference, "a stored reference");
+  return {json.value("relative_gap", std::numeric_limits<double>::infinity()),
+          json.value("relative_kkt", 1.0)};
+}
+
 /// The better reference for each name.
 std::map<std::string, fs::path> chosen_references(const std::vector<fs::path>& folders) {
   std::map<std::string, fs::path> out;
@@ -294,10 +307,7 @@ std::map<std::string, fs::path> chosen_references(const std::vector<fs::path>& f
       if (entry->path().extension() != ".json" || entry->path().filename().string().starts_with('.'))
         continue;
       fs::path& best = out[entry->path().filename().string()];
-      const auto kkt = [](const fs::path& file) {
-        return read_json(file, "a stored reference").value("relative_kkt", 1.0);
-      };
-      if (best.empty() || kkt(entry->path()) < kkt(best)) best = entry->path();
+      if (best.empty() || uncertainty(entry->path()) < uncertainty(best)) best = entry->path();
     }
   }
   return out;

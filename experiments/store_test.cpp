@@ -22,6 +22,9 @@ void write_run(const TestFolder& folder, const std::string& out, const std::stri
       {"reason", nullptr},
       {"objective", objective},
       {"nnz", 7},
+      {"dual", objective - 0.5},
+      {"gap", 0.5},
+      {"relative_gap", 0.125},
       {"mu", 0.0},
       {"data_digest", "0123456789abcdef"},
       {"timing", {{"load_seconds", 0.5}, {"comparable", true}}},
@@ -41,6 +44,7 @@ void write_run(const TestFolder& folder, const std::string& out, const std::stri
         {"reference_kkt", 1e-9}}}};
   Sample sample;
   sample.objective = objective;
+  sample.gap = 0.5;
   folder.write(out + "/runs/" + name + "/manifest.json", manifest.dump(2));
   folder.write(out + "/runs/" + name + "/trace.csv", trace_header() + "\n" + trace_line(sample) + "\n");
   folder.write(out + "/runs/" + name + "/model.tsv", "# proxbench model 1\n");
@@ -81,12 +85,15 @@ TEST_F(Store, IndexHoldsEveryRunAndSample) {
   EXPECT_TRUE(index_agrees(out()));
   EXPECT_THAT(
       query(out() / "index.sqlite",
-            "SELECT folder, key, status, objective, nnz, kkt, difference, load_seconds, comparable, machine, "
+            "SELECT folder, key, status, objective, nnz, kkt, dual, gap, relative_gap, difference, "
+            "load_seconds, comparable, machine, "
             "machine_id, time FROM runs ORDER BY folder"),
-      ElementsAre("runs/a|abc|converged|12.0|7|NULL|0.2|0.5|1|here|here-id|2026-01-01T00:00:00Z",
-                  "runs/b|abc|converged|15.0|7|NULL|0.5|0.5|1|here|here-id|2026-01-01T00:00:00Z"));
-  EXPECT_THAT(query(out() / "index.sqlite", "SELECT folder, objective, kkt FROM samples ORDER BY folder"),
-              ElementsAre("runs/a|12.0|NULL", "runs/b|15.0|NULL"));
+      ElementsAre(
+          "runs/a|abc|converged|12.0|7|NULL|11.5|0.5|0.125|0.2|0.5|1|here|here-id|2026-01-01T00:00:00Z",
+          "runs/b|abc|converged|15.0|7|NULL|14.5|0.5|0.125|0.5|0.5|1|here|here-id|2026-01-01T00:00:00Z"));
+  EXPECT_THAT(
+      query(out() / "index.sqlite", "SELECT folder, objective, kkt, gap FROM samples ORDER BY folder"),
+      ElementsAre("runs/a|12.0|NULL|0.5", "runs/b|15.0|NULL|0.5"));
   EXPECT_THAT(query(out() / "index.sqlite", "SELECT json_extract(manifest, '$.run.label') FROM runs LIMIT 1"),
               ElementsAre("prox-qn"));
 }

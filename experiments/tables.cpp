@@ -80,6 +80,7 @@ RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableOption
   spread.final_difference = spread_over(measured, final_difference);
   spread.nnz = spread_over(measured, key("nnz"));
   spread.relative_kkt = spread_over(measured, key("relative_kkt"));
+  spread.relative_gap = spread_over(measured, key("relative_gap"));
   spread.iterations = spread_over(measured, key("iterations"));
   spread.passes = spread_over(measured, key("passes"));
   spread.test_accuracy = spread_over(measured, key("test_accuracy"));
@@ -124,6 +125,7 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const Table
   row.final_difference = reached(row.spread.final_difference);
   row.nnz = row.spread.nnz.median;
   row.relative_kkt = row.spread.relative_kkt.median;
+  row.relative_gap = row.spread.relative_gap.median;
   row.passes = row.spread.passes.median;
   row.iterations = row.spread.iterations.median;
   row.total_seconds = row.spread.total_seconds.median;
@@ -145,8 +147,13 @@ void divide_by_fastest(std::vector<TableRow>& rows) {
 
 TableGroup summarize_group(const Runs& runs, bool machines, const TableOptions& options) {
   const StoredRun& first = *runs.front();
-  TableGroup group{
-      first.dataset, first.description, first.lambda, first.reference_objective, first.reference_kkt, {}};
+  TableGroup group{first.dataset,
+                   first.description,
+                   first.lambda,
+                   first.reference_objective,
+                   first.reference_kkt,
+                   first.reference_gap,
+                   {}};
   std::vector<std::pair<std::string, Runs>> series;
   for (const StoredRun* run : runs) {
     const std::string name = series_name(*run, machines);
@@ -179,8 +186,8 @@ std::vector<std::string> header(const TableOptions& options) {
   std::vector<std::string> cells{"solver", "status", "n"};
   for (double target : options.targets) cells.push_back(fmt::format("s to {:g}", target));
   cells.push_back(fmt::format("x fastest at {:g}", options.ratio_target));
-  for (const char* cell : {"final difference", "nnz", "relative kkt", "iterations", "passes", "seconds",
-                           "load + set-up s", "test accuracy"})
+  for (const char* cell : {"final difference", "nnz", "relative kkt", "relative gap", "iterations", "passes",
+                           "seconds", "load + set-up s", "test accuracy"})
     cells.emplace_back(cell);
   return cells;
 }
@@ -216,6 +223,7 @@ std::vector<std::string> cells_of(const TableRow& row) {
   cells.push_back(spread_cell(row.spread.final_difference, scientific_cell));
   cells.push_back(spread_cell(row.spread.nnz, count_cell));
   cells.push_back(spread_cell(row.spread.relative_kkt, scientific_cell));
+  cells.push_back(spread_cell(row.spread.relative_gap, scientific_cell));
   cells.push_back(spread_cell(row.spread.iterations, count_cell));
   cells.push_back(spread_cell(row.spread.passes, count_cell));
   cells.push_back(time(row.spread.total_seconds));
@@ -227,9 +235,13 @@ std::vector<std::string> cells_of(const TableRow& row) {
 /// What stands above the table of a group.
 std::string caption(const TableGroup& group) {
   std::string out = fmt::format("{}, lambda = {}", group.dataset, group.lambda);
-  if (!std::isnan(group.reference_objective))
-    out += fmt::format(", f* = {} (relative kkt {})", group.reference_objective,
+  if (!std::isnan(group.reference_objective)) {
+    out += fmt::format(", f* = {} (relative kkt {}", group.reference_objective,
                        scientific_cell(group.reference_kkt));
+    if (!std::isnan(group.reference_gap))
+      out += fmt::format(", gap {}", scientific_cell(group.reference_gap));
+    out += ")";
+  }
   int most = 0;
   for (const TableRow& row : group.rows) most = std::max(most, row.repetitions);
   if (most > 1) out += fmt::format(", medians [quartiles] of {} repetitions", most);
@@ -279,7 +291,8 @@ std::string csv_cost(double value) {
 
 std::string csv_header(const TableOptions& options) {
   std::string out =
-      "dataset,lambda,reference_objective,reference_relative_kkt,solver,machine,status,repetitions,failed,"
+      "dataset,lambda,reference_objective,reference_relative_kkt,reference_relative_gap,solver,machine,"
+      "status,repetitions,failed,"
       "failures,not_comparable";
   out += fmt::format(",ratio_to_fastest_at_{}", options.ratio_target);
   TableRow names;
@@ -290,12 +303,12 @@ std::string csv_header(const TableOptions& options) {
 }
 
 std::string csv_row(const TableGroup& group, const TableRow& row, const TableOptions& options) {
-  std::string out =
-      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda,
-                  csv_number(group.reference_objective), csv_number(group.reference_kkt),
-                  csv_field(row.label), csv_field(row.machine), csv_field(row.status), row.repetitions,
-                  row.failed(), csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))),
-                  row.not_comparable, csv_number(row.ratio));
+  std::string out = fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda,
+      csv_number(group.reference_objective), csv_number(group.reference_kkt), csv_number(group.reference_gap),
+      csv_field(row.label), csv_field(row.machine), csv_field(row.status), row.repetitions, row.failed(),
+      csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))), row.not_comparable,
+      csv_number(row.ratio));
   for (const auto& [name, spread] : named_spreads(row, options)) {
     for (const double value : {spread.median, spread.q25, spread.q75, spread.min, spread.max})
       out += fmt::format(",{}", csv_cost(value));
@@ -335,6 +348,7 @@ std::vector<NamedSpread> named_spreads(const TableRow& row, const TableOptions& 
       {"final_difference", spread.final_difference},
       {"nnz", spread.nnz},
       {"relative_kkt", spread.relative_kkt},
+      {"relative_gap", spread.relative_gap},
       {"iterations", spread.iterations},
       {"passes", spread.passes},
       {"seconds", spread.total_seconds},

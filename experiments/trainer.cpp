@@ -39,6 +39,7 @@ MonitorOptions monitor_options(const RunSettings& settings) {
   options.sample_kkt = settings.sample_kkt;
   options.sampling_budget = settings.sampling_budget;
   options.objective_target = settings.objective_target;
+  options.gap_target = settings.gap_target;
   return options;
 }
 
@@ -111,6 +112,7 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   outcome.status = result.status;
   outcome.trace = monitor.trace();
   outcome.certificate = certify(evaluator, result.w);
+  outcome.certificate.dual = std::fmax(outcome.certificate.dual, monitor.lower_bound());
   outcome.certify_seconds = wall_seconds() - ended;
   outcome.w = reduced != nullptr ? expand_features(result.w, reduced->kept, data.train().x.features(),
                                                    data.train().outputs())
@@ -131,17 +133,31 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   summary["setup_seconds"] = outcome.setup_seconds;
   summary["warm_up_seconds"] = outcome.warm_up_seconds;
   summary["sampling_seconds"] = monitor.sampling_seconds();
+  summary["gap_seconds"] = monitor.gap_seconds();
   summary["certify_seconds"] = outcome.certify_seconds;
   const Audits& audits = monitor.audits();
   summary["audits"] = audits.count;
   summary["audit_max_difference"] = nullptr;
   if (audits.count > 0) summary["audit_max_difference"] = audits.largest;
   summary["tol"] = settings.tol;
+  summary["gap_target"] = settings.gap_target;
   summary["seed"] = settings.seed;
   summary["options"] = options_json(settings.options);
   summary["notes"] = result.notes;
   if (settings.profile) summary["phases"] = phases_json(profile, monitor.seconds());
   return outcome;
+}
+
+void set_certificate(nlohmann::ordered_json& summary, const Certificate& c, double kkt_at_zero) {
+  summary["objective"] = c.objective;
+  summary["loss"] = c.loss;
+  summary["l1"] = c.l1;
+  summary["nnz"] = c.nnz;
+  summary["kkt"] = c.kkt;
+  summary["relative_kkt"] = ratio_to_start(c.kkt, kkt_at_zero);
+  summary["dual"] = c.dual;
+  summary["gap"] = c.gap();
+  summary["relative_gap"] = c.relative_gap();
 }
 
 nlohmann::ordered_json certificate_summary(const LoadedData& data, double lambda, double mu,
@@ -155,15 +171,9 @@ nlohmann::ordered_json certificate_summary(const LoadedData& data, double lambda
       static_cast<Coord>(data.train().x.features()) * data.train().outputs() + data.oracle().extra_weights();
   summary["instances"] = data.train().instances();
   summary["positions"] = data.train().positions();
-  summary["objective"] = c.objective;
-  summary["loss"] = c.loss;
-  summary["l1"] = c.l1;
-  summary["nnz"] = c.nnz;
-  summary["kkt"] = c.kkt;
-  summary["relative_kkt"] = ratio_to_start(c.kkt, kkt_at_zero);
+  set_certificate(summary, c, kkt_at_zero);
   summary["kkt_at_zero"] = kkt_at_zero;
-  for (const char* later : {"dual", "gap", "relative_gap", "iterations", "passes", "seconds", "cpu_seconds"})
-    summary[later] = nullptr;
+  for (const char* later : {"iterations", "passes", "seconds", "cpu_seconds"}) summary[later] = nullptr;
   summary["peak_rss_bytes"] = peak_rss_bytes();
   summary["threads"] = data.parallel().threads();
   summary["backend"] = backend_name(data.parallel().backend());

@@ -32,6 +32,7 @@ struct RunSettings {
   bool profile = false;  ///< the summary tells of each phase, see phases_json()
   double sampling_budget = MonitorOptions{}.sampling_budget;  ///< share of the clock; infinity: no limit
   double objective_target = -std::numeric_limits<double>::infinity();  ///< stop where F <= this
+  double gap_target = 0.0;  ///< stop where the relative gap is proven to be at most this; 0: do not look
   /// Wall seconds of inference and full gradients at w = 0 before the run, so that threads exist and caches
   /// and the processor's frequency are warm. Off the clock.
   double warm_up = 0.0;
@@ -48,7 +49,8 @@ struct RunOutcome {
   Status status;
   SparseVector w;
   std::vector<Sample> trace;
-  Certificate certificate;  ///< of w, from an objective that the solver never saw
+  /// Of w, from an objective that the solver never saw, with the best lower bound that any sample gave.
+  Certificate certificate;
   double kkt_at_zero = 0.0;
   double relative_kkt = 0.0;  ///< kkt / kkt_at_zero; 0 where both are
   /// Wall seconds before the solver was called, off the clock: feature reduction, buffers and kkt at w = 0;
@@ -109,10 +111,13 @@ class LoadedData {
 /// fails, or where a loss that it gave is not that at its iterate (core/monitor.h).
 ///
 /// The summary has the keys of certificate_summary(), those of the run, and of what was off the clock:
-/// setup_seconds, warm_up_seconds, sampling_seconds (in the monitor), certify_seconds, audits (losses of the
-/// solver that were checked) and audit_max_difference (their largest relative difference, null without
-/// audits). That of a profiled run has "phases" as well.
+/// setup_seconds, warm_up_seconds, sampling_seconds (in the monitor), gap_seconds (there, for the gap
+/// target), certify_seconds, audits (losses of the solver that were checked) and audit_max_difference (their
+/// largest relative difference, null without audits). That of a profiled run has "phases" as well.
 RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks = {});
+
+/// Objective, loss, l1, nnz, kkt, relative_kkt, dual, gap, relative_gap, as they stand in a summary.
+void set_certificate(nlohmann::ordered_json& summary, const Certificate& c, double kkt_at_zero);
 
 /// What certify() says, under the keys of DESIGN section 5; what only a run knows is null, as is a test
 /// accuracy of NaN.

@@ -139,6 +139,28 @@ TEST(Train, StopsAtTheTarget) {
   EXPECT_GT(outcome.certificate.objective, 1.0001 * best) << "not long after";
 }
 
+TEST(Train, StopsAtTheGapAndKeepsTheBestBound) {
+  for (const char* oracle : {"chain", "tree"}) {
+    const LoadedData data(make_data(oracle, 1), Parallel(1));
+    RunSettings settings = settings_of("prox-qn");
+    const double best = train(data, settings).certificate.objective;
+    settings.tol = 0.0;
+    settings.max_iterations = 0;
+    settings.gap_target = 1e-3;
+    const RunOutcome outcome = train(data, settings);
+    EXPECT_EQ(outcome.summary["status"], "gap-reached");
+    EXPECT_LE(outcome.certificate.relative_gap(), 1e-3);
+    EXPECT_EQ(outcome.summary["relative_gap"], outcome.certificate.relative_gap());
+    EXPECT_EQ(outcome.summary["gap"], outcome.certificate.objective - outcome.certificate.dual);
+    EXPECT_LE(outcome.certificate.dual, best);
+    EXPECT_LE(outcome.certificate.objective - best, 1e-3 * outcome.certificate.objective) << "as is proven";
+    EXPECT_GT(outcome.summary["gap_seconds"], 0.0);
+    EXPECT_EQ(outcome.summary["gap_target"], 1e-3);
+    EXPECT_FALSE(std::isnan(outcome.trace.back().gap));
+    EXPECT_FALSE(std::isnan(outcome.trace.back().test_accuracy));
+  }
+}
+
 TEST(Train, WarmsUpForAsLongAsAskedOffTheClock) {
   const LoadedData data(make_data("chain", 1), Parallel(1));
   RunSettings settings = settings_of("prox-qn");

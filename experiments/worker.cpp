@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include "experiments/model.h"
 #include "experiments/plugins.h"
 #include "experiments/results.h"
+#include "experiments/tighten.h"
 #include "experiments/trainer.h"
 #include "solvers/solvers.h"
 
@@ -43,6 +45,7 @@ RunSettings settings_of(const Job& job) {
   settings.lambda = job.lambda;
   settings.mu = job.mu;
   settings.tol = job.tol;
+  settings.gap_target = job.gap;
   settings.time_limit = job.time_limit;
   settings.max_iterations = job.max_iterations;
   settings.seed = job.seed;
@@ -53,6 +56,22 @@ RunSettings settings_of(const Job& job) {
   if (job.objective_target) settings.objective_target = *job.objective_target;
   settings.warm_up = job.warm_up;
   return settings;
+}
+
+/// Goes on for a better bound in what is left of the time limit.
+void tighten_within_limit(const LoadedData& data, const Job& job, const std::atomic<bool>& interrupt,
+                          RunOutcome& outcome) {
+  TightenSettings settings{.lambda = job.lambda,
+                           .mu = job.mu,
+                           .gap_target = job.tighten,
+                           .seconds = 0.0,
+                           .seed = job.seed,
+                           .interrupt = &interrupt};
+  // A run that took all of its time still gets the bounds of a moment.
+  constexpr double kLeast = 1e-3;
+  if (job.time_limit > 0)
+    settings.seconds = std::max(job.time_limit - outcome.summary.at("seconds").get<double>(), kLeast);
+  tighten(data, settings, outcome);
 }
 
 nlohmann::ordered_json description_of(const LoadedData& data) {
@@ -105,14 +124,17 @@ void do_job(const Job& job, const fs::path& folder, const std::atomic<bool>& int
     return;
   }
   const RunSettings settings = settings_of(job);
-  const RunOutcome outcome = run_solver(data, settings, folder / "trace.csv", interrupt);
+  RunOutcome outcome = run_solver(data, settings, folder / "trace.csv", interrupt);
+  const bool ended = outcome.status != Status::kDiverged && outcome.status != Status::kInterrupted;
+  if (job.tighten > 0 && ended) tighten_within_limit(data, job, interrupt, outcome);
   if (outcome.status != Status::kDiverged)  // else no weights that a model could hold
     write_file_atomically(folder / "model.tsv",
                           model_text(model_header(data, job.format, data_options, settings),
                                      *data.train().vocabulary, outcome.w, data.oracle().extra_weights()));
   nlohmann::ordered_json result = outcome.summary;
   result["timing"] = {{"load_seconds", load_seconds}};
-  for (const char* key : {"setup_seconds", "warm_up_seconds", "sampling_seconds", "certify_seconds"}) {
+  for (const char* key :
+       {"setup_seconds", "warm_up_seconds", "sampling_seconds", "gap_seconds", "certify_seconds"}) {
     result["timing"][key] = result.value(key, nlohmann::ordered_json());
     result.erase(key);
   }

@@ -120,7 +120,7 @@ nlohmann::json run_json(const StoredRun& run, std::size_t curve, double floor) {
                         {"repetition", run.repetition},
                         {"comparable", run.comparable},
                         {"failed", failed_status(run.status)}};
-  for (const char* key : {"seconds", "passes", "iterations", "objective", "nnz", "accuracy"})
+  for (const char* key : {"seconds", "passes", "iterations", "objective", "nnz", "accuracy", "gap"})
     out[key] = nlohmann::json::array();
   for (const std::size_t i : thinned(run, floor)) {
     const Sample& sample = run.trace[i];
@@ -130,6 +130,7 @@ nlohmann::json run_json(const StoredRun& run, std::size_t curve, double floor) {
     out["objective"].push_back(rounded(relative_difference(run, sample)));
     out["nnz"].push_back(sample.nnz);
     out["accuracy"].push_back(rounded(sample.test_accuracy));
+    out["gap"].push_back(rounded(sample.gap / sample.objective));
   }
   return out;
 }

@@ -35,7 +35,8 @@ std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t
 ///              make_curves()
 ///     groups   [{dataset, lambda (text), bound (of f*, null where not known), notes, objective_notes, runs}]
 ///     runs     [{curve (its place in curves), repetition, comparable, failed, seconds, passes, iterations,
-///              objective (the relative difference to f*), nnz, accuracy}], runs without a sample left out
+///              objective (the relative difference to f*), nnz, accuracy,
+///              gap (relative, certified)}], runs without a sample left out
 ///
 /// `runs` in the order of read_results() or tell_machines_apart().
 nlohmann::json chart_data(const std::vector<StoredRun>& runs, const PlotConfig& plot);

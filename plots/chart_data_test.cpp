@@ -114,6 +114,7 @@ TEST(ChartData, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
   StoredRun run = run_of("prox-qn", {sample(0, 300), sample(1.23456789, 100.0 + 1e-4)});
   run.trace[1].test_accuracy = 0.75;
   run.trace[0].test_accuracy = kNaN;
+  run.trace[0].gap = 75.0;
   run.trace[0].seconds = 1e-310;  // no number is too small
   const nlohmann::json data =
       chart_data({run}, {.x = {"passes"}, .quantities = {"nnz"}, .x_max = {}, .log_seconds = true});
@@ -127,6 +128,7 @@ TEST(ChartData, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
   EXPECT_EQ(stored["accuracy"], nlohmann::json({nullptr, 0.75}));
   EXPECT_NEAR(stored["objective"][0].get<double>(), 2.0, 1e-12);
   EXPECT_NEAR(stored["objective"][1].get<double>(), 1e-6, 1e-11);
+  EXPECT_EQ(stored["gap"], nlohmann::json({0.25, nullptr}));
   EXPECT_EQ(stored["nnz"], nlohmann::json({7, 7}));
   EXPECT_EQ(stored["iterations"], nlohmann::json({0, 123}));
   EXPECT_THAT(group["objective_notes"][0], HasSubstr("f* = 100, proven to a relative accuracy of 2.0e-09."));

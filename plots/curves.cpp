@@ -29,6 +29,11 @@ constexpr const char* kLogSuffix = "-logx";
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLineWidth = 2, kFailedLineWidth = 1;
+constexpr const char* kGrey = "#7F7F7F";
+/// How far below the accuracy of f* an axis goes on: enough to see that a curve does, too little for a slope.
+constexpr double kShownBelowBound = 30.0;
+/// Relative rounding of F.
+constexpr double kRounding = 1e-15;
 
 using Group = std::vector<const StoredRun*>;
 
@@ -87,7 +92,9 @@ std::vector<Quantity> quantities(double floor) {
           {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
            [](const StoredRun&, const Sample& s) { return static_cast<double>(s.nnz); }},
           {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, -kInfinity, kNaN,
-           [](const StoredRun&, const Sample& s) { return s.test_accuracy; }}};
+           [](const StoredRun&, const Sample& s) { return s.test_accuracy; }},
+          {"gap", "Certified relative gap", "(f − lower bound) / f", "relative_gap", true, floor, kNaN,
+           [](const StoredRun&, const Sample& s) { return s.gap / s.objective; }}};
 }
 
 // ---- what is drawn
@@ -174,9 +181,18 @@ Panel make_panel(const Group& group, const Quantity& quantity, const Abscissa& a
   return panel;
 }
 
+/// The accuracy of the worst f* of the panel; NaN where none is drawn against.
+double bound_of(const Panel& panel) {
+  double bound = kNaN;
+  if (panel.quantity.name != "objective") return bound;
+  for (const StoredRun* run : panel.traced) bound = std::fmax(bound, reference_bound(*run));
+  return bound;
+}
+
 /// Of what is drawn.
 struct Ranges {
   Range x, values;
+  double bound = kNaN;  ///< the accuracy of f*, where something drawn lies below
 };
 
 Ranges ranges_drawn(const Panel& panel) {
@@ -192,6 +208,11 @@ Ranges ranges_drawn(const Panel& panel) {
   for (const Band& band : panel.bands)
     for (const BandPoint& point : band.points)
       for (const double value : {point.q25, point.median, point.q75}) add(point.x, value);
+  if (const double bound = bound_of(panel); bound > ranges.values.min) {
+    ranges.bound = bound;
+    ranges.values.min = std::max(ranges.values.min, bound / kShownBelowBound);
+    ranges.values.add(bound);
+  }
   return ranges;
 }
 
@@ -225,7 +246,7 @@ std::string title_of(const Panel& panel) {
 }
 
 /// What is known of f*, what is not drawn, and who went below f*.
-std::string reference_caption(const Panel& panel) {
+std::string reference_caption(const Panel& panel, bool below_bound) {
   std::map<double, double> references;  // f* -> its bound
   std::map<std::string, double> below;  // series -> how far
   for (const StoredRun* run : panel.group) {
@@ -243,6 +264,7 @@ std::string reference_caption(const Panel& panel) {
     if (std::isfinite(bound)) out += fmt::format(" (proven to a relative accuracy of {:.1e})", bound);
   }
   out += fmt::format("\nDifferences <= {:g} are rounding: not drawn.", panel.quantity.floor);
+  if (below_bound) out += " On grey ground, below the accuracy of f*, curves say nothing.";
   for (const auto& [series, difference] : below)
     out += fmt::format(" {} goes below f* by {:.1e}.", series, -difference);
   return out;
@@ -278,10 +300,10 @@ std::string failure_caption(const Panel& panel) {
   return out;
 }
 
-std::string caption_of(const Panel& panel) {
+std::string caption_of(const Panel& panel, bool below_bound) {
   std::string out;
   if (panel.quantity.name == "nnz") out = "Nothing is drawn while no weight differs from zero.";
-  if (panel.quantity.name == "objective") out = reference_caption(panel);
+  if (panel.quantity.name == "objective") out = reference_caption(panel, below_bound);
   return out + band_caption(panel) + failure_caption(panel);
 }
 
@@ -320,11 +342,13 @@ std::string data_text(const Panel& panel) {
 /// The plot command, curve by curve.
 class PlotCommand {
  public:
-  PlotCommand(const std::string& name, const Panel& panel, const Styles& styles)
-      : file_(gnuplot_quoted(name + ".tsv")), panel_(panel), styles_(styles) {}
+  /// `bound`: see Ranges.
+  PlotCommand(const std::string& name, const Panel& panel, const Styles& styles, double bound)
+      : file_(gnuplot_quoted(name + ".tsv")), panel_(panel), styles_(styles), bound_(bound) {}
 
-  std::string text(double smallest) {
+  std::string text() {
     for (std::size_t i = 0; i < panel_.bands.size(); ++i) add_band(i);
+    if (std::isfinite(bound_)) add_what_is_below();
     for (std::size_t i = 0; i < panel_.bands.size(); ++i)
       add_line(panel_.bands[i].series, panel_.traced.size() + i);
     for (const std::size_t i : panel_.lines)
@@ -332,27 +356,36 @@ class PlotCommand {
                failed_status(panel_.traced[i]->status) ? kFailedLineWidth : kLineWidth);
     for (const std::size_t i : panel_.lines)
       if (failed_status(panel_.traced[i]->status)) add_cross(i);
-    add_bound(smallest);
+    if (std::isfinite(bound_))
+      curves_.push_back(fmt::format(
+          "known with lines title 'accuracy of f*' linecolor rgb '{}' linewidth 1.5 dashtype 3", kGrey));
     return fmt::format("plot {}\n", fmt::join(curves_, ", \\\n     "));
   }
 
  private:
   std::string block(std::size_t i) const { return fmt::format("{} skip 1 index {}", file_, i); }
   bool has_floor() const { return std::isfinite(panel_.quantity.floor); }
+  /// Column 4, where it is above a variable of the script.
+  std::string above(const char* level) const {
+    return fmt::format("{}:($4 > {} ? $4 : 1/0)", panel_.abscissa.column, level);
+  }
   /// Column 4, where it can be drawn.
   std::string shown() const {
-    return fmt::format("{}:{}", panel_.abscissa.column, has_floor() ? "($4 > floor ? $4 : 1/0)" : "4");
+    return has_floor() ? above("floor") : fmt::format("{}:4", panel_.abscissa.column);
   }
+  /// Column 4, where it says something.
+  std::string telling() const { return std::isfinite(bound_) ? above("known") : shown(); }
   LineStyle style(const std::string& series) const { return styles_.at(series); }
 
-  /// A band whose lower edge is below what can be drawn goes down to the floor; one that is below it as a
-  /// whole has no height there.
+  /// A band whose lower edge is below what can be drawn, or says nothing, goes down to there; one that is
+  /// below it as a whole has no height there.
   void add_band(std::size_t i) {
+    const char* lowest = std::isfinite(bound_) ? "known" : "bottom";
     curves_.push_back(
         fmt::format("{} using {}:{} with filledcurves notitle fillcolor rgb '{}' fillstyle transparent solid "
                     "0.2 noborder",
                     block(panel_.traced.size() + i), panel_.abscissa.column,
-                    has_floor() ? "($7 > bottom ? $7 : bottom):($8 > bottom ? $8 : bottom)" : "7:8",
+                    has_floor() ? fmt::format("($7 > {0} ? $7 : {0}):($8 > {0} ? $8 : {0})", lowest) : "7:8",
                     style(panel_.bands[i].series).colour));
   }
   void add_line(const std::string& series, std::size_t i, int width = kLineWidth) {
@@ -360,7 +393,7 @@ class PlotCommand {
     curves_.push_back(fmt::format(
         "{} using {} {} with linespoints linecolor rgb '{}' linewidth {} dashtype {} pointtype {} pointsize "
         "0.9 pointnumber 12",
-        block(i), shown(), named_.insert(series).second ? "title " + gnuplot_quoted(series) : "notitle",
+        block(i), telling(), named_.insert(series).second ? "title " + gnuplot_quoted(series) : "notitle",
         line.colour, width, line.dash_type, line.point_type));
   }
   void add_cross(std::size_t i) {
@@ -371,18 +404,21 @@ class PlotCommand {
                     "2.2 linewidth 3",
                     block(i), last, last, shown(), style(panel_.series(*panel_.traced[i])).colour));
   }
-  void add_bound(double smallest) {
-    double bound = kNaN;
-    for (const StoredRun* run : panel_.traced) bound = std::fmax(bound, reference_bound(*run));
-    if (panel_.quantity.name == "objective" && bound > smallest)
-      curves_.push_back(fmt::format(
-          "{:.3g} with lines title 'accuracy of f*' linecolor rgb '#7F7F7F' linewidth 1.5 dashtype 3",
-          bound));
+  /// The curves as a whole, faint: over what lies above the bound the curves proper are drawn.
+  void add_what_is_below() {
+    const auto add = [&](const std::string& series, std::size_t i) {
+      curves_.push_back(fmt::format("{} using {} notitle with lines linecolor rgb '#B0{}' linewidth 1",
+                                    block(i), shown(), std::string_view(style(series).colour).substr(1)));
+    };
+    for (std::size_t i = 0; i < panel_.bands.size(); ++i)
+      add(panel_.bands[i].series, panel_.traced.size() + i);
+    for (const std::size_t i : panel_.lines) add(panel_.series(*panel_.traced[i]), i);
   }
 
   std::string file_;
   const Panel& panel_;
   const Styles& styles_;
+  double bound_;
   std::vector<std::string> curves_;
   std::set<std::string> named_;
 };
@@ -398,6 +434,11 @@ std::string axes_of(const Panel& panel, const Ranges& ranges) {
   if (std::isfinite(panel.quantity.floor)) out += fmt::format("floor = {:g}\n", panel.quantity.floor);
   if (panel.quantity.log_axis && !panel.bands.empty())
     out += fmt::format("bottom = {:.6g}\n", ranges.values.min / kMargin);
+  if (std::isfinite(ranges.bound))
+    out += fmt::format(
+        "known = {:.3g}\nset object rectangle from graph 0, graph 0 to graph 1, first known behind "
+        "fillcolor rgb '{}' fillstyle transparent solid 0.12 noborder\n",
+        ranges.bound, kGrey);
   return out;
 }
 
@@ -411,10 +452,10 @@ Figure make_figure(const Panel& panel, const Ranges& ranges, const Styles& style
   const std::string name = figure_name(first.dataset, first.lambda, panel.quantity, panel.abscissa.suffix);
   return {.name = name,
           .title = title_of(panel),
-          .x_label = panel.abscissa.name + small_lines(caption_of(panel)),
+          .x_label = panel.abscissa.name + small_lines(caption_of(panel, std::isfinite(ranges.bound))),
           .y_label = panel.quantity.axis,
           .axes = axes_of(panel, ranges),
-          .plot = PlotCommand(name, panel, styles).text(ranges.values.min),
+          .plot = PlotCommand(name, panel, styles, ranges.bound).text(),
           .data = data_text(panel)};
 }
 
@@ -485,11 +526,12 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 }
 
 double reference_bound(const StoredRun& run) {
-  const auto about = run.summary.find("run");
-  if (about == run.summary.end()) return kNaN;
-  const auto at_zero = about->find("kkt_at_zero");
-  if (at_zero == about->end() || !at_zero->is_number()) return kNaN;
-  return 2.0 * run.reference_kkt * at_zero->get<double>() / run.lambda;
+  double by_kkt = kNaN;
+  if (const auto about = run.summary.find("run"); about != run.summary.end())
+    if (const auto at_zero = about->find("kkt_at_zero"); at_zero != about->end() && at_zero->is_number())
+      by_kkt = 2.0 * run.reference_kkt * at_zero->get<double>() / run.lambda;
+  const double bound = std::fmin(by_kkt, run.reference_gap);
+  return std::isnan(bound) ? bound : std::max(bound, kRounding);
 }
 
 std::vector<std::string> curve_names(const std::vector<StoredRun>& runs) {

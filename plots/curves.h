@@ -1,6 +1,7 @@
 #pragma once
 /// Curves of stored runs against time, passes or iterations, drawn by gnuplot: relative objective difference
-/// and number of nonzeros as in Figures 1 to 6 and 8 of Zhong et al. 2014, and test accuracy (Figure 7).
+/// and number of nonzeros as in Figures 1 to 6 and 8 of Zhong et al. 2014, test accuracy (Figure 7), and the
+/// certified gap, which needs no f*.
 
 #include <filesystem>
 #include <string>
@@ -13,7 +14,7 @@ namespace proxbench {
 struct CurveOptions {
   /// What the curves are drawn against, each in figures of its own: seconds, passes, iterations.
   std::vector<std::string> x{"seconds"};
-  /// What is drawn, each in figures of its own: objective, nnz, accuracy.
+  /// What is drawn, each in figures of its own: objective, nnz, accuracy, gap.
   std::vector<std::string> quantities{"objective", "nnz", "accuracy"};
   std::vector<double>
       x_max{};               ///< where the axis of each x ends, 0: where the runs do; one for each x, or none
@@ -46,16 +47,18 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 ///     DATASET-lambdaLAMBDA-objective   (f - f*)/f*, log axis; where a run has f*
 ///     DATASET-lambdaLAMBDA-nnz         nonzeros of w, log axis
 ///     DATASET-lambdaLAMBDA-accuracy    accuracy per test position; where a run measured it
+///     DATASET-lambdaLAMBDA-gap         (f - lower bound)/f, log axis; where a run measured it
 ///
 /// against seconds (names that end in -logx: on a log axis), and with these names followed by -passes or
 /// -iterations against those; each as .svg, .pdf and .png, with the data (.tsv: every sample, also those not
 /// drawn, then the corners of the medians and quartiles that are) and the script (.gp, to be run in its own
 /// folder: `gnuplot NAME.gp`) beside them. A label has one colour in all figures, machines
-/// differ by their dashes. A value that a log axis cannot show (nnz = 0, a difference <= floor) leaves a gap; a run that
-/// goes below its f* is named under the plot. Where curves go below the accuracy to which f* is certified,
-/// reference_bound(), a line marks it. A run that failed is in no median: it is drawn as far as its trace
-/// goes, ended by a cross, and named under the plot. Titles of data whose description says "synthetic" begin
-/// with SYNTHETIC DATA.
+/// differ by their dashes. A value that a log axis cannot show (nnz = 0, a difference <= floor) leaves a gap;
+/// a run that goes below its f* is named under the plot. Where curves go below the accuracy to which f* is
+/// known, reference_bound(), a dotted line marks it over a grey ground, on which curves are faint and soon
+/// cut off: with min F in [f* - bound, f*], a difference d there says no more than that the true one is in
+/// [d, d + bound]. A run that failed is in no median: it is drawn as far as its trace goes, ended by a cross,
+/// and named under the plot. Titles of data whose description says "synthetic" begin with SYNTHETIC DATA.
 ///
 /// Returns the .png files. Throws Error (kUsage) when there are no runs, an option is wrong, or timings that
 /// are not comparable are asked for, and Error (kRun) when gnuplot is missing or fails; scripts and data are
@@ -68,8 +71,9 @@ std::vector<std::filesystem::path> make_curves(const std::vector<StoredRun>& run
 /// runs.
 std::vector<std::string> curve_names(const std::vector<StoredRun>& runs);
 
-/// Bound on (f - min F)/f at the run's reference w: F is convex, so F(w) - min F <= kkt*(||w||_1 + ||w*||_1),
-/// and lambda*||w||_1 <= F(w); together 2*kkt/lambda. NaN where the run lacks a reference or kkt at w = 0.
+/// Bound on (f - min F)/f at the run's reference w, the smaller of two: its certified gap; and F being
+/// convex, F(w) - min F <= kkt*(||w||_1 + ||w*||_1), where lambda*||w||_1 <= F(w), together 2*kkt/lambda. At
+/// least 1e-15, which is rounding. NaN where the run lacks a reference, or both.
 double reference_bound(const StoredRun& run);
 
 }  // namespace proxbench

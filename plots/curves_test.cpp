@@ -147,6 +147,17 @@ TEST_F(Curves, NothingIsDrawnAtOrBelowTheFloor) {
   EXPECT_THAT(script, HasSubstr("prox-qn goes below f* by 1.0e-09."));
 }
 
+TEST_F(Curves, CertifiedGapsNeedNoReference) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun run = falling_run("prox-qn", 2, 20);
+  run.reference_objective = kNaN;
+  for (std::size_t i = 0; i < run.trace.size(); i += 10) run.trace[i].gap = 0.5 * run.trace[i].objective;
+  make_curves({run}, folder_, {.quantities = {"objective", "gap"}});
+  EXPECT_FALSE(fs::exists(file("ocr-degree2-lambda100-objective.png")));
+  EXPECT_TRUE(fs::exists(file("ocr-degree2-lambda100-gap.png")));
+  EXPECT_THAT(lines_of(file("ocr-degree2-lambda100-gap.tsv"))[1], HasSubstr("prox-qn\t1\t0\t0.5\t0\t0"));
+}
+
 TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
   SKIP_WITHOUT_GNUPLOT();
   StoredRun run = falling_run("prox-qn", 2, 20);
@@ -154,13 +165,31 @@ TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
   make_curves({run}, folder_);
   const fs::path script = file("ocr-degree2-lambda100-objective.gp");
   EXPECT_THAT(text_of(script), HasSubstr("f* = 76214.125 (proven to a relative accuracy of 8.0e-10)"));
-  EXPECT_THAT(text_of(script), HasSubstr("8e-10 with lines title 'accuracy of f*'"));
+  EXPECT_THAT(text_of(script),
+              HasSubstr("known = 8e-10\nset object rectangle from graph 0, graph 0 to graph 1, "
+                        "first known behind"));
+  EXPECT_THAT(text_of(script), HasSubstr("known with lines title 'accuracy of f*'"));
+  EXPECT_THAT(text_of(script), HasSubstr("curves say nothing"));
+  // Below it the curve is faint, and the axis soon ends.
+  EXPECT_THAT(text_of(script),
+              HasSubstr("using 3:($4 > floor ? $4 : 1/0) notitle with lines linecolor rgb '#B0"));
+  EXPECT_THAT(text_of(script), HasSubstr("using 3:($4 > known ? $4 : 1/0) title 'prox-qn' with linespoints"));
 
   run.trace.resize(30);  // ends above the bound
   make_curves({run}, folder_);
   EXPECT_THAT(text_of(script), Not(HasSubstr("accuracy of f*")));
+  EXPECT_THAT(text_of(script), Not(HasSubstr("known")));
 
+  run.reference_gap = 1e-10;
+  EXPECT_DOUBLE_EQ(reference_bound(run), 1e-10) << "the better of two";
+  run.reference_gap = 1e-7;
+  EXPECT_DOUBLE_EQ(reference_bound(run), 8e-10);
+  run.reference_gap = -1e-17;
+  EXPECT_DOUBLE_EQ(reference_bound(run), 1e-15) << "rounding";
   run.summary.erase("run");
+  run.reference_gap = 1e-7;
+  EXPECT_DOUBLE_EQ(reference_bound(run), 1e-7);
+  run.reference_gap = kNaN;
   EXPECT_TRUE(std::isnan(reference_bound(run)));
 }
 
@@ -209,7 +238,7 @@ TEST_F(Curves, ALabelKeepsItsColourOverFiguresAndRepetitions) {
   EXPECT_EQ(count(both, "#0072B2"), 1u);
   EXPECT_EQ(count(both, "#D55E00"), 2u) << "two repetitions";
   EXPECT_EQ(count(both, "title 'owl-qn'"), 1u) << "one entry in the legend";
-  EXPECT_EQ(count(both, "notitle"), 1u);
+  EXPECT_EQ(count(both, "notitle with linespoints"), 1u);
   const std::string one = text_of(file("ocr-degree2-lambda50-objective.gp"));
   EXPECT_EQ(count(one, "#0072B2"), 0u);
   EXPECT_EQ(count(one, "#D55E00"), 1u);

@@ -150,7 +150,7 @@ std::string limit_line(const std::vector<StoredRun>& runs) {
 std::string ended_line(const std::vector<StoredRun>& runs) {
   std::size_t converged = 0, failed = 0;
   for (const StoredRun& run : runs) {
-    converged += run.status == "converged" ? 1 : 0;
+    converged += run.status == "converged" || run.status == "gap-reached" ? 1 : 0;
     failed += failed_status(run.status) ? 1 : 0;
   }
   return fmt::format("{} of {} runs reached their tolerance", converged, runs.size()) +

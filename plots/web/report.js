@@ -14,11 +14,17 @@
       text: (v) => withCommas(Math.round(v))},
     accuracy: {title: "Test accuracy", axis: "Test accuracy per position", log: false, labelWidth: 54,
       text: (v) => v.toFixed(4)},
+    gap: {title: "Certified relative gap", axis: "(f − lower bound) / f", log: true, labelWidth: 46,
+      text: (v) => v.toExponential(2)},
   };
   // Of each round of colours, as in the figures for print.
   const DASHES = [null, [8, 4], [2, 3], [8, 3, 2, 3], [14, 4]];
   const FAILED_DASH = [3, 5];
   const FLOOR_COLOUR = "#5f5f5f";
+  // How much of a curve is seen where it says nothing.
+  const FAINT = 0.25;
+  // How far below the accuracy of f* curves go on, as in the figures for print.
+  const SHOWN_BELOW_BOUND = 30;
   // A log axis of at most this many decades has ticks within each.
   const FEW_DECADES = 2.5;
   // Median and band are computed at no more places than this.
@@ -256,7 +262,9 @@
     }
 
     floor() {
-      return this.state.quantity === "objective" ? this.data.floor : this.quantity().log ? 0 : -Infinity;
+      if (this.state.quantity === "objective")
+        return Math.max(this.data.floor, (this.group().bound ?? 0) / SHOWN_BELOW_BOUND);
+      return this.state.quantity === "gap" ? this.data.floor : this.quantity().log ? 0 : -Infinity;
     }
 
     // ---- controls
@@ -431,6 +439,8 @@
         },
         yRangePad: 14, gridLineColor: "#e3e3e3", axisLineColor: "#777", axisLabelFontSize: 13,
         highlightCircleSize: 4, interactionModel: interaction(),
+        plotter: [Dygraph.Plotters.errorPlotter, Dygraph.Plotters.linePlotter].map(
+          (draw) => (part) => this.drawCurve(draw, part)),
         underlayCallback: (context, area, graph) => this.drawFloor(context, area, graph),
         highlightCallback: (event, x) => this.read(x),
         unhighlightCallback: () => this.unread(),
@@ -442,12 +452,33 @@
       this.figure.graph = this.graph;  // for whoever looks at the page by script
     }
 
+    // The accuracy to which f* is known, where that is in view; else null.
+    bound(graph) {
+      const bound = this.group().bound;
+      return this.state.quantity === "objective" && bound !== null && bound > graph.yAxisRange(0)[0] ? bound : null;
+    }
+
+    // Below the accuracy of f* faint.
+    drawCurve(draw, part) {
+      const bound = this.bound(part.dygraph), area = part.plotArea, context = part.drawingContext;
+      if (bound === null) return draw(part);
+      const y = Math.max(area.y, part.dygraph.toDomYCoord(bound, 0));
+      for (const [top, bottom, alpha] of [[area.y, y, 1], [y, area.y + area.h, FAINT]]) {
+        context.save();
+        context.beginPath();
+        context.rect(area.x, top, area.w, bottom - top);
+        context.clip();
+        context.globalAlpha = alpha;
+        draw(part);
+        context.restore();
+      }
+    }
+
     // The accuracy to which f* is known: what lies below says nothing.
     drawFloor(context, area, graph) {
-      const bound = this.group().bound;
-      if (this.state.quantity !== "objective" || bound === null) return;
-      const [low, high] = graph.yAxisRange(0);
-      if (bound <= low) return;
+      const bound = this.bound(graph);
+      if (bound === null) return;
+      const high = graph.yAxisRange(0)[1];
       const y = Math.max(area.y, graph.toDomYCoord(bound, 0));
       context.save();
       context.fillStyle = "rgba(95, 95, 95, 0.08)";
@@ -476,7 +507,7 @@
       if (this.state.quantity === "objective") {
         notes.push(...group.objective_notes);
         if (group.bound !== null)
-          notes.push("On grey ground, below the accuracy to which f* is known, curves say nothing.");
+          notes.push("On grey ground, below the accuracy to which f* is known, curves say nothing and are faint.");
       }
       if (this.state.quantity === "nnz") notes.push("Nothing is drawn while no weight differs from zero.");
       if (this.hasRepetitions() && this.state.repetitions === "median")
