@@ -15,9 +15,10 @@ constexpr double kNegligible = 1e-5;
 /// Share of the mean of a working set's second derivatives that all are raised by, so that coordinates whose
 /// curvature has all but gone do not run away.
 constexpr double kRidge = 1e-3;
-/// Positions that a block is made from, relative to its size, and at least: with more, they are sampled in
-/// proportion to m*(1 - m).
+/// Positions that a block is made from, relative to its size, and at least.
 constexpr double kSamples = 30.0, kFewestSamples = 1000.0;
+/// Share of nonzeros from which on a block is kept dense.
+constexpr double kDenseShare = 0.25;
 
 /// A fixed number in [0, 1) for each position.
 double sampling_number(std::uint64_t position) {
@@ -26,11 +27,59 @@ double sampling_number(std::uint64_t position) {
   return static_cast<double>((x ^ (x >> 32)) >> 11) * 0x1p-53;
 }
 
+/// m_pk * (1 - m_pk), 0 where negligible.
+class Spread {
+ public:
+  Spread(const Objective& objective, const Residual& residual, Index output)
+      : oracle_(objective.oracle()),
+        output_(output),
+        column_(residual.find(output)),
+        owns_(residual.owns(output)),
+        share_(owns_ ? 1.0 : residual.share[output]) {}
+  double operator()(std::size_t p) const {
+    double m = share_ * column_[p];
+    if (owns_)
+      for (const Index on : oracle_.gold_outputs(static_cast<Index>(p)))
+        if (on == output_) m += 1.0;
+    const double h = m * (1.0 - m);
+    return h > kNegligible ? h : 0.0;
+  }
+
+ private:
+  const Oracle& oracle_;
+  Index output_;
+  const double* column_;
+  bool owns_;
+  double share_;
+};
+
+/// The exact second derivative of a unary weight. `spread(p)` for all positions.
+template <class Values>
+double second_derivative(const DesignMatrix& x, Index feature, const Values& spread) {
+  double sum = 0.0;
+  for (std::size_t b = 0; b < x.blocks(); ++b) {
+    const auto entries = x.column_block(feature, b);
+    const std::size_t first = b * x.block_positions();
+    for (std::size_t e = 0; e < entries.size; ++e) {
+      const double value = entries.value == nullptr ? 1.0 : entries.value[e];
+      sum += value * value * spread(first + entries.offset[e]);
+    }
+  }
+  return sum;
+}
+
 }  // namespace
 
-void BlockMetric::build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
-                        std::size_t largest) {
-  const DesignMatrix& x = objective.x();
+double BlockMetric::entries(const Objective& objective, std::span<const Coord> index) {
+  std::vector<double> size(objective.outputs(), 0.0);
+  for (const Coord c : index)
+    if (c < objective.unary_weights()) size[c % objective.outputs()] += 1.0;
+  double sum = 0.0;
+  for (const double n : size) sum += n * n;
+  return sum;
+}
+
+void BlockMetric::build(const Objective& objective, const Residual& residual, std::span<const Coord> index) {
   const Index outputs = objective.outputs();
   const std::size_t n = index.size();
   const std::size_t unary = static_cast<std::size_t>(
@@ -44,99 +93,34 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
   for (std::size_t i = 0; i < unary; ++i) order[next[index[i] % outputs]++] = i;
 
   place_.resize(n);
-  std::vector<Index> used;
-  std::size_t products = 0, values = 0;
-  for (Index k = 0; k < outputs; ++k) {
-    const std::size_t size = begin[k + 1] - begin[k], stride = size <= largest ? padded(size) : 0;
-    if (size > 0) used.push_back(k);
-    for (std::size_t i = 0; i < size; ++i)
-      place_[order[begin[k] + i]] = {products + i, values + i * stride, products,
-                                     static_cast<std::uint32_t>(stride)};
-    products += padded(size);
-    values += size * stride;
-  }
-  for (std::size_t i = unary; i < n; ++i) place_[i] = {products++, 0, 0, 0};
-  product_.assign(products, 0.0);
-  values_.assign(values, 0.0);
   diagonal_.assign(n, 0.0);
-
-  objective.parallel().for_each(used.size(), [&](std::size_t task) {
-    const Index k = used[task];
+  blocks_.clear();
+  std::vector<Index> output_of;
+  std::size_t products = 0;
+  for (Index k = 0; k < outputs; ++k) {
     const std::size_t size = begin[k + 1] - begin[k];
-    const bool dense = size <= largest;
-    const double* column = residual.find(k);
-    const bool owns = residual.owns(k);
-    const double share = owns ? 1.0 : residual.share[k];
-    // The marginal's spread at each position, its sum, and from it how many positions are looked at.
-    const auto spread = [&](std::size_t p) {
-      double m = share * column[p];
-      if (owns)
-        for (const Index on : objective.oracle().gold_outputs(static_cast<Index>(p)))
-          if (on == k) m += 1.0;
-      const double h = m * (1.0 - m);
-      return h > kNegligible ? h : 0.0;
-    };
-    double total = 0.0;
-    for (std::size_t p = 0; p < x.positions(); ++p) total += spread(p);
-    const double samples = std::max(kSamples * static_cast<double>(dense ? size : 0), kFewestSamples);
-    const double certain = std::min(total / samples, 0.25);  // spread from which on a position is taken surely
-    std::size_t step = 1;
-    while (2 * step <= 4 && 2 * step * 2 <= x.blocks() && total / 0.25 >= 2.0 * static_cast<double>(step) * samples)
-      step *= 2;
-    std::vector<double> h(x.block_positions());
-    std::vector<std::uint32_t> count(x.block_positions());
-    std::vector<std::uint64_t> start(x.block_positions() + 1);
-    struct Entry {
-      std::uint32_t slot;
-      double value;
-    };
-    std::vector<Entry> entries;
-    for (std::size_t b = 0; b < x.blocks(); b += step) {
-      const std::size_t first = b * x.block_positions();
-      const std::size_t positions = std::min<std::size_t>(x.block_positions(), x.positions() - first);
-      for (std::size_t p = 0; p < positions; ++p) {
-        h[p] = spread(first + p);
-        if (h[p] < certain) h[p] = sampling_number(first + p) * certain < h[p] ? certain : 0.0;
-        h[p] *= static_cast<double>(step);
-      }
-      std::fill(count.begin(), count.end(), 0u);
-      for (std::size_t i = 0; i < size; ++i) {
-        const auto block = x.column_block(static_cast<Index>(index[order[begin[k] + i]] / outputs), b);
-        double sum = 0.0;
-        for (std::size_t e = 0; e < block.size; ++e) {
-          const double value = block.value == nullptr ? 1.0 : block.value[e];
-          sum += value * value * h[block.offset[e]];
-          if (h[block.offset[e]] > 0.0) ++count[block.offset[e]];
-        }
-        diagonal_[order[begin[k] + i]] += sum;
-      }
-      if (!dense) continue;
-      start[0] = 0;
-      for (std::size_t p = 0; p < positions; ++p) start[p + 1] = start[p] + count[p];
-      entries.resize(start[positions]);
-      std::fill(count.begin(), count.end(), 0u);
-      for (std::size_t i = 0; i < size; ++i) {
-        const auto block = x.column_block(static_cast<Index>(index[order[begin[k] + i]] / outputs), b);
-        for (std::size_t e = 0; e < block.size; ++e) {
-          const std::uint16_t p = block.offset[e];
-          if (h[p] > 0.0)
-            entries[start[p] + count[p]++] = {static_cast<std::uint32_t>(i),
-                                              block.value == nullptr ? 1.0 : block.value[e]};
-        }
-      }
-      for (std::size_t p = 0; p < positions; ++p)
-        for (std::uint64_t a = start[p]; a < start[p + 1]; ++a) {
-          const double scaled = h[p] * entries[a].value;
-          double* row = values_.data() + place_[order[begin[k] + entries[a].slot]].column;
-          for (std::uint64_t c = start[p]; c <= a; ++c) row[entries[c].slot] += scaled * entries[c].value;
-        }
-    }
-    if (!dense) return;
-    for (std::size_t i = 0; i < size; ++i) {
-      double* row = values_.data() + place_[order[begin[k] + i]].column;
-      for (std::size_t c = 0; c < i; ++c)
-        values_[place_[order[begin[k] + c]].column + i] = row[c];
-    }
+    if (size == 0) continue;
+    for (std::size_t i = 0; i < size; ++i)
+      place_[order[begin[k] + i]] = {products + i, static_cast<std::uint32_t>(blocks_.size()), 0.0};
+    blocks_.push_back({.first = products, .size = size});
+    output_of.push_back(k);
+    products += padded(size);
+  }
+  for (std::size_t i = unary; i < n; ++i) place_[i] = {products++, kNoBlock, 0.0};
+  product_.assign(products, 0.0);
+
+  objective.parallel().for_each(blocks_.size(), [&](std::size_t b) {
+    const Index k = output_of[b];
+    std::vector<Index> features(blocks_[b].size);
+    for (std::size_t i = 0; i < features.size(); ++i)
+      features[i] = static_cast<Index>(index[order[begin[k] + i]] / outputs);
+    fill(objective, residual, k, features, blocks_[b]);
+    const Spread spread(objective, residual, k);
+    std::vector<double> h(objective.x().positions());
+    for (std::size_t p = 0; p < h.size(); ++p) h[p] = spread(p);
+    for (std::size_t i = 0; i < features.size(); ++i)
+      diagonal_[order[begin[k] + i]] =
+          second_derivative(objective.x(), features[i], [&](std::size_t p) { return h[p]; });
   });
 
   const std::vector<double> gold = unary < n ? objective.oracle().gold_extra() : std::vector<double>();
@@ -147,53 +131,123 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
 
   double mean = 0.0;
   for (const double a : diagonal_) mean += a;
-  mean /= static_cast<double>(std::max<std::size_t>(n, 1));
-  const double ridge = ridge_ = kRidge * mean + objective.mu();
+  ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(n, 1)) + objective.mu();
   for (std::size_t i = 0; i < n; ++i) {
-    diagonal_[i] += ridge;
-    if (place_[i].size > 0) values_[place_[i].column + (place_[i].at - place_[i].first)] += ridge;
+    double sampled = 0.0;
+    if (place_[i].block != kNoBlock) {
+      const Block& block = blocks_[place_[i].block];
+      const std::size_t row = place_[i].at - block.first;
+      if (block.begin.empty()) {
+        sampled = block.dense[row * padded(block.size) + row];
+      } else {
+        for (std::size_t e = block.begin[row]; e < block.begin[row + 1]; ++e)
+          if (block.slot[e] == row) sampled = block.value[e];
+      }
+    }
+    diagonal_[i] = std::max(diagonal_[i], sampled) + ridge_;
+    place_[i].excess = diagonal_[i] - sampled;
   }
+}
+
+/// Row i of the block at a time (Gustavson): the positions that feature i is on at, and what else is on there.
+void BlockMetric::fill(const Objective& objective, const Residual& residual, Index output,
+                       std::span<const Index> features, Block& block) const {
+  const DesignMatrix& x = objective.x();
+  const Spread spread(objective, residual, output);
+  const std::size_t n = features.size();
+  struct Entry {
+    std::uint32_t at;  // a slot, or a sampled position
+    double value;
+  };
+
+  double total = 0.0;
+  for (std::size_t p = 0; p < x.positions(); ++p) total += spread(p);
+  const double samples = std::max(kSamples * static_cast<double>(n), kFewestSamples);
+  const double certain = std::min(total / samples, 0.25);  // from which on a position is taken for sure
+  std::vector<std::uint32_t> slot_of(x.features(), static_cast<std::uint32_t>(-1));
+  for (std::size_t i = 0; i < n; ++i) slot_of[features[i]] = static_cast<std::uint32_t>(i);
+
+  std::vector<double> weight;
+  std::vector<std::size_t> row_begin{0};
+  std::vector<Entry> row_entry;
+  std::vector<std::size_t> column_begin(n + 1, 0);
+  for (std::size_t p = 0; p < x.positions(); ++p) {
+    double h = spread(p);
+    if (h < certain) h = sampling_number(p) * certain < h ? certain : 0.0;
+    if (h == 0.0) continue;
+    const auto row = x.row(static_cast<Index>(p));
+    const auto values = x.row_values(static_cast<Index>(p));
+    for (std::size_t e = 0; e < row.size(); ++e) {
+      const std::uint32_t slot = slot_of[row[e]];
+      if (slot == static_cast<std::uint32_t>(-1)) continue;
+      row_entry.push_back({slot, values.empty() ? 1.0 : values[e]});
+      ++column_begin[slot + 1];
+    }
+    if (row_entry.size() == row_begin.back()) continue;
+    row_begin.push_back(row_entry.size());
+    weight.push_back(h);
+  }
+  for (std::size_t i = 0; i < n; ++i) column_begin[i + 1] += column_begin[i];
+  std::vector<Entry> column_entry(row_entry.size());
+  std::vector<std::size_t> next(column_begin.begin(), column_begin.end() - 1);
+  for (std::size_t r = 0; r < weight.size(); ++r)
+    for (std::size_t e = row_begin[r]; e < row_begin[r + 1]; ++e)
+      column_entry[next[row_entry[e].at]++] = {static_cast<std::uint32_t>(r), weight[r] * row_entry[e].value};
+
+  const std::size_t width = padded(n);
+  AlignedVector<double> sums(width, 0.0);
+  std::vector<std::uint32_t> touched;
+  block.begin.assign(1, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    touched.clear();
+    for (std::size_t c = column_begin[i]; c < column_begin[i + 1]; ++c)
+      for (std::size_t e = row_begin[column_entry[c].at]; e < row_begin[column_entry[c].at + std::size_t{1}];
+           ++e) {
+        double& sum = sums[row_entry[e].at];
+        if (sum == 0.0) touched.push_back(row_entry[e].at);
+        sum += column_entry[c].value * row_entry[e].value;
+      }
+    for (const std::uint32_t slot : touched) {
+      if (sums[slot] == 0.0) continue;  // listed twice after an exact cancellation
+      block.slot.push_back(slot);
+      block.value.push_back(sums[slot]);
+      sums[slot] = 0.0;
+    }
+    block.begin.push_back(block.slot.size());
+  }
+  if (static_cast<double>(block.slot.size()) < kDenseShare * static_cast<double>(n) * static_cast<double>(n))
+    return;
+  block.dense.assign(n * width, 0.0);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t e = block.begin[i]; e < block.begin[i + 1]; ++e)
+      block.dense[i * width + block.slot[e]] = block.value[e];
+  block.begin.clear();
+  block.slot.clear();
+  block.value.clear();
 }
 
 void BlockMetric::take_rows(const Objective& objective, const Residual& residual,
                             std::span<const Coord> index, std::span<const std::uint32_t> from) {
-  const DesignMatrix& x = objective.x();
   std::vector<Place> place(from.size());
-  std::vector<double> diagonal(from.size());
-  std::vector<double> gold;
+  std::vector<double> diagonal(from.size()), gold;
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i] != CompactLbfgs::kNew) {
       place[i] = place_[from[i]];
       diagonal[i] = diagonal_[from[i]];
       continue;
     }
-    place[i] = {product_.size(), 0, 0, 0};
-    product_.push_back(0.0);
-    double sum = 0.0;
     if (index[i] >= objective.unary_weights()) {
       const std::size_t e = index[i] - objective.unary_weights();
       if (gold.empty()) gold = objective.oracle().gold_extra();
-      sum = std::max(residual.extra[e] + gold[e], 0.0);
+      diagonal[i] = std::max(residual.extra[e] + gold[e], 0.0);
     } else {
-      const Index j = static_cast<Index>(index[i] / objective.outputs()),
-                  k = static_cast<Index>(index[i] % objective.outputs());
-      const double* column = residual.find(k);
-      const bool owns = residual.owns(k);
-      const double share = owns ? 1.0 : residual.share[k];
-      for (std::size_t b = 0; b < x.blocks(); ++b) {
-        const auto block = x.column_block(j, b);
-        for (std::size_t e = 0; e < block.size; ++e) {
-          const std::size_t p = b * x.block_positions() + block.offset[e];
-          double m = share * column[p];
-          if (owns)
-            for (const Index on : objective.oracle().gold_outputs(static_cast<Index>(p)))
-              if (on == k) m += 1.0;
-          const double value = block.value == nullptr ? 1.0 : block.value[e];
-          sum += value * value * m * (1.0 - m);
-        }
-      }
+      diagonal[i] =
+          second_derivative(objective.x(), static_cast<Index>(index[i] / objective.outputs()),
+                            Spread(objective, residual, static_cast<Index>(index[i] % objective.outputs())));
     }
-    diagonal[i] = sum + ridge_;
+    diagonal[i] += ridge_;
+    place[i] = {product_.size(), kNoBlock, diagonal[i]};
+    product_.push_back(0.0);
   }
   place_.swap(place);
   diagonal_.swap(diagonal);
@@ -214,15 +268,20 @@ void BlockMetric::start() {
 
 void BlockMetric::add(std::size_t j, double z) {
   const Place& place = place_[j];
-  if (place.size == 0) {
-    product_[place.at] += z * diagonal_[j];
+  product_[place.at] += z * place.excess;
+  if (place.block == kNoBlock) return;
+  const Block& block = blocks_[place.block];
+  const std::size_t row = place.at - block.first;
+  double* out = product_.data() + block.first;
+  if (block.begin.empty()) {
+    const kernels::Pack zz = kernels::splat(z);
+    const std::size_t width = padded(block.size);
+    const double* values = block.dense.data() + row * width;
+    for (std::size_t c = 0; c < width; c += kPad)
+      kernels::store(out + c, kernels::load(out + c) + zz * kernels::load(values + c));
     return;
   }
-  const kernels::Pack zz = kernels::splat(z);
-  double* out = product_.data() + place.first;
-  const double* column = values_.data() + place.column;
-  for (std::size_t c = 0; c < place.size; c += kPad)
-    kernels::store(out + c, kernels::load(out + c) + zz * kernels::load(column + c));
+  for (std::size_t e = block.begin[row]; e < block.begin[row + 1]; ++e) out[block.slot[e]] += z * block.value[e];
 }
 
 void BlockMetric::multiply(std::span<const double> d, std::vector<double>& out) {

@@ -10,6 +10,9 @@
 /// that features go together (pixels and their products, words and their tags), and that is all in here. An
 /// extra weight has its expected count. Works for every oracle: only marginals are needed, and those are the
 /// residual plus the gold structure.
+///
+/// Where there are many positions, off-diagonal entries come from a sample of them, drawn in proportion to
+/// m_pk * (1 - m_pk) by fixed numbers: always the same for the same data. Diagonals are exact.
 
 #include <cstdint>
 #include <span>
@@ -22,18 +25,20 @@ namespace proxbench {
 
 class BlockMetric {
  public:
-  /// At the w that `residual` was inferred at. `index`: the working set, ascending. Blocks of more than
-  /// `largest` coordinates are replaced by their diagonal.
-  void build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
-             std::size_t largest);
-  /// The same matrix for another working set: row i is the old row from[i], or CompactLbfgs::kNew: a
-  /// diagonal one.
+  /// What entries() may be at most for a working set: beyond, blocks cost more than they bring.
+  static constexpr double kMostEntries = 3e7;
+  /// The sum of squared block sizes.
+  static double entries(const Objective& objective, std::span<const Coord> index);
+
+  /// At the w that `residual` was inferred at. `index`: the working set, ascending.
+  void build(const Objective& objective, const Residual& residual, std::span<const Coord> index);
+  /// The same matrix for another working set: row i is the old row from[i], or CompactLbfgs::kNew: one with
+  /// a diagonal entry only.
   void take_rows(const Objective& objective, const Residual& residual, std::span<const Coord> index,
                  std::span<const std::uint32_t> from);
   /// Keeps only the given rows (ascending).
   void keep_rows(std::span<const std::uint32_t> kept);
 
-  std::size_t rows() const { return place_.size(); }
   double diagonal(std::size_t j) const { return diagonal_[j]; }
 
   /// A running product B0 d, from d = 0: start(), then add(j, z) for each d_j += z.
@@ -45,16 +50,30 @@ class BlockMetric {
   void multiply(std::span<const double> d, std::vector<double>& out);
 
  private:
-  struct Place {
-    std::size_t at;      ///< of the coordinate in product_
-    std::size_t column;  ///< of its column in values_
-    std::size_t first;   ///< of its block in product_
-    std::uint32_t size;  ///< of the block, padded; 0: a diagonal one
+  /// Symmetric, either dense rows of padded(size) numbers or sparse ones; without its diagonal's excess.
+  struct Block {
+    std::size_t first = 0;  ///< of its coordinates in product_
+    std::size_t size = 0;
+    AlignedVector<double> dense;
+    std::vector<std::size_t> begin;  ///< of sparse rows; empty: dense
+    std::vector<std::uint32_t> slot;
+    std::vector<double> value;
   };
-  double ridge_ = 0.0;
+  static constexpr std::uint32_t kNoBlock = static_cast<std::uint32_t>(-1);
+  struct Place {
+    std::size_t at;       ///< of the coordinate in product_
+    std::uint32_t block;  ///< kNoBlock: a diagonal entry only
+    double excess;        ///< of the diagonal over the block's
+  };
+
+  void fill(const Objective& objective, const Residual& residual, Index output,
+            std::span<const Index> features, Block& block) const;
+
+  std::vector<Block> blocks_;
   std::vector<Place> place_;
   std::vector<double> diagonal_;
-  AlignedVector<double> values_, product_;
+  AlignedVector<double> product_;
+  double ridge_ = 0.0;
 };
 
 }  // namespace proxbench

@@ -132,7 +132,7 @@ class ProxQn final : public Solver {
         selected_ = true;
         largest = selection_.kkt_max;
         measure = selection_.kkt_l1;
-        if (getenv("PQN_DEBUG")) fprintf(stderr, "restart it %ld F %.10g kkt %.3g l1 %.3g |A| %zu epoch its %ld metric %g blocks %d\n", iteration, value, selection_.kkt_max, selection_.kkt_l1, index_.size(), epoch_iterations, metric_entries(objective), (int)blocks_);
+        if (getenv("PQN_DEBUG")) fprintf(stderr, "restart it %ld F %.10g kkt %.3g l1 %.3g |A| %zu epoch its %ld metric %g blocks %d\n", iteration, value, selection_.kkt_max, selection_.kkt_l1, index_.size(), epoch_iterations, BlockMetric::entries(objective, index_), (int)blocks_);
         epoch_iterations = 0;
         if (first_measure == 0.0) {
           first_measure = measure;
@@ -148,15 +148,15 @@ class ProxQn final : public Solver {
           } else {
             const bool keep = built_at_ - value <= settings_.keep * value;
             built_at_ = value;
-            metric_.build(objective, residual, index_, static_cast<std::size_t>(settings_.largest_block));
+            metric_.build(objective, residual, index_);
             if (!keep) lbfgs_.reset(index_.size(), damping_);
             else lbfgs_.rebase([&](std::span<const double> s, std::vector<double>& b) { metric_.multiply(s, b); });
           }
-        } else if (settings_.blocks && iteration >= retry_at_ && metric_entries(objective) <= settings_.entries) {
+        } else if (settings_.blocks && iteration >= retry_at_ && BlockMetric::entries(objective, index_) <= settings_.entries) {
           if (!blocks_) lbfgs_ = CompactLbfgs(settings_.memory, Scaling::kNone);
           blocks_ = true;
           built_at_ = value;
-          metric_.build(objective, residual, index_, static_cast<std::size_t>(settings_.largest_block));
+          metric_.build(objective, residual, index_);
           lbfgs_.reset(index_.size(), damping_);
         } else {
           lbfgs_.reset(index_.size(),
@@ -168,7 +168,7 @@ class ProxQn final : public Solver {
       if (blocks_ && built_at_ - value > settings_.stale * value) {
         const bool keep = built_at_ - value <= settings_.keep * value;
         built_at_ = value;
-        metric_.build(objective, residual, index_, static_cast<std::size_t>(settings_.largest_block));
+        metric_.build(objective, residual, index_);
         if (keep) lbfgs_.rebase([&](std::span<const double> s, std::vector<double>& b) { metric_.multiply(s, b); });
         if (!keep || lbfgs_.pairs() == 0) lbfgs_.reset(index_.size(), damping_);
       }
@@ -397,15 +397,6 @@ class ProxQn final : public Solver {
     selection_.gradient.resize(kept);
   }
 
-  double metric_entries(const Objective& objective) const {
-    std::vector<double> size(objective.outputs(), 0.0);
-    for (const Coord c : index_)
-      if (c < objective.unary_weights()) size[c % objective.outputs()] += 1.0;
-    double sum = 0.0;
-    for (const double n : size) sum += n * n;
-    return sum;
-  }
-
   /// descend() with B_0 from the metric.
   double descend_blocks(const Objective& objective) {
     const std::size_t n = index_.size();
@@ -420,9 +411,20 @@ class ProxQn final : public Solver {
     const std::size_t width = lbfgs_.width();
     d_hat_.assign(width, 0.0);
     metric_.start();
-    double first = 0.0;
-    for (std::int64_t pass = 0; pass < settings_.max_inner; ++pass) {
+    // Passes over all coordinates alternate with passes over those that are not zero or have just moved.
+    double first = 0.0, visits = 0.0;
+    const double most = static_cast<double>(settings_.max_inner) * static_cast<double>(n);
+    bool whole = true;
+    std::vector<std::uint32_t> active;
+    while (true) {
+      if (whole) {
+        order_.resize(n);
+        std::iota(order_.begin(), order_.end(), 0u);
+      } else {
+        order_ = active;
+      }
       random_.shuffle(std::span(order_));
+      active.clear();
       double moved = 0.0;
       for (const std::uint32_t j : order_) {
         const double a = diagonal_[j];
@@ -430,6 +432,7 @@ class ProxQn final : public Solver {
         const double b = g_[j] + gamma * metric_.product(j) - dot(lbfgs_.q(j), width);
         const double c = w_[j] + d_[j];
         const double next = soft_threshold(c - b / a, lambda_ / a);
+        if (next != 0.0 || c != 0.0) active.push_back(j);
         if (next == c) continue;
         const double z = next - c;
         d_[j] = next == 0.0 ? -w_[j] : d_[j] + z;
@@ -438,8 +441,11 @@ class ProxQn final : public Solver {
         moved = std::max(moved, std::abs(z * a));
       }
       inner_passes_ += 1;
-      if (pass == 0) first = moved;
-      if (moved <= settings_.inner_tol * first) break;
+      visits += static_cast<double>(order_.size());
+      if (first == 0.0) first = moved;
+      const bool settled = moved <= settings_.inner_tol * first;
+      if (visits >= most || (settled && whole)) break;
+      whole = settled;
     }
     double slope = 0.0, l1 = 0.0;
     for (std::size_t j = 0; j < n; ++j) {
