@@ -84,8 +84,7 @@ void CompactLbfgs::rebase(
   if (!ages_.empty()) build_middle();
 }
 
-bool CompactLbfgs::add_pair(std::span<const double> s, std::span<const double> y,
-                            std::span<const double> b) {
+bool CompactLbfgs::add_pair(std::span<const double> s, std::span<const double> y, std::span<const double> b) {
   double ss = 0.0, sy = 0.0, yy = 0.0, sb = 0.0;
   for (std::size_t j = 0; j < rows_; ++j) {
     ss += s[j] * s[j];

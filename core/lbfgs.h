@@ -80,7 +80,7 @@ class CompactLbfgs {
   std::vector<std::size_t>
       ages_;  ///< slots in use, oldest first; slot i holds s in column 2i and y in 2i + 1
   AlignedVector<double> q_, q_hat_;
-  std::vector<double> s_;  ///< rows of memory doubles: s, where b differs from it; else empty
+  std::vector<double> s_;          ///< rows of memory doubles: s, where b differs from it; else empty
   std::vector<double> sts_, sty_;  ///< S^T S and S^T Y by slot, memory x memory, row-major
   AlignedVector<double> middle_;   ///< M (symmetric), width() x width(); zero where unused
 };

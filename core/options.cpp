@@ -103,9 +103,7 @@ std::string OptionSpec::constraint() const {
   return automatic ? out + ", or auto" : out;
 }
 
-Options::Options(const OptionTable& table) : table_(table) {
-  for (const OptionSpec& row : table_) text_[row.name] = row.default_value;
-}
+Options::Options(const OptionTable& table) : table_(table) {}
 
 void Options::set(std::string_view name, std::string_view text) {
   const OptionSpec& row = spec(name);
@@ -137,12 +135,16 @@ bool Options::boolean(std::string_view name) const {
 }
 
 const std::string& Options::string(std::string_view name) const {
-  return text_.find(spec(name).name)->second;
+  const OptionSpec& row = spec(name);
+  if (const auto set = text_.find(row.name); set != text_.end()) return set->second;
+  if (row.preset_values.empty()) return row.default_value;
+  const auto preset = row.preset_values.find(string("preset"));
+  return preset != row.preset_values.end() ? preset->second : row.default_value;
 }
 
 std::vector<std::pair<std::string, std::string>> Options::items() const {
   std::vector<std::pair<std::string, std::string>> out;
-  for (const OptionSpec& row : table_) out.emplace_back(row.name, text_.find(row.name)->second);
+  for (const OptionSpec& row : table_) out.emplace_back(row.name, string(row.name));
   return out;
 }
 

@@ -27,6 +27,8 @@ struct OptionSpec {
   bool max_open = false;  ///< the upper bound itself is excluded
   std::vector<std::string> choices = {};
   bool automatic = false;  ///< kReal: "auto" may stand for the number; real() is NaN then
+  /// Defaults in place of default_value, by the value of the table's option "preset".
+  std::map<std::string, std::string> preset_values = {};
 
   /// "integer", "real", "bool" or "string".
   std::string type_name() const;
@@ -36,7 +38,8 @@ struct OptionSpec {
 
 using OptionTable = std::vector<OptionSpec>;
 
-/// Values of one table's options: defaults, overridden by set().
+/// Values of one table's options: defaults, or those of the preset where the table has an option of that
+/// name, overridden by set().
 class Options {
  public:
   Options() = default;
@@ -59,7 +62,7 @@ class Options {
  private:
   const OptionSpec& spec(std::string_view name) const;
   OptionTable table_;
-  std::map<std::string, std::string, std::less<>> text_;
+  std::map<std::string, std::string, std::less<>> text_;  ///< what was set
 };
 
 /// Parses the whole text as a finite double / a 64-bit integer; false when it is not one.

@@ -24,6 +24,8 @@ nlohmann::ordered_json options_table_json(const OptionTable& table) {
                    {"default", spec.default_value},
                    {"constraint", spec.constraint()},
                    {"help", spec.help}});
+  for (std::size_t i = 0; i < table.size(); ++i)
+    if (!table[i].preset_values.empty()) out[i]["presets"] = table[i].preset_values;
   return out;
 }
 
@@ -79,7 +81,10 @@ void print_options(const OptionTable& table, const std::vector<std::string>& req
     const std::string standard = needed                       ? "; required"
                                  : spec.default_value.empty() ? ""
                                                               : "; default: " + spec.default_value;
-    fmt::print("      {:<20} {}{}; {}\n", spec.name, spec.help, standard, values);
+    std::string presets;
+    for (const auto& [preset, value] : spec.preset_values)
+      presets += fmt::format(" ({} with preset = {})", value, preset);
+    fmt::print("      {:<20} {}{}{}; {}\n", spec.name, spec.help, standard, presets, values);
   }
 }
 

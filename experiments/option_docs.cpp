@@ -31,6 +31,13 @@ std::string code(const std::string& text) {
   return text.empty() ? "" : fmt::format("`{}`", text);
 }
 
+/// `40`, or `40`; `10` where preset = `paper`.
+std::string default_cell(const OptionSpec& spec) {
+  std::string cell = code(spec.default_value);
+  for (const auto& [preset, value] : spec.preset_values) cell += "; " + preset + ": " + code(value);
+  return cell;
+}
+
 /// The type, and the values where they are bounded.
 std::string values_cell(const OptionSpec& spec, bool list) {
   std::string out = list ? "list of " + spec.type_name() : spec.type_name();
@@ -53,8 +60,8 @@ std::string options_grid(const OptionTable& table, const ConfigSectionInfo* sect
   for (const OptionSpec& spec : table) {
     const bool required = section && contains(section->required, spec.name);
     const bool list = section && contains(section->lists, spec.name);
-    grid.rows.push_back({code(spec.name), required ? "required" : code(spec.default_value),
-                         values_cell(spec, list), literal(spec.help)});
+    grid.rows.push_back({code(spec.name), required ? "required" : default_cell(spec), values_cell(spec, list),
+                         literal(spec.help)});
   }
   return fmt::format("\n{}", markdown_grid(grid));
 }

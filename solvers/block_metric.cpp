@@ -149,7 +149,8 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
   }
 }
 
-/// Row i of the block at a time (Gustavson): the positions that feature i is on at, and what else is on there.
+/// Row i of the block at a time (Gustavson): the positions that feature i is on at, and what else is on
+/// there.
 void BlockMetric::fill(const Objective& objective, const Residual& residual, Index output,
                        std::span<const Index> features, Block& block) const {
   const DesignMatrix& x = objective.x();
@@ -281,7 +282,8 @@ void BlockMetric::add(std::size_t j, double z) {
       kernels::store(out + c, kernels::load(out + c) + zz * kernels::load(values + c));
     return;
   }
-  for (std::size_t e = block.begin[row]; e < block.begin[row + 1]; ++e) out[block.slot[e]] += z * block.value[e];
+  for (std::size_t e = block.begin[row]; e < block.begin[row + 1]; ++e)
+    out[block.slot[e]] += z * block.value[e];
 }
 
 void BlockMetric::multiply(std::span<const double> d, std::vector<double>& out) {

@@ -4,16 +4,26 @@
 ///     g^T d + 1/2 d^T B d + lambda*||w + d||_1
 /// over a working set A by randomised coordinate descent (section 2.2), B the compact L-BFGS matrix of the
 /// smooth part (section 2.1), then backtracks on w + alpha*d until Armijo's rule holds. Within an epoch A
-/// only shrinks (section 2.3); at its end all coordinates come back, the memory is cleared and the epoch's
-/// tolerance falls. Scores are linear in w: the line search maps d once, and each trial costs one inference.
+/// only shrinks (section 2.3); at its end all coordinates come back and the epoch's tolerance falls. Scores
+/// are linear in w: the line search maps d once, and each trial costs one inference.
 ///
-/// Defaults differ from the paper's where that was measured to pay. `memory = 10, max_inner = 10, epoch_tol =
-/// 1e-4, gamma0 = 1, scaling = short` are the choices of the paper and its authors' program.
+/// Preset `paper`: every choice is the paper's, or that of its authors' program where the paper says none.
+/// Preset `fast` differs in what was measured to pay (table in experiments/README.md):
+/// - B starts from the Hessian's blocks by output (BlockMetric) and not from gamma*I. Blocks are made anew
+/// once
+///   F has fallen by kStale, and the L-BFGS pairs survive what changes F by less than kKept. Where the blocks
+///   would hold too many numbers, or a step on them was far too long, gamma*I takes their place for a while.
+/// - An epoch ends when its own measure has fallen by epoch_factor, and where a full gradient costs much more
+///   than an inference, only the worst violators enter at its start (working_set = growing).
+/// - The inner problem is solved to inner_tol, mostly on the coordinates that are not zero.
+/// - screening: coordinates that the duality gap proves zero never come back (core/dual.h).
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
+#include "core/dual.h"
 #include "core/kernels.h"
 #include "core/lbfgs.h"
 #include "core/line_search.h"
@@ -26,23 +36,44 @@ namespace proxbench {
 
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Relative decrease of F since the blocks were made: up to the first they also serve the next working set;
+/// above the second they are made anew at once; up to the third the pairs are kept then.
+constexpr double kFresh = 1e-3, kStale = 0.2, kKept = 0.03;
+/// The blocks' factor at the start: Newton steps from w = 0 are too long by about this. It grows by
+/// alpha^-1/2 with a step that had to be cut, and halves with one that had not.
+constexpr double kFirstDamping = 8.0, kLargestDamping = 1e3;
+/// A step cut by more than this says that the blocks do not hold here: gamma*I serves for kFirstRest
+/// iterations, twice as many the next time.
+constexpr double kFarTooLong = 0.06;
+constexpr std::int64_t kFirstRest = 10;
+/// Predicted decrease, relative to F, below which the length of steps says nothing: rounding decides it.
+constexpr double kWithinRounding = 1e-9;
+/// Line searches of the preset fast allow for this much rounding (core/line_search.h): a good step is not cut
+/// for the last digits of F, and kkt tells whether it was good.
+constexpr double kRoundingAllowance = 64.0;
+/// Growing working sets: violators that enter at least, and their entries of X relative to N*K, about what an
+/// inference costs. Where X has fewer than kCheapGradient*N*K entries, all violators enter.
+constexpr std::size_t kFewestEntering = 1000;
+constexpr double kEnteringEntries = 4.0, kCheapGradient = 3.0;
+/// Screening is tried where it could prove all |g_j| below this share of lambda.
+constexpr double kWorthScreening = 0.5;
+
 struct Settings {
   std::size_t memory;
   std::int64_t max_inner;
+  double inner_tol;
+  bool inner_cap;  ///< at most d/|A| passes
   EpochSettings epochs;
+  bool relative_epochs;  ///< an epoch's tolerance is relative to its own start
+  bool growing;
+  bool blocks;
+  bool screening;
   double gamma0;  ///< NaN: auto
   Scaling scaling;
   std::int64_t max_stagnant;
   ArmijoOptions line_search;
-  bool blocks;           ///< B_0 by BlockMetric
-  bool growing;          ///< few violators at a time
-  double growth;         ///< violators let in at a restart, relative to the support
-  std::int64_t least;    ///< violators let in at least
-  double progress;       ///< growing: share of a restart's subgradient that ends its epoch
-  std::int64_t largest_block;
-  double inner_tol;
-  std::int64_t least_its;
-  double damping, damp_power, damp_down, rebuild, stale, keep, share, haywire, dear, entries;
 };
 
 class ProxQn final : public Solver {
@@ -52,22 +83,17 @@ class ProxQn final : public Solver {
 
   SolveResult solve(const SolveProblem& problem) override {
     Objective& objective = problem.objective;
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     lambda_ = objective.lambda();
-    damping_ = settings_.damping;
-    built_at_ = kInfinity;
     random_ = Random(problem.seed);
     Scores scores = objective.make_scores(), direction_scores = objective.make_scores();
     Residual residual = objective.make_residual();
     SolveResult result;
     result.w = problem.start;
-    selected_ = false;
 
     problem.monitor.start(problem.start);
     objective.scores(problem.start, scores);
     double loss = objective.infer({scores}, &residual);
     double value = loss + objective.l1(problem.start.value) + objective.l2(problem.start.value);
-    result.w = problem.start;
     // w's nonzeros are gathered where a sample wants them, off the clock.
     const auto ends = [&](std::int64_t iteration) {
       result.iterations = iteration;
@@ -78,7 +104,7 @@ class ProxQn final : public Solver {
     double epoch_target = 0.0, first_measure = 0.0, largest = 0.0;
     double lowest = value, lowest_at_restart = kInfinity, lowest_kkt = kInfinity,
            lowest_kkt_at_restart = kInfinity;
-    std::int64_t stagnant = 0, epoch_iterations = 0;
+    std::int64_t stagnant = 0;
     bool epoch_starts = true, progressed = true;
     for (std::int64_t iteration = 1;; ++iteration) {
       if (!std::isfinite(value)) return finish(result, Status::kDiverged);
@@ -92,15 +118,12 @@ class ProxQn final : public Solver {
           lowest_kkt = largest;
           stagnant = 0;
         }
-        ++epoch_iterations;
-        epoch_starts = (settings_.epochs.shrinking && measure <= epoch_target && epoch_iterations >= settings_.least_its) ||
+        epoch_starts = (settings_.epochs.shrinking && measure <= epoch_target) ||
                        largest <= problem.kkt_target() || !progressed;
       }
       if (epoch_starts) {
         collect(result.w);
-        objective.select_gradient(residual, result.w,
-                                  settings_.epochs.shrinking ? settings_.epochs.margin * lambda_ : -1.0,
-                                  selection_);
+        select(objective, scores, residual, result.w, value);
         if (!std::isfinite(selection_.kkt_max)) return finish(result, Status::kDiverged);
         if (selection_.kkt_max <= problem.kkt_target()) return finish(result, Status::kConverged);
         if (!progressed) {
@@ -112,67 +135,23 @@ class ProxQn final : public Solver {
           lowest_kkt_at_restart = lowest_kkt;
         }
         result.notes["epochs"] += 1;
-        const bool growing = settings_.growing && static_cast<double>(objective.x().nonzeros()) > settings_.dear * static_cast<double>(objective.x().positions()) * objective.outputs();
-        if (growing) thin_out(objective);
-        if (blocks_ && lbfgs_.pairs() > 0) {
-          from_.resize(selection_.index.size());
-          std::size_t old = 0;
-          for (std::size_t i = 0; i < from_.size(); ++i) {
-            while (old < index_.size() && index_[old] < selection_.index[i]) ++old;
-            from_[i] = old < index_.size() && index_[old] == selection_.index[i]
-                           ? static_cast<std::uint32_t>(old)
-                           : CompactLbfgs::kNew;
-          }
-        } else {
-          from_.clear();
-        }
-        index_.swap(selection_.index);
-        w_.swap(selection_.weight);
-        g_.swap(selection_.gradient);
-        selected_ = true;
         largest = selection_.kkt_max;
         measure = selection_.kkt_l1;
-        if (getenv("PQN_DEBUG")) fprintf(stderr, "restart it %ld F %.10g kkt %.3g l1 %.3g |A| %zu epoch its %ld metric %g blocks %d\n", iteration, value, selection_.kkt_max, selection_.kkt_l1, index_.size(), epoch_iterations, BlockMetric::entries(objective, index_), (int)blocks_);
-        epoch_iterations = 0;
         if (first_measure == 0.0) {
           first_measure = measure;
           epoch_target = settings_.epochs.tol * first_measure;
         } else {
           epoch_target *= settings_.epochs.factor;
         }
-        if (settings_.growing || growing) epoch_target = settings_.progress * measure;
-        if (blocks_ && !from_.empty()) {
-          lbfgs_.take_rows(from_);
-          if (built_at_ - value <= settings_.rebuild * value) {
-            metric_.take_rows(objective, residual, index_, from_);
-          } else {
-            const bool keep = built_at_ - value <= settings_.keep * value;
-            built_at_ = value;
-            metric_.build(objective, residual, index_);
-            if (!keep) lbfgs_.reset(index_.size(), damping_);
-            else lbfgs_.rebase([&](std::span<const double> s, std::vector<double>& b) { metric_.multiply(s, b); });
-          }
-        } else if (settings_.blocks && iteration >= retry_at_ && BlockMetric::entries(objective, index_) <= settings_.entries) {
-          if (!blocks_) lbfgs_ = CompactLbfgs(settings_.memory, Scaling::kNone);
-          blocks_ = true;
-          built_at_ = value;
-          metric_.build(objective, residual, index_);
-          lbfgs_.reset(index_.size(), damping_);
-        } else {
-          lbfgs_.reset(index_.size(),
-                       iteration == 1 ? first_gamma(objective, scores, direction_scores) : lbfgs_.gamma());
-        }
+        if (settings_.relative_epochs) epoch_target = settings_.epochs.factor * measure;
+        take_working_set();
+        start_model(objective, residual, scores, direction_scores, value, iteration, progressed);
         epoch_starts = false;
+      } else if (blocks_ && built_at_ - value > kStale * value) {
+        build_blocks(objective, residual, value);
       }
 
-      if (blocks_ && built_at_ - value > settings_.stale * value) {
-        const bool keep = built_at_ - value <= settings_.keep * value;
-        built_at_ = value;
-        metric_.build(objective, residual, index_);
-        if (keep) lbfgs_.rebase([&](std::span<const double> s, std::vector<double>& b) { metric_.multiply(s, b); });
-        if (!keep || lbfgs_.pairs() == 0) lbfgs_.reset(index_.size(), damping_);
-      }
-      const double slope = blocks_ ? descend_blocks(objective) : descend(objective);
+      const double slope = descend(objective);
       objective.scores(index_, d_, direction_scores);
       // With curvature known the first trial is mostly taken, so its residual comes with it. Without, gamma
       // is a guess that may be off by many halvings: then forward messages alone.
@@ -195,7 +174,6 @@ class ProxQn final : public Solver {
         ++stagnant;
       }
       progressed = step.accepted && stagnant <= settings_.max_stagnant;
-      if (getenv("PQN_DEBUG")) fprintf(stderr, "  it %ld F %.8g alpha %g damp %g |A| %zu inner %ld passes %g slope %.3g gain %.3g\n", iteration, step.value, step.alpha, damping_, index_.size(), inner_passes_, objective.passes(), slope, value - step.value);
       if (!progressed) {
         stagnant = 0;
         // The residual must be that of w: the trials may have left another one behind.
@@ -203,20 +181,7 @@ class ProxQn final : public Solver {
         if (ends(iteration)) return finish(result, problem.monitor.stop_status());
         continue;
       }
-      if (blocks_ && step.alpha < settings_.haywire && -slope > 1e-9 * value) {
-        // far too long a step: the metric does not hold here
-        blocks_ = false;
-        retry_at_ = iteration + wait_;
-        wait_ *= 2;
-        lbfgs_ = CompactLbfgs(settings_.memory, settings_.scaling);
-        lbfgs_.reset(index_.size(), 1.0);
-      }
-      if (blocks_) {
-        if (step.alpha < 1.0 && -slope > 1e-9 * value)
-          damping_ = std::min(damping_ * std::pow(step.alpha, -settings_.damp_power), 1e3);
-        else
-          damping_ = std::max(damping_ * settings_.damp_down, 1.0);
-      }
+      if (blocks_ && -slope > kWithinRounding * value) adapt_damping(step.alpha, iteration);
       value = step.value;
       loss = trial_loss;
       objective.advance(scores, step.alpha, direction_scores);
@@ -248,9 +213,159 @@ class ProxQn final : public Solver {
   SolveResult finish(SolveResult& result, Status status) {
     collect(result.w);
     result.status = status;
-    result.notes["inner_passes"] = static_cast<double>(inner_passes_);
     result.working_set = index_.size();
+    result.notes["inner_passes"] = inner_passes_;
+    if (settings_.screening) result.notes["screened"] = screened_;
     return std::move(result);
+  }
+
+  /// A full gradient at w into selection_, cut down to the coordinates of the next working set. kkt_max and
+  /// kkt_l1 are over all coordinates (that are candidates).
+  void select(Objective& objective, const Scores& scores, const Residual& residual, const SparseVector& w,
+              double value) {
+    const double margin = settings_.growing ? 1.0 : settings_.epochs.margin;
+    objective.select_gradient(residual, w, settings_.epochs.shrinking ? margin * lambda_ : -1.0, selection_);
+    if (settings_.screening && std::isfinite(selection_.kkt_max))
+      screen(objective, scores, residual, w, value);
+    const double cells =
+        static_cast<double>(objective.x().positions()) * static_cast<double>(objective.outputs());
+    if (settings_.growing && static_cast<double>(objective.x().nonzeros()) > kCheapGradient * cells)
+      keep_worst_violators(objective, kEnteringEntries * cells);
+  }
+
+  /// Leaves in selection_ the support and the violators with the largest gradients.
+  void keep_worst_violators(const Objective& objective, double most_entries) {
+    struct Violator {
+      double gradient;
+      std::size_t at;
+    };
+    std::vector<Violator> violators;
+    for (std::size_t i = 0; i < selection_.index.size(); ++i)
+      if (selection_.weight[i] == 0.0) violators.push_back({std::abs(selection_.gradient[i]), i});
+    const std::size_t support = selection_.index.size() - violators.size();
+    const std::size_t least = std::max(kFewestEntering, support);
+    if (violators.size() <= least) return;
+    std::sort(violators.begin(), violators.end(), [](const Violator& a, const Violator& b) {
+      return a.gradient > b.gradient || (a.gradient == b.gradient && a.at < b.at);
+    });
+    std::vector<bool> enters(selection_.index.size(), false);
+    double entries = 0.0;
+    for (std::size_t v = 0; v < violators.size(); ++v) {
+      const Coord c = selection_.index[violators[v].at];
+      if (c < objective.unary_weights())
+        entries +=
+            static_cast<double>(objective.x().column_size(static_cast<Index>(c / objective.outputs())));
+      if (v >= least && entries > most_entries) break;
+      enters[violators[v].at] = true;
+    }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < selection_.index.size(); ++i) {
+      if (selection_.weight[i] == 0.0 && !enters[i]) continue;
+      selection_.index[kept] = selection_.index[i];
+      selection_.weight[kept] = selection_.weight[i];
+      selection_.gradient[kept++] = selection_.gradient[i];
+    }
+    selection_.index.resize(kept);
+    selection_.weight.resize(kept);
+    selection_.gradient.resize(kept);
+  }
+
+  /// Restricts the objective to what the duality gap at w does not prove to be zero, and to w's support.
+  void screen(Objective& objective, const Scores& scores, const Residual& residual, const SparseVector& w,
+              double value) {
+    // To first order the gap is at least sum_j |w_j|*lambda + w_j*g_j: most of the time that says already
+    // that it is too large.
+    double least_gap = 0.0;
+    for (std::size_t i = 0; i < selection_.index.size(); ++i)
+      least_gap += lambda_ * std::abs(selection_.weight[i]) + selection_.weight[i] * selection_.gradient[i];
+    if (!screen_) screen_.emplace(objective);
+    if (screen_->threshold({.value = value}, least_gap) < kWorthScreening * lambda_) return;
+    const DualBound bound = dual_bound(objective, scores, selection_);
+    const double threshold = screen_->threshold(bound, value - bound.value);
+    if (threshold < kWorthScreening * lambda_) return;
+    Objective::Selection wide;
+    objective.select_gradient(residual, w, threshold, wide);
+    const std::vector<Coord> survivors = screen_->survivors(wide, bound, value - bound.value);
+    std::vector<Coord> candidates;
+    std::set_union(survivors.begin(), survivors.end(), w.index.begin(), w.index.end(),
+                   std::back_inserter(candidates));
+    if (objective.candidates() != nullptr) {
+      std::vector<Coord> both;
+      std::set_intersection(candidates.begin(), candidates.end(), objective.candidates()->begin(),
+                            objective.candidates()->end(), std::back_inserter(both));
+      candidates.swap(both);
+    }
+    screened_ = static_cast<double>(objective.dimension() - candidates.size());
+    objective.restrict_to(std::move(candidates));
+    const double margin = settings_.growing ? 1.0 : settings_.epochs.margin;
+    objective.select_gradient(residual, w, settings_.epochs.shrinking ? margin * lambda_ : -1.0, selection_);
+  }
+
+  /// index_, w_ and g_ from selection_; from_ says which row each coordinate had before.
+  void take_working_set() {
+    from_.resize(selection_.index.size());
+    std::size_t old = 0;
+    for (std::size_t i = 0; i < from_.size(); ++i) {
+      while (old < index_.size() && index_[old] < selection_.index[i]) ++old;
+      from_[i] = old < index_.size() && index_[old] == selection_.index[i] ? static_cast<std::uint32_t>(old)
+                                                                           : CompactLbfgs::kNew;
+    }
+    index_.swap(selection_.index);
+    w_.swap(selection_.weight);
+    g_.swap(selection_.gradient);
+    selected_ = true;
+  }
+
+  /// B for the new working set.
+  void start_model(Objective& objective, const Residual& residual, const Scores& scores,
+                   Scores& direction_scores, double value, std::int64_t iteration, bool progressed) {
+    if (blocks_ && lbfgs_.pairs() > 0 && progressed) {
+      lbfgs_.take_rows(from_);
+      if (built_at_ - value <= kFresh * value)
+        metric_.take_rows(objective, residual, index_, from_);
+      else
+        build_blocks(objective, residual, value);
+      return;
+    }
+    if (settings_.blocks && iteration >= retry_at_ &&
+        BlockMetric::entries(objective, index_) <= BlockMetric::kMostEntries) {
+      if (!blocks_) lbfgs_ = CompactLbfgs(settings_.memory, Scaling::kNone);
+      blocks_ = true;
+      built_at_ = kInfinity;
+      build_blocks(objective, residual, value);
+      return;
+    }
+    if (blocks_) use_identity();
+    lbfgs_.reset(index_.size(),
+                 iteration == 1 ? first_gamma(objective, scores, direction_scores) : lbfgs_.gamma());
+  }
+
+  void build_blocks(const Objective& objective, const Residual& residual, double value) {
+    const bool keep = built_at_ - value <= kKept * value;
+    built_at_ = value;
+    metric_.build(objective, residual, index_);
+    if (keep)
+      lbfgs_.rebase([&](std::span<const double> s, std::vector<double>& b) { metric_.multiply(s, b); });
+    if (!keep || lbfgs_.pairs() == 0) lbfgs_.reset(index_.size(), damping_);
+  }
+
+  void use_identity() {
+    blocks_ = false;
+    const double gamma = first_gamma_;
+    lbfgs_ = CompactLbfgs(settings_.memory, settings_.scaling);
+    lbfgs_.reset(index_.size(), gamma);
+  }
+
+  void adapt_damping(double alpha, std::int64_t iteration) {
+    if (alpha < kFarTooLong) {
+      retry_at_ = iteration + rest_;
+      rest_ *= 2;
+      use_identity();
+    } else if (alpha < 1.0) {
+      damping_ = std::min(damping_ / std::sqrt(alpha), kLargestDamping);
+    } else {
+      damping_ = std::max(0.5 * damping_, 1.0);
+    }
   }
 
   /// gamma before the first pair is known: the option, or the curvature of the smooth part along the
@@ -258,7 +373,7 @@ class ProxQn final : public Solver {
   /// for a wrong guess with many inferences, the first of them at huge scores.
   double first_gamma(Objective& objective, const Scores& scores, Scores& direction_scores) {
     if (settings_.gamma0 > 0.0) return settings_.gamma0;
-    lbfgs_.reset(index_.size(), damping_);
+    lbfgs_.reset(index_.size(), 1.0);
     descend(objective);
     objective.scores(index_, d_, direction_scores);
     double slope = 0.0, norm = 0.0;
@@ -274,7 +389,8 @@ class ProxQn final : public Solver {
     for (std::size_t j = 0; j < index_.size(); ++j) trial_[j] = w_[j] + alpha * d_[j];
     const double there = objective.infer({scores, &direction_scores, alpha}, nullptr) + objective.l2(trial_);
     const double curvature = 2.0 * (there - value - alpha * slope) / (alpha * alpha * norm);
-    return curvature > 0.0 && std::isfinite(curvature) ? curvature : 1.0;
+    first_gamma_ = curvature > 0.0 && std::isfinite(curvature) ? curvature : 1.0;
+    return first_gamma_;
   }
 
   /// The nonzeros of w; all of them lie in the working set once there is one.
@@ -319,133 +435,37 @@ class ProxQn final : public Solver {
     const std::size_t n = index_.size();
     lbfgs_.refresh(objective.parallel());
     d_.assign(n, 0.0);
-    diagonal_.resize(n);
-    for (std::size_t j = 0; j < n; ++j) diagonal_[j] = lbfgs_.diagonal(j);
-    order_.resize(n);
-    std::iota(order_.begin(), order_.end(), 0u);
-    const std::size_t width = lbfgs_.width();
-    d_hat_.assign(width, 0.0);
-    const auto passes = std::min<std::uint64_t>(
-        static_cast<std::uint64_t>(settings_.max_inner),
-        std::max<std::uint64_t>(objective.dimension() / std::max<std::size_t>(n, 1), 1));
     const double gamma = lbfgs_.gamma();
-    for (std::uint64_t pass = 0; pass < passes; ++pass) {
-      random_.shuffle(std::span(order_));
-      bool moved = false;
-      for (const std::uint32_t j : order_) {
-        const double a = diagonal_[j];
-        if (!(a > 0.0)) continue;  // rounding made the model flat along this coordinate
-        const double b = g_[j] + gamma * d_[j] - dot(lbfgs_.q(j), width);
-        const double c = w_[j] + d_[j];
-        const double next = soft_threshold(c - b / a, lambda_ / a);
-        if (next == c) continue;
-        const double z = next - c;
-        // Where the coordinate becomes zero, w + d must be zero to the last bit.
-        d_[j] = next == 0.0 ? -w_[j] : d_[j] + z;
-        add(z, lbfgs_.q_hat(j), width);
-        moved = true;
-      }
-      if (!moved) break;
-      if (lbfgs_.pairs() == 0) break;  // B = gamma*I separates: one pass solves it
-    }
-    double slope = 0.0, l1 = 0.0;
-    for (std::size_t j = 0; j < n; ++j) {
-      slope += g_[j] * d_[j];
-      l1 += std::abs(w_[j] + d_[j]) - std::abs(w_[j]);
-    }
-    return slope + lambda_ * l1;
-  }
-
-  /// Keeps the support and the worst of the violators only.
-  void thin_out(const Objective& objective) {
-    struct Violator {
-      double gradient;
-      std::size_t at;
-    };
-    std::vector<Violator> outside;
-    std::size_t support = 0;
-    for (std::size_t i = 0; i < selection_.index.size(); ++i) {
-      if (selection_.weight[i] != 0.0)
-        ++support;
-      else
-        outside.push_back({std::abs(selection_.gradient[i]), i});
-    }
-    std::sort(outside.begin(), outside.end(), [](const Violator& a, const Violator& b) {
-      return a.gradient > b.gradient || (a.gradient == b.gradient && a.at < b.at);
-    });
-    const std::size_t least = std::max(static_cast<std::size_t>(settings_.least),
-                                      static_cast<std::size_t>(settings_.growth * static_cast<double>(support)));
-    const double budget = settings_.share * static_cast<double>(objective.x().positions()) * objective.outputs();
-    double entries = 0.0;
-    std::vector<char> keep(selection_.index.size(), 0);
-    for (std::size_t v = 0; v < outside.size(); ++v) {
-      const Coord c = selection_.index[outside[v].at];
-      if (c < objective.unary_weights())
-        entries += static_cast<double>(objective.x().column_size(static_cast<Index>(c / objective.outputs())));
-      if (v >= least && entries > budget) break;
-      keep[outside[v].at] = 1;
-    }
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < selection_.index.size(); ++i) {
-      if (selection_.weight[i] == 0.0 && keep[i] == 0) continue;
-      selection_.index[kept] = selection_.index[i];
-      selection_.weight[kept] = selection_.weight[i];
-      selection_.gradient[kept++] = selection_.gradient[i];
-    }
-    selection_.index.resize(kept);
-    selection_.weight.resize(kept);
-    selection_.gradient.resize(kept);
-  }
-
-  /// descend() with B_0 from the metric.
-  double descend_blocks(const Objective& objective) {
-    const std::size_t n = index_.size();
-    lbfgs_.refresh(objective.parallel());
-    d_.assign(n, 0.0);
     diagonal_.resize(n);
-    const double gamma = lbfgs_.gamma();
     for (std::size_t j = 0; j < n; ++j)
-      diagonal_[j] = lbfgs_.diagonal(j) + gamma * (metric_.diagonal(j) - 1.0);
-    order_.resize(n);
-    std::iota(order_.begin(), order_.end(), 0u);
-    const std::size_t width = lbfgs_.width();
-    d_hat_.assign(width, 0.0);
-    metric_.start();
-    // Passes over all coordinates alternate with passes over those that are not zero or have just moved.
-    double first = 0.0, visits = 0.0;
-    const double most = static_cast<double>(settings_.max_inner) * static_cast<double>(n);
+      diagonal_[j] = lbfgs_.diagonal(j) + (blocks_ ? gamma * (metric_.diagonal(j) - 1.0) : 0.0);
+    d_hat_.assign(lbfgs_.width(), 0.0);
+    if (blocks_) metric_.start();
+    auto passes = static_cast<std::uint64_t>(settings_.max_inner);
+    if (settings_.inner_cap)
+      passes = std::min<std::uint64_t>(
+          passes, std::max<std::uint64_t>(objective.dimension() / std::max<std::size_t>(n, 1), 1));
+
+    // With a tolerance, passes over all coordinates alternate with passes over those that are not zero.
+    const std::uint64_t most = passes * n;
+    std::uint64_t visits = 0;
+    double first = -1.0;
     bool whole = true;
-    std::vector<std::uint32_t> active;
-    while (true) {
+    while (visits < most) {
       if (whole) {
         order_.resize(n);
         std::iota(order_.begin(), order_.end(), 0u);
       } else {
-        order_ = active;
+        order_.swap(active_);
       }
-      random_.shuffle(std::span(order_));
-      active.clear();
-      double moved = 0.0;
-      for (const std::uint32_t j : order_) {
-        const double a = diagonal_[j];
-        if (!(a > 0.0)) continue;
-        const double b = g_[j] + gamma * metric_.product(j) - dot(lbfgs_.q(j), width);
-        const double c = w_[j] + d_[j];
-        const double next = soft_threshold(c - b / a, lambda_ / a);
-        if (next != 0.0 || c != 0.0) active.push_back(j);
-        if (next == c) continue;
-        const double z = next - c;
-        d_[j] = next == 0.0 ? -w_[j] : d_[j] + z;
-        add(z, lbfgs_.q_hat(j), width);
-        metric_.add(j, z);
-        moved = std::max(moved, std::abs(z * a));
-      }
-      inner_passes_ += 1;
-      visits += static_cast<double>(order_.size());
-      if (first == 0.0) first = moved;
+      const double moved = pass(gamma);
+      inner_passes_ += 1.0;
+      visits += order_.size();
+      if (first < 0.0) first = moved;
       const bool settled = moved <= settings_.inner_tol * first;
-      if (visits >= most || (settled && whole)) break;
-      whole = settled;
+      if (settled && whole) break;
+      if (lbfgs_.pairs() == 0 && !blocks_) break;  // B = gamma*I separates: one pass solves it
+      if (settings_.inner_tol > 0.0) whole = settled || active_.empty();
     }
     double slope = 0.0, l1 = 0.0;
     for (std::size_t j = 0; j < n; ++j) {
@@ -453,6 +473,31 @@ class ProxQn final : public Solver {
       l1 += std::abs(w_[j] + d_[j]) - std::abs(w_[j]);
     }
     return slope + lambda_ * l1;
+  }
+
+  /// One pass of coordinate descent over order_, shuffled. Leaves in active_ what is not zero before or after
+  /// its update. Returns the largest change of the model's gradient by a coordinate's own update.
+  double pass(double gamma) {
+    const std::size_t width = lbfgs_.width();
+    random_.shuffle(std::span(order_));
+    active_.clear();
+    double moved = 0.0;
+    for (const std::uint32_t j : order_) {
+      const double a = diagonal_[j];
+      if (!(a > 0.0)) continue;  // rounding made the model flat along this coordinate
+      const double b = g_[j] + gamma * (blocks_ ? metric_.product(j) : d_[j]) - dot(lbfgs_.q(j), width);
+      const double c = w_[j] + d_[j];
+      const double next = soft_threshold(c - b / a, lambda_ / a);
+      if (next != 0.0 || c != 0.0) active_.push_back(j);
+      if (next == c) continue;
+      const double z = next - c;
+      // Where the coordinate becomes zero, w + d must be zero to the last bit.
+      d_[j] = next == 0.0 ? -w_[j] : d_[j] + z;
+      add(z, lbfgs_.q_hat(j), width);
+      if (blocks_) metric_.add(j, z);
+      moved = std::max(moved, std::abs(z * a));
+    }
+    return moved;
   }
 
   double dot(const double* q, std::size_t width) const {
@@ -477,71 +522,103 @@ class ProxQn final : public Solver {
   Settings settings_;
   CompactLbfgs lbfgs_;
   BlockMetric metric_;
-  std::vector<double> product_;
-  std::int64_t inner_passes_ = 0;
-  double damping_ = 1.0, built_at_ = 0.0;
-  std::vector<std::uint32_t> from_;
-  bool blocks_ = false;
-  std::int64_t retry_at_ = 0, wait_ = 10;
+  std::optional<GapSafeScreen> screen_;
   Random random_{0};
   double lambda_ = 0.0;
   Objective::Selection selection_;
   bool selected_ = false;     ///< whether there is a working set yet
   std::vector<Coord> index_;  ///< the working set A, ascending; all below are aligned with it
-  std::vector<double> w_, g_, g_new_, d_, diagonal_, trial_;
-  std::vector<std::uint32_t> order_, kept_;
+  std::vector<double> w_, g_, g_new_, d_, diagonal_, trial_, product_;
+  std::vector<std::uint32_t> order_, active_, kept_, from_;
   AlignedVector<double> d_hat_;  ///< Q^ d
+  bool blocks_ = false;          ///< whether B starts from metric_, and from gamma*I otherwise
+  double damping_ = kFirstDamping, built_at_ = kInfinity, first_gamma_ = 1.0;
+  std::int64_t retry_at_ = 0, rest_ = kFirstRest;
+  double inner_passes_ = 0.0, screened_ = 0.0;
 };
 
 }  // namespace
 
 SolverInfo prox_qn_info() {
+  const auto paper = [](const std::string& value) {
+    return std::map<std::string, std::string>{{"paper", value}};
+  };
   OptionTable options = {
+      {.name = "preset",
+       .type = OptionType::kString,
+       .default_value = "fast",
+       .help =
+           "paper: every choice as in the paper and its authors' program; sets the defaults of the others",
+       .choices = {"fast", "paper"}},
       {.name = "memory",
        .type = OptionType::kInt,
        .default_value = "40",
-       .help = "L-BFGS pairs kept, m (paper: 10)",
+       .help = "L-BFGS pairs kept, m",
        .min = 1,
-       .max = 1000},
+       .max = 1000,
+       .preset_values = paper("10")},
+      {.name = "metric",
+       .type = OptionType::kString,
+       .default_value = "blocks",
+       .help =
+           "what L-BFGS starts from: gamma*I, or the Hessian's blocks by output where they are not too large",
+       .choices = {"blocks", "identity"},
+       .preset_values = paper("identity")},
+      {.name = "working_set",
+       .type = OptionType::kString,
+       .default_value = "growing",
+       .help = "what an epoch starts with beside the support: the worst violators where full gradients are "
+               "dear, all of them elsewhere; or, as the paper, all with |g_j| > epoch_margin*lambda",
+       .choices = {"growing", "all"},
+       .preset_values = paper("all")},
+      {.name = "screening",
+       .type = OptionType::kBool,
+       .default_value = "false",
+       .help = "drop for good what the duality gap proves to be zero (gap-safe screening)"},
       {.name = "max_inner",
        .type = OptionType::kInt,
        .default_value = "20",
-       .help = "most passes of coordinate descent over the working set; fewer where d/|A| is less (section "
-               "2.3; paper: 10)",
+       .help = "most passes of coordinate descent over the working set",
        .min = 1,
-       .max = 100000},
+       .max = 100000,
+       .preset_values = paper("10")},
+      {.name = "inner_tol",
+       .type = OptionType::kReal,
+       .default_value = "0.03",
+       .help =
+           "the inner problem is solved when no coordinate moves its own gradient by more than this share "
+           "of the first pass's; 0: all passes, over all coordinates",
+       .min = 0,
+       .max = 1,
+       .preset_values = paper("0")},
+      {.name = "inner_cap",
+       .type = OptionType::kBool,
+       .default_value = "false",
+       .help = "at most d/|A| passes (section 2.3)",
+       .preset_values = paper("true")},
+      {.name = "epochs",
+       .type = OptionType::kString,
+       .default_value = "relative",
+       .help =
+           "an epoch's tolerance: epoch_factor times the measure at its start, or falling by epoch_factor "
+           "from epoch_tol on",
+       .choices = {"relative", "fixed"},
+       .preset_values = paper("fixed")},
       {.name = "gamma0",
        .type = OptionType::kReal,
        .default_value = "auto",
-       .help = "B = gamma0*I before the first step; auto: the curvature along the first direction (paper: 1)",
+       .help = "B = gamma0*I before the first step; auto: the curvature along the first direction",
        .min = 0,
        .min_open = true,
-       .automatic = true},
+       .automatic = true,
+       .preset_values = paper("1")},
       {.name = "scaling",
        .type = OptionType::kString,
        .default_value = "geometric",
-       .help = "gamma of B_0 = gamma*I from the last pair: short = y's/s's (paper), long = y'y/y's, "
-               "geometric = |y|/|s|, "
+       .help = "gamma of gamma*I from the last pair: short = y's/s's, long = y'y/y's, geometric = |y|/|s|, "
                "which spares most of the line search's second trials",
-       .choices = {"short", "geometric", "long", "none"}},
-      {.name = "metric", .type = OptionType::kString, .default_value = "identity", .help = "x", .choices = {"identity", "blocks"}},
-      {.name = "growing", .type = OptionType::kBool, .default_value = "false", .help = "x"},
-      {.name = "growth", .type = OptionType::kReal, .default_value = "1", .help = "x", .min = 0},
-      {.name = "least", .type = OptionType::kInt, .default_value = "500", .help = "x", .min = 0},
-      {.name = "progress", .type = OptionType::kReal, .default_value = "0.3", .help = "x", .min = 0},
-      {.name = "largest_block", .type = OptionType::kInt, .default_value = "16384", .help = "x", .min = 0},
-      {.name = "least_its", .type = OptionType::kInt, .default_value = "1", .help = "x", .min = 0},
-      {.name = "damping", .type = OptionType::kReal, .default_value = "4", .help = "x", .min = 0},
-      {.name = "damp_power", .type = OptionType::kReal, .default_value = "0.5", .help = "x", .min = 0},
-      {.name = "damp_down", .type = OptionType::kReal, .default_value = "0.5", .help = "x", .min = 0},
-      {.name = "rebuild", .type = OptionType::kReal, .default_value = "1e-3", .help = "x", .min = 0},
-      {.name = "stale", .type = OptionType::kReal, .default_value = "0.05", .help = "x", .min = 0},
-      {.name = "keep", .type = OptionType::kReal, .default_value = "0.01", .help = "x", .min = 0},
-      {.name = "share", .type = OptionType::kReal, .default_value = "4", .help = "x", .min = 0},
-      {.name = "haywire", .type = OptionType::kReal, .default_value = "0.06", .help = "x", .min = 0},
-      {.name = "dear", .type = OptionType::kReal, .default_value = "3", .help = "x", .min = 0},
-      {.name = "entries", .type = OptionType::kReal, .default_value = "3e7", .help = "x", .min = 0},
-      {.name = "inner_tol", .type = OptionType::kReal, .default_value = "0.1", .help = "x", .min = 0},
+       .choices = {"short", "geometric", "long"},
+       .preset_values = paper("short")},
       {.name = "max_stagnant",
        .type = OptionType::kInt,
        .default_value = "20",
@@ -554,24 +631,23 @@ SolverInfo prox_qn_info() {
   return {
       "prox-qn", "proximal quasi-Newton with shrinking: L-BFGS model, coordinate descent on the working set",
       "Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2",
-      joined(joined(std::move(options), epoch_options("1e-2")), line_search_options()), [](const Options& o) {
-        const Settings settings{.memory = static_cast<std::size_t>(o.integer("memory")),
-                                .max_inner = o.integer("max_inner"),
-                                .epochs = read_epochs(o),
-                                .gamma0 = o.real("gamma0"),
-                                .scaling = o.string("scaling") == "short"  ? Scaling::kShort
-                                           : o.string("scaling") == "long" ? Scaling::kLong
-                                           : o.string("scaling") == "none" ? Scaling::kNone
-                                                                           : Scaling::kGeometric,
-                                .max_stagnant = o.integer("max_stagnant"),
-                                .line_search = read_line_search(o),
-                                .blocks = o.string("metric") == "blocks",
-                                .growing = o.boolean("growing"),
-                                .growth = o.real("growth"),
-                                .least = o.integer("least"),
-                                .progress = o.real("progress"),
-                                .largest_block = o.integer("largest_block"),
-                                .inner_tol = o.real("inner_tol"), .least_its = o.integer("least_its"), .damping = o.real("damping"), .damp_power = o.real("damp_power"), .damp_down = o.real("damp_down"), .rebuild = o.real("rebuild"), .stale = o.real("stale"), .keep = o.real("keep"), .share = o.real("share"), .haywire = o.real("haywire"), .dear = o.real("dear"), .entries = o.real("entries")};
+      joined(joined(std::move(options), epoch_options("1e-4")), line_search_options()), [](const Options& o) {
+        Settings settings{.memory = static_cast<std::size_t>(o.integer("memory")),
+                          .max_inner = o.integer("max_inner"),
+                          .inner_tol = o.real("inner_tol"),
+                          .inner_cap = o.boolean("inner_cap"),
+                          .epochs = read_epochs(o),
+                          .relative_epochs = o.string("epochs") == "relative",
+                          .growing = o.string("working_set") == "growing",
+                          .blocks = o.string("metric") == "blocks",
+                          .screening = o.boolean("screening"),
+                          .gamma0 = o.real("gamma0"),
+                          .scaling = o.string("scaling") == "short"  ? Scaling::kShort
+                                     : o.string("scaling") == "long" ? Scaling::kLong
+                                                                     : Scaling::kGeometric,
+                          .max_stagnant = o.integer("max_stagnant"),
+                          .line_search = read_line_search(o)};
+        if (o.string("preset") == "fast") settings.line_search.rounding = kRoundingAllowance;
         return std::make_unique<ProxQn>(settings);
       }};
 }
