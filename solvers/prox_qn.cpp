@@ -14,7 +14,7 @@
 #include <limits>
 #include <numeric>
 
-#include "core/kernels.h"
+#include "core/kernel_table.h"
 #include "core/lbfgs.h"
 #include "core/line_search.h"
 #include "core/random.h"
@@ -249,23 +249,20 @@ class ProxQn final : public Solver {
     const auto passes = std::min<std::uint64_t>(
         static_cast<std::uint64_t>(settings_.max_inner),
         std::max<std::uint64_t>(objective.dimension() / std::max<std::size_t>(n, 1), 1));
-    const double gamma = lbfgs_.gamma();
+    const DescentPass step{.q = lbfgs_.q(0),
+                           .q_hat = lbfgs_.q_hat(0),
+                           .stride = lbfgs_.stride(),
+                           .width = width,
+                           .gamma = lbfgs_.gamma(),
+                           .lambda = lambda_,
+                           .w = w_.data(),
+                           .g = g_.data(),
+                           .diagonal = diagonal_.data(),
+                           .d = d_.data(),
+                           .d_hat = d_hat_.data()};
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
       random_.shuffle(std::span(order_));
-      bool moved = false;
-      for (const std::uint32_t j : order_) {
-        const double a = diagonal_[j];
-        if (!(a > 0.0)) continue;  // rounding made the model flat along this coordinate
-        const double b = g_[j] + gamma * d_[j] - dot(lbfgs_.q(j), width);
-        const double c = w_[j] + d_[j];
-        const double next = soft_threshold(c - b / a, lambda_ / a);
-        if (next == c) continue;
-        const double z = next - c;
-        // Where the coordinate becomes zero, w + d must be zero to the last bit.
-        d_[j] = next == 0.0 ? -w_[j] : d_[j] + z;
-        add(z, lbfgs_.q_hat(j), width);
-        moved = true;
-      }
+      const bool moved = kernels_in_use().descend(step, order_.data(), order_.size());
       if (!moved) break;
       if (lbfgs_.pairs() == 0) break;  // B = gamma*I separates: one pass solves it
     }
@@ -275,18 +272,6 @@ class ProxQn final : public Solver {
       l1 += std::abs(w_[j] + d_[j]) - std::abs(w_[j]);
     }
     return slope + lambda_ * l1;
-  }
-
-  double dot(const double* q, std::size_t width) const {
-    kernels::Pack sum = kernels::splat(0.0);
-    for (std::size_t c = 0; c < width; c += kPad)
-      sum += kernels::load(q + c) * kernels::load(d_hat_.data() + c);
-    return kernels::sum(sum);
-  }
-  void add(double z, const double* q_hat, std::size_t width) {
-    const kernels::Pack zz = kernels::splat(z);
-    for (std::size_t c = 0; c < width; c += kPad)
-      kernels::store(d_hat_.data() + c, kernels::load(d_hat_.data() + c) + zz * kernels::load(q_hat + c));
   }
 
   /// lambda*||w + alpha*d||_1 + (mu/2)*||w + alpha*d||^2.
