@@ -51,6 +51,8 @@ struct KernelTable {
   /// The lanes l in which some |x[i*kPad + l]| > bound, i < n, or is NaN, as bits.
   unsigned (*lanes_outside)(const double* x, std::size_t n, double bound);
 
+  /// x_i = exp(x_i) for x_i <= 700, at most 2 ulp off; 0 below -708, NaN for NaN. n is a multiple of kPad.
+  void (*exponentiate)(double* x, std::size_t n);
   /// y += alpha * x.
   void (*add_scaled)(double* y, double alpha, const double* x, std::size_t n);
   /// sum_i a_i * b_i.

@@ -15,6 +15,9 @@
 #error "core/kernels.h is for sources named *_simd.cpp, which CMake compiles with PROXBENCH_SIMD"
 #endif
 
+/// Before a loop over an array of vectors, which registers hold only where the loop is unrolled whole.
+#define PROXBENCH_UNROLL _Pragma("GCC unroll 8")
+
 namespace proxbench::kernels {
 inline namespace PROXBENCH_SIMD {
 
@@ -42,12 +45,15 @@ inline void store(double* p, const Vec& v) {
 inline Vec splat(double x) {
   return x - Vec{};
 }
-/// Sum of the lanes in a fixed order.
+/// Sum of the lanes in a fixed order: halves are added until one number is left.
 inline double sum(const Vec& v) {
 #if defined(__AVX512F__)
-  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+  const auto four = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  const auto two = __builtin_shufflevector(four, four, 0, 1) + __builtin_shufflevector(four, four, 2, 3);
+  return two[0] + two[1];
 #elif defined(__AVX__)
-  return (v[0] + v[2]) + (v[1] + v[3]);
+  const auto two = __builtin_shufflevector(v, v, 0, 1) + __builtin_shufflevector(v, v, 2, 3);
+  return two[0] + two[1];
 #else
   return v[0] + v[1];
 #endif

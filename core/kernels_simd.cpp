@@ -137,6 +137,10 @@ unsigned lanes_outside(const double* x, std::size_t n, double bound) {
   return out;
 }
 
+void exponentiate(double* x, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += kLanes) store(x + i, exp(load(x + i)));
+}
+
 double add_then_dot(double alpha, const double* x, double* y, const double* z, std::size_t n) {
   Vec lanes{};
   std::size_t i = 0;
@@ -271,6 +275,7 @@ const KernelTable kernel_table{
     .rows_to_columns = rows_to_columns,
     .all_within = all_within,
     .lanes_outside = lanes_outside,
+    .exponentiate = exponentiate,
     .add_scaled = add_scaled,
     .dot = dot,
     .add_then_dot = add_then_dot,

@@ -41,8 +41,9 @@ const ChainKernels& chain_kernels() {
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-/// Positions in a chunk of sequences: its vectors fill about half of a second-level cache at 26 labels.
-constexpr std::size_t kChunkPositions = 512;
+/// Positions in a chunk of sequences: its scores and vectors fill about half of a second-level cache at 26
+/// labels.
+constexpr std::size_t kChunkPositions = 256;
 
 double log_sum_exp(const double* x, std::size_t n) {
   const double largest = *std::max_element(x, x + n);
@@ -317,6 +318,7 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
     const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1];
     const std::size_t origin = on.begin[first], n = on.begin[last] - origin;
     Workspace& work = workspace(n, last - first, residual != nullptr);
+    loss[chunk] = infer_rows(on, m, at, work, first, last, residual != nullptr);
     double gold = 0.0;
     for (std::size_t i = first; i < last; ++i)
       for (std::size_t p = on.begin[i]; p < on.begin[i + 1]; ++p) {
@@ -325,12 +327,12 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
         if (at.direction != nullptr) gold += at.alpha * at.direction->values[score];
         if (p + 1 < on.begin[i + 1]) gold += m.score[on.gold[p] * std::size_t{outputs_} + on.gold[p + 1]];
       }
-    loss[chunk] = infer_rows(on, m, at, work, first, last, residual != nullptr) - gold;
+    loss[chunk] -= gold;
     if (residual == nullptr) return;
+    for (std::size_t p = origin; p < origin + n; ++p)
+      work.posterior[(p - origin) * width + on.gold[p]] -= 1.0;
     kernels_in_use().rows_to_columns(work.posterior.data(), width, outputs_, origin, n,
                                      residual->values.data(), residual->stride);
-    for (std::size_t p = origin; p < origin + n; ++p)
-      residual->values[on.gold[p] * residual->stride + p] -= 1.0;
     for (std::size_t i = first; i < last; ++i)
       for (std::size_t p = on.begin[i]; p + 1 < on.begin[i + 1]; ++p)
         work.pair[on.gold[p] * width + on.gold[p + 1]] -= 1.0;

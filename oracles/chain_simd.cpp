@@ -63,8 +63,13 @@ void exponentiate(const ChainChunk& c, std::size_t positions) {
     double* weight = c.weight + p * width;
     for (std::size_t k = 0; k < outputs; k += kLanes) {
       Vec block[kLanes];
-      for (std::size_t i = 0; i < kLanes; ++i)
-        block[i] = k + i < outputs ? exp(load(column + (k + i) * kLanes) - top) : Vec{};
+      if (k + kLanes <= outputs) {
+        PROXBENCH_UNROLL for (std::size_t i = 0; i < kLanes; ++i) block[i] =
+            exp(load(column + (k + i) * kLanes) - top);
+      } else {
+        for (std::size_t i = 0; i < kLanes; ++i)
+          block[i] = k + i < outputs ? exp(load(column + (k + i) * kLanes) - top) : Vec{};
+      }
       transpose(block);
       for (std::size_t i = 0; i < kLanes; ++i) store(weight + i * width + k, block[i]);
     }
@@ -73,22 +78,25 @@ void exponentiate(const ChainChunk& c, std::size_t positions) {
 
 /// sums[r][v] = sum_j from[r][j] * matrix[j][v]: R rows times V vectors of the matrix's columns.
 template <int R, int V>
-void multiply(const double* const (&from)[R], const double* matrix, std::size_t n, std::size_t width,
-              Vec (&sums)[R][V]) {
-  for (int r = 0; r < R; ++r)
-    for (int v = 0; v < V; ++v) sums[r][v] = Vec{};
-  for (std::size_t j = 0; j < n; ++j, matrix += width)
-    for (int v = 0; v < V; ++v) {
+inline void multiply(const double* const (&from)[R], const double* matrix, std::size_t n, std::size_t width,
+                     Vec (&sums)[R][V]) {
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) sums[r][v] =
+      Vec{};
+  for (std::size_t j = 0; j < n; ++j, matrix += width) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
       const Vec m = load(matrix + static_cast<std::size_t>(v) * kLanes);
-      for (int r = 0; r < R; ++r) sums[r][v] += from[r][j] * m;
+      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][v] += from[r][j] * m;
     }
 }
 
+/// Keeps the scale of row t, which is the sum of its message; returns its inverse.
+double keep_scale(const ChainChunk& c, std::size_t t, double scale) {
+  c.scale[t] = scale;
+  return c.inverse[t] = 1.0 / scale;
+}
+
 /// Makes message row t sum to 1, given its sum.
-void normalise(const ChainChunk& c, std::size_t t, double sum) {
-  const double inverse = 1.0 / sum;
-  c.scale[t] = sum;
-  c.inverse[t] = inverse;
+void normalise(const ChainChunk& c, std::size_t t, double scale) {
+  const double inverse = keep_scale(c, t, scale);
   double* message = c.message + t * c.width;
   for (std::size_t k = 0; k < covered(c); k += kLanes) store(message + k, load(message + k) * inverse);
 }
@@ -104,7 +112,28 @@ void first_message(const ChainChunk& c, std::size_t t) {
   normalise(c, t, sum(total));
 }
 
-/// Messages at rows t[r] from those before: (message * M) . weight, normalised.
+/// Messages at rows t[r] from those before, (message * M) . weight, normalised; where V vectors hold a row.
+template <int R, int V>
+void next_messages_in_registers(const ChainChunk& c, const std::size_t* t) {
+  const double* from[R];
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) from[r] = c.message + (t[r] - 1) * c.width;
+  Vec sums[R][V];
+  multiply<R, V>(from, c.forward, c.outputs, c.width, sums);
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) {
+    const double* weight = c.weight + t[r] * c.width;
+    double* message = c.message + t[r] * c.width;
+    Vec total{};
+    PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+      sums[r][v] *= load(weight + static_cast<std::size_t>(v) * kLanes);
+      total += sums[r][v];
+    }
+    const double inverse = keep_scale(c, t[r], sum(total));
+    PROXBENCH_UNROLL for (int v = 0; v < V; ++v)
+        store(message + static_cast<std::size_t>(v) * kLanes, sums[r][v] * inverse);
+  }
+}
+
+/// The same for any width, in two passes.
 template <int R>
 void next_messages(const ChainChunk& c, const std::size_t* t) {
   const double* from[R];
@@ -118,20 +147,19 @@ void next_messages(const ChainChunk& c, const std::size_t* t) {
       constexpr int V = decltype(vectors)::value;
       Vec sums[R][V];
       multiply<R, V>(from, c.forward + k, c.outputs, c.width, sums);
-      for (int r = 0; r < R; ++r)
-        for (int v = 0; v < V; ++v) {
-          const std::size_t at = t[r] * c.width + k + static_cast<std::size_t>(v) * kLanes;
-          const Vec m = sums[r][v] * load(c.weight + at);
-          store(c.message + at, m);
-          total[r] += m;
-        }
+      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+        const std::size_t at = t[r] * c.width + k + static_cast<std::size_t>(v) * kLanes;
+        const Vec m = sums[r][v] * load(c.weight + at);
+        store(c.message + at, m);
+        total[r] += m;
+      }
     });
   for (int r = 0; r < R; ++r) normalise(c, t[r], sum(total[r]));
 }
 
 /// With the backward message b at row t: the posterior message . b, and weight . b / scale in the place of
 /// the weight.
-void finish_row(const ChainChunk& c, std::size_t t, std::size_t k, const Vec& b) {
+inline void finish_row(const ChainChunk& c, std::size_t t, std::size_t k, const Vec& b) {
   const std::size_t at = t * c.width + k;
   store(c.posterior + at, load(c.message + at) * b);
   store(c.weight + at, load(c.weight + at) * b * c.inverse[t]);
@@ -141,14 +169,14 @@ void finish_row(const ChainChunk& c, std::size_t t, std::size_t k, const Vec& b)
 template <int R>
 void previous_messages(const ChainChunk& c, const std::size_t* t) {
   const double* from[R];
-  for (int r = 0; r < R; ++r) from[r] = c.weight + (t[r] + 1) * c.width;
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) from[r] = c.weight + (t[r] + 1) * c.width;
   for (std::size_t k = 0; k < covered(c); k += kTile)
     with_count<kTileVectors>((covered(c) - k) / kLanes, [&](auto vectors) {
       constexpr int V = decltype(vectors)::value;
       Vec sums[R][V];
       multiply<R, V>(from, c.backward + k, c.outputs, c.width, sums);
-      for (int r = 0; r < R; ++r)
-        for (int v = 0; v < V; ++v) finish_row(c, t[r], k + static_cast<std::size_t>(v) * kLanes, sums[r][v]);
+      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v)
+          finish_row(c, t[r], k + static_cast<std::size_t>(v) * kLanes, sums[r][v]);
     });
 }
 
@@ -164,7 +192,13 @@ void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
   for (std::size_t step = 1; step < length[0]; ++step) {
     while (length[going - 1] <= step) --going;
     for (std::size_t r = 0; r < going; ++r) t[r] = first[r] + step;
-    with_count<kTileRows>(going, [&](auto rows) { next_messages<decltype(rows)::value>(c, t); });
+    with_count<kTileRows>(going, [&](auto rows) {
+      constexpr int R = decltype(rows)::value;
+      if (covered(c) > kTile) return next_messages<R>(c, t);
+      with_count<kTileVectors>(covered(c) / kLanes, [&](auto vectors) {
+        next_messages_in_registers<R, decltype(vectors)::value>(c, t);
+      });
+    });
   }
   if (c.posterior == nullptr) return;
 
@@ -183,22 +217,21 @@ void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
 template <int R, int V>
 void add_pairs(const ChainChunk& c, std::size_t edges, std::size_t i, std::size_t k) {
   Vec sums[R][V];
-  for (int r = 0; r < R; ++r)
-    for (int v = 0; v < V; ++v) sums[r][v] = Vec{};
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) sums[r][v] =
+      Vec{};
   for (std::size_t e = 0; e < edges; ++e) {
     const double* before = c.message + c.edge[e] * c.width + i;
     const double* after = c.weight + (c.edge[e] + std::size_t{1}) * c.width + k;
-    for (int v = 0; v < V; ++v) {
+    PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
       const Vec a = load(after + static_cast<std::size_t>(v) * kLanes);
-      for (int r = 0; r < R; ++r) sums[r][v] += before[r] * a;
+      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][v] += before[r] * a;
     }
   }
-  for (int r = 0; r < R; ++r)
-    for (int v = 0; v < V; ++v) {
-      const std::size_t at =
-          (i + static_cast<std::size_t>(r)) * c.width + k + static_cast<std::size_t>(v) * kLanes;
-      store(c.pair + at, sums[r][v] * load(c.forward + at));
-    }
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+    const std::size_t at =
+        (i + static_cast<std::size_t>(r)) * c.width + k + static_cast<std::size_t>(v) * kLanes;
+    store(c.pair + at, sums[r][v] * load(c.forward + at));
+  }
 }
 
 void sum_pairs(const ChainChunk& c) {
@@ -237,7 +270,8 @@ double log_partition(const ChainChunk& c, std::size_t begin, std::size_t end) {
   return tops + (logs + __builtin_log(product) + static_cast<double>(exponent) * kLn2);
 }
 
-void forward_backward(const ChainChunk& c) {
+void forward_backward(const ChainChunk& chunk) {
+  const ChainChunk c = chunk;  // of our own: no store can change it
   exponentiate(c, c.begin[c.sequences] - c.begin[0]);
   // Groups of about equal size.
   const std::size_t groups = (c.sequences + kTileRows - 1) / kTileRows;
