@@ -31,9 +31,8 @@ struct DescentPass {
 };
 
 struct KernelTable {
-  /// gradient[b][0..width) += sum over the entries of blocks[b] of value * rows[offset][0..width), b < n.
-  void (*add_block_rows)(const double* rows, const ColumnBlock* blocks, std::size_t n, double* gradient,
-                         std::size_t width);
+  /// gradient[0..width) += sum over the block's entries of value * rows[offset][0..width).
+  void (*add_block_rows)(const double* rows, const ColumnBlock& block, double* gradient, std::size_t width);
   /// sum[0..width) += sum_i x_i * rows[index_i][0..width); x null means all ones.
   void (*add_rows)(const double* rows, const Index* index, const double* x, std::size_t n, double* sum,
                    std::size_t width);

@@ -13,8 +13,6 @@ constexpr std::size_t kPrefetchAhead = 3;
 /// Rows of the quasi-Newton matrix are asked for so many coordinates ahead.
 constexpr std::size_t kRowsAhead = 2;
 constexpr std::size_t kCacheLine = 64;
-/// Columns that full gradients are formed for at once.
-constexpr std::size_t kBlocksAtOnce = 128;
 
 void prefetch(const ColumnBlock& block) {
   for (std::size_t i = 0; i < block.size; i += kCacheLine / sizeof(std::uint16_t))
@@ -24,55 +22,8 @@ void prefetch(const ColumnBlock& block) {
       __builtin_prefetch(block.value + i);
 }
 
-/// gradient[0..V*kLanes) += sum of value * rows[offset][0..V*kLanes) over the entries from `i` on whose
-/// position is before `limit`; returns where it stops.
-template <int V>
-std::size_t add_rows_before(const double* rows, std::size_t width, const ColumnBlock& block, std::size_t i,
-                            std::size_t limit, double* gradient) {
-  Vec a[V];
-  PROXBENCH_UNROLL for (int v = 0; v < V; ++v) a[v] = load(gradient + static_cast<std::size_t>(v) * kLanes);
-  if (block.value == nullptr) {
-    for (; i < block.size && block.offset[i] < limit; ++i) {
-      const double* row = rows + block.offset[i] * width;
-      PROXBENCH_UNROLL for (int v = 0; v < V; ++v) a[v] += load(row + static_cast<std::size_t>(v) * kLanes);
-    }
-  } else {
-    for (; i < block.size && block.offset[i] < limit; ++i) {
-      const double* row = rows + block.offset[i] * width;
-      const Vec x = splat(block.value[i]);
-      PROXBENCH_UNROLL for (int v = 0; v < V; ++v) a[v] +=
-          x * load(row + static_cast<std::size_t>(v) * kLanes);
-    }
-  }
-  PROXBENCH_UNROLL for (int v = 0; v < V; ++v) store(gradient + static_cast<std::size_t>(v) * kLanes, a[v]);
-  return i;
-}
-
-/// Some positions at a time for all blocks: their rows stay in the second-level cache, on few pages.
-void add_block_rows(const double* rows, const ColumnBlock* blocks, std::size_t n, double* gradient,
-                    std::size_t width) {
-  constexpr std::size_t kTile = 8 * kLanes, kRowBytes = std::size_t{128} << 10;
-  const std::size_t at_once = kRowBytes / (sizeof(double) * width) + 1;
-  std::size_t done[kBlocksAtOnce];
-  for (std::size_t first = 0; first < n; first += kBlocksAtOnce) {
-    const std::size_t count = n - first < kBlocksAtOnce ? n - first : kBlocksAtOnce;
-    for (std::size_t f = 0; f < count; ++f) done[f] = 0;
-    bool left = true;
-    for (std::size_t limit = at_once; left; limit += at_once) {
-      left = false;
-      for (std::size_t f = 0; f < count; ++f) {
-        const ColumnBlock& block = blocks[first + f];
-        std::size_t next = done[f];
-        for (std::size_t k = 0; k < width; k += kTile)
-          with_count<8>((width - k) / kLanes, [&](auto vectors) {
-            next = add_rows_before<decltype(vectors)::value>(rows + k, width, block, done[f], limit,
-                                                             gradient + (first + f) * width + k);
-          });
-        done[f] = next;
-        left = left || next < block.size;
-      }
-    }
-  }
+void add_block_rows(const double* rows, const ColumnBlock& block, double* gradient, std::size_t width) {
+  accumulate_rows(rows, width, block.offset, block.value, block.size, gradient, width);
 }
 
 void add_rows(const double* rows, const Index* index, const double* x, std::size_t n, double* out,

@@ -245,12 +245,12 @@ void Objective::fill_rows(const Residual& residual) const {
 /// gradient[f][0..width) of features[f], f < features.size(): reads rows_ a block of positions at a time.
 void Objective::gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const {
   const KernelTable& kernels = kernels_in_use();
-  std::vector<ColumnBlock> blocks(features.size());
   std::fill(gradient, gradient + features.size() * width, 0.0);
   for (std::size_t b = 0; b < x_.blocks(); ++b) {
     const double* rows = rows_.data() + b * x_.block_positions() * width;
-    for (std::size_t f = 0; f < features.size(); ++f) blocks[f] = x_.column_block(features[f], b);
-    kernels.add_block_rows(rows, blocks.data(), blocks.size(), gradient, width);
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      kernels.add_block_rows(rows, x_.column_block(features[f], b), gradient + f * width, width);
+    }
   }
 }
 
