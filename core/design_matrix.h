@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/kernel_table.h"
 #include "core/types.h"
 
 namespace proxbench {
@@ -52,28 +53,12 @@ class DesignMatrix {
   /// Block b holds the positions [b*block_positions(), (b+1)*block_positions()), the last one maybe fewer.
   std::size_t blocks() const { return blocks_; }
   std::size_t block_positions() const { return block_positions_; }
-  /// The entries of one column in one block: positions relative to the block's first, and values (null: all
-  /// 1).
-  struct ColumnBlock {
-    const std::uint16_t* offset;
-    const double* value;
-    std::size_t size;
-  };
+  /// The entries of one column in one block.
   ColumnBlock column_block(Index feature, std::size_t block) const {
     const std::uint32_t* bounds = block_bound_.data() + feature * (blocks_ + 1) + block;
     const std::uint64_t at = column_begin_[feature] + bounds[0];
     return {column_offset_.data() + at, column_value_.empty() ? nullptr : column_value_.data() + at,
             bounds[1] - bounds[0]};
-  }
-  /// Asks for a block's entries ahead of their use: the next feature's lie where no hardware prefetcher
-  /// looks.
-  void prefetch_column_block(Index feature, std::size_t block) const {
-    const ColumnBlock entries = column_block(feature, block);
-    for (std::size_t i = 0; i < entries.size; i += 64 / sizeof(std::uint16_t))
-      __builtin_prefetch(entries.offset + i);
-    if (entries.value != nullptr)
-      for (std::size_t i = 0; i < entries.size; i += 64 / sizeof(double))
-        __builtin_prefetch(entries.value + i);
   }
   std::size_t column_size(Index feature) const {
     return column_begin_[feature + std::size_t{1}] - column_begin_[feature];

@@ -1,237 +1,193 @@
 #pragma once
-/// Small vector kernels over raw memory, written with the compiler's vector types so that one source serves
-/// every instruction set. All operate on rows padded to kPad doubles.
+/// What hot loops are written with: vectors as wide as the registers of the instruction set that a source is
+/// compiled for, and small kernels on them. For sources named *_simd.cpp alone, which are compiled once for
+/// each instruction set: all of it lies in a namespace of that set's own, so that the linker never takes one
+/// set's function for another's. For the same reason these sources use no inline function of anybody else: no
+/// containers, no algorithms.
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "core/types.h"
 
+#ifndef PROXBENCH_SIMD
+#error "core/kernels.h is for sources named *_simd.cpp, which CMake compiles with PROXBENCH_SIMD"
+#endif
+
+/// Before a loop over an array of vectors, which registers hold only where the loop is unrolled whole.
+#define PROXBENCH_UNROLL _Pragma("GCC unroll 8")
+
 namespace proxbench::kernels {
+inline namespace PROXBENCH_SIMD {
 
-/// kPad doubles: one AVX-512 register, two AVX2 ones, four SSE2 ones.
-using Pack = double __attribute__((vector_size(kPad * sizeof(double))));
+/// Doubles in a vector register.
+#if defined(__AVX512F__)
+inline constexpr std::size_t kLanes = 8;
+#elif defined(__AVX__)
+inline constexpr std::size_t kLanes = 4;
+#else
+inline constexpr std::size_t kLanes = 2;
+#endif
+static_assert(kPad % kLanes == 0);
 
-inline Pack load(const double* p) {
-  Pack v;
+using Vec = double __attribute__((vector_size(kLanes * sizeof(double))));
+using IntVec = long long __attribute__((vector_size(kLanes * sizeof(double))));
+
+inline Vec load(const double* p) {
+  Vec v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
-inline void store(double* p, const Pack& v) {
+inline void store(double* p, const Vec& v) {
   std::memcpy(p, &v, sizeof v);
 }
-inline Pack splat(double x) {
-  return Pack{x, x, x, x, x, x, x, x};
+inline Vec splat(double x) {
+  return x - Vec{};
 }
-/// Sum of the lanes in a fixed order.
-inline double sum(const Pack& v) {
-  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+/// Sum of the lanes in a fixed order: halves are added until one number is left.
+inline double sum(const Vec& v) {
+#if defined(__AVX512F__)
+  const auto four = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  const auto two = __builtin_shufflevector(four, four, 0, 1) + __builtin_shufflevector(four, four, 2, 3);
+  return two[0] + two[1];
+#elif defined(__AVX__)
+  const auto two = __builtin_shufflevector(v, v, 0, 1) + __builtin_shufflevector(v, v, 2, 3);
+  return two[0] + two[1];
+#else
+  return v[0] + v[1];
+#endif
 }
-
-/// Whether |x_i| <= bound for all i < n; false where one is NaN.
-inline bool all_within(const double* x, std::size_t n, double bound) {
-  std::size_t i = 0;
-  for (; i + kPad <= n; i += kPad) {
-    const Pack v = load(x + i);
-    const auto outside = ~((v <= splat(bound)) & (v >= splat(-bound)));
-    long long any = 0;
-    for (std::size_t l = 0; l < kPad; ++l) any |= outside[l];
-    if (any != 0) return false;
-  }
-  for (; i < n; ++i)
-    if (!(x[i] <= bound && x[i] >= -bound)) return false;
-  return true;
+inline Vec larger(const Vec& a, const Vec& b) {
+  return a > b ? a : b;
 }
 
-/// The lanes l in which some |x[i*kPad + l]| > bound, i < n, or is NaN, as bits.
-inline unsigned lanes_outside(const double* x, std::size_t n, double bound) {
-  auto within = load(x) == load(x);  // false where NaN
-  for (std::size_t i = 0; i < n; ++i) {
-    const Pack v = load(x + i * kPad);
-    within &= (v <= splat(bound)) & (v >= splat(-bound));
-  }
-  unsigned out = 0;
-  for (std::size_t l = 0; l < kPad; ++l) out |= within[l] != 0 ? 0u : 1u << l;
-  return out;
+/// exp(x) for x <= 700, at most 2 ulp off; 0 below -708, where results would lose digits; NaN for NaN.
+inline Vec exp(const Vec& x) {
+  // x = n*ln2 + r, |r| <= ln2/2. Adding 1.5 * 2^52 rounds to an integer and leaves it in the lowest bits.
+  constexpr double kRound = 0x1.8p52, kLog2E = 0x1.71547652b82fep0;
+  constexpr double kLn2High = 0x1.62e42feep-1, kLn2Low = 0x1.a39ef35793c76p-33;
+  const Vec shifted = x * kLog2E + kRound;
+  const Vec n = shifted - kRound;
+  const Vec r = (x - n * kLn2High) - n * kLn2Low;
+  // exp(r) = 1 + r + r^2 q(r); q interpolates at the Chebyshev nodes, relative error below 2e-17.
+  Vec q = splat(0x1.af389ecfc4b9cp-26);
+  q = q * r + 0x1.28917c89a43a7p-22;
+  q = q * r + 0x1.71de0db2f6b19p-19;
+  q = q * r + 0x1.a019b9149a41cp-16;
+  q = q * r + 0x1.a01a01a7c2efep-13;
+  q = q * r + 0x1.6c16c17889ef1p-10;
+  q = q * r + 0x1.11111111109b5p-7;
+  q = q * r + 0x1.5555555553d68p-5;
+  q = q * r + 0x1.5555555555556p-3;
+  q = q * r + 0x1.0000000000001p-1;
+  const Vec p = 1.0 + (r + r * r * q);
+  const IntVec exponent = (reinterpret_cast<IntVec>(shifted) + 1023) << 52;
+  const Vec y = p * reinterpret_cast<Vec>(exponent);
+  return x < splat(-708.0) ? Vec{} : y;
 }
 
-/// acc[0..V*kPad) += sum_i x_i * rows[position_i][0..V*kPad); x null means all ones. 2nV*kPad flops, and
-/// 8nV*kPad bytes of rows read.
-template <int V, class Int>
-inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
-                            std::size_t n, double* acc) {
-  Pack a[V];
-  for (int v = 0; v < V; ++v) a[v] = load(acc + static_cast<std::size_t>(v) * kPad);
-  if (x == nullptr) {
-    for (std::size_t i = 0; i < n; ++i) {
-      const double* row = rows + position[i] * stride;
-      for (int v = 0; v < V; ++v) a[v] += load(row + static_cast<std::size_t>(v) * kPad);
-    }
-  } else {
-    for (std::size_t i = 0; i < n; ++i) {
-      const double* row = rows + position[i] * stride;
-      const Pack xi = splat(x[i]);
-      for (int v = 0; v < V; ++v) a[v] += xi * load(row + static_cast<std::size_t>(v) * kPad);
-    }
-  }
-  for (int v = 0; v < V; ++v) store(acc + static_cast<std::size_t>(v) * kPad, a[v]);
-}
-
-/// The same for any padded width, in tiles of at most 4 packs.
-template <class Int>
-inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
-                            std::size_t n, double* acc, std::size_t width) {
-  std::size_t k = 0;
-  for (; k + 4 * kPad <= width; k += 4 * kPad) accumulate_rows<4>(rows + k, stride, position, x, n, acc + k);
-  switch ((width - k) / kPad) {
-    case 3:
-      accumulate_rows<3>(rows + k, stride, position, x, n, acc + k);
-      break;
-    case 2:
-      accumulate_rows<2>(rows + k, stride, position, x, n, acc + k);
-      break;
-    case 1:
-      accumulate_rows<1>(rows + k, stride, position, x, n, acc + k);
-      break;
-    default:
-      break;
-  }
-}
-
-/// sum_i x_i * column[position_i]; x null means all ones. Four running sums, so the order is fixed.
-template <class Int>
-inline double gather_dot(const double* column, const Int* position, const double* x, std::size_t n) {
-  double a0 = 0.0, a1 = 0.0, a2 = 0.0, a3 = 0.0;
-  std::size_t i = 0;
-  if (x == nullptr) {
-    for (; i + 4 <= n; i += 4) {
-      a0 += column[position[i]];
-      a1 += column[position[i + 1]];
-      a2 += column[position[i + 2]];
-      a3 += column[position[i + 3]];
-    }
-    for (; i < n; ++i) a0 += column[position[i]];
-  } else {
-    for (; i + 4 <= n; i += 4) {
-      a0 += x[i] * column[position[i]];
-      a1 += x[i + 1] * column[position[i + 1]];
-      a2 += x[i + 2] * column[position[i + 2]];
-      a3 += x[i + 3] * column[position[i + 3]];
-    }
-    for (; i < n; ++i) a0 += x[i] * column[position[i]];
-  }
-  return (a0 + a1) + (a2 + a3);
-}
-
-/// column[position_i] += w * x_i; x null means all ones.
-template <class Int>
-inline void scatter_add(double* column, const Int* position, const double* x, double w, std::size_t n) {
-  if (x == nullptr) {
-    for (std::size_t i = 0; i < n; ++i) column[position[i]] += w;
-  } else {
-    for (std::size_t i = 0; i < n; ++i) column[position[i]] += w * x[i];
-  }
-}
-
-/// out[0..V*kPad) = sum_j v[j] * m[j][0..V*kPad), j < n: a row vector times a dense row-major matrix.
-template <int V>
-inline void row_times_matrix(const double* v, const double* m, std::size_t n, double* out) {
-  Pack a[V];
-  for (int c = 0; c < V; ++c) a[c] = splat(0.0);
-  for (std::size_t j = 0; j < n; ++j) {
-    const Pack vj = splat(v[j]);
-    const double* row = m + j * V * kPad;
-    for (int c = 0; c < V; ++c) a[c] += vj * load(row + static_cast<std::size_t>(c) * kPad);
-  }
-  for (int c = 0; c < V; ++c) store(out + static_cast<std::size_t>(c) * kPad, a[c]);
-}
-
-/// The same for any padded width `width` = row stride of m.
-inline void row_times_matrix(const double* v, const double* m, std::size_t n, double* out,
-                             std::size_t width) {
-  switch (width / kPad) {
-    case 1:
-      return row_times_matrix<1>(v, m, n, out);
-    case 2:
-      return row_times_matrix<2>(v, m, n, out);
-    case 3:
-      return row_times_matrix<3>(v, m, n, out);
-    case 4:
-      return row_times_matrix<4>(v, m, n, out);
-    default:
-      break;
-  }
-  for (std::size_t k = 0; k < width; k += kPad) {
-    Pack a = splat(0.0);
-    for (std::size_t j = 0; j < n; ++j) a += splat(v[j]) * load(m + j * width + k);
-    store(out + k, a);
-  }
-}
-
-/// Transposes an 8 x 8 block held in eight packs.
-inline void transpose(Pack (&m)[kPad]) {
-  static_assert(kPad == 8);
-  Pack t[kPad], u[kPad];
-  for (std::size_t i = 0; i < 4; ++i) {
+/// Transposes a kLanes x kLanes block.
+inline void transpose(Vec (&m)[kLanes]) {
+#if defined(__AVX512F__)
+  Vec t[8], u[8];
+  for (int i = 0; i < 4; ++i) {
     t[2 * i] = __builtin_shufflevector(m[2 * i], m[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
     t[2 * i + 1] = __builtin_shufflevector(m[2 * i], m[2 * i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
   }
-  for (std::size_t h = 0; h < 8; h += 4)
-    for (std::size_t i = 0; i < 2; ++i) {
+  for (int h = 0; h < 8; h += 4)
+    for (int i = 0; i < 2; ++i) {
       u[h + i] = __builtin_shufflevector(t[h + i], t[h + i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
       u[h + i + 2] = __builtin_shufflevector(t[h + i], t[h + i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
     }
-  for (std::size_t i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i) {
     m[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
     m[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
+#elif defined(__AVX__)
+  const Vec a = __builtin_shufflevector(m[0], m[1], 0, 4, 2, 6),
+            b = __builtin_shufflevector(m[0], m[1], 1, 5, 3, 7),
+            c = __builtin_shufflevector(m[2], m[3], 0, 4, 2, 6),
+            d = __builtin_shufflevector(m[2], m[3], 1, 5, 3, 7);
+  m[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  m[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  m[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  m[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+#else
+  const Vec a = m[0];
+  m[0] = __builtin_shufflevector(a, m[1], 0, 2);
+  m[1] = __builtin_shufflevector(a, m[1], 1, 3);
+#endif
 }
 
-/// rows[p][k] = columns[k][begin + p], p < n, for k < outputs; the padding of each row is set to `fill`.
-/// With `direction`, columns + alpha * direction.
-inline void columns_to_rows(const double* columns, const double* direction, double alpha, std::size_t stride,
-                            std::size_t outputs, std::size_t begin, std::size_t n, double* rows,
-                            std::size_t width, double fill) {
-  const Pack a = splat(alpha);
-  std::size_t p = 0;
-  for (; p + kPad <= n; p += kPad)
-    for (std::size_t k = 0; k < width; k += kPad) {
-      Pack block[kPad];
-      for (std::size_t i = 0; i < kPad; ++i) {
-        if (k + i >= outputs) {
-          block[i] = splat(fill);
-          continue;
-        }
-        const std::size_t at = (k + i) * stride + begin + p;
-        block[i] = load(columns + at);
-        if (direction != nullptr) block[i] += a * load(direction + at);
-      }
-      transpose(block);
-      for (std::size_t i = 0; i < kPad; ++i) store(rows + (p + i) * width + k, block[i]);
-    }
-  for (; p < n; ++p)
-    for (std::size_t k = 0; k < width; ++k) {
-      const std::size_t at = k * stride + begin + p;
-      double value = fill;
-      if (k < outputs) value = direction == nullptr ? columns[at] : columns[at] + alpha * direction[at];
-      rows[p * width + k] = value;
-    }
+/// A number known to the compiler.
+template <int N>
+struct Count {
+  static constexpr int value = N;
+};
+
+/// body(Count<n>()), 1 <= n <= Max.
+template <int Max, class Body>
+inline void with_count(std::size_t n, const Body& body) {
+  if constexpr (Max > 1)
+    if (n < static_cast<std::size_t>(Max)) return with_count<Max - 1>(n, body);
+  body(Count<Max>());
 }
 
-/// columns[k][begin + p] = rows[p][k].
-inline void rows_to_columns(const double* rows, std::size_t width, std::size_t outputs, std::size_t begin,
-                            std::size_t n, double* columns, std::size_t stride) {
-  std::size_t p = 0;
-  for (; p + kPad <= n; p += kPad)
-    for (std::size_t k = 0; k < outputs; k += kPad) {
-      Pack block[kPad];
-      for (std::size_t i = 0; i < kPad; ++i) block[i] = load(rows + (p + i) * width + k);
-      transpose(block);
-      const std::size_t count = outputs - k < kPad ? outputs - k : kPad;
-      for (std::size_t i = 0; i < count; ++i) store(columns + (k + i) * stride + begin + p, block[i]);
+/// Rows of four vectors each that sums of products are kept in registers for.
+inline constexpr int kTileRows = kLanes == 8 ? 6 : 3, kTileVectors = 4;
+
+/// acc[0..V*kLanes) += sum_i x_i * rows[position_i][0..V*kLanes); x null means all ones.
+template <int V, class Int>
+inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
+                            std::size_t n, double* acc) {
+  Vec a[V];
+  for (int v = 0; v < V; ++v) a[v] = load(acc + static_cast<std::size_t>(v) * kLanes);
+  if (x == nullptr) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* row = rows + position[i] * stride;
+      for (int v = 0; v < V; ++v) a[v] += load(row + static_cast<std::size_t>(v) * kLanes);
     }
-  for (; p < n; ++p)
-    for (std::size_t k = 0; k < outputs; ++k) columns[k * stride + begin + p] = rows[p * width + k];
+  } else {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* row = rows + position[i] * stride;
+      const Vec xi = splat(x[i]);
+      for (int v = 0; v < V; ++v) a[v] += xi * load(row + static_cast<std::size_t>(v) * kLanes);
+    }
+  }
+  for (int v = 0; v < V; ++v) store(acc + static_cast<std::size_t>(v) * kLanes, a[v]);
 }
 
+/// The same for any width that is a multiple of kLanes.
+template <class Int>
+inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
+                            std::size_t n, double* acc, std::size_t width) {
+  constexpr std::size_t kTile = 8 * kLanes;
+  for (std::size_t k = 0; k < width; k += kTile)
+    with_count<8>((width - k < kTile ? width - k : kTile) / kLanes, [&](auto vectors) {
+      accumulate_rows<decltype(vectors)::value>(rows + k, stride, position, x, n, acc + k);
+    });
+}
+
+/// sum_i a_i * b_i in a fixed order.
+inline double dot(const double* a, const double* b, std::size_t n) {
+  Vec s0{}, s1{};
+  std::size_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    s0 += load(a + i) * load(b + i);
+    s1 += load(a + i + kLanes) * load(b + i + kLanes);
+  }
+  double s = sum(s0 + s1);
+  for (; i < n; ++i) s += a[i] * b[i];
+  return s;
+}
+
+/// y += alpha * x.
+inline void add_scaled(double* y, double alpha, const double* x, std::size_t n) {
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(y + i, load(y + i) + alpha * load(x + i));
+  for (; i < n; ++i) y[i] += alpha * x[i];
+}
+
+}  // namespace PROXBENCH_SIMD
 }  // namespace proxbench::kernels

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/kernels.h"
+#include "core/kernel_table.h"
 
 namespace proxbench {
 
@@ -110,11 +110,7 @@ bool CompactLbfgs::add_pair(std::span<const double> s, std::span<const double> y
   }
   // Inner products of s with every stored s and y; L holds s_i^T y_j for i after j only, so y needs none.
   AlignedVector<double> products(width(), 0.0);
-  for (std::size_t j = 0; j < rows_; ++j) {
-    const kernels::Pack sj = kernels::splat(s[j]);
-    for (std::size_t c = 0; c < width(); c += kPad)
-      kernels::store(products.data() + c, kernels::load(products.data() + c) + sj * kernels::load(q(j) + c));
-  }
+  kernels_in_use().combine_rows(q_.data(), stride_, rows_, s.data(), products.data(), width());
   for (const std::size_t other : ages_) {
     sts_[slot * memory_ + other] = sts_[other * memory_ + slot] = products[2 * other];
     sty_[slot * memory_ + other] = products[2 * other + 1];
@@ -172,8 +168,9 @@ void CompactLbfgs::build_middle() {
 void CompactLbfgs::refresh(const Parallel& parallel) {
   const Chunks chunks{rows_, 256};
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-    for (std::size_t j = chunks.begin(chunk); j < chunks.end(chunk); ++j)
-      kernels::row_times_matrix(q(j), middle_.data(), width(), q_hat_.data() + j * stride_, width());
+    const std::size_t first = chunks.begin(chunk);
+    kernels_in_use().rows_times_matrix(q(first), stride_, chunks.end(chunk) - first, middle_.data(), width(),
+                                       q_hat_.data() + first * stride_);
   });
 }
 

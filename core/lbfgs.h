@@ -59,6 +59,8 @@ class CompactLbfgs {
 
   /// Row j of [S Y], and column j of M [S Y]^T: width() doubles each. (Bd)_j = gamma*d_j - q(j) . sum_i
   /// q_hat(i) d_i.
+  /// Doubles from a row of them to the next.
+  std::size_t stride() const { return stride_; }
   const double* q(std::size_t j) const { return q_.data() + j * stride_; }
   const double* q_hat(std::size_t j) const { return q_hat_.data() + j * stride_; }
   /// B_jj.

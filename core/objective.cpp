@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "core/kernels.h"
+#include "core/kernel_table.h"
 #include "core/work.h"
 
 namespace proxbench {
@@ -22,8 +22,6 @@ constexpr std::size_t kCoordinatesPerTask = 64;
 /// Cost of one gathered or scattered element, in units of one kPad-wide multiply-add on a row (measured on
 /// Zen 4; the choice between the two ways changes speed only, beyond rounding).
 constexpr double kGatherCost = 1.6;
-/// How many coordinates ahead the entries of a column's block are asked for.
-constexpr std::size_t kPrefetchAhead = 3;
 /// Cost of looking at one entry of a row of X.
 constexpr double kEntryCost = 1.0;
 
@@ -100,6 +98,7 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
   }
   auto column_of = [&](Coord c) -> std::size_t { return out.column_index(static_cast<Index>(c % outputs_)); };
 
+  const KernelTable& kernels = kernels_in_use();
   // Two ways: scatter each weight down its feature's column, or gather the rows of W at each position.
   const std::size_t width = padded(out.columns);
   double scatter_cost = 0.0, row_cost = kEntryCost * static_cast<double>(x_.nonzeros());
@@ -129,11 +128,15 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
       double* column = out.values.data() + k * out.stride;
       const std::size_t first = b * x_.block_positions();
       std::fill(column + first, column + (b + 1 == blocks ? out.stride : first + x_.block_positions()), 0.0);
-      for (std::size_t o = begin[k]; o < begin[k + 1]; ++o) {
-        if (o + kPrefetchAhead < begin[k + 1])
-          x_.prefetch_column_block(static_cast<Index>(index[order[o + kPrefetchAhead]] / outputs_), b);
-        const auto block = x_.column_block(static_cast<Index>(index[order[o]] / outputs_), b);
-        kernels::scatter_add(column + first, block.offset, block.value, value[order[o]], block.size);
+      ColumnBlock entries[kCoordinatesPerTask];
+      double weight[kCoordinatesPerTask];
+      for (std::size_t o = begin[k]; o < begin[k + 1]; o += kCoordinatesPerTask) {
+        const std::size_t n = std::min(kCoordinatesPerTask, begin[k + 1] - o);
+        for (std::size_t i = 0; i < n; ++i) {
+          entries[i] = x_.column_block(static_cast<Index>(index[order[o + i]] / outputs_), b);
+          weight[i] = value[order[o + i]];
+        }
+        kernels.scatter(column + first, entries, weight, n);
       }
     });
     return;
@@ -174,23 +177,23 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
             count += slot[row[i]] != kNone;
           }
         }
-        kernels::accumulate_rows(table.data(), width, found.data(),
-                                 values.empty() ? nullptr : found_value.data(), count,
-                                 rows.data() + p * width, width);
+        kernels.add_rows(table.data(), found.data(), values.empty() ? nullptr : found_value.data(), count,
+                         rows.data() + p * width, width);
       }
-      kernels::rows_to_columns(rows.data(), width, out.columns, begin, n, out.values.data(), out.stride);
+      kernels.rows_to_columns(rows.data(), width, out.columns, begin, n, out.values.data(), out.stride);
     }
   });
 }
 
 void Objective::advance(Scores& base, double alpha, const Scores& direction) const {
   const PhaseTimer timer(profile_, Phase::kScores, [&] { return advance_work(*this, direction); });
+  const KernelTable& kernels = kernels_in_use();
   if (base.one_each()) {
     const Chunks chunks{base.values.size(), 1u << 15};
     parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-      double* b = base.values.data();
-      const double* d = direction.values.data();
-      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) b[i] += alpha * d[i];
+      const std::size_t first = chunks.begin(chunk);
+      kernels.add_scaled(base.values.data() + first, alpha, direction.values.data() + first,
+                         chunks.end(chunk) - first);
     });
   } else {
     std::vector<std::pair<Index, Index>> columns;  // of base and direction
@@ -198,9 +201,8 @@ void Objective::advance(Scores& base, double alpha, const Scores& direction) con
       if (direction.column_of[k] != Scores::kNoColumn)
         columns.emplace_back(base.add_column(k), direction.column_of[k]);
     parallel_.for_each(columns.size(), [&](std::size_t c) {
-      double* b = base.column(columns[c].first);
-      const double* d = direction.column(columns[c].second);
-      for (std::size_t p = 0; p < base.stride; ++p) b[p] += alpha * d[p];
+      kernels.add_scaled(base.column(columns[c].first), alpha, direction.column(columns[c].second),
+                         base.stride);
     });
   }
   for (std::size_t i = 0; i < base.extra.size(); ++i) base.extra[i] += alpha * direction.extra[i];
@@ -264,21 +266,20 @@ void Objective::fill_rows(const Residual& residual) const {
   rows_.resize(static_cast<std::size_t>(x_.positions()) * width);
   const Chunks chunks{x_.positions(), 512};
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-    kernels::columns_to_rows(residual.values.data(), nullptr, 0.0, residual.stride, outputs_,
-                             chunks.begin(chunk), chunks.end(chunk) - chunks.begin(chunk),
-                             rows_.data() + chunks.begin(chunk) * width, width, 0.0);
+    kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, chunks.begin(chunk),
+                                     chunks.end(chunk) - chunks.begin(chunk),
+                                     rows_.data() + chunks.begin(chunk) * width, width);
   });
 }
 
 /// gradient[f][0..width) of features[f], f < features.size(): reads rows_ a block of positions at a time.
 void Objective::gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const {
+  const KernelTable& kernels = kernels_in_use();
   std::fill(gradient, gradient + features.size() * width, 0.0);
   for (std::size_t b = 0; b < x_.blocks(); ++b) {
     const double* rows = rows_.data() + b * x_.block_positions() * width;
     for (std::size_t f = 0; f < features.size(); ++f) {
-      const auto block = x_.column_block(features[f], b);
-      kernels::accumulate_rows(rows, width, block.offset, block.value, block.size, gradient + f * width,
-                               width);
+      kernels.add_block_rows(rows, x_.column_block(features[f], b), gradient + f * width, width);
     }
   }
 }
@@ -391,18 +392,18 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
   for (Index k = 0; k < residual.columns; ++k)
     for (std::size_t b = begin[k]; b < begin[k + 1]; b += kCoordinatesPerTask)
       tasks.push_back({k, b, std::min(b + kCoordinatesPerTask, begin[k + 1])});
+  const KernelTable& kernels = kernels_in_use();
   parallel_.for_each(tasks.size(), [&](std::size_t t) {
     const double* column = residual.column(tasks[t].column);
-    double acc[kCoordinatesPerTask] = {};
-    for (std::size_t b = 0; b < x_.blocks(); ++b)
-      for (std::size_t o = tasks[t].begin; o < tasks[t].end; ++o) {
-        if (o + kPrefetchAhead < tasks[t].end)
-          x_.prefetch_column_block(static_cast<Index>(set[order[o + kPrefetchAhead]] / outputs_), b);
-        const auto block = x_.column_block(static_cast<Index>(set[order[o]] / outputs_), b);
-        acc[o - tasks[t].begin] +=
-            kernels::gather_dot(column + b * x_.block_positions(), block.offset, block.value, block.size);
-      }
-    for (std::size_t o = tasks[t].begin; o < tasks[t].end; ++o) out[order[o]] = acc[o - tasks[t].begin];
+    const std::size_t first = tasks[t].begin, n = tasks[t].end - first;
+    ColumnBlock entries[kCoordinatesPerTask];
+    double sum[kCoordinatesPerTask] = {};
+    for (std::size_t b = 0; b < x_.blocks(); ++b) {
+      for (std::size_t i = 0; i < n; ++i)
+        entries[i] = x_.column_block(static_cast<Index>(set[order[first + i]] / outputs_), b);
+      kernels.gather(column + b * x_.block_positions(), entries, n, sum);
+    }
+    for (std::size_t i = 0; i < n; ++i) out[order[first + i]] = sum[i];
   });
 
   if (!residual.one_each()) {
@@ -424,6 +425,7 @@ template <class Wanted, class Row>
 void Objective::for_each_gradient_row(const Residual& residual, double bound, const Wanted& wanted,
                                       const Row& row) const {
   fill_rows(residual);
+  const KernelTable& kernels = kernels_in_use();
   const std::size_t width = padded(outputs_);
   parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
     const std::span<const Index> all =
@@ -436,7 +438,7 @@ void Objective::for_each_gradient_row(const Residual& residual, double bound, co
       for (std::size_t first = 0; first < all.size(); first += kPad) {
         const auto features = all.subspan(first, std::min(kPad, all.size() - first));
         gradient_rows_collapsed(features, gradient);
-        const unsigned outside = kernels::lanes_outside(gradient.data(), outputs_, bound);
+        const unsigned outside = kernels.lanes_outside(gradient.data(), outputs_, bound);
         for (std::size_t f = 0; f < features.size(); ++f)
           if ((outside >> f & 1u) != 0 || wanted(features[f]))
             row(chunk, features[f], gradient.data() + f, kPad);
@@ -451,7 +453,7 @@ void Objective::for_each_gradient_row(const Residual& residual, double bound, co
       gradient_rows(features, width, gradient.data());
       for (std::size_t f = 0; f < features.size(); ++f) {
         const double* g = gradient.data() + f * width;
-        if (wanted(features[f]) || !kernels::all_within(g, outputs_, bound))
+        if (wanted(features[f]) || !kernels.all_within(g, outputs_, bound))
           row(chunk, features[f], g, std::size_t{1});
       }
     }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/instruction_set.h"
 
 namespace proxbench {
 namespace {
@@ -75,13 +76,19 @@ std::string RunKey::digest() const {
   digest.text(nlohmann::json(config).dump());  // without order
   digest.text(data);
   digest.text(program);
+  digest.text(instruction_set);
   digest.text(fmt::format("{} {}", threads, seed));
   return digest.value();
 }
 
 nlohmann::ordered_json RunKey::to_json() const {
-  return {{"digest", digest()}, {"config", config},   {"data", data},
-          {"program", program}, {"threads", threads}, {"seed", seed}};
+  return {{"digest", digest()},
+          {"config", config},
+          {"data", data},
+          {"program", program},
+          {"instruction_set", instruction_set},
+          {"threads", threads},
+          {"seed", seed}};
 }
 
 std::vector<std::string> RunKey::changes_from(const nlohmann::json& stored) const {
@@ -90,6 +97,7 @@ std::vector<std::string> RunKey::changes_from(const nlohmann::json& stored) cons
   add_changes("config", stored["config"], nlohmann::json(config), out);
   if (stored.value("data", "") != data) out.emplace_back("data: other bytes in the files");
   if (stored.value("program", "") != program) out.emplace_back("program: another build or other plug-ins");
+  add_changes("instruction set", stored.value("instruction_set", "(none)"), instruction_set, out);
   add_changes("threads", stored.value("threads", 0), threads, out);
   add_changes("seed", stored.value("seed", std::uint64_t{0}), seed, out);
   return out;
@@ -105,6 +113,7 @@ RunKey key_of(const Job& job, double stop_at, const std::string& source_digest,
   key.config["stop_at"] = stop_at;
   key.data = source_digest;
   key.program = program_digest;
+  key.instruction_set = instruction_set_name(instruction_set());
   key.threads = job.threads;
   key.seed = job.seed;
   return key;

@@ -15,12 +15,13 @@ struct RunKey {
   nlohmann::ordered_json config;  ///< all of the job but names of files, what follows, and its own name
   std::string data;               ///< source_digest()
   std::string program;            ///< program_digest()
+  std::string instruction_set;  ///< of the hot loops (core/instruction_set.h): results differ within rounding
   int threads = 1;
   std::uint64_t seed = 1;
 
   /// "0123456789abcdef0123456789abcdef" over all components.
   std::string digest() const;
-  /// {digest, config, data, program, threads, seed}, as a manifest holds it.
+  /// {digest, config, data, program, instruction_set, threads, seed}, as a manifest holds it.
   nlohmann::ordered_json to_json() const;
   /// One text for each component, and each value within config, that differs from a stored to_json():
   /// "config tol: 1e-06 -> 1e-07", "program: another build or plug-in". Empty: the same run.

@@ -64,8 +64,11 @@ TEST(RunKey, EveryComponentMakesAnotherRunAndIsNamed) {
               ElementsAre("data: other bytes in the files"));
   EXPECT_THAT(key_of(a_job(), 0, "data", "other").changes_from(before),
               ElementsAre("program: another build or other plug-ins"));
+  RunKey elsewhere = key(a_job());
+  elsewhere.instruction_set = "of another machine";
+  EXPECT_THAT(elsewhere.changes_from(before), ElementsAre(testing::HasSubstr("-> of another machine")));
   for (const RunKey& other : {key(job), key(a_job(), 0.5), key_of(a_job(), 0, "other", "program"),
-                              key_of(a_job(), 0, "data", "other")})
+                              key_of(a_job(), 0, "data", "other"), elsewhere})
     EXPECT_NE(other.digest(), key(a_job()).digest());
 }
 

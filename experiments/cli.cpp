@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "core/error.h"
+#include "core/instruction_set.h"
 #include "experiments/config.h"
 #include "experiments/data_files.h"
 #include "experiments/plugins.h"
@@ -90,6 +91,7 @@ int run_command_line(int argc, char** argv) {
   add_completion_command(app);
   add_man_command(app);
   try {
+    instruction_set();  // a wrong PROXBENCH_ISA is told before any work
     if (!answer_completion(app, {argv + 1, argv + argc})) app.parse(argc, argv);
     return kDone;
   } catch (const CLI::ParseError& error) {

@@ -19,6 +19,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/instruction_set.h"
 #include "experiments/process.h"
 #include "git_revision.h"
 
@@ -92,7 +93,8 @@ Json program() {
           {"git_dirty", or_unavailable(PROXBENCH_GIT_DIRTY)},
           {"compiler", PROXBENCH_COMPILER},
           {"flags", PROXBENCH_FLAGS},
-          {"build_type", PROXBENCH_BUILD_TYPE}};
+          {"build_type", PROXBENCH_BUILD_TYPE},
+          {"instruction_set", instruction_set_name(instruction_set())}};
 }
 
 Json machine() {

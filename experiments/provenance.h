@@ -12,7 +12,8 @@ inline constexpr const char* kUnavailable = "unavailable";
 
 /// What does not change while a program runs:
 ///
-///     program    version, git_revision, git_dirty, compiler, flags, build_type
+///     program    version, git_revision, git_dirty, compiler, flags, build_type,
+///                instruction_set (of the hot loops: core/instruction_set.h)
 ///     machine    name, cpu, cores (usable by this process), caches, memory_bytes, id (a hash that tells this
 ///                machine from others), kernel, os
 ///     libraries  version of each library

@@ -14,7 +14,8 @@ using testing::Not;
 
 TEST(Provenance, SaysWhatItKnowsAndWhatItCannotRead) {
   const nlohmann::ordered_json made = provenance();
-  for (const char* key : {"version", "git_revision", "git_dirty", "compiler", "flags", "build_type"})
+  for (const char* key :
+       {"version", "git_revision", "git_dirty", "compiler", "flags", "build_type", "instruction_set"})
     EXPECT_FALSE(made["program"][key].get<std::string>().empty()) << key;
   for (const char* key : {"name", "cpu", "caches", "id", "kernel", "os"})
     EXPECT_FALSE(made["machine"][key].get<std::string>().empty()) << key;

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "core/error.h"
-#include "core/kernels.h"
+#include "core/kernel_table.h"
 #include "core/profile.h"
 #include "experiments/cache.h"
 #include "experiments/files.h"
@@ -221,10 +221,8 @@ double bandwidth(const Parallel& parallel, std::span<const double> memory) {
   std::vector<double> sums(chunks.count());
   const double seconds = best_of(4, [&] {
     parallel.for_each(chunks.count(), [&](std::size_t c) {
-      kernels::Pack sum[4] = {};
-      for (std::size_t i = chunks.begin(c); i < chunks.end(c); i += 4 * kPad)
-        for (std::size_t v = 0; v < 4; ++v) sum[v] += kernels::load(memory.data() + i + v * kPad);
-      sums[c] = kernels::sum((sum[0] + sum[1]) + (sum[2] + sum[3]));
+      const double* ones = memory.data() + chunks.begin(c);
+      sums[c] = kernels_in_use().dot(ones, ones, chunks.end(c) - chunks.begin(c));
     });
   });
   // The sums are used, so that they have to be made.

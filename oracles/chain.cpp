@@ -2,43 +2,48 @@
 
 #include <unistd.h>
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "core/error.h"
-#include "core/kernels.h"
+#include "core/kernel_table.h"
+#include "oracles/chain_kernels.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {
 
+namespace baseline {
+extern const ChainKernels chain_kernels;
+}
+namespace avx2 {
+extern const ChainKernels chain_kernels;
+}
+namespace avx512 {
+extern const ChainKernels chain_kernels;
+}
+
+const ChainKernels& chain_kernels() {
+  switch (instruction_set()) {
+#ifdef PROXBENCH_X86_LEVELS
+    case InstructionSet::kAvx2:
+      return avx2::chain_kernels;
+    case InstructionSet::kAvx512:
+      return avx512::chain_kernels;
+#endif
+    default:
+      return baseline::chain_kernels;
+  }
+}
+
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-/// Positions in a chunk of sequences: its vectors fill about half of a second-level cache at 26 labels.
-constexpr std::size_t kChunkPositions = 512;
-
-/// row[0..width) -> exp(row - largest of row); returns the largest. Fixed-size packets, so that no element is
-/// treated differently for its address.
-double exponentiate_row(double* row, std::size_t width) {
-  using Packet = Eigen::Array<double, static_cast<int>(kPad), 1>;
-  Packet top = Eigen::Map<const Packet>(row);
-  for (std::size_t k = kPad; k < width; k += kPad) top = top.max(Eigen::Map<const Packet>(row + k));
-  const double largest = top.maxCoeff();
-  for (std::size_t k = 0; k < width; k += kPad) {
-    Eigen::Map<Packet> packet(row + k);
-    packet = (packet - largest).exp();
-  }
-  return largest;
-}
-
-double row_sum(const double* row, std::size_t width) {
-  kernels::Pack sum = kernels::load(row);
-  for (std::size_t k = kPad; k < width; k += kPad) sum += kernels::load(row + k);
-  return kernels::sum(sum);
-}
+/// Positions in a chunk of sequences: its scores and vectors fill about half of a second-level cache at 26
+/// labels.
+constexpr std::size_t kChunkPositions = 256;
 
 double log_sum_exp(const double* x, std::size_t n) {
   const double largest = *std::max_element(x, x + n);
@@ -46,60 +51,6 @@ double log_sum_exp(const double* x, std::size_t n) {
   double sum = 0.0;
   for (std::size_t k = 0; k < n; ++k) sum += std::exp(x[k] - largest);
   return largest + std::log(sum);
-}
-
-/// c[i][0..V*kPad) += sum_t a[t*width + i] * b[(t+1)*width + 0..V*kPad), t < n, for two rows i and i+1.
-template <int V>
-void accumulate_outer(const double* a, const double* b, std::size_t n, double* c) {
-  constexpr std::size_t kWidth = V * kPad;
-  kernels::Pack first[V], second[V];
-  for (int v = 0; v < V; ++v) {
-    first[v] = kernels::load(c + static_cast<std::size_t>(v) * kPad);
-    second[v] = kernels::load(c + kWidth + static_cast<std::size_t>(v) * kPad);
-  }
-  for (std::size_t t = 0; t < n; ++t) {
-    const kernels::Pack a0 = kernels::splat(a[t * kWidth]), a1 = kernels::splat(a[t * kWidth + 1]);
-    const double* row = b + (t + 1) * kWidth;
-    for (int v = 0; v < V; ++v) {
-      const kernels::Pack bv = kernels::load(row + static_cast<std::size_t>(v) * kPad);
-      first[v] += a0 * bv;
-      second[v] += a1 * bv;
-    }
-  }
-  for (int v = 0; v < V; ++v) {
-    kernels::store(c + static_cast<std::size_t>(v) * kPad, first[v]);
-    kernels::store(c + kWidth + static_cast<std::size_t>(v) * kPad, second[v]);
-  }
-}
-
-/// C += sum_{t<n} a_t^T b_{t+1}; a and b are rows of `width`, C is width x width.
-void accumulate_outer(const double* a, const double* b, std::size_t n, std::size_t outputs, std::size_t width,
-                      double* c) {
-  // An odd last row is paired with padding: width is even.
-  for (std::size_t i = 0; i < outputs; i += 2) {
-    switch (width / kPad) {
-      case 1:
-        accumulate_outer<1>(a + i, b, n, c + i * width);
-        break;
-      case 2:
-        accumulate_outer<2>(a + i, b, n, c + i * width);
-        break;
-      case 3:
-        accumulate_outer<3>(a + i, b, n, c + i * width);
-        break;
-      case 4:
-        accumulate_outer<4>(a + i, b, n, c + i * width);
-        break;
-      default:
-        for (std::size_t t = 0; t < n; ++t)
-          for (std::size_t r = i; r < i + 2; ++r) {
-            const kernels::Pack ar = kernels::splat(a[t * width + r]);
-            for (std::size_t k = 0; k < width; k += kPad)
-              kernels::store(c + r * width + k,
-                             kernels::load(c + r * width + k) + ar * kernels::load(b + (t + 1) * width + k));
-          }
-    }
-  }
 }
 
 /// Throws Error where transition scores, their exponentials both ways and their gradient cannot fit into this
@@ -131,15 +82,17 @@ struct ChainOracle::Transitions {
 
 /// Buffers of one chunk; rows are positions of the chunk.
 struct ChainOracle::Workspace {
-  AlignedVector<double> score;      ///< scores; in the linear domain then exp(score - top), then e*beta/c
-  AlignedVector<double> alpha;      ///< scaled forward messages (log domain: logarithms)
-  AlignedVector<double> posterior;  ///< p(y_t = k | x)
-  AlignedVector<double> pair;  ///< width x width: sums of pair marginals (linear domain: not yet times M)
+  AlignedVector<double> score;                        ///< scores (linear domain: scratch)
+  AlignedVector<double> alpha;                        ///< scaled forward messages (log domain: logarithms)
+  AlignedVector<double> posterior;                    ///< p(y_t = k | x)
+  AlignedVector<double> pair;                         ///< width x width: sums of pair marginals
+  AlignedVector<double> top, scale, inverse, column;  ///< scratch of the linear domain, as is edge
+  std::vector<Index> edge;
   std::vector<double> log_partition;  ///< one an instance of the chunk
   std::vector<double> gold_score;
 };
 
-/// Sets chunk_begin.
+/// Sets chunk_begin and by_length.
 void ChainOracle::Sequences::cut() {
   chunk_begin.assign(1, 0);
   std::size_t filled = 0;
@@ -149,6 +102,15 @@ void ChainOracle::Sequences::cut() {
       chunk_begin.push_back(i + 1);
       filled = 0;
     }
+  }
+  const auto length = [&](Index i) { return begin[i + std::size_t{1}] - begin[i]; };
+  by_length.resize(begin.size() - 1);
+  for (std::size_t c = 0; c + 1 < chunk_begin.size(); ++c) {
+    const auto first = by_length.begin() + static_cast<std::ptrdiff_t>(chunk_begin[c]),
+               last = by_length.begin() + static_cast<std::ptrdiff_t>(chunk_begin[c + 1]);
+    const Index offset = static_cast<Index>(chunk_begin[c]);
+    std::iota(first, last, Index{0});
+    std::stable_sort(first, last, [&](Index a, Index b) { return length(a + offset) > length(b + offset); });
   }
 }
 
@@ -179,11 +141,15 @@ ChainOracle::Workspace& ChainOracle::workspace(std::size_t positions, std::size_
                                                bool backward) const {
   static thread_local Workspace work;
   const std::size_t width = padded(outputs_);
-  work.score.resize(positions * width);
-  work.alpha.resize(positions * width);
+  work.score.resize(padded(positions) * width);
+  work.alpha.resize(padded(positions) * width);
   work.log_partition.resize(instances);
+  for (AlignedVector<double>* numbers : {&work.top, &work.scale, &work.inverse})
+    numbers->resize(padded(positions));
+  work.column.resize(kPad * width);
+  work.edge.resize(positions);
   if (backward) {
-    work.posterior.resize(positions * width);
+    work.posterior.resize(padded(positions) * width);
     work.pair.resize(width * width);
   }
   return work;
@@ -213,70 +179,59 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
   return m;
 }
 
-/// Instances [first, last), whose scores lie in work.score. Fills work.log_partition; with `backward` also
-/// posterior and pair. Returns the sum of log-partitions.
-double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
-                               std::size_t last, bool backward) const {
-  return m.linear() ? infer_linear(on, m, work, first, last, backward)
-                    : infer_log(on, m, work, first, last, backward);
+/// Instances [first, last): one, or a chunk. Fills work.log_partition; with `backward` also posterior and
+/// pair. Returns the sum of log-partitions.
+double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at,
+                               Workspace& work, std::size_t first, std::size_t last, bool backward) const {
+  if (m.linear()) return infer_linear(on, m, at, work, first, last, backward);
+  score_rows(on, at, first, last, work.score);
+  return infer_log(on, m, work, first, last, backward);
+}
+
+/// The scores of instances [first, last) by position.
+void ChainOracle::score_rows(const Sequences& on, const ScorePoint& at, std::size_t first, std::size_t last,
+                             AlignedVector<double>& rows) const {
+  const KernelTable& kernels = kernels_in_use();
+  const std::size_t width = padded(outputs_), origin = on.begin[first], n = on.begin[last] - origin;
+  rows.resize(padded(n) * width);
+  kernels.columns_to_rows(at.base.values.data(), at.base.stride, outputs_, origin, n, rows.data(), width);
+  if (at.direction == nullptr) return;
+  AlignedVector<double> direction(n * width);
+  kernels.columns_to_rows(at.direction->values.data(), at.base.stride, outputs_, origin, n, direction.data(),
+                          width);
+  kernels.add_scaled(rows.data(), at.alpha, direction.data(), n * width);
 }
 
 /// Rabiner's scaling: alpha_t sums to one, c_t is the factor taken out at t.
-double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, Workspace& work,
-                                 std::size_t first, std::size_t last, bool backward) const {
-  const std::size_t width = m.width, origin = on.begin[first];
-  AlignedVector<double> beta(width);
-  std::vector<double> inverse_scale(on.begin[last] - origin);
-  double total = 0.0;
-  for (std::size_t i = first; i < last; ++i) {
-    const std::size_t begin = on.begin[i] - origin, end = on.begin[i + 1] - origin;
-    double log_partition = static_cast<double>(end - begin - 1) * m.largest;
-    for (std::size_t t = begin; t < end; ++t) {
-      double* e = work.score.data() + t * width;
-      double* alpha = work.alpha.data() + t * width;
-      const double top = exponentiate_row(e, width);
-      if (t == begin) {
-        std::copy_n(e, width, alpha);
-      } else {
-        kernels::row_times_matrix(alpha - width, m.forward.data(), outputs_, alpha, width);
-        for (std::size_t k = 0; k < width; k += kPad)
-          kernels::store(alpha + k, kernels::load(alpha + k) * kernels::load(e + k));
-      }
-      const double c = row_sum(alpha, width);
-      const double inverse = 1.0 / c;
-      for (std::size_t k = 0; k < width; k += kPad)
-        kernels::store(alpha + k, kernels::load(alpha + k) * kernels::splat(inverse));
-      inverse_scale[t] = inverse;
-      log_partition += std::log(c) + top;
-    }
-    work.log_partition[i - first] = log_partition;
-    total += log_partition;
-    if (!backward) continue;
-
-    // v_t = e_t * beta_t / c_t replaces e_t; beta_{t-1} = M v_t. The first position's v is not used: zero, so
-    // that the pair sums may run over the whole chunk.
-    std::fill(beta.begin(), beta.begin() + outputs_, 1.0);
-    std::fill(beta.begin() + outputs_, beta.end(), 0.0);
-    for (std::size_t t = end; t-- > begin;) {
-      double* e = work.score.data() + t * width;
-      const double* alpha = work.alpha.data() + t * width;
-      double* posterior = work.posterior.data() + t * width;
-      const kernels::Pack inverse = kernels::splat(inverse_scale[t]);
-      for (std::size_t k = 0; k < width; k += kPad) {
-        const kernels::Pack b = kernels::load(beta.data() + k);
-        kernels::store(posterior + k, kernels::load(alpha + k) * b);
-        kernels::store(e + k, t > begin ? kernels::load(e + k) * b * inverse : kernels::splat(0.0));
-      }
-      if (t > begin) kernels::row_times_matrix(e, m.backward.data(), outputs_, beta.data(), width);
-    }
-  }
-  if (backward) {
-    const std::size_t n = on.begin[last] - origin;
-    std::fill(work.pair.begin(), work.pair.end(), 0.0);
-    accumulate_outer(work.alpha.data(), work.score.data(), n - 1, outputs_, width, work.pair.data());
-    for (std::size_t e = 0; e < width * width; ++e) work.pair[e] *= m.forward[e];
-  }
-  return total;
+double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at,
+                                 Workspace& work, std::size_t first, std::size_t last, bool backward) const {
+  static constexpr Index kAlone = 0;
+  const std::size_t origin = on.begin[first];
+  chain_kernels().forward_backward(
+      {.outputs = outputs_,
+       .width = m.width,
+       .begin = on.begin.data() + first,
+       .sequences = last - first,
+       .by_length = last - first == 1 ? &kAlone : on.by_length.data() + first,
+       .base = at.base.values.data() + origin,
+       .direction = at.direction != nullptr ? at.direction->values.data() + origin : nullptr,
+       .alpha = at.alpha,
+       .stride = at.base.stride,
+       .forward = m.forward.data(),
+       .backward = m.backward.data(),
+       .largest_transition = m.largest,
+       .log_partition = work.log_partition.data(),
+       .message = work.alpha.data(),
+       .posterior = backward ? work.posterior.data() : nullptr,
+       .pair = work.pair.data(),
+       .weight = work.score.data(),
+       .top = work.top.data(),
+       .scale = work.scale.data(),
+       .inverse = work.inverse.data(),
+       .column = work.column.data(),
+       .edge = work.edge.data()});
+  return std::accumulate(work.log_partition.begin(),
+                         work.log_partition.begin() + static_cast<std::ptrdiff_t>(last - first), 0.0);
 }
 
 /// The same with logarithms throughout: slow, and right for any finite scores. Messages are normalised at
@@ -363,21 +318,21 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
     const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1];
     const std::size_t origin = on.begin[first], n = on.begin[last] - origin;
     Workspace& work = workspace(n, last - first, residual != nullptr);
-    kernels::columns_to_rows(at.base.values.data(), at.direction ? at.direction->values.data() : nullptr,
-                             at.alpha, at.base.stride, outputs_, origin, n, work.score.data(), width,
-                             kMinusInfinity);
+    loss[chunk] = infer_rows(on, m, at, work, first, last, residual != nullptr);
     double gold = 0.0;
     for (std::size_t i = first; i < last; ++i)
       for (std::size_t p = on.begin[i]; p < on.begin[i + 1]; ++p) {
-        gold += work.score[(p - origin) * width + on.gold[p]];
+        const std::size_t score = on.gold[p] * at.base.stride + p;
+        gold += at.base.values[score];
+        if (at.direction != nullptr) gold += at.alpha * at.direction->values[score];
         if (p + 1 < on.begin[i + 1]) gold += m.score[on.gold[p] * std::size_t{outputs_} + on.gold[p + 1]];
       }
-    loss[chunk] = infer_rows(on, m, work, first, last, residual != nullptr) - gold;
+    loss[chunk] -= gold;
     if (residual == nullptr) return;
     for (std::size_t p = origin; p < origin + n; ++p)
       work.posterior[(p - origin) * width + on.gold[p]] -= 1.0;
-    kernels::rows_to_columns(work.posterior.data(), width, outputs_, origin, n, residual->values.data(),
-                             residual->stride);
+    kernels_in_use().rows_to_columns(work.posterior.data(), width, outputs_, origin, n,
+                                     residual->values.data(), residual->stride);
     for (std::size_t i = first; i < last; ++i)
       for (std::size_t p = on.begin[i]; p + 1 < on.begin[i + 1]; ++p)
         work.pair[on.gold[p] * width + on.gold[p + 1]] -= 1.0;
@@ -387,12 +342,12 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
   double total = 0.0;
   for (const double l : loss) total += l;
   if (residual != nullptr)
-    for (std::size_t i = 0; i < outputs_; ++i)
-      for (std::size_t j = 0; j < outputs_; ++j) {
-        double sum = 0.0;
-        for (std::size_t chunk = 0; chunk < chunks; ++chunk) sum += pair[chunk * pair_size + i * width + j];
-        residual->extra[i * outputs_ + j] = sum;
-      }
+    for (std::size_t i = 0; i < outputs_; ++i) {
+      double* sums = residual->extra.data() + i * outputs_;
+      std::fill_n(sums, outputs_, 0.0);
+      for (std::size_t chunk = 0; chunk < chunks; ++chunk)
+        for (std::size_t j = 0; j < outputs_; ++j) sums[j] += pair[chunk * pair_size + i * width + j];
+    }
   return total;
 }
 
@@ -404,10 +359,9 @@ void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> 
   parallel.for_each(instances(), [&](std::size_t i) {
     const std::size_t origin = all_.begin[i], n = all_.begin[i + 1] - origin;
     Workspace& work = workspace(n, 1, true);
-    kernels::columns_to_rows(scores.values.data(), nullptr, 0.0, scores.stride, labels, origin, n,
-                             work.score.data(), width, kMinusInfinity);
-    const AlignedVector<double> s = work.score;
-    infer_rows(all_, m, work, i, i + 1, true);
+    AlignedVector<double> s;
+    score_rows(all_, {scores}, i, i + 1, s);
+    infer_rows(all_, m, {scores}, work, i, i + 1, true);
     // Relative to the gold structure's scores, so that large scores common to all structures cancel.
     double log_gold = -work.log_partition[0], expected = 0.0;
     for (std::size_t t = 0; t < n; ++t) {
@@ -436,9 +390,7 @@ void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Inde
     const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
     const std::size_t origin = all_.begin[first], n = all_.begin[last] - origin;
     Workspace& work = workspace(n, last - first, true);
-    kernels::columns_to_rows(scores.values.data(), nullptr, 0.0, scores.stride, outputs_, origin, n,
-                             work.score.data(), width, kMinusInfinity);
-    infer_rows(all_, m, work, first, last, true);
+    infer_rows(all_, m, {scores}, work, first, last, true);
     for (std::size_t p = 0; p < n; ++p) {
       const double* posterior = work.posterior.data() + p * width;
       outputs[origin + p] = static_cast<Index>(std::max_element(posterior, posterior + outputs_) - posterior);

@@ -52,6 +52,7 @@ class ChainOracle final : public Oracle {
   struct Sequences {
     std::vector<Index> begin{0}, gold;
     std::vector<std::size_t> chunk_begin{0};  ///< sequences cut into chunks of about equal positions
+    std::vector<Index> by_length;             ///< longest first within each chunk, from 0 on there
     void cut();
   };
   double infer_on(const Sequences& on, const ScorePoint& at, Residual* residual,
@@ -60,10 +61,12 @@ class ChainOracle final : public Oracle {
   void require_gold() const;
   Transitions transitions(const ScorePoint& at) const;
   Workspace& workspace(std::size_t positions, std::size_t instances, bool backward) const;
-  double infer_rows(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
-                    std::size_t last, bool backward) const;
-  double infer_linear(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
-                      std::size_t last, bool backward) const;
+  double infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Workspace& work,
+                    std::size_t first, std::size_t last, bool backward) const;
+  void score_rows(const Sequences& on, const ScorePoint& at, std::size_t first, std::size_t last,
+                  AlignedVector<double>& rows) const;
+  double infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at, Workspace& work,
+                      std::size_t first, std::size_t last, bool backward) const;
   double infer_log(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
                    std::size_t last, bool backward) const;
 

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string_view>
 #include <tuple>
 
 #include "core/error.h"
+#include "core/instruction_set_test.h"
 #include "core/random.h"
 
 namespace proxbench {
@@ -317,6 +319,60 @@ TEST(Chain, SameBitsForAnyThreadsAndBackEnd) {
       EXPECT_EQ(residual.values, first.values);
       EXPECT_EQ(residual.extra, first.extra);
     }
+}
+
+class ChainOnEachSet : public EachInstructionSet {};
+PROXBENCH_ON_EACH_INSTRUCTION_SET(ChainOnEachSet);
+
+TEST_P(ChainOnEachSet, AgreesWithTheBaselineInTheSameBitsForAnyThreads) {
+  for (const Index labels : {1u, 2u, 8u, 26u, 31u, 70u}) {
+    const Dataset data =
+        make_data(labels, {1, 5, 300, 2, 2, 9, 7, 7, 3, 1, 250, 4, 8, 8, 8, 8, 8, 8, 8, 8}, 11);
+    const ChainOracle oracle(data);
+    const Scores base = random_scores(oracle, 3, 2, 12), direction = random_scores(oracle, 1, 1, 13);
+    const ScorePoint at{base, &direction, 0.7};
+    Residual expected = base, residual = base, again = base;
+    use_instruction_set(InstructionSet::kBaseline);
+    const double loss = oracle.infer(at, &expected, Parallel(1));
+    use_instruction_set(GetParam());
+    EXPECT_NEAR(oracle.infer(at, &residual, Parallel(1)), loss, 1e-13 * loss + 1e-13);
+    EXPECT_NEAR(oracle.infer(at, nullptr, Parallel(1)), loss, 1e-13 * loss + 1e-13);
+    oracle.infer(at, &again, Parallel(3));
+    for (Index k = 0; k < labels; ++k)
+      for (std::size_t p = 0; p < oracle.positions(); ++p) {
+        EXPECT_NEAR(residual.column(k)[p], expected.column(k)[p], 1e-13);
+        EXPECT_EQ(residual.column(k)[p], again.column(k)[p]);
+      }
+    for (std::size_t e = 0; e < expected.extra.size(); ++e) {
+      EXPECT_NEAR(residual.extra[e], expected.extra[e], 1e-11);
+      EXPECT_EQ(residual.extra[e], again.extra[e]);
+    }
+  }
+}
+
+TEST_P(ChainOnEachSet, ScoresFarApartAndMinusInfinityLeaveNothing) {
+  const Dataset data = make_data(3, {2}, 1);
+  const ChainOracle oracle(data);
+  for (const double low : {-700.0, -1e4, -std::numeric_limits<double>::infinity()}) {
+    Scores scores(3, 2, 9);
+    for (std::size_t p = 0; p < 2; ++p)
+      for (Index k = 0; k < 3; ++k) scores.column(k)[p] = k == data.gold[p] ? 5.0 : low;
+    Residual residual = scores;
+    EXPECT_NEAR(oracle.infer({scores}, &residual, Parallel(1)), 0.0, 1e-14);
+    for (Index k = 0; k < 3; ++k)
+      for (std::size_t p = 0; p < 2; ++p) EXPECT_NEAR(residual.column(k)[p], 0.0, 1e-14);
+  }
+}
+
+TEST_P(ChainOnEachSet, ANaNIsNotHidden) {
+  const Dataset data = make_data(26, {8, 8, 8}, 1);
+  const ChainOracle oracle(data);
+  for (const std::size_t p : {0u, 11u, 23u}) {
+    Scores scores = random_scores(oracle, 1, 1, 2);
+    scores.column(3)[p] = std::numeric_limits<double>::quiet_NaN();
+    Residual residual = scores;
+    EXPECT_TRUE(std::isnan(oracle.infer({scores}, &residual, Parallel(1))));
+  }
 }
 
 TEST(Chain, RefusesLabelsWhoseTransitionsExceedTheMachine) {

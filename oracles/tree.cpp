@@ -1,6 +1,5 @@
 #include "oracles/tree.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,108 +7,67 @@
 #include <string>
 
 #include "core/error.h"
-#include "core/kernels.h"
 #include "oracles/oracles.h"
+#include "oracles/tree_kernels.h"
 
 namespace proxbench {
 
-namespace {
+namespace baseline {
+extern const TreeKernels tree_kernels;
+}
+namespace avx2 {
+extern const TreeKernels tree_kernels;
+}
+namespace avx512 {
+extern const TreeKernels tree_kernels;
+}
 
-using kernels::Pack;
-
-/// Documents handled at once: the numbers of a thousand nodes then stay in a second-level cache.
-constexpr std::size_t kLanes = 32;
-/// Documents in a task.
-constexpr std::size_t kTask = 2 * kLanes;
-
-void exponentiate(double* x, std::size_t n) {
-  using Packet = Eigen::Array<double, static_cast<int>(kPad), 1>;
-  for (std::size_t i = 0; i < n; i += kPad) {
-    Eigen::Map<Packet> packet(x + i);
-    packet = packet.exp();
+const TreeKernels& tree_kernels() {
+  switch (instruction_set()) {
+#ifdef PROXBENCH_X86_LEVELS
+    case InstructionSet::kAvx2:
+      return avx2::tree_kernels;
+    case InstructionSet::kAvx512:
+      return avx512::tree_kernels;
+#endif
+    default:
+      return baseline::tree_kernels;
   }
 }
+
+namespace {
+
+/// Documents in a task.
+constexpr std::size_t kTask = 2 * kTreeLanes;
 
 }  // namespace
 
 /// The touched nodes in preorder, after entry 0: the root of all, which is no output.
 struct TreeOracle::Collapsed {
-  struct Node {
-    Index parent;          ///< entry of the touched node (or root) above
-    Index output;          ///< Hierarchy::kNone for entry 0
-    const double* base;    ///< column of scores, or null
-    const double* change;  ///< column of the direction, or null
-    double rest;           ///< leaves whose nearest touched node this is; 1 for a touched leaf
-    Index first_leaf;      ///< the first of them; kNone where there is none
-  };
+  using Node = TreeNode;
   std::vector<Node> nodes;
   std::vector<Index> entry;  ///< size K: the nearest touched node at or above an output
   double alpha;
 
-  /// Scores of the paths to all entries for positions [first, first + lanes), kLanes numbers an entry, and
-  /// the best leaf's.
-  void walk_down(std::size_t first, std::size_t lanes, double* path, double* best) const {
-    std::fill_n(path, lanes, 0.0);
-    std::fill_n(best, lanes, nodes[0].rest > 0 ? 0.0 : -std::numeric_limits<double>::infinity());
-    const Pack a = kernels::splat(alpha);
-    for (std::size_t i = 1; i < nodes.size(); ++i) {
-      const Node& node = nodes[i];
-      const double* above = path + node.parent * kLanes;
-      double* here = path + i * kLanes;
-      for (std::size_t l = 0; l < lanes; l += kPad) {
-        Pack s = kernels::load(above + l);
-        if (node.base != nullptr) s += kernels::load(node.base + first + l);
-        if (node.change != nullptr) s += a * kernels::load(node.change + first + l);
-        kernels::store(here + l, s);
-        if (node.rest > 0) {
-          const Pack b = kernels::load(best + l);
-          kernels::store(best + l, s > b ? s : b);
-        }
-      }
-    }
-  }
+  TreeNodes view() const { return {nodes.data(), nodes.size(), alpha}; }
 };
 
-/// Numbers of one task's documents, kLanes for each entry.
+/// Numbers of one task's documents, kTreeLanes for each entry.
 struct TreeOracle::Block {
   AlignedVector<double> path;  ///< scores of paths; on the way up, weights of nodes
   AlignedVector<double> leaf;  ///< weight of one of an entry's own leaves, relative to the best leaf's
-  alignas(64) double best[kLanes];
-  alignas(64) double partition[kLanes];  ///< sum over all leaves of their weights
+  alignas(64) double best[kTreeLanes];
+  alignas(64) double partition[kTreeLanes];  ///< sum over all leaves of their weights
 
   static Block& mine(std::size_t entries) {
     static thread_local Block block;
-    block.path.resize(entries * kLanes);
-    block.leaf.resize(entries * kLanes);
+    block.path.resize(entries * kTreeLanes);
+    block.leaf.resize(entries * kTreeLanes);
     return block;
   }
 
-  /// An entry without leaves of its own gets the weight of the one above: nothing hangs on it. With `upwards`
-  /// the weight of all own leaves replaces the score of each path.
-  void weigh(const Collapsed& tree, std::size_t lanes, bool upwards) {
-    std::fill_n(partition, lanes, 0.0);
-    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-      const Collapsed::Node& node = tree.nodes[i];
-      double* out = leaf.data() + i * kLanes;
-      if (!(node.rest > 0)) {
-        if (i == 0)
-          std::fill_n(out, lanes, 0.0);
-        else
-          std::copy_n(leaf.data() + node.parent * kLanes, lanes, out);
-        if (upwards) std::fill_n(path.data() + i * kLanes, lanes, 0.0);
-        continue;
-      }
-      double* s = path.data() + i * kLanes;
-      const Pack rest = kernels::splat(node.rest);
-      for (std::size_t l = 0; l < lanes; l += kPad)
-        kernels::store(out + l, kernels::load(s + l) - kernels::load(best + l));
-      exponentiate(out, lanes);
-      for (std::size_t l = 0; l < lanes; l += kPad) {
-        const Pack all = rest * kernels::load(out + l);
-        kernels::store(partition + l, kernels::load(partition + l) + all);
-        if (upwards) kernels::store(s + l, all);
-      }
-    }
+  TreeDocuments documents(std::size_t first, std::size_t lanes) {
+    return {first, lanes, path.data(), leaf.data(), best, partition};
   }
 };
 
@@ -229,37 +187,23 @@ double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, R
     }
   }
 
+  const TreeKernels& kernels = tree_kernels();
+  const TreeNodes nodes = tree.view();
   const Chunks chunks{gold.size(), kTask};
   std::vector<double> loss(chunks.count(), 0.0);
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
     Block& block = Block::mine(entries);
-    for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kLanes) {
-      const std::size_t count = std::min(kLanes, chunks.end(chunk) - first), lanes = padded(count);
-      tree.walk_down(first, lanes, block.path.data(), block.best);
+    for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kTreeLanes) {
+      const std::size_t count = std::min(kTreeLanes, chunks.end(chunk) - first), lanes = padded(count);
+      const TreeDocuments documents = block.documents(first, lanes);
+      kernels.walk_down(nodes, documents);
       for (std::size_t l = 0; l < count; ++l)
-        loss[chunk] += block.best[l] - block.path[tree.entry[gold[first + l]] * kLanes + l];
-      block.weigh(tree, lanes, residual != nullptr);
+        loss[chunk] += block.best[l] - block.path[tree.entry[gold[first + l]] * kTreeLanes + l];
+      kernels.weigh(nodes, documents, residual != nullptr);
       for (std::size_t l = 0; l < count; ++l) loss[chunk] += std::log(block.partition[l]);
       if (residual == nullptr) continue;
 
-      // Upwards: the marginal of a node is the mass of its own leaves and of the touched nodes below.
-      Pack inverse[kLanes / kPad];
-      for (std::size_t l = 0; l < lanes; l += kPad)
-        inverse[l / kPad] = kernels::splat(1.0) / kernels::load(block.partition + l);
-      for (std::size_t i = entries; i-- > 0;) {
-        const double* leaf = block.leaf.data() + i * kLanes;
-        if (shared[i] != nullptr)
-          for (std::size_t l = 0; l < lanes; l += kPad)
-            kernels::store(shared[i] + first + l, kernels::load(leaf + l) * inverse[l / kPad]);
-        if (i == 0) break;
-        const double* here = block.path.data() + i * kLanes;
-        double* above = block.path.data() + tree.nodes[i].parent * kLanes;
-        for (std::size_t l = 0; l < lanes; l += kPad) {
-          const Pack mine = kernels::load(here + l);
-          kernels::store(above + l, kernels::load(above + l) + mine);
-          kernels::store(own[i] + first + l, mine * inverse[l / kPad]);
-        }
-      }
+      kernels.walk_up(nodes, documents, own.data(), shared.data());
       for (std::size_t l = 0; l < count; ++l)
         for (Index i = tree.entry[gold[first + l]]; i != 0; i = tree.nodes[i].parent)
           own[i][first + l] -= 1.0;
@@ -299,10 +243,9 @@ void TreeOracle::compact_rows(const Residual& residual, CompactRows& rows, const
     std::vector<CompactRows::Entry> found[kTask];
     const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first;
     for (const Source& source : sources)
-      for (std::size_t l = 0; l < count; l += kPad) {
-        const Pack jump = kernels::load(source.here + first + l) - kernels::load(source.above + first + l);
-        for (std::size_t i = l; i < std::min(l + kPad, count); ++i)
-          if (jump[i - l] != 0.0) found[i].push_back({source.output, jump[i - l]});
+      for (std::size_t l = 0; l < count; ++l) {
+        const double jump = source.here[first + l] - source.above[first + l];
+        if (jump != 0.0) found[l].push_back({source.output, jump});
       }
     for (std::size_t l = 0; l < count; ++l) {
       found[l].push_back({outputs(), root[first + l]});
@@ -321,36 +264,28 @@ void TreeOracle::compact_rows(const Residual& residual, CompactRows& rows, const
 }
 
 void TreeOracle::expand(double* rows) const {
-  const Index n = outputs();
-  const Index* parent = tree_->parents().data();
-  const auto at = [&](Index k) { return rows + k * kPad; };
-  for (Index k = 0; k < n; ++k) {
-    const Index above = parent[k] == Hierarchy::kNone ? n : parent[k];
-    kernels::store(at(k), kernels::load(at(k)) + kernels::load(at(above)));
-  }
-  for (const Index k : inner_) kernels::store(at(k), kernels::splat(0.0));
-  for (Index k = n; k-- > 0;)
-    if (parent[k] != Hierarchy::kNone)
-      kernels::store(at(parent[k]), kernels::load(at(parent[k])) + kernels::load(at(k)));
+  tree_kernels().expand(tree_->parents().data(), outputs(), inner_.data(), inner_.size(), rows);
 }
 
 void TreeOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                                 const Parallel& parallel) const {
   require_gold();
   const Collapsed tree = collapse({scores});
-  const Chunks chunks{gold_.size(), kLanes};
+  const Chunks chunks{gold_.size(), kTreeLanes};
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
     Block& block = Block::mine(tree.nodes.size());
     const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first, lanes = padded(count);
-    tree.walk_down(first, lanes, block.path.data(), block.best);
-    block.weigh(tree, lanes, false);
+    const TreeDocuments documents = block.documents(first, lanes);
+    tree_kernels().walk_down(tree.view(), documents);
+    tree_kernels().weigh(tree.view(), documents, false);
     for (std::size_t l = 0; l < count; ++l) {
       // Relative to the gold leaf's score, so that what all leaves share cancels.
-      const double gold = block.path[tree.entry[gold_[first + l]] * kLanes + l];
+      const double gold = block.path[tree.entry[gold_[first + l]] * kTreeLanes + l];
       double expected = 0.0;
       for (std::size_t i = 0; i < tree.nodes.size(); ++i)
         if (tree.nodes[i].rest > 0)
-          expected += tree.nodes[i].rest * block.leaf[i * kLanes + l] * (block.path[i * kLanes + l] - gold);
+          expected +=
+              tree.nodes[i].rest * block.leaf[i * kTreeLanes + l] * (block.path[i * kTreeLanes + l] - gold);
       InstanceTerms& out = terms[first + l];
       out.log_gold = (gold - block.best[l]) - std::log(block.partition[l]);
       out.entropy = -out.log_gold - expected / block.partition[l];
@@ -361,15 +296,15 @@ void TreeOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> t
 void TreeOracle::decode(const Scores& scores, Decoding, std::span<Index> outputs,
                         const Parallel& parallel) const {
   const Collapsed tree = collapse({scores});
-  const Chunks chunks{gold_.size(), kLanes};
+  const Chunks chunks{gold_.size(), kTreeLanes};
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
     Block& block = Block::mine(tree.nodes.size());
     const std::size_t first = chunks.begin(chunk), count = chunks.end(chunk) - first;
-    tree.walk_down(first, padded(count), block.path.data(), block.best);
+    tree_kernels().walk_down(tree.view(), block.documents(first, padded(count)));
     for (std::size_t l = 0; l < count; ++l) {
       Index best = Hierarchy::kNone;
       for (std::size_t i = 0; i < tree.nodes.size(); ++i)
-        if (tree.nodes[i].rest > 0 && block.path[i * kLanes + l] == block.best[l])
+        if (tree.nodes[i].rest > 0 && block.path[i * kTreeLanes + l] == block.best[l])
           best = std::min(best, tree.nodes[i].first_leaf);
       outputs[first + l] = best;
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/instruction_set_test.h"
 #include "core/objective.h"
 #include "core/random.h"
 
@@ -358,6 +359,35 @@ TEST(TreeOracle, SameBitsForAnyThreadsAndBackEnd) {
       if (first.empty()) first = out;
       EXPECT_EQ(out, first) << threads;
     }
+}
+
+class TreeOnEachSet : public EachInstructionSet {};
+PROXBENCH_ON_EACH_INSTRUCTION_SET(TreeOnEachSet);
+
+TEST_P(TreeOnEachSet, AgreesWithTheBaselineInTheSameBitsForAnyThreads) {
+  Random random(61);
+  const Problem problem(random_parents(60, random), 701, 8, 62);
+  const SparseVector w = random_weights(problem.objective(), 0.1, 1.0, random);
+  const auto all_of = [&](InstructionSet set, int threads) {
+    use_instruction_set(set);
+    Objective objective = problem.objective(1.0, 0.0, threads);
+    Scores scores = objective.make_scores();
+    Residual residual = objective.make_residual();
+    objective.scores(w, scores);
+    std::vector<double> out{objective.infer({scores}, nullptr), objective.infer({scores}, &residual)};
+    Objective::Selection selection;
+    objective.select_gradient(residual, w, -1.0, selection);
+    std::vector<double> partial(selection.index.size());
+    objective.partial_gradient(residual, selection.index, selection.weight, partial);
+    out.insert(out.end(), selection.gradient.begin(), selection.gradient.end());
+    out.insert(out.end(), partial.begin(), partial.end());
+    return out;
+  };
+  const std::vector<double> expected = all_of(InstructionSet::kBaseline, 1), found = all_of(GetParam(), 1);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], 1e-12 * (1.0 + std::abs(expected[i]))) << i;
+  EXPECT_EQ(all_of(GetParam(), 3), found);
 }
 
 TEST(TreeOracle, ADeepTreeTakesNoQuadraticMemory) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/kernels.h"
 #include "core/lbfgs.h"
 
 namespace proxbench {
@@ -263,35 +262,36 @@ void BlockMetric::keep_rows(std::span<const std::uint32_t> kept) {
   diagonal_.resize(kept.size());
 }
 
-void BlockMetric::start() {
+const BlockRow* BlockMetric::start() {
   std::fill(product_.begin(), product_.end(), 0.0);
-}
-
-void BlockMetric::add(std::size_t j, double z) {
-  const Place& place = place_[j];
-  product_[place.at] += z * place.excess;
-  if (place.block == kNoBlock) return;
-  const Block& block = blocks_[place.block];
-  const std::size_t row = place.at - block.first;
-  double* out = product_.data() + block.first;
-  if (block.begin.empty()) {
-    const kernels::Pack zz = kernels::splat(z);
-    const std::size_t width = padded(block.size);
-    const double* values = block.dense.data() + row * width;
-    for (std::size_t c = 0; c < width; c += kPad)
-      kernels::store(out + c, kernels::load(out + c) + zz * kernels::load(values + c));
-    return;
+  rows_.resize(place_.size());
+  for (std::size_t j = 0; j < place_.size(); ++j) {
+    const Place& place = place_[j];
+    BlockRow& row = rows_[j];
+    row = {.product = product_.data() + place.at, .excess = place.excess};
+    if (place.block == kNoBlock) continue;
+    const Block& block = blocks_[place.block];
+    const std::size_t i = place.at - block.first;
+    row.block = product_.data() + block.first;
+    if (block.begin.empty()) {
+      row.size = padded(block.size);
+      row.dense = block.dense.data() + i * row.size;
+    } else {
+      row.slot = block.slot.data() + block.begin[i];
+      row.value = block.value.data() + block.begin[i];
+      row.size = block.begin[i + 1] - block.begin[i];
+    }
   }
-  for (std::size_t e = block.begin[row]; e < block.begin[row + 1]; ++e)
-    out[block.slot[e]] += z * block.value[e];
+  return rows_.data();
 }
 
 void BlockMetric::multiply(std::span<const double> d, std::vector<double>& out) {
+  const KernelTable& kernels = kernels_in_use();
   start();
   for (std::size_t j = 0; j < d.size(); ++j)
-    if (d[j] != 0.0) add(j, d[j]);
+    if (d[j] != 0.0) kernels.add_block_row(rows_[j], d[j]);
   out.resize(d.size());
-  for (std::size_t j = 0; j < d.size(); ++j) out[j] = product(j);
+  for (std::size_t j = 0; j < d.size(); ++j) out[j] = *rows_[j].product;
 }
 
 }  // namespace proxbench

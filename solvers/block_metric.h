@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "core/kernel_table.h"
 #include "core/objective.h"
 #include "core/types.h"
 
@@ -41,12 +42,10 @@ class BlockMetric {
 
   double diagonal(std::size_t j) const { return diagonal_[j]; }
 
-  /// A running product B0 d, from d = 0: start(), then add(j, z) for each d_j += z.
-  void start();
-  void add(std::size_t j, double z);
-  /// (B0 d)_j.
-  double product(std::size_t j) const { return product_[place_[j].at]; }
-  /// out = B0 d.
+  /// The rows of B0 and a running product B0 d, from d = 0, for KernelTable::descend. Valid until the working
+  /// set or the matrix changes.
+  const BlockRow* start();
+  /// out = B0 d; ends a product that was running.
   void multiply(std::span<const double> d, std::vector<double>& out);
 
  private:
@@ -73,6 +72,7 @@ class BlockMetric {
   std::vector<Place> place_;
   std::vector<double> diagonal_;
   AlignedVector<double> product_;
+  std::vector<BlockRow> rows_;
   double ridge_ = 0.0;
 };
 

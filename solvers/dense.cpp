@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/kernels.h"
+#include "core/kernel_table.h"
 
 namespace proxbench::dense {
 
@@ -32,32 +32,14 @@ double sum_range(const Parallel& parallel, std::size_t n,
 
 double dot(const Parallel& parallel, std::span<const double> a, std::span<const double> b) {
   return sum_range(parallel, a.size(), [&](std::size_t begin, std::size_t end) {
-    kernels::Pack lanes = kernels::splat(0.0);
-    std::size_t i = begin;
-    for (; i + kPad <= end; i += kPad) lanes += kernels::load(&a[i]) * kernels::load(&b[i]);
-    double sum = kernels::sum(lanes);
-    for (; i < end; ++i) sum += a[i] * b[i];
-    return sum;
+    return kernels_in_use().dot(&a[begin], &b[begin], end - begin);
   });
 }
 
 double add_then_dot(const Parallel& parallel, double alpha, std::span<const double> x, std::span<double> y,
                     std::span<const double> z) {
   return sum_range(parallel, y.size(), [&](std::size_t begin, std::size_t end) {
-    const kernels::Pack factor = kernels::splat(alpha);
-    kernels::Pack lanes = kernels::splat(0.0);
-    std::size_t i = begin;
-    for (; i + kPad <= end; i += kPad) {
-      const kernels::Pack moved = kernels::load(&y[i]) + factor * kernels::load(&x[i]);
-      kernels::store(&y[i], moved);
-      lanes += moved * kernels::load(&z[i]);
-    }
-    double sum = kernels::sum(lanes);
-    for (; i < end; ++i) {
-      y[i] += alpha * x[i];
-      sum += y[i] * z[i];
-    }
-    return sum;
+    return kernels_in_use().add_then_dot(alpha, &x[begin], &y[begin], &z[begin], end - begin);
   });
 }
 

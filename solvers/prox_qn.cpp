@@ -24,7 +24,7 @@
 #include <optional>
 
 #include "core/dual.h"
-#include "core/kernels.h"
+#include "core/kernel_table.h"
 #include "core/lbfgs.h"
 #include "core/line_search.h"
 #include "core/random.h"
@@ -440,12 +440,24 @@ class ProxQn final : public Solver {
     for (std::size_t j = 0; j < n; ++j)
       diagonal_[j] = lbfgs_.diagonal(j) + (blocks_ ? gamma * (metric_.diagonal(j) - 1.0) : 0.0);
     d_hat_.assign(lbfgs_.width(), 0.0);
-    if (blocks_) metric_.start();
     auto passes = static_cast<std::uint64_t>(settings_.max_inner);
     if (settings_.inner_cap)
       passes = std::min<std::uint64_t>(
           passes, std::max<std::uint64_t>(objective.dimension() / std::max<std::size_t>(n, 1), 1));
 
+    const KernelTable& kernels = kernels_in_use();
+    const DescentPass pass{.start = blocks_ ? metric_.start() : nullptr,
+                           .q = n > 0 ? lbfgs_.q(0) : nullptr,
+                           .q_hat = n > 0 ? lbfgs_.q_hat(0) : nullptr,
+                           .stride = lbfgs_.stride(),
+                           .width = lbfgs_.width(),
+                           .gamma = gamma,
+                           .lambda = lambda_,
+                           .w = w_.data(),
+                           .g = g_.data(),
+                           .diagonal = diagonal_.data(),
+                           .d = d_.data(),
+                           .d_hat = d_hat_.data()};
     // With a tolerance, passes over all coordinates alternate with passes over those that are not zero.
     const std::uint64_t most = passes * n;
     std::uint64_t visits = 0;
@@ -458,11 +470,14 @@ class ProxQn final : public Solver {
       } else {
         order_.swap(active_);
       }
-      const double moved = pass(gamma);
+      random_.shuffle(std::span(order_));
+      active_.resize(order_.size());
+      const DescentResult done = kernels.descend(pass, order_.data(), order_.size(), active_.data());
+      active_.resize(done.active);
       inner_passes_ += 1.0;
       visits += order_.size();
-      if (first < 0.0) first = moved;
-      const bool settled = moved <= settings_.inner_tol * first;
+      if (first < 0.0) first = done.moved;
+      const bool settled = done.moved <= settings_.inner_tol * first;
       if (settled && whole) break;
       if (lbfgs_.pairs() == 0 && !blocks_) break;  // B = gamma*I separates: one pass solves it
       if (settings_.inner_tol > 0.0) whole = settled || active_.empty();
@@ -473,43 +488,6 @@ class ProxQn final : public Solver {
       l1 += std::abs(w_[j] + d_[j]) - std::abs(w_[j]);
     }
     return slope + lambda_ * l1;
-  }
-
-  /// One pass of coordinate descent over order_, shuffled. Leaves in active_ what is not zero before or after
-  /// its update. Returns the largest change of the model's gradient by a coordinate's own update.
-  double pass(double gamma) {
-    const std::size_t width = lbfgs_.width();
-    random_.shuffle(std::span(order_));
-    active_.clear();
-    double moved = 0.0;
-    for (const std::uint32_t j : order_) {
-      const double a = diagonal_[j];
-      if (!(a > 0.0)) continue;  // rounding made the model flat along this coordinate
-      const double b = g_[j] + gamma * (blocks_ ? metric_.product(j) : d_[j]) - dot(lbfgs_.q(j), width);
-      const double c = w_[j] + d_[j];
-      const double next = soft_threshold(c - b / a, lambda_ / a);
-      if (next != 0.0 || c != 0.0) active_.push_back(j);
-      if (next == c) continue;
-      const double z = next - c;
-      // Where the coordinate becomes zero, w + d must be zero to the last bit.
-      d_[j] = next == 0.0 ? -w_[j] : d_[j] + z;
-      add(z, lbfgs_.q_hat(j), width);
-      if (blocks_) metric_.add(j, z);
-      moved = std::max(moved, std::abs(z * a));
-    }
-    return moved;
-  }
-
-  double dot(const double* q, std::size_t width) const {
-    kernels::Pack sum = kernels::splat(0.0);
-    for (std::size_t c = 0; c < width; c += kPad)
-      sum += kernels::load(q + c) * kernels::load(d_hat_.data() + c);
-    return kernels::sum(sum);
-  }
-  void add(double z, const double* q_hat, std::size_t width) {
-    const kernels::Pack zz = kernels::splat(z);
-    for (std::size_t c = 0; c < width; c += kPad)
-      kernels::store(d_hat_.data() + c, kernels::load(d_hat_.data() + c) + zz * kernels::load(q_hat + c));
   }
 
   /// lambda*||w + alpha*d||_1 + (mu/2)*||w + alpha*d||^2.

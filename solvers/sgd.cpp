@@ -38,16 +38,13 @@
 #include <numeric>
 #include <utility>
 
-#include "core/kernels.h"
+#include "core/kernel_table.h"
 #include "core/random.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
 
 namespace {
-
-/// Packs updated at a time.
-constexpr std::size_t kTilePacks = 4;
 
 /// (w, q) -> A_u(w, q): charges w what it owes.
 void charge(double u, double& w, double& q) {
@@ -59,22 +56,13 @@ void charge(double u, double& w, double& q) {
   q += w - before;
 }
 
-/// The same for kPad weights.
-void charge(const kernels::Pack& u, kernels::Pack& w, kernels::Pack& q) {
-  const kernels::Pack zero = kernels::splat(0.0), before = w;
-  const kernels::Pack down = before - (u + q), up = before + (u - q);
-  const kernels::Pack positive = down > zero ? down : zero, negative = up < zero ? up : zero;
-  w = before > zero ? positive : (before < zero ? negative : before);
-  q += w - before;
-}
-
 /// Weights w with the penalty q that each has received, in rows of `width` doubles: all w of a row, then all
 /// its q. Memory is what bounds a step, so rows that hold no weight are known, and left alone where nothing
 /// but their weights is asked for.
 class WeightTable {
  public:
   WeightTable(std::size_t rows, std::size_t width)
-      : width_(width), values_(rows * 2 * width), empty_(rows, 1) {}
+      : width_(width), values_(rows * 2 * width), empty_(rows, 1), gradient_(width) {}
 
   std::size_t width() const { return width_; }
   const double* w(std::size_t row) const { return values_.data() + row * 2 * width_; }
@@ -92,42 +80,23 @@ class WeightTable {
 
   void charge_row(std::size_t row, double u) {
     double *weight = values_.data() + row * 2 * width_, *received = weight + width_;
-    for (std::size_t k = 0; k < width_; k += kPad) {
-      kernels::Pack wk = kernels::load(weight + k), qk = kernels::load(received + k);
-      charge(kernels::splat(u), wk, qk);
-      kernels::store(weight + k, wk);
-      kernels::store(received + k, qk);
-    }
+    kernels_in_use().charge(u, weight, received, width_);
   }
 
   /// w -= eta * (sum_i x_i * residual[position_i][0..width) + l2*w), then charged; x null means all ones.
   void descend_row(std::size_t row, double eta, double l2, double u, const double* residual,
                    std::span<const Index> position, const double* x) {
     double *weight = values_.data() + row * 2 * width_, *received = weight + width_;
-    kernels::Pack any = kernels::splat(0.0);
-    for (std::size_t first = 0; first < width_; first += kTilePacks * kPad) {
-      const std::size_t count = std::min(kTilePacks * kPad, width_ - first);
-      alignas(64) double gradient[kTilePacks * kPad] = {};
-      kernels::accumulate_rows(residual + first, width_, position.data(), x, position.size(), gradient,
-                               count);
-      for (std::size_t k = 0; k < count; k += kPad) {
-        kernels::Pack wk = kernels::load(weight + first + k), qk = kernels::load(received + first + k);
-        wk -= kernels::splat(eta) * (kernels::load(gradient + k) + kernels::splat(l2) * wk);
-        charge(kernels::splat(u), wk, qk);
-        kernels::store(weight + first + k, wk);
-        kernels::store(received + first + k, qk);
-        any += wk * wk;
-      }
-    }
-    // Not from the sum of squares, which underflows.
-    empty_[row] = kernels::sum(any) == 0.0 &&
-                  std::all_of(weight, weight + width_, [](double each) { return each == 0.0; });
+    std::fill(gradient_.begin(), gradient_.end(), 0.0);
+    kernels_in_use().add_rows(residual, position.data(), x, position.size(), gradient_.data(), width_);
+    empty_[row] = !kernels_in_use().step_and_charge(eta, l2, u, gradient_.data(), weight, received, width_);
   }
 
  private:
   std::size_t width_;
   AlignedVector<double> values_;
   std::vector<char> empty_;
+  AlignedVector<double> gradient_;
 };
 
 /// The entries of X at the positions of one instance, by feature; positions count from the instance's first.
@@ -278,10 +247,8 @@ class Learner {
       const std::span<const Index> position = columns_.positions(f);
       const double* x = columns_.values(f);
       for (std::size_t e = 0; e < position.size(); ++e) {
-        const kernels::Pack factor = kernels::splat(x == nullptr ? 1.0 : x[e]);
-        double* row = rows_.data() + position[e] * width;
-        for (std::size_t k = 0; k < width; k += kPad)
-          kernels::store(row + k, kernels::load(row + k) + factor * kernels::load(unary_.w(j) + k));
+        kernels_in_use().add_scaled(rows_.data() + position[e] * width, x == nullptr ? 1.0 : x[e],
+                                    unary_.w(j), width);
       }
     }
     extra_.charge_row(0, penalty_);
@@ -289,8 +256,8 @@ class Learner {
       columns->stride = padded(positions_);
       columns->resize_columns(objective_.outputs());
     }
-    kernels::rows_to_columns(rows_.data(), width, objective_.outputs(), 0, positions_, scores_.values.data(),
-                             scores_.stride);
+    kernels_in_use().rows_to_columns(rows_.data(), width, objective_.outputs(), 0, positions_,
+                                     scores_.values.data(), scores_.stride);
     std::copy_n(extra_.w(0), scores_.extra.size(), scores_.extra.begin());
     return objective_.infer_some({&instance, 1}, {scores_}, residual);
   }
@@ -299,8 +266,8 @@ class Learner {
   void fill_rows() {
     const std::size_t width = unary_.width();
     if (residual_.one_each()) {
-      kernels::columns_to_rows(residual_.values.data(), nullptr, 0.0, residual_.stride, objective_.outputs(),
-                               0, positions_, rows_.data(), width, 0.0);
+      kernels_in_use().columns_to_rows(residual_.values.data(), residual_.stride, objective_.outputs(), 0,
+                                       positions_, rows_.data(), width);
       return;
     }
     for (std::size_t p = 0; p < positions_; ++p)

@@ -13,17 +13,42 @@
 #include <map>
 #include <memory>
 
-#include "core/kernels.h"
+#include "core/instruction_set.h"
 #include "core/monitor.h"
 #include "core/objective.h"
 #include "core/random.h"
 #include "core/reduction.h"
+#include "experiments/bench/bounds.h"
 #include "experiments/data/readers.h"
 #include "experiments/data_files.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
+
+namespace baseline {
+extern const Bounds bounds;
+}
+namespace avx2 {
+extern const Bounds bounds;
+}
+namespace avx512 {
+extern const Bounds bounds;
+}
+
+const Bounds& bounds() {
+  switch (instruction_set()) {
+#ifdef PROXBENCH_X86_LEVELS
+    case InstructionSet::kAvx2:
+      return avx2::bounds;
+    case InstructionSet::kAvx512:
+      return avx512::bounds;
+#endif
+    default:
+      return baseline::bounds;
+  }
+}
+
 namespace {
 
 /// Registers' worth of independent multiply-adds: the peak of one core, in flops a second.
@@ -32,23 +57,15 @@ double measure_peak_flops(int threads) {
   if (known.contains(threads)) return known[threads];
   const Parallel parallel(threads);
   constexpr std::size_t kSteps = 1u << 22;
-  std::vector<double> sink(64);
+  std::vector<double> sink(static_cast<std::size_t>(threads)), flops(sink.size());
   double best = 0.0;
   for (int repeat = 0; repeat < 5; ++repeat) {
     const auto begin = std::chrono::steady_clock::now();
     parallel.for_each(static_cast<std::size_t>(threads), [&](std::size_t t) {
-      kernels::Pack a[10];
-      for (auto& pack : a) pack = kernels::splat(1.0 + static_cast<double>(t));
-      kernels::Pack x = kernels::splat(1e-9), y = kernels::splat(0.999999);
-      for (std::size_t i = 0; i < kSteps; ++i) {
-        for (auto& pack : a) pack = pack * y + x;
-      }
-      double sum = 0.0;
-      for (const auto& pack : a) sum += kernels::sum(pack);
-      sink[t] = sum;
+      sink[t] = bounds().multiply_adds(kSteps, 1.0 + static_cast<double>(t), &flops[t]);
     });
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    best = std::max(best, 2.0 * 10 * kPad * kSteps * threads / seconds);
+    best = std::max(best, flops[0] * threads / seconds);
   }
   benchmark::DoNotOptimize(sink.data());
   return known[threads] = best;
@@ -66,10 +83,7 @@ double measure_bandwidth(int threads) {
   for (int repeat = 0; repeat < 5; ++repeat) {
     const auto begin = std::chrono::steady_clock::now();
     parallel.for_each(chunks.count(), [&](std::size_t c) {
-      kernels::Pack a[4] = {};
-      for (std::size_t i = chunks.begin(c); i < chunks.end(c); i += 4 * kPad)
-        for (std::size_t v = 0; v < 4; ++v) a[v] += kernels::load(memory.data() + i + v * kPad);
-      sums[c] = kernels::sum((a[0] + a[1]) + (a[2] + a[3]));
+      sums[c] = bounds().read(memory.data() + chunks.begin(c), chunks.end(c) - chunks.begin(c));
     });
     benchmark::DoNotOptimize(sums.data());
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -315,4 +329,9 @@ BENCHMARK(tree_scores)->Apply(threads_only);
 }  // namespace
 }  // namespace proxbench
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  benchmark::AddCustomContext("instruction set",
+                              std::string(proxbench::instruction_set_name(proxbench::instruction_set())));
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,0 +1,46 @@
+#pragma once
+/// Forward-backward on a chunk of sequences in the linear domain, compiled once for each instruction set.
+
+#include <cstddef>
+
+#include "core/instruction_set.h"
+#include "core/types.h"
+
+namespace proxbench {
+
+/// Sequences that follow each other, their scores, and where the results go. Row p is the chunk's position p:
+/// `width` doubles, what lies behind the outputs undefined. Buffers of rows hold padded(positions) of them.
+struct ChainChunk {
+  std::size_t outputs, width;  ///< K, padded K
+  const Index* begin;          ///< sequence i has rows [begin[i] - begin[0], begin[i+1] - begin[0])
+  std::size_t sequences;
+  const Index* by_length;  ///< the sequences, longest first
+
+  /// Scores are base + alpha*direction (null: base alone), by output in columns of `stride`, from row 0 on.
+  const double *base, *direction;
+  double alpha;
+  std::size_t stride;
+  /// exp(transition - largest_transition), rows by the earlier label, and the transpose.
+  const double *forward, *backward;
+  double largest_transition;
+
+  double* log_partition;  ///< one a sequence
+  double* message;        ///< rows: scaled forward messages, which sum to 1
+  double* posterior;      ///< rows: p(y_t = k | x); null: forward alone
+  double* pair;           ///< width x width: sums of pair marginals
+
+  double* weight;  ///< rows of scratch: exp(score - top), then what backward messages come from
+  double *top, *scale, *inverse, *column;  ///< scratch: a number a row each, and kPad*outputs
+  Index* edge;                             ///< scratch: a number a row
+};
+
+struct ChainKernels {
+  /// Fills log_partition and message, and where posterior is not null that and pair. Transitions may differ
+  /// by ChainOracle::kLinearRange.
+  void (*forward_backward)(const ChainChunk& chunk);
+};
+
+/// For the instruction set in use; see core/instruction_set.h.
+const ChainKernels& chain_kernels();
+
+}  // namespace proxbench

@@ -1,0 +1,292 @@
+/// Forward-backward for one instruction set (core/kernels.h). Several sequences are walked at once: a row of
+/// the transition matrix is loaded once for all of them, and none waits for the results of its own last step.
+#include "core/kernels.h"
+#include "oracles/chain_kernels.h"
+
+namespace proxbench::PROXBENCH_SIMD {
+
+namespace {
+
+using namespace kernels;
+
+constexpr std::size_t kTile = kTileVectors * kLanes;
+
+/// Doubles of a row that are worked on: what lies behind in the padding is neither written nor read.
+std::size_t covered(const ChainChunk& c) {
+  return (c.outputs + kLanes - 1) / kLanes * kLanes;
+}
+
+/// n numbers, 0 in the other lanes.
+Vec load_some(const double* p, std::size_t n) {
+  if (n == kLanes) return load(p);
+  Vec v{};
+  for (std::size_t l = 0; l < n; ++l) v[l] = p[l];
+  return v;
+}
+
+/// Scores of positions [p, p + n), n <= kLanes, into `column`, kLanes numbers an output; returns the largest
+/// of each position. What comes kAhead positions later is asked for: more columns than hardware prefetchers
+/// follow.
+template <bool kDirection>
+Vec take_scores(const ChainChunk& chunk, std::size_t p, std::size_t n) {
+  constexpr std::size_t kAhead = 32;
+  const double *base = chunk.base + p, *direction = chunk.direction + (kDirection ? p : 0);
+  double* column = chunk.column;
+  const double alpha = chunk.alpha;
+  const std::size_t outputs = chunk.outputs, stride = chunk.stride;
+  Vec top = splat(-__builtin_inf());
+  for (std::size_t k = 0; k < outputs; ++k) {
+    __builtin_prefetch(base + k * stride + kAhead);
+    Vec s = load_some(base + k * stride, n);
+    if constexpr (kDirection) {
+      __builtin_prefetch(direction + k * stride + kAhead);
+      s += alpha * load_some(direction + k * stride, n);
+    }
+    top = larger(s, top);
+    store(column + k * kLanes, s);
+  }
+  return top;
+}
+
+/// weight rows = exp(score - top), top the largest score of a position. Largest scores and exponentials are
+/// found in columns, where no lane is padding, and blocks are turned into rows afterwards.
+void exponentiate(const ChainChunk& c, std::size_t positions) {
+  const double* column = c.column;
+  const std::size_t outputs = c.outputs, width = c.width;
+  for (std::size_t p = 0; p < positions; p += kLanes) {
+    const std::size_t n = positions - p;
+    const Vec top = n < kLanes
+                        ? (c.direction == nullptr ? take_scores<false>(c, p, n) : take_scores<true>(c, p, n))
+                    : c.direction == nullptr ? take_scores<false>(c, p, kLanes)
+                                             : take_scores<true>(c, p, kLanes);
+    store(c.top + p, top);
+    double* weight = c.weight + p * width;
+    for (std::size_t k = 0; k < outputs; k += kLanes) {
+      Vec block[kLanes];
+      if (k + kLanes <= outputs) {
+        PROXBENCH_UNROLL for (std::size_t i = 0; i < kLanes; ++i) block[i] =
+            exp(load(column + (k + i) * kLanes) - top);
+      } else {
+        for (std::size_t i = 0; i < kLanes; ++i)
+          block[i] = k + i < outputs ? exp(load(column + (k + i) * kLanes) - top) : Vec{};
+      }
+      transpose(block);
+      for (std::size_t i = 0; i < kLanes; ++i) store(weight + i * width + k, block[i]);
+    }
+  }
+}
+
+/// sums[r][v] = sum_j from[r][j] * matrix[j][v]: R rows times V vectors of the matrix's columns.
+template <int R, int V>
+inline void multiply(const double* const (&from)[R], const double* matrix, std::size_t n, std::size_t width,
+                     Vec (&sums)[R][V]) {
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) sums[r][v] =
+      Vec{};
+  for (std::size_t j = 0; j < n; ++j, matrix += width) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+      const Vec m = load(matrix + static_cast<std::size_t>(v) * kLanes);
+      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][v] += from[r][j] * m;
+    }
+}
+
+/// Keeps the scale of row t, which is the sum of its message; returns its inverse.
+double keep_scale(const ChainChunk& c, std::size_t t, double scale) {
+  c.scale[t] = scale;
+  return c.inverse[t] = 1.0 / scale;
+}
+
+/// Makes message row t sum to 1, given its sum.
+void normalise(const ChainChunk& c, std::size_t t, double scale) {
+  const double inverse = keep_scale(c, t, scale);
+  double* message = c.message + t * c.width;
+  for (std::size_t k = 0; k < covered(c); k += kLanes) store(message + k, load(message + k) * inverse);
+}
+
+void first_message(const ChainChunk& c, std::size_t t) {
+  const double* weight = c.weight + t * c.width;
+  Vec total{};
+  for (std::size_t k = 0; k < covered(c); k += kLanes) {
+    const Vec e = load(weight + k);
+    store(c.message + t * c.width + k, e);
+    total += e;
+  }
+  normalise(c, t, sum(total));
+}
+
+/// Messages at rows t[r] from those before, (message * M) . weight, normalised; where V vectors hold a row.
+template <int R, int V>
+void next_messages_in_registers(const ChainChunk& c, const std::size_t* t) {
+  const double* from[R];
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) from[r] = c.message + (t[r] - 1) * c.width;
+  Vec sums[R][V];
+  multiply<R, V>(from, c.forward, c.outputs, c.width, sums);
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) {
+    const double* weight = c.weight + t[r] * c.width;
+    double* message = c.message + t[r] * c.width;
+    Vec total{};
+    PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+      sums[r][v] *= load(weight + static_cast<std::size_t>(v) * kLanes);
+      total += sums[r][v];
+    }
+    const double inverse = keep_scale(c, t[r], sum(total));
+    PROXBENCH_UNROLL for (int v = 0; v < V; ++v)
+        store(message + static_cast<std::size_t>(v) * kLanes, sums[r][v] * inverse);
+  }
+}
+
+/// The same for any width, in two passes.
+template <int R>
+void next_messages(const ChainChunk& c, const std::size_t* t) {
+  const double* from[R];
+  Vec total[R];
+  for (int r = 0; r < R; ++r) {
+    from[r] = c.message + (t[r] - 1) * c.width;
+    total[r] = Vec{};
+  }
+  for (std::size_t k = 0; k < covered(c); k += kTile)
+    with_count<kTileVectors>((covered(c) - k) / kLanes, [&](auto vectors) {
+      constexpr int V = decltype(vectors)::value;
+      Vec sums[R][V];
+      multiply<R, V>(from, c.forward + k, c.outputs, c.width, sums);
+      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+        const std::size_t at = t[r] * c.width + k + static_cast<std::size_t>(v) * kLanes;
+        const Vec m = sums[r][v] * load(c.weight + at);
+        store(c.message + at, m);
+        total[r] += m;
+      }
+    });
+  for (int r = 0; r < R; ++r) normalise(c, t[r], sum(total[r]));
+}
+
+/// With the backward message b at row t: the posterior message . b, and weight . b / scale in the place of
+/// the weight.
+inline void finish_row(const ChainChunk& c, std::size_t t, std::size_t k, const Vec& b) {
+  const std::size_t at = t * c.width + k;
+  store(c.posterior + at, load(c.message + at) * b);
+  store(c.weight + at, load(c.weight + at) * b * c.inverse[t]);
+}
+
+/// Backward messages at rows t[r] from those behind: M * (weight . message / scale).
+template <int R>
+void previous_messages(const ChainChunk& c, const std::size_t* t) {
+  const double* from[R];
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) from[r] = c.weight + (t[r] + 1) * c.width;
+  for (std::size_t k = 0; k < covered(c); k += kTile)
+    with_count<kTileVectors>((covered(c) - k) / kLanes, [&](auto vectors) {
+      constexpr int V = decltype(vectors)::value;
+      Vec sums[R][V];
+      multiply<R, V>(from, c.backward + k, c.outputs, c.width, sums);
+      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v)
+          finish_row(c, t[r], k + static_cast<std::size_t>(v) * kLanes, sums[r][v]);
+    });
+}
+
+/// R sequences or fewer, longest first, forward and (where wanted) backward.
+void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
+  std::size_t first[kTileRows], length[kTileRows], t[kTileRows];
+  for (std::size_t r = 0; r < count; ++r) {
+    first[r] = c.begin[sequence[r]] - c.begin[0];
+    length[r] = c.begin[sequence[r] + 1] - c.begin[0] - first[r];
+    first_message(c, first[r]);
+  }
+  std::size_t going = count;
+  for (std::size_t step = 1; step < length[0]; ++step) {
+    while (length[going - 1] <= step) --going;
+    for (std::size_t r = 0; r < going; ++r) t[r] = first[r] + step;
+    with_count<kTileRows>(going, [&](auto rows) {
+      constexpr int R = decltype(rows)::value;
+      if (covered(c) > kTile) return next_messages<R>(c, t);
+      with_count<kTileVectors>(covered(c) / kLanes, [&](auto vectors) {
+        next_messages_in_registers<R, decltype(vectors)::value>(c, t);
+      });
+    });
+  }
+  if (c.posterior == nullptr) return;
+
+  for (std::size_t r = 0; r < count; ++r)
+    for (std::size_t k = 0; k < covered(c); k += kLanes)
+      finish_row(c, first[r] + length[r] - 1, k, splat(1.0));
+  going = count;
+  for (std::size_t step = 1; step < length[0]; ++step) {
+    while (length[going - 1] <= step) --going;
+    for (std::size_t r = 0; r < going; ++r) t[r] = first[r] + length[r] - 1 - step;
+    with_count<kTileRows>(going, [&](auto rows) { previous_messages<decltype(rows)::value>(c, t); });
+  }
+}
+
+/// pair[i + r][k..] = M . sum over edges (t, t+1) of message_t[i + r] * weight_{t+1}[k..], r < R.
+template <int R, int V>
+void add_pairs(const ChainChunk& c, std::size_t edges, std::size_t i, std::size_t k) {
+  Vec sums[R][V];
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) sums[r][v] =
+      Vec{};
+  for (std::size_t e = 0; e < edges; ++e) {
+    const double* before = c.message + c.edge[e] * c.width + i;
+    const double* after = c.weight + (c.edge[e] + std::size_t{1}) * c.width + k;
+    PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+      const Vec a = load(after + static_cast<std::size_t>(v) * kLanes);
+      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][v] += before[r] * a;
+    }
+  }
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+    const std::size_t at =
+        (i + static_cast<std::size_t>(r)) * c.width + k + static_cast<std::size_t>(v) * kLanes;
+    store(c.pair + at, sums[r][v] * load(c.forward + at));
+  }
+}
+
+void sum_pairs(const ChainChunk& c) {
+  std::size_t edges = 0;
+  for (std::size_t s = 0; s < c.sequences; ++s)
+    for (Index p = c.begin[s]; p + 1 < c.begin[s + 1]; ++p) c.edge[edges++] = p - c.begin[0];
+  for (std::size_t i = 0; i < c.outputs; i += kTileRows)
+    with_count<kTileRows>(c.outputs - i, [&](auto rows) {
+      for (std::size_t k = 0; k < covered(c); k += kTile)
+        with_count<kTileVectors>((covered(c) - k) / kLanes, [&](auto vectors) {
+          add_pairs<decltype(rows)::value, decltype(vectors)::value>(c, edges, i, k);
+        });
+    });
+}
+
+/// sum_t (log scale_t + top_t) + transitions taken out: one logarithm, of the product of the scales, whose
+/// exponent is kept apart.
+double log_partition(const ChainChunk& c, std::size_t begin, std::size_t end) {
+  constexpr std::uint64_t kMantissa = (std::uint64_t{1} << 52) - 1, kOne = std::uint64_t{1023} << 52;
+  constexpr double kLn2 = 0x1.62e42fefa39efp-1;
+  double product = 1.0, tops = static_cast<double>(end - begin - 1) * c.largest_transition, logs = 0.0;
+  std::int64_t exponent = 0;
+  for (std::size_t t = begin; t < end; ++t) {
+    tops += c.top[t];
+    if (!(c.scale[t] > 0x1p-1000 && c.scale[t] < 0x1p1000)) {  // also NaN
+      logs += __builtin_log(c.scale[t]);
+      continue;
+    }
+    product *= c.scale[t];
+    std::uint64_t bits;
+    std::memcpy(&bits, &product, sizeof bits);
+    exponent += static_cast<std::int64_t>(bits >> 52) - 1023;
+    bits = (bits & kMantissa) | kOne;
+    std::memcpy(&product, &bits, sizeof bits);
+  }
+  return tops + (logs + __builtin_log(product) + static_cast<double>(exponent) * kLn2);
+}
+
+void forward_backward(const ChainChunk& chunk) {
+  const ChainChunk c = chunk;  // of our own: no store can change it
+  exponentiate(c, c.begin[c.sequences] - c.begin[0]);
+  // Groups of about equal size.
+  const std::size_t groups = (c.sequences + kTileRows - 1) / kTileRows;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const std::size_t from = g * c.sequences / groups, to = (g + 1) * c.sequences / groups;
+    walk(c, c.by_length + from, to - from);
+  }
+  for (std::size_t i = 0; i < c.sequences; ++i)
+    c.log_partition[i] = log_partition(c, c.begin[i] - c.begin[0], c.begin[i + 1] - c.begin[0]);
+  if (c.posterior != nullptr) sum_pairs(c);
+}
+
+}  // namespace
+
+extern const ChainKernels chain_kernels;
+const ChainKernels chain_kernels{.forward_backward = forward_backward};
+
+}  // namespace proxbench::PROXBENCH_SIMD
