@@ -27,7 +27,7 @@ namespace proxbench {
 class BlockMetric {
  public:
   /// What entries() may be at most for a working set: beyond, blocks cost more than they bring.
-  static constexpr double kMostEntries = 3e7;
+  static constexpr double kMostEntries = 2e8;
   /// The sum of squared block sizes.
   static double entries(const Objective& objective, std::span<const Coord> index);
 

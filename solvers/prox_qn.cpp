@@ -15,7 +15,8 @@
 ///   would hold too many numbers, or a step on them was far too long, gamma*I takes their place for a while.
 /// - An epoch ends when its own measure has fallen by epoch_factor, and where a full gradient costs much more
 ///   than an inference, only the worst violators enter at its start (working_set = growing).
-/// - The inner problem is solved to inner_tol, mostly on the coordinates that are not zero.
+/// - The inner problem is solved to inner_tol, mostly on the coordinates that are not zero, with gamma*I
+///   also for no longer than an inference or two passes.
 /// - screening: coordinates that the duality gap proves zero never come back (core/dual.h).
 #include <algorithm>
 #include <cmath>
@@ -57,6 +58,8 @@ constexpr double kRoundingAllowance = 64.0;
 /// inference costs. Where X has fewer than kCheapGradient*N*K entries, all violators enter.
 constexpr std::size_t kFewestEntering = 1000;
 constexpr double kEnteringEntries = 4.0, kCheapGradient = 3.0;
+/// Where full gradients are cheap, the blocks wait for an epoch that brought F down by less than this.
+constexpr double kSlowEpoch = 0.3;
 /// Screening is tried where it could prove all |g_j| below this share of lambda.
 constexpr double kWorthScreening = 0.5;
 
@@ -229,7 +232,8 @@ class ProxQn final : public Solver {
       screen(objective, scores, residual, w, value);
     const double cells =
         static_cast<double>(objective.x().positions()) * static_cast<double>(objective.outputs());
-    if (settings_.growing && static_cast<double>(objective.x().nonzeros()) > kCheapGradient * cells)
+    dear_ = static_cast<double>(objective.x().nonzeros()) > kCheapGradient * cells;
+    if (settings_.growing && dear_)
       keep_worst_violators(objective, kEnteringEntries * cells);
   }
 
@@ -327,7 +331,10 @@ class ProxQn final : public Solver {
         build_blocks(objective, residual, value);
       return;
     }
-    if (settings_.blocks && iteration >= retry_at_ &&
+    inference_flops_ = objective.oracle().inference_flops({scores}, true);
+    const bool slow = epoch_value_ - value <= kSlowEpoch * value;
+    epoch_value_ = value;
+    if (settings_.blocks && (slow || dear_) && iteration >= retry_at_ &&
         BlockMetric::entries(objective, index_) <= BlockMetric::kMostEntries) {
       if (!blocks_) lbfgs_ = CompactLbfgs(settings_.memory, Scaling::kNone);
       blocks_ = true;
@@ -459,7 +466,11 @@ class ProxQn final : public Solver {
                            .d = d_.data(),
                            .d_hat = d_hat_.data()};
     // With a tolerance, passes over all coordinates alternate with passes over those that are not zero.
-    const std::uint64_t most = passes * n;
+    const double visit_flops = 4.0 * static_cast<double>(lbfgs_.width());
+    std::uint64_t most = passes * n;
+    if (settings_.inner_tol > 0.0 && !blocks_ && inference_flops_ > 0.0 && visit_flops > 0.0)
+      most = std::min(most, std::max<std::uint64_t>(
+                                2 * n, static_cast<std::uint64_t>(inference_flops_ / visit_flops)));
     std::uint64_t visits = 0;
     double first = -1.0;
     bool whole = true;
@@ -509,10 +520,11 @@ class ProxQn final : public Solver {
   std::vector<double> w_, g_, g_new_, d_, diagonal_, trial_, product_;
   std::vector<std::uint32_t> order_, active_, kept_, from_;
   AlignedVector<double> d_hat_;  ///< Q^ d
+  bool dear_ = false;            ///< whether a full gradient costs much more than an inference
   bool blocks_ = false;          ///< whether B starts from metric_, and from gamma*I otherwise
-  double damping_ = kFirstDamping, built_at_ = kInfinity, first_gamma_ = 1.0;
+  double damping_ = kFirstDamping, built_at_ = kInfinity, epoch_value_ = kInfinity, first_gamma_ = 1.0;
   std::int64_t retry_at_ = 0, rest_ = kFirstRest;
-  double inner_passes_ = 0.0, screened_ = 0.0;
+  double inner_passes_ = 0.0, screened_ = 0.0, inference_flops_ = 0.0;
 };
 
 }  // namespace
