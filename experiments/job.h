@@ -23,6 +23,7 @@ struct Job {
   DataFiles files;  ///< absolute
   std::map<std::string, std::string> data_options, solver_options;
   std::string solver;  ///< empty: read the data, describe them, and train nothing
+  std::string path;    ///< path(...) in the place of lambda; empty: a single lambda
   double lambda = 1.0, mu = 0.0, tol = 1e-6, time_limit = 0.0, sampling_budget = 0.0, warm_up = 0.0;
   std::int64_t max_iterations = 0;
   std::optional<double> objective_target;  ///< stop at this F; none: do not

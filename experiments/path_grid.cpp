@@ -71,6 +71,19 @@ bool looks_like_path(std::string_view text) {
   return text == kOpen.substr(0, kOpen.size() - 1) || text.starts_with(kOpen);
 }
 
+std::vector<ListPart> path_list_parts(std::string_view text) {
+  std::string masked(text);
+  int depth = 0;
+  for (char& c : masked) {
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
+    if (c == ',' && depth > 0) c = ';';
+  }
+  std::vector<ListPart> parts = list_parts(masked);
+  for (ListPart& part : parts) part.text = text.substr(part.offset, part.text.size());
+  return parts;
+}
+
 std::optional<PathGrid> parse_path(std::string_view text, PathProblem& problem) {
   const auto fail = [&](std::size_t offset, std::string found) {
     problem = {offset, std::move(found)};

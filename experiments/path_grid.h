@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/ini.h"
+
 namespace proxbench {
 
 /// From START down to END in COUNT points, a constant factor apart.
@@ -36,6 +38,9 @@ struct PathProblem {
 
 /// Whether the text is meant as a path: "path", or "path(" and anything.
 bool looks_like_path(std::string_view text);
+
+/// list_parts(), but commas within parentheses do not separate.
+std::vector<ListPart> path_list_parts(std::string_view text);
 
 /// "path(START, END, COUNT)": START and END a positive real, `max`, or R*max with R a positive real; START
 /// the larger one; COUNT an integer >= 2. None where it is not one, with the problem.
