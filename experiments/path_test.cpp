@@ -120,7 +120,7 @@ TEST(Path, HasLargerWeightsAndSmallerLossesAtSmallerLambdas) {
 /// of the class by itself; once the first has a weight, its gradient grows three times as fast as lambda
 /// falls, which the strong rule takes for impossible.
 std::unique_ptr<LoadedData> load_suppressor(std::uint64_t seed) {
-  constexpr Index kDocuments = 100;
+  constexpr Index kDocuments = 1500;
   Random random(seed);
   Dataset data;
   DesignMatrix::Builder builder;
