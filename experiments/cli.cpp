@@ -79,6 +79,7 @@ int run_command_line(int argc, char** argv) {
       ->type_name("FILE");
   add_run_command(app);
   add_train_command(app);
+  add_select_command(app);
   add_predict_command(app);
   add_certify_command(app);
   add_list_command(app);

@@ -34,6 +34,7 @@ void add_certify_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_check_solver_command(CLI::App& app);
 void add_table_command(CLI::App& app);  // and `plot`
+void add_select_command(CLI::App& app);
 void add_report_command(CLI::App& app);
 void add_export_command(CLI::App& app);
 void add_scale_command(CLI::App& app);
@@ -50,6 +51,8 @@ struct ExitStatus {
   int status;
 };
 
+struct StoredPath;
+
 /// Writes all tables of stored results below OUT/tables.
 void write_result_tables(const std::vector<StoredRun>& runs, const std::filesystem::path& out,
                          const Presentation& presentation, const TableOptions& options);
@@ -59,6 +62,9 @@ void write_result_tables(const std::vector<StoredRun>& runs, const std::filesyst
 void draw_figures_of_run(const std::vector<StoredRun>& runs, const std::filesystem::path& out,
                          const Presentation& presentation,
                          const std::function<void(const std::string&)>& warn);
+/// The same of paths.
+void draw_paths_of_run(const std::vector<StoredPath>& paths, const std::filesystem::path& out,
+                       const Presentation& presentation, const std::function<void(const std::string&)>& warn);
 
 /// Set by Ctrl-C; the second Ctrl-C kills.
 extern std::atomic<bool> interrupted;
@@ -92,6 +98,9 @@ struct DataFlags {
   /// The files as they were found. Throws Error where there are none.
   DataFiles find() const;
 };
+
+/// The data that the flags name, for the oracle that they name. Throws Error.
+DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options);
 
 /// Sets "key=value" of each. Throws Error (kUsage) that names the flag.
 void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag);

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "experiments/cli.h"
 #include "experiments/paper_table.h"
+#include "experiments/path_table.h"
 #include "experiments/sweep.h"
 
 namespace proxbench {
@@ -35,7 +36,7 @@ nlohmann::ordered_json plan_json(const std::vector<PlannedRun>& plan) {
   for (const PlannedRun& run : plan)
     runs.push_back({{"name", run.name()},
                     {"dataset", run.data->name},
-                    {"lambda", run.lambda},
+                    {"lambda", run.lambda_json()},
                     {"solver", run.solver->solver},
                     {"label", run.solver->label},
                     {"repetition", run.repetition},
@@ -120,20 +121,25 @@ void run(const RunCommand& command) {
   stop_cleanly_on_interrupt();
   const SweepResult result = sweep(command, config, out);
 
-  const std::vector<StoredRun> runs = read_results(out);
-  if (std::all_of(runs.begin(), runs.end(), [](const StoredRun& one) { return failed_status(one.status); }))
+  const std::vector<StoredRun> all = read_all_runs(out);
+  if (std::all_of(all.begin(), all.end(), [](const StoredRun& one) { return failed_status(one.status); }))
     throw Error("no run of " + config.name + " succeeded");
+  std::vector<StoredRun> runs = all;
+  const std::vector<StoredPath> paths = take_paths(runs);
   const TableOptions table{.title = config.title, .targets = config.targets};
   const Presentation presentation = load_presentation(out / "config.ini");
-  write_result_tables(runs, out, presentation, table);
-  if (!command.quiet && !command.json.to_stdout()) {
+  if (!runs.empty()) write_result_tables(runs, out, presentation, table);
+  write_path_tables(paths, runs, out / "tables", config.title);
+  if (!command.quiet && !command.json.to_stdout() && !paths.empty())
+    fmt::print("{}\n", markdown_document("", path_tables(paths, runs)));
+  if (!command.quiet && !command.json.to_stdout() && !runs.empty()) {
     fmt::print("{}\n", markdown_table(summarize(runs, table), table));
     if (!config.paper.lambdas.empty())
       fmt::print("{}\n",
                  markdown_document("", {paper_table(compare_with_paper(runs, presentation), presentation)}));
   }
   nlohmann::ordered_json summaries = nlohmann::ordered_json::array();
-  for (const StoredRun& stored : runs)
+  for (const StoredRun& stored : all)
     if (std::find(result.folders.begin(), result.folders.end(), stored.folder) != result.folders.end())
       summaries.push_back(nlohmann::ordered_json(stored.summary));
   command.json.write({{"experiment", config.name},
@@ -142,7 +148,9 @@ void run(const RunCommand& command) {
                       {"stored_before", result.cached},
                       {"failed", result.failed},
                       {"runs", summaries}});
-  draw_figures_of_run(runs, out, presentation, [](const std::string& text) { spdlog::warn("{}", text); });
+  const auto warn = [](const std::string& text) { spdlog::warn("{}", text); };
+  if (!runs.empty()) draw_figures_of_run(runs, out, presentation, warn);
+  draw_paths_of_run(paths, out, presentation, warn);
   if (!command.quiet && !command.json.to_stdout()) fmt::print("Results: {}\n", out.string());
   if (result.failed > 0)
     throw Error(fmt::format("{} of {} runs failed", result.failed, result.done + result.cached));
@@ -150,9 +158,9 @@ void run(const RunCommand& command) {
 
 void print_verdict(const RunCommand& command, const ExperimentConfig& config, std::size_t runs) {
   if (command.resolved) return fmt::print("{}", config.to_ini());
-  fmt::print("{}: good; {} runs of {} data sets, {} lambdas, {} solvers, {} repetitions\n",
-             command.config_file, runs, config.data.size(), config.lambdas.size(), config.solvers.size(),
-             config.repetitions);
+  fmt::print("{}: good; {} runs of {} data sets, {} lambdas and paths, {} solvers, {} repetitions\n",
+             command.config_file, runs, config.data.size(), config.lambdas.size() + config.paths.size(),
+             config.solvers.size(), config.repetitions);
   if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
 }
 

@@ -9,7 +9,9 @@
 #include "experiments/ini.h"
 #include "experiments/means_table.h"
 #include "experiments/paper_table.h"
+#include "experiments/path_table.h"
 #include "plots/curves.h"
+#include "plots/paths.h"
 #include "plots/profiles.h"
 
 namespace proxbench {
@@ -23,7 +25,8 @@ namespace fs = std::filesystem;
 struct Source {
   fs::path folder;
   Presentation presentation;
-  std::vector<StoredRun> runs;
+  std::vector<StoredRun> runs;  ///< of single lambdas
+  std::vector<StoredPath> paths;
 };
 
 /// Flags of both commands.
@@ -84,20 +87,41 @@ std::vector<Source> ReadFlags::read() const {
     for (const Source& other : sources)
       if (std::error_code ignored; fs::equivalent(other.folder, folder, ignored))
         throw Error::usage(fmt::format("{}: found again, expected each folder once", folder));
-    sources.push_back({folder, presentation_of(folder, *this), read_results(folder)});
+    Source source{folder, presentation_of(folder, *this), read_all_runs(folder), {}};
+    source.paths = take_paths(source.runs);
+    if (source.paths.empty() && source.runs.empty())
+      read_results(folder);  // which says that there is nothing
+    sources.push_back(std::move(source));
   }
   if (solvers.empty()) return sources;
   // A label need not be in every folder.
   std::vector<StoredRun> all;
-  for (const Source& source : sources) all.insert(all.end(), source.runs.begin(), source.runs.end());
+  for (const Source& source : sources) {
+    all.insert(all.end(), source.runs.begin(), source.runs.end());
+    for (const StoredPath& path : source.paths) all.push_back(path.run);
+  }
   const std::vector<std::string> labels = split_list(solvers);
   runs_of_solvers(all, labels);
-  for (Source& source : sources)
-    std::erase_if(source.runs, [&](const StoredRun& run) {
-      return std::find(labels.begin(), labels.end(), run.label) == labels.end();
-    });
-  std::erase_if(sources, [](const Source& source) { return source.runs.empty(); });
+  const auto unknown = [&](const StoredRun& run) {
+    return std::find(labels.begin(), labels.end(), run.label) == labels.end();
+  };
+  for (Source& source : sources) {
+    std::erase_if(source.runs, unknown);
+    std::erase_if(source.paths, [&](const StoredPath& path) { return unknown(path.run); });
+  }
+  std::erase_if(sources, [](const Source& source) { return source.runs.empty() && source.paths.empty(); });
   return sources;
+}
+
+bool paths_alone(const std::vector<Source>& sources) {
+  return std::all_of(sources.begin(), sources.end(),
+                     [](const Source& source) { return source.runs.empty(); });
+}
+
+/// For what is made of single lambdas. Throws Error where a source has paths alone.
+void require_runs(const std::vector<Source>& sources) {
+  for (const Source& source : sources)
+    if (source.runs.empty()) read_results(source.folder);  // which says what there is instead
 }
 
 std::vector<StoredRun> all_runs(const std::vector<Source>& sources) {
@@ -110,8 +134,8 @@ std::vector<StoredRun> all_runs(const std::vector<Source>& sources) {
 
 struct TableCommand {
   ReadFlags read;
-  std::string kind = "summary", format = "markdown";
-  double shift = 0.0, par = 0.0;  // 0: the config's
+  std::string kind, format = "markdown";  // kind "": summary, or path where there are paths alone
+  double shift = 0.0, par = 0.0;          // 0: the config's
   JsonFlag json;
 };
 
@@ -211,10 +235,66 @@ void print_means(const std::vector<StoredRun>& runs, const MeansOptions& options
                                        : markdown_document(options.title, tables));
 }
 
+nlohmann::ordered_json paths_json(const Source& source) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const StoredPath& path : source.paths) {
+    const PathCost cost = path_cost(path, source.runs);
+    nlohmann::ordered_json points = nlohmann::ordered_json::array();
+    for (const PathPoint& point : path.points)
+      points.push_back({{"lambda", point.lambda},
+                        {"objective", point.certificate.objective},
+                        {"nnz", point.certificate.nnz},
+                        {"kkt", point.certificate.kkt},
+                        {"gap", point.certificate.gap()},
+                        {"seconds", point.seconds},
+                        {"candidates", point.candidates},
+                        {"violations", point.violations},
+                        {"test_accuracy", number_json(point.test_accuracy)}});
+    out.push_back({{"experiment", path.run.experiment},
+                   {"dataset", path.run.dataset},
+                   {"path", path.run.path},
+                   {"solver", path.run.label},
+                   {"repetition", path.run.repetition},
+                   {"status", path.run.status},
+                   {"comparable", path.run.comparable},
+                   {"seconds", number_json(cost.seconds)},
+                   {"single_seconds", number_json(cost.single_seconds)},
+                   {"seconds_ratio", number_json(cost.seconds_ratio())},
+                   {"passes_ratio", number_json(cost.passes_ratio())},
+                   {"points", points}});
+  }
+  return out;
+}
+
+void print_paths(const Source& source, const std::string& format) {
+  const std::vector<TextTable> tables = path_tables(source.paths, source.runs);
+  fmt::print("{}", format == "csv"     ? csv_paths(source.paths)
+                   : format == "latex" ? latex_document(source.presentation.title, tables)
+                                       : markdown_document(source.presentation.title, tables));
+}
+
+void table_of_paths(const TableCommand& command, const std::vector<Source>& sources) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const Source& source : sources) {
+    if (source.paths.empty())
+      throw Error::in_file(source.folder.string(), 0, "no path",
+                           "the results of a config with lambda = path(...)");
+    write_path_tables(source.paths, source.runs, command.read.out_folder(source) / "tables",
+                      source.presentation.title);
+    for (nlohmann::ordered_json& path : paths_json(source)) all.push_back(std::move(path));
+  }
+  command.json.write(all);
+  if (command.json.to_stdout()) return;
+  for (const Source& source : sources) print_paths(source, command.format);
+}
+
 void table(const TableCommand& command) {
   command.json.check();
-  const fs::path out = command.read.out_folder();
   std::vector<Source> sources = command.read.read();
+  if (command.kind == "path" || (command.kind.empty() && paths_alone(sources)))
+    return table_of_paths(command, sources);
+  require_runs(sources);
+  const fs::path out = command.read.out_folder();
   for (Source& source : sources) {
     if (command.shift > 0.0) source.presentation.plot.shift = command.shift;
     if (command.par > 0.0) source.presentation.plot.par = command.par;
@@ -264,15 +344,25 @@ ProfileOptions profile_options(const Presentation& presentation) {
   ProfileOptions options{
       .kinds = presentation.plot.kinds, .measures = presentation.plot.x, .targets = presentation.targets};
   std::erase(options.kinds, "curves");
+  std::erase(options.kinds, "path");
   return options;
 }
 
 void check_kinds(const std::vector<std::string>& kinds) {
-  const std::vector<std::string> known = {"curves", "profile", "ecdf"};
+  const std::vector<std::string> known = {"curves", "profile", "ecdf", "path"};
   for (const std::string& kind : kinds)
     if (std::find(known.begin(), known.end(), kind) == known.end())
       throw Error::usage(fmt::format("--kind {}: expected one of {}{}", kind, fmt::join(known, ", "),
                                      did_you_mean(kind, known)));
+}
+
+void draw_paths(const Source& source, const PlotCommand& command, std::vector<fs::path>& figures) {
+  if (source.paths.empty())
+    throw Error::in_file(source.folder.string(), 0, "no path",
+                         "the results of a config with lambda = path(...)");
+  for (const fs::path& figure : make_paths(source.paths, command.read.out_folder(source) / "figures",
+                                           command.read.allow_not_comparable))
+    figures.push_back(figure);
 }
 
 void plot(const PlotCommand& command) {
@@ -286,7 +376,8 @@ void plot(const PlotCommand& command) {
   const bool together = !options.kinds.empty();
   if (!together && command.read.folders.size() > 1 && !command.read.out.empty())
     throw Error::usage(
-        "--out: found curves only, expected --kind with what is made of several DIRs together: "
+        "--out: found what is drawn of each DIR only, expected --kind with what is made of several DIRs "
+        "together: "
         "profile, ecdf");
   const fs::path out = together ? command.read.out_folder() : fs::path();
 
@@ -296,13 +387,16 @@ void plot(const PlotCommand& command) {
     if (!command.quantities.empty()) config.quantities = split_list(command.quantities);
     if (!command.repetitions.empty()) config.repetitions = command.repetitions;
     config.log_seconds = config.log_seconds || command.log_seconds;
+    if (contains(config.kinds, "path")) draw_paths(source, command, figures);
     if (!contains(config.kinds, "curves")) continue;
+    require_runs({source});
     CurveOptions curves = curve_options(config);
     curves.allow_not_comparable = command.read.allow_not_comparable;
     for (const fs::path& figure :
          make_curves(source.runs, command.read.out_folder(source) / "figures", curves))
       figures.push_back(figure);
   }
+  if (together) require_runs(sources);
   if (together)
     for (const fs::path& figure : make_profiles(all_runs(sources), out / "figures", options))
       figures.push_back(figure);
@@ -350,6 +444,16 @@ void draw_figures_of_run(const std::vector<StoredRun>& runs, const fs::path& out
   }
 }
 
+void draw_paths_of_run(const std::vector<StoredPath>& paths, const fs::path& out,
+                       const Presentation& presentation,
+                       const std::function<void(const std::string&)>& warn) {
+  if (paths.empty() || !contains(presentation.plot.kinds, "path")) return;
+  for (const StoredPath& path : paths)
+    if (!path.run.comparable)
+      warn(fmt::format("{}: its seconds are not comparable and are not drawn", run_name(path.run)));
+  make_paths(paths, out / "figures");
+}
+
 void add_table_command(CLI::App& app) {
   {
     CLI::App* sub =
@@ -358,9 +462,10 @@ void add_table_command(CLI::App& app) {
     command->read.add_to(*sub);
     sub->add_option(
            "--kind", command->kind,
-           "what is printed: summary, of each DIR, or means, shifted geometric means over the problems "
-           "of all DIRs [summary]")
-        ->check(CLI::IsMember({"summary", "means"}))
+           "what is printed: summary, of each DIR; means, shifted geometric means over the problems "
+           "of all DIRs; path, what paths cost and their points, of each DIR [summary; path where there is "
+           "nothing else]")
+        ->check(CLI::IsMember({"summary", "means", "path"}))
         ->type_name("NAME");
     sub->add_option("--format", command->format, "how it is printed: markdown, latex, csv [markdown]")
         ->check(CLI::IsMember({"markdown", "latex", "csv"}))
@@ -383,9 +488,10 @@ void add_table_command(CLI::App& app) {
       "plot", "Draw stored results: curves into DIR/figures, comparisons over the problems of all DIRs");
   auto command = std::make_shared<PlotCommand>();
   command->read.add_to(*sub);
-  sub->add_option("--kind", command->kinds,
-                  "what is drawn: curves of each DIR; over all DIRs profile (performance profiles) and ecdf "
-                  "(distributions of the costs to reach the targets), separated by commas [the config's]")
+  sub->add_option(
+         "--kind", command->kinds,
+         "what is drawn: curves and path of each DIR; over all DIRs profile (performance profiles) and ecdf "
+         "(distributions of the costs to reach the targets), separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option("--x", command->read.x,
                   "what is drawn against: seconds, passes, iterations, separated by commas [the config's]")

@@ -50,14 +50,6 @@ void write_outputs(const TrainCommand& command, const LoadedData& data, const Da
                                      *data.train().vocabulary, outcome.w, data.oracle().extra_weights()));
 }
 
-DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options) {
-  // Known to be one before the files are read, which may take long.
-  const std::string oracle = flags.oracle.empty() ? "" : oracle_registry().find(flags.oracle).name;
-  DataPair pair = format.read(flags.find(), options);
-  if (!oracle.empty()) pair.oracle = oracle;
-  return pair;
-}
-
 void train_one(const TrainCommand& command) {
   if (!command.run.given("lambda")) throw Error::usage("--lambda is missing, expected --lambda REAL");
   if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
@@ -104,6 +96,14 @@ void train_one(const TrainCommand& command) {
 }
 
 }  // namespace
+
+DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options) {
+  // Known to be one before the files are read, which may take long.
+  const std::string oracle = flags.oracle.empty() ? "" : oracle_registry().find(flags.oracle).name;
+  DataPair pair = format.read(flags.find(), options);
+  if (!oracle.empty()) pair.oracle = oracle;
+  return pair;
+}
 
 void add_train_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("train", "Train a model with one solver");

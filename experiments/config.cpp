@@ -84,7 +84,11 @@ class Values {
   /// All required keys are there and all values are valid.
   bool complete() const { return complete_; }
   const std::string& text(std::string_view key) const { return text_.find(key)->second; }
-  std::vector<std::string> list(std::string_view key) const { return split_list(text(key)); }
+  std::vector<std::string> list(std::string_view key) const {
+    std::vector<std::string> out;
+    for (ListPart& part : parts(key)) out.push_back(std::move(part.text));
+    return out;
+  }
   /// NaN for "auto".
   double real(std::string_view key) const {
     double value = 0;
@@ -94,7 +98,14 @@ class Values {
   }
   std::vector<double> reals(std::string_view key) const {
     std::vector<double> values;
-    for (const std::string& part : list(key)) parse_real(part, values.emplace_back());
+    for (const std::string& part : list(key))
+      if (!looks_like_path(part)) parse_real(part, values.emplace_back());
+    return values;
+  }
+  std::vector<PathGrid> paths(std::string_view key) const {
+    std::vector<PathGrid> values;
+    for (const std::string& part : list(key))
+      if (looks_like_path(part)) values.push_back(parse_path(part, std::string(key)));
     return values;
   }
   std::int64_t integer(std::string_view key) const {
@@ -125,6 +136,10 @@ class Values {
     std::string text;
   };
 
+  std::vector<ListPart> parts(std::string_view key) const {
+    return contains(info_.paths, key) ? path_list_parts(text(key)) : list_parts(text(key));
+  }
+
   std::vector<ValueProblem> problems_of(const OptionSpec& spec, const std::string& value) const {
     std::vector<ValueProblem> problems;
     const bool required = contains(info_.required, spec.name);
@@ -143,14 +158,23 @@ class Values {
     OptionSpec element = spec;
     const std::vector<std::string> defaults = split_list(spec.default_value);
     element.default_value = defaults.empty() ? "" : defaults.front();
-    const std::vector<ListPart> parts = list_parts(value);
+    const bool may_be_path = contains(info_.paths, spec.name);
+    const std::vector<ListPart> parts = may_be_path ? path_list_parts(value) : list_parts(value);
     if (parts.empty() && (spec.type != OptionType::kString || contains(info_.required, spec.name)))
       problems.push_back({0, "found nothing, expected a list"});
     std::set<std::string> seen;
     for (const auto& [part, offset] : parts) {
       if (part.empty())
         problems.push_back({offset, "found nothing between commas, expected a value"});
-      else if (std::string problem = value_problem(element, part); !problem.empty())
+      else if (may_be_path && looks_like_path(part)) {
+        PathProblem problem;
+        const std::optional<PathGrid> grid = parse_path(part, problem);
+        if (!grid)
+          problems.push_back({offset + problem.offset, problem.text});
+        else if (!seen.insert(grid->text()).second)
+          problems.push_back({offset, fmt::format("found '{}' again, expected each value once", part)});
+        continue;
+      } else if (std::string problem = value_problem(element, part); !problem.empty())
         problems.push_back({offset, std::move(problem)});
       // 10 and 1e1 are the same value.
       double number = 0;
@@ -186,6 +210,7 @@ class ConfigReader {
     if (config_.solvers.empty() && !seen_solver_)
       problems_.add({ini_.source, 0}, "no solver, expected [solver.LABEL] with LABEL a solver: " +
                                           joined(solver_registry().names()));
+    check_paths();
     return std::move(config_);
   }
 
@@ -279,6 +304,7 @@ class ConfigReader {
                                 config_.name));
     config_.title = values.given("title") ? values.text("title") : config_.name;
     config_.lambdas = values.reals("lambda");
+    config_.paths = values.paths("lambda");
     config_.mu = values.real("mu");
     config_.threads = static_cast<int>(values.integer("threads"));
     config_.backend = parse_backend(values.text("backend"));
@@ -320,7 +346,56 @@ class ConfigReader {
                     .repetitions = values.text("repetitions"),
                     .shift = values.real("shift"),
                     .par = values.real("par")};
+    if (!values.given("kinds") && !config_.paths.empty()) {
+      if (config_.lambdas.empty()) config_.plot.kinds.clear();
+      config_.plot.kinds.emplace_back("path");
+    }
     check_length(values, "[plot]", "x_max", "x");
+  }
+
+  /// The keys that a section of this name has, whatever their values are.
+  std::vector<const IniEntry*> given(const char* section_name,
+                                     std::initializer_list<const char*> keys) const {
+    std::vector<const IniEntry*> out;
+    const IniSection* section = ini_.find(section_name);
+    if (!section) return out;
+    for (const char* key : keys)
+      if (const IniEntry* entry = section->find(key)) out.push_back(entry);
+    return out;
+  }
+
+  /// What says something about f* or about curves of single runs means nothing to a path, and is not
+  /// ignored.
+  void check_paths() {
+    const std::vector<std::string> kinds = config_.plot.kinds;
+    const auto reject = [&](const IniEntry* entry, const char* section, const std::string& why) {
+      problems_.add(entry->where,
+                    fmt::format("[{}] {}: found '{}', but {}", section, entry->key, entry->value, why));
+    };
+    if (config_.paths.empty()) {
+      if (contains(kinds, "path") && !config_.name.empty())
+        for (const IniEntry* entry : given("plot", {"kinds"}))
+          reject(entry, "plot", "[experiment] lambda has no path(...), expected one to draw");
+      return;
+    }
+    if (config_.stop_at > 0)
+      for (const IniEntry* entry : given("experiment", {"stop_at"}))
+        reject(entry, "experiment",
+               "[experiment] lambda has a path(...), which has no f* to stop at, expected 0");
+    if (!config_.lambdas.empty()) return;
+    constexpr const char* kNoCurves =
+        "[experiment] lambda has nothing but a path(...), expected kinds = path alone";
+    constexpr const char* kNoReference =
+        "[experiment] lambda has nothing but a path(...), which has no f*, expected no such key";
+    for (const IniEntry* entry :
+         given("experiment", {"reference_tol", "reference_gap", "reference_time_limit", "reference_memory",
+                              "reference_max_inner", "targets"}))
+      reject(entry, "experiment", kNoReference);
+    for (const IniEntry* entry : given("plot", {"kinds"}))
+      if (kinds != std::vector<std::string>{"path"}) reject(entry, "plot", kNoCurves);
+    for (const IniEntry* entry :
+         given("plot", {"x", "x_max", "quantities", "log_seconds", "floor", "repetitions", "shift", "par"}))
+      reject(entry, "plot", kNoReference);
   }
 
   void read_paper() {
@@ -553,7 +628,10 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "title",
               .default_value = "",
               .help = "one line for people, above the tables; default: the name"},
-             shared("lambda", "list of weights of ||w||_1 in F"),
+             shared("lambda",
+                    "list of weights of ||w||_1 in F; path(START, END, COUNT), with COUNT lambdas from START "
+                    "down to END, is one run for all of them, each warm-started from the one before; START "
+                    "and END: a real, max (the smallest lambda at which w = 0 is optimal), or R*max"),
              shared("mu"),
              shared("threads"),
              shared("backend"),
@@ -666,7 +744,9 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .min_open = true},
          },
          {"lambda", "targets"},
-         {"name", "lambda"}});
+         {"name", "lambda"},
+         {},
+         {"lambda"}});
     all.push_back(
         {"data",
          "[data] or [data.NAME]: a data set; also takes the options of its format",
@@ -694,8 +774,10 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                         .default_value = "curves",
                         .help = "list of the kinds of figures: curves of each data set and lambda; over all "
                                 "of them the performance profile of each target, and the distribution "
-                                "(ecdf) of what it costs to reach the targets",
-                        .choices = {"curves", "profile", "ecdf"}},
+                                "(ecdf) of what it costs to reach the targets; path: nonzeros, objective, "
+                                "test accuracy and seconds along each path. Not given: curves where there "
+                                "are single lambdas, path where there are paths",
+                        .choices = {"curves", "profile", "ecdf", "path"}},
                        {.name = "x",
                         .default_value = "seconds",
                         .help = "list of what the curves are drawn against, and of the costs that profiles, "
@@ -789,6 +871,31 @@ ExperimentConfig load_config(const std::filesystem::path& file, const std::vecto
   return read_config(ini, overrides, problems);
 }
 
+namespace {
+
+template <class Value>
+void add_line(std::string& out, std::string_view key, const Value& value) {
+  out += fmt::format("{} = {}\n", key, value);
+  // A backslash at the end would join the next line: another one, and an empty line to join.
+  if (out.ends_with("\\\n")) out.insert(out.size() - 1, "\\\n");
+}
+
+std::string paper_ini(const PaperConfig& paper) {
+  if (paper.item.empty()) return "";
+  std::string out = "\n[paper]\n";
+  const auto line = [&](std::string_view key, const auto& value) { add_line(out, key, value); };
+  line("item", paper.item);
+  line("caption", paper.caption);
+  line("reports", paper.reports);
+  line("differs", paper.differs);
+  if (!paper.lambdas.empty()) line("lambda", fmt::format("{}", fmt::join(paper.lambdas, ", ")));
+  if (!paper.nnz.empty()) line("nnz", fmt::format("{}", fmt::join(paper.nnz, ", ")));
+  if (!paper.accuracy.empty()) line("accuracy", fmt::format("{}", fmt::join(paper.accuracy, ", ")));
+  return out;
+}
+
+}  // namespace
+
 Presentation load_presentation(const std::filesystem::path& config_file) {
   Problems problems;
   if (std::error_code ignored; !std::filesystem::exists(config_file, ignored)) {
@@ -804,24 +911,26 @@ Presentation load_presentation(const std::filesystem::path& config_file) {
 
 std::string ExperimentConfig::to_ini() const {
   std::string out = "[experiment]\n";
-  const auto line = [&](std::string_view key, const auto& value) {
-    out += fmt::format("{} = {}\n", key, value);
-    // A backslash at the end would join the next line: another one, and an empty line to join.
-    if (out.ends_with("\\\n")) out.insert(out.size() - 1, "\\\n");
-  };
+  const auto line = [&](std::string_view key, const auto& value) { add_line(out, key, value); };
   line("name", name);
   line("title", title);
-  line("lambda", fmt::format("{}", fmt::join(lambdas, ", ")));
+  std::vector<std::string> all_lambdas;
+  for (const double one : lambdas) all_lambdas.push_back(fmt::format("{}", one));
+  for (const PathGrid& path : paths) all_lambdas.push_back(path.text());
+  const bool has_reference = !lambdas.empty();  // only then do its keys mean anything
+  line("lambda", joined(all_lambdas));
   line("mu", mu);
   line("threads", threads);
   line("backend", backend_name(backend));
   line("repetitions", repetitions);
   line("seed", seed);
-  line("reference_tol", reference_tol);
-  line("reference_gap", reference_gap);
-  line("reference_time_limit", reference_time_limit);
-  line("reference_memory", reference_memory);
-  line("reference_max_inner", reference_max_inner);
+  if (has_reference) {
+    line("reference_tol", reference_tol);
+    line("reference_gap", reference_gap);
+    line("reference_time_limit", reference_time_limit);
+    line("reference_memory", reference_memory);
+    line("reference_max_inner", reference_max_inner);
+  }
   line("sample_kkt", sample_kkt);
   line("sampling_budget", sampling_budget);
   line("warm_up", warm_up);
@@ -832,7 +941,7 @@ std::string ExperimentConfig::to_ini() const {
   line("pin", pin);
   line("order", order);
   line("decoding", decoding);
-  line("targets", fmt::format("{}", fmt::join(targets, ", ")));
+  if (has_reference) line("targets", fmt::format("{}", fmt::join(targets, ", ")));
   for (const DataConfig& one : data) {
     out += fmt::format("\n[data.{}]\n", one.name);
     line("format", one.format);
@@ -852,6 +961,7 @@ std::string ExperimentConfig::to_ini() const {
   }
   out += "\n[plot]\n";
   line("kinds", joined(plot.kinds));
+  if (!has_reference) return out + paper_ini(paper);
   line("x", joined(plot.x));
   if (!plot.x_max.empty()) line("x_max", fmt::format("{}", fmt::join(plot.x_max, ", ")));
   line("quantities", joined(plot.quantities));
@@ -860,16 +970,7 @@ std::string ExperimentConfig::to_ini() const {
   line("repetitions", plot.repetitions);
   line("shift", plot.shift);
   line("par", plot.par);
-  if (paper.item.empty()) return out;
-  out += "\n[paper]\n";
-  line("item", paper.item);
-  line("caption", paper.caption);
-  line("reports", paper.reports);
-  line("differs", paper.differs);
-  if (!paper.lambdas.empty()) line("lambda", fmt::format("{}", fmt::join(paper.lambdas, ", ")));
-  if (!paper.nnz.empty()) line("nnz", fmt::format("{}", fmt::join(paper.nnz, ", ")));
-  if (!paper.accuracy.empty()) line("accuracy", fmt::format("{}", fmt::join(paper.accuracy, ", ")));
-  return out;
+  return out + paper_ini(paper);
 }
 
 }  // namespace proxbench

@@ -13,6 +13,7 @@
 #include "core/options.h"
 #include "core/parallel.h"
 #include "experiments/data/readers.h"
+#include "experiments/path_grid.h"
 
 namespace proxbench {
 
@@ -25,6 +26,7 @@ struct ConfigSectionInfo {
   std::vector<std::string> lists = {};      ///< keys that take several values, separated by commas
   std::vector<std::string> required = {};   ///< keys without a default
   std::vector<std::string> repeating = {};  ///< lists in which a value may stand more than once
+  std::vector<std::string> paths = {};      ///< lists of reals in which a path(...) may stand
 };
 /// In the order in which they are documented.
 const std::vector<ConfigSectionInfo>& config_sections();
@@ -75,7 +77,8 @@ struct PaperConfig {
 
 struct ExperimentConfig {
   std::string name, title;
-  std::vector<double> lambdas;
+  std::vector<double> lambdas;  ///< each a run of its own
+  std::vector<PathGrid> paths;  ///< each a run for all its lambdas
   double mu;
   int threads;  ///< 0: all cores
   Backend backend;

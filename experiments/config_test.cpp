@@ -87,6 +87,20 @@ TEST(Config, WrittenOutReadsBackToTheSame) {
   EXPECT_EQ(parse_config(text, "again.ini", "").to_ini(), text);
 }
 
+TEST(Config, PathsStandAmongTheLambdas) {
+  const std::vector<std::string> both{"experiment.lambda=path(max, 0.5*max, 9), 3, path(9,1,4)"};
+  const ExperimentConfig config = parse_config(kGood, "c.ini", "", both);
+  EXPECT_THAT(config.lambdas, ElementsAre(3));
+  ASSERT_EQ(config.paths.size(), 2u);
+  EXPECT_EQ(config.paths[0].text(), "path(max, 0.5*max, 9)");
+  EXPECT_EQ(config.paths[1].text(), "path(9, 1, 4)");
+  EXPECT_THAT(config.plot.kinds, ElementsAre("curves", "path"));
+  EXPECT_EQ(parse_config(config.to_ini(), "written.ini", "").to_ini(), config.to_ini());
+  const ExperimentConfig alone = parse_config(kGood, "c.ini", "", {"experiment.lambda=path(9, 1, 4)"});
+  EXPECT_THAT(alone.plot.kinds, ElementsAre("path"));
+  EXPECT_EQ(parse_config(alone.to_ini(), "written.ini", "").to_ini(), alone.to_ini());
+}
+
 TEST(Config, AValueThatEndsWithABackslashReadsBackToTheSame) {
   const ExperimentConfig config = parse_config(kGood, "c.ini", "", {"experiment.title=a folder\\"});
   EXPECT_EQ(config.title, "a folder\\");

@@ -30,6 +30,7 @@ nlohmann::ordered_json Job::to_json() const {
                               {"backend", backend},
                               {"plugins", plugins}};
   if (objective_target) json["objective_target"] = *objective_target;
+  if (!path.empty()) json["lambda"] = path;
   return json;
 }
 
@@ -45,7 +46,10 @@ Job Job::from_json(const nlohmann::json& json) {
   data.at("options").get_to(job.data_options);
   json.at("solver").get_to(job.solver);
   json.at("options").get_to(job.solver_options);
-  json.at("lambda").get_to(job.lambda);
+  if (json.at("lambda").is_string())
+    json.at("lambda").get_to(job.path);
+  else
+    json.at("lambda").get_to(job.lambda);
   json.at("mu").get_to(job.mu);
   json.at("tol").get_to(job.tol);
   json.at("gap").get_to(job.gap);

@@ -57,21 +57,30 @@ double number_at(const Json& json, const char* outer, const char* key) {
 }  // namespace
 
 std::string PlannedRun::name() const {
-  return fmt::format("{}-lambda{}-{}-rep{}", data->name, lambda, solver->label, repetition);
+  const std::string problem = path ? path->file_text() : fmt::format("lambda{}", lambda);
+  return fmt::format("{}-{}-{}-rep{}", data->name, problem, solver->label, repetition);
+}
+
+Json PlannedRun::lambda_json() const {
+  return path ? Json(path->text()) : Json(lambda);
 }
 
 std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
   std::vector<PlannedRun> plan;
   std::set<std::string> names;
-  for (const DataConfig& data : config.data)
-    for (double lambda : config.lambdas)
-      for (const SolverConfig& solver : config.solvers)
-        for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
-          plan.push_back({&data, lambda, &solver, repetition});
-          if (!names.insert(plan.back().name()).second)
-            throw Error::usage("two runs would both be named " + plan.back().name() +
-                               ": expected names of data and solvers that tell them apart");
-        }
+  const auto add = [&](const DataConfig& data, double lambda, const PathGrid* path) {
+    for (const SolverConfig& solver : config.solvers)
+      for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
+        plan.push_back({&data, lambda, &solver, repetition, path});
+        if (!names.insert(plan.back().name()).second)
+          throw Error::usage("two runs would both be named " + plan.back().name() +
+                             ": expected names of data and solvers that tell them apart");
+      }
+  };
+  for (const DataConfig& data : config.data) {
+    for (double lambda : config.lambdas) add(data, lambda, nullptr);
+    for (const PathGrid& path : config.paths) add(data, 0.0, &path);
+  }
   return plan;
 }
 
@@ -102,6 +111,7 @@ Job run_job(const ExperimentConfig& config, const PlannedRun& cell) {
   job.solver = cell.solver->solver;
   job.solver_options = option_texts(cell.solver->options);
   job.lambda = cell.lambda;
+  if (cell.path) job.path = cell.path->text();
   job.tol = cell.solver->tol;
   job.gap = cell.solver->gap;
   job.time_limit = cell.solver->time_limit;

@@ -15,12 +15,19 @@ namespace proxbench {
 /// One cell of the grid; the pointers are into the config.
 struct PlannedRun {
   const DataConfig* data;
-  double lambda;
+  double lambda;  ///< 0 where it is a path
   const SolverConfig* solver;
-  int repetition;  ///< from 1
+  int repetition;                  ///< from 1
+  const PathGrid* path = nullptr;  ///< null: a single lambda
 
-  /// The name of its folder: DATASET-lambdaLAMBDA-LABEL-repREPETITION.
+  /// The name of its folder: DATASET-lambdaLAMBDA-LABEL-repREPETITION, or
+  /// DATASET-path-START-END-COUNT-LABEL-repREPETITION.
   std::string name() const;
+  /// Its lambda or path as the config has it.
+  nlohmann::ordered_json lambda_json() const;
+  bool same_problem(const PlannedRun& other) const {
+    return data == other.data && lambda == other.lambda && path == other.path;
+  }
 };
 
 /// The grid in the order of the config. Throws Error (kUsage) where two cells would share a folder.

@@ -93,6 +93,7 @@ bool parse_field(std::string_view text, bool count, double& out) {
 void use_stored_reference(const fs::path& out, StoredRun& run) {
   fs::path file = run.folder / "manifest.json";
   try {
+    if (!run.path.empty()) return;
     for (const char* key : {"data_digest", "mu"})  // a run that never came to its data has none
       if (!run.summary.contains(key) || run.summary[key].is_null()) return;
     file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda,
@@ -125,8 +126,9 @@ struct ConfigOrder {
     return found == order.end() ? order.size() : found->second;
   }
   auto key(const StoredRun& run) const {
-    return std::make_tuple(of(datasets, run.dataset), run.dataset, run.lambda, of(labels, run.label),
-                           run.label, run.repetition);
+    return std::make_tuple(of(datasets, run.dataset), run.dataset, run.path,
+                           run.path.empty() ? run.lambda : 0.0, of(labels, run.label), run.label,
+                           run.repetition);
   }
 };
 
@@ -242,7 +244,9 @@ StoredRun read_run(const fs::path& out, const fs::path& folder) {
     run.description = about.at("description").get<std::string>();
     run.solver = about.at("solver").get<std::string>();
     run.label = about.at("label").get<std::string>();
-    run.lambda = about.at("lambda").get<double>();
+    const bool path = about.at("lambda").is_string();
+    run.path = path ? about.at("lambda").get<std::string>() : "";
+    run.lambda = path ? kNaN : about.at("lambda").get<double>();
     run.repetition = about.at("repetition").get<int>();
     const auto real = [&](const char* key) {
       return about.at(key).is_null() ? kNaN : about.at(key).get<double>();
@@ -266,6 +270,16 @@ StoredRun read_run(const fs::path& out, const fs::path& folder) {
 }
 
 std::vector<StoredRun> read_results(const fs::path& out) {
+  std::vector<StoredRun> runs = read_all_runs(out);
+  const bool paths = std::erase_if(runs, [](const StoredRun& run) { return !run.path.empty(); }) > 0;
+  if (runs.empty())
+    throw Error::in_file((out / "runs").string(), 0, paths ? "paths alone" : "no run",
+                         paths ? "runs of single lambdas; paths have kinds of their own: --kind path"
+                               : "the results of `proxbench run`");
+  return runs;
+}
+
+std::vector<StoredRun> read_all_runs(const fs::path& out) {
   const fs::path runs_folder = out / "runs";
   std::vector<StoredRun> runs;
   std::error_code failure;
@@ -273,7 +287,6 @@ std::vector<StoredRun> read_results(const fs::path& out) {
        entry.increment(failure))
     if (entry->is_directory() && !entry->path().filename().string().starts_with('.'))
       runs.push_back(read_run(out, entry->path()));
-  if (runs.empty()) throw Error::in_file(runs_folder.string(), 0, "no run", "the results of `proxbench run`");
   const ConfigOrder order(out / "config.ini");
   std::sort(runs.begin(), runs.end(),
             [&](const StoredRun& a, const StoredRun& b) { return order.key(a) < order.key(b); });

@@ -7,6 +7,7 @@
 ///     was made OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
+///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path (path.h), which has them for each of its lambdas
 ///     OUT/figures/NAME.{svg,pdf,png,gp,tsv}, OUT/tables/NAME.{md,tex,csv}
 ///
 /// RUN = DATASET-lambdaLAMBDA-LABEL-repREPETITION, in characters safe for file names.
@@ -44,7 +45,8 @@ struct StoredRun {
   std::string description;  ///< the data in one line, e.g. "OCR, degree2, random split 6216/661, seed 1"
   std::string solver;       ///< registered name
   std::string label;        ///< name in the config, e.g. "prox-qn" or "prox-qn-m20"
-  double lambda = 0.0;
+  double lambda = 0.0;      ///< NaN where it is a path
+  std::string path;         ///< "path(max, 50, 50)"; empty: a run of a single lambda
   int repetition = 1;
   double reference_objective;  ///< f*; NaN where none is stored
   double reference_kkt;        ///< kkt of the reference, relative to that at w = 0
@@ -86,12 +88,14 @@ void require_comparable(const std::vector<StoredRun>& runs, const std::string& i
 std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
                                        const std::vector<std::string>& labels);
 
-/// All runs below OUT/runs, with the f* that OUT/references holds now (it may have been made again, tighter,
-/// since a run was stored; where it is gone, that of the run's summary), sorted by dataset, lambda, order of
-/// labels in the config, repetition. A run that failed may have no trace, and where its process died while it
-/// wrote one, the half line at its end is left out. Throws Error with file and line where a file is
-/// malformed, or where the folder holds no run.
+/// All runs of single lambdas below OUT/runs, with the f* that OUT/references holds now (it may have been
+/// made again, tighter, since a run was stored; where it is gone, that of the run's summary), sorted by
+/// dataset, lambda, order of labels in the config, repetition. A run that failed may have no trace, and where
+/// its process died while it wrote one, the half line at its end is left out. Throws Error with file and line
+/// where a file is malformed, or where the folder holds no such run.
 std::vector<StoredRun> read_results(const std::filesystem::path& out);
+/// The same of all runs, paths behind the others of their data set; empty where there is none.
+std::vector<StoredRun> read_all_runs(const std::filesystem::path& out);
 
 /// One of them; `run_folder` is OUT/runs/RUN.
 StoredRun read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);

@@ -139,6 +139,7 @@ class Measurement {
     Job job = run_job(config_, cell);
     job.max_iterations = options_.iterations;
     job.time_limit = 0.0;
+    job.gap = 0.0;
     job.sample_kkt = false;
     job.sampling_budget = 0.0;
     job.profile = true;
@@ -269,6 +270,9 @@ ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::
   ScalingOptions out;
   if (config.solvers.empty())
     throw Error::usage(config.name + ": found no [solver] section, expected one whose runs are measured");
+  if (!config.paths.empty())
+    throw Error::usage(fmt::format("{}: [experiment] lambda: found '{}', expected single lambdas to measure",
+                                   config.name, config.paths.front().text()));
   if (threads.empty()) {
     out.threads.resize(std::max<std::size_t>(usable_cpus().size(), 1));
     std::iota(out.threads.begin(), out.threads.end(), 1);

@@ -103,10 +103,11 @@ class Sweep {
     const DataConfig& data = *states_[begin].cell.data;
     data_ = nullptr;
     for (std::size_t from = begin, to = begin; from < end && !stop(); from = to) {
-      while (to < end && states_[to].cell.lambda == states_[from].cell.lambda) ++to;
+      while (to < end && states_[to].cell.same_problem(states_[from].cell)) ++to;
       const double lambda = states_[from].cell.lambda;
+      const bool path = states_[from].cell.path != nullptr;  // there is no f* of one
       const std::vector<const CellState*> missing = missing_in_order(from, to);
-      const bool has_reference = !options_.force && find_reference(data, lambda);
+      const bool has_reference = path || (!options_.force && find_reference(data, lambda));
       if (missing.empty() && has_reference) continue;
       if (data_.is_null()) describe(data);
       if (stop()) return;
@@ -114,7 +115,10 @@ class Sweep {
         skip(missing, "the data cannot be read", data_["reason"].get<std::string>());
         continue;
       }
-      set_reference(data, lambda);
+      if (path)
+        reference_.reset();
+      else
+        set_reference(data, lambda);
       if (stop()) return;
       if (!reference_ && config_.stop_at > 0)
         skip(missing, "no f* to stop at", "the reference run failed");
@@ -358,13 +362,13 @@ class Sweep {
     const PlannedRun& cell = state.cell;
     const Job job = run_job(config_, cell);
     manifest["solver"] = job.solver;
-    manifest["lambda"] = job.lambda;
+    manifest["lambda"] = cell.lambda_json();
     manifest["mu"] = job.mu;
     manifest["threads"] = job.threads;
     manifest["backend"] = job.backend;
     manifest["run"] = {{"experiment", config_.name},
                        {"dataset", cell.data->name},
-                       {"lambda", cell.lambda},
+                       {"lambda", cell.lambda_json()},
                        {"solver", job.solver},
                        {"label", cell.solver->label},
                        {"repetition", cell.repetition},

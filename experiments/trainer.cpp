@@ -20,29 +20,6 @@ std::uint64_t peak_rss_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-/// Inference and full gradients at w for that many wall seconds; returns those that passed.
-double warm_up(Objective& objective, const SparseVector& w, double seconds,
-               const std::atomic<bool>* interrupt) {
-  const double began = wall_seconds();
-  double passed = 0.0;
-  while (passed < seconds && !(interrupt != nullptr && interrupt->load())) {
-    certify(objective, w);
-    passed = wall_seconds() - began;
-  }
-  return passed;
-}
-
-MonitorOptions monitor_options(const RunSettings& settings) {
-  MonitorOptions options;
-  if (settings.time_limit > 0) options.time_limit = settings.time_limit;
-  if (settings.max_iterations > 0) options.max_iterations = settings.max_iterations;
-  options.sample_kkt = settings.sample_kkt;
-  options.sampling_budget = settings.sampling_budget;
-  options.objective_target = settings.objective_target;
-  options.gap_target = settings.gap_target;
-  return options;
-}
-
 double ratio_to_start(double kkt, double kkt_at_zero) {
   return kkt == 0.0 ? 0.0 : kkt / kkt_at_zero;
 }
@@ -196,6 +173,28 @@ std::map<std::string, std::string> model_header(const LoadedData& data, const st
                                             {"description", data.train().description}};
   for (const auto& [key, value] : data_options.items()) header["data-option." + key] = value;
   return header;
+}
+
+double warm_up(Objective& objective, const SparseVector& w, double seconds,
+               const std::atomic<bool>* interrupt) {
+  const double began = wall_seconds();
+  double passed = 0.0;
+  while (passed < seconds && !(interrupt != nullptr && interrupt->load())) {
+    certify(objective, w);
+    passed = wall_seconds() - began;
+  }
+  return passed;
+}
+
+MonitorOptions monitor_options(const RunSettings& settings) {
+  MonitorOptions options;
+  if (settings.time_limit > 0) options.time_limit = settings.time_limit;
+  if (settings.max_iterations > 0) options.max_iterations = settings.max_iterations;
+  options.sample_kkt = settings.sample_kkt;
+  options.sampling_budget = settings.sampling_budget;
+  options.objective_target = settings.objective_target;
+  options.gap_target = settings.gap_target;
+  return options;
 }
 
 nlohmann::ordered_json phases_json(const Profile& profile, double seconds) {

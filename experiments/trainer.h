@@ -92,7 +92,11 @@ class LoadedData {
   /// Kept until another lambda is asked for.
   const Reduced& reduced(double lambda) const;
   Objective objective(const Reduced& reduced, double mu) const {
-    return {reduced.all ? data_.train.x : reduced.x, *oracle_, reduced.lambda, mu, parallel_};
+    return objective(reduced, reduced.lambda, mu);
+  }
+  /// For a lambda no smaller than that of the reduction.
+  Objective objective(const Reduced& reduced, double lambda, double mu) const {
+    return {reduced.all ? data_.train.x : reduced.x, *oracle_, lambda, mu, parallel_};
   }
   const TestSet* test_set(const Reduced& reduced) const {
     return reduced.all ? test_set_.get() : reduced.test_set.get();
@@ -123,6 +127,12 @@ void set_certificate(nlohmann::ordered_json& summary, const Certificate& c, doub
 /// accuracy of NaN.
 nlohmann::ordered_json certificate_summary(const LoadedData& data, double lambda, double mu,
                                            const Certificate& c, double kkt_at_zero, double test_accuracy);
+
+/// What train() and train_path() make of settings.
+MonitorOptions monitor_options(const RunSettings& settings);
+/// Inference and full gradients at w for that many wall seconds; returns those that passed.
+double warm_up(Objective& objective, const SparseVector& w, double seconds,
+               const std::atomic<bool>* interrupt);
 
 /// What a model file must say about where it came from, so that `predict` and `certify` need not be told
 /// again.

@@ -1,5 +1,6 @@
 #include "experiments/worker.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@
 #include "experiments/config.h"
 #include "experiments/files.h"
 #include "experiments/model.h"
+#include "experiments/path.h"
+#include "experiments/path_grid.h"
 #include "experiments/plugins.h"
 #include "experiments/results.h"
 #include "experiments/tighten.h"
@@ -97,6 +100,33 @@ RunOutcome run_solver(const LoadedData& data, const RunSettings& settings, const
   return outcome;
 }
 
+PathOutcome run_path(const LoadedData& data, RunSettings settings, const Job& job,
+                     const Options& data_options, const fs::path& folder,
+                     const std::atomic<bool>& interrupt) {
+  const std::vector<double> lambdas = parse_path(job.path, "lambda").lambdas(lambda_max(data));
+  std::ofstream trace(folder / "trace.csv"), points(folder / "path.csv");
+  trace << trace_header() << std::endl;
+  points << path_header() << std::endl;
+  std::size_t number = 0;
+  PathHooks hooks;
+  hooks.interrupt = &interrupt;
+  hooks.on_sample = [&](const Sample& sample) { trace << trace_line(sample) << std::endl; };
+  hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
+    settings.lambda = point.lambda;
+    const std::string model = model_text(model_header(data, job.format, data_options, settings),
+                                         *data.train().vocabulary, w, data.oracle().extra_weights());
+    write_file_atomically(folder / fmt::format("model-{:03}.tsv", ++number), model);
+    write_file_atomically(folder / "model.tsv", model);
+    points << path_line(number, point) << std::endl;
+  };
+  PathOutcome outcome = train_path(data, settings, lambdas, hooks);
+  for (std::ofstream* file : {&trace, &points}) {
+    file->close();
+    if (!*file) throw Error((folder / "trace.csv").string() + " or path.csv: cannot be written");
+  }
+  return outcome;
+}
+
 Job read_job(const fs::path& file) {
   std::ifstream in(file);
   try {
@@ -124,14 +154,19 @@ void do_job(const Job& job, const fs::path& folder, const std::atomic<bool>& int
     return;
   }
   const RunSettings settings = settings_of(job);
-  RunOutcome outcome = run_solver(data, settings, folder / "trace.csv", interrupt);
-  const bool ended = outcome.status != Status::kDiverged && outcome.status != Status::kInterrupted;
-  if (job.tighten > 0 && ended) tighten_within_limit(data, job, interrupt, outcome);
-  if (outcome.status != Status::kDiverged)  // else no weights that a model could hold
-    write_file_atomically(folder / "model.tsv",
-                          model_text(model_header(data, job.format, data_options, settings),
-                                     *data.train().vocabulary, outcome.w, data.oracle().extra_weights()));
-  nlohmann::ordered_json result = outcome.summary;
+  nlohmann::ordered_json result;
+  if (!job.path.empty()) {
+    result = run_path(data, settings, job, data_options, folder, interrupt).summary;
+  } else {
+    RunOutcome outcome = run_solver(data, settings, folder / "trace.csv", interrupt);
+    const bool ended = outcome.status != Status::kDiverged && outcome.status != Status::kInterrupted;
+    if (job.tighten > 0 && ended) tighten_within_limit(data, job, interrupt, outcome);
+    if (outcome.status != Status::kDiverged)  // else no weights that a model could hold
+      write_file_atomically(folder / "model.tsv",
+                            model_text(model_header(data, job.format, data_options, settings),
+                                       *data.train().vocabulary, outcome.w, data.oracle().extra_weights()));
+    result = outcome.summary;
+  }
   result["timing"] = {{"load_seconds", load_seconds}};
   for (const char* key :
        {"setup_seconds", "warm_up_seconds", "sampling_seconds", "gap_seconds", "certify_seconds"}) {

@@ -1,0 +1,139 @@
+#include "plots/paths.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "plots/facts.h"
+#include "plots/figure.h"
+
+namespace proxbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Quantity {
+  const char* name;
+  const char* label;
+  double (*value)(const PathPoint&);
+};
+const std::vector<Quantity>& quantities() {
+  static const std::vector<Quantity> all = {
+      {"nnz", "nonzeros", [](const PathPoint& p) { return static_cast<double>(p.certificate.nnz); }},
+      {"objective", "objective F", [](const PathPoint& p) { return p.certificate.objective; }},
+      {"accuracy", "test accuracy", [](const PathPoint& p) { return p.test_accuracy; }},
+      {"seconds", "seconds since the path began", [](const PathPoint& p) { return p.seconds; }},
+  };
+  return all;
+}
+
+/// One line of a figure.
+struct Line {
+  std::string title;
+  std::size_t place;
+  const StoredPath* path;
+};
+
+bool drawn(const Quantity& quantity, const StoredPath& path, bool allow_not_comparable) {
+  const bool seconds = std::string_view(quantity.name) == "seconds";
+  return (!seconds || path.run.comparable || allow_not_comparable) &&
+         std::any_of(path.points.begin(), path.points.end(),
+                     [&](const PathPoint& point) { return std::isfinite(quantity.value(point)); });
+}
+
+std::string data_text(const Quantity& quantity, const std::vector<Line>& lines) {
+  std::string out;
+  for (const Line& line : lines) {
+    out += fmt::format("solver\tlambda\t{}\n", quantity.name);
+    for (const PathPoint& point : line.path->points)
+      out += fmt::format("{}\t{}\t{}\n", tsv_field(line.title), tsv_number(point.lambda),
+                         tsv_number(quantity.value(point)));
+    out += "\n\n";
+  }
+  return out;
+}
+
+std::string plot_text(const std::string& name, const std::vector<Line>& lines) {
+  std::vector<std::string> curves;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const LineStyle style = line_style(lines[i].place);
+    curves.push_back(fmt::format(
+        "{} skip 1 index {} using 2:3 with linespoints title {} linecolor rgb '{}' linewidth 2 dashtype {} "
+        "pointtype {} pointsize 0.5",
+        gnuplot_quoted(name + ".tsv"), i, gnuplot_quoted(lines[i].title), style.colour, style.dash_type,
+        style.point_type));
+  }
+  return fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
+}
+
+/// The log axis of lambda, turned so that the path goes from left to right.
+std::string lambda_axis(const std::vector<Line>& lines) {
+  Range range;
+  for (const Line& line : lines)
+    for (const PathPoint& point : line.path->points) range.add(point.lambda);
+  constexpr double kMargin = 1.1;
+  return log_axis("x", range, kMargin, "'%g'") +
+         fmt::format("set xrange [{:.6g}:{:.6g}]\n", range.max * kMargin, range.min / kMargin);
+}
+
+Figure make_figure(const Quantity& quantity, const std::vector<Line>& lines) {
+  const StoredRun& first = lines.front().path->run;
+  const bool comparable =
+      std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.path->run.comparable; });
+  const bool seconds = std::string_view(quantity.name) == "seconds";
+  const std::string name = file_name_part(fmt::format("path-{}-{}", first.dataset, quantity.name));
+  std::size_t cut = 0;
+  for (const Line& line : lines) {
+    const std::string& status = line.path->run.status;
+    cut += status != "converged" && status != "gap-reached";
+  }
+  const std::string caption =
+      cut == 0
+          ? ""
+          : fmt::format("{} of {} paths did not reach their tolerance at every lambda.", cut, lines.size());
+  return {
+      .name = name,
+      .title = fmt::format("{{/:Bold {}{}{}}}{}", says_synthetic(first.description) ? "SYNTHETIC DATA: " : "",
+                           seconds && !comparable ? "NOT COMPARABLE: " : "",
+                           gnuplot_literal(fmt::format("{}: regularisation path", first.dataset)),
+                           small_lines(first.description)),
+      .x_label = "λ" + small_lines(caption),
+      .y_label = quantity.label,
+      .axes = lambda_axis(lines) + "set yrange [*:*]\nset key inside left top\n",
+      .plot = plot_text(name, lines),
+      .data = data_text(quantity, lines)};
+}
+
+}  // namespace
+
+std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs::path& figures,
+                                 bool allow_not_comparable) {
+  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::vector<const StoredPath*>> by_dataset;
+  std::vector<StoredRun> runs;
+  for (const StoredPath& path : paths) runs.push_back(path.run);
+  const bool machines = several_machines(runs);
+  for (const StoredPath& path : paths)
+    if (path.run.repetition == 1) by_dataset[path.run.dataset].push_back(&path);
+  std::vector<fs::path> written;
+  for (const auto& [dataset, group] : by_dataset) {
+    const bool several = std::any_of(group.begin(), group.end(), [&](const StoredPath* path) {
+      return path->run.path != group.front()->run.path;
+    });
+    for (const Quantity& quantity : quantities()) {
+      std::vector<Line> lines;
+      for (const StoredPath* path : group) {
+        std::string title = series_name(path->run, machines);
+        if (several) title += " " + path->run.path;
+        const std::size_t place = places.try_emplace(title, places.size()).first->second;
+        if (drawn(quantity, *path, allow_not_comparable)) lines.push_back({title, place, path});
+      }
+      if (!lines.empty()) written.push_back(write_figure(figures, make_figure(quantity, lines)));
+    }
+  }
+  return written;
+}
+
+}  // namespace proxbench
