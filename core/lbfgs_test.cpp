@@ -164,5 +164,65 @@ TEST(CompactLbfgs, NeedsMemory) {
   EXPECT_THROW(CompactLbfgs(0), Error);
 }
 
+/// B = gamma*B0 - ..., its pairs under a new B0, and rows that come and go.
+TEST(CompactLbfgs, StartsFromAnyMatrix) {
+  const Pairs pairs(11, 5);
+  Random random(12);
+  const auto some_matrix = [&] {
+    MatrixXd a(kDimension, kDimension);
+    for (double& x : a.reshaped()) x = random.normal();
+    return MatrixXd(a * a.transpose() + MatrixXd::Identity(kDimension, kDimension));
+  };
+  const MatrixXd first = some_matrix(), second = some_matrix();
+  const auto dense = [&](const MatrixXd& start) {
+    MatrixXd b = start;
+    for (std::size_t i = 0; i < pairs.s.size(); ++i) {
+      const VectorXd bs = b * pairs.s[i];
+      b += pairs.y[i] * pairs.y[i].transpose() / pairs.y[i].dot(pairs.s[i]) -
+           bs * bs.transpose() / pairs.s[i].dot(bs);
+    }
+    return b;
+  };
+  // What multiply() gives has gamma*I in the place of gamma*B0.
+  const auto matrix = [&](const CompactLbfgs& lbfgs, const MatrixXd& start) {
+    return MatrixXd(as_matrix(lbfgs) + lbfgs.gamma() * (start - MatrixXd::Identity(kDimension, kDimension)));
+  };
+  CompactLbfgs lbfgs(pairs.s.size(), Scaling::kNone);
+  lbfgs.reset(kDimension, 1.0);
+  for (std::size_t i = 0; i < pairs.s.size(); ++i) {
+    const VectorXd b = first * pairs.s[i];
+    ASSERT_TRUE(lbfgs.update(view(pairs.s[i]), view(pairs.y[i]), view(b)));
+  }
+  lbfgs.refresh();
+  EXPECT_LT((matrix(lbfgs, first) - dense(first)).norm(), 1e-7 * dense(first).norm());
+  lbfgs.rebase([&](std::span<const double> s, std::vector<double>& b) {
+    const VectorXd product = second * Eigen::Map<const VectorXd>(s.data(), kDimension);
+    b.assign(product.begin(), product.end());
+  });
+  lbfgs.refresh();
+  EXPECT_EQ(lbfgs.pairs(), pairs.s.size());
+  EXPECT_LT((matrix(lbfgs, second) - dense(second)).norm(), 1e-7 * dense(second).norm());
+  lbfgs.set_gamma(3.0);
+  lbfgs.refresh();
+  EXPECT_LT((matrix(lbfgs, second) - dense(3.0 * second)).norm(), 1e-7 * dense(3.0 * second).norm());
+}
+
+TEST(CompactLbfgs, TakesRowsInAnotherOrderAndNewOnes) {
+  const Pairs pairs(13, 3);
+  CompactLbfgs lbfgs(3), same(3);
+  for (CompactLbfgs* each : {&lbfgs, &same}) {
+    each->reset(kDimension, 2.0);
+    for (std::size_t i = 0; i < pairs.s.size(); ++i) each->update(view(pairs.s[i]), view(pairs.y[i]));
+  }
+  lbfgs.take_rows(std::vector<std::uint32_t>{2, CompactLbfgs::kNew, 0});
+  lbfgs.refresh();
+  same.refresh();
+  const std::vector<std::size_t> old{2, 0}, now{0, 2};
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t c = 0; c < lbfgs.width(); ++c) EXPECT_EQ(lbfgs.q(now[i])[c], same.q(old[i])[c]);
+  for (std::size_t c = 0; c < lbfgs.width(); ++c) EXPECT_EQ(lbfgs.q(1)[c], 0.0);
+  EXPECT_EQ(lbfgs.diagonal(1), lbfgs.gamma());
+}
+
 }  // namespace
 }  // namespace proxbench

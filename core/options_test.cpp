@@ -180,5 +180,29 @@ TEST(Options, AutoMayStandForARealNumberWhereTheTableSaysSo) {
     EXPECT_THROW(options.set(name, text), Error) << text;
 }
 
+TEST(Options, APresetSetsTheDefaultsOfTheOthers) {
+  const OptionTable table{
+      {.name = "preset", .default_value = "fast", .help = "", .choices = {"fast", "paper"}},
+      {.name = "memory",
+       .type = OptionType::kInt,
+       .default_value = "40",
+       .help = "",
+       .preset_values = {{"paper", "10"}}},
+      {.name = "seed", .type = OptionType::kInt, .default_value = "1", .help = ""}};
+  Options options(table);
+  EXPECT_EQ(options.integer("memory"), 40);
+  options.set("preset", "paper");
+  EXPECT_EQ(options.integer("memory"), 10);
+  EXPECT_EQ(options.integer("seed"), 1);
+  options.set("memory", "7");
+  EXPECT_EQ(options.integer("memory"), 7);
+  Options other(table);  // what is set stays, also where the preset comes after it
+  other.set("memory", "40");
+  other.set("preset", "paper");
+  EXPECT_EQ(other.integer("memory"), 40);
+  EXPECT_EQ(other.items(), (std::vector<std::pair<std::string, std::string>>{
+                               {"preset", "paper"}, {"memory", "40"}, {"seed", "1"}}));
+}
+
 }  // namespace
 }  // namespace proxbench

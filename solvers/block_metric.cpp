@@ -163,7 +163,9 @@ void BlockMetric::fill(const Objective& objective, const Residual& residual, Ind
   double total = 0.0;
   for (std::size_t p = 0; p < x.positions(); ++p) total += spread(p);
   const double samples = std::max(kSamples * static_cast<double>(n), kFewestSamples);
-  const double certain = std::min(total / samples, 0.25);  // from which on a position is taken for sure
+  const bool all = static_cast<double>(x.positions()) <= samples;
+  const double certain =
+      all ? 0.0 : std::min(total / samples, 0.25);  // from which on a position is taken for sure
   std::vector<std::uint32_t> slot_of(x.features(), static_cast<std::uint32_t>(-1));
   for (std::size_t i = 0; i < n; ++i) slot_of[features[i]] = static_cast<std::uint32_t>(i);
 

@@ -13,7 +13,8 @@
 /// once
 ///   F has fallen by kStale, and the L-BFGS pairs survive what changes F by less than kKept. Where the blocks
 ///   would hold too many numbers, or a step on them was far too long, gamma*I takes their place for a while.
-/// - An epoch ends when its own measure has fallen by epoch_factor, and where a full gradient costs much more
+/// - An epoch ends when its own measure has fallen by epoch_factor, sooner where full gradients are cheap;
+/// where a full gradient costs much more
 ///   than an inference, only the worst violators enter at its start (working_set = growing).
 /// - The inner problem is solved to inner_tol, mostly on the coordinates that are not zero, with gamma*I
 ///   also for no longer than an inference or two passes.
@@ -59,7 +60,7 @@ constexpr double kRoundingAllowance = 64.0;
 constexpr std::size_t kFewestEntering = 1000;
 constexpr double kEnteringEntries = 4.0, kCheapGradient = 3.0;
 /// Where full gradients are cheap, the blocks wait for an epoch that brought F down by less than this.
-constexpr double kSlowEpoch = 0.3;
+constexpr double kSlowEpoch = 0.1;
 /// Screening is tried where it could prove all |g_j| below this share of lambda.
 constexpr double kWorthScreening = 0.5;
 
@@ -146,7 +147,8 @@ class ProxQn final : public Solver {
         } else {
           epoch_target *= settings_.epochs.factor;
         }
-        if (settings_.relative_epochs) epoch_target = settings_.epochs.factor * measure;
+        if (settings_.relative_epochs)
+          epoch_target = (dear_ ? settings_.epochs.factor : std::sqrt(settings_.epochs.factor)) * measure;
         take_working_set();
         start_model(objective, residual, scores, direction_scores, value, iteration, progressed);
         epoch_starts = false;
@@ -233,8 +235,7 @@ class ProxQn final : public Solver {
     const double cells =
         static_cast<double>(objective.x().positions()) * static_cast<double>(objective.outputs());
     dear_ = static_cast<double>(objective.x().nonzeros()) > kCheapGradient * cells;
-    if (settings_.growing && dear_)
-      keep_worst_violators(objective, kEnteringEntries * cells);
+    if (settings_.growing && dear_) keep_worst_violators(objective, kEnteringEntries * cells);
   }
 
   /// Leaves in selection_ the support and the violators with the largest gradients.
@@ -469,8 +470,8 @@ class ProxQn final : public Solver {
     const double visit_flops = 4.0 * static_cast<double>(lbfgs_.width());
     std::uint64_t most = passes * n;
     if (settings_.inner_tol > 0.0 && !blocks_ && inference_flops_ > 0.0 && visit_flops > 0.0)
-      most = std::min(most, std::max<std::uint64_t>(
-                                2 * n, static_cast<std::uint64_t>(inference_flops_ / visit_flops)));
+      most = std::min(
+          most, std::max<std::uint64_t>(2 * n, static_cast<std::uint64_t>(inference_flops_ / visit_flops)));
     std::uint64_t visits = 0;
     double first = -1.0;
     bool whole = true;

@@ -583,5 +583,54 @@ TEST(OwlQn, OneIterationFollowsThePaper) {
   for (std::size_t i = 0; i < expected.nnz(); ++i) EXPECT_NEAR(r.result.w.value[i], expected.value[i], 1e-14);
 }
 
+/// Every choice of prox-qn leads to the same optimum, on small problems and on one that needs epochs.
+TEST(ProxQn, MeetsTheSameOptimumWithEveryChoice) {
+  const std::vector<std::map<std::string, std::string>> choices = {
+      {{"preset", "paper"}},    {{"metric", "identity"}},
+      {{"working_set", "all"}}, {{"screening", "true"}},
+      {{"epochs", "fixed"}},    {{"inner_tol", "0"}},
+      {{"inner_cap", "true"}},  {{"preset", "paper"}, {"screening", "true"}},
+      {{"shrinking", "false"}}, {{"memory", "5"}}};
+  std::vector<ProblemSpec> specs = test::problem_specs();
+  specs.push_back(test::large_spec());
+  specs.push_back(test::large_tree_spec());
+  for (const ProblemSpec& spec : specs) {
+    const Problem problem(spec);
+    const Outcome standard = run("prox-qn", problem, {.tol = 1e-8});
+    for (const auto& options : choices) {
+      const Outcome other = run("prox-qn", problem, {.tol = 1e-8, .options = options});
+      EXPECT_NEAR(other.certificate.objective, standard.certificate.objective,
+                  1e-9 * standard.certificate.objective)
+          << spec.name << " with " << options.begin()->first << " = " << options.begin()->second;
+    }
+  }
+}
+
+/// What screening drops shows in the working set's candidates, and the gap it started from was a proof.
+TEST(ProxQn, ScreeningDropsCoordinatesAndNothingThatMatters) {
+  const Problem problem(test::large_spec());
+  const Outcome with = run("prox-qn", problem, {.tol = 1e-10, .options = {{"screening", "true"}}});
+  const Outcome without = run("prox-qn", problem, {.tol = 1e-10});
+  EXPECT_GT(with.result.notes.at("screened"), 0.9 * 8000 * 5);
+  EXPECT_EQ(without.result.notes.count("screened"), 0u);
+  EXPECT_NEAR(with.certificate.kkt, 0.0, with.kkt_target * (1 + 1e-6));  // over all coordinates
+  EXPECT_EQ(with.result.w.index, without.result.w.index);
+}
+
+TEST(ProxQn, GivesTheSameBitsForAnyThreadsWithEveryMetric) {
+  for (const ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
+    const Problem problem(spec);
+    for (const char* preset : {"fast", "paper"}) {
+      const std::map<std::string, std::string> options{{"preset", preset}, {"screening", "true"}};
+      const Outcome one = run("prox-qn", problem, {.options = options});
+      const Outcome three = run("prox-qn", problem, {.parallel = Parallel(3), .options = options});
+      const Outcome tbb =
+          run("prox-qn", problem, {.parallel = Parallel(2, Backend::kTBB), .options = options});
+      EXPECT_EQ(one.result.w.value, three.result.w.value) << spec.name << preset;
+      EXPECT_EQ(one.result.w.value, tbb.result.w.value) << spec.name << preset;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace proxbench
