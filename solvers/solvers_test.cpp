@@ -583,7 +583,7 @@ TEST(OwlQn, OneIterationFollowsThePaper) {
   for (std::size_t i = 0; i < expected.nnz(); ++i) EXPECT_NEAR(r.result.w.value[i], expected.value[i], 1e-14);
 }
 
-/// Every choice of prox-qn leads to the same optimum, on small problems and on one that needs epochs.
+/// Every choice of prox-qn leads to the same optimum.
 TEST(ProxQn, MeetsTheSameOptimumWithEveryChoice) {
   const std::vector<std::map<std::string, std::string>> choices = {
       {{"preset", "paper"}},    {{"metric", "identity"}},
