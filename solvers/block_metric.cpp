@@ -15,7 +15,7 @@ constexpr double kNegligible = 1e-5;
 /// curvature has all but gone do not run away.
 constexpr double kRidge = 1e-3;
 /// Positions that a block is made from, relative to its size, and at least.
-constexpr double kSamples = 30.0, kFewestSamples = 1000.0;
+constexpr double kSamples = 20.0, kFewestSamples = 1000.0;
 /// Share of nonzeros from which on a block is kept dense.
 constexpr double kDenseShare = 0.25;
 
@@ -113,10 +113,10 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
     std::vector<Index> features(blocks_[b].size);
     for (std::size_t i = 0; i < features.size(); ++i)
       features[i] = static_cast<Index>(index[order[begin[k] + i]] / outputs);
-    fill(objective, residual, k, features, blocks_[b]);
     const Spread spread(objective, residual, k);
     std::vector<double> h(objective.x().positions());
     for (std::size_t p = 0; p < h.size(); ++p) h[p] = spread(p);
+    fill(objective.x(), h, features, blocks_[b]);
     for (std::size_t i = 0; i < features.size(); ++i)
       diagonal_[order[begin[k] + i]] =
           second_derivative(objective.x(), features[i], [&](std::size_t p) { return h[p]; });
@@ -150,10 +150,8 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
 
 /// Row i of the block at a time (Gustavson): the positions that feature i is on at, and what else is on
 /// there.
-void BlockMetric::fill(const Objective& objective, const Residual& residual, Index output,
-                       std::span<const Index> features, Block& block) const {
-  const DesignMatrix& x = objective.x();
-  const Spread spread(objective, residual, output);
+void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, std::span<const Index> features,
+                       Block& block) {
   const std::size_t n = features.size();
   struct Entry {
     std::uint32_t at;  // a slot, or a sampled position
@@ -161,11 +159,10 @@ void BlockMetric::fill(const Objective& objective, const Residual& residual, Ind
   };
 
   double total = 0.0;
-  for (std::size_t p = 0; p < x.positions(); ++p) total += spread(p);
+  for (const double h : spread) total += h;
   const double samples = std::max(kSamples * static_cast<double>(n), kFewestSamples);
   const bool all = static_cast<double>(x.positions()) <= samples;
-  const double certain =
-      all ? 0.0 : std::min(total / samples, 0.25);  // from which on a position is taken for sure
+  const double certain = all ? 0.0 : total / samples;  // from which on a position is taken for sure
   std::vector<std::uint32_t> slot_of(x.features(), static_cast<std::uint32_t>(-1));
   for (std::size_t i = 0; i < n; ++i) slot_of[features[i]] = static_cast<std::uint32_t>(i);
 
@@ -174,7 +171,7 @@ void BlockMetric::fill(const Objective& objective, const Residual& residual, Ind
   std::vector<Entry> row_entry;
   std::vector<std::size_t> column_begin(n + 1, 0);
   for (std::size_t p = 0; p < x.positions(); ++p) {
-    double h = spread(p);
+    double h = spread[p];
     if (h < certain) h = sampling_number(p) * certain < h ? certain : 0.0;
     if (h == 0.0) continue;
     const auto row = x.row(static_cast<Index>(p));

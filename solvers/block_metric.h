@@ -65,8 +65,9 @@ class BlockMetric {
     double excess;        ///< of the diagonal over the block's
   };
 
-  void fill(const Objective& objective, const Residual& residual, Index output,
-            std::span<const Index> features, Block& block) const;
+  /// `spread`: m_pk * (1 - m_pk) of all positions.
+  static void fill(const DesignMatrix& x, std::span<const double> spread, std::span<const Index> features,
+                   Block& block);
 
   std::vector<Block> blocks_;
   std::vector<Place> place_;

@@ -59,6 +59,8 @@ constexpr double kRoundingAllowance = 64.0;
 /// inference costs. Where X has fewer than kCheapGradient*N*K entries, all violators enter.
 constexpr std::size_t kFewestEntering = 1000;
 constexpr double kEnteringEntries = 4.0, kCheapGradient = 3.0;
+/// An epoch has so many iterations at least where full gradients are dear.
+constexpr std::int64_t kFewestIterations = 3;
 /// Where full gradients are cheap, the blocks wait for an epoch that brought F down by less than this.
 constexpr double kSlowEpoch = 0.1;
 /// Screening is tried where it could prove all |g_j| below this share of lambda.
@@ -108,7 +110,7 @@ class ProxQn final : public Solver {
     double epoch_target = 0.0, first_measure = 0.0, largest = 0.0;
     double lowest = value, lowest_at_restart = kInfinity, lowest_kkt = kInfinity,
            lowest_kkt_at_restart = kInfinity;
-    std::int64_t stagnant = 0;
+    std::int64_t stagnant = 0, epoch_iterations = 0;
     bool epoch_starts = true, progressed = true;
     for (std::int64_t iteration = 1;; ++iteration) {
       if (!std::isfinite(value)) return finish(result, Status::kDiverged);
@@ -122,7 +124,9 @@ class ProxQn final : public Solver {
           lowest_kkt = largest;
           stagnant = 0;
         }
-        epoch_starts = (settings_.epochs.shrinking && measure <= epoch_target) ||
+        ++epoch_iterations;
+        epoch_starts = (settings_.epochs.shrinking && measure <= epoch_target &&
+                        (!settings_.growing || !dear_ || epoch_iterations >= kFewestIterations)) ||
                        largest <= problem.kkt_target() || !progressed;
       }
       if (epoch_starts) {
@@ -149,6 +153,7 @@ class ProxQn final : public Solver {
         }
         if (settings_.relative_epochs)
           epoch_target = (dear_ ? settings_.epochs.factor : std::sqrt(settings_.epochs.factor)) * measure;
+        epoch_iterations = 0;
         take_working_set();
         start_model(objective, residual, scores, direction_scores, value, iteration, progressed);
         epoch_starts = false;
