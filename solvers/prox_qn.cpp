@@ -10,15 +10,15 @@
 /// Preset `paper`: every choice is the paper's, or that of its authors' program where the paper says none.
 /// Preset `fast` differs in what was measured to pay (table in experiments/README.md):
 /// - B starts from the Hessian's blocks by output (BlockMetric) and not from gamma*I. Blocks are made anew
-/// once
-///   F has fallen by kStale, and the L-BFGS pairs survive what changes F by less than kKept. Where the blocks
-///   would hold too many numbers, or a step on them was far too long, gamma*I takes their place for a while.
-/// - An epoch ends when its own measure has fallen by epoch_factor, sooner where full gradients are cheap;
-/// where a full gradient costs much more
-///   than an inference, only the worst violators enter at its start (working_set = growing).
-/// - The inner problem is solved to inner_tol, mostly on the coordinates that are not zero, with gamma*I
-///   also for no longer than an inference or two passes.
-/// - screening: coordinates that the duality gap proves zero never come back (core/dual.h).
+///   once F has fallen by kStale, and the L-BFGS pairs survive what changes F by less than kKept. Where the
+///   blocks would hold too many numbers, where F still falls fast at cheap epochs, or a step on them was far
+///   too long, gamma*I takes their place for a while.
+/// - An epoch ends when its own measure has fallen by epoch_factor, sooner where full gradients are cheap.
+///   Where they cost much more than an inference, only the worst violators enter at its start (working_set =
+///   growing).
+/// - The inner problem is solved to inner_tol, mostly on the coordinates that are not zero, with gamma*I also
+///   for no longer than an inference or two passes.
+/// Screening, an option of both: coordinates that the duality gap proves zero never come back (core/dual.h).
 #include <algorithm>
 #include <cmath>
 #include <limits>
