@@ -63,6 +63,8 @@ class CompactLbfgs {
   std::size_t stride() const { return stride_; }
   const double* q(std::size_t j) const { return q_.data() + j * stride_; }
   const double* q_hat(std::size_t j) const { return q_hat_.data() + j * stride_; }
+  /// M, symmetric, width() x width() numbers.
+  const double* middle() const { return middle_.data(); }
   /// B_jj.
   double diagonal(std::size_t j) const;
 

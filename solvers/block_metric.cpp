@@ -293,4 +293,49 @@ void BlockMetric::multiply(std::span<const double> d, std::vector<double>& out) 
   for (std::size_t j = 0; j < d.size(); ++j) out[j] = *rows_[j].product;
 }
 
+BlockMetric::Subset BlockMetric::subset(std::span<const std::uint32_t> rows) const {
+  const auto group = [&](std::uint32_t row) {
+    return place_[row].block == kNoBlock ? blocks_.size() : place_[row].block;
+  };
+  Subset out{.begin = std::vector<std::size_t>(blocks_.size() + 2, 0),
+             .order = std::vector<std::uint32_t>(rows.size())};
+  for (const std::uint32_t row : rows) ++out.begin[group(row) + 1];
+  for (std::size_t b = 0; b + 1 < out.begin.size(); ++b) out.begin[b + 1] += out.begin[b];
+  std::vector<std::size_t> next(out.begin.begin(), out.begin.end() - 1);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    out.order[next[group(rows[i])]++] = static_cast<std::uint32_t>(i);
+  return out;
+}
+
+void BlockMetric::multiply(std::span<const std::uint32_t> rows, const Subset& subset,
+                           std::span<const double> x, std::span<double> out, const Parallel& parallel) {
+  const KernelTable& kernels = kernels_in_use();
+  subset_product_.resize(product_.size());
+  parallel.for_each(blocks_.size() + 1, [&](std::size_t b) {
+    const std::span<const std::uint32_t> some(subset.order.data() + subset.begin[b],
+                                              subset.begin[b + 1] - subset.begin[b]);
+    if (some.empty()) return;
+    if (b == blocks_.size()) {
+      for (const std::uint32_t i : some) out[i] = place_[rows[i]].excess * x[i];
+      return;
+    }
+    const Block& block = blocks_[b];
+    double* product = subset_product_.data() + block.first;
+    const std::size_t width = padded(block.size);
+    std::fill_n(product, width, 0.0);
+    for (const std::uint32_t i : some) {
+      const std::size_t row = place_[rows[i]].at - block.first;
+      if (block.begin.empty())
+        kernels.add_scaled(product, x[i], block.dense.data() + row * width, width);
+      else
+        for (std::size_t e = block.begin[row]; e < block.begin[row + 1]; ++e)
+          product[block.slot[e]] += x[i] * block.value[e];
+    }
+    for (const std::uint32_t i : some) {
+      const Place& place = place_[rows[i]];
+      out[i] = product[place.at - block.first] + place.excess * x[i];
+    }
+  });
+}
+
 }  // namespace proxbench

@@ -48,6 +48,16 @@ class BlockMetric {
   /// out = B0 d; ends a product that was running.
   void multiply(std::span<const double> d, std::vector<double>& out);
 
+  /// Some rows, by block.
+  struct Subset {
+    std::vector<std::size_t> begin;    ///< of the rows of each block; those without one come last
+    std::vector<std::uint32_t> order;  ///< places in the list of rows
+  };
+  Subset subset(std::span<const std::uint32_t> rows) const;
+  /// out = B0 x on some rows alone, x and out aligned with them. A running product stays.
+  void multiply(std::span<const std::uint32_t> rows, const Subset& subset, std::span<const double> x,
+                std::span<double> out, const Parallel& parallel);
+
  private:
   /// Symmetric, either dense rows of padded(size) numbers or sparse ones; without its diagonal's excess.
   struct Block {
@@ -72,7 +82,7 @@ class BlockMetric {
   std::vector<Block> blocks_;
   std::vector<Place> place_;
   std::vector<double> diagonal_;
-  AlignedVector<double> product_;
+  AlignedVector<double> product_, subset_product_;
   std::vector<BlockRow> rows_;
   double ridge_ = 0.0;
 };

@@ -22,7 +22,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 
 #include "core/dual.h"
@@ -32,6 +31,7 @@
 #include "core/random.h"
 #include "solvers/block_metric.h"
 #include "solvers/common_options.h"
+#include "solvers/inner_problem.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -70,6 +70,7 @@ struct Settings {
   std::size_t memory;
   std::int64_t max_inner;
   double inner_tol;
+  bool subspace;   ///< conjugate gradients on the face that a pass has found
   bool inner_cap;  ///< at most d/|A| passes
   EpochSettings epochs;
   bool relative_epochs;  ///< an epoch's tolerance is relative to its own start
@@ -224,7 +225,7 @@ class ProxQn final : public Solver {
     collect(result.w);
     result.status = status;
     result.working_set = index_.size();
-    result.notes["inner_passes"] = inner_passes_;
+    result.notes["inner_passes"] = inner_.passes();
     if (settings_.screening) result.notes["screened"] = screened_;
     return std::move(result);
   }
@@ -442,69 +443,24 @@ class ProxQn final : public Solver {
     return largest;
   }
 
-  /// Solves the inner problem inexactly (section 2.2): fills d_, returns
+  /// Solves the inner problem inexactly: fills d_, returns
   /// Delta = g^T d + lambda*(||w + d||_1 - ||w||_1).
   double descend(const Objective& objective) {
     const std::size_t n = index_.size();
     lbfgs_.refresh(objective.parallel());
-    d_.assign(n, 0.0);
-    const double gamma = lbfgs_.gamma();
-    diagonal_.resize(n);
-    for (std::size_t j = 0; j < n; ++j)
-      diagonal_[j] = lbfgs_.diagonal(j) + (blocks_ ? gamma * (metric_.diagonal(j) - 1.0) : 0.0);
-    d_hat_.assign(lbfgs_.width(), 0.0);
     auto passes = static_cast<std::uint64_t>(settings_.max_inner);
     if (settings_.inner_cap)
       passes = std::min<std::uint64_t>(
           passes, std::max<std::uint64_t>(objective.dimension() / std::max<std::size_t>(n, 1), 1));
-
-    const KernelTable& kernels = kernels_in_use();
-    const DescentPass pass{.start = blocks_ ? metric_.start() : nullptr,
-                           .q = n > 0 ? lbfgs_.q(0) : nullptr,
-                           .q_hat = n > 0 ? lbfgs_.q_hat(0) : nullptr,
-                           .stride = lbfgs_.stride(),
-                           .width = lbfgs_.width(),
-                           .gamma = gamma,
-                           .lambda = lambda_,
-                           .w = w_.data(),
-                           .g = g_.data(),
-                           .diagonal = diagonal_.data(),
-                           .d = d_.data(),
-                           .d_hat = d_hat_.data()};
-    // With a tolerance, passes over all coordinates alternate with passes over those that are not zero.
+    InnerLimits limits{
+        .tolerance = settings_.inner_tol, .visits = passes * n, .subspace = settings_.subspace};
     const double visit_flops = 4.0 * static_cast<double>(lbfgs_.width());
-    std::uint64_t most = passes * n;
     if (settings_.inner_tol > 0.0 && !blocks_ && inference_flops_ > 0.0 && visit_flops > 0.0)
-      most = std::min(
-          most, std::max<std::uint64_t>(2 * n, static_cast<std::uint64_t>(inference_flops_ / visit_flops)));
-    std::uint64_t visits = 0;
-    double first = -1.0;
-    bool whole = true;
-    while (visits < most) {
-      if (whole) {
-        order_.resize(n);
-        std::iota(order_.begin(), order_.end(), 0u);
-      } else {
-        order_.swap(active_);
-      }
-      random_.shuffle(std::span(order_));
-      active_.resize(order_.size());
-      const DescentResult done = kernels.descend(pass, order_.data(), order_.size(), active_.data());
-      active_.resize(done.active);
-      inner_passes_ += 1.0;
-      visits += order_.size();
-      if (first < 0.0) first = done.moved;
-      const bool settled = done.moved <= settings_.inner_tol * first;
-      if (settled && whole) break;
-      if (lbfgs_.pairs() == 0 && !blocks_) break;  // B = gamma*I separates: one pass solves it
-      if (settings_.inner_tol > 0.0) whole = settled || active_.empty();
-    }
-    double slope = 0.0, l1 = 0.0;
-    for (std::size_t j = 0; j < n; ++j) {
-      slope += g_[j] * d_[j];
-      l1 += std::abs(w_[j] + d_[j]) - std::abs(w_[j]);
-    }
-    return slope + lambda_ * l1;
+      limits.visits = std::min(
+          limits.visits,
+          std::max<std::uint64_t>(2 * n, static_cast<std::uint64_t>(inference_flops_ / visit_flops)));
+    return inner_.solve(lbfgs_, blocks_ ? &metric_ : nullptr, w_, g_, lambda_, limits, random_,
+                        objective.parallel(), d_);
   }
 
   /// lambda*||w + alpha*d||_1 + (mu/2)*||w + alpha*d||^2.
@@ -517,20 +473,20 @@ class ProxQn final : public Solver {
   Settings settings_;
   CompactLbfgs lbfgs_;
   BlockMetric metric_;
+  InnerProblem inner_;
   std::optional<GapSafeScreen> screen_;
   Random random_{0};
   double lambda_ = 0.0;
   Objective::Selection selection_;
   bool selected_ = false;     ///< whether there is a working set yet
   std::vector<Coord> index_;  ///< the working set A, ascending; all below are aligned with it
-  std::vector<double> w_, g_, g_new_, d_, diagonal_, trial_, product_;
-  std::vector<std::uint32_t> order_, active_, kept_, from_;
-  AlignedVector<double> d_hat_;  ///< Q^ d
-  bool dear_ = false;            ///< whether a full gradient costs much more than an inference
-  bool blocks_ = false;          ///< whether B starts from metric_, and from gamma*I otherwise
+  std::vector<double> w_, g_, g_new_, d_, trial_, product_;
+  std::vector<std::uint32_t> kept_, from_;
+  bool dear_ = false;    ///< whether a full gradient costs much more than an inference
+  bool blocks_ = false;  ///< whether B starts from metric_, and from gamma*I otherwise
   double damping_ = kFirstDamping, built_at_ = kInfinity, epoch_value_ = kInfinity, first_gamma_ = 1.0;
   std::int64_t retry_at_ = 0, rest_ = kFirstRest;
-  double inner_passes_ = 0.0, screened_ = 0.0, inference_flops_ = 0.0;
+  double screened_ = 0.0, inference_flops_ = 0.0;
 };
 
 }  // namespace
@@ -587,6 +543,13 @@ SolverInfo prox_qn_info() {
        .min = 0,
        .max = 1,
        .preset_values = paper("0")},
+      {.name = "inner",
+       .type = OptionType::kString,
+       .default_value = "subspace",
+       .help = "how the inner problem is solved: coordinate descent alone, or a pass of it and conjugate "
+               "gradients on the face that it finds, in turn",
+       .choices = {"subspace", "descent"},
+       .preset_values = paper("descent")},
       {.name = "inner_cap",
        .type = OptionType::kBool,
        .default_value = "false",
@@ -631,6 +594,7 @@ SolverInfo prox_qn_info() {
         Settings settings{.memory = static_cast<std::size_t>(o.integer("memory")),
                           .max_inner = o.integer("max_inner"),
                           .inner_tol = o.real("inner_tol"),
+                          .subspace = o.string("inner") == "subspace",
                           .inner_cap = o.boolean("inner_cap"),
                           .epochs = read_epochs(o),
                           .relative_epochs = o.string("epochs") == "relative",

@@ -1,0 +1,208 @@
+#include "solvers/inner_problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/kernel_table.h"
+
+namespace proxbench {
+
+namespace {
+
+/// Rows of the face that one piece of a parallel loop takes.
+constexpr std::size_t kGrain = 512;
+
+}  // namespace
+
+struct InnerProblem::Model {
+  const CompactLbfgs& lbfgs;
+  BlockMetric* metric;
+  std::span<const double> w, g;
+  double lambda;
+  const Parallel& parallel;
+  const BlockRow* rows;  ///< of the metric, with the running product B0 d; null: B0 = I
+  std::vector<double>& d;
+
+  double at(std::size_t j) const { return w[j] + d[j]; }
+  /// (g + B d)_j, from the running products.
+  double gradient(std::size_t j, const double* d_hat) const {
+    const double product = rows != nullptr ? *rows[j].product : d[j];
+    return g[j] + lbfgs.gamma() * product - kernels_in_use().dot(lbfgs.q(j), d_hat, lbfgs.width());
+  }
+};
+
+double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::span<const double> w,
+                           std::span<const double> g, double lambda, const InnerLimits& limits,
+                           Random& random, const Parallel& parallel, std::vector<double>& d) {
+  const std::size_t n = w.size();
+  const double gamma = lbfgs.gamma();
+  d.assign(n, 0.0);
+  d_hat_.assign(lbfgs.width(), 0.0);
+  diagonal_.resize(n);
+  for (std::size_t j = 0; j < n; ++j)
+    diagonal_[j] = lbfgs.diagonal(j) + (metric != nullptr ? gamma * (metric->diagonal(j) - 1.0) : 0.0);
+  const Model model{lbfgs, metric, w, g, lambda, parallel, metric != nullptr ? metric->start() : nullptr, d};
+  const DescentPass pass{.start = model.rows,
+                         .q = n > 0 ? lbfgs.q(0) : nullptr,
+                         .q_hat = n > 0 ? lbfgs.q_hat(0) : nullptr,
+                         .stride = lbfgs.stride(),
+                         .width = lbfgs.width(),
+                         .gamma = gamma,
+                         .lambda = lambda,
+                         .w = w.data(),
+                         .g = g.data(),
+                         .diagonal = diagonal_.data(),
+                         .d = d.data(),
+                         .d_hat = d_hat_.data()};
+  const bool separable = lbfgs.pairs() == 0 && metric == nullptr;  // one pass solves it
+  std::uint64_t visits = 0;
+  double first = -1.0;
+  bool whole = true;
+  while (visits < limits.visits) {
+    if (whole) {
+      order_.resize(n);
+      std::iota(order_.begin(), order_.end(), 0u);
+    } else {
+      order_.swap(active_);
+    }
+    random.shuffle(std::span(order_));
+    active_.resize(order_.size());
+    const DescentResult done = kernels_in_use().descend(pass, order_.data(), order_.size(), active_.data());
+    active_.resize(done.active);
+    passes_ += 1.0;
+    visits += order_.size();
+    if (first < 0.0) first = done.moved;
+    const bool settled = done.moved <= limits.tolerance * first;
+    if ((settled && whole) || separable) break;
+    if (limits.subspace)
+      visits += minimise_on_face(model, limits.visits - std::min(visits, limits.visits), limits.tolerance);
+    else if (limits.tolerance > 0.0)
+      // Passes over all coordinates alternate with passes over those that are not zero.
+      whole = settled || active_.empty();
+  }
+  double slope = 0.0, l1 = 0.0;
+  for (std::size_t j = 0; j < n; ++j) {
+    slope += g[j] * d[j];
+    l1 += std::abs(w[j] + d[j]) - std::abs(w[j]);
+  }
+  return slope + lambda * l1;
+}
+
+/// out = B x on the face.
+void InnerProblem::multiply_on_face(const Model& model, std::span<const double> x, std::vector<double>& out) {
+  const KernelTable& kernels = kernels_in_use();
+  const std::size_t n = face_.size(), width = model.lbfgs.width();
+  out.resize(n);
+  if (model.metric != nullptr)
+    model.metric->multiply(face_, subset_, x, out, model.parallel);
+  else
+    std::copy(x.begin(), x.end(), out.begin());
+  const Chunks chunks{n, kGrain};
+  AlignedVector<double> partial(chunks.count() * width, 0.0), sum(width, 0.0), weights(width, 0.0);
+  model.parallel.for_each(chunks.count(), [&](std::size_t c) {
+    kernels.combine_rows(q_.data() + chunks.begin(c) * width, width, chunks.end(c) - chunks.begin(c),
+                         x.data() + chunks.begin(c), partial.data() + c * width, width);
+  });
+  for (std::size_t c = 0; c < chunks.count(); ++c)
+    for (std::size_t i = 0; i < width; ++i) sum[i] += partial[c * width + i];
+  kernels.rows_times_matrix(sum.data(), width, 1, model.lbfgs.middle(), width, weights.data());
+  const double gamma = model.lbfgs.gamma();
+  model.parallel.for_each(chunks.count(), [&](std::size_t c) {
+    for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
+      out[i] = gamma * out[i] - kernels.dot(q_.data() + i * width, weights.data(), width);
+  });
+}
+
+/// Conjugate gradients with the diagonal as preconditioner, then the step along their result. Returns how
+/// many coordinates were visited, `most` at most but for the first iteration.
+std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t most, double tolerance) {
+  face_.clear();
+  for (std::size_t j = 0; j < model.w.size(); ++j)
+    if (model.at(j) != 0.0) face_.push_back(static_cast<std::uint32_t>(j));
+  const std::size_t n = face_.size(), width = model.lbfgs.width();
+  if (n == 0) return 0;
+  if (model.metric != nullptr) subset_ = model.metric->subset(face_);
+  q_.resize(n * width);
+  residual_.resize(n);
+  direction_.resize(n);
+  step_.assign(n, 0.0);
+  step_product_.assign(n, 0.0);
+  const Chunks chunks{n, kGrain};
+  model.parallel.for_each(chunks.count(), [&](std::size_t c) {
+    for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i) {
+      const std::size_t j = face_[i];
+      std::copy_n(model.lbfgs.q(j), width, q_.data() + i * width);
+      residual_[i] = -(model.gradient(j, d_hat_.data()) + std::copysign(model.lambda, model.at(j)));
+      direction_[i] = residual_[i] / diagonal_[j];
+    }
+  });
+  double norm = 0.0;  // r^T D^-1 r
+  for (std::size_t i = 0; i < n; ++i) norm += residual_[i] * direction_[i];
+  const double slope = norm, enough = tolerance * tolerance * norm;
+  std::uint64_t visits = 0;
+  while (visits == 0 || (norm > enough && visits + n <= most)) {
+    multiply_on_face(model, direction_, product_);
+    visits += n;
+    passes_ += 1.0;
+    double curvature = 0.0;
+    for (std::size_t i = 0; i < n; ++i) curvature += direction_[i] * product_[i];
+    if (!(curvature > 0.0)) break;  // rounding: B is positive definite
+    const double alpha = norm / curvature;
+    double next = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      step_[i] += alpha * direction_[i];
+      step_product_[i] += alpha * product_[i];
+      residual_[i] -= alpha * product_[i];
+      next += residual_[i] * residual_[i] / diagonal_[face_[i]];
+    }
+    const double beta = next / norm;
+    norm = next;
+    for (std::size_t i = 0; i < n; ++i)
+      direction_[i] = residual_[i] / diagonal_[face_[i]] + beta * direction_[i];
+  }
+
+  // The model along the step is r^T(step)*t - 1/2 curvature*t^2 below where it was.
+  double linear = 0.0, quadratic = 0.0, first_zero = 1.0;
+  bool crosses = false;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double at = model.at(face_[i]);
+    linear += step_[i] * (residual_[i] + step_product_[i]);
+    quadratic += step_[i] * step_product_[i];
+    if ((at + step_[i]) * at <= 0.0) {
+      crosses = true;
+      first_zero = std::min(first_zero, -at / step_[i]);
+    }
+  }
+  (void)slope;
+  if (crosses) {
+    direction_ = step_;
+    double projected = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double at = model.at(face_[i]);
+      if ((at + step_[i]) * at <= 0.0) direction_[i] = -at;
+      projected += direction_[i] * (residual_[i] + step_product_[i]);
+    }
+    multiply_on_face(model, direction_, product_);
+    visits += n;
+    for (std::size_t i = 0; i < n; ++i) projected -= 0.5 * direction_[i] * product_[i];
+    const double to_first = first_zero * (linear - 0.5 * first_zero * quadratic);
+    if (projected >= to_first)
+      step_ = direction_;
+    else
+      for (std::size_t i = 0; i < n; ++i) step_[i] *= first_zero;
+  }
+  const KernelTable& kernels = kernels_in_use();
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t j = face_[i];
+    const double at = model.at(j);
+    const bool zero = (at + step_[i]) * at <= 0.0;
+    const double z = zero ? -at : step_[i];
+    model.d[j] = zero ? -model.w[j] : model.d[j] + z;
+    if (model.rows != nullptr) kernels.add_block_row(model.rows[j], z);
+    kernels.add_scaled(d_hat_.data(), z, model.lbfgs.q_hat(j), width);
+  }
+  return visits;
+}
+
+}  // namespace proxbench

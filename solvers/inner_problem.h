@@ -1,0 +1,61 @@
+#pragma once
+/// The inner problem of proximal quasi-Newton (Zhong et al. 2014, section 2.2) on a working set of n
+/// coordinates:
+///
+///     min_d  g^T d + 1/2 d^T B d + lambda*||w + d||_1,    B = gamma*B0 - [S Y] M [S Y]^T,
+///
+/// by randomised coordinate descent, solved inexactly. Where `subspace` says so, a pass over all coordinates
+/// is followed by conjugate gradients on the face that it has found: the coordinates with w + d not zero,
+/// their signs held. There the problem is a linear system, and conjugate gradients come to its solution in
+/// about the square root of the passes that coordinate descent takes, on all threads. Coordinates whose sign
+/// the solution would change become zero; where that does not bring the model down, the step ends at the
+/// first of them. The next pass over all coordinates tells whether the face was the right one.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/lbfgs.h"
+#include "core/parallel.h"
+#include "core/random.h"
+#include "core/types.h"
+#include "solvers/block_metric.h"
+
+namespace proxbench {
+
+/// When to leave the inner problem: nothing moved its own gradient in a pass over all coordinates by more
+/// than `tolerance` times what the first pass did (0: never), or `visits` coordinates were visited.
+struct InnerLimits {
+  double tolerance;
+  std::uint64_t visits;
+  bool subspace;
+};
+
+class InnerProblem {
+ public:
+  /// `metric` null: B0 = I. `lbfgs` refreshed. w, g: n numbers each. Fills d; w + d is exactly zero where the
+  /// solution is. Returns g^T d + lambda*(||w + d||_1 - ||w||_1).
+  double solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::span<const double> w,
+               std::span<const double> g, double lambda, const InnerLimits& limits, Random& random,
+               const Parallel& parallel, std::vector<double>& d);
+
+  /// Passes of coordinate descent and iterations of conjugate gradients so far.
+  double passes() const { return passes_; }
+
+ private:
+  struct Model;
+  std::uint64_t minimise_on_face(const Model& model, std::uint64_t most, double tolerance);
+  void multiply_on_face(const Model& model, std::span<const double> x, std::vector<double>& out);
+
+  std::vector<double> diagonal_;
+  AlignedVector<double> d_hat_;  ///< M [S Y]^T d
+  std::vector<std::uint32_t> order_, active_;
+  double passes_ = 0.0;
+
+  std::vector<std::uint32_t> face_;  ///< coordinates, ascending; those below are aligned with it
+  BlockMetric::Subset subset_;
+  AlignedVector<double> q_;  ///< rows of [S Y]
+  std::vector<double> residual_, direction_, product_, step_, step_product_;
+};
+
+}  // namespace proxbench
