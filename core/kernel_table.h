@@ -42,11 +42,11 @@ struct DescentPass {
   const double *w, *g, *diagonal;
   double *d, *d_hat;
 };
-/// What a pass did: the largest change of a coordinate's gradient by its own step, and how many coordinates
-/// it wrote to `active`.
+/// What a pass did: the largest change of a coordinate's gradient by its own step, how many coordinates it
+/// wrote to `active`, and for how many w + d became or ceased to be zero.
 struct DescentResult {
   double moved;
-  std::size_t active;
+  std::size_t active, crossed;
 };
 
 struct KernelTable {

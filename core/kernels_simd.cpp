@@ -217,7 +217,7 @@ void add_block_row(const BlockRow& row, double z) {
 
 DescentResult descend(const DescentPass& pass, const std::uint32_t* coordinates, std::size_t n,
                       std::uint32_t* active) {
-  DescentResult result{0.0, 0};
+  DescentResult result{0.0, 0, 0};
   for (std::size_t i = 0; i < n; ++i) {
     if (i + kRowsAhead < n) {
       const double* ahead = pass.q + coordinates[i + kRowsAhead] * pass.stride;
@@ -233,6 +233,7 @@ DescentResult descend(const DescentPass& pass, const std::uint32_t* coordinates,
     const double next = soft_threshold(c - b / a, pass.lambda / a);
     if (next != 0.0 || c != 0.0) active[result.active++] = coordinates[i];
     if (next == c) continue;
+    if (next == 0.0 || c == 0.0) ++result.crossed;
     const double z = next - c;
     // Where the coordinate becomes zero, w + d must be zero to the last bit.
     pass.d[j] = next == 0.0 ? -pass.w[j] : pass.d[j] + z;

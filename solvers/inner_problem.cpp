@@ -12,6 +12,8 @@ namespace {
 
 /// Rows of the face that one piece of a parallel loop takes.
 constexpr std::size_t kGrain = 512;
+/// Share of the face that a pass may have changed for conjugate gradients to follow.
+constexpr double kSteady = 0.01;
 
 }  // namespace
 
@@ -75,17 +77,23 @@ double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::
     if (first < 0.0) first = done.moved;
     const bool settled = done.moved <= limits.tolerance * first;
     if ((settled && whole) || separable) break;
-    if (limits.subspace)
+    if (limits.subspace && !settled &&
+        static_cast<double>(done.crossed) <= kSteady * static_cast<double>(done.active)) {
       visits += minimise_on_face(model, limits.visits - std::min(visits, limits.visits), limits.tolerance);
-    else if (limits.tolerance > 0.0)
+      whole = true;
+    } else if (limits.tolerance > 0.0) {
       // Passes over all coordinates alternate with passes over those that are not zero.
       whole = settled || active_.empty();
+    }
   }
   double slope = 0.0, l1 = 0.0;
   for (std::size_t j = 0; j < n; ++j) {
     slope += g[j] * d[j];
     l1 += std::abs(w[j] + d[j]) - std::abs(w[j]);
   }
+  curvature_ = 0.0;
+  for (std::size_t j = 0; j < n; ++j)
+    if (d[j] != 0.0) curvature_ += d[j] * (model.gradient(j, d_hat_.data()) - g[j]);
   return slope + lambda * l1;
 }
 
@@ -119,7 +127,7 @@ void InnerProblem::multiply_on_face(const Model& model, std::span<const double> 
 std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t most, double tolerance) {
   face_.clear();
   for (std::size_t j = 0; j < model.w.size(); ++j)
-    if (model.at(j) != 0.0) face_.push_back(static_cast<std::uint32_t>(j));
+    if (model.at(j) != 0.0 && diagonal_[j] > 0.0) face_.push_back(static_cast<std::uint32_t>(j));
   const std::size_t n = face_.size(), width = model.lbfgs.width();
   if (n == 0) return 0;
   if (model.metric != nullptr) subset_ = model.metric->subset(face_);
@@ -139,7 +147,7 @@ std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t m
   });
   double norm = 0.0;  // r^T D^-1 r
   for (std::size_t i = 0; i < n; ++i) norm += residual_[i] * direction_[i];
-  const double slope = norm, enough = tolerance * tolerance * norm;
+  const double enough = tolerance * tolerance * norm;
   std::uint64_t visits = 0;
   while (visits == 0 || (norm > enough && visits + n <= most)) {
     multiply_on_face(model, direction_, product_);
@@ -164,18 +172,19 @@ std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t m
 
   // The model along the step is r^T(step)*t - 1/2 curvature*t^2 below where it was.
   double linear = 0.0, quadratic = 0.0, first_zero = 1.0;
-  bool crosses = false;
+  std::size_t first = n;
   for (std::size_t i = 0; i < n; ++i) {
     const double at = model.at(face_[i]);
     linear += step_[i] * (residual_[i] + step_product_[i]);
     quadratic += step_[i] * step_product_[i];
     if ((at + step_[i]) * at <= 0.0) {
-      crosses = true;
-      first_zero = std::min(first_zero, -at / step_[i]);
+      const double zero = -at / step_[i];
+      if (first < n && zero >= first_zero) continue;
+      first = i;
+      first_zero = zero;
     }
   }
-  (void)slope;
-  if (crosses) {
+  if (first < n) {
     direction_ = step_;
     double projected = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -187,10 +196,12 @@ std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t m
     visits += n;
     for (std::size_t i = 0; i < n; ++i) projected -= 0.5 * direction_[i] * product_[i];
     const double to_first = first_zero * (linear - 0.5 * first_zero * quadratic);
-    if (projected >= to_first)
+    if (projected >= to_first) {
       step_ = direction_;
-    else
+    } else {
       for (std::size_t i = 0; i < n; ++i) step_[i] *= first_zero;
+      step_[first] = -model.at(face_[first]);
+    }
   }
   const KernelTable& kernels = kernels_in_use();
   for (std::size_t i = 0; i < n; ++i) {

@@ -4,12 +4,12 @@
 ///
 ///     min_d  g^T d + 1/2 d^T B d + lambda*||w + d||_1,    B = gamma*B0 - [S Y] M [S Y]^T,
 ///
-/// by randomised coordinate descent, solved inexactly. Where `subspace` says so, a pass over all coordinates
-/// is followed by conjugate gradients on the face that it has found: the coordinates with w + d not zero,
-/// their signs held. There the problem is a linear system, and conjugate gradients come to its solution in
-/// about the square root of the passes that coordinate descent takes, on all threads. Coordinates whose sign
-/// the solution would change become zero; where that does not bring the model down, the step ends at the
-/// first of them. The next pass over all coordinates tells whether the face was the right one.
+/// by randomised coordinate descent, solved inexactly. Where `subspace` says so, a pass that leaves nearly
+/// all zeros zero is followed by conjugate gradients on the face that it has found: the coordinates with w +
+/// d not zero, their signs held. There the problem is a linear system, and conjugate gradients come to its
+/// solution in about the square root of the passes that coordinate descent takes, on all threads. Coordinates
+/// whose sign the solution would change become zero; where that does not bring the model down, the step ends
+/// at the first of them. The next pass over all coordinates tells whether the face was the right one.
 
 #include <cstdint>
 #include <span>
@@ -41,6 +41,8 @@ class InnerProblem {
 
   /// Passes of coordinate descent and iterations of conjugate gradients so far.
   double passes() const { return passes_; }
+  /// d^T B d of the last solution.
+  double curvature() const { return curvature_; }
 
  private:
   struct Model;
@@ -50,7 +52,7 @@ class InnerProblem {
   std::vector<double> diagonal_;
   AlignedVector<double> d_hat_;  ///< M [S Y]^T d
   std::vector<std::uint32_t> order_, active_;
-  double passes_ = 0.0;
+  double passes_ = 0.0, curvature_ = 0.0;
 
   std::vector<std::uint32_t> face_;  ///< coordinates, ascending; those below are aligned with it
   BlockMetric::Subset subset_;

@@ -14,10 +14,11 @@
 ///   blocks would hold too many numbers, where F still falls fast at cheap epochs, or a step on them was far
 ///   too long, gamma*I takes their place for a while.
 /// - An epoch ends when its own measure has fallen by epoch_factor, sooner where full gradients are cheap.
-///   Where they cost much more than an inference, only the worst violators enter at its start (working_set =
-///   growing).
+///   Only the worst violators enter at its start (working_set = growing), fewer where full gradients cost
+///   much more than an inference.
 /// - The inner problem is solved to inner_tol, mostly on the coordinates that are not zero, with gamma*I also
-///   for no longer than an inference or two passes.
+///   for no longer than an inference or two passes; with conjugate gradients, and for longer, where the model
+///   proved right about the last step (inner = subspace, inner_problem.h).
 /// Screening, an option of both: coordinates that the duality gap proves zero never come back (core/dual.h).
 #include <algorithm>
 #include <cmath>
@@ -56,13 +57,20 @@ constexpr double kWithinRounding = 1e-9;
 /// for the last digits of F, and kkt tells whether it was good.
 constexpr double kRoundingAllowance = 64.0;
 /// Growing working sets: violators that enter at least, and their entries of X relative to N*K, about what an
-/// inference costs. Where X has fewer than kCheapGradient*N*K entries, all violators enter.
-constexpr std::size_t kFewestEntering = 1000;
+/// inference costs. Where X has fewer than kCheapGradient*N*K entries, full gradients are cheap, and more
+/// enter.
+constexpr std::size_t kFewestEntering = 1000, kFewestEnteringCheaply = 20000;
 constexpr double kEnteringEntries = 4.0, kCheapGradient = 3.0;
 /// An epoch has so many iterations at least where full gradients are dear.
 constexpr std::int64_t kFewestIterations = 3;
 /// Where full gradients are cheap, the blocks wait for an epoch that brought F down by less than this.
-constexpr double kSlowEpoch = 0.1;
+constexpr double kSlowEpoch = 0.2;
+/// An epoch has so many iterations at most where they are cheap.
+constexpr std::int64_t kMostIterations = 15;
+/// The model is trusted after a whole step along which it was right about the curvature within this factor;
+/// then the inner problem is solved with conjugate gradients, and may take so many times max_inner passes.
+constexpr double kTrusted = 1.6;
+constexpr std::uint64_t kTrustedPasses = 5;
 /// Screening is tried where it could prove all |g_j| below this share of lambda.
 constexpr double kWorthScreening = 0.5;
 
@@ -126,7 +134,8 @@ class ProxQn final : public Solver {
           stagnant = 0;
         }
         ++epoch_iterations;
-        epoch_starts = (settings_.epochs.shrinking && measure <= epoch_target &&
+        epoch_starts = (settings_.growing && !dear_ && blocks_ && epoch_iterations >= kMostIterations) ||
+                       (settings_.epochs.shrinking && measure <= epoch_target &&
                         (!settings_.growing || !dear_ || epoch_iterations >= kFewestIterations)) ||
                        largest <= problem.kkt_target() || !progressed;
       }
@@ -158,6 +167,8 @@ class ProxQn final : public Solver {
         take_working_set();
         start_model(objective, residual, scores, direction_scores, value, iteration, progressed);
         epoch_starts = false;
+      } else if (iteration == retry_at_ && blocks_fit(objective)) {
+        use_blocks(objective, residual, value);
       } else if (blocks_ && built_at_ - value > kStale * value) {
         build_blocks(objective, residual, value);
       }
@@ -208,6 +219,7 @@ class ProxQn final : public Solver {
       g_new_.resize(index_.size());
       objective.partial_gradient(residual, index_, w_, g_new_);
       for (std::size_t j = 0; j < index_.size(); ++j) g_[j] = g_new_[j] - g_[j];
+      trust_model(step.alpha);
       if (blocks_) {
         metric_.multiply(d_, product_);
         lbfgs_.update(d_, g_, product_);
@@ -241,7 +253,7 @@ class ProxQn final : public Solver {
     const double cells =
         static_cast<double>(objective.x().positions()) * static_cast<double>(objective.outputs());
     dear_ = static_cast<double>(objective.x().nonzeros()) > kCheapGradient * cells;
-    if (settings_.growing && dear_) keep_worst_violators(objective, kEnteringEntries * cells);
+    if (settings_.growing) keep_worst_violators(objective, dear_ ? kEnteringEntries * cells : 0.0);
   }
 
   /// Leaves in selection_ the support and the violators with the largest gradients.
@@ -254,7 +266,7 @@ class ProxQn final : public Solver {
     for (std::size_t i = 0; i < selection_.index.size(); ++i)
       if (selection_.weight[i] == 0.0) violators.push_back({std::abs(selection_.gradient[i]), i});
     const std::size_t support = selection_.index.size() - violators.size();
-    const std::size_t least = std::max(kFewestEntering, support);
+    const std::size_t least = std::max(dear_ ? kFewestEntering : kFewestEnteringCheaply, support);
     if (violators.size() <= least) return;
     std::sort(violators.begin(), violators.end(), [](const Violator& a, const Violator& b) {
       return a.gradient > b.gradient || (a.gradient == b.gradient && a.at < b.at);
@@ -341,17 +353,24 @@ class ProxQn final : public Solver {
     inference_flops_ = objective.oracle().inference_flops({scores}, true);
     const bool slow = epoch_value_ - value <= kSlowEpoch * value;
     epoch_value_ = value;
-    if (settings_.blocks && (slow || dear_) && iteration >= retry_at_ &&
-        BlockMetric::entries(objective, index_) <= BlockMetric::kMostEntries) {
-      if (!blocks_) lbfgs_ = CompactLbfgs(settings_.memory, Scaling::kNone);
-      blocks_ = true;
-      built_at_ = kInfinity;
-      build_blocks(objective, residual, value);
+    if ((slow || dear_) && iteration >= retry_at_ && blocks_fit(objective)) {
+      use_blocks(objective, residual, value);
       return;
     }
     if (blocks_) use_identity();
     lbfgs_.reset(index_.size(),
                  iteration == 1 ? first_gamma(objective, scores, direction_scores) : lbfgs_.gamma());
+  }
+
+  bool blocks_fit(const Objective& objective) const {
+    return settings_.blocks && BlockMetric::entries(objective, index_) <= BlockMetric::kMostEntries;
+  }
+
+  void use_blocks(const Objective& objective, const Residual& residual, double value) {
+    if (!blocks_) lbfgs_ = CompactLbfgs(settings_.memory, Scaling::kNone);
+    blocks_ = true;
+    built_at_ = kInfinity;
+    build_blocks(objective, residual, value);
   }
 
   void build_blocks(const Objective& objective, const Residual& residual, double value) {
@@ -368,6 +387,15 @@ class ProxQn final : public Solver {
     const double gamma = first_gamma_;
     lbfgs_ = CompactLbfgs(settings_.memory, settings_.scaling);
     lbfgs_.reset(index_.size(), gamma);
+  }
+
+  /// After a step of alpha*d_, now in d_, that changed the gradient by g_: whether the model had the
+  /// curvature along it. Only then is the inner problem worth solving well.
+  void trust_model(double alpha) {
+    double found = 0.0;
+    for (std::size_t j = 0; j < index_.size(); ++j) found += d_[j] * g_[j];
+    const double ratio = found / inner_.curvature();
+    trusted_ = alpha == 1.0 && ratio > 1.0 / kTrusted && ratio < kTrusted;
   }
 
   void adapt_damping(double alpha, std::int64_t iteration) {
@@ -453,7 +481,8 @@ class ProxQn final : public Solver {
       passes = std::min<std::uint64_t>(
           passes, std::max<std::uint64_t>(objective.dimension() / std::max<std::size_t>(n, 1), 1));
     InnerLimits limits{
-        .tolerance = settings_.inner_tol, .visits = passes * n, .subspace = settings_.subspace};
+        .tolerance = settings_.inner_tol, .visits = passes * n, .subspace = settings_.subspace && trusted_};
+    if (limits.subspace) limits.visits *= kTrustedPasses;
     const double visit_flops = 4.0 * static_cast<double>(lbfgs_.width());
     if (settings_.inner_tol > 0.0 && !blocks_ && inference_flops_ > 0.0 && visit_flops > 0.0)
       limits.visits = std::min(
@@ -482,8 +511,9 @@ class ProxQn final : public Solver {
   std::vector<Coord> index_;  ///< the working set A, ascending; all below are aligned with it
   std::vector<double> w_, g_, g_new_, d_, trial_, product_;
   std::vector<std::uint32_t> kept_, from_;
-  bool dear_ = false;    ///< whether a full gradient costs much more than an inference
-  bool blocks_ = false;  ///< whether B starts from metric_, and from gamma*I otherwise
+  bool trusted_ = false;  ///< whether the model foretold the last step well
+  bool dear_ = false;     ///< whether a full gradient costs much more than an inference
+  bool blocks_ = false;   ///< whether B starts from metric_, and from gamma*I otherwise
   double damping_ = kFirstDamping, built_at_ = kInfinity, epoch_value_ = kInfinity, first_gamma_ = 1.0;
   std::int64_t retry_at_ = 0, rest_ = kFirstRest;
   double screened_ = 0.0, inference_flops_ = 0.0;
