@@ -28,7 +28,6 @@ void CompactLbfgs::reset(std::size_t rows, double gamma) {
   ages_.clear();
   q_.assign(rows * stride_, 0.0);
   q_hat_.assign(rows * stride_, 0.0);
-  s_.clear();
   sts_.assign(memory_ * memory_, 0.0);
   sty_.assign(memory_ * memory_, 0.0);
 }
@@ -36,11 +35,7 @@ void CompactLbfgs::reset(std::size_t rows, double gamma) {
 void CompactLbfgs::keep_rows(std::span<const std::uint32_t> kept) {
   for (std::size_t i = 0; i < kept.size(); ++i)
     if (kept[i] != i) std::copy_n(q(kept[i]), width(), q_.data() + i * stride_);
-  if (!s_.empty())
-    for (std::size_t i = 0; i < kept.size(); ++i)
-      if (kept[i] != i) std::copy_n(s_.data() + kept[i] * memory_, memory_, s_.data() + i * memory_);
   rows_ = kept.size();
-  s_.resize(s_.empty() ? 0 : rows_ * memory_);
   q_.resize(rows_ * stride_);
   q_hat_.resize(rows_ * stride_);
 }
@@ -50,41 +45,11 @@ void CompactLbfgs::take_rows(std::span<const std::uint32_t> from) {
   for (std::size_t i = 0; i < from.size(); ++i)
     if (from[i] != kNew) std::copy_n(q(from[i]), width(), rows.data() + i * stride_);
   q_.swap(rows);
-  if (!s_.empty()) {
-    std::vector<double> steps(from.size() * memory_, 0.0);
-    for (std::size_t i = 0; i < from.size(); ++i)
-      if (from[i] != kNew) std::copy_n(s_.data() + from[i] * memory_, memory_, steps.data() + i * memory_);
-    s_.swap(steps);
-  }
   rows_ = from.size();
   q_hat_.assign(rows_ * stride_, 0.0);
 }
 
 bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y, std::span<const double> b) {
-  if (!add_pair(s, y, b)) return false;
-  build_middle();
-  return true;
-}
-
-void CompactLbfgs::rebase(
-    const std::function<void(std::span<const double>, std::vector<double>&)>& multiply) {
-  const std::vector<std::size_t> ages = std::move(ages_);
-  const AlignedVector<double> q = q_;
-  const std::vector<double> steps = std::move(s_);
-  reset(rows_, gamma_);
-  std::vector<double> s(rows_), y(rows_), b;
-  for (const std::size_t slot : ages) {
-    for (std::size_t j = 0; j < rows_; ++j) {
-      s[j] = steps[j * memory_ + slot];
-      y[j] = q[j * stride_ + 2 * slot + 1];
-    }
-    multiply(s, b);
-    add_pair(s, y, b);
-  }
-  if (!ages_.empty()) build_middle();
-}
-
-bool CompactLbfgs::add_pair(std::span<const double> s, std::span<const double> y, std::span<const double> b) {
   double ss = 0.0, sy = 0.0, yy = 0.0, sb = 0.0;
   for (std::size_t j = 0; j < rows_; ++j) {
     ss += s[j] * s[j];
@@ -103,10 +68,6 @@ bool CompactLbfgs::add_pair(std::span<const double> s, std::span<const double> y
   for (std::size_t j = 0; j < rows_; ++j) {
     q_[j * stride_ + 2 * slot] = b[j];
     q_[j * stride_ + 2 * slot + 1] = y[j];
-  }
-  if (s.data() != b.data()) {
-    s_.resize(rows_ * memory_, 0.0);
-    for (std::size_t j = 0; j < rows_; ++j) s_[j * memory_ + slot] = s[j];
   }
   // Inner products of s with every stored s and y; L holds s_i^T y_j for i after j only, so y needs none.
   AlignedVector<double> products(width(), 0.0);
@@ -128,6 +89,7 @@ bool CompactLbfgs::add_pair(std::span<const double> s, std::span<const double> y
     case Scaling::kNone:
       break;
   }
+  build_middle();
   return true;
 }
 

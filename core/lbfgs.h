@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -45,10 +44,6 @@ class CompactLbfgs {
   /// y^T s / s^T b.
   bool update(std::span<const double> s, std::span<const double> y, std::span<const double> b);
 
-  /// Another B0 under the same pairs: multiply(s, b) makes b = B0 s. Pairs that have lost their curvature to
-  /// rows that went are dropped.
-  void rebase(const std::function<void(std::span<const double>, std::vector<double>&)>& multiply);
-
   double gamma() const { return gamma_; }
   /// Another gamma under the same pairs; Scaling::kNone only, others choose it with each pair.
   void set_gamma(double gamma);
@@ -75,7 +70,6 @@ class CompactLbfgs {
   std::vector<double> multiply(std::span<const double> d) const;
 
  private:
-  bool add_pair(std::span<const double> s, std::span<const double> y, std::span<const double> b);
   void build_middle();
 
   std::size_t memory_, stride_, rows_ = 0;
@@ -84,7 +78,6 @@ class CompactLbfgs {
   std::vector<std::size_t>
       ages_;  ///< slots in use, oldest first; slot i holds s in column 2i and y in 2i + 1
   AlignedVector<double> q_, q_hat_;
-  std::vector<double> s_;          ///< rows of memory doubles: s, where b differs from it; else empty
   std::vector<double> sts_, sty_;  ///< S^T S and S^T Y by slot, memory x memory, row-major
   AlignedVector<double> middle_;   ///< M (symmetric), width() x width(); zero where unused
 };

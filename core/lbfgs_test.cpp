@@ -164,16 +164,13 @@ TEST(CompactLbfgs, NeedsMemory) {
   EXPECT_THROW(CompactLbfgs(0), Error);
 }
 
-/// B = gamma*B0 - ..., its pairs under a new B0, and rows that come and go.
+/// B = gamma*B0 - ...
 TEST(CompactLbfgs, StartsFromAnyMatrix) {
   const Pairs pairs(11, 5);
   Random random(12);
-  const auto some_matrix = [&] {
-    MatrixXd a(kDimension, kDimension);
-    for (double& x : a.reshaped()) x = random.normal();
-    return MatrixXd(a * a.transpose() + MatrixXd::Identity(kDimension, kDimension));
-  };
-  const MatrixXd first = some_matrix(), second = some_matrix();
+  MatrixXd a(kDimension, kDimension);
+  for (double& x : a.reshaped()) x = random.normal();
+  const MatrixXd first = a * a.transpose() + MatrixXd::Identity(kDimension, kDimension);
   const auto dense = [&](const MatrixXd& start) {
     MatrixXd b = start;
     for (std::size_t i = 0; i < pairs.s.size(); ++i) {
@@ -195,16 +192,9 @@ TEST(CompactLbfgs, StartsFromAnyMatrix) {
   }
   lbfgs.refresh();
   EXPECT_LT((matrix(lbfgs, first) - dense(first)).norm(), 1e-7 * dense(first).norm());
-  lbfgs.rebase([&](std::span<const double> s, std::vector<double>& b) {
-    const VectorXd product = second * Eigen::Map<const VectorXd>(s.data(), kDimension);
-    b.assign(product.begin(), product.end());
-  });
-  lbfgs.refresh();
-  EXPECT_EQ(lbfgs.pairs(), pairs.s.size());
-  EXPECT_LT((matrix(lbfgs, second) - dense(second)).norm(), 1e-7 * dense(second).norm());
   lbfgs.set_gamma(3.0);
   lbfgs.refresh();
-  EXPECT_LT((matrix(lbfgs, second) - dense(3.0 * second)).norm(), 1e-7 * dense(3.0 * second).norm());
+  EXPECT_LT((matrix(lbfgs, first) - dense(3.0 * first)).norm(), 1e-7 * dense(3.0 * first).norm());
 }
 
 TEST(CompactLbfgs, TakesRowsInAnotherOrderAndNewOnes) {

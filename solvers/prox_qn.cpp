@@ -9,10 +9,10 @@
 ///
 /// Preset `paper`: every choice is the paper's, or that of its authors' program where the paper says none.
 /// Preset `fast` differs in what was measured to pay (table in experiments/README.md):
-/// - B starts from the Hessian's blocks by output (BlockMetric) and not from gamma*I. Blocks are made anew
-///   once F has fallen by kStale, and the L-BFGS pairs survive what changes F by less than kKept. Where the
-///   blocks would hold too many numbers, where F still falls fast at cheap epochs, or a step on them was far
-///   too long, gamma*I takes their place for a while.
+/// - B starts from the Hessian's blocks by output (BlockMetric) and not from gamma*I. Blocks are made anew,
+///   and the L-BFGS pairs begin again, at a restart after F has fallen by more than kFresh, or once it has by
+///   kStale. Where the blocks would hold too many numbers, where F still falls fast at cheap epochs, or a
+///   step on them was far too long, gamma*I takes their place for a while.
 /// - An epoch ends when its own measure has fallen by epoch_factor, sooner where full gradients are cheap.
 ///   Only the worst violators enter at its start (working_set = growing), fewer where full gradients cost
 ///   much more than an inference.
@@ -42,11 +42,11 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Relative decrease of F since the blocks were made: up to the first they also serve the next working set;
-/// above the second they are made anew at once; up to the third the pairs are kept then.
-constexpr double kFresh = 1e-3, kStale = 0.2, kKept = 0.03;
+/// above the second they are made anew at once.
+constexpr double kFresh = 1e-4, kStale = 0.2;
 /// The blocks' factor at the start: Newton steps from w = 0 are too long by about this. It grows by
 /// alpha^-1/2 with a step that had to be cut, and halves with one that had not.
-constexpr double kFirstDamping = 8.0, kLargestDamping = 1e3;
+constexpr double kFirstDamping = 3.0, kLargestDamping = 1e3;
 /// A step cut by more than this says that the blocks do not hold here: gamma*I serves for kFirstRest
 /// iterations, twice as many the next time.
 constexpr double kFarTooLong = 0.06;
@@ -343,11 +343,12 @@ class ProxQn final : public Solver {
   void start_model(Objective& objective, const Residual& residual, const Scores& scores,
                    Scores& direction_scores, double value, std::int64_t iteration, bool progressed) {
     if (blocks_ && lbfgs_.pairs() > 0 && progressed) {
-      lbfgs_.take_rows(from_);
-      if (built_at_ - value <= kFresh * value)
+      if (built_at_ - value <= kFresh * value) {
+        lbfgs_.take_rows(from_);
         metric_.take_rows(objective, residual, index_, from_);
-      else
+      } else {
         build_blocks(objective, residual, value);
+      }
       return;
     }
     inference_flops_ = objective.oracle().inference_flops({scores}, true);
@@ -374,12 +375,10 @@ class ProxQn final : public Solver {
   }
 
   void build_blocks(const Objective& objective, const Residual& residual, double value) {
-    const bool keep = built_at_ - value <= kKept * value;
     built_at_ = value;
     metric_.build(objective, residual, index_);
-    if (keep)
-      lbfgs_.rebase([&](std::span<const double> s, std::vector<double>& b) { metric_.multiply(s, b); });
-    if (!keep || lbfgs_.pairs() == 0) lbfgs_.reset(index_.size(), damping_);
+    // Pairs found on other blocks, or before coordinates came in, do more harm than good.
+    lbfgs_.reset(index_.size(), damping_);
   }
 
   void use_identity() {
