@@ -3,8 +3,8 @@
 /// alone.
 ///
 ///     OUT/config.ini               the resolved config
-///     OUT/references/HASH.json     f* of one (data digest, lambda, mu): objective, dual, kkt, nnz, how it
-///     was made OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
+///     OUT/references/HASH.json     f* of one (data digest, lambda, mu), and how it was made
+///     OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
 ///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path (path.h), which has them for each of its lambdas
