@@ -139,11 +139,6 @@ struct TableCommand {
   JsonFlag json;
 };
 
-/// JSON has no infinity: null is what never was or does not apply.
-nlohmann::ordered_json number_json(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
-
 nlohmann::ordered_json spreads_json(const TableRow& row, const TableOptions& options) {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
   for (const auto& [name, spread] : named_spreads(row, options))

@@ -73,9 +73,7 @@ std::vector<Column> columns() {
       {"reference_relative_gap", [](const StoredRun& run) { return csv_number(run.reference_gap); }},
       {"relative_difference",
        [](const StoredRun& run) {
-         const auto found = run.summary.find("objective");
-         const bool known = found != run.summary.end() && found->is_number();
-         return known ? csv_number(relative_difference(run, found->get<double>())) : "";
+         return csv_number(relative_difference(run, number_at(run.summary, "/objective")));
        }},
       {"machine", [](const StoredRun& run) { return run.machine; }},
       {"comparable", [](const StoredRun& run) { return std::string(run.comparable ? "true" : "false"); }},

@@ -48,12 +48,6 @@ std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key,
   return why;
 }
 
-double number_at(const Json& json, const char* outer, const char* key) {
-  if (!json.is_object() || !json.contains(outer) || !json[outer].is_object()) return kNaN;
-  const auto found = json[outer].find(key);
-  return found != json[outer].end() && found->is_number() ? found->get<double>() : kNaN;
-}
-
 }  // namespace
 
 std::string PlannedRun::name() const {
@@ -161,7 +155,7 @@ CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, cons
   state.why = reasons_to_run(manifest, state.key, options.jobs);
   if (state.why.empty() && options.force) state.why.emplace_back("forced");
   state.stored = state.why.empty();
-  state.wall_seconds = number_at(manifest, "timing", "wall_seconds");
+  state.wall_seconds = number_at(manifest, "/timing/wall_seconds");
   if (std::isnan(state.wall_seconds) && job.time_limit > 0) state.wall_seconds = job.time_limit;
   return state;
 }

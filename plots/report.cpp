@@ -129,8 +129,8 @@ std::string machine_line(const std::vector<StoredRun>& runs) {
     const std::string cpu = member_text(machine, "cpu"), backend = member_text(run.summary, "backend");
     std::string text =
         (run.machine.empty() ? "" : run.machine + ": ") + (cpu.empty() ? "unknown processor" : cpu);
-    if (const auto cores = machine.find("cores"); cores != machine.end() && cores->is_number())
-      text += fmt::format(", {} cores", cores->get<int>());
+    if (const double cores = number_at(machine, "/cores"); !std::isnan(cores))
+      text += fmt::format(", {} cores", cores);
     if (const std::string threads = distinct_counts({&run}, "threads"); !threads.empty())
       text += ", threads: " + threads;
     return text + (backend.empty() ? "" : ", " + backend);
@@ -139,10 +139,8 @@ std::string machine_line(const std::vector<StoredRun>& runs) {
 
 std::string limit_line(const std::vector<StoredRun>& runs) {
   return distinct_texts(runs, [](const StoredRun& run) -> std::string {
-    const nlohmann::json about = run.summary.value("run", nlohmann::json::object());
-    const auto limit = about.find("time_limit");
-    if (limit == about.end() || !limit->is_number()) return "";
-    const double seconds = limit->get<double>();
+    const double seconds = number_at(run.summary, "/run/time_limit");
+    if (std::isnan(seconds)) return "";
     return seconds > 0.0 ? fmt::format("{:g} s", seconds) : "no time limit";
   });
 }
