@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/error.h"
 #include "experiments/files.h"
 
 namespace proxbench {
@@ -83,6 +84,11 @@ std::vector<StoredPath> take_paths(std::vector<StoredRun>& runs) {
   }
   runs.erase(first, runs.end());
   return paths;
+}
+
+void require_paths(const std::vector<StoredPath>& paths, const fs::path& results) {
+  if (paths.empty())
+    throw Error::in_file(results.string(), 0, "no path", "the results of a config with lambda = path(...)");
 }
 
 PathCost path_cost(const StoredPath& path, const std::vector<StoredRun>& runs) {
