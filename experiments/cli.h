@@ -142,4 +142,8 @@ class ProgressPrinter {
   std::chrono::steady_clock::time_point last_{};
 };
 
+class LoadedData;
+/// What the data are, and what their readers noted.
+void tell_data(ProgressPrinter& progress, const LoadedData& data);
+
 }  // namespace proxbench

@@ -82,6 +82,8 @@ nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGr
 
 void select(const SelectCommand& command) {
   if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
+  if (command.folds == 0 && !command.held_out && command.data.test.empty())
+    throw Error::usage("found no --folds, --held-out or --test, expected one of them to choose lambda by");
   const PathGrid grid = parse_path(command.lambda, "--lambda");
   const Options run = command.run.parse();
   RunSettings settings = run_settings(command.run, command.solver, command.options);
@@ -93,7 +95,7 @@ void select(const SelectCommand& command) {
 
   ProgressPrinter progress(command.quiet);
   const LoadedData data(read_data(command.data, format, data_options), make_parallel(run));
-  progress.message(data.train().description);
+  tell_data(progress, data);
   stop_cleanly_on_interrupt();
   SelectionHooks hooks;
   hooks.interrupt = &interrupted;

@@ -63,12 +63,7 @@ void train_one(const TrainCommand& command) {
 
   ProgressPrinter progress(command.quiet);
   const LoadedData data(read_data(command.data, format, data_options), make_parallel(run));
-  progress.message(data.train().description);
-  for (const auto& [what, count] : data.train().notes)
-    progress.message(fmt::format("training data: {}: {}", what, count));
-  for (const auto& [what, count] : data.test().notes)
-    progress.message(fmt::format("test data: {}: {}", what, count));
-
+  tell_data(progress, data);
   stop_cleanly_on_interrupt();
   RunHooks hooks;
   hooks.interrupt = &interrupted;
@@ -91,6 +86,14 @@ DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const O
   DataPair pair = format.read(flags.find(), options);
   if (!oracle.empty()) pair.oracle = oracle;
   return pair;
+}
+
+void tell_data(ProgressPrinter& progress, const LoadedData& data) {
+  progress.message(data.train().description);
+  for (const auto& [what, count] : data.train().notes)
+    progress.message(fmt::format("training data: {}: {}", what, count));
+  for (const auto& [what, count] : data.test().notes)
+    progress.message(fmt::format("test data: {}: {}", what, count));
 }
 
 RunSettings run_settings(const RunFlags& flags, const std::string& solver,
