@@ -472,7 +472,7 @@ std::string summaries_html(const Section& section) {
   std::string out;
   for (const TextTable& table : section.summaries) out += table_html(table);
   return details_html(
-      "Times and ends of all runs", out,
+      section.paths ? "Times and ends of all runs of single lambdas" : "Times and ends of all runs", out,
       section.summaries.size() <= kOpenTables ? " class=\"printed\" open" : " class=\"printed\"");
 }
 
