@@ -480,6 +480,16 @@ void Objective::gradient(const Residual& residual, std::span<const double> w, st
     out[unary_ + e] = residual.extra[e] + mu_ * w[unary_ + e];
 }
 
+template <class Visit>
+void Objective::for_each_candidate(Coord begin, Coord end, const Visit& visit) const {
+  if (!candidates_) {
+    for (Coord c = begin; c < end; ++c) visit(c);
+    return;
+  }
+  auto c = std::lower_bound(candidates_->begin(), candidates_->end(), begin);
+  for (; c != candidates_->end() && *c < end; ++c) visit(*c);
+}
+
 void Objective::select_gradient(const Residual& residual, const SparseVector& w, double threshold,
                                 Selection& out) const {
   const PhaseTimer timer(profile_, Phase::kFullGradient, [&] { return full_gradient_work(*this, residual); });
@@ -515,31 +525,17 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
     std::size_t cursor = 0;
     for (std::size_t i = 0; i < g.size(); ++i) visit(parts.back(), cursor, (*candidates_)[i], g[i]);
   } else {
-    const Coord none = dimension();
     for_each_gradient_row(residual, std::min(threshold, lambda_), has_weights,
                           [&](std::size_t chunk, Index j, const double* g, std::size_t step) {
                             const Coord base = static_cast<Coord>(j) * outputs_;
                             std::size_t cursor = start_of(base);
-                            if (!candidates_) {
-                              for (Index k = 0; k < outputs_; ++k)
-                                visit(parts[chunk], cursor, base + k, g[k * step]);
-                              return;
-                            }
-                            auto c = std::lower_bound(candidates_->begin(), candidates_->end(), base);
-                            for (; c != candidates_->end() && *c < base + outputs_; ++c)
-                              visit(parts[chunk], cursor, *c, g[(*c - base) * step]);
+                            for_each_candidate(base, base + outputs_, [&](Coord c) {
+                              visit(parts[chunk], cursor, c, g[(c - base) * step]);
+                            });
                           });
     std::size_t cursor = start_of(unary_);
-    auto candidate = candidates_ ? std::lower_bound(candidates_->begin(), candidates_->end(), unary_)
-                                 : std::vector<Coord>::const_iterator{};
-    for (std::size_t e = 0; e < residual.extra.size(); ++e) {
-      if (candidates_) {
-        const Coord next = candidate == candidates_->end() ? none : *candidate;
-        if (next != unary_ + e) continue;
-        ++candidate;
-      }
-      visit(parts.back(), cursor, unary_ + e, residual.extra[e]);
-    }
+    for_each_candidate(unary_, dimension(),
+                       [&](Coord c) { visit(parts.back(), cursor, c, residual.extra[c - unary_]); });
   }
 
   out = Selection{};

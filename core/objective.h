@@ -107,6 +107,10 @@ class Objective {
   template <class Wanted, class Row>
   void for_each_gradient_row(const Residual& residual, double bound, const Wanted& wanted,
                              const Row& row) const;
+  /// visit(coordinate) for the coordinates from `begin` to before `end`, the candidates among them where
+  /// restricted; ascending.
+  template <class Visit>
+  void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
   void fill_rows(const Residual& residual) const;
   void gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const;
   void gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const;

@@ -84,6 +84,12 @@ class RunFlags {
   std::map<std::string, std::string> text_;
 };
 
+struct RunSettings;
+/// What the flags say of one run of a solver, `options` being "key=value" of it. A gap target without a
+/// tolerance has tol = 0: else that might end the run before the gap is reached. Throws Error (kUsage).
+RunSettings run_settings(const RunFlags& flags, const std::string& solver,
+                         const std::vector<std::string>& options);
+
 /// 0: all cores.
 Parallel make_parallel(const Options& run);
 
@@ -135,5 +141,9 @@ class ProgressPrinter {
   bool quiet_, terminal_, open_line_ = false;
   std::chrono::steady_clock::time_point last_{};
 };
+
+class LoadedData;
+/// What the data are, and what their readers noted.
+void tell_data(ProgressPrinter& progress, const LoadedData& data);
 
 }  // namespace proxbench

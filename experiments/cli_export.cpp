@@ -9,14 +9,22 @@ namespace {
 
 struct ExportCommand {
   std::string folder, out;
-  bool samples = false;
+  bool samples = false, points = false;
 };
+
+std::string csv_of(const ExportCommand& command) {
+  std::vector<StoredRun> runs = read_all_runs(command.folder);
+  if (command.samples) return csv_of_samples(runs);
+  if (!command.points) return csv_of_runs(runs);
+  const std::vector<StoredPath> paths = take_paths(runs);
+  require_paths(paths, command.folder);
+  return csv_of_points(paths);
+}
 
 void export_results(const ExportCommand& command) {
   const bool to_stdout = command.out == "-";
   if (!to_stdout) check_writable(command.out);
-  const std::vector<StoredRun> runs = read_results(command.folder);
-  const std::string text = command.samples ? csv_of_samples(runs) : csv_of_runs(runs);
+  const std::string text = csv_of(command);
   if (to_stdout)
     fmt::print("{}", text);
   else
@@ -33,6 +41,8 @@ void add_export_command(CLI::App& app) {
       ->required()
       ->type_name("FILE.csv");
   sub->add_flag("--samples", command->samples, "a row for each sample of the traces, not for each run");
+  sub->add_flag("--points", command->points, "a row for each lambda of the paths, not for each run")
+      ->excludes("--samples");
   sub->callback([command] { export_results(*command); });
 }
 

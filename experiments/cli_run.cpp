@@ -95,8 +95,9 @@ SweepResult sweep(const RunCommand& command, const ExperimentConfig& config,
   hooks.interrupt = &interrupted;
   SweepResult result = run_sweep(config, out, command.sweep(), hooks);
   if (result.interrupted) {
-    progress.warning(fmt::format("interrupted; {} runs are kept in {}, the same command goes on from there",
-                                 result.folders.size(), out.string()));
+    progress.warning(fmt::format("interrupted; {} runs are kept in {}, the same command goes on from there{}",
+                                 result.folders.size(), out.string(),
+                                 config.paths.empty() ? "" : " (an interrupted path begins anew)"));
     throw ExitStatus{1};
   }
   return result;

@@ -10,7 +10,6 @@
 #include "experiments/path_grid.h"
 #include "experiments/selection.h"
 #include "experiments/table_text.h"
-#include "solvers/solvers.h"
 
 namespace proxbench {
 namespace {
@@ -61,14 +60,11 @@ void print_selection(const SelectCommand& command, const ModelSelection& selecti
 
 nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGrid& grid,
                                       const ModelSelection& selection) {
-  const auto number = [](double value) {
-    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-  };
   nlohmann::ordered_json points = nlohmann::ordered_json::array();
   for (const SelectionPoint& point : selection.points)
     points.push_back({{"lambda", point.lambda},
                       {"mean", point.mean},
-                      {"standard_error", number(point.standard_error)},
+                      {"standard_error", number_json(point.standard_error)},
                       {"nnz", point.nnz}});
   return {{"path", grid.text()},
           {"lambda_max", selection.refit.lambda_max},
@@ -86,19 +82,11 @@ nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGr
 
 void select(const SelectCommand& command) {
   if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
+  if (command.folds == 0 && !command.held_out && command.data.test.empty())
+    throw Error::usage("found no --folds, --held-out or --test, expected one of them to choose lambda by");
   const PathGrid grid = parse_path(command.lambda, "--lambda");
   const Options run = command.run.parse();
-  const SolverInfo& solver = solver_registry().find(command.solver);
-  RunSettings settings{.solver = solver.name, .options = Options(solver.options)};
-  settings.mu = run.real("mu");
-  settings.tol = run.real("tol");
-  settings.gap_target = run.real("gap");
-  // Else it might end a point before the gap is reached.
-  if (settings.gap_target > 0 && !command.run.given("tol")) settings.tol = 0.0;
-  settings.time_limit = run.real("time_limit");
-  settings.max_iterations = run.integer("max_iterations");
-  settings.seed = static_cast<std::uint64_t>(run.integer("seed"));
-  set_options(settings.options, command.options, "--option");
+  RunSettings settings = run_settings(command.run, command.solver, command.options);
   const DataFormatInfo& format = data_format_registry().find(command.data.format);
   Options data_options(format.options);
   set_options(data_options, command.data.options, "--data-option");
@@ -107,7 +95,7 @@ void select(const SelectCommand& command) {
 
   ProgressPrinter progress(command.quiet);
   const LoadedData data(read_data(command.data, format, data_options), make_parallel(run));
-  progress.message(data.train().description);
+  tell_data(progress, data);
   stop_cleanly_on_interrupt();
   SelectionHooks hooks;
   hooks.interrupt = &interrupted;

@@ -89,8 +89,6 @@ std::vector<Source> ReadFlags::read() const {
         throw Error::usage(fmt::format("{}: found again, expected each folder once", folder));
     Source source{folder, presentation_of(folder, *this), read_all_runs(folder), {}};
     source.paths = take_paths(source.runs);
-    if (source.paths.empty() && source.runs.empty())
-      read_results(folder);  // which says that there is nothing
     sources.push_back(std::move(source));
   }
   if (solvers.empty()) return sources;
@@ -138,11 +136,6 @@ struct TableCommand {
   double shift = 0.0, par = 0.0;          // 0: the config's
   JsonFlag json;
 };
-
-/// JSON has no infinity: null is what never was or does not apply.
-nlohmann::ordered_json number_json(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
 
 nlohmann::ordered_json spreads_json(const TableRow& row, const TableOptions& options) {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
@@ -276,9 +269,7 @@ void print_paths(const Source& source, const std::string& format) {
 void table_of_paths(const TableCommand& command, const std::vector<Source>& sources) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Source& source : sources) {
-    if (source.paths.empty())
-      throw Error::in_file(source.folder.string(), 0, "no path",
-                           "the results of a config with lambda = path(...)");
+    require_paths(source.paths, source.folder);
     write_path_tables(source.paths, source.runs, command.read.out_folder(source) / "tables",
                       source.presentation.title);
     for (nlohmann::ordered_json& path : paths_json(source)) all.push_back(std::move(path));
@@ -357,12 +348,12 @@ void check_kinds(const std::vector<std::string>& kinds) {
 }
 
 void draw_paths(const Source& source, const PlotCommand& command, std::vector<fs::path>& figures) {
-  if (source.paths.empty())
-    throw Error::in_file(source.folder.string(), 0, "no path",
-                         "the results of a config with lambda = path(...)");
-  for (const fs::path& figure : make_paths(source.paths, command.read.out_folder(source) / "figures",
-                                           command.read.allow_not_comparable))
-    figures.push_back(figure);
+  require_paths(source.paths, source.folder);
+  const std::vector<fs::path> drawn = make_paths(source.paths, command.read.out_folder(source) / "figures",
+                                                 command.read.allow_not_comparable);
+  if (drawn.empty())
+    throw Error::in_file(source.folder.string(), 0, "no path that came to its first lambda", "one to draw");
+  figures.insert(figures.end(), drawn.begin(), drawn.end());
 }
 
 void plot(const PlotCommand& command) {

@@ -54,19 +54,7 @@ void train_one(const TrainCommand& command) {
   if (!command.run.given("lambda")) throw Error::usage("--lambda is missing, expected --lambda REAL");
   if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
   const Options run = command.run.parse();
-  const SolverInfo& solver = solver_registry().find(command.solver);
-  RunSettings settings{.solver = solver.name,
-                       .options = Options(solver.options),
-                       .lambda = run.real("lambda"),
-                       .mu = run.real("mu"),
-                       .tol = run.real("tol"),
-                       .time_limit = run.real("time_limit"),
-                       .max_iterations = run.integer("max_iterations"),
-                       .seed = static_cast<std::uint64_t>(run.integer("seed")),
-                       .gap_target = run.real("gap")};
-  // Else it might end the run before the gap is reached.
-  if (settings.gap_target > 0 && !command.run.given("tol")) settings.tol = 0.0;
-  set_options(settings.options, command.options, "--option");
+  const RunSettings settings = run_settings(command.run, command.solver, command.options);
   const DataFormatInfo& format = data_format_registry().find(command.data.format);
   Options data_options(format.options);
   set_options(data_options, command.data.options, "--data-option");
@@ -75,23 +63,18 @@ void train_one(const TrainCommand& command) {
 
   ProgressPrinter progress(command.quiet);
   const LoadedData data(read_data(command.data, format, data_options), make_parallel(run));
-  progress.message(data.train().description);
-  for (const auto& [what, count] : data.train().notes)
-    progress.message(fmt::format("training data: {}: {}", what, count));
-  for (const auto& [what, count] : data.test().notes)
-    progress.message(fmt::format("test data: {}: {}", what, count));
-
+  tell_data(progress, data);
   stop_cleanly_on_interrupt();
   RunHooks hooks;
   hooks.interrupt = &interrupted;
-  hooks.on_sample = [&](const Sample& sample) { progress.sample(solver.name, sample); };
+  hooks.on_sample = [&](const Sample& sample) { progress.sample(settings.solver, sample); };
   const RunOutcome outcome = train(data, settings, hooks);
   write_outputs(command, data, format, data_options, settings, outcome);
   if (!command.quiet && !command.json.to_stdout()) {
     progress.message("done");
     print_summary(outcome, settings, data);
   }
-  if (outcome.status == Status::kDiverged) throw Error(solver.name + " diverged, so there is no model");
+  if (outcome.status == Status::kDiverged) throw Error(settings.solver + " diverged, so there is no model");
   if (outcome.status == Status::kInterrupted) throw ExitStatus{1};
 }
 
@@ -103,6 +86,32 @@ DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const O
   DataPair pair = format.read(flags.find(), options);
   if (!oracle.empty()) pair.oracle = oracle;
   return pair;
+}
+
+void tell_data(ProgressPrinter& progress, const LoadedData& data) {
+  progress.message(data.train().description);
+  for (const auto& [what, count] : data.train().notes)
+    progress.message(fmt::format("training data: {}: {}", what, count));
+  for (const auto& [what, count] : data.test().notes)
+    progress.message(fmt::format("test data: {}: {}", what, count));
+}
+
+RunSettings run_settings(const RunFlags& flags, const std::string& solver,
+                         const std::vector<std::string>& options) {
+  const Options run = flags.parse();
+  const SolverInfo& info = solver_registry().find(solver);
+  RunSettings settings{.solver = info.name,
+                       .options = Options(info.options),
+                       .lambda = run.real("lambda"),
+                       .mu = run.real("mu"),
+                       .tol = run.real("tol"),
+                       .time_limit = run.real("time_limit"),
+                       .max_iterations = run.integer("max_iterations"),
+                       .seed = static_cast<std::uint64_t>(run.integer("seed")),
+                       .gap_target = run.real("gap")};
+  if (settings.gap_target > 0 && !flags.given("tol")) settings.tol = 0.0;
+  set_options(settings.options, options, "--option");
+  return settings;
 }
 
 void add_train_command(CLI::App& app) {

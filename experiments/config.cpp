@@ -175,7 +175,7 @@ class Values {
           problems.push_back({offset, fmt::format("found '{}' again, expected each value once", part)});
         continue;
       } else if (std::string problem = value_problem(element, part); !problem.empty())
-        problems.push_back({offset, std::move(problem)});
+        problems.push_back({offset, problem + (may_be_path ? ", or path(START, END, COUNT)" : "")});
       // 10 and 1e1 are the same value.
       double number = 0;
       const bool numeric = spec.type != OptionType::kString && parse_real(part, number);

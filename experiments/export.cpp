@@ -42,6 +42,7 @@ std::vector<Column> columns() {
       {"dataset", [](const StoredRun& run) { return run.dataset; }},
       {"description", [](const StoredRun& run) { return run.description; }},
       {"lambda", [](const StoredRun& run) { return csv_number(run.lambda); }},
+      {"path", [](const StoredRun& run) { return run.path; }},
       {"solver", [](const StoredRun& run) { return run.solver; }},
       {"label", [](const StoredRun& run) { return run.label; }},
       {"repetition", [](const StoredRun& run) { return std::to_string(run.repetition); }},
@@ -73,9 +74,7 @@ std::vector<Column> columns() {
       {"reference_relative_gap", [](const StoredRun& run) { return csv_number(run.reference_gap); }},
       {"relative_difference",
        [](const StoredRun& run) {
-         const auto found = run.summary.find("objective");
-         const bool known = found != run.summary.end() && found->is_number();
-         return known ? csv_number(relative_difference(run, found->get<double>())) : "";
+         return csv_number(relative_difference(run, number_at(run.summary, "/objective")));
        }},
       {"machine", [](const StoredRun& run) { return run.machine; }},
       {"comparable", [](const StoredRun& run) { return std::string(run.comparable ? "true" : "false"); }},
@@ -108,6 +107,14 @@ std::string csv_of_samples(const std::vector<StoredRun>& runs) {
       out += fmt::format("{},{},{}\n", name, trace_line(sample),
                          csv_number(relative_difference(run, sample.objective)));
   }
+  return out;
+}
+
+std::string csv_of_points(const std::vector<StoredPath>& paths) {
+  std::string out = fmt::format("name,{}\n", path_header());
+  for (const StoredPath& path : paths)
+    for (std::size_t i = 0; i < path.points.size(); ++i)
+      out += fmt::format("{},{}\n", csv_field(run_name(path.run)), path_line(i + 1, path.points[i]));
   return out;
 }
 

@@ -113,5 +113,33 @@ TEST(Export, SamplesAreRowsOfTheirOwn) {
                                    "0", "0", "", "", "", "0.01"));
 }
 
+TEST(Export, APathHasItsTextInThePlaceOfALambda) {
+  StoredRun run = made_up();
+  run.lambda = run.reference_objective = std::numeric_limits<double>::quiet_NaN();
+  run.path = "path(20, 10, 2)";
+  run.folder = "runs/ocr-path-20-10-2-fast-rep2";
+  auto row = row_of(run);
+  EXPECT_EQ(row["path"], "path(20, 10, 2)");
+  EXPECT_EQ(row["lambda"], "");
+  EXPECT_EQ(row["relative_difference"], "");
+  EXPECT_EQ(row_of(made_up())["path"], "");
+}
+
+TEST(Export, PointsOfPathsAreRowsOfTheirOwn) {
+  StoredPath path{made_up(), {PathPoint{.lambda = 20.0}, PathPoint{.lambda = 10.0}}};
+  path.run.folder = "runs/a,b";
+  path.points[1].certificate.nnz = 7;
+  const auto rows = parse_csv(csv_of_points({path}));
+  ASSERT_EQ(rows.size(), 3u);
+  std::map<std::string, std::string> last;
+  for (std::size_t i = 0; i < rows[0].size(); ++i) last[rows[0][i]] = rows[2].at(i);
+  EXPECT_EQ(last["name"], "a,b");
+  EXPECT_EQ(last["point"], "2");
+  EXPECT_EQ(last["lambda"], "10");
+  EXPECT_EQ(last["nnz"], "7");
+  EXPECT_EQ(last["test_accuracy"], "");
+  EXPECT_EQ(last["status"], "converged");
+}
+
 }  // namespace
 }  // namespace proxbench

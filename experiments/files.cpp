@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -92,6 +93,10 @@ nlohmann::ordered_json json_of(const std::filesystem::path& file) {
 void write_json(const std::filesystem::path& file, const nlohmann::ordered_json& json) {
   write_file_atomically(file,
                         json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+nlohmann::ordered_json number_json(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 }  // namespace proxbench

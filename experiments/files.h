@@ -2,6 +2,7 @@
 /// Files as whole texts and JSON.
 
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -27,5 +28,15 @@ nlohmann::ordered_json json_of(const std::filesystem::path& file);
 /// Indented, by way of write_file_atomically(); bytes that are no UTF-8 become replacement characters. Throws
 /// Error where it cannot be written.
 void write_json(const std::filesystem::path& file, const nlohmann::ordered_json& json);
+
+/// The number at a JSON pointer, e.g. "/timing/wall_seconds"; NaN where there is none.
+template <class Json>
+double number_at(const Json& json, const char* pointer) {
+  const nlohmann::json::json_pointer at(pointer);
+  const bool known = json.contains(at) && json.at(at).is_number();
+  return known ? json.at(at).template get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+/// The reverse: null for what is not finite, which JSON does not have.
+nlohmann::ordered_json number_json(double value);
 
 }  // namespace proxbench

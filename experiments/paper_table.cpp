@@ -14,11 +14,6 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-double number(const nlohmann::json& summary, const char* key) {
-  const auto found = summary.find(key);
-  return found != summary.end() && found->is_number() ? found->get<double>() : kNaN;
-}
-
 /// The paper's number for lambda in one of its lists.
 double printed(const PaperConfig& paper, const std::vector<double>& numbers, double lambda) {
   for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -32,14 +27,14 @@ PaperRow row_of(const StoredRun& run, const PaperConfig& paper) {
   row.lambda = run.lambda;
   row.label = run.label;
   row.status = run.status;
-  row.relative_kkt = number(run.summary, "relative_kkt");
-  const double gap_target = number(run.summary, "gap_target");
-  row.optimal = row.relative_kkt <= number(run.summary, "tol") ||
-                (gap_target > 0.0 && number(run.summary, "relative_gap") <= gap_target);
+  row.relative_kkt = number_at(run.summary, "/relative_kkt");
+  const double gap_target = number_at(run.summary, "/gap_target");
+  row.optimal = row.relative_kkt <= number_at(run.summary, "/tol") ||
+                (gap_target > 0.0 && number_at(run.summary, "/relative_gap") <= gap_target);
   row.paper_nnz = printed(paper, paper.nnz, run.lambda);
   row.paper_accuracy = printed(paper, paper.accuracy, run.lambda);
-  row.nnz = number(run.summary, "nnz");
-  row.accuracy = number(run.summary, "test_accuracy");
+  row.nnz = number_at(run.summary, "/nnz");
+  row.accuracy = number_at(run.summary, "/test_accuracy");
   return row;
 }
 

@@ -71,6 +71,24 @@ TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
   EXPECT_TRUE(fs::exists(folder / "copy/runs/words-path-max-0.1max-6-prox-qn-rep1/model-006.tsv"));
 }
 
+TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
+  folder.write("path.ini", kPathConfig);
+  ASSERT_EQ(run("run path.ini --out out").status, 0);
+  const std::string stored = "out/runs/words-path-max-0.1max-6-prox-qn-rep1/";
+  json manifest = read_json(stored + "manifest.json");
+  manifest["status"] = "interrupted";
+  folder.write(stored + "manifest.json", manifest.dump());
+  std::string points = read_text(folder / stored / "path.csv");
+  points.resize(points.find("\n4,") + 1);
+  folder.write(stored + "path.csv", points);
+  const std::string why = "failed before: interrupted; a path begins anew: 3 of its 6 lambdas were done";
+  EXPECT_THAT(run("run path.ini --out out --dry-run --why").out, HasSubstr(why));
+  const Result again = run("run path.ini --out out");
+  EXPECT_EQ(again.status, 0);
+  EXPECT_THAT(again.err, HasSubstr("words-path-max-0.1max-6-prox-qn-rep1: " + why));
+  EXPECT_EQ(read_path_file(folder / stored / "path.csv").size(), 6u);
+}
+
 TEST_F(PathCommands, CompareAPathWithTheSolveOfItsLastLambda) {
   write_config("0.5, path(max, 0.5, 4)", "reference_tol = 1e-8\n");
   const Result ran = run("run path.ini --out out");
@@ -101,6 +119,9 @@ TEST_F(PathCommands, TellWhatIsWrongWithAPathAndWhere) {
   rejects("1, path(max, 2max, 5)", "", "path.ini:3:23: [experiment] lambda: found '2max' as END of a path");
   rejects("path(1, 2, 5)", "", "path.ini:3:18: [experiment] lambda: found END = 2 of a path from 1");
   rejects("path(2, 1, 5), path(2.0, 1, 5)", "", "again, expected each value once");
+  rejects("path 2 1 5", "",
+          "found 'path 2 1 5', expected a finite real, 0 < lambda, or path(START, END, COUNT)");
+  rejects("path(2)", "", "found 'path(2)' with 1 value, expected path(START, END, COUNT)");
   rejects("path(2, 1, 5)", "stop_at = 1e-6\n", "has no f* to stop at");
   rejects("path(2, 1, 5)", "reference_tol = 1e-6\n", "which has no f*, expected no such key");
   rejects("path(2, 1, 5)", "reference_gap = 1e-6\n", "which has no f*, expected no such key");
@@ -114,6 +135,9 @@ TEST_F(PathCommands, StopAPathThatWouldGoUp) {
   const Result result = run("run path.ini --out out");
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.err, HasSubstr("expected a path that ends above 0 and below its start"));
+  const Result plot = run("plot out --kind path");
+  EXPECT_EQ(plot.status, 1);
+  EXPECT_THAT(plot.err, HasSubstr("out: found no path that came to its first lambda"));
 }
 
 TEST_F(PathCommands, NameTheKindWhereThereAreOnlyPaths) {
@@ -128,6 +152,29 @@ TEST_F(PathCommands, NameTheKindWhereThereAreOnlyPaths) {
   ASSERT_EQ(run("run path.ini --out single").status, 0);
   EXPECT_NE(run("table single --kind path").status, 0);
   EXPECT_NE(run("plot single --kind path").status, 0);
+}
+
+TEST_F(PathCommands, ExportAndReportShowPaths) {
+  folder.write("path.ini", kPathConfig);
+  ASSERT_EQ(run("run path.ini --out out").status, 0);
+  const std::string runs = run("export out --out -").out;
+  EXPECT_EQ(std::count(runs.begin(), runs.end(), '\n'), 2);
+  EXPECT_THAT(runs, HasSubstr(",\"path(max, 0.1*max, 6)\",prox-qn,"));
+  const std::string points = run("export out --out - --points").out;
+  EXPECT_EQ(std::count(points.begin(), points.end(), '\n'), 7);
+  EXPECT_THAT(points, HasSubstr("\nwords-path-max-0.1max-6-prox-qn-rep1,6,"));
+  EXPECT_EQ(run("export out --out - --points --samples").status, 2);
+  const Result report = run("report out --out page.html");
+  ASSERT_EQ(report.status, 0) << report.err;
+  const std::string page = read_text(folder / "page.html");
+  EXPECT_THAT(page, HasSubstr("alt=\"words: test accuracy along the regularisation path\""));
+  EXPECT_THAT(page, HasSubstr("What paths cost"));
+
+  write_config("0.5", "reference_tol = 1e-8\n");
+  ASSERT_EQ(run("run path.ini --out single").status, 0);
+  const Result none = run("export single --out - --points");
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.err, HasSubstr("single: found no path, expected the results of a config with"));
 }
 
 TEST_F(PathCommands, SelectByFolds) {
@@ -163,7 +210,9 @@ TEST_F(PathCommands, SelectByHeldOutOrTestInstances) {
   EXPECT_EQ(json::parse(test.out)["skipped_instances"], 1);  // one with a label that training does not know
   EXPECT_THAT(test.err, HasSubstr("1 of 2 instances held out"));
 
-  EXPECT_EQ(run(flags).status, 2);
+  const Result none = run(flags);
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("found no --folds, --held-out or --test"));
   EXPECT_EQ(run(flags + "--folds 1").status, 2);
   EXPECT_EQ(run(flags + "--folds 2 --held-out 0.5").status, 2);
   EXPECT_EQ(run(flags + "--held-out 0").status, 2);

@@ -93,7 +93,8 @@ std::optional<PathGrid> parse_path(std::string_view text, PathProblem& problem) 
     return fail(0, fmt::format("found '{}', expected {}", text, kForm));
   const std::vector<ListPart> parts = list_parts(text.substr(kOpen.size(), text.size() - kOpen.size() - 1));
   if (parts.size() != 3)
-    return fail(0, fmt::format("found '{}' with {} values, expected {}", text, parts.size(), kForm));
+    return fail(0, fmt::format("found '{}' with {} value{}, expected {}", text, parts.size(),
+                               parts.size() == 1 ? "" : "s", kForm));
   PathGrid grid{};
   for (const std::size_t i : {0u, 1u}) {
     const std::optional<PathGrid::End> end = parse_end(parts[i].text);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/error.h"
 #include "experiments/files.h"
 
 namespace proxbench {
@@ -13,11 +14,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-double number_at(const nlohmann::json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_number() ? found->get<double>() : kNaN;
-}
 
 /// The run of the path's last lambda by itself; null where there is none.
 const StoredRun* single_run(const StoredPath& path, const std::vector<StoredRun>& runs) {
@@ -45,7 +41,7 @@ TextTable cost_table(const std::vector<StoredPath>& paths, const std::vector<Sto
     table.rows.push_back({path.run.dataset, path.run.path, path.run.label,
                           std::to_string(path.run.repetition), path.run.status,
                           std::to_string(path.points.size()),
-                          count_cell(number_at(path.run.summary, "rounds")), seconds_cell(cost.seconds),
+                          count_cell(number_at(path.run.summary, "/rounds")), seconds_cell(cost.seconds),
                           seconds_cell(cost.single_seconds), ratio_cell(cost.seconds_ratio()),
                           count_cell(std::round(cost.passes)), count_cell(std::round(cost.single_passes)),
                           ratio_cell(cost.passes_ratio())});
@@ -90,18 +86,23 @@ std::vector<StoredPath> take_paths(std::vector<StoredRun>& runs) {
   return paths;
 }
 
+void require_paths(const std::vector<StoredPath>& paths, const fs::path& results) {
+  if (paths.empty())
+    throw Error::in_file(results.string(), 0, "no path", "the results of a config with lambda = path(...)");
+}
+
 PathCost path_cost(const StoredPath& path, const std::vector<StoredRun>& runs) {
   PathCost cost{kNaN, kNaN, kNaN, kNaN};
   if (path.points.empty()) return cost;
   cost.seconds = path.points.back().seconds;
   cost.passes = path.points.back().passes;
   const StoredRun* single =
-      number_at(path.run.summary, "points_asked") == static_cast<double>(path.points.size())
+      number_at(path.run.summary, "/points_asked") == static_cast<double>(path.points.size())
           ? single_run(path, runs)
           : nullptr;
   if (single == nullptr) return cost;
-  cost.single_seconds = single->comparable ? number_at(single->summary, "seconds") : kNaN;
-  cost.single_passes = number_at(single->summary, "passes");
+  cost.single_seconds = single->comparable ? number_at(single->summary, "/seconds") : kNaN;
+  cost.single_passes = number_at(single->summary, "/passes");
   return cost;
 }
 

@@ -18,6 +18,8 @@ struct StoredPath {
 
 /// The paths among stored runs, which are taken out of them. Throws Error where a path.csv is malformed.
 std::vector<StoredPath> take_paths(std::vector<StoredRun>& runs);
+/// Throws Error that names the results where there is none.
+void require_paths(const std::vector<StoredPath>& paths, const std::filesystem::path& results);
 
 /// What a path cost beside one solve, from w = 0, of its last lambda alone: the run of the same data set,
 /// label, repetition and machine. NaN where there is none, or where the path did not come so far.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -27,6 +28,12 @@ std::map<std::string, std::string> option_texts(const Options& options) {
   return out;
 }
 
+/// Points of the path in a folder of a run, whatever became of it.
+std::int64_t stored_points(const fs::path& folder) {
+  const std::string text = text_of(folder / "path.csv");
+  return std::max<std::int64_t>(std::count(text.begin(), text.end(), '\n') - 1, 0);
+}
+
 /// What the manifest of a stored run says of whether it is the one that is asked for.
 std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key, int jobs) {
   if (!manifest.is_object()) return {"missing"};
@@ -46,12 +53,6 @@ std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key,
   if (stored.is_object() && stored.value("digest", "") == key.digest()) return why;
   for (std::string& change : key.changes_from(stored)) why.push_back(std::move(change));
   return why;
-}
-
-double number_at(const Json& json, const char* outer, const char* key) {
-  if (!json.is_object() || !json.contains(outer) || !json[outer].is_object()) return kNaN;
-  const auto found = json[outer].find(key);
-  return found != json[outer].end() && found->is_number() ? found->get<double>() : kNaN;
 }
 
 }  // namespace
@@ -155,13 +156,21 @@ const std::string& Digests::source(const DataConfig& data) {
 CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, const PlannedRun& cell,
                        const SweepOptions& options, Digests& digests) {
   const Job job = run_job(config, cell);
-  CellState state{
-      cell, key_of(job, config.stop_at, digests.source(*cell.data), digests.program()), false, {}, kNaN};
-  const Json manifest = json_of(out / "runs" / cell.name() / "manifest.json");
+  CellState state{.cell = cell,
+                  .key = key_of(job, config.stop_at, digests.source(*cell.data), digests.program()),
+                  .why = {},
+                  .wall_seconds = kNaN};
+  const fs::path folder = out / "runs" / cell.name();
+  const Json manifest = json_of(folder / "manifest.json");
   state.why = reasons_to_run(manifest, state.key, options.jobs);
   if (state.why.empty() && options.force) state.why.emplace_back("forced");
   state.stored = state.why.empty();
-  state.wall_seconds = number_at(manifest, "timing", "wall_seconds");
+  const std::int64_t points = cell.path && !state.stored ? stored_points(folder) : 0;
+  state.begins_anew = 0 < points && points < cell.path->count;
+  if (state.begins_anew)
+    state.why.push_back(
+        fmt::format("a path begins anew: {} of its {} lambdas were done", points, cell.path->count));
+  state.wall_seconds = number_at(manifest, "/timing/wall_seconds");
   if (std::isnan(state.wall_seconds) && job.time_limit > 0) state.wall_seconds = job.time_limit;
   return state;
 }

@@ -44,6 +44,7 @@ struct CellState {
   RunKey key;
   bool stored = false;           ///< there is a run that is served: nothing to do
   std::vector<std::string> why;  ///< why not, a text each: "missing", "failed before: ...", "config tol: ..."
+  bool begins_anew = false;      ///< a path that came to some of its lambdas, all of which are made again
   double wall_seconds;  ///< what it may take: the time it took when last stored, else its limit; NaN:
                         ///< nothing is known
 };

@@ -25,17 +25,10 @@ bool was_run(const StoredRun* run) {
   return run && !run->status.starts_with("skipped") && !run->status.starts_with("interrupted");
 }
 
-double run_setting(const StoredRun& run, const char* key) {
-  const auto about = run.summary.find("run");
-  if (about == run.summary.end()) return kNaN;
-  const auto found = about->find(key);
-  return found != about->end() && found->is_number() ? found->get<double>() : kNaN;
-}
-
 /// NaN: none.
 double own_limit(const StoredRun& run, const Measure& measure) {
-  const double limit = measure.name == "seconds"      ? run_setting(run, "time_limit")
-                       : measure.name == "iterations" ? run_setting(run, "max_iterations")
+  const double limit = measure.name == "seconds"      ? number_at(run.summary, "/run/time_limit")
+                       : measure.name == "iterations" ? number_at(run.summary, "/run/max_iterations")
                                                       : kNaN;
   return limit > 0.0 ? limit : kNaN;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/error.h"
 #include "experiments/files.h"
@@ -10,18 +9,14 @@
 namespace proxbench {
 
 Reference Reference::from(const nlohmann::ordered_json& json) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const auto real = [&](const char* key) { return json.at(key).get<double>(); };
-  const auto if_there = [&](const char* key) {
-    return json.contains(key) && json[key].is_number() ? json[key].get<double>() : kNaN;
-  };
   Reference out{.objective = real("objective"),
                 .kkt = real("kkt"),
                 .kkt_at_zero = real("kkt_at_zero"),
                 .relative_kkt = real("relative_kkt"),
                 .l1 = real("l1"),
-                .dual = if_there("dual"),
-                .wanted = {real("tol"), if_there("reference_gap"), real("time_limit")},
+                .dual = number_at(json, "/dual"),
+                .wanted = {real("tol"), number_at(json, "/reference_gap"), real("time_limit")},
                 .status = json.at("status").get<std::string>(),
                 .tighten_status = ""};
   if (json.contains("tighten")) out.tighten_status = json["tighten"].at("status").get<std::string>();

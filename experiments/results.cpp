@@ -271,11 +271,10 @@ StoredRun read_run(const fs::path& out, const fs::path& folder) {
 
 std::vector<StoredRun> read_results(const fs::path& out) {
   std::vector<StoredRun> runs = read_all_runs(out);
-  const bool paths = std::erase_if(runs, [](const StoredRun& run) { return !run.path.empty(); }) > 0;
+  std::erase_if(runs, [](const StoredRun& run) { return !run.path.empty(); });
   if (runs.empty())
-    throw Error::in_file((out / "runs").string(), 0, paths ? "paths alone" : "no run",
-                         paths ? "runs of single lambdas; paths have kinds of their own: --kind path"
-                               : "the results of `proxbench run`");
+    throw Error::in_file((out / "runs").string(), 0, "paths alone",
+                         "runs of single lambdas; paths have kinds of their own: --kind path");
   return runs;
 }
 
@@ -287,6 +286,7 @@ std::vector<StoredRun> read_all_runs(const fs::path& out) {
        entry.increment(failure))
     if (entry->is_directory() && !entry->path().filename().string().starts_with('.'))
       runs.push_back(read_run(out, entry->path()));
+  if (runs.empty()) throw Error::in_file(runs_folder.string(), 0, "no run", "the results of `proxbench run`");
   const ConfigOrder order(out / "config.ini");
   std::sort(runs.begin(), runs.end(),
             [&](const StoredRun& a, const StoredRun& b) { return order.key(a) < order.key(b); });

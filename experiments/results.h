@@ -3,8 +3,8 @@
 /// alone.
 ///
 ///     OUT/config.ini               the resolved config
-///     OUT/references/HASH.json     f* of one (data digest, lambda, mu): objective, dual, kkt, nnz, how it
-///     was made OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
+///     OUT/references/HASH.json     f* of one (data digest, lambda, mu), and how it was made
+///     OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
 ///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path (path.h), which has them for each of its lambdas
@@ -94,7 +94,7 @@ std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
 /// its process died while it wrote one, the half line at its end is left out. Throws Error with file and line
 /// where a file is malformed, or where the folder holds no such run.
 std::vector<StoredRun> read_results(const std::filesystem::path& out);
-/// The same of all runs, paths behind the others of their data set; empty where there is none.
+/// The same of all runs, paths behind the others of their data set.
 std::vector<StoredRun> read_all_runs(const std::filesystem::path& out);
 
 /// One of them; `run_folder` is OUT/runs/RUN.

@@ -39,6 +39,13 @@ struct Scratch {
   fs::path path;
 };
 
+Json phase_json(const PhaseCost& phase) {
+  return {{"phase", phase.phase},     {"calls", phase.calls},
+          {"seconds", phase.seconds}, {"loop_seconds", phase.loop_seconds},
+          {"flops", phase.flops},     {"bytes", phase.bytes},
+          {"loops", phase.loops}};
+}
+
 PhaseCost phase_of(const Json& json) {
   PhaseCost phase;
   json.at("phase").get_to(phase.phase);
@@ -47,21 +54,76 @@ PhaseCost phase_of(const Json& json) {
   json.at("loop_seconds").get_to(phase.loop_seconds);
   json.at("flops").get_to(phase.flops);
   json.at("bytes").get_to(phase.bytes);
-  for (const Json& loop : json.at("loops"))
-    phase.loops.emplace_back(loop.at(0).get<std::uint64_t>(), loop.at(1).get<std::int64_t>());
+  json.at("loops").get_to(phase.loops);
   return phase;
 }
 
-Json phase_json(const PhaseCost& phase) {
-  Json loops = Json::array();
-  for (const auto& [chunks, count] : phase.loops) loops.push_back({chunks, count});
-  return {{"phase", phase.phase},
-          {"calls", phase.calls},
-          {"seconds", phase.seconds},
-          {"loop_seconds", phase.loop_seconds},
-          {"flops", phase.flops},
-          {"bytes", phase.bytes},
-          {"loops", loops}};
+/// One for each element of a list, from what `convert` makes of it.
+template <class List, class Convert>
+Json list_json(const List& list, const Convert& convert) {
+  Json out = Json::array();
+  for (const auto& one : list) out.push_back(convert(one));
+  return out;
+}
+template <class Convert>
+auto list_of(const Json& json, const Convert& convert) {
+  std::vector<decltype(convert(json))> out;
+  for (const Json& one : json) out.push_back(convert(one));
+  return out;
+}
+
+Json run_json(const ScalingRun& run) {
+  return {{"backend", run.backend}, {"threads", run.threads}, {"repetition", run.repetition},
+          {"pinned", run.pinned},   {"seconds", run.seconds}, {"phases", list_json(run.phases, phase_json)}};
+}
+
+ScalingRun run_of(const Json& json) {
+  ScalingRun run;
+  json.at("backend").get_to(run.backend);
+  json.at("threads").get_to(run.threads);
+  json.at("repetition").get_to(run.repetition);
+  json.at("pinned").get_to(run.pinned);
+  json.at("seconds").get_to(run.seconds);
+  run.phases = list_of(json.at("phases"), phase_of);
+  return run;
+}
+
+Json problem_json(const ScalingProblem& problem) {
+  return {{"dataset", problem.dataset},
+          {"description", problem.description},
+          {"lambda", problem.lambda},
+          {"label", problem.label},
+          {"iterations", problem.iterations},
+          {"status", problem.status},
+          {"nnz", problem.nnz},
+          {"weights", problem.weights},
+          {"runs", list_json(problem.runs, run_json)}};
+}
+
+ScalingProblem problem_of(const Json& json) {
+  ScalingProblem problem;
+  json.at("dataset").get_to(problem.dataset);
+  json.at("description").get_to(problem.description);
+  json.at("lambda").get_to(problem.lambda);
+  json.at("label").get_to(problem.label);
+  json.at("iterations").get_to(problem.iterations);
+  json.at("status").get_to(problem.status);
+  json.at("nnz").get_to(problem.nnz);
+  json.at("weights").get_to(problem.weights);
+  problem.runs = list_of(json.at("runs"), run_of);
+  return problem;
+}
+
+Json speed_json(const TeamSpeed& speed) {
+  return {{"threads", speed.threads}, {"bandwidth", speed.bandwidth}, {"loop_seconds", speed.loop_seconds}};
+}
+
+TeamSpeed speed_of(const Json& json) {
+  TeamSpeed speed;
+  json.at("threads").get_to(speed.threads);
+  json.at("bandwidth").get_to(speed.bandwidth);
+  json.at("loop_seconds").get_to(speed.loop_seconds);
+  return speed;
 }
 
 class Measurement {
@@ -166,7 +228,7 @@ class Measurement {
     ScalingRun run{.backend = job.backend, .threads = job.threads, .repetition = repetition, .phases = {}};
     run.pinned = pins(job);
     run.seconds = result.at("seconds").get<double>();
-    for (const Json& phase : result.at("phases")) run.phases.push_back(phase_of(phase));
+    run.phases = list_of(result.at("phases"), phase_of);
     problem.runs.push_back(std::move(run));
   }
 
@@ -326,36 +388,14 @@ std::vector<TeamSpeed> measure_speeds(const std::vector<int>& threads, const std
 }
 
 Json scaling_to_json(const Scaling& scaling) {
-  Json speeds = Json::array(), problems = Json::array();
-  for (const TeamSpeed& speed : scaling.speeds)
-    speeds.push_back(
-        {{"threads", speed.threads}, {"bandwidth", speed.bandwidth}, {"loop_seconds", speed.loop_seconds}});
-  for (const ScalingProblem& problem : scaling.problems) {
-    Json runs = Json::array();
-    for (const ScalingRun& run : problem.runs) {
-      Json phases = Json::array();
-      for (const PhaseCost& phase : run.phases) phases.push_back(phase_json(phase));
-      runs.push_back({{"backend", run.backend},
-                      {"threads", run.threads},
-                      {"repetition", run.repetition},
-                      {"pinned", run.pinned},
-                      {"seconds", run.seconds},
-                      {"phases", phases}});
-    }
-    problems.push_back({{"dataset", problem.dataset},
-                        {"description", problem.description},
-                        {"lambda", problem.lambda},
-                        {"label", problem.label},
-                        {"iterations", problem.iterations},
-                        {"status", problem.status},
-                        {"nnz", problem.nnz},
-                        {"weights", problem.weights},
-                        {"runs", runs}});
-  }
-  return {{"experiment", scaling.name}, {"title", scaling.title},
-          {"threads", scaling.threads}, {"backends", scaling.backends},
-          {"cpus", scaling.cpus},       {"speeds", speeds},
-          {"problems", problems},       {"provenance", scaling.provenance}};
+  return {{"experiment", scaling.name},
+          {"title", scaling.title},
+          {"threads", scaling.threads},
+          {"backends", scaling.backends},
+          {"cpus", scaling.cpus},
+          {"speeds", list_json(scaling.speeds, speed_json)},
+          {"problems", list_json(scaling.problems, problem_json)},
+          {"provenance", scaling.provenance}};
 }
 
 Scaling read_scaling(const fs::path& file) {
@@ -368,32 +408,8 @@ Scaling read_scaling(const fs::path& file) {
     json.at("backends").get_to(out.backends);
     json.at("cpus").get_to(out.cpus);
     out.provenance = json.at("provenance");
-    for (const Json& entry : json.at("speeds")) {
-      TeamSpeed& speed = out.speeds.emplace_back();
-      entry.at("threads").get_to(speed.threads);
-      entry.at("bandwidth").get_to(speed.bandwidth);
-      entry.at("loop_seconds").get_to(speed.loop_seconds);
-    }
-    for (const Json& entry : json.at("problems")) {
-      ScalingProblem& problem = out.problems.emplace_back();
-      entry.at("dataset").get_to(problem.dataset);
-      entry.at("description").get_to(problem.description);
-      entry.at("lambda").get_to(problem.lambda);
-      entry.at("label").get_to(problem.label);
-      entry.at("iterations").get_to(problem.iterations);
-      entry.at("status").get_to(problem.status);
-      entry.at("nnz").get_to(problem.nnz);
-      entry.at("weights").get_to(problem.weights);
-      for (const Json& one : entry.at("runs")) {
-        ScalingRun& run = problem.runs.emplace_back();
-        one.at("backend").get_to(run.backend);
-        one.at("threads").get_to(run.threads);
-        one.at("repetition").get_to(run.repetition);
-        one.at("pinned").get_to(run.pinned);
-        one.at("seconds").get_to(run.seconds);
-        for (const Json& phase : one.at("phases")) run.phases.push_back(phase_of(phase));
-      }
-    }
+    out.speeds = list_of(json.at("speeds"), speed_of);
+    out.problems = list_of(json.at("problems"), problem_of);
     if (out.threads.empty() || out.problems.empty() || out.backends.empty())
       throw Error::in_file(file.string(), 0, "no threads, back ends or problems", kExpected);
     return out;

@@ -297,13 +297,6 @@ std::pair<double, double> uncertainty(const fs::path& reference) {
           json.value("relative_kkt", 1.0)};
 }
 
-/// Throws Error where there is none.
-std::vector<StoredRun> runs_to_merge(const fs::path& folder) {
-  std::vector<StoredRun> runs = read_all_runs(folder);
-  if (runs.empty()) return read_results(folder);  // which says so
-  return runs;
-}
-
 /// The better reference for each name.
 std::map<std::string, fs::path> chosen_references(const std::vector<fs::path>& folders) {
   std::map<std::string, fs::path> out;
@@ -373,7 +366,7 @@ MergeResult merge_results(const std::vector<fs::path>& folders, const fs::path& 
   MergeResult result;
   std::map<std::string, Chosen> chosen;
   for (const fs::path& folder : folders)
-    for (const StoredRun& run : runs_to_merge(folder)) {
+    for (const StoredRun& run : read_all_runs(folder)) {
       const std::string name = merged_name(run, chosen);
       if (name.empty())
         result.notes.push_back(run.folder.string() + ": the same run is there already, copied once");

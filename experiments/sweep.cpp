@@ -89,8 +89,11 @@ class Sweep {
   void announce() const {
     if (result_.cached > 0)
       message(fmt::format("{} of {} runs are stored already", result_.cached, states_.size()));
-    for (const CellState& state : states_)
-      if (!state.stored) detail(fmt::format("{}: {}", state.cell.name(), fmt::join(state.why, "; ")));
+    for (const CellState& state : states_) {
+      if (state.stored) continue;
+      const std::string why = fmt::format("{}: {}", state.cell.name(), fmt::join(state.why, "; "));
+      state.begins_anew ? message(why) : detail(why);
+    }
     if (total_ == 0) return;
     for (const std::string& hazard : timing_hazards(threads_, options_.jobs)) warning("timings: " + hazard);
     if (config_.pin && threads_ * options_.jobs > static_cast<int>(cpus_.size()))
@@ -430,7 +433,8 @@ class Sweep {
     const std::string name = cell.name(), status = manifest.value("status", "failed");
     const std::string reason = manifest["reason"].is_string() ? manifest["reason"].get<std::string>() : "";
     if (failed_status(status)) ++result_.failed;
-    if (failed_status(status) || !reason.empty()) warning(fmt::format("{}: {}: {}", name, status, reason));
+    if (failed_status(status) || !reason.empty())
+      warning(fmt::format("{}: {}{}{}", name, status, reason.empty() ? "" : ": ", reason));
     if (status == "diverged") warning(name + ": diverged, so no model is stored");
     if (!reference_ || !manifest["objective"].is_number()) return;
     const double below = reference_->objective - manifest["objective"].get<double>();

@@ -19,16 +19,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using Runs = std::vector<const StoredRun*>;
 
-double number(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number() ? found->get<double>() : kNaN;
-}
-
-double timing(const StoredRun& run, const char* key) {
-  const auto found = run.summary.find("timing");
-  return found != run.summary.end() && found->is_object() ? number(*found, key) : kNaN;
-}
-
 std::string text(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
@@ -64,33 +54,31 @@ Spread time_to(const Runs& runs, double target) {
 
 /// A run that diverged has no objective at its end: nothing is farther from f*.
 double final_difference(const StoredRun& run) {
-  const double objective = number(run.summary, "objective"), best = run.reference_objective;
+  const double objective = number_at(run.summary, "/objective"), best = run.reference_objective;
   return std::isnan(objective) && !std::isnan(best) ? kInfinity : (objective - best) / std::abs(best);
 }
 
 RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableOptions& options) {
-  const auto key = [](const char* name) {
-    return [name](const StoredRun& run) { return number(run.summary, name); };
-  };
-  const auto off_clock = [](const char* name) {
-    return [name](const StoredRun& run) { return timing(run, name); };
+  const auto stored = [](const char* pointer) {
+    return [pointer](const StoredRun& run) { return number_at(run.summary, pointer); };
   };
   RowSpreads spread;
   for (const double target : options.targets) spread.seconds.push_back(time_to(timed, target));
   spread.final_difference = spread_over(measured, final_difference);
-  spread.nnz = spread_over(measured, key("nnz"));
-  spread.relative_kkt = spread_over(measured, key("relative_kkt"));
-  spread.relative_gap = spread_over(measured, key("relative_gap"));
-  spread.iterations = spread_over(measured, key("iterations"));
-  spread.passes = spread_over(measured, key("passes"));
-  spread.test_accuracy = spread_over(measured, key("test_accuracy"));
-  spread.total_seconds = spread_over(timed, key("seconds"));
-  spread.load_seconds = spread_over(timed, off_clock("load_seconds"));
-  spread.setup_seconds = spread_over(timed, off_clock("setup_seconds"));
-  spread.warm_up_seconds = spread_over(timed, off_clock("warm_up_seconds"));
-  spread.sampling_seconds = spread_over(timed, off_clock("sampling_seconds"));
-  spread.preparation_seconds = spread_over(
-      timed, [](const StoredRun& run) { return timing(run, "load_seconds") + timing(run, "setup_seconds"); });
+  spread.nnz = spread_over(measured, stored("/nnz"));
+  spread.relative_kkt = spread_over(measured, stored("/relative_kkt"));
+  spread.relative_gap = spread_over(measured, stored("/relative_gap"));
+  spread.iterations = spread_over(measured, stored("/iterations"));
+  spread.passes = spread_over(measured, stored("/passes"));
+  spread.test_accuracy = spread_over(measured, stored("/test_accuracy"));
+  spread.total_seconds = spread_over(timed, stored("/seconds"));
+  spread.load_seconds = spread_over(timed, stored("/timing/load_seconds"));
+  spread.setup_seconds = spread_over(timed, stored("/timing/setup_seconds"));
+  spread.warm_up_seconds = spread_over(timed, stored("/timing/warm_up_seconds"));
+  spread.sampling_seconds = spread_over(timed, stored("/timing/sampling_seconds"));
+  spread.preparation_seconds = spread_over(timed, [](const StoredRun& run) {
+    return number_at(run.summary, "/timing/load_seconds") + number_at(run.summary, "/timing/setup_seconds");
+  });
   return spread;
 }
 

@@ -58,7 +58,9 @@ Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSe
   SolveResult result = solver->solve({objective, monitor, start, 0.0, 0.0, settings.seed});
   monitor.finish(result.iterations, result.w, result.working_set);
 
-  Tightened out{.status = result.status, .certificate = certify(evaluator, result.w)};
+  Tightened out;
+  out.status = result.status;
+  out.certificate = certify(evaluator, result.w);
   out.certificate.dual = std::fmax(out.certificate.dual, monitor.lower_bound());
   if (out.certificate.relative_gap() <= settings.gap_target) out.status = Status::kGapReached;
   out.w = expand_features(result.w, reduced.kept, features, outputs);

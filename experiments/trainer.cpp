@@ -203,15 +203,13 @@ nlohmann::ordered_json phases_json(const Profile& profile, double seconds) {
     const Phase name = static_cast<Phase>(i);
     const PhaseProfile& phase = profile.of(name);
     const bool rest = name == Phase::kSolver;
-    nlohmann::ordered_json loops = nlohmann::ordered_json::array();
-    for (const auto& [chunks, count] : phase.loops) loops.push_back({chunks, count});
     out.push_back({{"phase", phase_name(name)},
                    {"calls", phase.calls},
                    {"seconds", rest ? seconds - profile.accounted_seconds() : phase.seconds},
                    {"loop_seconds", phase.loop_seconds},
                    {"flops", phase.work.flops},
                    {"bytes", phase.work.bytes},
-                   {"loops", loops}});
+                   {"loops", phase.loops}});
   }
   return out;
 }

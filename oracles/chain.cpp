@@ -9,33 +9,17 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/kernel_sets.h"
 #include "core/kernel_table.h"
 #include "oracles/chain_kernels.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {
 
-namespace baseline {
-extern const ChainKernels chain_kernels;
-}
-namespace avx2 {
-extern const ChainKernels chain_kernels;
-}
-namespace avx512 {
-extern const ChainKernels chain_kernels;
-}
+PROXBENCH_KERNEL_SETS(ChainKernels, chain_kernels, chain_kernels_for)
 
 const ChainKernels& chain_kernels() {
-  switch (instruction_set()) {
-#ifdef PROXBENCH_X86_LEVELS
-    case InstructionSet::kAvx2:
-      return avx2::chain_kernels;
-    case InstructionSet::kAvx512:
-      return avx512::chain_kernels;
-#endif
-    default:
-      return baseline::chain_kernels;
-  }
+  return chain_kernels_for(instruction_set());
 }
 
 namespace {

@@ -7,32 +7,16 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/kernel_sets.h"
 #include "oracles/oracles.h"
 #include "oracles/tree_kernels.h"
 
 namespace proxbench {
 
-namespace baseline {
-extern const TreeKernels tree_kernels;
-}
-namespace avx2 {
-extern const TreeKernels tree_kernels;
-}
-namespace avx512 {
-extern const TreeKernels tree_kernels;
-}
+PROXBENCH_KERNEL_SETS(TreeKernels, tree_kernels, tree_kernels_for)
 
 const TreeKernels& tree_kernels() {
-  switch (instruction_set()) {
-#ifdef PROXBENCH_X86_LEVELS
-    case InstructionSet::kAvx2:
-      return avx2::tree_kernels;
-    case InstructionSet::kAvx512:
-      return avx512::tree_kernels;
-#endif
-    default:
-      return baseline::tree_kernels;
-  }
+  return tree_kernels_for(instruction_set());
 }
 
 namespace {

@@ -526,10 +526,7 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 }
 
 double reference_bound(const StoredRun& run) {
-  double by_kkt = kNaN;
-  if (const auto about = run.summary.find("run"); about != run.summary.end())
-    if (const auto at_zero = about->find("kkt_at_zero"); at_zero != about->end() && at_zero->is_number())
-      by_kkt = 2.0 * run.reference_kkt * at_zero->get<double>() / run.lambda;
+  const double by_kkt = 2.0 * run.reference_kkt * number_at(run.summary, "/run/kkt_at_zero") / run.lambda;
   const double bound = std::fmin(by_kkt, run.reference_gap);
   return std::isnan(bound) ? bound : std::max(bound, kRounding);
 }

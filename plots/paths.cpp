@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include "plots/facts.h"
 #include "plots/figure.h"
@@ -17,14 +19,16 @@ namespace fs = std::filesystem;
 struct Quantity {
   const char* name;
   const char* label;
+  const char* key;  ///< the corner that its curves leave free, lambda falling from left to right
   double (*value)(const PathPoint&);
 };
 const std::vector<Quantity>& quantities() {
   static const std::vector<Quantity> all = {
-      {"nnz", "nonzeros", [](const PathPoint& p) { return static_cast<double>(p.certificate.nnz); }},
-      {"objective", "objective F", [](const PathPoint& p) { return p.certificate.objective; }},
-      {"accuracy", "test accuracy", [](const PathPoint& p) { return p.test_accuracy; }},
-      {"seconds", "seconds since the path began", [](const PathPoint& p) { return p.seconds; }},
+      {"nnz", "nonzeros", "left top",
+       [](const PathPoint& p) { return static_cast<double>(p.certificate.nnz); }},
+      {"objective", "objective F", "left bottom", [](const PathPoint& p) { return p.certificate.objective; }},
+      {"accuracy", "test accuracy", "left top", [](const PathPoint& p) { return p.test_accuracy; }},
+      {"seconds", "seconds since the path began", "left top", [](const PathPoint& p) { return p.seconds; }},
   };
   return all;
 }
@@ -35,6 +39,10 @@ struct Line {
   std::size_t place;
   const StoredPath* path;
 };
+
+std::string figure_name(const std::string& dataset, const Quantity& quantity) {
+  return file_name_part(fmt::format("path-{}-{}", dataset, quantity.name));
+}
 
 bool drawn(const Quantity& quantity, const StoredPath& path, bool allow_not_comparable) {
   const bool seconds = std::string_view(quantity.name) == "seconds";
@@ -83,7 +91,7 @@ Figure make_figure(const Quantity& quantity, const std::vector<Line>& lines) {
   const bool comparable =
       std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.path->run.comparable; });
   const bool seconds = std::string_view(quantity.name) == "seconds";
-  const std::string name = file_name_part(fmt::format("path-{}-{}", first.dataset, quantity.name));
+  const std::string name = figure_name(first.dataset, quantity);
   std::size_t cut = 0;
   for (const Line& line : lines) {
     const std::string& status = line.path->run.status;
@@ -101,7 +109,7 @@ Figure make_figure(const Quantity& quantity, const std::vector<Line>& lines) {
                            small_lines(first.description)),
       .x_label = "λ" + small_lines(caption),
       .y_label = quantity.label,
-      .axes = lambda_axis(lines) + "set yrange [*:*]\nset key inside left top\n",
+      .axes = lambda_axis(lines) + fmt::format("set yrange [*:*]\nset key inside {}\n", quantity.key),
       .plot = plot_text(name, lines),
       .data = data_text(quantity, lines)};
 }
@@ -134,6 +142,17 @@ std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs:
     }
   }
   return written;
+}
+
+std::vector<PathFigure> path_figures(const std::vector<StoredPath>& paths) {
+  std::set<std::string> datasets;
+  for (const StoredPath& path : paths) datasets.insert(path.run.dataset);
+  std::vector<PathFigure> figures;
+  for (const std::string& dataset : datasets)
+    for (const Quantity& quantity : quantities())
+      figures.push_back({figure_name(dataset, quantity),
+                         fmt::format("{}: {} along the regularisation path", dataset, quantity.label)});
+  return figures;
 }
 
 }  // namespace proxbench

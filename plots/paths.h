@@ -2,6 +2,7 @@
 /// Regularisation paths as pictures.
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "experiments/path_table.h"
@@ -20,5 +21,12 @@ namespace proxbench {
 std::vector<std::filesystem::path> make_paths(const std::vector<StoredPath>& paths,
                                               const std::filesystem::path& figures,
                                               bool allow_not_comparable = false);
+
+struct PathFigure {
+  std::string name;   ///< without extension
+  std::string about;  ///< "DATASET: nonzeros along the regularisation path"
+};
+/// All that make_paths() may draw, as above.
+std::vector<PathFigure> path_figures(const std::vector<StoredPath>& paths);
 
 }  // namespace proxbench

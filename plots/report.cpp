@@ -9,6 +9,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "core/error.h"
 #include "experiments/config.h"
 #include "experiments/paper_table.h"
+#include "experiments/path_table.h"
 #include "experiments/results.h"
 #include "experiments/table_text.h"
 #include "experiments/tables.h"
@@ -24,6 +26,7 @@
 #include "plots/chart_library.h"
 #include "plots/curves.h"
 #include "plots/facts.h"
+#include "plots/paths.h"
 
 namespace proxbench {
 namespace {
@@ -51,17 +54,30 @@ struct Provenance {
   TextTable same, differing;
 };
 
+/// A figure that the page holds.
+struct Picture {
+  std::string svg, about;
+};
+
+/// What the page shows of regularisation paths.
+struct Paths {
+  std::vector<Picture> pictures;
+  TextTable costs;
+  std::vector<TextTable> points;  ///< of each path
+};
+
 /// What the page shows of one experiment.
 struct Section {
   std::string id, heading, title;
   bool synthetic = false;
-  std::vector<StoredRun> runs;
+  std::vector<StoredRun> runs;       ///< paths, too
   std::vector<std::string> data;     ///< a description each
   std::string ended;                 ///< how many runs reached their tolerance
   std::vector<Passage> passages;     ///< what is said, the paper first
   std::vector<TextTable> tables;     ///< ours beside the paper's
   std::vector<TextTable> summaries;  ///< times and ends of all runs
-  nlohmann::json charts;
+  nlohmann::json charts;             ///< null: all runs are paths
+  std::optional<Paths> paths;
   Provenance provenance;
   std::string config;  ///< config.ini; empty: there is none
   std::vector<Link> tables_files, figure_files;
@@ -129,8 +145,8 @@ std::string machine_line(const std::vector<StoredRun>& runs) {
     const std::string cpu = member_text(machine, "cpu"), backend = member_text(run.summary, "backend");
     std::string text =
         (run.machine.empty() ? "" : run.machine + ": ") + (cpu.empty() ? "unknown processor" : cpu);
-    if (const auto cores = machine.find("cores"); cores != machine.end() && cores->is_number())
-      text += fmt::format(", {} cores", cores->get<int>());
+    if (const double cores = number_at(machine, "/cores"); !std::isnan(cores))
+      text += fmt::format(", {} cores", cores);
     if (const std::string threads = distinct_counts({&run}, "threads"); !threads.empty())
       text += ", threads: " + threads;
     return text + (backend.empty() ? "" : ", " + backend);
@@ -139,10 +155,8 @@ std::string machine_line(const std::vector<StoredRun>& runs) {
 
 std::string limit_line(const std::vector<StoredRun>& runs) {
   return distinct_texts(runs, [](const StoredRun& run) -> std::string {
-    const nlohmann::json about = run.summary.value("run", nlohmann::json::object());
-    const auto limit = about.find("time_limit");
-    if (limit == about.end() || !limit->is_number()) return "";
-    const double seconds = limit->get<double>();
+    const double seconds = number_at(run.summary, "/run/time_limit");
+    if (std::isnan(seconds)) return "";
     return seconds > 0.0 ? fmt::format("{:g} s", seconds) : "no time limit";
   });
 }
@@ -209,7 +223,7 @@ std::vector<std::string> order_lines(const std::vector<StoredRun>& runs, const T
 }
 
 std::vector<Passage> passages(const Presentation& presentation, const Section& section,
-                              const TableOptions& options) {
+                              std::vector<std::string> order) {
   std::vector<Passage> out;
   const auto add = [&](const char* heading, std::vector<std::string> paragraphs) {
     paragraphs.erase(std::remove(paragraphs.begin(), paragraphs.end(), ""), paragraphs.end());
@@ -222,7 +236,7 @@ std::vector<Passage> passages(const Presentation& presentation, const Section& s
   const std::string machines = machine_line(section.runs), limit = limit_line(section.runs);
   add("Made on", {machines.empty() ? "" : machines + ".",
                   section.ended + (limit.empty() ? "." : fmt::format("; limit of a run: {}.", limit))});
-  if (section.tables.empty()) add("Order of the solvers here", order_lines(section.runs, options));
+  if (section.tables.empty()) add("Order of the solvers here", std::move(order));
   return out;
 }
 
@@ -281,6 +295,19 @@ std::vector<Link> existing_files(const fs::path& folder, const std::vector<std::
   return links;
 }
 
+/// `runs`: those of single lambdas.
+Paths paths_of(const std::vector<StoredPath>& paths, const std::vector<StoredRun>& runs,
+               const fs::path& figures) {
+  Paths out;
+  for (const PathFigure& figure : path_figures(paths))
+    if (const fs::path file = figures / (figure.name + ".svg"); fs::exists(file))
+      out.pictures.push_back({read_file(file, "a figure"), figure.about});
+  out.points = path_tables(paths, runs);
+  out.costs = std::move(out.points.front());
+  out.points.erase(out.points.begin());
+  return out;
+}
+
 Section make_section(const fs::path& results) {
   const Presentation presentation = load_presentation(results / "config.ini");
   TableOptions options;
@@ -288,9 +315,9 @@ Section make_section(const fs::path& results) {
   std::sort(options.targets.begin(), options.targets.end(), std::greater<>());
 
   Section section;
-  section.runs = read_results(results);
-  tell_machines_apart(section.runs);
-  const std::vector<StoredRun>& runs = section.runs;
+  std::vector<StoredRun> runs = read_all_runs(results);
+  tell_machines_apart(runs);
+  section.runs = runs;
   section.id = file_name_part(presentation.name.empty() ? runs.front().experiment : presentation.name);
   section.heading = presentation.paper.item.empty() ? section.id : presentation.paper.item;
   section.title = presentation.title;
@@ -298,28 +325,33 @@ Section make_section(const fs::path& results) {
                                   [](const StoredRun& run) { return says_synthetic(run.description); });
   section.data = data_lines(runs);
   section.ended = ended_line(runs);
-  section.summaries = summary_tables(summarize(runs, options), options);
-  if (!presentation.paper.lambdas.empty())
-    section.tables.push_back(paper_table(compare_with_paper(runs, presentation), presentation));
-  section.passages = passages(presentation, section, options);
-  section.charts = chart_data(runs, presentation.plot);
   section.provenance = provenance_of(runs);
+  const std::vector<StoredPath> paths = take_paths(runs);
+  if (!paths.empty()) section.paths = paths_of(paths, runs, results / "figures");
+  if (!runs.empty()) {
+    section.summaries = summary_tables(summarize(runs, options), options);
+    section.charts = chart_data(runs, presentation.plot);
+  }
+  if (!runs.empty() && !presentation.paper.lambdas.empty())
+    section.tables.push_back(paper_table(compare_with_paper(runs, presentation), presentation));
+  section.passages = passages(presentation, section, order_lines(runs, options));
   for (StoredRun& run : section.runs) run.trace = {};  // the charts hold what is shown of them
   if (fs::exists(results / "config.ini")) section.config = read_file(results / "config.ini", "a config");
-  section.tables_files = existing_files(results / "tables", {"paper", "summary"}, {".md", ".tex", ".csv"});
+  section.tables_files =
+      existing_files(results / "tables", {"paper", "summary", "path"}, {".md", ".tex", ".csv"});
+  std::vector<std::string> figures = curve_names(runs);
+  for (const PathFigure& figure : path_figures(paths)) figures.push_back(figure.name);
   section.figure_files =
-      existing_files(results / "figures", curve_names(runs), {".svg", ".pdf", ".png", ".tsv", ".gp"});
+      existing_files(results / "figures", figures, {".svg", ".pdf", ".png", ".tsv", ".gp"});
   return section;
 }
 
 // ---- HTML
 
-/// The path of a file as a link from a page in the folder.
-std::string relative_url(const fs::path& file, const fs::path& folder) {
-  const std::string path =
-      fs::weakly_canonical(file).lexically_proximate(fs::weakly_canonical(folder)).generic_string();
+/// As it can stand in an address.
+std::string percent_encoded(const std::string& bytes) {
   std::string out;
-  for (const char c : path) {
+  for (const char c : bytes) {
     if (std::isalnum(static_cast<unsigned char>(c)) ||
         std::string_view("-_.~/").find(c) != std::string_view::npos)
       out += c;
@@ -327,6 +359,12 @@ std::string relative_url(const fs::path& file, const fs::path& folder) {
       out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return out;
+}
+
+/// The path of a file as a link from a page in the folder.
+std::string relative_url(const fs::path& file, const fs::path& folder) {
+  return percent_encoded(
+      fs::weakly_canonical(file).lexically_proximate(fs::weakly_canonical(folder)).generic_string());
 }
 
 std::string link_html(const Link& link, const fs::path& folder) {
@@ -389,7 +427,8 @@ std::string runs_html(const std::vector<StoredRun>& runs, const fs::path& folder
     rows += fmt::format(
         "<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", html_text(run.folder.filename().string()),
         html_text(run.status),
-        links_html(existing_files(run.folder, {"manifest.json", "trace.csv", "model.tsv"}, {""}), folder));
+        links_html(existing_files(run.folder, {"manifest.json", "path.csv", "trace.csv", "model.tsv"}, {""}),
+                   folder));
   return scroll_html("Runs and their files",
                      "<table>\n<thead>\n<tr><th scope=\"col\">run</th><th scope=\"col\">status</th>"
                      "<th scope=\"col\">files</th></tr>\n</thead>\n<tbody>\n" +
@@ -429,11 +468,29 @@ std::string chart_html(const Section& section) {
 }
 
 std::string summaries_html(const Section& section) {
+  if (section.summaries.empty()) return "";
   std::string out;
   for (const TextTable& table : section.summaries) out += table_html(table);
   return details_html(
-      "Times and ends of all runs", out,
+      section.paths ? "Times and ends of all runs of single lambdas" : "Times and ends of all runs", out,
       section.summaries.size() <= kOpenTables ? " class=\"printed\" open" : " class=\"printed\"");
+}
+
+std::string picture_html(const Picture& picture) {
+  return fmt::format("<img src=\"data:image/svg+xml,{}\" alt=\"{}\">\n", percent_encoded(picture.svg),
+                     html_text(picture.about));
+}
+
+std::string paths_html(const Paths& paths) {
+  std::string out;
+  for (const Picture& picture : paths.pictures) out += picture_html(picture);
+  out = out.empty() ? "<p>No figure of a path is stored; <code>proxbench plot DIR --kind path</code> draws "
+                      "them.</p>\n"
+                    : "<div class=\"pictures\">\n" + out + "</div>\n";
+  out = "<h3>Regularisation paths</h3>\n" + out + table_html(paths.costs);
+  for (const TextTable& table : paths.points)
+    out += details_html("Points: " + table.caption, table_html(table), " class=\"printed\"");
+  return out;
 }
 
 std::string files_html(const Section& section, const fs::path& folder) {
@@ -459,8 +516,9 @@ std::string section_html(const Section& section, const fs::path& folder) {
   }
   out += "</div>\n";
   for (const TextTable& table : section.tables) out += table_html(table);
-  out += chart_html(section) + failures_html(section.runs) + summaries_html(section) +
-         not_comparable_html(section.runs);
+  if (!section.charts.is_null()) out += chart_html(section);
+  if (section.paths) out += paths_html(*section.paths);
+  out += failures_html(section.runs) + summaries_html(section) + not_comparable_html(section.runs);
   out += details_html("Runs and their files", runs_html(section.runs, folder) + files_html(section, folder));
   if (const std::string told = provenance_html(section.provenance); !told.empty())
     out += details_html("Where, when and with what it was made", told);

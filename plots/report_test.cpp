@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "core/error.h"
+#include "experiments/path.h"
 #include "experiments/results.h"
 #include "experiments/test_folder.h"
 
@@ -287,6 +288,59 @@ TEST(Report, TellsIdenticalProvenanceOnceAndMachinesApart) {
   EXPECT_THAT(html, HasSubstr("slow: fast one, 4 cores, threads: 2, openmp; quick: fast one"));
   EXPECT_EQ(chart_data_in(html)[0]["curves"][0]["name"], "slow @ slow");
   EXPECT_THAT(html, HasSubstr("<td>quick @ quick</td>"));
+}
+
+/// Adds a path of two points to results(), with a figure of it.
+void add_path(const TestFolder& folder, const std::string& name) {
+  const std::string run = name + "/runs/ocr-path-20-10-2-quick-rep1";
+  fs::copy(folder / name / "runs/ocr-lambda10-quick-rep1", folder / run);
+  edit_manifest(folder, run, [](nlohmann::json& manifest) {
+    manifest["lambda"] = manifest["run"]["lambda"] = "path(20, 10, 2)";
+    manifest["points_asked"] = 2;
+    manifest["passes"] = 30.0;
+  });
+  std::string points = path_header() + "\n";
+  for (const std::size_t number : {1u, 2u}) {
+    const double lambda = 20.0 / static_cast<double>(number);
+    PathPoint point{.lambda = lambda, .seconds = 40.0 / lambda, .passes = 400.0 / lambda};
+    point.certificate.nnz = static_cast<std::size_t>(1234.0 / lambda);
+    points += path_line(number, point) + "\n";
+  }
+  folder.write(run + "/path.csv", points);
+  folder.write(name + "/figures/path-ocr-nnz.svg", "<svg>#1</svg>");
+}
+
+TEST(Report, ShowsPathsWithTheirFiguresCostsAndPoints) {
+  const TestFolder folder;
+  const fs::path shown = results(folder, "figure1", "OCR words");
+  add_path(folder, "figure1");
+  const std::string html = page_of(folder, {shown});
+  for (const char* part : {"3 of 3 runs reached their tolerance", "<h3>Regularisation paths</h3>",
+                           "<img src=\"data:image/svg+xml,%3Csvg%3E%231%3C/svg%3E\" "
+                           "alt=\"ocr: nonzeros along the regularisation path\">",
+                           "<h3>What paths cost</h3>", "Points: ocr, path(20, 10, 2), quick, repetition 1",
+                           "<td class=\"number\">123</td>", "runs/ocr-path-20-10-2-quick-rep1/path.csv",
+                           "figures/path-ocr-nnz.svg"})
+    EXPECT_THAT(html, HasSubstr(part));
+  const std::vector<nlohmann::json> charts = chart_data_in(html);
+  ASSERT_EQ(charts.size(), 1u);
+  EXPECT_EQ(charts[0]["groups"].size(), 1u) << "of the single lambda";
+}
+
+TEST(Report, ShowsPathsAlone) {
+  const TestFolder folder;
+  const fs::path shown = results(folder, "mine", "OCR words", "");
+  add_path(folder, "mine");
+  for (const char* label : {"quick", "slow"})
+    fs::remove_all(shown / "runs" / ("ocr-lambda10-" + std::string(label) + "-rep1"));
+  fs::remove(shown / "figures/path-ocr-nnz.svg");
+  const std::string html = page_of(folder, {shown});
+  EXPECT_THAT(html, HasSubstr("1 of 1 runs reached their tolerance"));
+  EXPECT_THAT(html, HasSubstr("No figure of a path is stored"));
+  EXPECT_THAT(html, HasSubstr("What paths cost"));
+  EXPECT_TRUE(chart_data_in(html).empty());
+  EXPECT_THAT(html, Not(HasSubstr("Times and ends")));
+  EXPECT_THAT(html, Not(HasSubstr("Order of the solvers")));
 }
 
 TEST(Report, ShowsTheConfig) {

@@ -13,7 +13,7 @@
 #include <map>
 #include <memory>
 
-#include "core/instruction_set.h"
+#include "core/kernel_sets.h"
 #include "core/monitor.h"
 #include "core/objective.h"
 #include "core/random.h"
@@ -26,27 +26,10 @@
 
 namespace proxbench {
 
-namespace baseline {
-extern const Bounds bounds;
-}
-namespace avx2 {
-extern const Bounds bounds;
-}
-namespace avx512 {
-extern const Bounds bounds;
-}
+PROXBENCH_KERNEL_SETS(Bounds, bounds, bounds_for)
 
 const Bounds& bounds() {
-  switch (instruction_set()) {
-#ifdef PROXBENCH_X86_LEVELS
-    case InstructionSet::kAvx2:
-      return avx2::bounds;
-    case InstructionSet::kAvx512:
-      return avx512::bounds;
-#endif
-    default:
-      return baseline::bounds;
-  }
+  return bounds_for(instruction_set());
 }
 
 namespace {

@@ -12,12 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string error_in(const std::string& text, const std::string& label_file = "") {
-  const TempFile file(text);
-  const std::string message = error_of([&] {
-    read_data("crfsparse", {{file.path()}, {}, ""}, {{"template", label_file}});
-  });
-  EXPECT_TRUE(message.starts_with(file.path() + ":")) << message;
-  return message.substr(std::min(message.size(), file.path().size() + 1));
+  return error_in_text("crfsparse", text, {{"template", label_file}});
 }
 
 std::string template_error(const std::string& text) {

@@ -20,18 +20,11 @@ using testing::Pair;
 using testing::UnorderedElementsAre;
 
 DataPair read(const std::string& train, const std::string& test = "") {
-  const TempFile train_file(train), test_file(test);
-  return read_data(
-      "crfsuite",
-      {{train_file.path()}, test.empty() ? std::vector<std::string>{} : std::vector{test_file.path()}, ""});
+  return read_texts("crfsuite", train, test);
 }
 
-/// The error that reading the text gives, without the file's path.
 std::string error_in(const std::string& text) {
-  const TempFile file(text);
-  const std::string message = error_of([&] { read_data("crfsuite", {{file.path()}, {}, ""}); });
-  EXPECT_TRUE(message.starts_with(file.path() + ":")) << message;
-  return message.substr(std::min(message.size(), file.path().size() + 1));
+  return error_in_text("crfsuite", text);
 }
 
 /// A position's features by name.

@@ -15,22 +15,12 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-using Settings = std::vector<std::pair<std::string, std::string>>;
-
 DataPair read(const std::string& train, const std::string& test = "", const Settings& options = {}) {
-  const TempFile train_file(train), test_file(test);
-  return read_data(
-      "libsvm",
-      {{train_file.path()}, test.empty() ? std::vector<std::string>{} : std::vector{test_file.path()}, ""},
-      options);
+  return read_texts("libsvm", train, test, options);
 }
 
-/// The error that reading the training text gives, without the file's path.
 std::string error_in(const std::string& text, const Settings& options = {}) {
-  const TempFile file(text);
-  const std::string message = error_of([&] { read_data("libsvm", {{file.path()}, {}, ""}, options); });
-  EXPECT_TRUE(message.starts_with(file.path() + ":")) << message;
-  return message.substr(std::min(message.size(), file.path().size() + 1));
+  return error_in_text("libsvm", text, options);
 }
 
 TEST(Libsvm, EachLineIsOneInstanceOfAFlatTree) {

@@ -17,28 +17,15 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-using Settings = std::vector<std::pair<std::string, std::string>>;
-
 /// Node 1 with leaves 3 and 4, and leaf 2: nodes root, 1, 3, 4, 2.
 constexpr const char* kTree = "1 3\n1 4\n2\n";
 
 DataPair read(const std::string& train, const std::string& test = "", const Settings& options = {}) {
-  const TempFile tree(kTree, "cat_hier.txt"), train_file(train), test_file(test);
-  return read_data("lshtc",
-                   {{train_file.path()},
-                    test.empty() ? std::vector<std::string>{} : std::vector{test_file.path()},
-                    tree.path()},
-                   options);
+  return read_texts("lshtc", train, test, options, TempFile(kTree, "cat_hier.txt").path());
 }
 
-/// The error that reading the training text gives, with TREE for the hierarchy's path and without the file's.
 std::string error_in(const std::string& text, const Settings& options = {}) {
-  const TempFile tree(kTree, "cat_hier.txt"), file(text);
-  std::string message = error_of([&] { read_data("lshtc", {{file.path()}, {}, tree.path()}, options); });
-  EXPECT_TRUE(message.starts_with(file.path() + ":")) << message;
-  if (const std::size_t at = message.find(tree.path()); at != std::string::npos)
-    message.replace(at, tree.path().size(), "TREE");
-  return message.substr(std::min(message.size(), file.path().size() + 1));
+  return error_in_text("lshtc", text, options, TempFile(kTree, "cat_hier.txt").path());
 }
 
 TEST(Lshtc, EachDocumentIsOneInstanceOfOnePosition) {

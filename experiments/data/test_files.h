@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "experiments/data/readers.h"
@@ -63,13 +65,41 @@ std::string error_of(F&& f, ErrorKind kind = ErrorKind::kInput) {
   return "no error";
 }
 
-/// Reads with the registered format; `options` are set in order.
-inline DataPair read_data(const std::string& format, const DataFiles& files,
-                          const std::vector<std::pair<std::string, std::string>>& options = {}) {
+/// Options of a format and their texts, set in order.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// Reads with the registered format.
+inline DataPair read_data(const std::string& format, const DataFiles& files, const Settings& options = {}) {
   const DataFormatInfo& info = data_format_registry().find(format);
   Options values(info.options);
   for (const auto& [name, text] : options) values.set(name, text);
   return info.read(files, values);
+}
+
+/// The same of files with these texts; an empty test text: no test file.
+inline DataPair read_texts(const std::string& format, const std::string& train, const std::string& test,
+                           const Settings& options = {}, const std::string& hierarchy = "") {
+  const TempFile train_file(train), test_file(test);
+  DataFiles files{{train_file.path()}, {}, hierarchy};
+  if (!test.empty()) files.test.push_back(test_file.path());
+  return read_data(format, files, options);
+}
+
+/// The error that reading the training text gives, without the file's path at its start, and with FILE and
+/// TREE for what else it says of the paths of the file and the hierarchy.
+inline std::string error_in_text(const std::string& format, const std::string& text,
+                                 const Settings& options = {}, const std::string& hierarchy = "") {
+  const TempFile file(text);
+  std::string message = error_of([&] { read_data(format, {{file.path()}, {}, hierarchy}, options); });
+  EXPECT_TRUE(message.starts_with(file.path() + ":")) << message;
+  message.erase(0, file.path().size() + 1);
+  const auto replace_all = [&](const std::string& path, const char* name) {
+    for (std::size_t at; !path.empty() && (at = message.find(path)) != message.npos;)
+      message.replace(at, path.size(), name);
+  };
+  replace_all(file.path(), "FILE");
+  replace_all(hierarchy, "TREE");
+  return message;
 }
 
 /// Path of a real data file, in $PROXBENCH_DATA or else in ../shared/data beside the source; "" where absent.
