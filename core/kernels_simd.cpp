@@ -227,8 +227,7 @@ DescentResult descend(const DescentPass& pass, const std::uint32_t* coordinates,
     const double a = pass.diagonal[j];
     if (!(a > 0.0)) continue;  // rounding made the model flat along this coordinate
     const double product = pass.start != nullptr ? *pass.start[j].product : pass.d[j];
-    const double b =
-        pass.g[j] + pass.gamma * product - dot(pass.q + j * pass.stride, pass.d_hat, pass.width);
+    const double b = pass.g[j] + pass.gamma * product - dot(pass.q + j * pass.stride, pass.d_hat, pass.width);
     const double c = pass.w[j] + pass.d[j];
     const double next = soft_threshold(c - b / a, pass.lambda / a);
     if (next != 0.0 || c != 0.0) active[result.active++] = coordinates[i];
