@@ -88,8 +88,13 @@ inline double sum(const Vec& v) {
   return v[0] + v[1];
 #endif
 }
+/// b where they are equal, or one is NaN.
 inline Vec larger(const Vec& a, const Vec& b) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Vec>(_mm512_max_pd(reinterpret_cast<__m512d>(a), reinterpret_cast<__m512d>(b)));
+#else
   return a > b ? a : b;
+#endif
 }
 
 /// exp(x) for x <= 700, at most 2 ulp off; 0 below -708, where results would lose digits; NaN for NaN.

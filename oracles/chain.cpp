@@ -347,13 +347,18 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
 
   double total = 0.0;
   for (const double l : loss) total += l;
-  if (residual != nullptr)
-    parallel.for_each(outputs_, [&](std::size_t i) {
-      double* sums = residual->extra.data() + i * outputs_;
-      std::fill_n(sums, outputs_, 0.0);
+  if (residual != nullptr) {
+    const Chunks rows{outputs_, kPad};
+    parallel.for_each(rows.count(), [&](std::size_t task) {
+      double* const extra = residual->extra.data();
+      std::fill(extra + rows.begin(task) * outputs_, extra + rows.end(task) * outputs_, 0.0);
       for (std::size_t chunk = 0; chunk < chunks; ++chunk)
-        for (std::size_t j = 0; j < outputs_; ++j) sums[j] += pair_of[chunk * pair_size + i * width + j];
+        for (std::size_t i = rows.begin(task); i < rows.end(task); ++i) {
+          const double* pair = pair_of + chunk * pair_size + i * width;
+          for (std::size_t j = 0; j < outputs_; ++j) extra[i * outputs_ + j] += pair[j];
+        }
     });
+  }
   return total;
 }
 

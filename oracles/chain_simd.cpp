@@ -55,10 +55,16 @@ template <bool kDirection>
 void exponentiate(const ChainChunk& c) {
   const std::size_t end = rows(c);
   for (std::size_t row = 0; row < end; row += kLanes) {
-    Vec top = scores<kDirection>(c, 0, row);
-    for (std::size_t k = 1; k < c.outputs; ++k) top = larger(scores<kDirection>(c, k, row), top);
+    Vec even = scores<kDirection>(c, 0, row), odd = even;
+    std::size_t k = 1;
+    for (; k + 2 <= c.outputs; k += 2) {
+      odd = larger(scores<kDirection>(c, k, row), odd);
+      even = larger(scores<kDirection>(c, k + 1, row), even);
+    }
+    if (k < c.outputs) odd = larger(scores<kDirection>(c, k, row), odd);
+    const Vec top = larger(odd, even);
     store(c.top + row, top);
-    std::size_t k = 0;
+    k = 0;
     for (; k + kLanes <= c.outputs; k += kLanes) exponentiate_block<kLanes, kDirection>(c, k, row, top);
     if (k < c.outputs)
       with_count<kLanes - 1>(c.outputs - k, [&](auto left) {
@@ -147,7 +153,8 @@ void next_messages(const ChainChunk& c, const std::size_t* t) {
 
 /// With the backward message b at row t: the posterior message . b, and weight . b / scale in the place of
 /// the weight.
-inline void finish_row(const ChainChunk& c, std::size_t t, std::size_t k, const Vec& b) {
+[[gnu::always_inline]] inline void finish_row(const ChainChunk& c, std::size_t t, std::size_t k,
+                                              const Vec& b) {
   const std::size_t at = t * c.width + k;
   store(c.posterior + at, load(c.message + at) * b);
   store(c.weight + at, load(c.weight + at) * b * c.inverse[t]);
@@ -176,9 +183,21 @@ void previous_messages(const ChainChunk& c, const std::size_t* t) {
     });
 }
 
-/// R sequences or fewer, longest first, forward and (where wanted) backward.
+/// Sequences that are walked at once, and from how many on they are two tiles.
+constexpr std::size_t kWalked = 2 * kTileRows, kSplitFrom = 4;
+
+/// step(Count<R>(), first) for one tile or two of about equal size: the second's sums of products fill the
+/// time in which the first's ends are waited for.
+template <class Step>
+inline void for_tiles(std::size_t n, const Step& step) {
+  const std::size_t tile = n < kSplitFrom ? n : (n + 1) / 2;
+  with_count<kTileRows>(tile, [&](auto rows) { step(rows, std::size_t{0}); });
+  if (tile < n) with_count<kTileRows>(n - tile, [&](auto rows) { step(rows, tile); });
+}
+
+/// kWalked sequences or fewer, longest first, forward and (where wanted) backward.
 void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
-  std::size_t first[kTileRows], length[kTileRows], t[kTileRows];
+  std::size_t first[kWalked], length[kWalked], t[kWalked];
   for (std::size_t r = 0; r < count; ++r) {
     first[r] = c.begin[sequence[r]] - c.origin;
     length[r] = c.begin[sequence[r] + 1] - c.origin - first[r];
@@ -188,11 +207,11 @@ void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
   for (std::size_t step = 1; step < length[0]; ++step) {
     while (length[going - 1] <= step) --going;
     for (std::size_t r = 0; r < going; ++r) t[r] = first[r] + step;
-    with_count<kTileRows>(going, [&](auto rows) {
+    for_tiles(going, [&](auto rows, std::size_t from) {
       constexpr int R = decltype(rows)::value;
-      if (covered(c) > kTile) return next_messages<R>(c, t);
+      if (covered(c) > kTile) return next_messages<R>(c, t + from);
       with_tile(c.outputs, [&](auto vectors, auto half) {
-        next_messages_in_registers<R, decltype(vectors)::value, decltype(half)::value>(c, t);
+        next_messages_in_registers<R, decltype(vectors)::value, decltype(half)::value>(c, t + from);
       });
     });
   }
@@ -207,7 +226,8 @@ void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
   for (std::size_t step = 1; step < length[0]; ++step) {
     while (length[going - 1] <= step) --going;
     for (std::size_t r = 0; r < going; ++r) t[r] = first[r] + length[r] - 1 - step;
-    with_count<kTileRows>(going, [&](auto rows) { previous_messages<decltype(rows)::value>(c, t); });
+    for_tiles(going,
+              [&](auto rows, std::size_t from) { previous_messages<decltype(rows)::value>(c, t + from); });
   }
 }
 
@@ -267,7 +287,7 @@ void forward_backward(const ChainChunk& chunk) {
   const ChainChunk c = chunk;  // of our own: no store can change it
   c.direction == nullptr ? exponentiate<false>(c) : exponentiate<true>(c);
   // Groups of about equal size.
-  const std::size_t groups = (c.sequences + kTileRows - 1) / kTileRows;
+  const std::size_t groups = (c.sequences + kWalked - 1) / kWalked;
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t from = g * c.sequences / groups, to = (g + 1) * c.sequences / groups;
     walk(c, c.by_length + from, to - from);
