@@ -95,19 +95,35 @@ void columns_to_rows(const double* columns, std::size_t stride, std::size_t outp
       rows[p * width + k] = k < outputs ? columns[k * stride + begin + p] : 0.0;
 }
 
+/// columns[i][0..kLanes) = rows[0..kLanes)[i] for N columns.
+template <int N>
+void block_to_columns(const double* rows, std::size_t width, double* columns, std::size_t stride) {
+  Vec block[kLanes];
+  for (std::size_t i = 0; i < kLanes; ++i) block[i] = load(rows + i * width);
+  transpose(block);
+  for (std::size_t i = 0; i < N; ++i) store(columns + i * stride, block[i]);
+}
+
+/// Full vectors go to positions that are multiples of kLanes: within one cache line each.
 void rows_to_columns(const double* rows, std::size_t width, std::size_t outputs, std::size_t begin,
                      std::size_t n, double* columns, std::size_t stride) {
-  std::size_t p = 0;
-  for (; p + kLanes <= n; p += kLanes)
-    for (std::size_t k = 0; k < outputs; k += kLanes) {
-      Vec block[kLanes];
-      for (std::size_t i = 0; i < kLanes; ++i) block[i] = load(rows + (p + i) * width + k);
-      transpose(block);
-      for (std::size_t i = 0; i < kLanes; ++i)
-        if (k + i < outputs) store(columns + (k + i) * stride + begin + p, block[i]);
-    }
-  for (; p < n; ++p)
+  const auto one_position = [&](std::size_t p) {
     for (std::size_t k = 0; k < outputs; ++k) columns[k * stride + begin + p] = rows[p * width + k];
+  };
+  std::size_t p = 0;
+  for (; p < n && (begin + p) % kLanes != 0; ++p) one_position(p);
+  for (; p + kLanes <= n; p += kLanes) {
+    const double* from = rows + p * width;
+    double* to = columns + begin + p;
+    std::size_t k = 0;
+    for (; k + kLanes <= outputs; k += kLanes)
+      block_to_columns<kLanes>(from + k, width, to + k * stride, stride);
+    if (k < outputs)
+      with_count<kLanes - 1>(outputs - k, [&](auto left) {
+        block_to_columns<decltype(left)::value>(from + k, width, to + k * stride, stride);
+      });
+  }
+  for (; p < n; ++p) one_position(p);
 }
 
 bool all_within(const double* x, std::size_t n, double bound) {

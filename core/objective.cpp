@@ -17,6 +17,11 @@ namespace {
 constexpr std::size_t kRowsAtOnce = 64;
 /// Nonzeros of X in a chunk of features: many chunks where there are many nonzeros.
 constexpr std::uint64_t kChunkNonzeros = 1u << 18, kFewestChunkNonzeros = 1u << 10, kFeatureChunks = 128;
+/// Chunks of features that a thread takes together in the full gradient: few, so that all rows of R are read
+/// from memory a few times, and enough that threads end together. Sums keep to chunks whatever their number.
+constexpr std::size_t kTasksPerThread = 8;
+/// Gradients that are formed at once there, in doubles and in features.
+constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
 /// Coordinates of one output in a task of the partial gradient.
 constexpr std::size_t kCoordinatesPerTask = 64;
 /// Cost of one gathered or scattered element, in units of one kPad-wide multiply-add on a row (measured on
@@ -426,15 +431,13 @@ void Objective::for_each_gradient_row(const Residual& residual, double bound, co
                                       const Row& row) const {
   fill_rows(residual);
   const KernelTable& kernels = kernels_in_use();
-  const std::size_t width = padded(outputs_);
-  parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
-    const std::span<const Index> all =
-        std::span(active_features_)
-            .subspan(feature_chunk_begin_[chunk],
-                     feature_chunk_begin_[chunk + 1] - feature_chunk_begin_[chunk]);
-    AlignedVector<double> gradient;
-    if (!residual.one_each()) {
-      gradient.resize(oracle_.basis() * kPad);
+  if (!residual.one_each()) {
+    parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
+      const std::span<const Index> all =
+          std::span(active_features_)
+              .subspan(feature_chunk_begin_[chunk],
+                       feature_chunk_begin_[chunk + 1] - feature_chunk_begin_[chunk]);
+      AlignedVector<double> gradient(oracle_.basis() * kPad);
       for (std::size_t first = 0; first < all.size(); first += kPad) {
         const auto features = all.subspan(first, std::min(kPad, all.size() - first));
         gradient_rows_collapsed(features, gradient);
@@ -443,15 +446,24 @@ void Objective::for_each_gradient_row(const Residual& residual, double bound, co
           if ((outside >> f & 1u) != 0 || wanted(features[f]))
             row(chunk, features[f], gradient.data() + f, kPad);
       }
-      return;
-    }
-    // Few features at a time, so that memory follows K and not the number of features.
-    constexpr std::size_t kFeaturesAtOnce = 128;
-    for (std::size_t first = 0; first < all.size(); first += kFeaturesAtOnce) {
-      const auto features = all.subspan(first, std::min(kFeaturesAtOnce, all.size() - first));
+    });
+    return;
+  }
+  // So many features at a time that memory follows K and not the number of features.
+  const std::size_t width = padded(outputs_);
+  const std::size_t at_once = std::max(kFewestFeaturesAtOnce, kGradientsAtOnce / width);
+  const std::size_t tasks = kTasksPerThread * static_cast<std::size_t>(parallel_.threads());
+  const Chunks chunks{feature_chunks(), std::max<std::size_t>(feature_chunks() / tasks, 1)};
+  parallel_.for_each(chunks.count(), [&](std::size_t task) {
+    std::size_t chunk = chunks.begin(task);
+    const std::size_t end = feature_chunk_begin_[chunks.end(task)];
+    AlignedVector<double> gradient;
+    for (std::size_t first = feature_chunk_begin_[chunk]; first < end; first += at_once) {
+      const auto features = std::span(active_features_).subspan(first, std::min(at_once, end - first));
       gradient.resize(features.size() * width);
       gradient_rows(features, width, gradient.data());
       for (std::size_t f = 0; f < features.size(); ++f) {
+        while (first + f >= feature_chunk_begin_[chunk + 1]) ++chunk;
         const double* g = gradient.data() + f * width;
         if (wanted(features[f]) || !kernels.all_within(g, outputs_, bound))
           row(chunk, features[f], g, std::size_t{1});

@@ -311,6 +311,25 @@ TEST_P(EachShape, SameBitsForAnyThreadsAndBackEnd) {
     for (const int threads : {2, 3, 5}) EXPECT_EQ(all(problem_.objective(1.0, 0.0, threads, backend)), first);
 }
 
+TEST(FullGradient, SameBitsHoweverManyChunksOfFeaturesAThreadTakesTogether) {
+  const Problem problem(600, 300, 3, false, 5);
+  const SparseVector w = random_weights(problem.objective().dimension(), 0.1, 6);
+  const auto selected = [&](int threads) {
+    Objective objective = problem.objective(1.0, 0.0, threads);
+    Scores scores = objective.make_scores();
+    Residual residual = objective.make_residual();
+    objective.scores(w, scores);
+    objective.infer({scores}, &residual);
+    Objective::Selection s;
+    objective.select_gradient(residual, w, 0.5, s);
+    std::vector<double> out = s.gradient;
+    out.insert(out.end(), {s.kkt_l1, s.kkt_max, s.excess_squares, static_cast<double>(s.index.size())});
+    return out;
+  };
+  const std::vector<double> first = selected(1);
+  for (const int threads : {2, 4, 9}) EXPECT_EQ(selected(threads), first) << threads;
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, EachShape,
                          testing::Values(std::tuple{60u, 12u, 3u, true}, std::tuple{60u, 12u, 3u, false},
                                          // enough positions and entries for several blocks

@@ -64,13 +64,13 @@ struct ChainOracle::Transitions {
   bool linear() const { return largest - smallest <= kLinearRange; }
 };
 
-/// Buffers of one chunk; rows are positions of the chunk.
+/// Buffers of one chunk; rows are positions, from row_origin() on.
 struct ChainOracle::Workspace {
-  AlignedVector<double> score;                        ///< scores (linear domain: scratch)
-  AlignedVector<double> alpha;                        ///< scaled forward messages (log domain: logarithms)
-  AlignedVector<double> posterior;                    ///< p(y_t = k | x)
-  AlignedVector<double> pair;                         ///< width x width: sums of pair marginals
-  AlignedVector<double> top, scale, inverse, column;  ///< scratch of the linear domain, as is edge
+  AlignedVector<double> score;                ///< scores (linear domain: scratch)
+  AlignedVector<double> alpha;                ///< scaled forward messages (log domain: logarithms)
+  AlignedVector<double> posterior;            ///< p(y_t = k | x)
+  AlignedVector<double> pair;                 ///< width x width: for sums of pair marginals
+  AlignedVector<double> top, scale, inverse;  ///< scratch of the linear domain, as is edge
   std::vector<Index> edge;
   std::vector<double> log_partition;  ///< one an instance of the chunk
   std::vector<double> gold_score;
@@ -121,19 +121,17 @@ std::vector<double> ChainOracle::gold_extra() const {
 
 /// This thread's buffers: they live as long as the thread, and are mostly the same size again at the next
 /// call.
-ChainOracle::Workspace& ChainOracle::workspace(std::size_t positions, std::size_t instances,
-                                               bool backward) const {
+ChainOracle::Workspace& ChainOracle::workspace(std::size_t rows, std::size_t instances, bool backward) const {
   static thread_local Workspace work;
   const std::size_t width = padded(outputs_);
-  work.score.resize(padded(positions) * width);
-  work.alpha.resize(padded(positions) * width);
+  work.score.resize(padded(rows) * width);
+  work.alpha.resize(padded(rows) * width);
   work.log_partition.resize(instances);
   for (AlignedVector<double>* numbers : {&work.top, &work.scale, &work.inverse})
-    numbers->resize(padded(positions));
-  work.column.resize(kPad * width);
-  work.edge.resize(positions);
+    numbers->resize(padded(rows));
+  work.edge.resize(rows);
   if (backward) {
-    work.posterior.resize(padded(positions) * width);
+    work.posterior.resize(padded(rows) * width);
     work.pair.resize(width * width);
   }
   return work;
@@ -163,10 +161,11 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
   return m;
 }
 
-/// Instances [first, last): one, or a chunk. Fills work.log_partition; with `backward` also posterior and
+/// Instances [first, last): one, or a chunk. Fills work.log_partition; with `backward` also posterior and its
 /// pair. Returns the sum of log-partitions.
 double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at,
-                               Workspace& work, std::size_t first, std::size_t last, bool backward) const {
+                               Workspace& work, std::size_t first, std::size_t last,
+                               const Backward* backward) const {
   if (m.linear()) return infer_linear(on, m, at, work, first, last, backward);
   score_rows(on, at, first, last, work.score);
   return infer_log(on, m, work, first, last, backward);
@@ -176,7 +175,7 @@ double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const 
 void ChainOracle::score_rows(const Sequences& on, const ScorePoint& at, std::size_t first, std::size_t last,
                              AlignedVector<double>& rows) const {
   const KernelTable& kernels = kernels_in_use();
-  const std::size_t width = padded(outputs_), origin = on.begin[first], n = on.begin[last] - origin;
+  const std::size_t width = padded(outputs_), origin = on.row_origin(first), n = on.begin[last] - origin;
   rows.resize(padded(n) * width);
   kernels.columns_to_rows(at.base.values.data(), at.base.stride, outputs_, origin, n, rows.data(), width);
   if (at.direction == nullptr) return;
@@ -188,13 +187,16 @@ void ChainOracle::score_rows(const Sequences& on, const ScorePoint& at, std::siz
 
 /// Rabiner's scaling: alpha_t sums to one, c_t is the factor taken out at t.
 double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at,
-                                 Workspace& work, std::size_t first, std::size_t last, bool backward) const {
+                                 Workspace& work, std::size_t first, std::size_t last,
+                                 const Backward* backward) const {
   static constexpr Index kAlone = 0;
-  const std::size_t origin = on.begin[first];
+  const std::size_t origin = on.row_origin(first);
+  const Residual* residual = backward != nullptr ? backward->residual : nullptr;
   chain_kernels().forward_backward(
       {.outputs = outputs_,
        .width = m.width,
        .begin = on.begin.data() + first,
+       .origin = origin,
        .sequences = last - first,
        .by_length = last - first == 1 ? &kAlone : on.by_length.data() + first,
        .base = at.base.values.data() + origin,
@@ -206,13 +208,14 @@ double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, cons
        .largest_transition = m.largest,
        .log_partition = work.log_partition.data(),
        .message = work.alpha.data(),
-       .posterior = backward ? work.posterior.data() : nullptr,
-       .pair = work.pair.data(),
+       .posterior = backward != nullptr ? work.posterior.data() : nullptr,
+       .pair = backward != nullptr ? backward->pair : nullptr,
+       .residual = residual != nullptr ? residual->values.data() + origin : nullptr,
+       .residual_stride = residual != nullptr ? residual->stride : 0,
        .weight = work.score.data(),
        .top = work.top.data(),
        .scale = work.scale.data(),
        .inverse = work.inverse.data(),
-       .column = work.column.data(),
        .edge = work.edge.data()});
   return std::accumulate(work.log_partition.begin(),
                          work.log_partition.begin() + static_cast<std::ptrdiff_t>(last - first), 0.0);
@@ -221,8 +224,8 @@ double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, cons
 /// The same with logarithms throughout: slow, and right for any finite scores. Messages are normalised at
 /// each position, and so are the marginals, so that rounding does not grow with the length of the sequence.
 double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
-                              std::size_t last, bool backward) const {
-  const std::size_t width = m.width, origin = on.begin[first], labels = outputs_;
+                              std::size_t last, const Backward* backward) const {
+  const std::size_t width = m.width, origin = on.row_origin(first), labels = outputs_;
   std::vector<double> beta(labels), next(labels), terms(labels), edges(labels * labels);
   auto normalise = [](std::span<double> x) {
     const double log_sum = log_sum_exp(x.data(), x.size());
@@ -230,7 +233,7 @@ double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Workspa
     return log_sum;
   };
   double total = 0.0;
-  if (backward) std::fill(work.pair.begin(), work.pair.end(), 0.0);
+  if (backward != nullptr) std::fill_n(backward->pair, width * width, 0.0);
   for (std::size_t i = first; i < last; ++i) {
     const std::size_t begin = on.begin[i] - origin, end = on.begin[i + 1] - origin;
     double log_partition = 0.0;
@@ -248,7 +251,7 @@ double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Workspa
     }
     work.log_partition[i - first] = log_partition;
     total += log_partition;
-    if (!backward) continue;
+    if (backward == nullptr) continue;
 
     std::fill(beta.begin(), beta.end(), 0.0);
     for (std::size_t t = end; t-- > begin;) {
@@ -266,7 +269,8 @@ double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Workspa
       }
       normalise(edges);
       for (std::size_t j = 0; j < labels; ++j)
-        for (std::size_t k = 0; k < labels; ++k) work.pair[j * width + k] += std::exp(edges[j * labels + k]);
+        for (std::size_t k = 0; k < labels; ++k)
+          backward->pair[j * width + k] += std::exp(edges[j * labels + k]);
       normalise(next);
       beta.swap(next);
     }
@@ -297,12 +301,16 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
   const std::size_t width = m.width, chunks = on.chunk_begin.size() - 1;
   const std::size_t pair_size = residual != nullptr ? width * width : 0;
   std::vector<double> loss(chunks);
-  AlignedVector<double> pair(pair_size * chunks);
+  // Sums of pair marginals by chunk: pages that stay this thread's, for the next call.
+  static thread_local AlignedVector<double> pairs;
+  pairs.resize(pair_size * chunks);
+  double* const pair_of = pairs.data();
   parallel.for_each(chunks, [&](std::size_t chunk) {
     const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1];
-    const std::size_t origin = on.begin[first], n = on.begin[last] - origin;
-    Workspace& work = workspace(n, last - first, residual != nullptr);
-    loss[chunk] = infer_rows(on, m, at, work, first, last, residual != nullptr);
+    const std::size_t begin = on.begin[first], end = on.begin[last], origin = on.row_origin(first);
+    const Backward backward{pair_of + chunk * pair_size, residual};
+    Workspace& work = workspace(end - origin, last - first, residual != nullptr);
+    loss[chunk] = infer_rows(on, m, at, work, first, last, residual != nullptr ? &backward : nullptr);
     double gold = 0.0;
     for (std::size_t i = first; i < last; ++i)
       for (std::size_t p = on.begin[i]; p < on.begin[i + 1]; ++p) {
@@ -313,25 +321,28 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
       }
     loss[chunk] -= gold;
     if (residual == nullptr) return;
-    for (std::size_t p = origin; p < origin + n; ++p)
-      work.posterior[(p - origin) * width + on.gold[p]] -= 1.0;
-    kernels_in_use().rows_to_columns(work.posterior.data(), width, outputs_, origin, n,
-                                     residual->values.data(), residual->stride);
+    for (std::size_t p = begin; p < end; ++p) work.posterior[(p - origin) * width + on.gold[p]] -= 1.0;
+    kernels_in_use().rows_to_columns(work.posterior.data() + (begin - origin) * width, width, outputs_, begin,
+                                     end - begin, residual->values.data(), residual->stride);
     for (std::size_t i = first; i < last; ++i)
       for (std::size_t p = on.begin[i]; p + 1 < on.begin[i + 1]; ++p)
-        work.pair[on.gold[p] * width + on.gold[p + 1]] -= 1.0;
-    std::copy_n(work.pair.data(), pair_size, pair.data() + chunk * pair_size);
+        backward.pair[on.gold[p] * width + on.gold[p + 1]] -= 1.0;
   });
 
   double total = 0.0;
   for (const double l : loss) total += l;
-  if (residual != nullptr)
-    for (std::size_t i = 0; i < outputs_; ++i) {
-      double* sums = residual->extra.data() + i * outputs_;
-      std::fill_n(sums, outputs_, 0.0);
+  if (residual != nullptr) {
+    const Chunks rows{outputs_, kPad};
+    parallel.for_each(rows.count(), [&](std::size_t task) {
+      double* const extra = residual->extra.data();
+      std::fill(extra + rows.begin(task) * outputs_, extra + rows.end(task) * outputs_, 0.0);
       for (std::size_t chunk = 0; chunk < chunks; ++chunk)
-        for (std::size_t j = 0; j < outputs_; ++j) sums[j] += pair[chunk * pair_size + i * width + j];
-    }
+        for (std::size_t i = rows.begin(task); i < rows.end(task); ++i) {
+          const double* pair = pair_of + chunk * pair_size + i * width;
+          for (std::size_t j = 0; j < outputs_; ++j) extra[i * outputs_ + j] += pair[j];
+        }
+    });
+  }
   return total;
 }
 
@@ -341,19 +352,20 @@ void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> 
   const Transitions m = transitions({scores});
   const std::size_t width = m.width, labels = outputs_;
   parallel.for_each(instances(), [&](std::size_t i) {
-    const std::size_t origin = all_.begin[i], n = all_.begin[i + 1] - origin;
-    Workspace& work = workspace(n, 1, true);
+    const std::size_t origin = all_.row_origin(i), end = all_.begin[i + 1] - origin;
+    Workspace& work = workspace(end, 1, true);
     AlignedVector<double> s;
     score_rows(all_, {scores}, i, i + 1, s);
-    infer_rows(all_, m, {scores}, work, i, i + 1, true);
+    const Backward backward{work.pair.data(), nullptr};
+    infer_rows(all_, m, {scores}, work, i, i + 1, &backward);
     // Relative to the gold structure's scores, so that large scores common to all structures cancel.
     double log_gold = -work.log_partition[0], expected = 0.0;
-    for (std::size_t t = 0; t < n; ++t) {
+    for (std::size_t t = all_.begin[i] - origin; t < end; ++t) {
       const double gold = s[t * width + all_.gold[origin + t]];
       log_gold += gold;
       for (std::size_t k = 0; k < labels; ++k)
         expected += work.posterior[t * width + k] * (s[t * width + k] - gold);
-      if (t + 1 < n) {
+      if (t + 1 < end) {
         log_gold += m.score[all_.gold[origin + t] * labels + all_.gold[origin + t + 1]];
         expected -= m.score[all_.gold[origin + t] * labels + all_.gold[origin + t + 1]];
       }
@@ -372,12 +384,13 @@ void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Inde
   const std::size_t width = m.width;
   parallel.for_each(all_.chunk_begin.size() - 1, [&](std::size_t chunk) {
     const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
-    const std::size_t origin = all_.begin[first], n = all_.begin[last] - origin;
-    Workspace& work = workspace(n, last - first, true);
-    infer_rows(all_, m, {scores}, work, first, last, true);
-    for (std::size_t p = 0; p < n; ++p) {
-      const double* posterior = work.posterior.data() + p * width;
-      outputs[origin + p] = static_cast<Index>(std::max_element(posterior, posterior + outputs_) - posterior);
+    const std::size_t origin = all_.row_origin(first), end = all_.begin[last];
+    Workspace& work = workspace(end - origin, last - first, true);
+    const Backward backward{work.pair.data(), nullptr};
+    infer_rows(all_, m, {scores}, work, first, last, &backward);
+    for (std::size_t p = all_.begin[first]; p < end; ++p) {
+      const double* posterior = work.posterior.data() + (p - origin) * width;
+      outputs[p] = static_cast<Index>(std::max_element(posterior, posterior + outputs_) - posterior);
     }
   });
 }

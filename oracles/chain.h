@@ -48,12 +48,21 @@ class ChainOracle final : public Oracle {
  private:
   struct Transitions;
   struct Workspace;
+  /// What is computed of the way back: where the sums of pair marginals go, and the residual that posteriors
+  /// will be written to (null: none).
+  struct Backward {
+    double* pair;
+    const Residual* residual;
+  };
   /// Sequences whose positions follow each other.
   struct Sequences {
     std::vector<Index> begin{0}, gold;
     std::vector<std::size_t> chunk_begin{0};  ///< sequences cut into chunks of about equal positions
     std::vector<Index> by_length;             ///< longest first within each chunk, from 0 on there
     void cut();
+    /// The position of row 0 where sequences from `first` on are worked on: at their first or before it, so
+    /// that rows are turned from and into columns in whole cache lines.
+    std::size_t row_origin(std::size_t first) const { return begin[first] / kPad * kPad; }
   };
   double infer_on(const Sequences& on, const ScorePoint& at, Residual* residual,
                   const Parallel& parallel) const;
@@ -62,13 +71,13 @@ class ChainOracle final : public Oracle {
   Transitions transitions(const ScorePoint& at) const;
   Workspace& workspace(std::size_t positions, std::size_t instances, bool backward) const;
   double infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Workspace& work,
-                    std::size_t first, std::size_t last, bool backward) const;
+                    std::size_t first, std::size_t last, const Backward* backward) const;
   void score_rows(const Sequences& on, const ScorePoint& at, std::size_t first, std::size_t last,
                   AlignedVector<double>& rows) const;
   double infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at, Workspace& work,
-                      std::size_t first, std::size_t last, bool backward) const;
+                      std::size_t first, std::size_t last, const Backward* backward) const;
   double infer_log(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
-                   std::size_t last, bool backward) const;
+                   std::size_t last, const Backward* backward) const;
 
   Index outputs_;
   Sequences all_;

@@ -8,15 +8,17 @@
 
 namespace proxbench {
 
-/// Sequences that follow each other, their scores, and where the results go. Row p is the chunk's position p:
-/// `width` doubles, what lies behind the outputs undefined. Buffers of rows hold padded(positions) of them.
+/// Sequences that follow each other, their scores, and where the results go. Rows are positions, of `width`
+/// doubles, what lies behind the outputs undefined. Buffers of rows hold a multiple of kPad of them.
 struct ChainChunk {
   std::size_t outputs, width;  ///< K, padded K
-  const Index* begin;          ///< sequence i has rows [begin[i] - begin[0], begin[i+1] - begin[0])
+  const Index* begin;          ///< sequence i has rows [begin[i] - origin, begin[i+1] - origin)
+  std::size_t origin;          ///< a multiple of kPad, less than kPad before begin[0]
   std::size_t sequences;
   const Index* by_length;  ///< the sequences, longest first
 
-  /// Scores are base + alpha*direction (null: base alone), by output in columns of `stride`, from row 0 on.
+  /// Scores are base + alpha*direction (null: base alone), by output in columns of `stride`, a multiple of
+  /// kPad, from row 0 on; what rows without a position have is read, too.
   const double *base, *direction;
   double alpha;
   std::size_t stride;
@@ -28,10 +30,13 @@ struct ChainChunk {
   double* message;        ///< rows: scaled forward messages, which sum to 1
   double* posterior;      ///< rows: p(y_t = k | x); null: forward alone
   double* pair;           ///< width x width: sums of pair marginals
+  /// Columns that posteriors are written to afterwards, from row 0 on: asked for in time. Null: none.
+  const double* residual;
+  std::size_t residual_stride;
 
   double* weight;  ///< rows of scratch: exp(score - top), then what backward messages come from
-  double *top, *scale, *inverse, *column;  ///< scratch: a number a row each, and kPad*outputs
-  Index* edge;                             ///< scratch: a number a row
+  double *top, *scale, *inverse;  ///< scratch: a number a row each
+  Index* edge;                    ///< scratch: a number a row
 };
 
 struct ChainKernels {

@@ -16,76 +16,70 @@ std::size_t covered(const ChainChunk& c) {
   return (c.outputs + kLanes - 1) / kLanes * kLanes;
 }
 
-/// n numbers, 0 in the other lanes.
-Vec load_some(const double* p, std::size_t n) {
-  if (n == kLanes) return load(p);
-  Vec v{};
-  for (std::size_t l = 0; l < n; ++l) v[l] = p[l];
-  return v;
+/// Rows in use.
+std::size_t rows(const ChainChunk& c) {
+  return c.begin[c.sequences] - c.origin;
 }
 
-/// Scores of positions [p, p + n), n <= kLanes, into `column`, kLanes numbers an output; returns the largest
-/// of each position. What comes kAhead positions later is asked for: more columns than hardware prefetchers
-/// follow.
+/// Scores of output k at rows [row, row + kLanes).
 template <bool kDirection>
-Vec take_scores(const ChainChunk& chunk, std::size_t p, std::size_t n) {
-  constexpr std::size_t kAhead = 32;
-  const double *base = chunk.base + p, *direction = chunk.direction + (kDirection ? p : 0);
-  double* column = chunk.column;
-  const double alpha = chunk.alpha;
-  const std::size_t outputs = chunk.outputs, stride = chunk.stride;
-  Vec top = splat(-__builtin_inf());
-  for (std::size_t k = 0; k < outputs; ++k) {
-    __builtin_prefetch(base + k * stride + kAhead);
-    Vec s = load_some(base + k * stride, n);
-    if constexpr (kDirection) {
-      __builtin_prefetch(direction + k * stride + kAhead);
-      s += alpha * load_some(direction + k * stride, n);
+inline Vec scores(const ChainChunk& c, std::size_t k, std::size_t row) {
+  const std::size_t at = k * c.stride + row;
+  if constexpr (kDirection) return load(c.base + at) + c.alpha * load(c.direction + at);
+  return load(c.base + at);
+}
+
+/// exp(score - top) of N outputs from k on at rows [row, row + kLanes), as rows. While they are computed, the
+/// scores of kAhead rows later are asked for: more columns than hardware prefetchers follow.
+template <int N, bool kDirection>
+inline void exponentiate_block(const ChainChunk& c, std::size_t k, std::size_t row, const Vec& top) {
+  constexpr std::size_t kAhead = 24;
+  Vec block[kLanes];
+  PROXBENCH_UNROLL for (std::size_t i = 0; i < kLanes; ++i) {
+    if (i >= N) {
+      block[i] = Vec{};
+      continue;
     }
-    top = larger(s, top);
-    store(column + k * kLanes, s);
+    __builtin_prefetch(c.base + (k + i) * c.stride + row + kAhead);
+    if constexpr (kDirection) __builtin_prefetch(c.direction + (k + i) * c.stride + row + kAhead);
+    block[i] = exp(scores<kDirection>(c, k + i, row) - top);
   }
-  return top;
+  transpose(block);
+  double* weight = c.weight + row * c.width + k;
+  PROXBENCH_UNROLL for (std::size_t i = 0; i < kLanes; ++i) store(weight + i * c.width, block[i]);
 }
 
 /// weight rows = exp(score - top), top the largest score of a position. Largest scores and exponentials are
 /// found in columns, where no lane is padding, and blocks are turned into rows afterwards.
-void exponentiate(const ChainChunk& c, std::size_t positions) {
-  const double* column = c.column;
-  const std::size_t outputs = c.outputs, width = c.width;
-  for (std::size_t p = 0; p < positions; p += kLanes) {
-    const std::size_t n = positions - p;
-    const Vec top = n < kLanes
-                        ? (c.direction == nullptr ? take_scores<false>(c, p, n) : take_scores<true>(c, p, n))
-                    : c.direction == nullptr ? take_scores<false>(c, p, kLanes)
-                                             : take_scores<true>(c, p, kLanes);
-    store(c.top + p, top);
-    double* weight = c.weight + p * width;
-    for (std::size_t k = 0; k < outputs; k += kLanes) {
-      Vec block[kLanes];
-      if (k + kLanes <= outputs) {
-        PROXBENCH_UNROLL for (std::size_t i = 0; i < kLanes; ++i) block[i] =
-            exp(load(column + (k + i) * kLanes) - top);
-      } else {
-        for (std::size_t i = 0; i < kLanes; ++i)
-          block[i] = k + i < outputs ? exp(load(column + (k + i) * kLanes) - top) : Vec{};
-      }
-      transpose(block);
-      for (std::size_t i = 0; i < kLanes; ++i) store(weight + i * width + k, block[i]);
+template <bool kDirection>
+void exponentiate(const ChainChunk& c) {
+  const std::size_t end = rows(c);
+  for (std::size_t row = 0; row < end; row += kLanes) {
+    Vec even = scores<kDirection>(c, 0, row), odd = even;
+    std::size_t k = 1;
+    for (; k + 2 <= c.outputs; k += 2) {
+      odd = larger(scores<kDirection>(c, k, row), odd);
+      even = larger(scores<kDirection>(c, k + 1, row), even);
     }
+    if (k < c.outputs) odd = larger(scores<kDirection>(c, k, row), odd);
+    const Vec top = larger(odd, even);
+    store(c.top + row, top);
+    k = 0;
+    for (; k + kLanes <= c.outputs; k += kLanes) exponentiate_block<kLanes, kDirection>(c, k, row, top);
+    if (k < c.outputs)
+      with_count<kLanes - 1>(c.outputs - k, [&](auto left) {
+        exponentiate_block<decltype(left)::value, kDirection>(c, k, row, top);
+      });
   }
 }
 
 /// sums[r][v] = sum_j from[r][j] * matrix[j][v]: R rows times V vectors of the matrix's columns.
-template <int R, int V>
-inline void multiply(const double* const (&from)[R], const double* matrix, std::size_t n, std::size_t width,
-                     Vec (&sums)[R][V]) {
-  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) sums[r][v] =
-      Vec{};
-  for (std::size_t j = 0; j < n; ++j, matrix += width) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
-      const Vec m = load(matrix + static_cast<std::size_t>(v) * kLanes);
-      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][v] += from[r][j] * m;
-    }
+template <int R, int V, int H>
+[[gnu::always_inline]] inline void multiply(const double* const (&from)[R], const double* matrix,
+                                            std::size_t n, std::size_t width, Vec (&sums)[R][V]) {
+  sum_products<R, V, H>(
+      n, [&](int r, std::size_t j) { return from[r][j]; }, [&](std::size_t j) { return matrix + j * width; },
+      sums);
 }
 
 /// Keeps the scale of row t, which is the sum of its message; returns its inverse.
@@ -113,12 +107,12 @@ void first_message(const ChainChunk& c, std::size_t t) {
 }
 
 /// Messages at rows t[r] from those before, (message * M) . weight, normalised; where V vectors hold a row.
-template <int R, int V>
+template <int R, int V, int H>
 void next_messages_in_registers(const ChainChunk& c, const std::size_t* t) {
   const double* from[R];
   PROXBENCH_UNROLL for (int r = 0; r < R; ++r) from[r] = c.message + (t[r] - 1) * c.width;
   Vec sums[R][V];
-  multiply<R, V>(from, c.forward, c.outputs, c.width, sums);
+  multiply<R, V, H>(from, c.forward, c.outputs, c.width, sums);
   PROXBENCH_UNROLL for (int r = 0; r < R; ++r) {
     const double* weight = c.weight + t[r] * c.width;
     double* message = c.message + t[r] * c.width;
@@ -142,11 +136,11 @@ void next_messages(const ChainChunk& c, const std::size_t* t) {
     from[r] = c.message + (t[r] - 1) * c.width;
     total[r] = Vec{};
   }
-  for (std::size_t k = 0; k < covered(c); k += kTile)
-    with_count<kTileVectors>((covered(c) - k) / kLanes, [&](auto vectors) {
-      constexpr int V = decltype(vectors)::value;
+  for (std::size_t k = 0; k < c.outputs; k += kTile)
+    with_tile(c.outputs - k, [&](auto vectors, auto half) {
+      constexpr int V = decltype(vectors)::value, H = decltype(half)::value;
       Vec sums[R][V];
-      multiply<R, V>(from, c.forward + k, c.outputs, c.width, sums);
+      multiply<R, V, H>(from, c.forward + k, c.outputs, c.width, sums);
       PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
         const std::size_t at = t[r] * c.width + k + static_cast<std::size_t>(v) * kLanes;
         const Vec m = sums[r][v] * load(c.weight + at);
@@ -159,74 +153,92 @@ void next_messages(const ChainChunk& c, const std::size_t* t) {
 
 /// With the backward message b at row t: the posterior message . b, and weight . b / scale in the place of
 /// the weight.
-inline void finish_row(const ChainChunk& c, std::size_t t, std::size_t k, const Vec& b) {
+[[gnu::always_inline]] inline void finish_row(const ChainChunk& c, std::size_t t, std::size_t k,
+                                              const Vec& b) {
   const std::size_t at = t * c.width + k;
   store(c.posterior + at, load(c.message + at) * b);
   store(c.weight + at, load(c.weight + at) * b * c.inverse[t]);
 }
 
+/// Asks for a share of the residual's cache lines: all of them once all rows have passed.
+inline void ask_for_residual(const ChainChunk& c, std::size_t t) {
+  if (c.residual == nullptr) return;
+  for (std::size_t k = t % kPad; k < c.outputs; k += kPad)
+    __builtin_prefetch(c.residual + k * c.residual_stride + t, 1);
+}
+
 /// Backward messages at rows t[r] from those behind: M * (weight . message / scale).
 template <int R>
 void previous_messages(const ChainChunk& c, const std::size_t* t) {
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) ask_for_residual(c, t[r]);
   const double* from[R];
   PROXBENCH_UNROLL for (int r = 0; r < R; ++r) from[r] = c.weight + (t[r] + 1) * c.width;
-  for (std::size_t k = 0; k < covered(c); k += kTile)
-    with_count<kTileVectors>((covered(c) - k) / kLanes, [&](auto vectors) {
-      constexpr int V = decltype(vectors)::value;
+  for (std::size_t k = 0; k < c.outputs; k += kTile)
+    with_tile(c.outputs - k, [&](auto vectors, auto half) {
+      constexpr int V = decltype(vectors)::value, H = decltype(half)::value;
       Vec sums[R][V];
-      multiply<R, V>(from, c.backward + k, c.outputs, c.width, sums);
+      multiply<R, V, H>(from, c.backward + k, c.outputs, c.width, sums);
       PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v)
           finish_row(c, t[r], k + static_cast<std::size_t>(v) * kLanes, sums[r][v]);
     });
 }
 
-/// R sequences or fewer, longest first, forward and (where wanted) backward.
+/// Sequences that are walked at once, and from how many on they are two tiles.
+constexpr std::size_t kWalked = 2 * kTileRows, kSplitFrom = 4;
+
+/// step(Count<R>(), first) for one tile or two of about equal size: the second's sums of products fill the
+/// time in which the first's ends are waited for.
+template <class Step>
+inline void for_tiles(std::size_t n, const Step& step) {
+  const std::size_t tile = n < kSplitFrom ? n : (n + 1) / 2;
+  with_count<kTileRows>(tile, [&](auto rows) { step(rows, std::size_t{0}); });
+  if (tile < n) with_count<kTileRows>(n - tile, [&](auto rows) { step(rows, tile); });
+}
+
+/// kWalked sequences or fewer, longest first, forward and (where wanted) backward.
 void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
-  std::size_t first[kTileRows], length[kTileRows], t[kTileRows];
+  std::size_t first[kWalked], length[kWalked], t[kWalked];
   for (std::size_t r = 0; r < count; ++r) {
-    first[r] = c.begin[sequence[r]] - c.begin[0];
-    length[r] = c.begin[sequence[r] + 1] - c.begin[0] - first[r];
+    first[r] = c.begin[sequence[r]] - c.origin;
+    length[r] = c.begin[sequence[r] + 1] - c.origin - first[r];
     first_message(c, first[r]);
   }
   std::size_t going = count;
   for (std::size_t step = 1; step < length[0]; ++step) {
     while (length[going - 1] <= step) --going;
     for (std::size_t r = 0; r < going; ++r) t[r] = first[r] + step;
-    with_count<kTileRows>(going, [&](auto rows) {
+    for_tiles(going, [&](auto rows, std::size_t from) {
       constexpr int R = decltype(rows)::value;
-      if (covered(c) > kTile) return next_messages<R>(c, t);
-      with_count<kTileVectors>(covered(c) / kLanes, [&](auto vectors) {
-        next_messages_in_registers<R, decltype(vectors)::value>(c, t);
+      if (covered(c) > kTile) return next_messages<R>(c, t + from);
+      with_tile(c.outputs, [&](auto vectors, auto half) {
+        next_messages_in_registers<R, decltype(vectors)::value, decltype(half)::value>(c, t + from);
       });
     });
   }
   if (c.posterior == nullptr) return;
 
-  for (std::size_t r = 0; r < count; ++r)
-    for (std::size_t k = 0; k < covered(c); k += kLanes)
-      finish_row(c, first[r] + length[r] - 1, k, splat(1.0));
+  for (std::size_t r = 0; r < count; ++r) {
+    const std::size_t last = first[r] + length[r] - 1;
+    ask_for_residual(c, last);
+    for (std::size_t k = 0; k < covered(c); k += kLanes) finish_row(c, last, k, splat(1.0));
+  }
   going = count;
   for (std::size_t step = 1; step < length[0]; ++step) {
     while (length[going - 1] <= step) --going;
     for (std::size_t r = 0; r < going; ++r) t[r] = first[r] + length[r] - 1 - step;
-    with_count<kTileRows>(going, [&](auto rows) { previous_messages<decltype(rows)::value>(c, t); });
+    for_tiles(going,
+              [&](auto rows, std::size_t from) { previous_messages<decltype(rows)::value>(c, t + from); });
   }
 }
 
 /// pair[i + r][k..] = M . sum over edges (t, t+1) of message_t[i + r] * weight_{t+1}[k..], r < R.
-template <int R, int V>
+template <int R, int V, int H>
 void add_pairs(const ChainChunk& c, std::size_t edges, std::size_t i, std::size_t k) {
   Vec sums[R][V];
-  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) sums[r][v] =
-      Vec{};
-  for (std::size_t e = 0; e < edges; ++e) {
-    const double* before = c.message + c.edge[e] * c.width + i;
-    const double* after = c.weight + (c.edge[e] + std::size_t{1}) * c.width + k;
-    PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
-      const Vec a = load(after + static_cast<std::size_t>(v) * kLanes);
-      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][v] += before[r] * a;
-    }
-  }
+  sum_products<R, V, H>(
+      edges,
+      [&](int r, std::size_t e) { return c.message[c.edge[e] * c.width + i + static_cast<std::size_t>(r)]; },
+      [&](std::size_t e) { return c.weight + (c.edge[e] + std::size_t{1}) * c.width + k; }, sums);
   PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
     const std::size_t at =
         (i + static_cast<std::size_t>(r)) * c.width + k + static_cast<std::size_t>(v) * kLanes;
@@ -237,12 +249,13 @@ void add_pairs(const ChainChunk& c, std::size_t edges, std::size_t i, std::size_
 void sum_pairs(const ChainChunk& c) {
   std::size_t edges = 0;
   for (std::size_t s = 0; s < c.sequences; ++s)
-    for (Index p = c.begin[s]; p + 1 < c.begin[s + 1]; ++p) c.edge[edges++] = p - c.begin[0];
+    for (Index p = c.begin[s]; p + 1 < c.begin[s + 1]; ++p)
+      c.edge[edges++] = static_cast<Index>(p - c.origin);
   for (std::size_t i = 0; i < c.outputs; i += kTileRows)
     with_count<kTileRows>(c.outputs - i, [&](auto rows) {
-      for (std::size_t k = 0; k < covered(c); k += kTile)
-        with_count<kTileVectors>((covered(c) - k) / kLanes, [&](auto vectors) {
-          add_pairs<decltype(rows)::value, decltype(vectors)::value>(c, edges, i, k);
+      for (std::size_t k = 0; k < c.outputs; k += kTile)
+        with_tile(c.outputs - k, [&](auto vectors, auto half) {
+          add_pairs<decltype(rows)::value, decltype(vectors)::value, decltype(half)::value>(c, edges, i, k);
         });
     });
 }
@@ -272,15 +285,15 @@ double log_partition(const ChainChunk& c, std::size_t begin, std::size_t end) {
 
 void forward_backward(const ChainChunk& chunk) {
   const ChainChunk c = chunk;  // of our own: no store can change it
-  exponentiate(c, c.begin[c.sequences] - c.begin[0]);
+  c.direction == nullptr ? exponentiate<false>(c) : exponentiate<true>(c);
   // Groups of about equal size.
-  const std::size_t groups = (c.sequences + kTileRows - 1) / kTileRows;
+  const std::size_t groups = (c.sequences + kWalked - 1) / kWalked;
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t from = g * c.sequences / groups, to = (g + 1) * c.sequences / groups;
     walk(c, c.by_length + from, to - from);
   }
   for (std::size_t i = 0; i < c.sequences; ++i)
-    c.log_partition[i] = log_partition(c, c.begin[i] - c.begin[0], c.begin[i + 1] - c.begin[0]);
+    c.log_partition[i] = log_partition(c, c.begin[i] - c.origin, c.begin[i + 1] - c.origin);
   if (c.posterior != nullptr) sum_pairs(c);
 }
 

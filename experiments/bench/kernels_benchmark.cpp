@@ -200,7 +200,8 @@ void forward_only(benchmark::State& state) {
 
 /// X^T R: K additions for each nonzero of X; X is all ones here, so a multiply-add does the work of one
 /// addition. Bytes: the index of each nonzero from memory, its row of R (8K bytes) from the second-level
-/// cache.
+/// cache. Each number is loaded for one addition: where a core loads one register a cycle, padded(K)/8 loads
+/// allow 0.81 of peak at K = 26, and less from the second level.
 void full_gradient(benchmark::State& state) {
   Fixture f(state, ocr());
   const std::vector<double> w(f.objective.dimension());
