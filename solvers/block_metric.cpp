@@ -101,7 +101,8 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
     if (size == 0) continue;
     for (std::size_t i = 0; i < size; ++i)
       place_[order[begin[k] + i]] = {products + i, static_cast<std::uint32_t>(blocks_.size()), 0.0};
-    blocks_.push_back({.first = products, .size = size});
+    blocks_.emplace_back().first = products;
+    blocks_.back().size = size;
     output_of.push_back(k);
     products += padded(size);
   }
@@ -267,7 +268,9 @@ const BlockRow* BlockMetric::start() {
   for (std::size_t j = 0; j < place_.size(); ++j) {
     const Place& place = place_[j];
     BlockRow& row = rows_[j];
-    row = {.product = product_.data() + place.at, .excess = place.excess};
+    row = BlockRow{};
+    row.product = product_.data() + place.at;
+    row.excess = place.excess;
     if (place.block == kNoBlock) continue;
     const Block& block = blocks_[place.block];
     const std::size_t i = place.at - block.first;

@@ -86,15 +86,18 @@ double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::
       whole = settled || active_.empty();
     }
   }
-  double slope = 0.0, l1 = 0.0;
+  // Near the optimum terms cancel to the last digits: where the sign of w stays, they are added before they
+  // are multiplied by d.
+  double slope = 0.0;
   for (std::size_t j = 0; j < n; ++j) {
-    slope += g[j] * d[j];
-    l1 += std::abs(w[j] + d[j]) - std::abs(w[j]);
+    const bool stays = w[j] * (w[j] + d[j]) > 0.0;
+    slope += stays ? d[j] * (g[j] + std::copysign(lambda, w[j]))
+                   : d[j] * g[j] + lambda * (std::abs(w[j] + d[j]) - std::abs(w[j]));
   }
   curvature_ = 0.0;
   for (std::size_t j = 0; j < n; ++j)
     if (d[j] != 0.0) curvature_ += d[j] * (model.gradient(j, d_hat_.data()) - g[j]);
-  return slope + lambda * l1;
+  return slope;
 }
 
 /// out = B x on the face.

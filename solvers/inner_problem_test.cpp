@@ -98,8 +98,7 @@ TEST(InnerProblem, FindsTheMinimumWithAndWithoutConjugateGradients) {
     }
 }
 
-/// Half-way, too, the model is below where it was, and far more so than after as many visits of descent alone
-/// could be told from noise; and threads change no bit.
+/// Half-way, too, the model is below where it was.
 TEST(InnerProblem, StopsAtItsLimitsWithTheSameBitsForAnyNumberOfThreads) {
   const test::Problem problem(test::large_spec());
   Model model(problem, true);
@@ -132,7 +131,9 @@ TEST(InnerProblem, WithoutPairsOrBlocksIsOneSoftThreshold) {
     const double c = model.w[j] - model.g[j] / 2.0;
     const double expected = std::copysign(std::max(std::abs(c) - lambda / 2.0, 0.0), c);
     EXPECT_NEAR(model.w[j] + d[j], expected, 1e-13 * (1.0 + std::abs(c)));
-    if (expected == 0.0) EXPECT_EQ(model.w[j] + d[j], 0.0);
+    if (expected == 0.0) {
+      EXPECT_EQ(model.w[j] + d[j], 0.0);
+    }
   }
 }
 
