@@ -510,7 +510,7 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
   auto start_of = [&](Coord c) {
     return static_cast<std::size_t>(std::lower_bound(w.index.begin(), w.index.end(), c) - w.index.begin());
   };
-  auto visit = [&](Selection& part, std::size_t& cursor, Coord c, double g) {
+  auto record = [&](Selection& part, std::size_t& cursor, Coord c, double g) {
     double weight = 0.0;
     if (cursor < w.nnz() && w.index[cursor] == c) weight = w.value[cursor++];
     const double excess = std::max(std::abs(g) - lambda_, 0.0);
@@ -526,18 +526,28 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
       part.gradient.push_back(g);
     }
   };
+  // Most coordinates are zero and stay so: the largest gradient is all that they may have a part in.
+  const double quiet = std::min(threshold, lambda_);
+  auto visit = [&](Selection& part, std::size_t& cursor, Coord c, double g) {
+    const double size = std::abs(g);
+    if (size <= quiet && !(cursor < w.nnz() && w.index[cursor] == c)) {
+      if (size > part.gradient_max) part.gradient_max = size;
+    } else {
+      record(part, cursor, c, g);
+    }
+  };
   auto has_weights = [&](Index j) {
     const std::size_t cursor = start_of(static_cast<Coord>(j) * outputs_);
     return cursor < w.nnz() && w.index[cursor] < static_cast<Coord>(j + std::size_t{1}) * outputs_;
   };
   if (candidates_ && residual.one_each()) {
-    const std::vector<double> zero(candidates_->size(), 0.0);  // mu*w is added by visit()
+    const std::vector<double> zero(candidates_->size(), 0.0);  // mu*w is added by record()
     std::vector<double> g(candidates_->size());
     partial_gradient(residual, *candidates_, zero, g);
     std::size_t cursor = 0;
     for (std::size_t i = 0; i < g.size(); ++i) visit(parts.back(), cursor, (*candidates_)[i], g[i]);
   } else {
-    for_each_gradient_row(residual, std::min(threshold, lambda_), has_weights,
+    for_each_gradient_row(residual, quiet, has_weights,
                           [&](std::size_t chunk, Index j, const double* g, std::size_t step) {
                             const Coord base = static_cast<Coord>(j) * outputs_;
                             std::size_t cursor = start_of(base);

@@ -15,7 +15,7 @@ constexpr double kNegligible = 1e-5;
 /// curvature has all but gone do not run away.
 constexpr double kRidge = 1e-3;
 /// Positions that a block is made from, relative to its size, and at least.
-constexpr double kSamples = 20.0, kFewestSamples = 1000.0;
+constexpr double kSamples = 10.0, kFewestSamples = 1000.0;
 /// Share of nonzeros from which on a block is kept dense.
 constexpr double kDenseShare = 0.25;
 

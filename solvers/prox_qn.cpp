@@ -66,7 +66,7 @@ constexpr std::int64_t kFewestIterations = 3;
 /// Where full gradients are cheap, the blocks wait for an epoch that brought F down by less than this.
 constexpr double kSlowEpoch = 0.2;
 /// An epoch has so many iterations at most where they are cheap.
-constexpr std::int64_t kMostIterations = 15;
+constexpr std::int64_t kMostIterations = 25;
 /// The model is trusted after a whole step along which it was right about the curvature within this factor;
 /// then the inner problem is solved with conjugate gradients, and may take so many times max_inner passes.
 constexpr double kTrusted = 1.6;
