@@ -63,7 +63,8 @@ constexpr std::size_t kFewestEntering = 1000, kFewestEnteringCheaply = 20000;
 constexpr double kEnteringEntries = 4.0, kCheapGradient = 3.0;
 /// An epoch has so many iterations at least where full gradients are dear.
 constexpr std::int64_t kFewestIterations = 3;
-/// Where full gradients are cheap, the blocks wait for an epoch that brought F down by less than this.
+/// Where full gradients are cheap, or all violators enter, the blocks wait for an epoch that brought F down
+/// by less than this.
 constexpr double kSlowEpoch = 0.2;
 /// An epoch has so many iterations at most where they are cheap.
 constexpr std::int64_t kMostIterations = 25;
@@ -354,7 +355,7 @@ class ProxQn final : public Solver {
     inference_flops_ = objective.oracle().inference_flops({scores}, true);
     const bool slow = epoch_value_ - value <= kSlowEpoch * value;
     epoch_value_ = value;
-    if ((slow || dear_) && iteration >= retry_at_ && blocks_fit(objective)) {
+    if ((slow || (dear_ && settings_.growing)) && iteration >= retry_at_ && blocks_fit(objective)) {
       use_blocks(objective, residual, value);
       return;
     }
