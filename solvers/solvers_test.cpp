@@ -590,7 +590,8 @@ TEST(ProxQn, MeetsTheSameOptimumWithEveryChoice) {
       {{"working_set", "all"}}, {{"screening", "true"}},
       {{"epochs", "fixed"}},    {{"inner_tol", "0"}},
       {{"inner_cap", "true"}},  {{"preset", "paper"}, {"screening", "true"}},
-      {{"shrinking", "false"}}, {{"memory", "5"}}};
+      {{"shrinking", "false"}}, {{"memory", "5"}},
+      {{"inner", "descent"}}};
   for (const ProblemSpec& spec : test::problem_specs()) {
     if (spec.collinear) continue;  // slow to the last digits whatever the choice
     const Problem problem(spec);
