@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/lbfgs.h"
+#include "solvers/single_kernels.h"
 
 namespace proxbench {
 
@@ -16,6 +17,8 @@ constexpr double kNegligible = 1e-5;
 constexpr double kRidge = 1e-3;
 /// Positions that a block is made from, relative to its size, and at least.
 constexpr double kSamples = 10.0, kFewestSamples = 1000.0;
+/// Numbers of a subset that one task takes.
+constexpr double kTaskNumbers = 16384.0;
 /// Share of nonzeros from which on a block is kept dense.
 constexpr double kDenseShare = 0.25;
 
@@ -91,6 +94,7 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
   std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
   for (std::size_t i = 0; i < unary; ++i) order[next[index[i] % outputs]++] = i;
 
+  ++version_;
   place_.resize(n);
   diagonal_.assign(n, 0.0);
   blocks_.clear();
@@ -251,6 +255,7 @@ void BlockMetric::take_rows(const Objective& objective, const Residual& residual
   }
   place_.swap(place);
   diagonal_.swap(diagonal);
+  ++version_;
 }
 
 void BlockMetric::keep_rows(std::span<const std::uint32_t> kept) {
@@ -260,6 +265,7 @@ void BlockMetric::keep_rows(std::span<const std::uint32_t> kept) {
   }
   place_.resize(kept.size());
   diagonal_.resize(kept.size());
+  ++version_;
 }
 
 const BlockRow* BlockMetric::start() {
@@ -296,49 +302,106 @@ void BlockMetric::multiply(std::span<const double> d, std::vector<double>& out) 
   for (std::size_t j = 0; j < d.size(); ++j) out[j] = *rows_[j].product;
 }
 
-BlockMetric::Subset BlockMetric::subset(std::span<const std::uint32_t> rows) const {
+void BlockMetric::take_subset(std::span<const std::uint32_t> rows, const Parallel& parallel,
+                              Subset& out) const {
+  if (out.version_ == version_ && std::equal(rows.begin(), rows.end(), out.rows_.begin(), out.rows_.end()))
+    return;
+  out.version_ = version_;
+  out.rows_.assign(rows.begin(), rows.end());
   const auto group = [&](std::uint32_t row) {
     return place_[row].block == kNoBlock ? blocks_.size() : place_[row].block;
   };
-  Subset out{.begin = std::vector<std::size_t>(blocks_.size() + 2, 0),
-             .order = std::vector<std::uint32_t>(rows.size())};
-  for (const std::uint32_t row : rows) ++out.begin[group(row) + 1];
-  for (std::size_t b = 0; b + 1 < out.begin.size(); ++b) out.begin[b + 1] += out.begin[b];
-  std::vector<std::size_t> next(out.begin.begin(), out.begin.end() - 1);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    out.order[next[group(rows[i])]++] = static_cast<std::uint32_t>(i);
-  return out;
-}
+  out.begin_.assign(blocks_.size() + 2, 0);
+  out.order_.resize(rows.size());
+  out.excess_.resize(rows.size());
+  for (const std::uint32_t row : rows) ++out.begin_[group(row) + 1];
+  for (std::size_t b = 0; b + 1 < out.begin_.size(); ++b) out.begin_[b + 1] += out.begin_[b];
+  std::vector<std::size_t> next(out.begin_.begin(), out.begin_.end() - 1);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out.order_[next[group(rows[i])]++] = static_cast<std::uint32_t>(i);
+    out.excess_[i] = place_[rows[i]].excess;
+  }
 
-void BlockMetric::multiply(std::span<const std::uint32_t> rows, const Subset& subset,
-                           std::span<const double> x, std::span<double> out, const Parallel& parallel) {
-  const KernelTable& kernels = kernels_in_use();
-  subset_product_.resize(product_.size());
-  parallel.for_each(blocks_.size() + 1, [&](std::size_t b) {
-    const std::span<const std::uint32_t> some(subset.order.data() + subset.begin[b],
-                                              subset.begin[b + 1] - subset.begin[b]);
+  out.blocks_.assign(blocks_.size(), {});
+  std::size_t numbers = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    out.blocks_[b].first = numbers;
+    out.blocks_[b].width = padded_single(out.begin_[b + 1] - out.begin_[b]);
+    numbers += out.blocks_[b].width;
+  }
+  out.x_.assign(numbers, 0.0f);
+  out.product_.resize(numbers);
+  parallel.for_each(blocks_.size(), [&](std::size_t b) {
+    const std::span<const std::uint32_t> some(out.order_.data() + out.begin_[b],
+                                              out.begin_[b + 1] - out.begin_[b]);
     if (some.empty()) return;
-    if (b == blocks_.size()) {
-      for (const std::uint32_t i : some) out[i] = place_[rows[i]].excess * x[i];
+    const Block& from = blocks_[b];
+    Subset::Block& to = out.blocks_[b];
+    const auto slot_of = [&](std::uint32_t i) { return place_[rows[i]].at - from.first; };
+    if (from.begin.empty()) {
+      to.dense.assign(some.size() * to.width, 0.0f);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        const double* row = from.dense.data() + slot_of(some[i]) * padded(from.size);
+        for (std::size_t j = 0; j < some.size(); ++j)
+          to.dense[i * to.width + j] = static_cast<float>(row[slot_of(some[j])]);
+      }
       return;
     }
-    const Block& block = blocks_[b];
-    double* product = subset_product_.data() + block.first;
-    const std::size_t width = padded(block.size);
-    std::fill_n(product, width, 0.0);
+    constexpr auto kOutside = static_cast<std::uint32_t>(-1);
+    std::vector<std::uint32_t> local(from.size, kOutside);
+    for (std::size_t i = 0; i < some.size(); ++i) local[slot_of(some[i])] = static_cast<std::uint32_t>(i);
+    to.begin.assign(1, 0);
     for (const std::uint32_t i : some) {
-      const std::size_t row = place_[rows[i]].at - block.first;
-      if (block.begin.empty())
-        kernels.add_scaled(product, x[i], block.dense.data() + row * width, width);
-      else
-        for (std::size_t e = block.begin[row]; e < block.begin[row + 1]; ++e)
-          product[block.slot[e]] += x[i] * block.value[e];
-    }
-    for (const std::uint32_t i : some) {
-      const Place& place = place_[rows[i]];
-      out[i] = product[place.at - block.first] + place.excess * x[i];
+      const std::size_t row = slot_of(i);
+      for (std::size_t e = from.begin[row]; e < from.begin[row + 1]; ++e) {
+        if (local[from.slot[e]] == kOutside) continue;
+        to.slot.push_back(local[from.slot[e]]);
+        to.value.push_back(static_cast<float>(from.value[e]));
+      }
+      to.begin.push_back(to.slot.size());
     }
   });
+  out.numbers_ = 0.0;
+  out.task_begin_.assign(1, 0);
+  double in_task = 0.0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const Subset::Block& block = out.blocks_[b];
+    in_task += static_cast<double>(block.dense.size() + block.slot.size());
+    if (in_task < kTaskNumbers && b + 1 < blocks_.size()) continue;
+    out.task_begin_.push_back(b + 1);
+    out.numbers_ += in_task;
+    in_task = 0.0;
+  }
+}
+
+void BlockMetric::Subset::multiply(std::span<const double> x, std::span<double> out,
+                                   const Parallel& parallel) {
+  const SingleKernels& kernels = single_kernels();
+  const auto places = [&](std::size_t b) {
+    return std::span<const std::uint32_t>(order_.data() + begin_[b], begin_[b + 1] - begin_[b]);
+  };
+  for_each_of(parallel, numbers_, task_begin_.size() - 1, [&](std::size_t task) {
+    for (std::size_t b = task_begin_[task]; b < task_begin_[task + 1]; ++b) {
+      const std::span<const std::uint32_t> some = places(b);
+      if (some.empty()) continue;
+      const Block& block = blocks_[b];
+      float* from = x_.data() + block.first;
+      float* product = product_.data() + block.first;
+      for (std::size_t i = 0; i < some.size(); ++i) from[i] = static_cast<float>(x[some[i]]);
+      if (block.begin.empty())
+        kernels.rows_times(block.dense.data(), block.width, some.size(), from, product);
+      else
+        for (std::size_t i = 0; i < some.size(); ++i) {
+          float sum = 0.0f;
+          for (std::size_t e = block.begin[i]; e < block.begin[i + 1]; ++e)
+            sum += block.value[e] * from[block.slot[e]];
+          product[i] = sum;
+        }
+      for (std::size_t i = 0; i < some.size(); ++i)
+        out[some[i]] = static_cast<double>(product[i]) + excess_[some[i]] * x[some[i]];
+    }
+  });
+  for (const std::uint32_t i : places(blocks_.size())) out[i] = excess_[i] * x[i];
 }
 
 }  // namespace proxbench

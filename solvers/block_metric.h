@@ -48,15 +48,34 @@ class BlockMetric {
   /// out = B0 d; ends a product that was running.
   void multiply(std::span<const double> d, std::vector<double>& out);
 
-  /// Some rows, by block.
-  struct Subset {
-    std::vector<std::size_t> begin;    ///< of the rows of each block; those without one come last
-    std::vector<std::uint32_t> order;  ///< places in the list of rows
+  /// B0 on some rows alone, in single precision: half the bytes, and without the rows that have left the
+  /// working set since the blocks were made.
+  class Subset {
+   public:
+    /// out = B0 x, both aligned with the rows.
+    void multiply(std::span<const double> x, std::span<double> out, const Parallel& parallel);
+
+   private:
+    friend class BlockMetric;
+    struct Block {
+      std::size_t first = 0, width = 0;  ///< of its numbers in x_ and product_
+      AlignedVector<float> dense;        ///< rows of `width`
+      std::vector<std::size_t> begin;    ///< of sparse rows; empty: dense
+      std::vector<std::uint32_t> slot;
+      std::vector<float> value;
+    };
+    std::vector<std::uint32_t> rows_;
+    std::uint64_t version_ = 0;
+    std::vector<std::size_t> begin_;    ///< of the rows of each block; those without one come last
+    std::vector<std::uint32_t> order_;  ///< places in the list of rows, by block
+    std::vector<double> excess_;        ///< by place
+    std::vector<Block> blocks_;
+    std::vector<std::size_t> task_begin_;  ///< blocks cut into tasks of about equal numbers
+    double numbers_ = 0.0;                 ///< of all blocks
+    AlignedVector<float> x_, product_;
   };
-  Subset subset(std::span<const std::uint32_t> rows) const;
-  /// out = B0 x on some rows alone, x and out aligned with them. A running product stays.
-  void multiply(std::span<const std::uint32_t> rows, const Subset& subset, std::span<const double> x,
-                std::span<double> out, const Parallel& parallel);
+  /// Leaves `out` as it is where it is that of these rows already.
+  void take_subset(std::span<const std::uint32_t> rows, const Parallel& parallel, Subset& out) const;
 
  private:
   /// Symmetric, either dense rows of padded(size) numbers or sparse ones; without its diagonal's excess.
@@ -82,7 +101,8 @@ class BlockMetric {
   std::vector<Block> blocks_;
   std::vector<Place> place_;
   std::vector<double> diagonal_;
-  AlignedVector<double> product_, subset_product_;
+  AlignedVector<double> product_;
+  std::uint64_t version_ = 0;  ///< counts what rows and matrices there were
   std::vector<BlockRow> rows_;
   double ridge_ = 0.0;
 };

@@ -134,5 +134,49 @@ TEST(BlockMetric, KeepsItsEntriesForAnotherWorkingSet) {
   }
 }
 
+/// Also after rows have left and come back, and whether asked for once or twice.
+TEST(BlockMetric, IsTheSameOnSomeRowsInSinglePrecision) {
+  for (const test::ProblemSpec& spec : {test::problem_specs().front(), test::large_spec()}) {
+    const test::Problem problem(spec);
+    Point point(problem);
+    const std::size_t n = std::min<std::size_t>(point.w.index.size(), 700);
+    std::vector<Coord> index(point.w.index.begin(), point.w.index.begin() + static_cast<std::ptrdiff_t>(n));
+    BlockMetric metric;
+    metric.build(point.objective, point.residual, index);
+    BlockMetric::Subset one, three;
+    Random random(2);
+    for (int change = 0; change < 3; ++change) {
+      std::vector<std::uint32_t> rows;
+      std::vector<double> x(index.size(), 0.0), some, whole;
+      for (std::uint32_t j = 0; j < index.size(); ++j) {
+        if (random.uniform() < 0.4) continue;
+        rows.push_back(j);
+        some.push_back(x[j] = 1e-12 * random.normal());  // as small as steps get
+      }
+      metric.multiply(x, whole);
+      std::vector<double> a(rows.size()), b(rows.size());
+      metric.take_subset(rows, Parallel(1), one);
+      one.multiply(some, a, Parallel(1));
+      for (int twice = 0; twice < 2; ++twice) {
+        metric.take_subset(rows, Parallel(3), three);
+        three.multiply(some, b, Parallel(3));
+        EXPECT_EQ(a, b);
+      }
+      double size = 0.0;
+      for (const double y : whole) size = std::max(size, std::abs(y));
+      for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(a[i], whole[rows[i]], 1e-5 * size);
+      if (change == 0) {
+        metric.keep_rows(rows);
+        for (std::size_t i = 0; i < rows.size(); ++i) index[i] = index[rows[i]];
+        index.resize(rows.size());
+      } else if (change == 1) {
+        std::vector<std::uint32_t> from(index.size());
+        for (std::uint32_t i = 0; i < from.size(); ++i) from[i] = i % 5 == 0 ? CompactLbfgs::kNew : i;
+        metric.take_rows(point.objective, point.residual, index, from);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace proxbench

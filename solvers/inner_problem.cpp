@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/kernel_table.h"
+#include "solvers/single_kernels.h"
 
 namespace proxbench {
 
@@ -95,33 +96,45 @@ double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::
                    : d[j] * g[j] + lambda * (std::abs(w[j] + d[j]) - std::abs(w[j]));
   }
   curvature_ = 0.0;
-  for (std::size_t j = 0; j < n; ++j)
+  for (std::size_t j = 0; limits.curvature && j < n; ++j)
     if (d[j] != 0.0) curvature_ += d[j] * (model.gradient(j, d_hat_.data()) - g[j]);
   return slope;
 }
 
-/// out = B x on the face.
+/// out = B x on the face, in single precision but for sums over chunks.
 void InnerProblem::multiply_on_face(const Model& model, std::span<const double> x, std::vector<double>& out) {
-  const KernelTable& kernels = kernels_in_use();
-  const std::size_t n = face_.size(), width = model.lbfgs.width();
+  const SingleKernels& kernels = single_kernels();
+  const std::size_t n = face_.size(), width = model.lbfgs.width(), stride = padded_single(width);
   out.resize(n);
   if (model.metric != nullptr)
-    model.metric->multiply(face_, subset_, x, out, model.parallel);
+    subset_.multiply(x, out, model.parallel);
   else
     std::copy(x.begin(), x.end(), out.begin());
   const Chunks chunks{n, kGrain};
-  AlignedVector<double> partial(chunks.count() * width, 0.0), sum(width, 0.0), weights(width, 0.0);
-  model.parallel.for_each(chunks.count(), [&](std::size_t c) {
-    kernels.combine_rows(q_.data() + chunks.begin(c) * width, width, chunks.end(c) - chunks.begin(c),
-                         x.data() + chunks.begin(c), partial.data() + c * width, width);
+  x_.resize(n);
+  rows_product_.resize(n);
+  partial_.assign(chunks.count() * stride, 0.0f);
+  const double numbers = static_cast<double>(n * stride);
+  for_each_of(model.parallel, numbers, chunks.count(), [&](std::size_t c) {
+    const std::size_t first = chunks.begin(c), rows = chunks.end(c) - first;
+    for (std::size_t i = first; i < chunks.end(c); ++i) x_[i] = static_cast<float>(x[i]);
+    kernels.combine_rows(q_.data() + first * stride, stride, rows, x_.data() + first,
+                         partial_.data() + c * stride);
   });
+  AlignedVector<double> sum(width, 0.0), weights(width, 0.0);
   for (std::size_t c = 0; c < chunks.count(); ++c)
-    for (std::size_t i = 0; i < width; ++i) sum[i] += partial[c * width + i];
-  kernels.rows_times_matrix(sum.data(), width, 1, model.lbfgs.middle(), width, weights.data());
+    for (std::size_t i = 0; i < width; ++i)
+      sum[i] += scale_[i] * static_cast<double>(partial_[c * stride + i]);
+  kernels_in_use().rows_times_matrix(sum.data(), width, 1, model.lbfgs.middle(), width, weights.data());
+  weights_.assign(stride, 0.0f);
+  for (std::size_t i = 0; i < width; ++i) weights_[i] = static_cast<float>(scale_[i] * weights[i]);
   const double gamma = model.lbfgs.gamma();
-  model.parallel.for_each(chunks.count(), [&](std::size_t c) {
-    for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
-      out[i] = gamma * out[i] - kernels.dot(q_.data() + i * width, weights.data(), width);
+  for_each_of(model.parallel, numbers, chunks.count(), [&](std::size_t c) {
+    const std::size_t first = chunks.begin(c);
+    kernels.rows_times(q_.data() + first * stride, stride, chunks.end(c) - first, weights_.data(),
+                       rows_product_.data() + first);
+    for (std::size_t i = first; i < chunks.end(c); ++i)
+      out[i] = gamma * out[i] - static_cast<double>(rows_product_[i]);
   });
 }
 
@@ -133,8 +146,15 @@ std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t m
     if (model.at(j) != 0.0 && diagonal_[j] > 0.0) face_.push_back(static_cast<std::uint32_t>(j));
   const std::size_t n = face_.size(), width = model.lbfgs.width();
   if (n == 0) return 0;
-  if (model.metric != nullptr) subset_ = model.metric->subset(face_);
-  q_.resize(n * width);
+  if (model.metric != nullptr) model.metric->take_subset(face_, model.parallel, subset_);
+  const std::size_t stride = padded_single(width);
+  q_.assign(n * stride, 0.0f);
+  // Columns shrink by many orders of magnitude as the solver converges: they are scaled to fit.
+  scale_.assign(width, 0.0);
+  for (const std::uint32_t j : face_)
+    for (std::size_t k = 0; k < width; ++k) scale_[k] = std::max(scale_[k], std::abs(model.lbfgs.q(j)[k]));
+  std::vector<double> fit(width);
+  for (std::size_t k = 0; k < width; ++k) fit[k] = scale_[k] > 0.0 ? 1.0 / scale_[k] : 0.0;
   residual_.resize(n);
   direction_.resize(n);
   step_.assign(n, 0.0);
@@ -143,7 +163,8 @@ std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t m
   model.parallel.for_each(chunks.count(), [&](std::size_t c) {
     for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i) {
       const std::size_t j = face_[i];
-      std::copy_n(model.lbfgs.q(j), width, q_.data() + i * width);
+      for (std::size_t k = 0; k < width; ++k)
+        q_[i * stride + k] = static_cast<float>(model.lbfgs.q(j)[k] * fit[k]);
       residual_[i] = -(model.gradient(j, d_hat_.data()) + std::copysign(model.lambda, model.at(j)));
       direction_[i] = residual_[i] / diagonal_[j];
     }

@@ -10,6 +10,11 @@
 /// solution in about the square root of the passes that coordinate descent takes, on all threads. Coordinates
 /// whose sign the solution would change become zero; where that does not bring the model down, the step ends
 /// at the first of them. The next pass over all coordinates tells whether the face was the right one.
+///
+/// Products on the face are in single precision, half the bytes. No digit of the result is lost: the right
+/// side of each system comes from products in double precision (iterative refinement), the next pass measures
+/// in double precision what is left of it, and the outer iteration corrects B itself by gradients in double
+/// precision.
 
 #include <cstdint>
 #include <span>
@@ -29,6 +34,7 @@ struct InnerLimits {
   double tolerance;
   std::uint64_t visits;
   bool subspace;
+  bool curvature = true;  ///< whether curvature() is wanted
 };
 
 class InnerProblem {
@@ -41,7 +47,7 @@ class InnerProblem {
 
   /// Passes of coordinate descent and iterations of conjugate gradients so far.
   double passes() const { return passes_; }
-  /// d^T B d of the last solution.
+  /// d^T B d of the last solution; 0 where the limits did not want it.
   double curvature() const { return curvature_; }
 
  private:
@@ -56,7 +62,9 @@ class InnerProblem {
 
   std::vector<std::uint32_t> face_;  ///< coordinates, ascending; those below are aligned with it
   BlockMetric::Subset subset_;
-  AlignedVector<double> q_;  ///< rows of [S Y]
+  AlignedVector<float> q_;  ///< rows of [S Y], each column divided by its scale_
+  AlignedVector<float> x_, rows_product_, weights_, partial_;
+  std::vector<double> scale_;
   std::vector<double> residual_, direction_, product_, step_, step_product_;
 };
 

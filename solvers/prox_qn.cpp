@@ -220,7 +220,7 @@ class ProxQn final : public Solver {
       g_new_.resize(index_.size());
       objective.partial_gradient(residual, index_, w_, g_new_);
       for (std::size_t j = 0; j < index_.size(); ++j) g_[j] = g_new_[j] - g_[j];
-      trust_model(step.alpha);
+      if (settings_.subspace) trust_model(step.alpha);
       if (blocks_) {
         metric_.multiply(d_, product_);
         lbfgs_.update(d_, g_, product_);
@@ -480,8 +480,10 @@ class ProxQn final : public Solver {
     if (settings_.inner_cap)
       passes = std::min<std::uint64_t>(
           passes, std::max<std::uint64_t>(objective.dimension() / std::max<std::size_t>(n, 1), 1));
-    InnerLimits limits{
-        .tolerance = settings_.inner_tol, .visits = passes * n, .subspace = settings_.subspace && trusted_};
+    InnerLimits limits{.tolerance = settings_.inner_tol,
+                       .visits = passes * n,
+                       .subspace = settings_.subspace && trusted_,
+                       .curvature = settings_.subspace};
     if (limits.subspace) limits.visits *= kTrustedPasses;
     const double visit_flops = 4.0 * static_cast<double>(lbfgs_.width());
     if (settings_.inner_tol > 0.0 && !blocks_ && inference_flops_ > 0.0 && visit_flops > 0.0)
