@@ -32,7 +32,7 @@ const SingleKernels& single_kernels_for(InstructionSet set);
 /// pays for.
 template <class Body>
 void for_each_of(const Parallel& parallel, double numbers, std::size_t chunks, const Body& body) {
-  constexpr double kWorthThreads = 2e5;
+  constexpr double kWorthThreads = 8e4;
   if (numbers >= kWorthThreads)
     parallel.for_each(chunks, body);
   else
