@@ -51,10 +51,14 @@ fs::path worker_program() {
   return worker;
 }
 
-void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads) {
+void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads,
+         Backend backend) {
   const auto begin = cpus.begin() + static_cast<std::ptrdiff_t>(first);
   settings.cpus.assign(begin, begin + static_cast<std::ptrdiff_t>(threads));
-  settings.environment = {"OMP_PROC_BIND=true", "OMP_PLACES=threads"};
+  if (backend == Backend::kOpenMP)
+    settings.environment = {"OMP_PROC_BIND=true", "OMP_PLACES=threads"};
+  else
+    settings.environment = {"OMP_PROC_BIND=false"};  // whatever the user has set for OpenMP
   if (may_place_memory()) settings.memory_nodes = memory_nodes_of(settings.cpus);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/monitor.h"
+#include "core/parallel.h"
 #include "experiments/job.h"
 #include "experiments/process.h"
 
@@ -21,9 +22,11 @@ struct JobLimits {
   double grace = 10.0;  ///< seconds after which a process that was asked to stop is killed (SIGKILL)
 };
 
-/// Lets a process of so many threads run on as many of these CPUs from number `first` on, each thread bound
-/// to one, its memory spread over their NUMA nodes (process.h).
-void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads);
+/// Lets a process of so many threads run on as many of these CPUs from number `first` on, its memory
+/// spread over their NUMA nodes (process.h). Each thread of OpenMP is bound to one. Those of oneTBB are not:
+/// they would all have the CPU that OpenMP binds the first thread to, since they inherit what it may run on.
+void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads,
+         Backend backend);
 
 class JobProcess {
  public:

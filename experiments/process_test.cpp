@@ -1,5 +1,6 @@
 #include "experiments/process.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "experiments/job_process.h"
 #include "experiments/test_folder.h"
 
 namespace proxbench {
@@ -50,6 +52,27 @@ TEST(Process, WritesItsOutputToTheLogAndSeesItsEnvironment) {
   wait_until_ended(process);
   EXPECT_EQ(process.end().exit_status, 0);
   EXPECT_EQ(read_text(folder / "log.txt"), "good\nbad\n");
+}
+
+/// OpenMP's library binds the first thread when it is loaded, and threads of oneTBB inherit from that one.
+TEST(Process, ThreadsOfOneTbbMayRunOnAllItsCpus) {
+  const std::vector<int> cpus = usable_cpus();
+  if (cpus.size() < 2) GTEST_SKIP() << "one CPU";
+  const auto first_thread = [&](Backend backend) {
+    const TestFolder folder;
+    ProcessSettings settings = shell("LD_PRELOAD=libgomp.so.1 grep Cpus_allowed_list /proc/self/status");
+    settings.log = folder / "log.txt";
+    pin(settings, cpus, 0, 2, backend);
+    Process process(settings);
+    wait_until_ended(process);
+    EXPECT_EQ(process.end().exit_status, 0);
+    return read_text(folder / "log.txt");
+  };
+  const auto list = [&](const char* separator) {
+    return fmt::format("Cpus_allowed_list:\t{}{}{}\n", cpus[0], separator, cpus[1]);
+  };
+  EXPECT_EQ(first_thread(Backend::kTBB), list(cpus[1] == cpus[0] + 1 ? "-" : ","));
+  EXPECT_EQ(first_thread(Backend::kOpenMP), fmt::format("Cpus_allowed_list:\t{}\n", cpus[0]));
 }
 
 TEST(Process, CanBeStopped) {

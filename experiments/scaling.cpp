@@ -239,7 +239,7 @@ class Measurement {
   Json result_of(const Job& job, const fs::path& folder) const {
     ProcessSettings settings;
     settings.memory_limit = static_cast<std::uint64_t>(config_.memory_limit * 1024 * 1024);
-    if (pins(job)) pin(settings, cpus_, 0, static_cast<std::size_t>(job.threads));
+    if (pins(job)) pin(settings, cpus_, 0, static_cast<std::size_t>(job.threads), parse_backend(job.backend));
     JobProcess child(job, folder, settings,
                      {config_.wall_limit > 0 ? config_.wall_limit : 0.0, config_.kill_grace});
     const auto stop = [this] { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); };

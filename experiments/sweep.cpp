@@ -461,7 +461,7 @@ class Sweep {
     settings.memory_limit = static_cast<std::uint64_t>(config_.memory_limit * 1024 * 1024);
     const auto threads = static_cast<std::size_t>(threads_);
     if (config_.pin && threads * static_cast<std::size_t>(options_.jobs) <= cpus_.size())
-      pin(settings, cpus_, slot * threads, threads);
+      pin(settings, cpus_, slot * threads, threads, config_.backend);
     return settings;
   }
 
