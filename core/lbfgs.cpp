@@ -65,17 +65,9 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y, 
     ages_.erase(ages_.begin());
   }
   ages_.push_back(slot);
-  for (std::size_t j = 0; j < rows_; ++j) {
-    q_[j * stride_ + 2 * slot] = b[j];
-    q_[j * stride_ + 2 * slot + 1] = y[j];
-  }
-  // Inner products of s with every stored s and y; L holds s_i^T y_j for i after j only, so y needs none.
-  AlignedVector<double> products(width(), 0.0);
-  kernels_in_use().combine_rows(q_.data(), stride_, rows_, s.data(), products.data(), width());
-  for (const std::size_t other : ages_) {
-    sts_[slot * memory_ + other] = sts_[other * memory_ + slot] = products[2 * other];
-    sty_[slot * memory_ + other] = products[2 * other + 1];
-  }
+  write_pair(slot, y, b);
+  multiply_pairs(slot, s);
+  for (const std::size_t other : ages_) sts_[other * memory_ + slot] = sts_[slot * memory_ + other];
   switch (scaling_) {
     case Scaling::kShort:
       gamma_ = sy / sb;
@@ -91,6 +83,36 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y, 
   }
   build_middle();
   return true;
+}
+
+void CompactLbfgs::assign(std::size_t rows, std::span<const std::vector<double>> s,
+                          std::span<const std::vector<double>> y, std::span<const std::vector<double>> b,
+                          const Parallel& parallel) {
+  reset(rows, gamma_);
+  for (std::size_t i = 0; i < s.size(); ++i) ages_.push_back(i);
+  for (std::size_t i = 0; i < s.size(); ++i) write_pair(i, y[i], b[i]);
+  parallel.for_each(s.size(), [&](std::size_t i) { multiply_pairs(i, s[i]); });
+  for (std::size_t i = 0; i < s.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) sts_[j * memory_ + i] = sts_[i * memory_ + j];
+  if (!s.empty()) build_middle();
+}
+
+void CompactLbfgs::write_pair(std::size_t slot, std::span<const double> y, std::span<const double> b) {
+  for (std::size_t j = 0; j < rows_; ++j) {
+    q_[j * stride_ + 2 * slot] = b[j];
+    q_[j * stride_ + 2 * slot + 1] = y[j];
+  }
+}
+
+/// Row `slot` of S^T B0 S and of S^T Y, s of the pair in that slot. L holds s_i^T y_j for i after j
+/// only, so y needs none.
+void CompactLbfgs::multiply_pairs(std::size_t slot, std::span<const double> s) {
+  AlignedVector<double> products(width(), 0.0);
+  kernels_in_use().combine_rows(q_.data(), stride_, rows_, s.data(), products.data(), width());
+  for (const std::size_t other : ages_) {
+    sts_[slot * memory_ + other] = products[2 * other];
+    sty_[slot * memory_ + other] = products[2 * other + 1];
+  }
 }
 
 void CompactLbfgs::set_gamma(double gamma) {

@@ -44,6 +44,14 @@ class CompactLbfgs {
   /// y^T s / s^T b.
   bool update(std::span<const double> s, std::span<const double> y, std::span<const double> b);
 
+  /// Forgets all pairs and takes these instead, m at most, oldest first, each of `rows` numbers: s, y, and b
+  /// = B0 s as in update(). y^T s > 0 for each. gamma stays.
+  void assign(std::size_t rows, std::span<const std::vector<double>> s,
+              std::span<const std::vector<double>> y, std::span<const std::vector<double>> b,
+              const Parallel& parallel = Parallel());
+  /// Number j of y in the pair before which there are `age` older ones.
+  double y(std::size_t age, std::size_t j) const { return q_[j * stride_ + 2 * ages_[age] + 1]; }
+
   double gamma() const { return gamma_; }
   /// Another gamma under the same pairs; Scaling::kNone only, others choose it with each pair.
   void set_gamma(double gamma);
@@ -70,6 +78,8 @@ class CompactLbfgs {
   std::vector<double> multiply(std::span<const double> d) const;
 
  private:
+  void write_pair(std::size_t slot, std::span<const double> y, std::span<const double> b);
+  void multiply_pairs(std::size_t slot, std::span<const double> s);
   void build_middle();
 
   std::size_t memory_, stride_, rows_ = 0;

@@ -197,6 +197,34 @@ TEST(CompactLbfgs, StartsFromAnyMatrix) {
   EXPECT_LT((matrix(lbfgs, first) - dense(3.0 * first)).norm(), 1e-7 * dense(3.0 * first).norm());
 }
 
+TEST(CompactLbfgs, AssignedPairsAreAsGoodAsThoseOfUpdates) {
+  const Pairs pairs(5, 17);
+  CompactLbfgs updated(6, Scaling::kNone), assigned(6, Scaling::kNone);
+  std::vector<std::vector<double>> s, y, b;
+  updated.reset(kDimension, 2.0);
+  assigned.reset(3, 2.0);
+  for (std::size_t i = 0; i < pairs.s.size(); ++i) {
+    ASSERT_TRUE(updated.update(view(pairs.s[i]), view(pairs.y[i])));
+    s.emplace_back(view(pairs.s[i]).begin(), view(pairs.s[i]).end());
+    y.emplace_back(view(pairs.y[i]).begin(), view(pairs.y[i]).end());
+  }
+  assigned.assign(kDimension, s, y, s, Parallel(2));
+  for (CompactLbfgs* each : {&updated, &assigned}) each->refresh();
+  ASSERT_EQ(assigned.rows(), static_cast<std::size_t>(kDimension));
+  ASSERT_EQ(assigned.pairs(), pairs.s.size());
+  EXPECT_LT((as_matrix(assigned) - as_matrix(updated)).norm(), 1e-8 * as_matrix(updated).norm());
+  for (std::size_t i = 0; i < pairs.s.size(); ++i)
+    for (std::size_t j = 0; j < static_cast<std::size_t>(kDimension); ++j)
+      EXPECT_EQ(assigned.y(i, j), y[i][j]);
+  // The next pair takes the place of the oldest where there is no more room.
+  const Pairs more(3, 18);
+  for (std::size_t i = 0; i < more.s.size(); ++i)
+    for (CompactLbfgs* each : {&updated, &assigned})
+      ASSERT_TRUE(each->update(view(more.s[i]), view(VectorXd(pairs.hessian * more.s[i]))));
+  for (CompactLbfgs* each : {&updated, &assigned}) each->refresh();
+  EXPECT_LT((as_matrix(assigned) - as_matrix(updated)).norm(), 1e-7 * as_matrix(updated).norm());
+}
+
 TEST(CompactLbfgs, TakesRowsInAnotherOrderAndNewOnes) {
   const Pairs pairs(13, 3);
   CompactLbfgs lbfgs(3), same(3);

@@ -22,6 +22,9 @@ struct SolveProblem {
   double tol;
   double kkt_at_zero;
   std::uint64_t seed;
+  /// One of a sequence of solves (a path): for a solver that SolverInfo::continues, by the same object, of
+  /// the same smooth part, from where the one before ended; lambda and candidates may differ.
+  bool in_sequence = false;
 
   double kkt_target() const { return tol * kkt_at_zero; }
 };
@@ -55,6 +58,9 @@ struct SolverInfo {
   /// Whether it reaches any kkt target that rounding allows; otherwise it only comes near the optimum, and
   /// is meant to be stopped by its limits.
   bool exact = true;
+  /// Whether one object may make all solves of a sequence, and gains by it (SolveProblem::in_sequence).
+  /// Otherwise each takes an object of its own.
+  bool continues = false;
 };
 
 }  // namespace proxbench

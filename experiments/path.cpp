@@ -202,9 +202,9 @@ class Path {
     Monitor monitor(checker, *seen, options, test_);
     monitor.interrupt = hooks_.interrupt;
     monitor.on_sample = [this](const Sample& sample) { record(sample); };
-    SolveResult result =
-        solver_.make(settings_.options)
-            ->solve({*seen, monitor, w_, settings_.tol, scale(checker.lambda()), settings_.seed});
+    if (solving_ == nullptr || !solver_.continues) solving_ = solver_.make(settings_.options);
+    SolveResult result = solving_->solve(
+        {*seen, monitor, w_, settings_.tol, scale(checker.lambda()), settings_.seed, solver_.continues});
     monitor.finish(result.iterations, result.w, result.working_set);
     total_.seconds += monitor.seconds();
     total_.cpu_seconds += monitor.cpu_seconds();
@@ -303,6 +303,7 @@ class Path {
   std::span<const double> lambdas_;
   const PathHooks& hooks_;
   const SolverInfo& solver_;
+  std::unique_ptr<Solver> solving_;
   double began_;
   const LoadedData::Reduced& reduced_;
   const TestSet* test_;

@@ -168,7 +168,8 @@ void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, st
   const double samples = std::max(kSamples * static_cast<double>(n), kFewestSamples);
   const bool all = static_cast<double>(x.positions()) <= samples;
   const double certain = all ? 0.0 : total / samples;  // from which on a position is taken for sure
-  std::vector<std::uint32_t> slot_of(x.features(), static_cast<std::uint32_t>(-1));
+  constexpr std::uint32_t kNoSlot = static_cast<std::uint32_t>(-1);
+  std::vector<std::uint32_t> slot_of(x.features(), kNoSlot);
   for (std::size_t i = 0; i < n; ++i) slot_of[features[i]] = static_cast<std::uint32_t>(i);
 
   std::vector<double> weight;
@@ -181,16 +182,20 @@ void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, st
     if (h == 0.0) continue;
     const auto row = x.row(static_cast<Index>(p));
     const auto values = x.row_values(static_cast<Index>(p));
+    // Most entries are of no feature here, which no branch foretells: each is written, few are kept.
+    std::size_t entries = row_begin.back();
+    if (row_entry.size() < entries + row.size()) row_entry.resize(2 * (entries + row.size()));
     for (std::size_t e = 0; e < row.size(); ++e) {
       const std::uint32_t slot = slot_of[row[e]];
-      if (slot == static_cast<std::uint32_t>(-1)) continue;
-      row_entry.push_back({slot, values.empty() ? 1.0 : values[e]});
-      ++column_begin[slot + 1];
+      row_entry[entries] = {slot, values.empty() ? 1.0 : values[e]};
+      entries += slot != kNoSlot ? 1 : 0;
     }
-    if (row_entry.size() == row_begin.back()) continue;
-    row_begin.push_back(row_entry.size());
+    if (entries == row_begin.back()) continue;
+    for (std::size_t e = row_begin.back(); e < entries; ++e) ++column_begin[row_entry[e].at + 1];
+    row_begin.push_back(entries);
     weight.push_back(h);
   }
+  row_entry.resize(row_begin.back());
   for (std::size_t i = 0; i < n; ++i) column_begin[i + 1] += column_begin[i];
   std::vector<Entry> column_entry(row_entry.size());
   std::vector<std::size_t> next(column_begin.begin(), column_begin.end() - 1);
@@ -300,6 +305,26 @@ void BlockMetric::multiply(std::span<const double> d, std::vector<double>& out) 
     if (d[j] != 0.0) kernels.add_block_row(rows_[j], d[j]);
   out.resize(d.size());
   for (std::size_t j = 0; j < d.size(); ++j) out[j] = *rows_[j].product;
+}
+
+std::vector<std::vector<double>> BlockMetric::multiply(std::span<const std::vector<double>> d,
+                                                       const Parallel& parallel) {
+  const KernelTable& kernels = kernels_in_use();
+  start();
+  std::vector<std::vector<double>> out(d.size());
+  parallel.for_each(d.size(), [&](std::size_t i) {
+    AlignedVector<double> product(product_.size(), 0.0);
+    for (std::size_t j = 0; j < place_.size(); ++j) {
+      if (d[i][j] == 0.0) continue;
+      BlockRow row = rows_[j];
+      row.product = product.data() + place_[j].at;
+      if (row.block != nullptr) row.block = product.data() + blocks_[place_[j].block].first;
+      kernels.add_block_row(row, d[i][j]);
+    }
+    out[i].resize(place_.size());
+    for (std::size_t j = 0; j < place_.size(); ++j) out[i][j] = product[place_[j].at];
+  });
+  return out;
 }
 
 void BlockMetric::take_subset(std::span<const std::uint32_t> rows, const Parallel& parallel,

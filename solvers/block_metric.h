@@ -47,6 +47,8 @@ class BlockMetric {
   const BlockRow* start();
   /// out = B0 d; ends a product that was running.
   void multiply(std::span<const double> d, std::vector<double>& out);
+  /// The products with several vectors, each on one thread.
+  std::vector<std::vector<double>> multiply(std::span<const std::vector<double>> d, const Parallel& parallel);
 
   /// B0 on some rows alone, in single precision: half the bytes, and without the rows that have left the
   /// working set since the blocks were made.

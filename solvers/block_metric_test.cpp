@@ -135,6 +135,26 @@ TEST(BlockMetric, KeepsItsEntriesForAnotherWorkingSet) {
 }
 
 /// Also after rows have left and come back, and whether asked for once or twice.
+TEST(BlockMetric, MultipliesSeveralVectorsAsItDoesOne) {
+  for (const test::ProblemSpec& spec : {test::large_spec(), test::problem_specs().front()}) {
+    const test::Problem problem(spec);
+    Point point(problem);
+    const std::size_t n = std::min<std::size_t>(point.w.index.size(), 500);
+    BlockMetric metric;
+    metric.build(point.objective, point.residual, std::span(point.w.index).first(n));
+    Random random(8);
+    std::vector<std::vector<double>> d(5, std::vector<double>(n));
+    for (std::vector<double>& each : d)
+      for (double& x : each) x = random.uniform() < 0.3 ? 0.0 : random.normal();
+    const std::vector<std::vector<double>> products = metric.multiply(d, Parallel(2));
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      std::vector<double> one;
+      metric.multiply(d[i], one);
+      EXPECT_EQ(products[i], one) << spec.name;
+    }
+  }
+}
+
 TEST(BlockMetric, IsTheSameOnSomeRowsInSinglePrecision) {
   for (const test::ProblemSpec& spec : {test::problem_specs().front(), test::large_spec()}) {
     const test::Problem problem(spec);

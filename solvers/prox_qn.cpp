@@ -19,6 +19,7 @@
 /// - The inner problem is solved to inner_tol, mostly on the coordinates that are not zero, with gamma*I also
 ///   for no longer than an inference or two passes; with conjugate gradients, and for longer, where the model
 ///   proved right about the last step (inner = subspace, inner_problem.h).
+/// - On a path the pairs of one lambda serve the next (carry_pairs()).
 /// Screening, an option of both: coordinates that the duality gap proves zero never come back (core/dual.h).
 #include <algorithm>
 #include <cmath>
@@ -33,6 +34,7 @@
 #include "solvers/block_metric.h"
 #include "solvers/common_options.h"
 #include "solvers/inner_problem.h"
+#include "solvers/pair_history.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -72,6 +74,9 @@ constexpr std::int64_t kMostIterations = 25;
 /// then the inner problem is solved with conjugate gradients, and may take so many times max_inner passes.
 constexpr double kTrusted = 1.6;
 constexpr std::uint64_t kTrustedPasses = 5;
+/// A pair goes to another working set where y^T s / s^T B0 s lies between these: beyond, what has changed
+/// about it is most of it.
+constexpr double kLeastCarried = 0.01, kMostCarried = 20.0;
 /// Screening is tried where it could prove all |g_j| below this share of lambda.
 constexpr double kWorthScreening = 0.5;
 
@@ -99,16 +104,16 @@ class ProxQn final : public Solver {
 
   SolveResult solve(const SolveProblem& problem) override {
     Objective& objective = problem.objective;
-    lambda_ = objective.lambda();
-    random_ = Random(problem.seed);
     Scores scores = objective.make_scores(), direction_scores = objective.make_scores();
-    Residual residual = objective.make_residual();
+    Residual residual = objective.make_residual(), trial_residual = objective.make_residual();
     SolveResult result;
+    begin(problem);
     result.w = problem.start;
 
     problem.monitor.start(problem.start);
     objective.scores(problem.start, scores);
     double loss = objective.infer({scores}, &residual);
+    if (history_capacity_ > 0) first_residual_ = residual;
     double value = loss + objective.l1(problem.start.value) + objective.l2(problem.start.value);
     // w's nonzeros are gathered where a sample wants them, off the clock.
     const auto ends = [&](std::int64_t iteration) {
@@ -144,7 +149,10 @@ class ProxQn final : public Solver {
         collect(result.w);
         select(objective, scores, residual, result.w, value);
         if (!std::isfinite(selection_.kkt_max)) return finish(result, Status::kDiverged);
-        if (selection_.kkt_max <= problem.kkt_target()) return finish(result, Status::kConverged);
+        if (selection_.kkt_max <= problem.kkt_target()) {
+          if (history_capacity_ > 0) remember(objective, residual);
+          return finish(result, Status::kConverged);
+        }
         if (!progressed) {
           // Neither F nor kkt came down since the memory was cleared for the same reason: rounding is all
           // that is left.
@@ -184,7 +192,7 @@ class ProxQn final : public Solver {
                                                      [&](double alpha) {
                                                        trial_loss =
                                                            objective.infer({scores, &direction_scores, alpha},
-                                                                           guess ? nullptr : &residual);
+                                                                           guess ? nullptr : &trial_residual);
                                                        return trial_loss + penalty(objective, alpha);
                                                      })
                                             : ArmijoResult{};
@@ -199,8 +207,6 @@ class ProxQn final : public Solver {
       progressed = step.accepted && stagnant <= settings_.max_stagnant;
       if (!progressed) {
         stagnant = 0;
-        // The residual must be that of w: the trials may have left another one behind.
-        objective.infer({scores}, &residual);
         if (ends(iteration)) return finish(result, problem.monitor.stop_status());
         continue;
       }
@@ -208,7 +214,7 @@ class ProxQn final : public Solver {
       value = step.value;
       loss = trial_loss;
       objective.advance(scores, step.alpha, direction_scores);
-      if (guess) objective.infer({scores}, &residual);
+      if (guess) objective.infer({scores}, &trial_residual);
       for (std::size_t j = 0; j < index_.size(); ++j) {
         d_[j] *= step.alpha;
         // w + d is exactly zero where the inner problem set it to zero.
@@ -218,22 +224,54 @@ class ProxQn final : public Solver {
       if (!scores.one_each() && 4 * scores.columns > 5 * direction_scores.columns + 64)
         objective.scores(index_, w_, scores);
       g_new_.resize(index_.size());
-      objective.partial_gradient(residual, index_, w_, g_new_);
+      objective.partial_gradient(trial_residual, index_, w_, g_new_);
       for (std::size_t j = 0; j < index_.size(); ++j) g_[j] = g_new_[j] - g_[j];
       if (settings_.subspace) trust_model(step.alpha);
       if (blocks_) {
         metric_.multiply(d_, product_);
-        lbfgs_.update(d_, g_, product_);
+        if (lbfgs_.update(d_, g_, product_) && history_capacity_ > 0)
+          history_.push(history_capacity_, index_, d_, residual, trial_residual, objective.parallel());
         if (lbfgs_.gamma() != damping_) lbfgs_.set_gamma(damping_);
       } else {
         lbfgs_.update(d_, g_);
       }
       g_.swap(g_new_);
+      std::swap(residual, trial_residual);
       if (ends(iteration)) return finish(result, problem.monitor.stop_status());
     }
   }
 
  private:
+  /// The state at the start of a solve: that of a new object, but where there are pairs to take along. With
+  /// them come the working set that they are on, the blocks' factor, and the trust in the model.
+  void begin(const SolveProblem& problem) {
+    ProxQn fresh(settings_);
+    if (history_.size() > 0) {
+      fresh.history_ = std::move(history_);
+      fresh.lbfgs_ = std::move(lbfgs_);
+      fresh.index_ = std::move(index_);
+      fresh.w_ = std::move(w_);
+      fresh.selected_ = true;
+      fresh.blocks_ = true;
+      fresh.damping_ = damping_;
+      fresh.last_solve_ = std::move(last_solve_);
+      fresh.last_lambda_ = lambda_;
+      fresh.last_lambda_step_ = last_lambda_ - lambda_;
+      fresh.trusted_ = trusted_;
+    }
+    *this = std::move(fresh);
+    lambda_ = problem.objective.lambda();
+    foretells_ = last_solve_.size() > 0 && last_lambda_step_ > 0.0 && lambda_ < last_lambda_;
+    random_ = Random(problem.seed);
+    if (problem.in_sequence && settings_.blocks)
+      history_capacity_ = PairHistory::capacity(problem.objective, settings_.memory);
+  }
+
+  /// What the whole solve changed about the gradient, for keep_foretold_violators() of the next.
+  void remember(const Objective& objective, const Residual& residual) {
+    last_solve_.push(1, {}, {}, first_residual_, residual, objective.parallel());
+  }
+
   SolveResult finish(SolveResult& result, Status status) {
     collect(result.w);
     result.status = status;
@@ -255,6 +293,29 @@ class ProxQn final : public Solver {
         static_cast<double>(objective.x().positions()) * static_cast<double>(objective.outputs());
     dear_ = static_cast<double>(objective.x().nonzeros()) > kCheapGradient * cells;
     if (settings_.growing) keep_worst_violators(objective, dear_ ? kEnteringEntries * cells : 0.0);
+    if (foretells_) keep_foretold_violators(objective);
+    foretells_ = false;
+  }
+
+  /// Leaves in selection_ the support and those violators that will still be some at the optimum if the
+  /// gradient goes on from lambda to lambda as it did in the last solve.
+  void keep_foretold_violators(const Objective& objective) {
+    std::vector<Coord> violators;
+    for (std::size_t i = 0; i < selection_.index.size(); ++i)
+      if (selection_.weight[i] == 0.0) violators.push_back(selection_.index[i]);
+    const std::vector<double> change = last_solve_.gradient_changes(objective, violators).front();
+    std::size_t kept = 0, violator = 0;
+    const double ratio = (last_lambda_ - lambda_) / last_lambda_step_;
+    for (std::size_t i = 0; i < selection_.index.size(); ++i) {
+      const double g = selection_.gradient[i];
+      if (selection_.weight[i] == 0.0 && std::abs(g + ratio * change[violator++]) <= lambda_) continue;
+      selection_.index[kept] = selection_.index[i];
+      selection_.weight[kept] = selection_.weight[i];
+      selection_.gradient[kept++] = g;
+    }
+    selection_.index.resize(kept);
+    selection_.weight.resize(kept);
+    selection_.gradient.resize(kept);
   }
 
   /// Leaves in selection_ the support and the violators with the largest gradients.
@@ -344,12 +405,17 @@ class ProxQn final : public Solver {
   void start_model(Objective& objective, const Residual& residual, const Scores& scores,
                    Scores& direction_scores, double value, std::int64_t iteration, bool progressed) {
     if (blocks_ && lbfgs_.pairs() > 0 && progressed) {
-      if (built_at_ - value <= kFresh * value) {
-        lbfgs_.take_rows(from_);
+      const bool fresh = built_at_ - value <= kFresh * value;
+      if (fresh)
         metric_.take_rows(objective, residual, index_, from_);
-      } else {
-        build_blocks(objective, residual, value);
-      }
+      else
+        make_blocks(objective, residual, value);
+      if (history_.size() > 0)
+        carry_pairs(objective);
+      else if (fresh)
+        lbfgs_.take_rows(from_);
+      else
+        lbfgs_.reset(index_.size(), damping_);
       return;
     }
     inference_flops_ = objective.oracle().inference_flops({scores}, true);
@@ -360,6 +426,7 @@ class ProxQn final : public Solver {
       return;
     }
     if (blocks_) use_identity();
+    history_.clear();
     lbfgs_.reset(index_.size(),
                  iteration == 1 ? first_gamma(objective, scores, direction_scores) : lbfgs_.gamma());
   }
@@ -375,15 +442,65 @@ class ProxQn final : public Solver {
     build_blocks(objective, residual, value);
   }
 
-  void build_blocks(const Objective& objective, const Residual& residual, double value) {
+  void make_blocks(const Objective& objective, const Residual& residual, double value) {
     built_at_ = value;
     metric_.build(objective, residual, index_);
-    // Pairs found on other blocks, or before coordinates came in, do more harm than good.
-    lbfgs_.reset(index_.size(), damping_);
+  }
+
+  void build_blocks(const Objective& objective, const Residual& residual, double value) {
+    make_blocks(objective, residual, value);
+    forget_pairs(damping_);
+  }
+
+  void forget_pairs(double gamma) {
+    history_.clear();
+    lbfgs_.reset(index_.size(), gamma);
+  }
+
+  /// The pairs in the history on the working set at hand, for the blocks at hand; from_ says where rows were.
+  /// Only where they come with all their rows: without, they do more harm than good (pair_history.h).
+  void carry_pairs(const Objective& objective) {
+    const std::size_t n = index_.size(), pairs = history_.size(), older = lbfgs_.pairs() - pairs;
+    std::vector<Coord> fresh;
+    std::vector<std::size_t> fresh_row;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (from_[j] != CompactLbfgs::kNew) continue;
+      fresh.push_back(index_[j]);
+      fresh_row.push_back(j);
+    }
+    const std::vector<std::vector<double>> changes = history_.gradient_changes(objective, fresh);
+    std::vector<std::vector<double>> s(pairs), y(pairs);
+    for (std::size_t i = 0; i < pairs; ++i) s[i] = history_.step(i, index_);
+    std::vector<std::vector<double>> b = metric_.multiply(s, objective.parallel());
+    std::vector<std::size_t> carried;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      y[i].resize(n);
+      for (std::size_t j = 0; j < n; ++j)
+        if (from_[j] != CompactLbfgs::kNew) y[i][j] = lbfgs_.y(older + i, from_[j]);
+      for (std::size_t f = 0; f < fresh.size(); ++f)
+        y[i][fresh_row[f]] = changes[i][f] + objective.mu() * s[i][fresh_row[f]];
+      double sy = 0.0, sb = 0.0;
+      for (std::size_t j = 0; j < n; ++j) {
+        sy += s[i][j] * y[i][j];
+        sb += s[i][j] * b[i][j];
+      }
+      if (!(sy > kLeastCarried * sb && sy < kMostCarried * sb)) continue;
+      if (carried.size() < i) {
+        s[carried.size()].swap(s[i]);
+        y[carried.size()].swap(y[i]);
+        b[carried.size()].swap(b[i]);
+      }
+      carried.push_back(i);
+    }
+    s.resize(carried.size());
+    history_.keep(carried);
+    lbfgs_.set_gamma(damping_);
+    lbfgs_.assign(n, s, y, b, objective.parallel());
   }
 
   void use_identity() {
     blocks_ = false;
+    history_.clear();
     const double gamma = first_gamma_;
     lbfgs_ = CompactLbfgs(settings_.memory, settings_.scaling);
     lbfgs_.reset(index_.size(), gamma);
@@ -505,6 +622,12 @@ class ProxQn final : public Solver {
   CompactLbfgs lbfgs_;
   BlockMetric metric_;
   InnerProblem inner_;
+  PairHistory history_;  ///< of the last of lbfgs_'s pairs
+  std::size_t history_capacity_ = 0;
+  PairHistory last_solve_;  ///< all of the solve before as one step
+  Residual first_residual_;
+  bool foretells_ = false;
+  double last_lambda_ = 0.0, last_lambda_step_ = 0.0;
   std::optional<GapSafeScreen> screen_;
   Random random_{0};
   double lambda_ = 0.0;
@@ -619,29 +742,32 @@ SolverInfo prox_qn_info() {
        .min = 0,
        .max = 1000000},
   };
-  return {
-      "prox-qn", "proximal quasi-Newton with shrinking: L-BFGS model, coordinate descent on the working set",
-      "Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2",
-      joined(joined(std::move(options), epoch_options("1e-4")), line_search_options()), [](const Options& o) {
-        Settings settings{.memory = static_cast<std::size_t>(o.integer("memory")),
-                          .max_inner = o.integer("max_inner"),
-                          .inner_tol = o.real("inner_tol"),
-                          .subspace = o.string("inner") == "subspace",
-                          .inner_cap = o.boolean("inner_cap"),
-                          .epochs = read_epochs(o),
-                          .relative_epochs = o.string("epochs") == "relative",
-                          .growing = o.string("working_set") == "growing",
-                          .blocks = o.string("metric") == "blocks",
-                          .screening = o.boolean("screening"),
-                          .gamma0 = o.real("gamma0"),
-                          .scaling = o.string("scaling") == "short"  ? Scaling::kShort
-                                     : o.string("scaling") == "long" ? Scaling::kLong
-                                                                     : Scaling::kGeometric,
-                          .max_stagnant = o.integer("max_stagnant"),
-                          .line_search = read_line_search(o)};
-        if (o.string("preset") == "fast") settings.line_search.rounding = kRoundingAllowance;
-        return std::make_unique<ProxQn>(settings);
-      }};
+  return {"prox-qn",
+          "proximal quasi-Newton with shrinking: L-BFGS model, coordinate descent on the working set",
+          "Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2",
+          joined(joined(std::move(options), epoch_options("1e-4")), line_search_options()),
+          [](const Options& o) {
+            Settings settings{.memory = static_cast<std::size_t>(o.integer("memory")),
+                              .max_inner = o.integer("max_inner"),
+                              .inner_tol = o.real("inner_tol"),
+                              .subspace = o.string("inner") == "subspace",
+                              .inner_cap = o.boolean("inner_cap"),
+                              .epochs = read_epochs(o),
+                              .relative_epochs = o.string("epochs") == "relative",
+                              .growing = o.string("working_set") == "growing",
+                              .blocks = o.string("metric") == "blocks",
+                              .screening = o.boolean("screening"),
+                              .gamma0 = o.real("gamma0"),
+                              .scaling = o.string("scaling") == "short"  ? Scaling::kShort
+                                         : o.string("scaling") == "long" ? Scaling::kLong
+                                                                         : Scaling::kGeometric,
+                              .max_stagnant = o.integer("max_stagnant"),
+                              .line_search = read_line_search(o)};
+            if (o.string("preset") == "fast") settings.line_search.rounding = kRoundingAllowance;
+            return std::make_unique<ProxQn>(settings);
+          },
+          true,
+          true};
 }
 
 }  // namespace proxbench
