@@ -299,32 +299,33 @@ const BlockRow* BlockMetric::start() {
 }
 
 void BlockMetric::multiply(std::span<const double> d, std::vector<double>& out) {
-  const KernelTable& kernels = kernels_in_use();
   start();
-  for (std::size_t j = 0; j < d.size(); ++j)
-    if (d[j] != 0.0) kernels.add_block_row(rows_[j], d[j]);
-  out.resize(d.size());
-  for (std::size_t j = 0; j < d.size(); ++j) out[j] = *rows_[j].product;
+  multiply_into(d, product_.data(), out);
 }
 
 std::vector<std::vector<double>> BlockMetric::multiply(std::span<const std::vector<double>> d,
                                                        const Parallel& parallel) {
-  const KernelTable& kernels = kernels_in_use();
   start();
   std::vector<std::vector<double>> out(d.size());
   parallel.for_each(d.size(), [&](std::size_t i) {
     AlignedVector<double> product(product_.size(), 0.0);
-    for (std::size_t j = 0; j < place_.size(); ++j) {
-      if (d[i][j] == 0.0) continue;
-      BlockRow row = rows_[j];
-      row.product = product.data() + place_[j].at;
-      if (row.block != nullptr) row.block = product.data() + blocks_[place_[j].block].first;
-      kernels.add_block_row(row, d[i][j]);
-    }
-    out[i].resize(place_.size());
-    for (std::size_t j = 0; j < place_.size(); ++j) out[i][j] = product[place_[j].at];
+    multiply_into(d[i], product.data(), out[i]);
   });
   return out;
+}
+
+/// `product`: zeros, as many as in product_.
+void BlockMetric::multiply_into(std::span<const double> d, double* product, std::vector<double>& out) const {
+  const KernelTable& kernels = kernels_in_use();
+  for (std::size_t j = 0; j < d.size(); ++j) {
+    if (d[j] == 0.0) continue;
+    BlockRow row = rows_[j];
+    row.product = product + place_[j].at;
+    if (row.block != nullptr) row.block = product + blocks_[place_[j].block].first;
+    kernels.add_block_row(row, d[j]);
+  }
+  out.resize(d.size());
+  for (std::size_t j = 0; j < d.size(); ++j) out[j] = product[place_[j].at];
 }
 
 void BlockMetric::take_subset(std::span<const std::uint32_t> rows, const Parallel& parallel,

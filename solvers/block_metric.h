@@ -96,6 +96,8 @@ class BlockMetric {
     double excess;        ///< of the diagonal over the block's
   };
 
+  void multiply_into(std::span<const double> d, double* product, std::vector<double>& out) const;
+
   /// `spread`: m_pk * (1 - m_pk) of all positions.
   static void fill(const DesignMatrix& x, std::span<const double> spread, std::span<const Index> features,
                    Block& block);

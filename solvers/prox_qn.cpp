@@ -150,7 +150,8 @@ class ProxQn final : public Solver {
         select(objective, scores, residual, result.w, value);
         if (!std::isfinite(selection_.kkt_max)) return finish(result, Status::kDiverged);
         if (selection_.kkt_max <= problem.kkt_target()) {
-          if (history_capacity_ > 0) remember(objective, residual);
+          if (history_capacity_ > 0)
+            last_solve_.push(1, {}, {}, first_residual_, residual, objective.parallel());
           return finish(result, Status::kConverged);
         }
         if (!progressed) {
@@ -267,11 +268,6 @@ class ProxQn final : public Solver {
       history_capacity_ = PairHistory::capacity(problem.objective, settings_.memory);
   }
 
-  /// What the whole solve changed about the gradient, for keep_foretold_violators() of the next.
-  void remember(const Objective& objective, const Residual& residual) {
-    last_solve_.push(1, {}, {}, first_residual_, residual, objective.parallel());
-  }
-
   SolveResult finish(SolveResult& result, Status status) {
     collect(result.w);
     result.status = status;
@@ -304,14 +300,22 @@ class ProxQn final : public Solver {
     for (std::size_t i = 0; i < selection_.index.size(); ++i)
       if (selection_.weight[i] == 0.0) violators.push_back(selection_.index[i]);
     const std::vector<double> change = last_solve_.gradient_changes(objective, violators).front();
-    std::size_t kept = 0, violator = 0;
     const double ratio = (last_lambda_ - lambda_) / last_lambda_step_;
+    std::size_t violator = 0;
+    keep_violators([&](std::size_t i) {
+      return std::abs(selection_.gradient[i] + ratio * change[violator++]) > lambda_;
+    });
+  }
+
+  /// Leaves in selection_ the support and the violators i, in ascending order, that enters(i).
+  template <class Enters>
+  void keep_violators(const Enters& enters) {
+    std::size_t kept = 0;
     for (std::size_t i = 0; i < selection_.index.size(); ++i) {
-      const double g = selection_.gradient[i];
-      if (selection_.weight[i] == 0.0 && std::abs(g + ratio * change[violator++]) <= lambda_) continue;
+      if (selection_.weight[i] == 0.0 && !enters(i)) continue;
       selection_.index[kept] = selection_.index[i];
       selection_.weight[kept] = selection_.weight[i];
-      selection_.gradient[kept++] = g;
+      selection_.gradient[kept++] = selection_.gradient[i];
     }
     selection_.index.resize(kept);
     selection_.weight.resize(kept);
@@ -343,16 +347,7 @@ class ProxQn final : public Solver {
       if (v >= least && entries > most_entries) break;
       enters[violators[v].at] = true;
     }
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < selection_.index.size(); ++i) {
-      if (selection_.weight[i] == 0.0 && !enters[i]) continue;
-      selection_.index[kept] = selection_.index[i];
-      selection_.weight[kept] = selection_.weight[i];
-      selection_.gradient[kept++] = selection_.gradient[i];
-    }
-    selection_.index.resize(kept);
-    selection_.weight.resize(kept);
-    selection_.gradient.resize(kept);
+    keep_violators([&](std::size_t i) { return enters[i]; });
   }
 
   /// Restricts the objective to what the duality gap at w does not prove to be zero, and to w's support.
@@ -415,7 +410,7 @@ class ProxQn final : public Solver {
       else if (fresh)
         lbfgs_.take_rows(from_);
       else
-        lbfgs_.reset(index_.size(), damping_);
+        forget_pairs(damping_);
       return;
     }
     inference_flops_ = objective.oracle().inference_flops({scores}, true);
@@ -426,9 +421,7 @@ class ProxQn final : public Solver {
       return;
     }
     if (blocks_) use_identity();
-    history_.clear();
-    lbfgs_.reset(index_.size(),
-                 iteration == 1 ? first_gamma(objective, scores, direction_scores) : lbfgs_.gamma());
+    forget_pairs(iteration == 1 ? first_gamma(objective, scores, direction_scores) : lbfgs_.gamma());
   }
 
   bool blocks_fit(const Objective& objective) const {
@@ -500,10 +493,8 @@ class ProxQn final : public Solver {
 
   void use_identity() {
     blocks_ = false;
-    history_.clear();
-    const double gamma = first_gamma_;
     lbfgs_ = CompactLbfgs(settings_.memory, settings_.scaling);
-    lbfgs_.reset(index_.size(), gamma);
+    forget_pairs(first_gamma_);
   }
 
   /// After a step of alpha*d_, now in d_, that changed the gradient by g_: whether the model had the
@@ -742,32 +733,31 @@ SolverInfo prox_qn_info() {
        .min = 0,
        .max = 1000000},
   };
-  return {"prox-qn",
-          "proximal quasi-Newton with shrinking: L-BFGS model, coordinate descent on the working set",
-          "Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2",
-          joined(joined(std::move(options), epoch_options("1e-4")), line_search_options()),
-          [](const Options& o) {
-            Settings settings{.memory = static_cast<std::size_t>(o.integer("memory")),
-                              .max_inner = o.integer("max_inner"),
-                              .inner_tol = o.real("inner_tol"),
-                              .subspace = o.string("inner") == "subspace",
-                              .inner_cap = o.boolean("inner_cap"),
-                              .epochs = read_epochs(o),
-                              .relative_epochs = o.string("epochs") == "relative",
-                              .growing = o.string("working_set") == "growing",
-                              .blocks = o.string("metric") == "blocks",
-                              .screening = o.boolean("screening"),
-                              .gamma0 = o.real("gamma0"),
-                              .scaling = o.string("scaling") == "short"  ? Scaling::kShort
-                                         : o.string("scaling") == "long" ? Scaling::kLong
-                                                                         : Scaling::kGeometric,
-                              .max_stagnant = o.integer("max_stagnant"),
-                              .line_search = read_line_search(o)};
-            if (o.string("preset") == "fast") settings.line_search.rounding = kRoundingAllowance;
-            return std::make_unique<ProxQn>(settings);
-          },
-          true,
-          true};
+  SolverInfo info{
+      "prox-qn", "proximal quasi-Newton with shrinking: L-BFGS model, coordinate descent on the working set",
+      "Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2",
+      joined(joined(std::move(options), epoch_options("1e-4")), line_search_options()), [](const Options& o) {
+        Settings settings{.memory = static_cast<std::size_t>(o.integer("memory")),
+                          .max_inner = o.integer("max_inner"),
+                          .inner_tol = o.real("inner_tol"),
+                          .subspace = o.string("inner") == "subspace",
+                          .inner_cap = o.boolean("inner_cap"),
+                          .epochs = read_epochs(o),
+                          .relative_epochs = o.string("epochs") == "relative",
+                          .growing = o.string("working_set") == "growing",
+                          .blocks = o.string("metric") == "blocks",
+                          .screening = o.boolean("screening"),
+                          .gamma0 = o.real("gamma0"),
+                          .scaling = o.string("scaling") == "short"  ? Scaling::kShort
+                                     : o.string("scaling") == "long" ? Scaling::kLong
+                                                                     : Scaling::kGeometric,
+                          .max_stagnant = o.integer("max_stagnant"),
+                          .line_search = read_line_search(o)};
+        if (o.string("preset") == "fast") settings.line_search.rounding = kRoundingAllowance;
+        return std::make_unique<ProxQn>(settings);
+      }};
+  info.continues = true;
+  return info;
 }
 
 }  // namespace proxbench
