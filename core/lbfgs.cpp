@@ -1,7 +1,6 @@
 #include "core/lbfgs.h"
 
-#include <Eigen/Core>
-#include <Eigen/LU>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -120,32 +119,39 @@ void CompactLbfgs::set_gamma(double gamma) {
   if (!ages_.empty()) build_middle();
 }
 
+/// The inverse of K = [gamma*S^T S, L; L^T, -D], L the part of S^T Y below its diagonal D, by the Schur
+/// complement J of -D, which is positive definite: [J^-1, J^-1 E; (J^-1 E)^T, E^T J^-1 E - D^-1], E = L D^-1.
+/// Steps shrink by many orders of magnitude as the solver converges: all is scaled to a unit diagonal first.
 void CompactLbfgs::build_middle() {
   const std::size_t n = ages_.size(), w = width();
-  const auto order = static_cast<Eigen::Index>(2 * n);
-  Eigen::MatrixXd k = Eigen::MatrixXd::Zero(order, order);
-  auto at = [&](std::size_t a, std::size_t b) -> double& {
-    return k(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b));
-  };
-  for (std::size_t a = 0; a < n; ++a) {
-    for (std::size_t b = 0; b < n; ++b) at(a, b) = gamma_ * sts_[ages_[a] * memory_ + ages_[b]];
-    for (std::size_t b = 0; b < a; ++b) at(a, n + b) = at(n + b, a) = sty_[ages_[a] * memory_ + ages_[b]];
-    at(n + a, n + a) = -sty_[ages_[a] * memory_ + ages_[a]];
+  const auto order = static_cast<Eigen::Index>(n);
+  Eigen::VectorXd ss_scale(order), sy_scale(order);
+  for (Eigen::Index a = 0; a < order; ++a) {
+    const std::size_t age = ages_[static_cast<std::size_t>(a)];
+    ss_scale[a] = 1.0 / std::sqrt(gamma_ * sts_[age * memory_ + age]);
+    sy_scale[a] = 1.0 / std::sqrt(sty_[age * memory_ + age]);
   }
-  // Steps shrink by many orders of magnitude as the solver converges: scale to unit diagonal before
-  // inverting.
-  const Eigen::VectorXd scale = k.diagonal().cwiseAbs().cwiseSqrt().cwiseInverse();
-  const Eigen::MatrixXd scaled = scale.asDiagonal() * k * scale.asDiagonal();
-  const Eigen::MatrixXd inverse = scaled.partialPivLu().inverse();
-  const Eigen::MatrixXd r = scale.asDiagonal() * (0.5 * (inverse + inverse.transpose())) * scale.asDiagonal();
+  Eigen::MatrixXd j(order, order), l = Eigen::MatrixXd::Zero(order, order);
+  for (Eigen::Index a = 0; a < order; ++a) {
+    const std::size_t row = ages_[static_cast<std::size_t>(a)] * memory_;
+    for (Eigen::Index b = 0; b < order; ++b)
+      j(a, b) = gamma_ * sts_[row + ages_[static_cast<std::size_t>(b)]] * ss_scale[a] * ss_scale[b];
+    for (Eigen::Index b = 0; b < a; ++b)
+      l(a, b) = sty_[row + ages_[static_cast<std::size_t>(b)]] * ss_scale[a] * sy_scale[b];
+  }
+  j.noalias() += l * l.transpose();
+  const Eigen::MatrixXd ss = j.ldlt().solve(Eigen::MatrixXd::Identity(order, order));
+  const Eigen::MatrixXd sy = ss * l;
+  const Eigen::MatrixXd yy = l.transpose() * sy - Eigen::MatrixXd::Identity(order, order);
   middle_.assign(w * w, 0.0);
-  for (std::size_t a = 0; a < 2 * n; ++a)
-    for (std::size_t b = 0; b < 2 * n; ++b) {
-      const std::size_t row = a < n ? 2 * ages_[a] : 2 * ages_[a - n] + 1;
-      const std::size_t column = b < n ? 2 * ages_[b] : 2 * ages_[b - n] + 1;
-      middle_[row * w + column] = (a < n ? gamma_ : 1.0) *
-                                  r(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) *
-                                  (b < n ? gamma_ : 1.0);
+  for (Eigen::Index a = 0; a < order; ++a)
+    for (Eigen::Index b = 0; b < order; ++b) {
+      const std::size_t s_a = 2 * ages_[static_cast<std::size_t>(a)],
+                        s_b = 2 * ages_[static_cast<std::size_t>(b)];
+      middle_[s_a * w + s_b] = gamma_ * gamma_ * 0.5 * (ss(a, b) + ss(b, a)) * ss_scale[a] * ss_scale[b];
+      middle_[s_a * w + s_b + 1] = middle_[(s_b + 1) * w + s_a] =
+          gamma_ * sy(a, b) * ss_scale[a] * sy_scale[b];
+      middle_[(s_a + 1) * w + s_b + 1] = 0.5 * (yy(a, b) + yy(b, a)) * sy_scale[a] * sy_scale[b];
     }
 }
 

@@ -24,9 +24,9 @@ constexpr std::size_t kTasksPerThread = 8;
 constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
 /// Coordinates of one output in a task of the partial gradient.
 constexpr std::size_t kCoordinatesPerTask = 64;
-/// Cost of one gathered or scattered element, in units of one kPad-wide multiply-add on a row (measured on
-/// Zen 4; the choice between the two ways changes speed only, beyond rounding).
-constexpr double kGatherCost = 1.6;
+/// Cost of one gathered and of one scattered element, in units of one kPad-wide multiply-add on a row
+/// (measured on Zen 4; the choice between the two ways changes speed only, beyond rounding).
+constexpr double kGatherCost = 0.8, kScatterCost = 1.6;
 /// Cost of looking at one entry of a row of X.
 constexpr double kEntryCost = 1.0;
 
@@ -112,7 +112,7 @@ void Objective::scores(std::span<const Coord> index, std::span<const double> val
   for (std::size_t i = 0; i < unary; ++i) {
     const Index j = static_cast<Index>(index[i] / outputs_);
     const double entries = static_cast<double>(x_.column_size(j));
-    scatter_cost += kGatherCost * entries;
+    scatter_cost += kScatterCost * entries;
     if (i == 0 || j != last) {
       row_cost += entries * static_cast<double>(width / kPad);
       ++active_features;

@@ -1,5 +1,6 @@
 #include "solvers/block_metric.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -21,6 +22,9 @@ constexpr double kSamples = 10.0, kFewestSamples = 1000.0;
 constexpr double kTaskNumbers = 16384.0;
 /// Share of nonzeros from which on a block is kept dense.
 constexpr double kDenseShare = 0.25;
+/// A block's inverse serves other rows of it as long as at most this share of them, or of its own, is not in
+/// the other.
+constexpr double kNearlyTheSame = 0.05;
 
 /// A fixed number in [0, 1) for each position.
 double sampling_number(std::uint64_t position) {
@@ -94,7 +98,7 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
   std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
   for (std::size_t i = 0; i < unary; ++i) order[next[index[i] % outputs]++] = i;
 
-  ++version_;
+  built_ = ++version_;
   place_.resize(n);
   diagonal_.assign(n, 0.0);
   blocks_.clear();
@@ -348,12 +352,20 @@ void BlockMetric::take_subset(std::span<const std::uint32_t> rows, const Paralle
     out.excess_[i] = place_[rows[i]].excess;
   }
 
-  out.blocks_.assign(blocks_.size(), {});
+  if (out.built_ != built_) out.blocks_.clear();
+  out.built_ = built_;
+  out.blocks_.resize(blocks_.size());
   std::size_t numbers = 0;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    out.blocks_[b].first = numbers;
-    out.blocks_[b].width = padded_single(out.begin_[b + 1] - out.begin_[b]);
-    numbers += out.blocks_[b].width;
+    Subset::Block& block = out.blocks_[b];
+    block.dense.clear();
+    block.begin.clear();
+    block.slot.clear();
+    block.value.clear();
+    block.place.clear();
+    block.first = numbers;
+    block.width = padded_single(out.begin_[b + 1] - out.begin_[b]);
+    numbers += block.width;
   }
   out.x_.assign(numbers, 0.0f);
   out.product_.resize(numbers);
@@ -428,6 +440,83 @@ void BlockMetric::Subset::multiply(std::span<const double> x, std::span<double> 
     }
   });
   for (const std::uint32_t i : places(blocks_.size())) out[i] = excess_[i] * x[i];
+}
+
+void BlockMetric::take_inverses(const Parallel& parallel, Subset& out) const {
+  parallel.for_each(out.blocks_.size(), [&](std::size_t b) {
+    Subset::Block& to = out.blocks_[b];
+    const Block& from = blocks_[b];
+    const std::size_t n = out.begin_[b + 1] - out.begin_[b];
+    if (!to.place.empty() || n > kMostInverted) return;
+    std::vector<std::uint32_t> slots(n);
+    for (std::size_t i = 0; i < n; ++i)
+      slots[i] = static_cast<std::uint32_t>(place_[out.rows_[out.order_[out.begin_[b] + i]]].at - from.first);
+    const auto find = [&] {
+      std::size_t found = 0, at = 0;
+      to.place.assign(n, kNoBlock);
+      for (std::size_t i = 0; i < n; ++i) {
+        while (at < to.inverted.size() && to.inverted[at] < slots[i]) ++at;
+        if (at == to.inverted.size() || to.inverted[at] != slots[i]) continue;
+        to.place[i] = static_cast<std::uint32_t>(at);
+        ++found;
+      }
+      return found;
+    };
+    const double others = kNearlyTheSame * static_cast<double>(n);
+    if (const std::size_t found = find();
+        static_cast<double>(n - found) <= others && static_cast<double>(to.inverted.size() - found) <= others)
+      return;
+    const auto order = static_cast<Eigen::Index>(n);
+    Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(order, order);
+    std::vector<std::uint32_t> local(from.begin.empty() ? 0 : from.size, kNoBlock);
+    for (std::size_t i = 0; i < n && !local.empty(); ++i) local[slots[i]] = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto column = static_cast<Eigen::Index>(i);
+      if (from.begin.empty()) {
+        const double* row = from.dense.data() + slots[i] * padded(from.size);
+        for (std::size_t j = 0; j < n; ++j) matrix(static_cast<Eigen::Index>(j), column) = row[slots[j]];
+      } else {
+        for (std::size_t e = from.begin[slots[i]]; e < from.begin[slots[i] + std::size_t{1}]; ++e)
+          if (local[from.slot[e]] != kNoBlock)
+            matrix(static_cast<Eigen::Index>(local[from.slot[e]]), column) = from.value[e];
+      }
+      matrix(column, column) += out.excess_[out.order_[out.begin_[b] + i]];
+    }
+    const Eigen::LLT<Eigen::MatrixXd> factor(matrix);
+    to.inverted.clear();
+    if (factor.info() == Eigen::Success) {
+      const Eigen::MatrixXd inverse = factor.solve(Eigen::MatrixXd::Identity(order, order));
+      const std::size_t width = padded_single(n);
+      to.inverted = slots;
+      to.inverse.assign(n * width, 0.0f);
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j)
+          to.inverse[i * width + j] =
+              static_cast<float>(inverse(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)));
+    }
+    find();
+  });
+}
+
+void BlockMetric::Subset::precondition(std::span<const double> x, double factor, std::span<double> out,
+                                       const Parallel& parallel) {
+  const SingleKernels& kernels = single_kernels();
+  for_each_of(parallel, numbers_, task_begin_.size() - 1, [&](std::size_t task) {
+    AlignedVector<float> from, product;
+    for (std::size_t b = task_begin_[task]; b < task_begin_[task + 1]; ++b) {
+      const Block& block = blocks_[b];
+      if (block.place.empty() || block.inverted.empty()) continue;
+      const std::uint32_t* some = order_.data() + begin_[b];
+      const std::size_t width = padded_single(block.inverted.size());
+      from.assign(width, 0.0f);
+      product.resize(width);
+      for (std::size_t i = 0; i < block.place.size(); ++i)
+        if (block.place[i] != kNoBlock) from[block.place[i]] = static_cast<float>(x[some[i]]);
+      kernels.rows_times(block.inverse.data(), width, block.inverted.size(), from.data(), product.data());
+      for (std::size_t i = 0; i < block.place.size(); ++i)
+        if (block.place[i] != kNoBlock) out[some[i]] = factor * static_cast<double>(product[block.place[i]]);
+    }
+  });
 }
 
 }  // namespace proxbench

@@ -28,6 +28,8 @@ class BlockMetric {
  public:
   /// What entries() may be at most for a working set: beyond, blocks cost more than they bring.
   static constexpr double kMostEntries = 2e8;
+  /// Rows of a block whose inverse costs less than the iterations that it spares.
+  static constexpr std::size_t kMostInverted = 256;
   /// The sum of squared block sizes.
   static double entries(const Objective& objective, std::span<const Coord> index);
 
@@ -56,6 +58,10 @@ class BlockMetric {
    public:
     /// out = B0 x, both aligned with the rows.
     void multiply(std::span<const double> x, std::span<double> out, const Parallel& parallel);
+    /// out = factor * B0^-1 x, nearly: symmetric, positive definite, with the inverses of the blocks of
+    /// take_inverses(). Leaves `out` as it is in rows that none of them is on.
+    void precondition(std::span<const double> x, double factor, std::span<double> out,
+                      const Parallel& parallel);
 
    private:
     friend class BlockMetric;
@@ -65,9 +71,12 @@ class BlockMetric {
       std::vector<std::size_t> begin;    ///< of sparse rows; empty: dense
       std::vector<std::uint32_t> slot;
       std::vector<float> value;
+      std::vector<std::uint32_t> inverted;  ///< slots that `inverse` is on, ascending
+      AlignedVector<float> inverse;         ///< rows of padded_single(inverted.size())
+      std::vector<std::uint32_t> place;     ///< of the block's rows in `inverted`, or kNoBlock
     };
     std::vector<std::uint32_t> rows_;
-    std::uint64_t version_ = 0;
+    std::uint64_t version_ = 0, built_ = 0;
     std::vector<std::size_t> begin_;    ///< of the rows of each block; those without one come last
     std::vector<std::uint32_t> order_;  ///< places in the list of rows, by block
     std::vector<double> excess_;        ///< by place
@@ -78,6 +87,9 @@ class BlockMetric {
   };
   /// Leaves `out` as it is where it is that of these rows already.
   void take_subset(std::span<const std::uint32_t> rows, const Parallel& parallel, Subset& out) const;
+  /// Inverts those of the subset's blocks that are no larger than kMostInverted. One that was inverted on
+  /// nearly the same rows stays.
+  void take_inverses(const Parallel& parallel, Subset& out) const;
 
  private:
   /// Symmetric, either dense rows of padded(size) numbers or sparse ones; without its diagonal's excess.
@@ -107,6 +119,7 @@ class BlockMetric {
   std::vector<double> diagonal_;
   AlignedVector<double> product_;
   std::uint64_t version_ = 0;  ///< counts what rows and matrices there were
+  std::uint64_t built_ = 0;    ///< version_ of the matrix
   std::vector<BlockRow> rows_;
   double ridge_ = 0.0;
 };

@@ -198,5 +198,50 @@ TEST(BlockMetric, IsTheSameOnSomeRowsInSinglePrecision) {
   }
 }
 
+/// On the rows that it was inverted on, on nearly these, and after a change that makes it new.
+TEST(BlockMetric, InvertsItsBlocks) {
+  const test::Problem problem(test::large_spec());
+  Point point(problem);
+  const std::size_t n = std::min<std::size_t>(point.w.index.size(), 700);
+  const std::span<const Coord> index = std::span(point.w.index).first(n);
+  BlockMetric metric;
+  metric.build(point.objective, point.residual, index);
+  BlockMetric::Subset one, three, fresh;
+  Random random(4);
+  std::vector<std::uint32_t> rows(n);
+  for (std::uint32_t j = 0; j < n; ++j) rows[j] = j;
+  for (const double dropped : {0.0, 0.02, 0.5}) {
+    std::erase_if(rows, [&](std::uint32_t) { return random.uniform() < dropped; });
+    std::vector<double> x(rows.size()), product(rows.size());
+    for (double& each : x) each = 1e-9 * random.normal();
+    metric.take_subset(rows, Parallel(1), one);
+    one.multiply(x, product, Parallel(1));
+    constexpr double kUntouched = 7.0;
+    const auto inverted = [&](BlockMetric::Subset& subset, int threads) {
+      std::vector<double> out(rows.size(), kUntouched);
+      metric.take_subset(rows, Parallel(threads), subset);
+      metric.take_inverses(Parallel(threads), subset);
+      subset.precondition(product, 0.5, out, Parallel(threads));
+      return out;
+    };
+    const std::vector<double> out = inverted(one, 1);
+    EXPECT_EQ(inverted(three, 3), out);
+    double error = 0.0, size = 0.0;
+    std::size_t touched = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (out[i] == kUntouched) continue;
+      ++touched;
+      error += std::abs(out[i] - 0.5 * x[i]);
+      size += std::abs(0.5 * x[i]);
+    }
+    EXPECT_GT(touched, rows.size() / 2);
+    // With a few rows gone the inverse is that of the rows before, still close enough to precondition.
+    EXPECT_LT(error, (dropped == 0.02 ? 0.5 : 1e-3) * size) << dropped;
+    if (dropped == 0.5) {
+      EXPECT_EQ(inverted(fresh, 1), out);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace proxbench

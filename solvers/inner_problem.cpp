@@ -138,7 +138,15 @@ void InnerProblem::multiply_on_face(const Model& model, std::span<const double> 
   });
 }
 
-/// Conjugate gradients with the diagonal as preconditioner, then the step along their result. Returns how
+/// out = P r on the face: the blocks' inverses where there are some, the diagonal's elsewhere.
+void InnerProblem::precondition(const Model& model, std::vector<double>& out) {
+  out.resize(face_.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = residual_[i] / diagonal_[face_[i]];
+  if (model.metric != nullptr)
+    subset_.precondition(residual_, 1.0 / model.lbfgs.gamma(), out, model.parallel);
+}
+
+/// Conjugate gradients, then the step along their result. Returns how
 /// many coordinates were visited, `most` at most but for the first iteration.
 std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t most, double tolerance) {
   face_.clear();
@@ -146,7 +154,10 @@ std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t m
     if (model.at(j) != 0.0 && diagonal_[j] > 0.0) face_.push_back(static_cast<std::uint32_t>(j));
   const std::size_t n = face_.size(), width = model.lbfgs.width();
   if (n == 0) return 0;
-  if (model.metric != nullptr) model.metric->take_subset(face_, model.parallel, subset_);
+  if (model.metric != nullptr) {
+    model.metric->take_subset(face_, model.parallel, subset_);
+    model.metric->take_inverses(model.parallel, subset_);
+  }
   const std::size_t stride = padded_single(width);
   q_.assign(n * stride, 0.0f);
   // Columns shrink by many orders of magnitude as the solver converges: they are scaled to fit.
@@ -166,10 +177,10 @@ std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t m
       for (std::size_t k = 0; k < width; ++k)
         q_[i * stride + k] = static_cast<float>(model.lbfgs.q(j)[k] * fit[k]);
       residual_[i] = -(model.gradient(j, d_hat_.data()) + std::copysign(model.lambda, model.at(j)));
-      direction_[i] = residual_[i] / diagonal_[j];
     }
   });
-  double norm = 0.0;  // r^T D^-1 r
+  precondition(model, direction_);
+  double norm = 0.0;  // r^T P r
   for (std::size_t i = 0; i < n; ++i) norm += residual_[i] * direction_[i];
   const double enough = tolerance * tolerance * norm;
   std::uint64_t visits = 0;
@@ -186,12 +197,12 @@ std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t m
       step_[i] += alpha * direction_[i];
       step_product_[i] += alpha * product_[i];
       residual_[i] -= alpha * product_[i];
-      next += residual_[i] * residual_[i] / diagonal_[face_[i]];
     }
+    precondition(model, preconditioned_);
+    for (std::size_t i = 0; i < n; ++i) next += residual_[i] * preconditioned_[i];
     const double beta = next / norm;
     norm = next;
-    for (std::size_t i = 0; i < n; ++i)
-      direction_[i] = residual_[i] / diagonal_[face_[i]] + beta * direction_[i];
+    for (std::size_t i = 0; i < n; ++i) direction_[i] = preconditioned_[i] + beta * direction_[i];
   }
 
   // The model along the step is r^T(step)*t - 1/2 curvature*t^2 below where it was.

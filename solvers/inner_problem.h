@@ -6,8 +6,9 @@
 ///
 /// by randomised coordinate descent, solved inexactly. Where `subspace` says so, a pass that leaves nearly
 /// all zeros zero is followed by conjugate gradients on the face that it has found: the coordinates with w +
-/// d not zero, their signs held. There the problem is a linear system, and conjugate gradients come to its
-/// solution in about the square root of the passes that coordinate descent takes, on all threads. Coordinates
+/// d not zero, their signs held. There the problem is a linear system, which conjugate gradients solve on all
+/// threads. Preconditioned with the inverses of B0's blocks they come to its solution in 10 to 40 products
+/// (pairs are what is left), where blocks are too large for that with the diagonal in hundreds. Coordinates
 /// whose sign the solution would change become zero; where that does not bring the model down, the step ends
 /// at the first of them. The next pass over all coordinates tells whether the face was the right one.
 ///
@@ -53,6 +54,7 @@ class InnerProblem {
  private:
   struct Model;
   std::uint64_t minimise_on_face(const Model& model, std::uint64_t most, double tolerance);
+  void precondition(const Model& model, std::vector<double>& out);
   void multiply_on_face(const Model& model, std::span<const double> x, std::vector<double>& out);
 
   std::vector<double> diagonal_;
@@ -65,7 +67,7 @@ class InnerProblem {
   AlignedVector<float> q_;  ///< rows of [S Y], each column divided by its scale_
   AlignedVector<float> x_, rows_product_, weights_, partial_;
   std::vector<double> scale_;
-  std::vector<double> residual_, direction_, product_, step_, step_product_;
+  std::vector<double> residual_, preconditioned_, direction_, product_, step_, step_product_;
 };
 
 }  // namespace proxbench
