@@ -24,9 +24,10 @@ constexpr std::size_t kTasksPerThread = 8;
 constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
 /// Coordinates of one output in a task of the partial gradient.
 constexpr std::size_t kCoordinatesPerTask = 64;
-/// Cost of one gathered and of one scattered element, in units of one kPad-wide multiply-add on a row
-/// (measured on Zen 4; the choice between the two ways changes speed only, beyond rounding).
-constexpr double kGatherCost = 0.8, kScatterCost = 1.6;
+/// Cost of one gathered and of one scattered element, in units of one kPad-wide multiply-add on a row (a
+/// gathered one was measured as 1.6 on Zen 4, as 0.8 on a Xeon of 2023; the choice between the two ways
+/// changes speed only, beyond rounding).
+constexpr double kGatherCost = 1.2, kScatterCost = 1.6;
 /// Cost of looking at one entry of a row of X.
 constexpr double kEntryCost = 1.0;
 
