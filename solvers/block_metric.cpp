@@ -161,24 +161,26 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
 /// there.
 void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, std::span<const Index> features,
                        Block& block) {
+  // Slots are fewer than kMostEntries allows in one block; half the table stays in the first-level cache.
+  using Slot = std::uint16_t;
+  constexpr Slot kNoSlot = static_cast<Slot>(-1);
+  static_assert(kMostEntries < double{kNoSlot} * double{kNoSlot});
   const std::size_t n = features.size();
-  struct Entry {
-    std::uint32_t at;  // a slot, or a sampled position
-    double value;
-  };
+  const bool binary = x.binary();
 
   double total = 0.0;
   for (const double h : spread) total += h;
   const double samples = std::max(kSamples * static_cast<double>(n), kFewestSamples);
   const bool all = static_cast<double>(x.positions()) <= samples;
   const double certain = all ? 0.0 : total / samples;  // from which on a position is taken for sure
-  constexpr std::uint32_t kNoSlot = static_cast<std::uint32_t>(-1);
-  std::vector<std::uint32_t> slot_of(x.features(), kNoSlot);
-  for (std::size_t i = 0; i < n; ++i) slot_of[features[i]] = static_cast<std::uint32_t>(i);
+  std::vector<Slot> slot_of(x.features(), kNoSlot);
+  for (std::size_t i = 0; i < n; ++i) slot_of[features[i]] = static_cast<Slot>(i);
 
+  // The sampled positions' rows, then the same by column.
   std::vector<double> weight;
   std::vector<std::size_t> row_begin{0};
-  std::vector<Entry> row_entry;
+  std::vector<Slot> row_slot;
+  std::vector<double> row_value;  // empty: all are 1
   std::vector<std::size_t> column_begin(n + 1, 0);
   for (std::size_t p = 0; p < x.positions(); ++p) {
     double h = spread[p];
@@ -188,24 +190,32 @@ void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, st
     const auto values = x.row_values(static_cast<Index>(p));
     // Most entries are of no feature here, which no branch foretells: each is written, few are kept.
     std::size_t entries = row_begin.back();
-    if (row_entry.size() < entries + row.size()) row_entry.resize(2 * (entries + row.size()));
+    if (row_slot.size() < entries + row.size()) {
+      row_slot.resize(2 * (entries + row.size()));
+      if (!binary) row_value.resize(row_slot.size());
+    }
     for (std::size_t e = 0; e < row.size(); ++e) {
-      const std::uint32_t slot = slot_of[row[e]];
-      row_entry[entries] = {slot, values.empty() ? 1.0 : values[e]};
+      const Slot slot = slot_of[row[e]];
+      row_slot[entries] = slot;
+      if (!binary) row_value[entries] = values[e];
       entries += slot != kNoSlot ? 1 : 0;
     }
     if (entries == row_begin.back()) continue;
-    for (std::size_t e = row_begin.back(); e < entries; ++e) ++column_begin[row_entry[e].at + 1];
+    for (std::size_t e = row_begin.back(); e < entries; ++e) ++column_begin[row_slot[e] + std::size_t{1}];
     row_begin.push_back(entries);
     weight.push_back(h);
   }
-  row_entry.resize(row_begin.back());
+  const auto value = [&](std::size_t e) { return binary ? 1.0 : row_value[e]; };
   for (std::size_t i = 0; i < n; ++i) column_begin[i + 1] += column_begin[i];
-  std::vector<Entry> column_entry(row_entry.size());
+  struct Entry {
+    std::uint32_t row;
+    double value;
+  };
+  std::vector<Entry> column_entry(row_begin.back());
   std::vector<std::size_t> next(column_begin.begin(), column_begin.end() - 1);
   for (std::size_t r = 0; r < weight.size(); ++r)
     for (std::size_t e = row_begin[r]; e < row_begin[r + 1]; ++e)
-      column_entry[next[row_entry[e].at]++] = {static_cast<std::uint32_t>(r), weight[r] * row_entry[e].value};
+      column_entry[next[row_slot[e]]++] = {static_cast<std::uint32_t>(r), weight[r] * value(e)};
 
   const std::size_t width = padded(n);
   AlignedVector<double> sums(width, 0.0);
@@ -214,11 +224,11 @@ void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, st
   for (std::size_t i = 0; i < n; ++i) {
     touched.clear();
     for (std::size_t c = column_begin[i]; c < column_begin[i + 1]; ++c)
-      for (std::size_t e = row_begin[column_entry[c].at]; e < row_begin[column_entry[c].at + std::size_t{1}];
-           ++e) {
-        double& sum = sums[row_entry[e].at];
-        if (sum == 0.0) touched.push_back(row_entry[e].at);
-        sum += column_entry[c].value * row_entry[e].value;
+      for (std::size_t e = row_begin[column_entry[c].row];
+           e < row_begin[column_entry[c].row + std::size_t{1}]; ++e) {
+        double& sum = sums[row_slot[e]];
+        if (sum == 0.0) touched.push_back(row_slot[e]);
+        sum += column_entry[c].value * value(e);
       }
     for (const std::uint32_t slot : touched) {
       if (sums[slot] == 0.0) continue;  // listed twice after an exact cancellation

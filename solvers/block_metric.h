@@ -33,7 +33,7 @@ class BlockMetric {
   /// The sum of squared block sizes.
   static double entries(const Objective& objective, std::span<const Coord> index);
 
-  /// At the w that `residual` was inferred at. `index`: the working set, ascending.
+  /// At the w that `residual` was inferred at. `index`: the working set, ascending, of kMostEntries at most.
   void build(const Objective& objective, const Residual& residual, std::span<const Coord> index);
   /// The same matrix for another working set: row i is the old row from[i], or CompactLbfgs::kNew: one with
   /// a diagonal entry only.

@@ -399,7 +399,7 @@ class ProxQn final : public Solver {
   /// B for the new working set.
   void start_model(Objective& objective, const Residual& residual, const Scores& scores,
                    Scores& direction_scores, double value, std::int64_t iteration, bool progressed) {
-    if (blocks_ && lbfgs_.pairs() > 0 && progressed) {
+    if (blocks_ && lbfgs_.pairs() > 0 && progressed && blocks_fit(objective)) {
       const bool fresh = built_at_ - value <= kFresh * value;
       if (fresh)
         metric_.take_rows(objective, residual, index_, from_);
