@@ -47,16 +47,81 @@ class Spread {
     if (owns_)
       for (const Index on : oracle_.gold_outputs(static_cast<Index>(p)))
         if (on == output_) m += 1.0;
+    return of(m);
+  }
+  /// The same for all positions, given those that the output is on at in the gold structures.
+  std::vector<double> everywhere(std::size_t positions, std::span<const Index> gold) const {
+    std::vector<double> out(positions);
+    for (std::size_t p = 0; p < positions; ++p) out[p] = of(share_ * column_[p]);
+    for (const Index p : gold)
+      if (owns_) out[p] = (*this)(p);
+    return out;
+  }
+
+ private:
+  static double of(double m) {
     const double h = m * (1.0 - m);
     return h > kNegligible ? h : 0.0;
   }
 
- private:
   const Oracle& oracle_;
   Index output_;
   const double* column_;
   bool owns_;
   double share_;
+};
+
+/// The positions that each output is on at in the gold structures, ascending: at[begin[k]..begin[k+1]).
+struct GoldPositions {
+  explicit GoldPositions(const Oracle& oracle) : begin(oracle.outputs() + std::size_t{1}, 0) {
+    for (Index p = 0; p < oracle.positions(); ++p)
+      for (const Index k : oracle.gold_outputs(p)) ++begin[k + std::size_t{1}];
+    for (Index k = 0; k < oracle.outputs(); ++k) begin[k + std::size_t{1}] += begin[k];
+    at.resize(begin.back());
+    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+    for (Index p = 0; p < oracle.positions(); ++p)
+      for (const Index k : oracle.gold_outputs(p)) at[next[k]++] = p;
+  }
+  std::span<const Index> of(Index k) const {
+    return std::span(at).subspan(begin[k], begin[k + std::size_t{1}] - begin[k]);
+  }
+  std::vector<std::size_t> begin;
+  std::vector<Index> at;
+};
+
+/// Sparse rows or columns: list i has what is in index[begin[i]..begin[i+1]), and the values there, which are
+/// all 1 where there are none.
+template <class Number>
+struct Lists {
+  std::vector<std::size_t> begin{0};
+  std::vector<Number> index;
+  std::vector<double> value;
+
+  /// Room for so many entries behind the last list; returns where.
+  std::size_t make_room(std::size_t entries, bool values) {
+    const std::size_t end = begin.back();
+    if (index.size() < end + entries) index.resize(2 * (end + entries));
+    if (values) value.resize(index.size());
+    return end;
+  }
+  /// List j has an i for every j of list i, ascending.
+  template <class Other>
+  Lists<Other> transposed(std::size_t lists) const {
+    Lists<Other> out;
+    out.begin.assign(lists + 1, 0);
+    for (std::size_t e = 0; e < begin.back(); ++e) ++out.begin[index[e] + std::size_t{1}];
+    for (std::size_t j = 0; j < lists; ++j) out.begin[j + 1] += out.begin[j];
+    out.index.resize(begin.back());
+    if (!value.empty()) out.value.resize(begin.back());
+    std::vector<std::size_t> next(out.begin.begin(), out.begin.end() - 1);
+    for (std::size_t i = 0; i + 1 < begin.size(); ++i)
+      for (std::size_t e = begin[i]; e < begin[i + 1]; ++e) {
+        const std::size_t at = next[index[e]]++;
+        out.index[at] = static_cast<Other>(i);
+        if (!value.empty()) out.value[at] = value[e];
+      }
+    return out;
+  }
 };
 
 /// The exact second derivative of a unary weight. `spread(p)` for all positions.
@@ -117,14 +182,14 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
   for (std::size_t i = unary; i < n; ++i) place_[i] = {products++, kNoBlock, 0.0};
   product_.assign(products, 0.0);
 
+  const GoldPositions gold_positions(objective.oracle());
   objective.parallel().for_each(blocks_.size(), [&](std::size_t b) {
     const Index k = output_of[b];
     std::vector<Index> features(blocks_[b].size);
     for (std::size_t i = 0; i < features.size(); ++i)
       features[i] = static_cast<Index>(index[order[begin[k] + i]] / outputs);
-    const Spread spread(objective, residual, k);
-    std::vector<double> h(objective.x().positions());
-    for (std::size_t p = 0; p < h.size(); ++p) h[p] = spread(p);
+    const std::vector<double> h =
+        Spread(objective, residual, k).everywhere(objective.x().positions(), gold_positions.of(k));
     fill(objective.x(), h, features, blocks_[b]);
     for (std::size_t i = 0; i < features.size(); ++i)
       diagonal_[order[begin[k] + i]] =
@@ -173,49 +238,58 @@ void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, st
   const double samples = std::max(kSamples * static_cast<double>(n), kFewestSamples);
   const bool all = static_cast<double>(x.positions()) <= samples;
   const double certain = all ? 0.0 : total / samples;  // from which on a position is taken for sure
-  std::vector<Slot> slot_of(x.features(), kNoSlot);
-  for (std::size_t i = 0; i < n; ++i) slot_of[features[i]] = static_cast<Slot>(i);
-
-  // The sampled positions' rows, then the same by column.
+  std::vector<Index> sampled;
   std::vector<double> weight;
-  std::vector<std::size_t> row_begin{0};
-  std::vector<Slot> row_slot;
-  std::vector<double> row_value;  // empty: all are 1
-  std::vector<std::size_t> column_begin(n + 1, 0);
+  std::uint64_t row_entries = 0, column_entries = 0;
   for (std::size_t p = 0; p < x.positions(); ++p) {
     double h = spread[p];
     if (h < certain) h = sampling_number(p) * certain < h ? certain : 0.0;
     if (h == 0.0) continue;
-    const auto row = x.row(static_cast<Index>(p));
-    const auto values = x.row_values(static_cast<Index>(p));
-    // Most entries are of no feature here, which no branch foretells: each is written, few are kept.
-    std::size_t entries = row_begin.back();
-    if (row_slot.size() < entries + row.size()) {
-      row_slot.resize(2 * (entries + row.size()));
-      if (!binary) row_value.resize(row_slot.size());
-    }
-    for (std::size_t e = 0; e < row.size(); ++e) {
-      const Slot slot = slot_of[row[e]];
-      row_slot[entries] = slot;
-      if (!binary) row_value[entries] = values[e];
-      entries += slot != kNoSlot ? 1 : 0;
-    }
-    if (entries == row_begin.back()) continue;
-    for (std::size_t e = row_begin.back(); e < entries; ++e) ++column_begin[row_slot[e] + std::size_t{1}];
-    row_begin.push_back(entries);
+    sampled.push_back(static_cast<Index>(p));
     weight.push_back(h);
+    row_entries += x.row(static_cast<Index>(p)).size();
   }
-  const auto value = [&](std::size_t e) { return binary ? 1.0 : row_value[e]; };
-  for (std::size_t i = 0; i < n; ++i) column_begin[i + 1] += column_begin[i];
-  struct Entry {
-    std::uint32_t row;
-    double value;
-  };
-  std::vector<Entry> column_entry(row_begin.back());
-  std::vector<std::size_t> next(column_begin.begin(), column_begin.end() - 1);
-  for (std::size_t r = 0; r < weight.size(); ++r)
-    for (std::size_t e = row_begin[r]; e < row_begin[r + 1]; ++e)
-      column_entry[next[row_slot[e]]++] = {static_cast<std::uint32_t>(r), weight[r] * value(e)};
+  for (const Index j : features) column_entries += x.column_size(j);
+
+  // The block's entries in the sampled positions' rows: found in whole rows or in whole columns, of which
+  // most is not wanted. No branch foretells which: each entry is written, few are kept.
+  Lists<Slot> rows;
+  Lists<std::uint32_t> columns;
+  if (row_entries < column_entries) {
+    std::vector<Slot> slot_of(x.features(), kNoSlot);
+    for (std::size_t i = 0; i < n; ++i) slot_of[features[i]] = static_cast<Slot>(i);
+    for (const Index p : sampled) {
+      const auto row = x.row(p);
+      const auto values = x.row_values(p);
+      std::size_t end = rows.make_room(row.size(), !binary);
+      for (std::size_t e = 0; e < row.size(); ++e) {
+        rows.index[end] = slot_of[row[e]];
+        if (!binary) rows.value[end] = values[e];
+        end += rows.index[end] != kNoSlot ? 1 : 0;
+      }
+      rows.begin.push_back(end);
+    }
+    columns = rows.transposed<std::uint32_t>(n);
+  } else {
+    constexpr auto kNoRow = static_cast<std::uint32_t>(-1);
+    std::vector<std::uint32_t> row_of(x.positions(), kNoRow);
+    for (std::size_t r = 0; r < sampled.size(); ++r) row_of[sampled[r]] = static_cast<std::uint32_t>(r);
+    for (const Index j : features) {
+      std::size_t end = columns.make_room(x.column_size(j), !binary);
+      for (std::size_t b = 0; b < x.blocks(); ++b) {
+        const auto column = x.column_block(j, b);
+        const std::uint32_t* row = row_of.data() + b * x.block_positions();
+        for (std::size_t e = 0; e < column.size; ++e) {
+          columns.index[end] = row[column.offset[e]];
+          if (!binary) columns.value[end] = column.value[e];
+          end += columns.index[end] != kNoRow ? 1 : 0;
+        }
+      }
+      columns.begin.push_back(end);
+    }
+    rows = columns.transposed<Slot>(sampled.size());
+  }
+  const auto value = [&](const auto& lists, std::size_t e) { return binary ? 1.0 : lists.value[e]; };
 
   const std::size_t width = padded(n);
   AlignedVector<double> sums(width, 0.0);
@@ -223,13 +297,15 @@ void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, st
   block.begin.assign(1, 0);
   for (std::size_t i = 0; i < n; ++i) {
     touched.clear();
-    for (std::size_t c = column_begin[i]; c < column_begin[i + 1]; ++c)
-      for (std::size_t e = row_begin[column_entry[c].row];
-           e < row_begin[column_entry[c].row + std::size_t{1}]; ++e) {
-        double& sum = sums[row_slot[e]];
-        if (sum == 0.0) touched.push_back(row_slot[e]);
-        sum += column_entry[c].value * value(e);
+    for (std::size_t c = columns.begin[i]; c < columns.begin[i + 1]; ++c) {
+      const std::uint32_t r = columns.index[c];
+      const double scaled = weight[r] * value(columns, c);
+      for (std::size_t e = rows.begin[r]; e < rows.begin[r + std::size_t{1}]; ++e) {
+        double& sum = sums[rows.index[e]];
+        if (sum == 0.0) touched.push_back(rows.index[e]);
+        sum += scaled * value(rows, e);
       }
+    }
     for (const std::uint32_t slot : touched) {
       if (sums[slot] == 0.0) continue;  // listed twice after an exact cancellation
       block.slot.push_back(slot);
