@@ -12,6 +12,7 @@
 #include "experiments/job_process.h"
 #include "experiments/plugins.h"
 #include "experiments/results.h"
+#include "experiments/tighten.h"
 #include "experiments/trainer.h"
 #include "solvers/solvers.h"
 
@@ -129,6 +130,7 @@ Job reference_job(const ExperimentConfig& config, const DataConfig& data, double
   Options options(solver.options);
   options.set("memory", std::to_string(config.reference_memory));
   options.set("max_inner", std::to_string(config.reference_max_inner));
+  options.set("max_stagnant", kPatience);
   job.solver = solver.name;
   job.solver_options = option_texts(options);
   job.lambda = lambda;

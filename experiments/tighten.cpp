@@ -41,7 +41,9 @@ void set_outcome(nlohmann::ordered_json& summary, const TightenSettings& setting
 Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSettings& settings) {
   const double began = wall_seconds();
   const SolverInfo& info = solver_registry().find("prox-qn");
-  const std::unique_ptr<Solver> solver = info.make(Options(info.options));
+  Options solver_options(info.options);
+  solver_options.set("max_stagnant", kPatience);
+  const std::unique_ptr<Solver> solver = info.make(solver_options);
   // The minimum over the features that can enter is that over all.
   const LoadedData::Reduced& reduced = data.reduced(settings.lambda);
   Objective objective = data.objective(reduced, settings.mu),

@@ -13,6 +13,10 @@
 
 namespace proxbench {
 
+/// prox-qn's option max_stagnant in solves to the last digits: F is within rounding of its minimum there, and
+/// kkt rises for a while before it falls.
+inline constexpr const char* kPatience = "200";
+
 struct TightenSettings {
   double lambda = 1.0, mu = 0.0;
   double gap_target = 1e-9;  ///< relative gap of the solver's own iterate at which it stops; > 0
@@ -29,8 +33,8 @@ struct Tightened {
   double seconds = 0.0;  ///< wall seconds of all of it
 };
 
-/// Runs prox-qn with its registered defaults from w, which need not be near the optimum. Throws Error where
-/// it fails.
+/// Runs prox-qn with its registered defaults but for kPatience from w, which need not be near the optimum.
+/// Throws Error where it fails.
 Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSettings& settings);
 
 /// Goes on from the end of a run where its relative gap is above settings.gap_target: the outcome's
