@@ -11,10 +11,10 @@ namespace proxbench {
 namespace {
 
 struct Point {
-  explicit Point(const test::Problem& problem) : objective(problem.objective()) {
+  explicit Point(const test::Problem& problem, double size = 0.4) : objective(problem.objective()) {
     Random random(3);
     for (Coord c = 0; c < objective.dimension(); ++c)
-      if (random.uniform() < 0.6) w.push_back(c, 0.4 * random.normal());
+      if (random.uniform() < 0.6) w.push_back(c, size * random.normal());
     Scores scores = objective.make_scores();
     residual = objective.make_residual();
     objective.scores(w, scores);
@@ -54,36 +54,38 @@ std::vector<double> product(BlockMetric& metric, std::size_t n, std::size_t j) {
   return out;
 }
 
-/// So few positions that none is left out: every entry is exact but for those without any spread.
+/// So few positions that none is left out: every entry is exact but for those without any spread. With large
+/// weights these are most, and the rows of the others are shorter than the columns.
 TEST(BlockMetric, HoldsTheSecondDerivativesByOutput) {
-  for (const test::ProblemSpec& spec : test::problem_specs()) {
-    const test::Problem problem(spec);
-    Point point(problem);
-    const std::size_t n = point.w.index.size();
-    BlockMetric metric;
-    metric.build(point.objective, point.residual, point.w.index);
-    double ridge = 0.0;
-    for (std::size_t j = 0; j < n; ++j) {
-      const std::vector<double> row = product(metric, n, j);
-      EXPECT_NEAR(row[j], metric.diagonal(j), 1e-12 * metric.diagonal(j));
-      if (point.w.index[j] >= point.objective.unary_weights()) continue;
-      for (std::size_t i = 0; i < n; ++i) {
-        if (point.w.index[i] >= point.objective.unary_weights()) {
-          EXPECT_EQ(row[i], 0.0);
-          continue;
-        }
-        const double exact = point.entry(point.w.index[j], point.w.index[i]);
-        if (i != j) {
-          EXPECT_NEAR(row[i], exact, 1e-3 * (1.0 + std::abs(exact))) << spec.name;
-        } else if (ridge == 0.0) {
-          ridge = row[j] - exact;
-          EXPECT_GE(ridge, spec.mu);
-        } else {
-          EXPECT_NEAR(row[j] - exact, ridge, 1e-3 * (1.0 + exact)) << spec.name;
+  for (const test::ProblemSpec& spec : test::problem_specs())
+    for (const double size : {0.4, 20.0}) {
+      const test::Problem problem(spec);
+      Point point(problem, size);
+      const std::size_t n = point.w.index.size();
+      BlockMetric metric;
+      metric.build(point.objective, point.residual, point.w.index);
+      double ridge = 0.0;
+      for (std::size_t j = 0; j < n; ++j) {
+        const std::vector<double> row = product(metric, n, j);
+        EXPECT_NEAR(row[j], metric.diagonal(j), 1e-12 * metric.diagonal(j));
+        if (point.w.index[j] >= point.objective.unary_weights()) continue;
+        for (std::size_t i = 0; i < n; ++i) {
+          if (point.w.index[i] >= point.objective.unary_weights()) {
+            EXPECT_EQ(row[i], 0.0);
+            continue;
+          }
+          const double exact = point.entry(point.w.index[j], point.w.index[i]);
+          if (i != j) {
+            EXPECT_NEAR(row[i], exact, 1e-3 * (1.0 + std::abs(exact))) << spec.name;
+          } else if (ridge == 0.0) {
+            ridge = row[j] - exact;
+            EXPECT_GE(ridge, spec.mu);
+          } else {
+            EXPECT_NEAR(row[j] - exact, ridge, 1e-3 * (1.0 + exact)) << spec.name;
+          }
         }
       }
     }
-  }
 }
 
 TEST(BlockMetric, IsTheSameForAnyNumberOfThreadsAndSymmetric) {
