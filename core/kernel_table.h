@@ -31,6 +31,16 @@ struct BlockRow {
   std::size_t size;
 };
 
+/// out[r][0..width) += sum_i rows[r][i] * matrix[i][0..width), r < count, i < inner.
+struct MatrixProduct {
+  const double* rows;
+  std::size_t rows_stride, count, inner;
+  const double* matrix;
+  std::size_t matrix_stride, width;  ///< `width` a multiple of kPad
+  double* out;
+  std::size_t out_stride;
+};
+
 /// One pass of coordinate descent on the quasi-Newton model (Zhong et al. 2014, section 2.2): coordinate j
 /// has the gradient g_j + gamma*(B0 d)_j - q_j . d_hat and the curvature diagonal_j, d_hat = sum_j q_hat_j
 /// d_j.
@@ -82,9 +92,7 @@ struct KernelTable {
   /// sum[0..width) += sum_r x_r * rows[r][0..width), `count` rows of `stride`.
   void (*combine_rows)(const double* rows, std::size_t stride, std::size_t count, const double* x,
                        double* sum, std::size_t width);
-  /// out[r] = rows[r] * matrix for `count` rows of `stride`, width x width matrix.
-  void (*rows_times_matrix)(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
-                            std::size_t width, double* out);
+  void (*add_product)(const MatrixProduct& product);
   /// (B0 d) for d_j += z.
   void (*add_block_row)(const BlockRow& row, double z);
   /// One step for each of the coordinates; d, d_hat and the products of B0 follow. Those with w + d not zero

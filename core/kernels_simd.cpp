@@ -188,32 +188,24 @@ void combine_rows(const double* rows, std::size_t stride, std::size_t count, con
     });
 }
 
-/// out[r][0..V*kLanes) = sum_j rows[r][j] * matrix[j][0..V*kLanes) for R rows.
-template <int R, int V>
-void tile_times_matrix(const double* rows, std::size_t stride, const double* matrix, std::size_t width,
-                       double* out) {
-  Vec a[R][V];
-  for (int r = 0; r < R; ++r)
-    for (int v = 0; v < V; ++v) a[r][v] = Vec{};
-  for (std::size_t j = 0; j < width; ++j)
-    for (int v = 0; v < V; ++v) {
-      const Vec m = load(matrix + j * width + static_cast<std::size_t>(v) * kLanes);
-      for (int r = 0; r < R; ++r) a[r][v] += rows[static_cast<std::size_t>(r) * stride + j] * m;
-    }
-  for (int r = 0; r < R; ++r)
-    for (int v = 0; v < V; ++v)
-      store(out + static_cast<std::size_t>(r) * stride + static_cast<std::size_t>(v) * kLanes, a[r][v]);
-}
-
-void rows_times_matrix(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
-                       std::size_t width, double* out) {
+void add_product(const MatrixProduct& p) {
   constexpr std::size_t kTile = kTileVectors * kLanes;
-  for (std::size_t r = 0; r < count; r += kTileRows)
-    with_count<kTileRows>(count - r, [&](auto in_tile) {
-      for (std::size_t k = 0; k < width; k += kTile)
-        with_count<kTileVectors>((width - k) / kLanes, [&](auto vectors) {
-          tile_times_matrix<decltype(in_tile)::value, decltype(vectors)::value>(
-              rows + r * stride, stride, matrix + k, width, out + r * stride + k);
+  for (std::size_t r = 0; r < p.count; r += kTileRows)
+    with_count<kTileRows>(p.count - r, [&](auto in_tile) {
+      for (std::size_t k = 0; k < p.width; k += kTile)
+        with_count<kTileVectors>((p.width - k) / kLanes, [&](auto vectors) {
+          constexpr int R = decltype(in_tile)::value, V = decltype(vectors)::value;
+          const double* rows = p.rows + r * p.rows_stride;
+          Vec sums[R][V];
+          sum_products<R, V, 0>(
+              p.inner,
+              [&](int i, std::size_t j) { return rows[static_cast<std::size_t>(i) * p.rows_stride + j]; },
+              [&](std::size_t j) { return p.matrix + j * p.matrix_stride + k; }, sums);
+          PROXBENCH_UNROLL for (int i = 0; i < R; ++i) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+            double* out = p.out + (r + static_cast<std::size_t>(i)) * p.out_stride + k +
+                          static_cast<std::size_t>(v) * kLanes;
+            store(out, load(out) + sums[i][v]);
+          }
         });
     });
 }
@@ -243,8 +235,7 @@ DescentResult descend(const DescentPass& pass, const std::uint32_t* coordinates,
     const double a = pass.diagonal[j];
     if (!(a > 0.0)) continue;  // rounding made the model flat along this coordinate
     const double product = pass.start != nullptr ? *pass.start[j].product : pass.d[j];
-    const double b =
-        pass.g[j] + pass.gamma * product - dot(pass.q + j * pass.stride, pass.d_hat, pass.width);
+    const double b = pass.g[j] + pass.gamma * product - dot(pass.q + j * pass.stride, pass.d_hat, pass.width);
     const double c = pass.w[j] + pass.d[j];
     const double next = soft_threshold(c - b / a, pass.lambda / a);
     if (next != 0.0 || c != 0.0) active[result.active++] = coordinates[i];
@@ -311,7 +302,7 @@ const KernelTable kernel_table{
     .dot = dot,
     .add_then_dot = add_then_dot,
     .combine_rows = combine_rows,
-    .rows_times_matrix = rows_times_matrix,
+    .add_product = add_product,
     .add_block_row = add_block_row,
     .descend = descend,
     .charge = charge,

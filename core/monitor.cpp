@@ -26,10 +26,11 @@ constexpr double kAuditTolerance = 1e-9;
 /// scores. On OCR (degree 2) it is 2 to 10 times as much, the most while tens of thousands of weights are on.
 constexpr double kCostAwayFromZero = 10.0;
 
-/// A gap target is looked at after each of the first iterations, then when the clock has grown by this share.
-/// A look costs about three iterations, so it adds some tens of iterations' time to a run of hundreds.
+/// A gap target is looked at after each of the first iterations, then when the clock has grown by this share,
+/// or by so many times what the last look cost. A look costs about three iterations, so it adds some tens of
+/// iterations' time to a run of hundreds, and a twentieth to a long one.
 constexpr std::int64_t kDenseGaps = 5;
-constexpr double kGapGrowth = 0.1;
+constexpr double kGapGrowth = 0.1, kGapRest = 20.0;
 
 double read_clock(clockid_t id) {
   timespec t{};
@@ -165,7 +166,9 @@ bool Monitor::due(std::int64_t iteration) const {
 }
 
 bool Monitor::gap_due(std::int64_t iteration) const {
-  return options_.gap_target > 0.0 && (iteration <= kDenseGaps || seconds_ >= gap_mark_ * (1.0 + kGapGrowth));
+  return options_.gap_target > 0.0 &&
+         (iteration <= kDenseGaps ||
+          seconds_ - gap_mark_ >= std::min(kGapGrowth * gap_mark_, kGapRest * gap_cost_));
 }
 
 /// By the last sample.
@@ -318,9 +321,9 @@ void Monitor::take_gap_sample(std::int64_t iteration, const SparseVector& w, std
   const double began = options_.clock();
   Sample sample = full_sample(iteration, w, working_set, true);
   gap_mark_ = seconds_;
-  const double cost = options_.clock() - began;
-  gap_seconds_ += cost;
-  off_mark_ += cost;
+  gap_cost_ = options_.clock() - began;
+  gap_seconds_ += gap_cost_;
+  off_mark_ += gap_cost_;
   if (accuracy_fits()) sample.test_accuracy = measure_accuracy(w);
   record(sample);
 }

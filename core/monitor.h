@@ -217,8 +217,8 @@ class Monitor {
   double seconds_ = 0.0, cpu_seconds_ = 0.0, wall_mark_ = 0.0, cpu_mark_ = 0.0;
   double sampling_seconds_ = 0.0, off_mark_ = 0.0;
   double lower_bound_ = -std::numeric_limits<double>::infinity();
-  /// What gap samples have cost, and when on the clock the last one was taken.
-  double gap_seconds_ = 0.0, gap_mark_ = 0.0;
+  /// What gap samples have cost, all and the last one, and when on the clock that was taken.
+  double gap_seconds_ = 0.0, gap_cost_ = 0.0, gap_mark_ = 0.0;
 };
 
 }  // namespace proxbench

@@ -28,6 +28,9 @@ constexpr std::size_t kCoordinatesPerTask = 64;
 /// gathered one was measured as 1.6 on Zen 4, as 0.8 on a Xeon of 2023; the choice between the two ways
 /// changes speed only, beyond rounding).
 constexpr double kGatherCost = 1.2, kScatterCost = 1.6;
+/// Numbers in the covariance matrices of the instances that are worked on at once, and rows of the Hessian
+/// that a task adds them to.
+constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 25, kHessianRows = 64;
 /// Cost of looking at one entry of a row of X.
 constexpr double kEntryCost = 1.0;
 
@@ -548,14 +551,13 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
     std::size_t cursor = 0;
     for (std::size_t i = 0; i < g.size(); ++i) visit(parts.back(), cursor, (*candidates_)[i], g[i]);
   } else {
-    for_each_gradient_row(residual, quiet, has_weights,
-                          [&](std::size_t chunk, Index j, const double* g, std::size_t step) {
-                            const Coord base = static_cast<Coord>(j) * outputs_;
-                            std::size_t cursor = start_of(base);
-                            for_each_candidate(base, base + outputs_, [&](Coord c) {
-                              visit(parts[chunk], cursor, c, g[(c - base) * step]);
-                            });
-                          });
+    for_each_gradient_row(
+        residual, quiet, has_weights, [&](std::size_t chunk, Index j, const double* g, std::size_t step) {
+          const Coord base = static_cast<Coord>(j) * outputs_;
+          std::size_t cursor = start_of(base);
+          for_each_candidate(base, base + outputs_,
+                             [&](Coord c) { visit(parts[chunk], cursor, c, g[(c - base) * step]); });
+        });
     std::size_t cursor = start_of(unary_);
     for_each_candidate(unary_, dimension(),
                        [&](Coord c) { visit(parts.back(), cursor, c, residual.extra[c - unary_]); });
@@ -585,6 +587,99 @@ double Objective::l2(std::span<const double> w) const {
   double sum = 0.0;
   for (const double x : w) sum += x * x;
   return 0.5 * mu_ * sum;
+}
+
+/// What of a set is on in one instance: its features, and which coordinate of the set each slot is.
+struct Objective::LocalCoordinates {
+  LocalFeatures features;
+  std::vector<std::uint32_t> of_slot;
+  std::vector<std::uint32_t> ascending;  ///< slots by coordinate
+  HalfMatrix covariances;
+};
+
+void Objective::hessian(const Scores& scores, std::span<const Coord> set, double* out,
+                        std::size_t stride) const {
+  constexpr auto kNoSlot = static_cast<std::uint32_t>(-1);
+  const std::size_t n = set.size();
+  const auto unary =
+      static_cast<std::uint32_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
+  // The set's coordinates of feature j: [of_feature[j], of_feature[j+1]).
+  std::vector<std::uint32_t> of_feature(x_.features() + std::size_t{1}, 0);
+  for (std::uint32_t i = 0; i < unary; ++i) ++of_feature[set[i] / outputs_ + 1];
+  for (Index j = 0; j < x_.features(); ++j) of_feature[j + std::size_t{1}] += of_feature[j];
+  std::vector<std::uint32_t> slot_of(n, kNoSlot);
+
+  const auto take = [&](std::size_t instance, LocalCoordinates& local) {
+    local.of_slot.clear();
+    local.features.extra.clear();
+    local.features.entry.clear();
+    const auto slot = [&](std::uint32_t i) {
+      if (slot_of[i] == kNoSlot) {
+        slot_of[i] = static_cast<std::uint32_t>(local.of_slot.size());
+        local.of_slot.push_back(i);
+      }
+      return slot_of[i];
+    };
+    for (std::uint32_t i = unary; i < n; ++i) {
+      slot(i);
+      local.features.extra.push_back(set[i] - unary_);
+    }
+    local.features.begin.assign(1, 0);
+    for (Index p = oracle_.begin()[instance]; p < oracle_.begin()[instance + 1]; ++p) {
+      const auto row = x_.row(p);
+      const auto values = x_.row_values(p);
+      for (std::size_t e = 0; e < row.size(); ++e)
+        for (std::uint32_t i = of_feature[row[e]]; i < of_feature[row[e] + std::size_t{1}]; ++i)
+          local.features.entry.push_back(
+              {slot(i), static_cast<Index>(set[i] % outputs_), values.empty() ? 1.0 : values[e]});
+      local.features.begin.push_back(local.features.entry.size());
+    }
+    local.features.slots = local.of_slot.size();
+    for (const std::uint32_t i : local.of_slot) slot_of[i] = kNoSlot;
+  };
+
+  const Chunks rows{n, kHessianRows};
+  for (std::size_t i = 0; i < n; ++i) std::fill_n(out + i * stride, n, 0.0);
+  std::vector<LocalCoordinates> batch;
+  for (std::size_t instance = 0; instance < instances();) {
+    const std::size_t first = instance;
+    std::size_t numbers = 0, taken = 0;
+    for (; instance < instances() && numbers < kCovariancesAtOnce; ++instance, ++taken) {
+      if (taken == batch.size()) batch.emplace_back();
+      take(instance, batch[taken]);
+      numbers += batch[taken].features.slots * padded(batch[taken].features.slots);
+    }
+    parallel_.for_each(taken, [&](std::size_t b) {
+      LocalCoordinates& local = batch[b];
+      oracle_.covariances(scores, first + b, local.features, local.covariances);
+      local.ascending.resize(local.of_slot.size());
+      std::iota(local.ascending.begin(), local.ascending.end(), 0u);
+      std::sort(local.ascending.begin(), local.ascending.end(),
+                [&](std::uint32_t a, std::uint32_t c) { return local.of_slot[a] < local.of_slot[c]; });
+    });
+    // Instance by instance, whoever adds them.
+    parallel_.for_each(rows.count(), [&](std::size_t task) {
+      for (const LocalCoordinates& local : std::span(batch).first(taken)) {
+        auto at =
+            std::lower_bound(local.ascending.begin(), local.ascending.end(), rows.begin(task),
+                             [&](std::uint32_t slot, std::size_t row) { return local.of_slot[slot] < row; });
+        for (; at != local.ascending.end() && local.of_slot[*at] < rows.end(task); ++at) {
+          const double* from = local.covariances.value.data() + *at * local.covariances.stride;
+          const std::size_t extent = std::min(local.covariances.extent[*at], local.of_slot.size());
+          double* to = out + local.of_slot[*at] * stride;
+          for (std::size_t j = 0; j < extent; ++j) to[local.of_slot[j]] += from[j];
+        }
+      }
+    });
+  }
+  // H = M + M^T, a square of both at a time.
+  parallel_.for_each(rows.count(), [&](std::size_t task) {
+    for (std::size_t before = 0; before <= task; ++before)
+      for (std::size_t i = rows.begin(task); i < rows.end(task); ++i)
+        for (std::size_t j = rows.begin(before); j < std::min(rows.end(before), i + 1); ++j)
+          out[i * stride + j] = out[j * stride + i] = out[i * stride + j] + out[j * stride + i];
+  });
+  for (std::size_t i = 0; i < n; ++i) out[i * stride + i] += mu_;
 }
 
 }  // namespace proxbench

@@ -63,6 +63,10 @@ class Objective {
   /// The whole gradient, w.size() == out.size() == dimension().
   void gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const;
 
+  /// The Hessian of the smooth part on the coordinates `set` (ascending): row i at out + i*stride, its
+  /// symmetric matrix in full. Only where the oracle has covariances(). `stride` at least set.size().
+  void hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride) const;
+
   /// Forms the gradient one feature at a time, in O(K) memory a thread, and keeps the coordinates with
   /// |g| > threshold and all of the support of w (sorted). Returns the max norm and the l1 norm of the
   /// minimum-norm subgradient of F over ALL coordinates.
@@ -115,6 +119,7 @@ class Objective {
   void gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const;
   void gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const;
   double gold_count(Index feature, Index output) const;
+  struct LocalCoordinates;
   void cut_features();
   std::size_t feature_chunks() const { return feature_chunk_begin_.size() - 1; }
 

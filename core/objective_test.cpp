@@ -287,6 +287,43 @@ TEST_P(EachShape, GradientIsTheDerivative) {
   }
 }
 
+TEST_P(EachShape, HessianIsTheDerivativeOfTheGradient) {
+  Objective objective = problem_.objective(1.0, 0.5, 2);
+  SparseVector w = random_weights(objective.dimension(), 1.0, 6);
+  for (double& v : w.value) v *= 0.3;
+  std::vector<Coord> set;
+  Random random(2);
+  for (Coord c = 0; c < objective.dimension(); ++c)
+    if (random.uniform() < 0.2) set.push_back(c);
+  const std::size_t n = set.size(), stride = n + 3;
+  Scores scores = objective.make_scores();
+  Residual residual = objective.make_residual();
+  objective.scores(w, scores);
+  std::vector<double> hessian(n * stride, -1.0);
+  objective.hessian(scores, set, hessian.data(), stride);
+  const auto gradient = [&] {
+    std::vector<double> all(objective.dimension());
+    objective.scores(w, scores);
+    objective.infer({scores}, &residual);
+    objective.gradient(residual, w.value, all);
+    return all;
+  };
+  const double h = 1e-4;
+  for (std::size_t i = 0; i < n; i += 1 + n / 20) {
+    const double keep = w.value[set[i]];
+    w.value[set[i]] = keep + h;
+    const std::vector<double> up = gradient();
+    w.value[set[i]] = keep - h;
+    const std::vector<double> down = gradient();
+    w.value[set[i]] = keep;
+    for (std::size_t j = 0; j < n; ++j) {
+      EXPECT_NEAR(hessian[i * stride + j], (up[set[j]] - down[set[j]]) / (2 * h), 1e-6) << i << ", " << j;
+      EXPECT_EQ(hessian[i * stride + j], hessian[j * stride + i]);
+    }
+    EXPECT_EQ(hessian[i * stride + n], -1.0) << "not to be written";
+  }
+}
+
 TEST_P(EachShape, SameBitsForAnyThreadsAndBackEnd) {
   auto all = [&](Objective objective) {
     Scores scores = objective.make_scores();

@@ -109,6 +109,44 @@ struct InstanceTerms {
   double entropy;   ///< H(p), in nats
 };
 
+/// Some coordinates within one instance, numbered by slots: where they are on. What their second derivatives
+/// need beside scores.
+struct LocalFeatures {
+  /// A unary weight's feature has this value at a position, where it adds to the score of this output.
+  struct Entry {
+    std::uint32_t slot;
+    Index output;
+    double value;
+  };
+  std::size_t slots = 0;           ///< those of extra weights first, then the others as they come up
+  std::vector<std::size_t> extra;  ///< the extra weights, slot i is of extra[i]
+  std::vector<std::size_t> begin;  ///< position t of the instance has entry[begin[t]..begin[t+1])
+  std::vector<Entry> entry;
+};
+
+/// A symmetric matrix M + M^T by the rows of M: row i begins at value[i*stride] and has extent[i] numbers,
+/// all others of it are 0 and need not be there.
+struct HalfMatrix {
+  std::size_t stride = 0;
+  AlignedVector<double> value;
+  std::vector<std::size_t> extent;
+
+  void clear(std::size_t n) {
+    stride = padded(n);
+    if (value.size() < n * stride) value.resize(n * stride);
+    extent.assign(n, 0);
+  }
+  /// Row i, with room for `width` numbers, a multiple of kPad.
+  double* row(std::size_t i, std::size_t width) {
+    double* const at = value.data() + i * stride;
+    if (extent[i] < width) {
+      std::fill(at + extent[i], at + width, 0.0);
+      extent[i] = width;
+    }
+    return at;
+  }
+};
+
 /// Exact inference over the instances of one data set. Const methods may be called one at a time; each runs
 /// in parallel over a fixed partition of the instances, so results do not depend on the number of threads.
 class Oracle {
@@ -140,6 +178,13 @@ class Oracle {
   /// the other in the order given: stride = padded(number of their positions).
   virtual double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                             const Parallel& parallel) const = 0;
+
+  /// Whether covariances() can be had.
+  virtual bool has_covariances() const { return false; }
+  /// Their part of the Hessian of l: the covariances of the slots under the model at these scores, a slot
+  /// being the sum of its values where its outputs are on.
+  virtual void covariances(const Scores&, std::size_t /*instance*/, const LocalFeatures&,
+                           HalfMatrix& /*out*/) const {}
 
   /// Floating-point operations of a pass at this point by the algorithm's definition, for profiles: a
   /// multiply-add counts as two, exponentials as none. 0: not told.

@@ -90,6 +90,9 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   outcome.trace = monitor.trace();
   outcome.certificate = certify(evaluator, result.w);
   outcome.certificate.dual = std::fmax(outcome.certificate.dual, monitor.lower_bound());
+  // What ended for lack of digits may have been proven by its last point, where nobody had looked.
+  if (outcome.status == Status::kStalled && outcome.certificate.relative_gap() <= settings.gap_target)
+    outcome.status = Status::kGapReached;
   outcome.certify_seconds = wall_seconds() - ended;
   outcome.w = reduced != nullptr ? expand_features(result.w, reduced->kept, data.train().x.features(),
                                                    data.train().outputs())

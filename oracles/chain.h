@@ -40,6 +40,9 @@ class ChainOracle final : public Oracle {
   double inference_flops(const ScorePoint&, bool residual) const override {
     return (residual ? 6.0 : 2.0) * static_cast<double>(extra_weights()) * static_cast<double>(positions());
   }
+  bool has_covariances() const override { return true; }
+  void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
+                   HalfMatrix& out) const override;
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
@@ -66,6 +69,8 @@ class ChainOracle final : public Oracle {
   };
   double infer_on(const Sequences& on, const ScorePoint& at, Residual* residual,
                   const Parallel& parallel) const;
+  struct Conditionals;
+  Conditionals conditionals(const Scores& scores, std::size_t instance) const;
   void viterbi(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const;
   void require_gold() const;
   Transitions transitions(const ScorePoint& at) const;

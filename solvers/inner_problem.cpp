@@ -18,6 +18,19 @@ constexpr double kSteady = 0.01;
 
 }  // namespace
 
+double predicted_change(std::span<const double> w, std::span<const double> g, std::span<const double> d,
+                        double lambda) {
+  // Near the optimum terms cancel to the last digits: where the sign of w stays, they are added before they
+  // are multiplied by d.
+  double change = 0.0;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    const bool stays = w[j] * (w[j] + d[j]) > 0.0;
+    change += stays ? d[j] * (g[j] + std::copysign(lambda, w[j]))
+                    : d[j] * g[j] + lambda * (std::abs(w[j] + d[j]) - std::abs(w[j]));
+  }
+  return change;
+}
+
 struct InnerProblem::Model {
   const CompactLbfgs& lbfgs;
   BlockMetric* metric;
@@ -87,18 +100,10 @@ double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::
       whole = settled || active_.empty();
     }
   }
-  // Near the optimum terms cancel to the last digits: where the sign of w stays, they are added before they
-  // are multiplied by d.
-  double slope = 0.0;
-  for (std::size_t j = 0; j < n; ++j) {
-    const bool stays = w[j] * (w[j] + d[j]) > 0.0;
-    slope += stays ? d[j] * (g[j] + std::copysign(lambda, w[j]))
-                   : d[j] * g[j] + lambda * (std::abs(w[j] + d[j]) - std::abs(w[j]));
-  }
   curvature_ = 0.0;
   for (std::size_t j = 0; limits.curvature && j < n; ++j)
     if (d[j] != 0.0) curvature_ += d[j] * (model.gradient(j, d_hat_.data()) - g[j]);
-  return slope;
+  return predicted_change(w, g, d, lambda);
 }
 
 /// out = B x on the face, in single precision but for sums over chunks.
@@ -125,7 +130,7 @@ void InnerProblem::multiply_on_face(const Model& model, std::span<const double> 
   for (std::size_t c = 0; c < chunks.count(); ++c)
     for (std::size_t i = 0; i < width; ++i)
       sum[i] += scale_[i] * static_cast<double>(partial_[c * stride + i]);
-  kernels_in_use().rows_times_matrix(sum.data(), width, 1, model.lbfgs.middle(), width, weights.data());
+  kernels_in_use().combine_rows(model.lbfgs.middle(), width, width, sum.data(), weights.data(), width);
   weights_.assign(stride, 0.0f);
   for (std::size_t i = 0; i < width; ++i) weights_[i] = static_cast<float>(scale_[i] * weights[i]);
   const double gamma = model.lbfgs.gamma();

@@ -38,6 +38,10 @@ struct InnerLimits {
   bool curvature = true;  ///< whether curvature() is wanted
 };
 
+/// Delta = g^T d + lambda*(||w + d||_1 - ||w||_1) (Zhong et al. 2014, section 2.3).
+double predicted_change(std::span<const double> w, std::span<const double> g, std::span<const double> d,
+                        double lambda);
+
 class InnerProblem {
  public:
   /// `metric` null: B0 = I. `lbfgs` refreshed. w, g: n numbers each. Fills d; w + d is exactly zero where the

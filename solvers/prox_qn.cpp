@@ -34,6 +34,7 @@
 #include "solvers/block_metric.h"
 #include "solvers/common_options.h"
 #include "solvers/inner_problem.h"
+#include "solvers/newton_model.h"
 #include "solvers/pair_history.h"
 #include "solvers/solvers.h"
 
@@ -56,8 +57,8 @@ constexpr std::int64_t kFirstRest = 10;
 /// Predicted decrease, relative to F, below which the length of steps says nothing: rounding decides it.
 constexpr double kWithinRounding = 1e-9;
 /// Line searches of the preset fast allow for this much rounding (core/line_search.h): a good step is not cut
-/// for the last digits of F, and kkt tells whether it was good. With 64, F of 47,215 positions, whose rounding
-/// is twice that, ended solves at kkt 2e-6 that now come to 3e-9.
+/// for the last digits of F, and kkt tells whether it was good. With 64, F of 47,215 positions, whose
+/// rounding is twice that, ended solves at kkt 2e-6 that now come to 3e-9.
 constexpr double kRoundingAllowance = 256.0;
 /// Growing working sets: violators that enter at least, and their entries of X relative to N*K, about what an
 /// inference costs. Where X has fewer than kCheapGradient*N*K entries, full gradients are cheap, and more
@@ -81,6 +82,18 @@ constexpr double kLeastCarried = 0.01, kMostCarried = 20.0;
 /// Screening is tried where it could prove all |g_j| below this share of lambda.
 constexpr double kWorthScreening = 0.5;
 
+/// With the Hessian come zeros whose gradients are so near to lambda, for the iterations to come; up to so
+/// many, relative to the working set.
+constexpr double kNear = 0.98, kMostNear = 0.2;
+/// Steps of Newton's method are allowed for so many units of rounding of F: near its end F has no digit left
+/// that could tell a good step from another.
+constexpr double kNewtonRounding = 4096.0;
+/// The Hessian is made anew where a step with an older one leaves more than this share of the subgradient.
+constexpr double kOldHessian = 0.7;
+/// The Hessian is made anew for other coordinates where they violate the optimality conditions by so many
+/// times as much as those it is on.
+constexpr double kMissing = 2.0;
+
 struct Settings {
   std::size_t memory;
   std::int64_t max_inner;
@@ -92,6 +105,7 @@ struct Settings {
   bool growing;
   bool blocks;
   bool screening;
+  bool newton;
   double gamma0;  ///< NaN: auto
   Scaling scaling;
   std::int64_t max_stagnant;
@@ -123,7 +137,7 @@ class ProxQn final : public Solver {
           iteration, [&] { return collect(result.w); }, index_.size(), loss);
     };
 
-    double epoch_target = 0.0, first_measure = 0.0, largest = 0.0;
+    double epoch_target = 0.0, first_measure = 0.0, largest = 0.0, last_measure = kInfinity;
     double lowest = value, lowest_at_restart = kInfinity, lowest_kkt = kInfinity,
            lowest_kkt_at_restart = kInfinity;
     std::int64_t stagnant = 0, epoch_iterations = 0;
@@ -133,8 +147,9 @@ class ProxQn final : public Solver {
 
       double measure = 0.0;  // l1 norm of the minimum-norm subgradient over A
       if (!epoch_starts) {
-        const double slack =
-            settings_.epochs.shrinking ? largest / static_cast<double>(objective.instances()) : kInfinity;
+        const double slack = settings_.epochs.shrinking && !newton_
+                                 ? largest / static_cast<double>(objective.instances())
+                                 : kInfinity;
         largest = shrink(slack, measure);
         if (largest < lowest_kkt) {
           lowest_kkt = largest;
@@ -145,10 +160,14 @@ class ProxQn final : public Solver {
                        (settings_.epochs.shrinking && measure <= epoch_target &&
                         (!settings_.growing || !dear_ || epoch_iterations >= kFewestIterations)) ||
                        largest <= problem.kkt_target() || !progressed;
+        hessian_aged_ = newton_ && (measure > kOldHessian * last_measure || !progressed);
+        epoch_starts = epoch_starts || hessian_aged_;
       }
       if (epoch_starts) {
         collect(result.w);
-        select(objective, scores, residual, result.w, value);
+        const bool newton =
+            newton_ ? !(hessian_aged_ && epoch_iterations == 1) : newton_pays(objective, scores);
+        select(objective, scores, residual, result.w, value, newton ? kNear : own_margin());
         if (!std::isfinite(selection_.kkt_max)) return finish(result, Status::kDiverged);
         if (selection_.kkt_max <= problem.kkt_target()) {
           if (history_capacity_ > 0)
@@ -164,6 +183,7 @@ class ProxQn final : public Solver {
           lowest_kkt_at_restart = lowest_kkt;
         }
         result.notes["epochs"] += 1;
+        const bool known = newton_ && !hessian_aged_ && selection_.kkt_max <= kMissing * largest;
         largest = selection_.kkt_max;
         measure = selection_.kkt_l1;
         if (first_measure == 0.0) {
@@ -175,22 +195,34 @@ class ProxQn final : public Solver {
         if (settings_.relative_epochs)
           epoch_target = (dear_ ? settings_.epochs.factor : std::sqrt(settings_.epochs.factor)) * measure;
         epoch_iterations = 0;
-        take_working_set();
-        start_model(objective, residual, scores, direction_scores, value, iteration, progressed);
+        if (!(newton && known)) {
+          if (newton_) passes_before_newton_ = objective.passes();
+          if (newton) keep_nearest();
+          newton_ = newton && selection_.index.size() <= NewtonModel::kMostRows;
+          take_working_set();
+          if (newton_)
+            start_newton(objective, scores);
+          else
+            start_model(objective, residual, scores, direction_scores, value, iteration, progressed);
+        }
         epoch_starts = false;
-      } else if (iteration == retry_at_ && blocks_fit(objective)) {
+      } else if (!newton_ && iteration == retry_at_ && blocks_fit(objective)) {
         use_blocks(objective, residual, value);
       } else if (blocks_ && built_at_ - value > kStale * value) {
         build_blocks(objective, residual, value);
       }
 
-      const double slope = descend(objective);
+      last_measure = measure;
+      const double slope =
+          newton_ ? newton_model_.solve(w_, g_, lambda_, objective.parallel(), d_) : descend(objective);
       objective.scores(index_, d_, direction_scores);
       // With curvature known the first trial is mostly taken, so its residual comes with it. Without, gamma
       // is a guess that may be off by many halvings: then forward messages alone.
-      const bool guess = lbfgs_.pairs() == 0 && !blocks_;
+      const bool guess = lbfgs_.pairs() == 0 && !blocks_ && !newton_;
       double trial_loss = 0.0;
-      const ArmijoResult step = slope < 0.0 ? armijo(value, slope, 1.0, settings_.line_search,
+      ArmijoOptions line_search = settings_.line_search;
+      if (newton_) line_search.rounding = kNewtonRounding;
+      const ArmijoResult step = slope < 0.0 ? armijo(value, slope, 1.0, line_search,
                                                      [&](double alpha) {
                                                        trial_loss =
                                                            objective.infer({scores, &direction_scores, alpha},
@@ -228,8 +260,10 @@ class ProxQn final : public Solver {
       g_new_.resize(index_.size());
       objective.partial_gradient(trial_residual, index_, w_, g_new_);
       for (std::size_t j = 0; j < index_.size(); ++j) g_[j] = g_new_[j] - g_[j];
-      if (settings_.subspace) trust_model(step.alpha);
-      if (blocks_) {
+      if (settings_.subspace && !newton_) trust_model(step.alpha);
+      if (newton_) {
+        // Nothing to learn: H is exact, and is made anew where it is too old.
+      } else if (blocks_) {
         metric_.multiply(d_, product_);
         if (lbfgs_.update(d_, g_, product_) && history_capacity_ > 0)
           history_.push(history_capacity_, index_, d_, residual, trial_residual, objective.parallel());
@@ -264,6 +298,7 @@ class ProxQn final : public Solver {
     *this = std::move(fresh);
     lambda_ = problem.objective.lambda();
     foretells_ = last_solve_.size() > 0 && last_lambda_step_ > 0.0 && lambda_ < last_lambda_;
+    passes_before_newton_ = problem.objective.passes();
     random_ = Random(problem.seed);
     if (problem.in_sequence && settings_.blocks)
       history_capacity_ = PairHistory::capacity(problem.objective, settings_.memory);
@@ -275,17 +310,24 @@ class ProxQn final : public Solver {
     result.working_set = index_.size();
     result.notes["inner_passes"] = inner_.passes();
     if (settings_.screening) result.notes["screened"] = screened_;
+    if (hessians_ > 0.0) result.notes["hessians"] = hessians_;
     return std::move(result);
+  }
+
+  /// The share of lambda from which on zeros enter the working set of an epoch; below 0: all.
+  double own_margin() const {
+    if (!settings_.epochs.shrinking) return -1.0;
+    return settings_.growing ? 1.0 : settings_.epochs.margin;
   }
 
   /// A full gradient at w into selection_, cut down to the coordinates of the next working set. kkt_max and
   /// kkt_l1 are over all coordinates (that are candidates).
   void select(Objective& objective, const Scores& scores, const Residual& residual, const SparseVector& w,
-              double value) {
-    const double margin = settings_.growing ? 1.0 : settings_.epochs.margin;
-    objective.select_gradient(residual, w, settings_.epochs.shrinking ? margin * lambda_ : -1.0, selection_);
+              double value, double margin) {
+    objective.select_gradient(residual, w, margin * lambda_, selection_);
     if (settings_.screening && std::isfinite(selection_.kkt_max))
-      screen(objective, scores, residual, w, value);
+      screen(objective, scores, residual, w, value, margin);
+    if (margin == kNear) return;
     const double cells =
         static_cast<double>(objective.x().positions()) * static_cast<double>(objective.outputs());
     dear_ = static_cast<double>(objective.x().nonzeros()) > kCheapGradient * cells;
@@ -323,6 +365,20 @@ class ProxQn final : public Solver {
     selection_.gradient.resize(kept);
   }
 
+  /// Leaves in selection_ the support, the violators, and of the other zeros those nearest to be some.
+  void keep_nearest() {
+    std::vector<double> near;
+    for (std::size_t i = 0; i < selection_.index.size(); ++i)
+      if (selection_.weight[i] == 0.0 && std::abs(selection_.gradient[i]) <= lambda_)
+        near.push_back(-std::abs(selection_.gradient[i]));
+    const std::size_t others = selection_.index.size() - near.size(),
+                      most = std::min(static_cast<std::size_t>(kMostNear * static_cast<double>(others)),
+                                      NewtonModel::kMostRows - std::min(others, NewtonModel::kMostRows));
+    if (near.size() <= most) return;
+    std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(most), near.end());
+    keep_violators([&](std::size_t i) { return std::abs(selection_.gradient[i]) > -near[most]; });
+  }
+
   /// Leaves in selection_ the support and the violators with the largest gradients.
   void keep_worst_violators(const Objective& objective, double most_entries) {
     struct Violator {
@@ -353,7 +409,7 @@ class ProxQn final : public Solver {
 
   /// Restricts the objective to what the duality gap at w does not prove to be zero, and to w's support.
   void screen(Objective& objective, const Scores& scores, const Residual& residual, const SparseVector& w,
-              double value) {
+              double value, double margin) {
     // To first order the gap is at least sum_j |w_j|*lambda + w_j*g_j: most of the time that says already
     // that it is too large.
     double least_gap = 0.0;
@@ -378,8 +434,7 @@ class ProxQn final : public Solver {
     }
     screened_ = static_cast<double>(objective.dimension() - candidates.size());
     objective.restrict_to(std::move(candidates));
-    const double margin = settings_.growing ? 1.0 : settings_.epochs.margin;
-    objective.select_gradient(residual, w, settings_.epochs.shrinking ? margin * lambda_ : -1.0, selection_);
+    objective.select_gradient(residual, w, margin * lambda_, selection_);
   }
 
   /// index_, w_ and g_ from selection_; from_ says which row each coordinate had before.
@@ -423,6 +478,24 @@ class ProxQn final : public Solver {
     }
     if (blocks_) use_identity();
     forget_pairs(iteration == 1 ? first_gamma(objective, scores, direction_scores) : lbfgs_.gamma());
+  }
+
+  /// Whether the passes so far have cost as much as a Hessian on the working set. Taking turns like this
+  /// costs at most twice what the better of both methods does. Not where pairs are taken along: they would be
+  /// lost.
+  bool newton_pays(const Objective& objective, const Scores& scores) const {
+    if (!settings_.newton || history_capacity_ > 0 || !selected_ || index_.size() > NewtonModel::kMostRows ||
+        !objective.oracle().has_covariances())
+      return false;
+    const double passes = objective.passes() - passes_before_newton_;
+    return passes * objective.oracle().inference_flops({scores}, true) >=
+           NewtonModel::work(objective, index_);
+  }
+
+  void start_newton(const Objective& objective, const Scores& scores) {
+    newton_model_.build(objective, scores, index_);
+    hessians_ += 1.0;
+    use_identity();
   }
 
   bool blocks_fit(const Objective& objective) const {
@@ -614,6 +687,10 @@ class ProxQn final : public Solver {
   CompactLbfgs lbfgs_;
   BlockMetric metric_;
   InnerProblem inner_;
+  NewtonModel newton_model_;
+  bool newton_ = false;  ///< whether it has the inner problem
+  bool hessian_aged_ = false;
+  double passes_before_newton_ = 0.0, hessians_ = 0.0;
   PairHistory history_;  ///< of the last of lbfgs_'s pairs
   std::size_t history_capacity_ = 0;
   PairHistory last_solve_;  ///< all of the solve before as one step
@@ -670,6 +747,14 @@ SolverInfo prox_qn_info() {
                "dear, all of them elsewhere; or, as the paper, all with |g_j| > epoch_margin*lambda",
        .choices = {"growing", "all"},
        .preset_values = paper("all")},
+      {.name = "newton",
+       .type = OptionType::kString,
+       .default_value = "auto",
+       .help =
+           "the exact Hessian as the model: auto, once the iterations have cost as much as it does, where "
+           "the oracle has covariances (chain) and the working set is small enough; or never",
+       .choices = {"auto", "never"},
+       .preset_values = paper("never")},
       {.name = "screening",
        .type = OptionType::kBool,
        .default_value = "false",
@@ -748,6 +833,7 @@ SolverInfo prox_qn_info() {
                           .growing = o.string("working_set") == "growing",
                           .blocks = o.string("metric") == "blocks",
                           .screening = o.boolean("screening"),
+                          .newton = o.string("newton") == "auto",
                           .gamma0 = o.real("gamma0"),
                           .scaling = o.string("scaling") == "short"  ? Scaling::kShort
                                      : o.string("scaling") == "long" ? Scaling::kLong

@@ -591,7 +591,7 @@ TEST(ProxQn, MeetsTheSameOptimumWithEveryChoice) {
       {{"epochs", "fixed"}},    {{"inner_tol", "0"}},
       {{"inner_cap", "true"}},  {{"preset", "paper"}, {"screening", "true"}},
       {{"shrinking", "false"}}, {{"memory", "5"}},
-      {{"inner", "descent"}}};
+      {{"inner", "descent"}},   {{"newton", "never"}}};
   for (const ProblemSpec& spec : test::problem_specs()) {
     if (spec.collinear) continue;  // slow to the last digits whatever the choice
     const Problem problem(spec);
@@ -603,6 +603,31 @@ TEST(ProxQn, MeetsTheSameOptimumWithEveryChoice) {
                   1e-7 * standard.certificate.objective)
           << spec.name << " with " << options.begin()->first << " = " << options.begin()->second;
     }
+  }
+}
+
+/// Once it has cost as much as a Hessian, that takes over, and is at the last digits within a few steps.
+TEST(ProxQn, EndsWithNewtonsMethodWhereItPays) {
+  for (const double mu : {0.0, 0.01}) {
+    const Problem problem({.name = "long sequences",
+                           .labels = 12,
+                           .features = 30,
+                           .sequences = 40,
+                           .longest = 40,
+                           .density = 0.1,
+                           .lambda = 0.1,
+                           .mu = mu,
+                           .seed = 5});
+    const Outcome with = run("prox-qn", problem, {.tol = 1e-13});
+    const Outcome without = run("prox-qn", problem, {.tol = 1e-13, .options = {{"newton", "never"}}});
+    EXPECT_GT(with.result.notes.at("hessians"), 0.0);
+    EXPECT_EQ(without.result.notes.count("hessians"), 0u);
+    EXPECT_LT(with.result.iterations, without.result.iterations);
+    EXPECT_EQ(with.result.status, Status::kConverged);
+    EXPECT_LE(with.certificate.kkt, with.kkt_target * (1 + 1e-6));
+    EXPECT_NEAR(with.certificate.objective, without.certificate.objective,
+                1e-12 * with.certificate.objective);
+    EXPECT_LT(with.certificate.relative_gap(), 1e-10);
   }
 }
 
@@ -627,6 +652,8 @@ TEST(ProxQn, TakesItsPairsAlongASequence) {
     const double at_zero = kkt_at_zero(Problem(spec)) + spec.lambda;
     const SolverInfo& info = solver_registry().find("prox-qn");
     ASSERT_TRUE(info.continues);
+    Options options(info.options);
+    options.set("newton", "never");  // needs no pairs
     std::int64_t iterations[2] = {};
     for (const bool in_sequence : {false, true}) {
       std::unique_ptr<Solver> solver;
@@ -636,7 +663,7 @@ TEST(ProxQn, TakesItsPairsAlongASequence) {
         const Problem problem(spec);
         Objective objective = problem.objective(), evaluator = problem.objective();
         Monitor monitor(evaluator, objective, {});
-        if (solver == nullptr || !in_sequence) solver = info.make(Options(info.options));
+        if (solver == nullptr || !in_sequence) solver = info.make(options);
         SolveResult r = solver->solve({objective, monitor, w, 1e-7, at_zero, 7, in_sequence});
         ASSERT_EQ(r.status, Status::kConverged);
         EXPECT_LE(certify(evaluator, r.w).kkt, 1e-7 * at_zero * (1.0 + 1e-6));

@@ -1,0 +1,73 @@
+#pragma once
+/// The inner problem with the exact Hessian:
+///
+///     min_d  g^T d + 1/2 d^T H d + lambda*||w + d||_1
+///
+/// on a working set, solved exactly by a primal-dual active-set method (Hintermueller, Ito, Kunisch 2002): a
+/// linear system on the coordinates taken for nonzero, with their signs taken for known; those that come out
+/// with the other sign become zero, zeros whose gradient exceeds lambda become nonzero, until none does. Far
+/// from the solution that may fail; then a few passes of coordinate descent take its place.
+///
+/// Dear (Objective::hessian(), and n^3/3 operations for a Cholesky factor), so for the end of hard solves:
+/// where outputs and positions depend on each other so much that L-BFGS on blocks takes thousands of
+/// iterations, a few of these do. All in double precision: where it is needed H is too ill-conditioned for
+/// less.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/objective.h"
+#include "core/types.h"
+#include "solvers/cholesky.h"
+
+namespace proxbench {
+
+class NewtonModel {
+ public:
+  /// Rows that H may have; with its factor it takes 2.3 GB then.
+  static constexpr std::size_t kMostRows = 12000;
+
+  /// What build() and a factor take, in floating-point operations of inference that take as long
+  /// (Oracle::inference_flops()); roughly, as measured on a Xeon of 2023. Walks X once.
+  static double work(const Objective& objective, std::span<const Coord> index);
+
+  /// At the w with these scores. `index`: the working set, ascending, of kMostRows at most. Only where the
+  /// oracle has covariances().
+  void build(const Objective& objective, const Scores& scores, std::span<const Coord> index);
+
+  /// w, g: of the working set. Fills d; w + d is exactly zero where the solution is. Returns
+  /// g^T d + lambda*(||w + d||_1 - ||w||_1).
+  double solve(std::span<const double> w, std::span<const double> g, double lambda, const Parallel& parallel,
+               std::vector<double>& d);
+
+  /// Linear systems solved so far.
+  double systems() const { return systems_; }
+
+ private:
+  const double* row(std::size_t i) const { return matrix_.data() + i * padded(size_); }
+  void multiply(std::span<const double> x, const Parallel& parallel, std::vector<double>& out) const;
+  bool factor(const Parallel& parallel);
+  bool append(std::size_t j);
+  bool settle_signs(std::span<const double> w, std::span<const double> g, double lambda,
+                    const Parallel& parallel, std::vector<double>& d);
+  void descend(std::span<const double> w, std::span<const double> g, double lambda,
+               std::vector<double>& d) const;
+  bool bring_up_to_date(const Parallel& parallel);
+  void hold_at_zero(const Parallel& parallel);
+  void solve_free(std::span<double> u, const Parallel& parallel) const;
+
+  std::size_t size_ = 0;
+  AlignedVector<double> matrix_;  ///< rows of padded(size_)
+  Cholesky cholesky_;
+  std::vector<std::uint32_t> order_;  ///< the rows that it is on, as they came
+  std::vector<std::uint32_t> place_;  ///< of each row in order_, or kNone
+
+  std::vector<signed char> sign_;  ///< -1, 0, 1: of the solution, as far as it is known
+  /// Rows of order_ that are held at zero: place p, and L^-1 e_p from p on.
+  std::vector<std::uint32_t> held_;
+  std::vector<AlignedVector<double>> held_column_;
+  double systems_ = 0.0;
+};
+
+}  // namespace proxbench
