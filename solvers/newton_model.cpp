@@ -39,27 +39,21 @@ constexpr std::size_t kRows = 64;
 }  // namespace
 
 double NewtonModel::work(const Objective& objective, std::span<const Coord> index) {
-  const Oracle& oracle = objective.oracle();
   const DesignMatrix& x = objective.x();
-  const double n = static_cast<double>(index.size()), outputs = static_cast<double>(objective.outputs());
-  std::vector<std::uint32_t> of_feature(x.features(), 0);
-  double extra = 0.0, sum = 0.0;
+  const double n = static_cast<double>(index.size()), outputs = static_cast<double>(objective.outputs()),
+               instances = static_cast<double>(objective.instances());
+  double extra = 0.0, entries = 0.0;
   for (const Coord c : index) {
     if (c < objective.unary_weights())
-      ++of_feature[c / objective.outputs()];
+      entries += static_cast<double>(x.column_size(static_cast<Index>(c / objective.outputs())));
     else
       extra += 1.0;
   }
-  for (std::size_t i = 0; i < objective.instances(); ++i) {
-    double entries = 0.0;
-    for (Index p = oracle.begin()[i]; p < oracle.begin()[i + 1]; ++p)
-      for (const Index j : x.row(p)) entries += of_feature[j];
-    const double length = static_cast<double>(oracle.begin()[i + 1] - oracle.begin()[i]);
-    sum += std::min(extra + entries, n) *
-           (kHessianWork * length * (outputs * outputs + extra) + kEntryWork * entries);
-  }
-  const double exponentials = kExponential * outputs * outputs * static_cast<double>(x.positions());
-  return sum + exponentials + kFactorWork * std::pow(n, 3.0) / 3.0;
+  const double positions = static_cast<double>(x.positions()),
+               slots = std::min(extra + entries / instances, n);
+  return kExponential * outputs * outputs * positions +
+         slots * (kHessianWork * positions * (outputs * outputs + extra) + kEntryWork * entries) +
+         kFactorWork * std::pow(n, 3.0) / 3.0;
 }
 
 void NewtonModel::build(const Objective& objective, const Scores& scores, std::span<const Coord> index) {

@@ -29,7 +29,7 @@ class NewtonModel {
   static constexpr std::size_t kMostRows = 12000;
 
   /// What build() and a factor take, in floating-point operations of inference that take as long
-  /// (Oracle::inference_flops()); roughly, as measured on a Xeon of 2023. Walks X once.
+  /// (Oracle::inference_flops()); roughly, as if all instances were alike.
   static double work(const Objective& objective, std::span<const Coord> index);
 
   /// At the w with these scores. `index`: the working set, ascending, of kMostRows at most. Only where the
