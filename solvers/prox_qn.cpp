@@ -19,6 +19,9 @@
 /// - The inner problem is solved to inner_tol, mostly on the coordinates that are not zero, with gamma*I also
 ///   for no longer than an inference or two passes; with conjugate gradients, and for longer, where the model
 ///   proved right about the last step (inner = subspace, inner_problem.h).
+/// - Once the passes have cost as much as an exact Hessian, that is the model (newton_model.h), until a step
+/// with
+///   a new one brings nothing.
 /// - On a path the pairs of one lambda serve the next (carry_pairs()).
 /// Screening, an option of both: coordinates that the duality gap proves zero never come back (core/dual.h).
 #include <algorithm>
@@ -167,7 +170,7 @@ class ProxQn final : public Solver {
         collect(result.w);
         const bool newton =
             newton_ ? !(hessian_aged_ && epoch_iterations == 1) : newton_pays(objective, scores);
-        select(objective, scores, residual, result.w, value, newton ? kNear : own_margin());
+        select(objective, scores, residual, result.w, value, newton);
         if (!std::isfinite(selection_.kkt_max)) return finish(result, Status::kDiverged);
         if (selection_.kkt_max <= problem.kkt_target()) {
           if (history_capacity_ > 0)
@@ -314,20 +317,17 @@ class ProxQn final : public Solver {
     return std::move(result);
   }
 
-  /// The share of lambda from which on zeros enter the working set of an epoch; below 0: all.
-  double own_margin() const {
-    if (!settings_.epochs.shrinking) return -1.0;
-    return settings_.growing ? 1.0 : settings_.epochs.margin;
-  }
-
-  /// A full gradient at w into selection_, cut down to the coordinates of the next working set. kkt_max and
-  /// kkt_l1 are over all coordinates (that are candidates).
+  /// A full gradient at w into selection_, cut down to the coordinates of the next working set; for Newton's
+  /// method with those that are nearly violators. kkt_max and kkt_l1 are over all coordinates (that are
+  /// candidates).
   void select(Objective& objective, const Scores& scores, const Residual& residual, const SparseVector& w,
-              double value, double margin) {
-    objective.select_gradient(residual, w, margin * lambda_, selection_);
+              double value, bool newton) {
+    double threshold = (newton ? kNear : settings_.growing ? 1.0 : settings_.epochs.margin) * lambda_;
+    if (!settings_.epochs.shrinking && !newton) threshold = -1.0;
+    objective.select_gradient(residual, w, threshold, selection_);
     if (settings_.screening && std::isfinite(selection_.kkt_max))
-      screen(objective, scores, residual, w, value, margin);
-    if (margin == kNear) return;
+      screen(objective, scores, residual, w, value, threshold);
+    if (newton) return;
     const double cells =
         static_cast<double>(objective.x().positions()) * static_cast<double>(objective.outputs());
     dear_ = static_cast<double>(objective.x().nonzeros()) > kCheapGradient * cells;
@@ -407,9 +407,10 @@ class ProxQn final : public Solver {
     keep_violators([&](std::size_t i) { return enters[i]; });
   }
 
-  /// Restricts the objective to what the duality gap at w does not prove to be zero, and to w's support.
+  /// Restricts the objective to what the duality gap at w does not prove to be zero, and to w's support; then
+  /// selects again, from the `wanted` threshold on.
   void screen(Objective& objective, const Scores& scores, const Residual& residual, const SparseVector& w,
-              double value, double margin) {
+              double value, double wanted) {
     // To first order the gap is at least sum_j |w_j|*lambda + w_j*g_j: most of the time that says already
     // that it is too large.
     double least_gap = 0.0;
@@ -434,7 +435,7 @@ class ProxQn final : public Solver {
     }
     screened_ = static_cast<double>(objective.dimension() - candidates.size());
     objective.restrict_to(std::move(candidates));
-    objective.select_gradient(residual, w, margin * lambda_, selection_);
+    objective.select_gradient(residual, w, wanted, selection_);
   }
 
   /// index_, w_ and g_ from selection_; from_ says which row each coordinate had before.

@@ -22,6 +22,7 @@
 #include "experiments/data/readers.h"
 #include "experiments/data_files.h"
 #include "oracles/oracles.h"
+#include "solvers/cholesky.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -288,13 +289,46 @@ void tree_full_gradient(benchmark::State& state) {
   report(state, seconds, 2.0 * n * columns, n * (10.0 + 8.0 * columns), f.threads);
 }
 
+/// The Hessian on the coordinates of w. Counted: what the recursions and the products with labels take on
+/// whole rows, K^2 multiply-adds a position and slot; most time goes into adding covariances to the Hessian's
+/// entries, in memory.
+void hessian(benchmark::State& state) {
+  Fixture f(state, ocr());
+  const std::size_t n = f.task.w.nnz();
+  std::vector<double> out(n * padded(n));
+  const double seconds = timed_loop(state, [&] {
+    f.objective.hessian(f.scores, f.task.w.index, out.data(), padded(n));
+    benchmark::DoNotOptimize(out.data());
+  });
+  const double p = static_cast<double>(f.objective.oracle().positions()), k = f.objective.outputs();
+  report(state, seconds, 2.0 * p * k * k * static_cast<double>(n), 0.0, f.threads);
+}
+
+/// n^3/6 multiply-adds.
+void cholesky(benchmark::State& state) {
+  const int threads = static_cast<int>(state.range(0));
+  const auto n = static_cast<std::size_t>(state.range(1));
+  const Parallel parallel(threads);
+  Cholesky factor;
+  const double seconds = timed_loop(state, [&] {
+    const bool positive = factor.factor(n, n, parallel, [&](std::size_t i, double* row) {
+      std::fill_n(row, i, 1.0);
+      row[i] = static_cast<double>(n);
+    });
+    benchmark::DoNotOptimize(positive);
+  });
+  const double order = static_cast<double>(n);
+  report(state, seconds, order * order * order / 3.0, 0.0, threads);
+}
+
 const auto kThreads = {1, 2};
 void threads_only(benchmark::internal::Benchmark* b) {
   for (const int t : kThreads) b->Arg(t);
   b->ArgName("threads")->UseRealTime()->Unit(benchmark::kMillisecond);
 }
+template <int... kSizes>
 void threads_and_size(benchmark::internal::Benchmark* b) {
-  for (const int size : {1500, 60000})
+  for (const int size : {kSizes...})
     for (const int t : kThreads) b->Args({t, size});
   b->ArgNames({"threads", "set"})->UseRealTime()->Unit(benchmark::kMillisecond);
 }
@@ -302,8 +336,10 @@ void threads_and_size(benchmark::internal::Benchmark* b) {
 BENCHMARK(forward_backward)->Apply(threads_only);
 BENCHMARK(forward_only)->Apply(threads_only);
 BENCHMARK(full_gradient)->Apply(threads_only);
-BENCHMARK(partial_gradient)->Apply(threads_and_size);
-BENCHMARK(sparse_scores)->Apply(threads_and_size);
+BENCHMARK(partial_gradient)->Apply(threads_and_size<1500, 60000>);
+BENCHMARK(sparse_scores)->Apply(threads_and_size<1500, 60000>);
+BENCHMARK(hessian)->Apply(threads_only);
+BENCHMARK(cholesky)->Apply(threads_and_size<3000, 9000>);
 BENCHMARK(downward_upward)->Apply(threads_only);
 BENCHMARK(downward_only)->Apply(threads_only);
 BENCHMARK(tree_full_gradient)->Apply(threads_only);
