@@ -36,7 +36,7 @@ inline constexpr std::size_t kLanes = 2;
 static_assert(kPad % kLanes == 0);
 
 using Vec = double __attribute__((vector_size(kLanes * sizeof(double))));
-using IntVec = long long __attribute__((vector_size(kLanes * sizeof(double))));
+using IntVec = unsigned long long __attribute__((vector_size(kLanes * sizeof(double))));
 
 /// Half a register. Sums of products that end in one take half the time there: where the padding of a row
 /// fills the upper half of its last vector.
