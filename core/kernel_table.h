@@ -92,6 +92,10 @@ struct KernelTable {
   /// sum[0..width) += sum_r x_r * rows[r][0..width), `count` rows of `stride`.
   void (*combine_rows)(const double* rows, std::size_t stride, std::size_t count, const double* x,
                        double* sum, std::size_t width);
+  /// out[r] = rows[r] * matrix for `count` rows of `stride`, width x width matrix: add_product() where that
+  /// is small and what is there does not count, in three quarters of the instructions.
+  void (*rows_times_matrix)(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
+                            std::size_t width, double* out);
   void (*add_product)(const MatrixProduct& product);
   /// (B0 d) for d_j += z.
   void (*add_block_row)(const BlockRow& row, double z);

@@ -177,6 +177,15 @@ TEST_P(Kernels, RowsAreCombinedAndMultiplied) {
                              .width = width,
                              .out = out.data(),
                              .out_stride = width});
+      const auto square = random_numbers(width * width, 4);
+      AlignedVector<double> times(count * stride);
+      kernels().rows_times_matrix(rows.data(), stride, count, square.data(), width, times.data());
+      for (std::size_t r = 0; r < count; ++r)
+        for (std::size_t k = 0; k < width; ++k) {
+          double expected = 0.0;
+          for (std::size_t j = 0; j < width; ++j) expected += rows[r * stride + j] * square[j * width + k];
+          EXPECT_NEAR(times[r * stride + k], expected, 1e-12);
+        }
       kernels().combine_rows(rows.data(), stride, count, x.data(), sum.data(), width);
       for (std::size_t k = 0; k < width; ++k) {
         double combined = 1.0;

@@ -159,18 +159,8 @@ void CompactLbfgs::refresh(const Parallel& parallel) {
   const Chunks chunks{rows_, 256};
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
     const std::size_t first = chunks.begin(chunk);
-    const std::size_t rows = chunks.end(chunk) - first;
-    double* const out = q_hat_.data() + first * stride_;
-    std::fill_n(out, rows * stride_, 0.0);
-    kernels_in_use().add_product({.rows = q(first),
-                                  .rows_stride = stride_,
-                                  .count = rows,
-                                  .inner = width(),
-                                  .matrix = middle_.data(),
-                                  .matrix_stride = width(),
-                                  .width = width(),
-                                  .out = out,
-                                  .out_stride = stride_});
+    kernels_in_use().rows_times_matrix(q(first), stride_, chunks.end(chunk) - first, middle_.data(), width(),
+                                       q_hat_.data() + first * stride_);
   });
 }
 

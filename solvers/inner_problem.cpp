@@ -130,7 +130,7 @@ void InnerProblem::multiply_on_face(const Model& model, std::span<const double> 
   for (std::size_t c = 0; c < chunks.count(); ++c)
     for (std::size_t i = 0; i < width; ++i)
       sum[i] += scale_[i] * static_cast<double>(partial_[c * stride + i]);
-  kernels_in_use().combine_rows(model.lbfgs.middle(), width, width, sum.data(), weights.data(), width);
+  kernels_in_use().rows_times_matrix(sum.data(), width, 1, model.lbfgs.middle(), width, weights.data());
   weights_.assign(stride, 0.0f);
   for (std::size_t i = 0; i < width; ++i) weights_[i] = static_cast<float>(scale_[i] * weights[i]);
   const double gamma = model.lbfgs.gamma();
