@@ -269,7 +269,6 @@ void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, st
       }
       rows.begin.push_back(end);
     }
-    columns = rows.transposed<std::uint32_t>(n);
   } else {
     constexpr auto kNoRow = static_cast<std::uint32_t>(-1);
     std::vector<std::uint32_t> row_of(x.positions(), kNoRow);
@@ -292,6 +291,44 @@ void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, st
   const auto value = [&](const auto& lists, std::size_t e) { return binary ? 1.0 : lists.value[e]; };
 
   const std::size_t width = padded(n);
+  double products = 0.0;
+  for (std::size_t r = 0; r < sampled.size(); ++r) {
+    const auto size = static_cast<double>(rows.begin[r + 1] - rows.begin[r]);
+    products += size * size;
+  }
+  const double dense_from = kDenseShare * static_cast<double>(n) * static_cast<double>(n);
+  if (products >= dense_from) {
+    // The upper triangle; what is missing below it follows.
+    block.dense.assign(n * width, 0.0);
+    for (std::size_t r = 0; r < sampled.size(); ++r)
+      for (std::size_t a = rows.begin[r]; a < rows.begin[r + 1]; ++a) {
+        const double scaled = weight[r] * value(rows, a);
+        double* sums = block.dense.data() + rows.index[a] * width;
+        for (std::size_t e = a; e < rows.begin[r + 1]; ++e) sums[rows.index[e]] += scaled * value(rows, e);
+      }
+    std::size_t nonzeros = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* row = block.dense.data() + i * width;
+      for (std::size_t j = i; j < n; ++j) {
+        block.dense[j * width + i] = row[j];
+        nonzeros += row[j] != 0.0 ? (i == j ? 1 : 2) : 0;
+      }
+    }
+    if (static_cast<double>(nonzeros) >= dense_from) return;
+    block.begin.assign(1, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        if (block.dense[i * width + j] == 0.0) continue;
+        block.slot.push_back(static_cast<std::uint32_t>(j));
+        block.value.push_back(block.dense[i * width + j]);
+      }
+      block.begin.push_back(block.slot.size());
+    }
+    block.dense.clear();
+    return;
+  }
+
+  if (columns.begin.size() == 1) columns = rows.transposed<std::uint32_t>(n);
   AlignedVector<double> sums(width, 0.0);
   std::vector<std::uint32_t> touched;
   block.begin.assign(1, 0);
@@ -314,15 +351,6 @@ void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, st
     }
     block.begin.push_back(block.slot.size());
   }
-  if (static_cast<double>(block.slot.size()) < kDenseShare * static_cast<double>(n) * static_cast<double>(n))
-    return;
-  block.dense.assign(n * width, 0.0);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t e = block.begin[i]; e < block.begin[i + 1]; ++e)
-      block.dense[i * width + block.slot[e]] = block.value[e];
-  block.begin.clear();
-  block.slot.clear();
-  block.value.clear();
 }
 
 void BlockMetric::take_rows(const Objective& objective, const Residual& residual,
