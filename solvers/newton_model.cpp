@@ -1,6 +1,5 @@
 #include "solvers/newton_model.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -106,7 +105,7 @@ bool NewtonModel::append(std::size_t j) {
 }
 
 /// Brings held_ up to date with sign_, and its columns with the factor.
-void NewtonModel::hold_at_zero(const Parallel& parallel) {
+bool NewtonModel::hold_at_zero(const Parallel& parallel) {
   std::vector<std::uint32_t> held;
   std::vector<AlignedVector<double>> column;
   for (std::uint32_t p = 0; p < order_.size(); ++p) {
@@ -126,29 +125,27 @@ void NewtonModel::hold_at_zero(const Parallel& parallel) {
     if (known == 0) x[held_[i]] = 1.0;
     cholesky_.solve_lower(x, held_[i], std::max<std::size_t>(known, held_[i]));
   });
+  return held_gram_.factor(held_.size(), held_.size(), parallel, [&](std::size_t i, double* out) {
+    for (std::size_t j = 0; j <= i; ++j) out[j] = along_held(i, held_column_[j]);
+  });
+}
+
+/// (Y^T x)_i.
+double NewtonModel::along_held(std::size_t i, std::span<const double> x) const {
+  const std::size_t first = held_[i];
+  return kernels_in_use().dot(held_column_[i].data() + first, x.data() + first, x.size() - first);
 }
 
 /// u, by order_, becomes the solution of H v = u on the rows that are not held at zero; 0 on the others. With
 /// Y = L^-1 E, E the columns of I of rows held at zero: v = L^-T (I - Y (Y^T Y)^-1 Y^T) L^-1 u.
-void NewtonModel::solve_free(std::span<double> u, const Parallel& parallel) const {
-  const KernelTable& kernels = kernels_in_use();
+void NewtonModel::solve_free(std::span<double> u) const {
   cholesky_.solve_lower(u);
-  if (const auto k = static_cast<Eigen::Index>(held_.size()); k > 0) {
-    Eigen::MatrixXd gram(k, k);
-    Eigen::VectorXd along(k);
-    const auto dot = [&](std::size_t i, const double* x) {
-      return kernels.dot(held_column_[i].data() + held_[i], x + held_[i], u.size() - held_[i]);
-    };
-    parallel.for_each(held_.size(), [&](std::size_t i) {
-      along(static_cast<Eigen::Index>(i)) = dot(i, u.data());
-      for (std::size_t j = 0; j <= i; ++j)
-        gram(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = dot(i, held_column_[j].data());
-    });
-    const Eigen::VectorXd multiplier = gram.selfadjointView<Eigen::Lower>().llt().solve(along);
-    for (std::size_t i = 0; i < held_.size(); ++i)
-      kernels.add_scaled(u.data(), -multiplier(static_cast<Eigen::Index>(i)), held_column_[i].data(),
-                         u.size());
-  }
+  std::vector<double> multiplier(held_.size());
+  for (std::size_t i = 0; i < held_.size(); ++i) multiplier[i] = along_held(i, u);
+  held_gram_.solve_lower(multiplier);
+  held_gram_.solve_upper(multiplier);
+  for (std::size_t i = 0; i < held_.size(); ++i)
+    kernels_in_use().add_scaled(u.data(), -multiplier[i], held_column_[i].data(), u.size());
   cholesky_.solve_upper(u);
   for (const std::uint32_t p : held_) u[p] = 0.0;
 }
@@ -197,7 +194,7 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
       }
       if (!(left < kWorthRefining * left_before)) break;
       left_before = left;
-      solve_free(u, parallel);
+      solve_free(u);
       for (std::size_t i = 0; i < u.size(); ++i) d[order_[i]] += u[i];
       multiply(d, parallel, product);
     }
@@ -238,8 +235,7 @@ bool NewtonModel::bring_up_to_date(const Parallel& parallel) {
     held_column_.clear();
     if (!factor(parallel)) return false;
   }
-  hold_at_zero(parallel);
-  return true;
+  return hold_at_zero(parallel);
 }
 
 /// Coordinate descent from d = 0: a step at least, where the signs did not settle.

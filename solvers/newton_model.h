@@ -54,8 +54,9 @@ class NewtonModel {
   void descend(std::span<const double> w, std::span<const double> g, double lambda,
                std::vector<double>& d) const;
   bool bring_up_to_date(const Parallel& parallel);
-  void hold_at_zero(const Parallel& parallel);
-  void solve_free(std::span<double> u, const Parallel& parallel) const;
+  bool hold_at_zero(const Parallel& parallel);
+  double along_held(std::size_t i, std::span<const double> x) const;
+  void solve_free(std::span<double> u) const;
 
   std::size_t size_ = 0;
   AlignedVector<double> matrix_;  ///< rows of padded(size_)
@@ -64,9 +65,11 @@ class NewtonModel {
   std::vector<std::uint32_t> place_;  ///< of each row in order_, or kNone
 
   std::vector<signed char> sign_;  ///< -1, 0, 1: of the solution, as far as it is known
-  /// Rows of order_ that are held at zero: place p, and L^-1 e_p from p on.
+  /// Rows of order_ that are held at zero: place p, column L^-1 e_p of Y, 0 before p, and the factor of Y^T
+  /// Y.
   std::vector<std::uint32_t> held_;
   std::vector<AlignedVector<double>> held_column_;
+  Cholesky held_gram_;
   double systems_ = 0.0;
 };
 
