@@ -15,8 +15,6 @@ namespace {
 
 /// Positions in the smallest block: 16 KiB of a score or residual column.
 constexpr std::size_t kBlockPositions = 2048;
-/// Positions in the largest: an offset takes two bytes.
-constexpr std::size_t kLargestBlock = 65536;
 /// With fewer entries than this per feature and block, blocking costs more than it saves.
 constexpr std::uint64_t kEntriesPerBlock = 64;
 

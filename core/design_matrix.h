@@ -50,6 +50,8 @@ class DesignMatrix {
   /// The matrix of these features alone (ascending), renumbered from 0; all positions stay.
   DesignMatrix select_features(std::span<const Index> features) const;
 
+  /// Positions in the largest block: an offset takes two bytes.
+  static constexpr std::size_t kLargestBlock = 65536;
   /// Block b holds the positions [b*block_positions(), (b+1)*block_positions()), the last one maybe fewer.
   std::size_t blocks() const { return blocks_; }
   std::size_t block_positions() const { return block_positions_; }

@@ -62,6 +62,12 @@ struct DescentResult {
 struct KernelTable {
   /// gradient[0..width) += sum over the block's entries of value * rows[offset][0..width).
   void (*add_block_rows)(const double* rows, const ColumnBlock& block, double* gradient, std::size_t width);
+  /// The same of rows in single precision for a block whose values are all 1, and in single precision until
+  /// the block's sum is added. width is a multiple of kSinglePad.
+  void (*add_single_rows)(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width);
+  /// out[p] = rows[p][0..width), then 0 up to `single_width`; sizes[k] += sum_p |rows[p][k]|; p < n.
+  void (*shorten_rows)(const double* rows, std::size_t width, std::size_t n, float* out,
+                       std::size_t single_width, double* sizes);
   /// sum[0..width) += sum_i x_i * rows[index_i][0..width); x null means all ones.
   void (*add_rows)(const double* rows, const Index* index, const double* x, std::size_t n, double* sum,
                    std::size_t width);
@@ -93,7 +99,7 @@ struct KernelTable {
   void (*combine_rows)(const double* rows, std::size_t stride, std::size_t count, const double* x,
                        double* sum, std::size_t width);
   /// out[r] = rows[r] * matrix for `count` rows of `stride`, width x width matrix: add_product() where that
-  /// is small and what is there does not count, in three quarters of the instructions.
+  /// is small and what is there does not count, in fewer instructions.
   void (*rows_times_matrix)(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
                             std::size_t width, double* out);
   void (*add_product)(const MatrixProduct& product);

@@ -26,6 +26,57 @@ void add_block_rows(const double* rows, const ColumnBlock& block, double* gradie
   accumulate_rows(rows, width, block.offset, block.value, block.size, gradient, width);
 }
 
+using SingleVec = float __attribute__((vector_size(2 * kLanes * sizeof(float))));
+constexpr std::size_t kSingleLanes = 2 * kLanes;
+
+template <int V>
+void add_single_rows(const float* rows, std::size_t width, const ColumnBlock& block, double* gradient) {
+  // Several sums of each number, so that none waits for its last addition.
+  constexpr int kSums = V <= 2 ? 4 : (V <= 4 ? 2 : 1);
+  SingleVec sums[V] = {}, more[kSums][V] = {};
+  const auto add = [&](std::size_t i, SingleVec(&to)[V]) {
+    const float* row = rows + block.offset[i] * width;
+    PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+      SingleVec x;
+      std::memcpy(&x, row + static_cast<std::size_t>(v) * kSingleLanes, sizeof x);
+      to[v] += x;
+    }
+  };
+  std::size_t i = 0;
+  for (; i + kSums <= block.size; i += kSums)
+    PROXBENCH_UNROLL for (int s = 0; s < kSums; ++s) add(i + static_cast<std::size_t>(s), more[s]);
+  for (; i < block.size; ++i) add(i, sums);
+  PROXBENCH_UNROLL for (int s = 0; s < kSums; ++s) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) sums[v] +=
+      more[s][v];
+  PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+    float numbers[kSingleLanes];
+    std::memcpy(numbers, &sums[v], sizeof numbers);
+    double* to = gradient + static_cast<std::size_t>(v) * kSingleLanes;
+    for (std::size_t l = 0; l < kSingleLanes; ++l) to[l] += static_cast<double>(numbers[l]);
+  }
+}
+
+void add_single_rows(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width) {
+  constexpr std::size_t kTile = 8 * kSingleLanes;
+  for (std::size_t k = 0; k < width; k += kTile)
+    with_count<8>((width - k < kTile ? width - k : kTile) / kSingleLanes, [&](auto vectors) {
+      add_single_rows<decltype(vectors)::value>(rows + k, width, block, gradient + k);
+    });
+}
+
+void shorten_rows(const double* rows, std::size_t width, std::size_t n, float* out, std::size_t single_width,
+                  double* sizes) {
+  for (std::size_t p = 0; p < n; ++p) {
+    const double* row = rows + p * width;
+    float* to = out + p * single_width;
+    for (std::size_t k = 0; k < width; ++k) {
+      to[k] = static_cast<float>(row[k]);
+      sizes[k] += row[k] < 0.0 ? -row[k] : row[k];
+    }
+    for (std::size_t k = width; k < single_width; ++k) to[k] = 0.0f;
+  }
+}
+
 void add_rows(const double* rows, const Index* index, const double* x, std::size_t n, double* out,
               std::size_t width) {
   accumulate_rows(rows, width, index, x, n, out, width);
@@ -320,6 +371,8 @@ bool step_and_charge(double eta, double l2, double u, const double* gradient, do
 extern const KernelTable kernel_table;
 const KernelTable kernel_table{
     .add_block_rows = add_block_rows,
+    .add_single_rows = add_single_rows,
+    .shorten_rows = shorten_rows,
     .add_rows = add_rows,
     .gather = gather,
     .scatter = scatter,

@@ -28,11 +28,33 @@ constexpr std::size_t kCoordinatesPerTask = 64;
 /// gathered one was measured as 1.6 on Zen 4, as 0.8 on a Xeon of 2023; the choice between the two ways
 /// changes speed only, beyond rounding).
 constexpr double kGatherCost = 1.2, kScatterCost = 1.6;
+/// Of turning one number of the residual from columns into rows for a few features, whose rows then come from
+/// memory, in the same units (measured on that Xeon: with 1, partial gradients of 1,000 coordinates took
+/// twice as long as by gathering alone).
+constexpr double kTurnCost = 6.0;
 /// Numbers in the covariance matrices of the instances that are worked on at once, and rows of the Hessian
 /// that a task adds them to.
 constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 25, kHessianRows = 64;
 /// Cost of looking at one entry of a row of X.
 constexpr double kEntryCost = 1.0;
+
+/// Merges the coordinates of `more` into those of `out`; none is in both.
+void add_coordinates(const Objective::Selection& more, Objective::Selection& out) {
+  Objective::Selection merged = out;
+  const std::size_t size = out.index.size() + more.index.size();
+  merged.index.resize(size);
+  merged.weight.resize(size);
+  merged.gradient.resize(size);
+  for (std::size_t a = 0, b = 0, i = 0; i < size; ++i) {
+    const bool old = b == more.index.size() || (a < out.index.size() && out.index[a] < more.index[b]);
+    const Objective::Selection& from = old ? out : more;
+    const std::size_t at = old ? a++ : b++;
+    merged.index[i] = from.index[at];
+    merged.weight[i] = from.weight[at];
+    merged.gradient[i] = from.gradient[at];
+  }
+  out = std::move(merged);
+}
 
 }  // namespace
 
@@ -284,7 +306,6 @@ void Objective::fill_rows(const Residual& residual) const {
 /// gradient[f][0..width) of features[f], f < features.size(): reads rows_ a block of positions at a time.
 void Objective::gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const {
   const KernelTable& kernels = kernels_in_use();
-  std::fill(gradient, gradient + features.size() * width, 0.0);
   for (std::size_t b = 0; b < x_.blocks(); ++b) {
     const double* rows = rows_.data() + b * x_.block_positions() * width;
     for (std::size_t f = 0; f < features.size(); ++f) {
@@ -357,8 +378,8 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
   }
   // Turning the residual into rows touches every column of every position once. Where the oracle collapses(),
   // a row is expanded over all outputs, which never pays for some of them.
-  const bool use_rows = residual.one_each() &&
-                        saved > static_cast<double>(x_.positions()) * static_cast<double>(residual.columns);
+  const bool use_rows = residual.one_each() && saved > kTurnCost * static_cast<double>(x_.positions()) *
+                                                           static_cast<double>(residual.columns);
   if (use_rows) {
     std::erase_if(groups, [&](const Group& g) {
       return kGatherCost * static_cast<double>(g.end - g.begin) > static_cast<double>(width / kPad);
@@ -453,8 +474,19 @@ void Objective::for_each_gradient_row(const Residual& residual, double bound, co
     });
     return;
   }
+  for_each_feature(
+      padded(outputs_),
+      [&](std::span<const Index> features, double* gradient) {
+        gradient_rows(features, padded(outputs_), gradient);
+      },
+      [&](std::size_t chunk, Index j, const double* g) {
+        if (wanted(j) || !kernels.all_within(g, outputs_, bound)) row(chunk, j, g, std::size_t{1});
+      });
+}
+
+template <class Gradients, class Row>
+void Objective::for_each_feature(std::size_t width, const Gradients& gradients, const Row& row) const {
   // So many features at a time that memory follows K and not the number of features.
-  const std::size_t width = padded(outputs_);
   const std::size_t at_once = std::max(kFewestFeaturesAtOnce, kGradientsAtOnce / width);
   const std::size_t tasks = kTasksPerThread * static_cast<std::size_t>(parallel_.threads());
   const Chunks chunks{feature_chunks(), std::max<std::size_t>(feature_chunks() / tasks, 1)};
@@ -464,16 +496,120 @@ void Objective::for_each_gradient_row(const Residual& residual, double bound, co
     AlignedVector<double> gradient;
     for (std::size_t first = feature_chunk_begin_[chunk]; first < end; first += at_once) {
       const auto features = std::span(active_features_).subspan(first, std::min(at_once, end - first));
-      gradient.resize(features.size() * width);
-      gradient_rows(features, width, gradient.data());
+      gradient.assign(features.size() * width, 0.0);
+      gradients(features, gradient.data());
       for (std::size_t f = 0; f < features.size(); ++f) {
         while (first + f >= feature_chunk_begin_[chunk + 1]) ++chunk;
-        const double* g = gradient.data() + f * width;
-        if (wanted(features[f]) || !kernels.all_within(g, outputs_, bound))
-          row(chunk, features[f], g, std::size_t{1});
+        row(chunk, features[f], gradient.data() + f * width);
       }
     }
   });
+}
+
+/// Work of a full gradient, and of gathering that of some coordinates, in multiply-adds of kPad numbers.
+double Objective::row_work() const {
+  return static_cast<double>(x_.nonzeros()) * static_cast<double>(padded(outputs_) / kPad);
+}
+double Objective::gather_work(std::span<const Coord> coordinates) const {
+  double entries = 0.0;
+  for (const Coord c : coordinates)
+    if (c < unary_) entries += static_cast<double>(x_.column_size(static_cast<Index>(c / outputs_)));
+  return kGatherCost * entries;
+}
+
+/// Returns the sums of absolute values by output.
+std::vector<double> Objective::fill_single_rows(const Residual& residual) const {
+  const std::size_t width = padded(outputs_), single_width = padded_single(outputs_);
+  single_rows_.resize(static_cast<std::size_t>(x_.positions()) * single_width);
+  const Chunks chunks{x_.positions(), 512};
+  std::vector<double> sizes(chunks.count() * width, 0.0);
+  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+    AlignedVector<double> rows(kRowsAtOnce * width);
+    for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); p += kRowsAtOnce) {
+      const std::size_t n = std::min(kRowsAtOnce, chunks.end(chunk) - p);
+      kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, p, n, rows.data(),
+                                       width);
+      kernels_in_use().shorten_rows(rows.data(), width, n, single_rows_.data() + p * single_width,
+                                    single_width, sizes.data() + chunk * width);
+    }
+  });
+  std::vector<double> sum(outputs_, 0.0);
+  for (std::size_t chunk = 0; chunk < chunks.count(); ++chunk)
+    for (Index k = 0; k < outputs_; ++k) sum[k] += sizes[chunk * width + k];
+  return sum;
+}
+
+/// Finds, in half the time of a full gradient, the coordinates that may have |g| > `quiet`, all of w's among
+/// them: `near`, ascending. `rough` has those others with |g| > `rough_threshold`, nearly. False where that
+/// cannot be done, or where exact gradients of those near and rows in single precision cost too much beside.
+///
+/// Proof: rounding a number of R to single precision takes it at most u = 2^-24 of its size away, and a sum
+/// of n of these in single precision is off by at most n*u/(1 - n*u) of the sum of their sizes, n <= the
+/// feature's largest block; what is added in double precision is nothing beside that. So |g| and what is
+/// found differ by less than 1.01 * (n + 1) * u times the sum over all positions of |R|'s column, n*u <
+/// 1/100.
+bool Objective::few_near(const Residual& residual, const SparseVector& w, double quiet,
+                         double rough_threshold, std::vector<Coord>& near, Selection& rough) const {
+  constexpr double kUnit = 0x1p-24, kShortenCost = 8.0, kMostBeside = 0.2, kMostNear = 0.5;
+  if (candidates_ || !residual.one_each() || !x_.binary() || w.nnz() == 0) return false;
+  const double vectors = static_cast<double>(x_.positions()) * static_cast<double>(padded(outputs_) / kPad);
+  if (gather_work(w.index) + kShortenCost * vectors > kMostBeside * row_work()) return false;
+  static_assert(1.01 * kUnit * static_cast<double>(DesignMatrix::kLargestBlock + 1) < 0.01);
+  const std::vector<double> sizes = fill_single_rows(residual);
+  double largest = 0.0;
+  for (const double size : sizes) {
+    if (!std::isfinite(size)) return false;
+    largest = std::max(largest, size);
+  }
+  const auto off = [](std::size_t entries) { return 1.01 * kUnit * static_cast<double>(entries + 1); };
+  if (quiet < 2.0 * off(x_.block_positions()) * largest) return false;
+  const KernelTable& kernels = kernels_in_use();
+  const std::size_t width = padded_single(outputs_);
+  struct Found {
+    std::vector<Coord> near;
+    Selection rough;
+  };
+  std::vector<Found> found(feature_chunks());
+  for_each_feature(
+      width,
+      [&](std::span<const Index> features, double* gradient) {
+        for (std::size_t b = 0; b < x_.blocks(); ++b)
+          for (std::size_t f = 0; f < features.size(); ++f)
+            kernels.add_single_rows(single_rows_.data() + b * x_.block_positions() * width,
+                                    x_.column_block(features[f], b), gradient + f * width, width);
+      },
+      [&](std::size_t chunk, Index j, const double* g) {
+        const Coord base = static_cast<Coord>(j) * outputs_;
+        auto weight = std::lower_bound(w.index.begin(), w.index.end(), base);
+        const bool weighted = weight != w.index.end() && *weight < base + outputs_;
+        std::size_t entries = 0;
+        for (std::size_t b = 0; b < x_.blocks(); ++b) entries = std::max(entries, x_.column_block(j, b).size);
+        const double share = off(entries);
+        if (!weighted && kernels.all_within(g, outputs_, std::min(quiet - share * largest, rough_threshold)))
+          return;
+        for (Index k = 0; k < outputs_; ++k) {
+          const Coord c = base + k;
+          const bool has_weight = weight != w.index.end() && *weight == c;
+          if (has_weight) ++weight;
+          const double size = std::abs(g[k]);
+          if (has_weight || !(size <= quiet - share * sizes[k])) {
+            found[chunk].near.push_back(c);
+          } else if (size > rough_threshold) {
+            found[chunk].rough.index.push_back(c);
+            found[chunk].rough.weight.push_back(0.0);
+            found[chunk].rough.gradient.push_back(g[k]);
+          }
+        }
+      });
+  for (const Found& f : found) {
+    near.insert(near.end(), f.near.begin(), f.near.end());
+    rough.index.insert(rough.index.end(), f.rough.index.begin(), f.rough.index.end());
+    rough.weight.insert(rough.weight.end(), f.rough.weight.begin(), f.rough.weight.end());
+    rough.gradient.insert(rough.gradient.end(), f.rough.gradient.begin(), f.rough.gradient.end());
+  }
+  if (gather_work(near) > kMostNear * row_work()) return false;
+  for (Coord c = unary_; c < dimension(); ++c) near.push_back(c);
+  return true;
 }
 
 void Objective::gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const {
@@ -506,50 +642,72 @@ void Objective::for_each_candidate(Coord begin, Coord end, const Visit& visit) c
   for (; c != candidates_->end() && *c < end; ++c) visit(*c);
 }
 
-void Objective::select_gradient(const Residual& residual, const SparseVector& w, double threshold,
+/// Takes coordinate c with gradient g of l and weight w into `selection`.
+void Objective::record(Coord c, double w, double g, double threshold, Selection& selection) const {
+  const double excess = std::max(std::abs(g) - lambda_, 0.0);
+  selection.gradient_max = std::max(selection.gradient_max, std::abs(g));
+  selection.excess_squares += excess * excess;
+  g += mu_ * w;
+  const double m = std::abs(minimum_norm_subgradient(w, g, lambda_));
+  selection.kkt_max = std::max(selection.kkt_max, m);
+  selection.kkt_l1 += m;
+  if (w != 0.0 || std::abs(g) > threshold) {
+    selection.index.push_back(c);
+    selection.weight.push_back(w);
+    selection.gradient.push_back(g);
+  }
+}
+
+void Objective::select_gradient(const Selection& known, double complete_above, double threshold,
                                 Selection& out) const {
+  out = Selection{};
+  // What is not there is not above.
+  out.gradient_max = std::min(complete_above, known.gradient_max);
+  auto candidate = candidates_ ? candidates_->begin() : std::vector<Coord>::const_iterator{};
+  for (std::size_t i = 0; i < known.index.size(); ++i) {
+    if (candidates_) {
+      candidate = std::lower_bound(candidate, candidates_->end(), known.index[i]);
+      if (candidate == candidates_->end()) break;
+      if (*candidate != known.index[i]) continue;
+    }
+    record(known.index[i], known.weight[i], known.gradient[i] - mu_ * known.weight[i], threshold, out);
+  }
+  if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // a maximum would hide a NaN
+}
+
+void Objective::select_gradient(const Residual& residual, const SparseVector& w, double threshold,
+                                double rough_threshold, Selection& out) const {
   const PhaseTimer timer(profile_, Phase::kFullGradient, [&] { return full_gradient_work(*this, residual); });
   std::vector<Selection> parts(feature_chunks() + 1);
   // Position within w of the first weight at or after a coordinate; coordinates come in ascending order.
   auto start_of = [&](Coord c) {
     return static_cast<std::size_t>(std::lower_bound(w.index.begin(), w.index.end(), c) - w.index.begin());
   };
-  auto record = [&](Selection& part, std::size_t& cursor, Coord c, double g) {
-    double weight = 0.0;
-    if (cursor < w.nnz() && w.index[cursor] == c) weight = w.value[cursor++];
-    const double excess = std::max(std::abs(g) - lambda_, 0.0);
-    part.gradient_max = std::max(part.gradient_max, std::abs(g));
-    part.excess_squares += excess * excess;
-    g += mu_ * weight;
-    const double m = std::abs(minimum_norm_subgradient(weight, g, lambda_));
-    part.kkt_max = std::max(part.kkt_max, m);
-    part.kkt_l1 += m;
-    if (weight != 0.0 || std::abs(g) > threshold) {
-      part.index.push_back(c);
-      part.weight.push_back(weight);
-      part.gradient.push_back(g);
-    }
-  };
   // Most coordinates are zero and stay so: the largest gradient is all that they may have a part in.
-  const double quiet = std::min(threshold, lambda_);
+  const double quiet = std::min(rough_threshold, lambda_);
   auto visit = [&](Selection& part, std::size_t& cursor, Coord c, double g) {
     const double size = std::abs(g);
-    if (size <= quiet && !(cursor < w.nnz() && w.index[cursor] == c)) {
+    const bool weighted = cursor < w.nnz() && w.index[cursor] == c;
+    if (size <= quiet && !weighted) {
       if (size > part.gradient_max) part.gradient_max = size;
     } else {
-      record(part, cursor, c, g);
+      record(c, weighted ? w.value[cursor++] : 0.0, g, rough_threshold, part);
     }
   };
   auto has_weights = [&](Index j) {
     const std::size_t cursor = start_of(static_cast<Coord>(j) * outputs_);
     return cursor < w.nnz() && w.index[cursor] < static_cast<Coord>(j + std::size_t{1}) * outputs_;
   };
-  if (candidates_ && residual.one_each()) {
-    const std::vector<double> zero(candidates_->size(), 0.0);  // mu*w is added by record()
-    std::vector<double> g(candidates_->size());
-    partial_gradient(residual, *candidates_, zero, g);
+  std::vector<Coord> near;
+  Selection rough;
+  const bool by_coordinate = candidates_ && residual.one_each();
+  if (by_coordinate || few_near(residual, w, std::min(threshold, lambda_), rough_threshold, near, rough)) {
+    const std::vector<Coord>& some = by_coordinate ? *candidates_ : near;
+    const std::vector<double> zero(some.size(), 0.0);  // mu*w is added by record()
+    std::vector<double> g(some.size());
+    partial_gradient(residual, some, zero, g);
     std::size_t cursor = 0;
-    for (std::size_t i = 0; i < g.size(); ++i) visit(parts.back(), cursor, (*candidates_)[i], g[i]);
+    for (std::size_t i = 0; i < g.size(); ++i) visit(parts.back(), cursor, some[i], g[i]);
   } else {
     for_each_gradient_row(
         residual, quiet, has_weights, [&](std::size_t chunk, Index j, const double* g, std::size_t step) {
@@ -573,6 +731,7 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
     out.weight.insert(out.weight.end(), part.weight.begin(), part.weight.end());
     out.gradient.insert(out.gradient.end(), part.gradient.begin(), part.gradient.end());
   }
+  if (!rough.index.empty()) add_coordinates(rough, out);
   if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // a maximum would hide a NaN
 }
 

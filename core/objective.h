@@ -82,7 +82,16 @@ class Objective {
     double excess_squares = 0.0;
   };
   void select_gradient(const Residual& residual, const SparseVector& w, double threshold,
-                       Selection& out) const;
+                       Selection& out) const {
+    select_gradient(residual, w, threshold, threshold, out);
+  }
+  /// The same, and out.index has in it those with |g| > `rough_threshold`, too, whose gradients may be off by
+  /// roundings to single precision.
+  void select_gradient(const Residual& residual, const SparseVector& w, double threshold,
+                       double rough_threshold, Selection& out) const;
+  /// The same from a selection at the same w, of any objective with this smooth part, that has all
+  /// coordinates with |g| > `complete_above`; that at most `threshold` and lambda.
+  void select_gradient(const Selection& known, double complete_above, double threshold, Selection& out) const;
 
   /// From now on all other coordinates count as proven to be zero: select_gradient() does not look at them,
   /// and gradient() gives 0 there. `candidates` ascending; must hold the support of every w that is used.
@@ -113,8 +122,18 @@ class Objective {
                              const Row& row) const;
   /// visit(coordinate) for the coordinates from `begin` to before `end`, the candidates among them where
   /// restricted; ascending.
+  void record(Coord c, double w, double g, double threshold, Selection& selection) const;
   template <class Visit>
   void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
+  /// row(chunk, feature, g) for every active feature, g what gradients(features, g) writes: `width` doubles
+  /// for each feature.
+  template <class Gradients, class Row>
+  void for_each_feature(std::size_t width, const Gradients& gradients, const Row& row) const;
+  bool few_near(const Residual& residual, const SparseVector& w, double quiet, double rough_threshold,
+                std::vector<Coord>& near, Selection& rough) const;
+  double row_work() const;
+  double gather_work(std::span<const Coord> coordinates) const;
+  std::vector<double> fill_single_rows(const Residual& residual) const;
   void fill_rows(const Residual& residual) const;
   void gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const;
   void gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const;
@@ -132,10 +151,11 @@ class Objective {
   double passes_ = 0.0;
   Profile* profile_ = nullptr;
   std::optional<std::vector<Coord>> candidates_;
-  std::vector<Index> active_features_;      ///< those with a candidate, ascending; all where not restricted
-  std::vector<Index> feature_chunk_begin_;  ///< these cut into chunks of about equal nonzeros
-  mutable AlignedVector<double> rows_;      ///< R by position, for full gradients
-  mutable CompactRows compact_rows_;        ///< the same where the oracle collapses()
+  std::vector<Index> active_features_;        ///< those with a candidate, ascending; all where not restricted
+  std::vector<Index> feature_chunk_begin_;    ///< these cut into chunks of about equal nonzeros
+  mutable AlignedVector<double> rows_;        ///< R by position, for full gradients
+  mutable AlignedVector<float> single_rows_;  ///< the same in single precision
+  mutable CompactRows compact_rows_;          ///< the same where the oracle collapses()
 };
 
 /// Coordinate c of the minimum-norm subgradient of F, from the smooth part's gradient g and weight w there

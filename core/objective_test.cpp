@@ -173,7 +173,7 @@ void expect_restricted_like_whole(Objective& whole, Objective& restricted, const
       ASSERT_EQ(some[c], 0.0) << c;
       continue;
     }
-    ASSERT_NEAR(some[c], all[c], 1e-10) << c;
+    ASSERT_NEAR(some[c], all[c], 1e-10 + 1e-12 * std::abs(all[c])) << c;
     const double m = std::abs(minimum_norm_subgradient(plain[c], all[c], whole.lambda()));
     const double g = std::abs(all[c] - whole.mu() * plain[c]), beyond = std::max(g - whole.lambda(), 0.0);
     kkt_max = std::max(kkt_max, m);
@@ -192,7 +192,7 @@ void expect_restricted_like_whole(Objective& whole, Objective& restricted, const
     ASSERT_EQ(selection.index, expected) << threshold;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       ASSERT_EQ(selection.weight[i], plain[expected[i]]);
-      ASSERT_NEAR(selection.gradient[i], all[expected[i]], 1e-10);
+      ASSERT_NEAR(selection.gradient[i], all[expected[i]], 1e-10 + 1e-12 * std::abs(all[expected[i]]));
     }
     EXPECT_NEAR(selection.kkt_max, kkt_max, 1e-10);
     EXPECT_NEAR(selection.kkt_l1, kkt_l1, 1e-9 * (1 + kkt_l1));
@@ -221,6 +221,94 @@ SparseVector unary_part(const SparseVector& w, Coord unary) {
   for (std::size_t i = 0; i < w.nnz(); ++i)
     if (w.index[i] < unary) out.push_back(w.index[i], w.value[i]);
   return out;
+}
+
+/// Where few coordinates are near lambda, the others are told apart in single precision: the selection is
+/// that of the gradient in double precision, but for what is asked for roughly.
+TEST(SelectGradient, IsTheSameFromSinglePrecision) {
+  const Problem problem(9000, 200, 26, true, 5);
+  for (const double mu : {0.0, 0.25}) {
+    Objective any = problem.objective(1.0, mu);
+    const SparseVector w = random_weights(any.dimension(), 0.002, 3);
+    const auto plain = dense(w, any.dimension());
+    Scores scores = any.make_scores();
+    Residual residual = any.make_residual();
+    any.scores(w, scores);
+    any.infer({scores}, &residual);
+    std::vector<double> g(any.dimension());
+    any.gradient(residual, plain, g);
+    std::vector<double> sizes;
+    for (const double x : g) sizes.push_back(std::abs(x));
+    std::sort(sizes.begin(), sizes.end());
+    // Not at any size, so that rounding decides nothing: many differ by whole numbers.
+    const auto share = [&](double x) {
+      return sizes[static_cast<std::size_t>(x * static_cast<double>(sizes.size()))] + 0.25;
+    };
+    const double lambda = share(0.97), rough_threshold = share(0.8);
+    Objective objective = problem.objective(lambda, mu);
+    for (const double threshold : {0.9 * lambda, lambda, 1.1 * lambda}) {
+      Objective::Selection exact, rough;
+      objective.select_gradient(residual, w, threshold, exact);
+      objective.select_gradient(residual, w, threshold, rough_threshold, rough);
+      std::vector<Coord> above, far_above;
+      double kkt_max = 0.0, kkt_l1 = 0.0;
+      for (Coord c = 0; c < objective.dimension(); ++c) {
+        const double m = std::abs(minimum_norm_subgradient(plain[c], g[c], lambda));
+        kkt_max = std::max(kkt_max, m);
+        kkt_l1 += m;
+        if (plain[c] != 0.0 || std::abs(g[c]) > rough_threshold) above.push_back(c);
+        if (plain[c] != 0.0 || std::abs(g[c]) > threshold) far_above.push_back(c);
+      }
+      EXPECT_EQ(exact.index, far_above);
+      EXPECT_EQ(rough.index, above);
+      double largest_difference = 0.0;
+      for (std::size_t i = 0; i < above.size(); ++i) {
+        const double difference = std::abs(rough.gradient[i] - g[above[i]]);
+        EXPECT_EQ(rough.weight[i], plain[above[i]]);
+        if (plain[above[i]] != 0.0 || std::abs(g[above[i]]) > std::min(threshold, lambda)) {
+          EXPECT_LE(difference, 1e-10) << above[i];
+        }
+        largest_difference = std::max(largest_difference, difference);
+      }
+      EXPECT_GT(largest_difference, 1e-9) << "nothing was done in single precision";
+      EXPECT_LT(largest_difference, 1e-3);
+      for (const Objective::Selection* selection : {&exact, &rough}) {
+        EXPECT_NEAR(selection->kkt_max, kkt_max, 1e-10);
+        EXPECT_NEAR(selection->kkt_l1, kkt_l1, 1e-10 * kkt_l1);
+        EXPECT_NEAR(selection->gradient_max, sizes.back(), mu == 0.0 ? 1e-10 : 1.0);
+      }
+    }
+  }
+}
+
+/// From a selection at another lambda: as from the residual.
+TEST(SelectGradient, IsTheSameFromAnotherSelection) {
+  const Problem problem(500, 60, 5, true, 5);
+  for (const double mu : {0.0, 0.25})
+    for (const double share : {0.3, 1.0}) {
+      Objective first = problem.objective(20.0, mu), second = problem.objective(15.0, mu);
+      const SparseVector w = random_weights(first.dimension(), 0.05, 3);
+      Scores scores = first.make_scores();
+      Residual residual = first.make_residual();
+      first.scores(w, scores);
+      first.infer({scores}, &residual);
+      if (share < 1.0) second.restrict_to(some_candidates(second, w, share, true));
+      Objective::Selection known, expected, selection;
+      first.select_gradient(residual, w, 10.0, known);
+      for (const double threshold : {10.0, 12.0, 15.0, 25.0}) {
+        second.select_gradient(residual, w, threshold, expected);
+        second.select_gradient(known, 10.0, threshold, selection);
+        ASSERT_FALSE(expected.index.empty());
+        EXPECT_EQ(selection.index, expected.index);
+        EXPECT_EQ(selection.weight, expected.weight);
+        for (std::size_t i = 0; i < expected.index.size(); ++i)
+          EXPECT_NEAR(selection.gradient[i], expected.gradient[i], 1e-11);
+        EXPECT_NEAR(selection.kkt_max, expected.kkt_max, 1e-11);
+        EXPECT_NEAR(selection.kkt_l1, expected.kkt_l1, 1e-9);
+        EXPECT_NEAR(selection.gradient_max, expected.gradient_max, 1e-11);
+        EXPECT_NEAR(selection.excess_squares, expected.excess_squares, 1e-8);
+      }
+    }
 }
 
 TEST_P(EachShape, RestrictedGradientsAreThoseOfTheCandidates) {

@@ -13,6 +13,26 @@
 
 namespace proxbench {
 
+/// The smooth part at a point: the scores there, what inference gives on them, and the loss.
+struct SmoothState {
+  Scores scores;
+  Residual residual;
+  double loss = 0.0;
+};
+
+/// What a caller knows already of the point where a solve starts. A solver may take it instead of finding it
+/// again.
+struct KnownStart {
+  /// Of the start. The solver that takes it leaves the state at the point that it returns, and says so; or
+  /// anything.
+  SmoothState& state;
+  bool at_result = false;
+  /// All of the support and of the coordinates with |g| > `complete_above`, whether they are candidates or
+  /// not.
+  const Objective::Selection& selection;
+  double complete_above;
+};
+
 struct SolveProblem {
   Objective& objective;
   Monitor& monitor;
@@ -25,6 +45,7 @@ struct SolveProblem {
   /// One of a sequence of solves (a path): for a solver that SolverInfo::continues, by the same object, of
   /// the same smooth part, from where the one before ended; lambda and candidates may differ.
   bool in_sequence = false;
+  KnownStart* known = nullptr;  ///< null: nothing
 
   double kkt_target() const { return tol * kkt_at_zero; }
 };

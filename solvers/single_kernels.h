@@ -11,11 +11,6 @@
 namespace proxbench {
 
 /// Rows of `width` floats, a multiple of kSinglePad, aligned as AlignedVector is.
-inline constexpr std::size_t kSinglePad = 16;
-constexpr std::size_t padded_single(std::size_t n) {
-  return (n + kSinglePad - 1) / kSinglePad * kSinglePad;
-}
-
 struct SingleKernels {
   /// out[r] = rows[r] . x, r < count.
   void (*rows_times)(const float* rows, std::size_t width, std::size_t count, const float* x, float* out);
