@@ -82,8 +82,7 @@ class Path {
         test_(data.test_set(reduced_)) {
     outcome_.lambda_max = lambda_max(data);
     Objective first = objective(lambdas.front());
-    scores_ = first.make_scores();
-    residual_ = first.make_residual();
+    state_ = {first.make_scores(), first.make_residual()};
     setup_seconds_ = wall_seconds() - began_;
     warm_up_seconds_ = warm_up(first, {}, settings.warm_up, hooks.interrupt);
   }
@@ -116,19 +115,24 @@ class Path {
     if (zero_is_optimal(lambdas_.front())) return;
     const OnClock on_clock(total_);
     Objective at_zero = objective(lambdas_.front());
-    evaluate(at_zero, threshold);
+    evaluate(at_zero, lambdas_.front(), threshold);
     set_candidates(threshold);
   }
 
-  /// Scores, loss and selection at w_. Keeps the gradient where it is at least `threshold`, and where it
-  /// violates the conditions.
-  void evaluate(Objective& checker, double threshold) {
-    checker.scores(w_, scores_);
-    loss_ = checker.infer({scores_}, &residual_);
-    total_.passes += 1.0;
+  /// The state (where the solver has not left it) and the selection at w_. Keeps the gradient where it is at
+  /// least `threshold`, and where it violates the conditions.
+  void evaluate(Objective& checker, double next, double threshold) {
+    if (!state_at_w_) {
+      checker.scores(w_, state_.scores);
+      state_.loss = checker.infer({state_.scores}, &state_.residual);
+      total_.passes += 1.0;
+    }
+    state_at_w_ = true;
     // What is selected is above the threshold; the rule takes what is equal, too.
     const double kept = threshold > 0.0 ? std::nextafter(threshold, 0.0) : checker.lambda();
-    checker.select_gradient(residual_, w_, std::min(kept, checker.lambda()), selection_);
+    selected_above_ = std::min(next, checker.lambda());
+    checker.select_gradient(state_.residual, w_, selected_above_, std::min(kept, selected_above_),
+                            selection_);
   }
 
   void set_candidates(double threshold) {
@@ -153,7 +157,8 @@ class Path {
 
   void point(std::size_t k) {
     const double lambda = lambdas_[k];
-    const double next = k + 1 < lambdas_.size() ? strong_threshold(lambdas_[k + 1], lambda) : lambda;
+    const double next = k + 1 < lambdas_.size() ? lambdas_[k + 1] : lambda;
+    const double threshold = k + 1 < lambdas_.size() ? strong_threshold(next, lambda) : lambda;
     PathPoint point{.lambda = lambda, .kkt_target = settings_.tol * scale(lambda)};
     lower_bound_ = -std::numeric_limits<double>::infinity();
     Objective checker = objective(lambda);
@@ -169,7 +174,7 @@ class Path {
       std::vector<Coord> wrong;
       {
         const OnClock on_clock(total_);
-        evaluate(checker, next);
+        evaluate(checker, next, threshold);
         wrong = violators(lambda, point.kkt_target);
       }
       // A gap is proven over all coordinates, whatever the solver saw.
@@ -183,7 +188,7 @@ class Path {
     }
     finish(checker, point);
     const OnClock on_clock(total_);
-    if (k + 1 < lambdas_.size()) set_candidates(next);
+    if (k + 1 < lambdas_.size()) set_candidates(threshold);
   }
 
   /// One solve from w_, which moves there.
@@ -203,8 +208,9 @@ class Path {
     monitor.interrupt = hooks_.interrupt;
     monitor.on_sample = [this](const Sample& sample) { record(sample); };
     if (solving_ == nullptr || !solver_.continues) solving_ = solver_.make(settings_.options);
-    SolveResult result = solving_->solve(
-        {*seen, monitor, w_, settings_.tol, scale(checker.lambda()), settings_.seed, solver_.continues});
+    KnownStart known{.state = state_, .selection = selection_, .complete_above = selected_above_};
+    SolveResult result = solving_->solve({*seen, monitor, w_, settings_.tol, scale(checker.lambda()),
+                                          settings_.seed, solver_.continues, &known});
     monitor.finish(result.iterations, result.w, result.working_set);
     total_.seconds += monitor.seconds();
     total_.cpu_seconds += monitor.cpu_seconds();
@@ -217,6 +223,7 @@ class Path {
     audits_.largest = std::max(audits_.largest, monitor.audits().largest);
     test_accuracy_ = monitor.trace().back().test_accuracy;
     if (done(result.status)) w_ = std::move(result.w);
+    state_at_w_ = known.at_result;
     return result.status;
   }
 
@@ -233,12 +240,12 @@ class Path {
   void finish(Objective& checker, PathPoint& point) {
     const double ended = wall_seconds();
     Certificate& c = point.certificate;
-    c.loss = loss_;
+    c.loss = state_.loss;
     c.l1 = checker.l1(w_.value) / checker.lambda();
-    c.objective = loss_ + checker.l1(w_.value) + checker.l2(w_.value);
+    c.objective = state_.loss + checker.l1(w_.value) + checker.l2(w_.value);
     c.nnz = w_.nnz();
     c.kkt = selection_.kkt_max;
-    c.dual = std::fmax(dual_bound(checker, scores_, selection_).value, lower_bound_);
+    c.dual = std::fmax(dual_bound(checker, state_.scores, selection_).value, lower_bound_);
     if (test_ != nullptr) point.test_accuracy = point.rounds > 0 ? test_accuracy_ : test_->accuracy(w_);
     point.seconds = total_.seconds;
     point.cpu_seconds = total_.cpu_seconds;
@@ -313,10 +320,10 @@ class Path {
   Total total_;
   /// The point at hand, in the coordinates of the features kept, and what evaluate() found there.
   SparseVector w_;
-  Scores scores_;
-  Residual residual_;
+  SmoothState state_;
+  bool state_at_w_ = false;
   Objective::Selection selection_;
-  double loss_ = 0.0;
+  double selected_above_ = 0.0;
   double lower_bound_ = 0.0;  ///< the best on min F at the lambda at hand that its solves gave
   double test_accuracy_ = std::numeric_limits<double>::quiet_NaN();
   std::optional<std::vector<Coord>> candidates_;  ///< none: all

@@ -13,17 +13,22 @@ constexpr std::size_t kCoordinatesPerTask = 32;
 
 /// sum of value * column[offset], in four sums of their own.
 double gathered(const ColumnBlock& block, const float* column) {
-  double sum[4] = {};
+  const std::uint16_t* at = block.offset;
   if (block.value != nullptr) {
-    for (std::size_t e = 0; e < block.size; ++e)
-      sum[0] += block.value[e] * static_cast<double>(column[block.offset[e]]);
-    return sum[0];
+    double sum = 0.0;
+    for (std::size_t e = 0; e < block.size; ++e) sum += block.value[e] * static_cast<double>(column[at[e]]);
+    return sum;
   }
+  float a = 0.0f, b = 0.0f, c = 0.0f, d = 0.0f;
   std::size_t e = 0;
-  for (; e + 4 <= block.size; e += 4)
-    for (std::size_t i = 0; i < 4; ++i) sum[i] += static_cast<double>(column[block.offset[e + i]]);
-  for (; e < block.size; ++e) sum[0] += static_cast<double>(column[block.offset[e]]);
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  for (; e + 4 <= block.size; e += 4) {
+    a += column[at[e]];
+    b += column[at[e + 1]];
+    c += column[at[e + 2]];
+    d += column[at[e + 3]];
+  }
+  for (; e < block.size; ++e) a += column[at[e]];
+  return static_cast<double>((a + b) + (c + d));
 }
 
 }  // namespace
@@ -33,6 +38,11 @@ std::size_t PairHistory::capacity(const Objective& objective, std::size_t wanted
   const std::size_t bytes =
       sizeof(float) * std::max<std::size_t>(padded(objective.x().positions()) * objective.outputs(), 1);
   return std::min(wanted, kMostBytes / bytes);
+}
+
+void PairHistory::next_solve(std::size_t most) {
+  ++solve_;
+  std::erase_if(steps_, [&](const Step& step) { return solve_ - step.solve > most; });
 }
 
 void PairHistory::push(std::size_t capacity, std::span<const Coord> index, std::span<const double> d,
@@ -50,6 +60,7 @@ void PairHistory::push(std::size_t capacity, std::span<const Coord> index, std::
     step.index.push_back(index[j]);
     step.value.push_back(d[j]);
   }
+  step.solve = solve_;
   stride_ = before.stride;
   step.change.resize(before.values.size());
   const Chunks chunks{before.values.size(), kNumbersPerTask};
@@ -98,10 +109,11 @@ std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& 
   objective.parallel().for_each(task_begin.size() - 1, [&](std::size_t t) {
     const std::size_t first = index[order[task_begin[t]]] % outputs * stride_;
     for (std::size_t b = 0; b < x.blocks(); ++b)
-      for (std::size_t o = task_begin[t]; o < task_begin[t + 1]; ++o) {
-        const ColumnBlock block = x.column_block(static_cast<Index>(index[order[o]] / outputs), b);
-        for (std::size_t i = 0; i < steps_.size(); ++i)
-          out[i][order[o]] += gathered(block, steps_[i].change.data() + first + b * x.block_positions());
+      for (std::size_t i = 0; i < steps_.size(); ++i) {
+        const float* column = steps_[i].change.data() + first + b * x.block_positions();
+        for (std::size_t o = task_begin[t]; o < task_begin[t + 1]; ++o)
+          out[i][order[o]] +=
+              gathered(x.column_block(static_cast<Index>(index[order[o]] / outputs), b), column);
       }
   });
   for (std::size_t c = unary; c < index.size(); ++c)

@@ -29,6 +29,9 @@ class PairHistory {
 
   std::size_t size() const { return steps_.size(); }
   void clear() { steps_.clear(); }
+  /// Says that steps from now on are of another solve, and forgets those of more than `most` solves before
+  /// it.
+  void next_solve(std::size_t most);
   /// Appends the step d on the coordinates `index`, which took the residual from `before` to `after`; the
   /// oldest makes room once there are `capacity` > 0.
   void push(std::size_t capacity, std::span<const Coord> index, std::span<const double> d,
@@ -48,8 +51,10 @@ class PairHistory {
     std::vector<double> value;
     std::vector<float> change;  ///< of the residual's columns, one after the other, stride_ apart
     std::vector<double> extra;
+    std::size_t solve = 0;
   };
   std::vector<Step> steps_;  ///< oldest first
+  std::size_t solve_ = 0;
   std::size_t stride_ = 0;
 };
 

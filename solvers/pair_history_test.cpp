@@ -103,6 +103,23 @@ TEST(PairHistory, ForgetsTheOldestStepsAndThoseNotKept) {
   }
 }
 
+TEST(PairHistory, ForgetsTheStepsOfOlderSolves) {
+  const test::Problem problem(test::problem_specs().front());
+  const Steps steps(problem, 5);
+  PairHistory history;
+  steps.push(history, 5, 1);
+  steps.push(history, 5, 2);
+  history.next_solve(2);
+  steps.push(history, 5, 3);
+  history.next_solve(2);
+  EXPECT_EQ(history.size(), 3u);
+  history.next_solve(2);
+  ASSERT_EQ(history.size(), 1u);
+  EXPECT_EQ(history.step(0, steps.all), steps.step[3]);
+  history.next_solve(1);
+  EXPECT_EQ(history.size(), 0u);
+}
+
 TEST(PairHistory, IsOnlyWhereResidualsHaveAColumnForEachOutput) {
   bool some = false, none = false;
   for (const test::ProblemSpec& spec : test::problem_specs()) {

@@ -82,6 +82,8 @@ constexpr std::uint64_t kTrustedPasses = 5;
 /// A pair goes to another working set where y^T s / s^T B0 s lies between these: beyond, what has changed
 /// about it is most of it.
 constexpr double kLeastCarried = 0.01, kMostCarried = 20.0;
+/// Solves of a sequence that the pairs taken along come from: older ones cost more than they bring.
+constexpr std::size_t kSolvesCarried = 3;
 /// Screening is tried where it could prove all |g_j| below this share of lambda.
 constexpr double kWorthScreening = 0.5;
 
@@ -122,16 +124,20 @@ class ProxQn final : public Solver {
 
   SolveResult solve(const SolveProblem& problem) override {
     Objective& objective = problem.objective;
-    Scores scores = objective.make_scores(), direction_scores = objective.make_scores();
-    Residual residual = objective.make_residual(), trial_residual = objective.make_residual();
-    SolveResult result;
     begin(problem);
+    Scores &scores = buffers_.at_w.scores, &direction_scores = buffers_.trial.scores;
+    Residual &residual = buffers_.at_w.residual, &trial_residual = buffers_.trial.residual;
+    double& loss = buffers_.at_w.loss;
+    SolveResult result;
     result.w = problem.start;
 
     problem.monitor.start(problem.start);
-    objective.scores(problem.start, scores);
-    double loss = objective.infer({scores}, &residual);
-    if (history_capacity_ > 0) first_residual_ = residual;
+    if (problem.known != nullptr) {
+      std::swap(buffers_.at_w, problem.known->state);
+    } else {
+      objective.scores(problem.start, scores);
+      loss = objective.infer({scores}, &residual);
+    }
     double value = loss + objective.l1(problem.start.value) + objective.l2(problem.start.value);
     // w's nonzeros are gathered where a sample wants them, off the clock.
     const auto ends = [&](std::int64_t iteration) {
@@ -144,7 +150,7 @@ class ProxQn final : public Solver {
     double lowest = value, lowest_at_restart = kInfinity, lowest_kkt = kInfinity,
            lowest_kkt_at_restart = kInfinity;
     std::int64_t stagnant = 0, epoch_iterations = 0;
-    bool epoch_starts = true, progressed = true;
+    bool epoch_starts = true, progressed = true, hessian_aged = false;
     for (std::int64_t iteration = 1;; ++iteration) {
       if (!std::isfinite(value)) return finish(result, Status::kDiverged);
 
@@ -163,20 +169,16 @@ class ProxQn final : public Solver {
                        (settings_.epochs.shrinking && measure <= epoch_target &&
                         (!settings_.growing || !dear_ || epoch_iterations >= kFewestIterations)) ||
                        largest <= problem.kkt_target() || !progressed;
-        hessian_aged_ = newton_ && (measure > kOldHessian * last_measure || !progressed);
-        epoch_starts = epoch_starts || hessian_aged_;
+        hessian_aged = newton_ && (measure > kOldHessian * last_measure || !progressed);
+        epoch_starts = epoch_starts || hessian_aged;
       }
       if (epoch_starts) {
         collect(result.w);
         const bool newton =
-            newton_ ? !(hessian_aged_ && epoch_iterations == 1) : newton_pays(objective, scores);
-        select(objective, scores, residual, result.w, value, newton);
+            newton_ ? !(hessian_aged && epoch_iterations == 1) : newton_pays(objective, scores);
+        select(objective, scores, residual, result.w, value, newton, iteration == 1 ? known_ : nullptr);
         if (!std::isfinite(selection_.kkt_max)) return finish(result, Status::kDiverged);
-        if (selection_.kkt_max <= problem.kkt_target()) {
-          if (history_capacity_ > 0)
-            last_solve_.push(1, {}, {}, first_residual_, residual, objective.parallel());
-          return finish(result, Status::kConverged);
-        }
+        if (selection_.kkt_max <= problem.kkt_target()) return finish(result, Status::kConverged);
         if (!progressed) {
           // Neither F nor kkt came down since the memory was cleared for the same reason: rounding is all
           // that is left.
@@ -186,7 +188,7 @@ class ProxQn final : public Solver {
           lowest_kkt_at_restart = lowest_kkt;
         }
         result.notes["epochs"] += 1;
-        const bool known = newton_ && !hessian_aged_ && selection_.kkt_max <= kMissing * largest;
+        const bool known = newton_ && !hessian_aged && selection_.kkt_max <= kMissing * largest;
         largest = selection_.kkt_max;
         measure = selection_.kkt_l1;
         if (first_measure == 0.0) {
@@ -285,6 +287,12 @@ class ProxQn final : public Solver {
   /// them come the working set that they are on, the blocks' factor, and the trust in the model.
   void begin(const SolveProblem& problem) {
     ProxQn fresh(settings_);
+    if (problem.in_sequence) {
+      fresh.buffers_ = std::move(buffers_);
+      fresh.last_start_ = std::move(last_start_);
+      fresh.last_lambda_ = lambda_;
+    }
+    history_.next_solve(kSolvesCarried);
     if (history_.size() > 0) {
       fresh.history_ = std::move(history_);
       fresh.lbfgs_ = std::move(lbfgs_);
@@ -293,14 +301,14 @@ class ProxQn final : public Solver {
       fresh.selected_ = true;
       fresh.blocks_ = true;
       fresh.damping_ = damping_;
-      fresh.last_solve_ = std::move(last_solve_);
-      fresh.last_lambda_ = lambda_;
-      fresh.last_lambda_step_ = last_lambda_ - lambda_;
       fresh.trusted_ = trusted_;
     }
     *this = std::move(fresh);
     lambda_ = problem.objective.lambda();
-    foretells_ = last_solve_.size() > 0 && last_lambda_step_ > 0.0 && lambda_ < last_lambda_;
+    known_ = problem.known;
+    if (buffers_.at_w.scores.values.empty())
+      buffers_ = {{problem.objective.make_scores(), problem.objective.make_residual()},
+                  {problem.objective.make_scores(), problem.objective.make_residual()}};
     passes_before_newton_ = problem.objective.passes();
     random_ = Random(problem.seed);
     if (problem.in_sequence && settings_.blocks)
@@ -309,6 +317,10 @@ class ProxQn final : public Solver {
 
   SolveResult finish(SolveResult& result, Status status) {
     collect(result.w);
+    if (known_ != nullptr) {
+      std::swap(buffers_.at_w, known_->state);
+      known_->at_result = true;
+    }
     result.status = status;
     result.working_set = index_.size();
     result.notes["inner_passes"] = inner_.passes();
@@ -319,12 +331,15 @@ class ProxQn final : public Solver {
 
   /// A full gradient at w into selection_, cut down to the coordinates of the next working set; for Newton's
   /// method with those that are nearly violators. kkt_max and kkt_l1 are over all coordinates (that are
-  /// candidates).
+  /// candidates). `known`: what is known of w, or null.
   void select(Objective& objective, const Scores& scores, const Residual& residual, const SparseVector& w,
-              double value, bool newton) {
+              double value, bool newton, const KnownStart* known) {
     double threshold = (newton ? kNear : settings_.growing ? 1.0 : settings_.epochs.margin) * lambda_;
     if (!settings_.epochs.shrinking && !newton) threshold = -1.0;
-    objective.select_gradient(residual, w, threshold, selection_);
+    if (known != nullptr && known->complete_above <= std::min(threshold, lambda_))
+      objective.select_gradient(known->selection, known->complete_above, threshold, selection_);
+    else
+      objective.select_gradient(residual, w, threshold, selection_);
     if (settings_.screening && std::isfinite(selection_.kkt_max))
       screen(objective, scores, residual, w, value, threshold);
     if (newton) return;
@@ -332,21 +347,24 @@ class ProxQn final : public Solver {
         static_cast<double>(objective.x().positions()) * static_cast<double>(objective.outputs());
     dear_ = static_cast<double>(objective.x().nonzeros()) > kCheapGradient * cells;
     if (settings_.growing) keep_worst_violators(objective, dear_ ? kEnteringEntries * cells : 0.0);
-    if (foretells_) keep_foretold_violators(objective);
-    foretells_ = false;
+    if (known != nullptr && history_capacity_ > 0) {
+      keep_foretold_violators();
+      last_start_ = {last_lambda_, known->selection.index, known->selection.gradient};
+    }
   }
 
   /// Leaves in selection_ the support and those violators that will still be some at the optimum if the
   /// gradient goes on from lambda to lambda as it did in the last solve.
-  void keep_foretold_violators(const Objective& objective) {
-    std::vector<Coord> violators;
-    for (std::size_t i = 0; i < selection_.index.size(); ++i)
-      if (selection_.weight[i] == 0.0) violators.push_back(selection_.index[i]);
-    const std::vector<double> change = last_solve_.gradient_changes(objective, violators).front();
-    const double ratio = (last_lambda_ - lambda_) / last_lambda_step_;
-    std::size_t violator = 0;
+  void keep_foretold_violators() {
+    const double lambda_step = last_start_.lambda - last_lambda_;
+    if (!(lambda_step > 0.0 && lambda_ < last_lambda_)) return;
+    const double ratio = (last_lambda_ - lambda_) / lambda_step;
+    std::size_t at = 0;
     keep_violators([&](std::size_t i) {
-      return std::abs(selection_.gradient[i] + ratio * change[violator++]) > lambda_;
+      while (at < last_start_.index.size() && last_start_.index[at] < selection_.index[i]) ++at;
+      if (at == last_start_.index.size() || last_start_.index[at] != selection_.index[i]) return true;
+      const double change = selection_.gradient[i] - last_start_.gradient[at];
+      return std::abs(selection_.gradient[i] + ratio * change) > lambda_;
     });
   }
 
@@ -690,14 +708,20 @@ class ProxQn final : public Solver {
   InnerProblem inner_;
   NewtonModel newton_model_;
   bool newton_ = false;  ///< whether it has the inner problem
-  bool hessian_aged_ = false;
   double passes_before_newton_ = 0.0, hessians_ = 0.0;
   PairHistory history_;  ///< of the last of lbfgs_'s pairs
   std::size_t history_capacity_ = 0;
-  PairHistory last_solve_;  ///< all of the solve before as one step
-  Residual first_residual_;
-  bool foretells_ = false;
-  double last_lambda_ = 0.0, last_lambda_step_ = 0.0;
+  struct Buffers {
+    SmoothState at_w, trial;  ///< trial: the direction's scores, and what inference gives at a trial point
+  } buffers_;
+  KnownStart* known_ = nullptr;
+  /// The gradient where the last solve of a sequence started, as far as it was known.
+  struct {
+    double lambda = 0.0;
+    std::vector<Coord> index;
+    std::vector<double> gradient;
+  } last_start_;
+  double last_lambda_ = 0.0;
   std::optional<GapSafeScreen> screen_;
   Random random_{0};
   double lambda_ = 0.0;

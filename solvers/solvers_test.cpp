@@ -675,6 +675,51 @@ TEST(ProxQn, TakesItsPairsAlongASequence) {
   }
 }
 
+/// What is known of the start spares an inference, and the state that the solver leaves is that at its
+/// result.
+TEST(ProxQn, TakesTheStateOfTheStartAndLeavesThatOfTheResult) {
+  for (const ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
+    const Problem problem(spec);
+    const SolverInfo& info = solver_registry().find("prox-qn");
+    const SparseVector start = run("prox-qn", problem, {.tol = 0.1}).result.w;
+    for (const char* preset : {"fast", "paper"}) {
+      if (preset == std::string("paper") && problem.oracle().collapses()) continue;  // takes long
+      SCOPED_TRACE(spec.name + std::string(" ") + preset);
+      SolveResult result[2];
+      double passes[2];
+      for (const bool knows : {false, true}) {
+        Options options(info.options);
+        options.set("preset", preset);
+        Objective objective = problem.objective(), evaluator = problem.objective();
+        Monitor monitor(evaluator, objective, {});
+        SmoothState state{evaluator.make_scores(), evaluator.make_residual()};
+        evaluator.scores(start, state.scores);
+        state.loss = evaluator.infer({state.scores}, &state.residual);
+        Objective::Selection selection;
+        evaluator.select_gradient(state.residual, start, 0.5 * evaluator.lambda(), selection);
+        KnownStart known{.state = state, .selection = selection, .complete_above = 0.5 * evaluator.lambda()};
+        result[knows] = info.make(options)->solve(
+            {objective, monitor, start, 1e-4, kkt_at_zero(problem), 7, false, knows ? &known : nullptr});
+        passes[knows] = objective.passes();
+        EXPECT_EQ(known.at_result, knows);
+        if (!knows) continue;
+        Scores scores = evaluator.make_scores();
+        evaluator.scores(result[1].w, scores);
+        EXPECT_NEAR(state.loss, evaluator.infer({scores}, nullptr), 1e-10 * state.loss);
+        EXPECT_NEAR(evaluator.infer({state.scores}, nullptr), state.loss, 1e-10 * state.loss);
+        evaluator.select_gradient(state.residual, result[1].w, evaluator.lambda(), selection);
+        EXPECT_LE(selection.kkt_max, 1e-4 * kkt_at_zero(problem) * (1.0 + 1e-6));
+      }
+      EXPECT_EQ(result[0].status, Status::kConverged);
+      EXPECT_EQ(result[1].status, Status::kConverged);
+      if (result[0].iterations == result[1].iterations) {
+        EXPECT_EQ(passes[0], passes[1] + 1.0);
+      }
+      EXPECT_EQ(result[0].w.index, result[1].w.index);
+    }
+  }
+}
+
 TEST(ProxQn, GivesTheSameBitsForAnyThreadsWithEveryMetric) {
   for (const ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
     const Problem problem(spec);
