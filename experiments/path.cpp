@@ -67,6 +67,10 @@ void check_lambdas(std::span<const double> lambdas) {
                     fmt::join(lambdas, ", ")));
 }
 
+/// Largest difference between a state that a solver left and the state found at its result: of the loss,
+/// relative to it, and of gradients, relative to lambda. Rounding alone, as in the audits of samples.
+constexpr double kAuditTolerance = 1e-8;
+
 class Path {
  public:
   Path(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,
@@ -223,7 +227,7 @@ class Path {
     audits_.largest = std::max(audits_.largest, monitor.audits().largest);
     test_accuracy_ = monitor.trace().back().test_accuracy;
     if (done(result.status)) w_ = std::move(result.w);
-    state_at_w_ = known.at_result;
+    state_at_w_ = left_by_solver_ = known.at_result;
     return result.status;
   }
 
@@ -237,8 +241,31 @@ class Path {
     if (hooks_.on_sample) hooks_.on_sample(sample);
   }
 
+  /// Throws Error where the state that a solver has left is not that of its result: a certificate does not
+  /// rest on what a solver says.
+  void audit(Objective& checker) {
+    if (audited_.scores.values.empty()) audited_ = {checker.make_scores(), checker.make_residual()};
+    checker.scores(w_, audited_.scores);
+    audited_.loss = checker.infer({audited_.scores}, &audited_.residual);
+    std::vector<double> found(w_.nnz()), left(w_.nnz());
+    checker.partial_gradient(audited_.residual, w_.index, w_.value, found);
+    checker.partial_gradient(state_.residual, w_.index, w_.value, left);
+    double difference = std::abs(state_.loss - audited_.loss) / std::max(1.0, std::abs(audited_.loss));
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (const double d = std::abs(left[i] - found[i]) / checker.lambda(); !(d <= difference))
+        difference = d;
+    if (!(difference <= kAuditTolerance))
+      throw Error(
+          fmt::format("solver {} at lambda = {}: the state that it left differs from that at its result by "
+                      "{}: expected a relative difference of at most {}",
+                      settings_.solver, checker.lambda(), difference, kAuditTolerance));
+    ++audits_.count;
+    audits_.largest = std::max(audits_.largest, difference);
+  }
+
   void finish(Objective& checker, PathPoint& point) {
     const double ended = wall_seconds();
+    if (left_by_solver_) audit(checker);
     Certificate& c = point.certificate;
     c.loss = state_.loss;
     c.l1 = checker.l1(w_.value) / checker.lambda();
@@ -321,7 +348,8 @@ class Path {
   /// The point at hand, in the coordinates of the features kept, and what evaluate() found there.
   SparseVector w_;
   SmoothState state_;
-  bool state_at_w_ = false;
+  SmoothState audited_;
+  bool state_at_w_ = false, left_by_solver_ = false;
   Objective::Selection selection_;
   double selected_above_ = 0.0;
   double lower_bound_ = 0.0;  ///< the best on min F at the lambda at hand that its solves gave

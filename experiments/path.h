@@ -7,7 +7,8 @@
 /// |g_j(w_k)| >= 2*lambda_{k+1} - lambda_k, g the gradient of l, and the support of w_k. The rule can err, so
 /// that each solve is followed by one full gradient: coordinates that violate the optimality conditions
 /// become candidates, and it is solved again until there are none. That gradient is the one which the rule
-/// needs for the next lambda, and it certifies the point.
+/// needs for the next lambda, and it certifies the point: exact where it exceeds the next lambda and on the
+/// support; what the rule looks at below may be in single precision.
 
 #include <atomic>
 #include <cstdint>
@@ -76,7 +77,7 @@ struct PathOutcome {
 ///
 /// On the clock are the solves (as their monitors count them), the strong rule and the check of the
 /// conditions, and the objectives; not the samples, the dual bounds (those that a gap target asks for
-/// included) and lambda_max. Solvers that are not
+/// included), the audits of what solvers leave (KnownStart), and lambda_max. Solvers that are not
 /// `exact` are shown all coordinates. Throws Error (kUsage) where the lambdas are not as said, and what
 /// train() throws.
 PathOutcome train_path(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,

@@ -71,6 +71,16 @@ TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
   EXPECT_TRUE(fs::exists(folder / "copy/runs/words-path-max-0.1max-6-prox-qn-rep1/model-006.tsv"));
 }
 
+TEST_F(PathCommands, NoCertificateRestsOnTheStateThatASolverLeaves) {
+  write_config("path(max, 0.1*max, 6)");
+  folder.write("path.ini", read_text(folder / "path.ini") + "[solver.lie]\n");
+  const Result result = run("--plugin " PROXBENCH_TEST_PLUGINS "/misbehaving.so run path.ini --out out");
+  EXPECT_EQ(result.status, 1);
+  const json lie = json::parse(read_text(folder / "out/runs/words-path-max-0.1max-6-lie-rep1/manifest.json"));
+  EXPECT_EQ(lie["status"], "failed");
+  EXPECT_THAT(lie["reason"].get<std::string>(), HasSubstr("the state that it left differs"));
+}
+
 TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
   folder.write("path.ini", kPathConfig);
   ASSERT_EQ(run("run path.ini --out out").status, 0);

@@ -20,9 +20,9 @@
 ///   for no longer than an inference or two passes; with conjugate gradients, and for longer, where the model
 ///   proved right about the last step (inner = subspace, inner_problem.h).
 /// - Once the passes have cost as much as an exact Hessian, that is the model (newton_model.h), until a step
-/// with
-///   a new one brings nothing.
-/// - On a path the pairs of one lambda serve the next (carry_pairs()).
+///   with a new one brings nothing.
+/// - On a path the pairs of one lambda serve the next (carry_pairs()), and so does all that is known of the
+///   point where one ends and the next starts (KnownStart).
 /// Screening, an option of both: coordinates that the duality gap proves zero never come back (core/dual.h).
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-/// Solvers that go wrong in one way each, for sweep_test.cpp.
+/// Solvers that go wrong in one way each, for sweep_test.cpp and path_commands_test.cpp.
 #include <chrono>
 #include <csignal>
 #include <stdexcept>
@@ -14,34 +14,41 @@ namespace {
 /// Takes two steps without moving, then does as it is told.
 class Misbehaving final : public Solver {
  public:
-  explicit Misbehaving(void (*fault)()) : fault_(fault) {}
+  explicit Misbehaving(void (*fault)(const SolveProblem&)) : fault_(fault) {}
   SolveResult solve(const SolveProblem& problem) override {
     problem.monitor.start(problem.start);
     problem.monitor.step(1, problem.start, 0);
     problem.monitor.step(2, problem.start, 0);
-    fault_();
+    fault_(problem);
     return {Status::kStalled, problem.start, 2, 0};
   }
 
  private:
-  void (*fault_)();
+  void (*fault_)(const SolveProblem&);
 };
 
-void crash() {
+void crash(const SolveProblem&) {
   std::raise(SIGSEGV);
 }
-void hang() {
+void hang(const SolveProblem&) {
   for (;;) std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
-void fail() {
+void fail(const SolveProblem&) {
   throw std::runtime_error("no descent direction");
 }
-void hog() {
+void hog(const SolveProblem&) {
   std::vector<std::vector<char>> all;
   for (;;) all.emplace_back(1 << 20, 'x');
 }
 
-void add(Plugin& plugin, const char* name, void (*fault)()) {
+/// On a path: leaves a state that is not that of its result.
+void lie(const SolveProblem& problem) {
+  if (problem.known == nullptr) return;
+  problem.known->state.loss *= 0.5;
+  problem.known->at_result = true;
+}
+
+void add(Plugin& plugin, const char* name, void (*fault)(const SolveProblem&)) {
   plugin.solvers.add({.name = name, .help = "", .paper = "", .options = {}, .make = [fault](const Options&) {
                         return std::make_unique<Misbehaving>(fault);
                       }});
@@ -54,4 +61,5 @@ PROXBENCH_PLUGIN(plugin) {
   add(plugin, "hang", hang);
   add(plugin, "fail", fail);
   add(plugin, "hog", hog);
+  add(plugin, "lie", lie);
 }
