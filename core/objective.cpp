@@ -37,6 +37,10 @@ constexpr double kTurnCost = 6.0;
 constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 25, kHessianRows = 64;
 /// Cost of looking at one entry of a row of X.
 constexpr double kEntryCost = 1.0;
+/// Coordinates are told apart in single precision where making such rows (kPad of their numbers take so many
+/// multiply-adds of kPad doubles) and gathering the gradients of the support take at most kMostBeside of a
+/// full gradient's work; what is near lambda, too, at most kMostNear.
+constexpr double kShortenCost = 8.0, kMostBeside = 0.2, kMostNear = 0.5;
 
 /// Merges the coordinates of `more` into those of `out`; none is in both.
 void add_coordinates(const Objective::Selection& more, Objective::Selection& out) {
@@ -303,7 +307,8 @@ void Objective::fill_rows(const Residual& residual) const {
   });
 }
 
-/// gradient[f][0..width) of features[f], f < features.size(): reads rows_ a block of positions at a time.
+/// gradient[f][0..width) += that of features[f], f < features.size(): reads rows_ a block of positions at a
+/// time.
 void Objective::gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const {
   const KernelTable& kernels = kernels_in_use();
   for (std::size_t b = 0; b < x_.blocks(); ++b) {
@@ -539,9 +544,10 @@ std::vector<double> Objective::fill_single_rows(const Residual& residual) const 
   return sum;
 }
 
-/// Finds, in half the time of a full gradient, the coordinates that may have |g| > `quiet`, all of w's among
-/// them: `near`, ascending. `rough` has those others with |g| > `rough_threshold`, nearly. False where that
-/// cannot be done, or where exact gradients of those near and rows in single precision cost too much beside.
+/// Finds, in about half the time of a full gradient, the coordinates that may have |g| > `quiet`, all of w's
+/// among them: `near`, ascending. `rough` has those others with |g| > `rough_threshold`, nearly. False where
+/// that cannot be done, or where exact gradients of those near and rows in single precision cost too much
+/// beside.
 ///
 /// Proof: rounding a number of R to single precision takes it at most u = 2^-24 of its size away, and a sum
 /// of n of these in single precision is off by at most n*u/(1 - n*u) of the sum of their sizes, n <= the
@@ -550,7 +556,7 @@ std::vector<double> Objective::fill_single_rows(const Residual& residual) const 
 /// 1/100.
 bool Objective::few_near(const Residual& residual, const SparseVector& w, double quiet,
                          double rough_threshold, std::vector<Coord>& near, Selection& rough) const {
-  constexpr double kUnit = 0x1p-24, kShortenCost = 8.0, kMostBeside = 0.2, kMostNear = 0.5;
+  constexpr double kUnit = 0x1p-24;
   if (candidates_ || !residual.one_each() || !x_.binary() || w.nnz() == 0) return false;
   const double vectors = static_cast<double>(x_.positions()) * static_cast<double>(padded(outputs_) / kPad);
   if (gather_work(w.index) + kShortenCost * vectors > kMostBeside * row_work()) return false;

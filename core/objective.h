@@ -120,13 +120,13 @@ class Objective {
   template <class Wanted, class Row>
   void for_each_gradient_row(const Residual& residual, double bound, const Wanted& wanted,
                              const Row& row) const;
+  void record(Coord c, double w, double g, double threshold, Selection& selection) const;
   /// visit(coordinate) for the coordinates from `begin` to before `end`, the candidates among them where
   /// restricted; ascending.
-  void record(Coord c, double w, double g, double threshold, Selection& selection) const;
   template <class Visit>
   void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
-  /// row(chunk, feature, g) for every active feature, g what gradients(features, g) writes: `width` doubles
-  /// for each feature.
+  /// row(chunk, feature, g) for every active feature, in parallel, features ascending within a chunk; g is
+  /// what gradients(features, g) adds to zeros: `width` doubles for each feature.
   template <class Gradients, class Row>
   void for_each_feature(std::size_t width, const Gradients& gradients, const Row& row) const;
   bool few_near(const Residual& residual, const SparseVector& w, double quiet, double rough_threshold,

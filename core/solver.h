@@ -23,9 +23,9 @@ struct SmoothState {
 /// What a caller knows already of the point where a solve starts. A solver may take it instead of finding it
 /// again.
 struct KnownStart {
-  /// Of the start. The solver that takes it leaves the state at the point that it returns, and says so; or
-  /// anything.
+  /// At the start. The solver may take it away, and leave anything of the same shape there.
   SmoothState& state;
+  /// Set by a solver that leaves the state at the point that it returns.
   bool at_result = false;
   /// All of the support and of the coordinates with |g| > `complete_above`, whether they are candidates or
   /// not.
