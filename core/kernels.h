@@ -38,6 +38,11 @@ static_assert(kPad % kLanes == 0);
 using Vec = double __attribute__((vector_size(kLanes * sizeof(double))));
 using IntVec = unsigned long long __attribute__((vector_size(kLanes * sizeof(double))));
 
+/// The same in single precision.
+inline constexpr std::size_t kFloats = 2 * kLanes;
+static_assert(kSinglePad % kFloats == 0);
+using Floats = float __attribute__((vector_size(kFloats * sizeof(float))));
+
 /// Half a register. Sums of products that end in one take half the time there: where the padding of a row
 /// fills the upper half of its last vector.
 inline constexpr bool kHalves = kLanes == 8;
@@ -46,6 +51,11 @@ using HalfVec = double __attribute__((vector_size(kHalfLanes * sizeof(double))))
 
 inline Vec load(const double* p) {
   Vec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+inline Floats load(const float* p) {
+  Floats v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }

@@ -26,21 +26,14 @@ void add_block_rows(const double* rows, const ColumnBlock& block, double* gradie
   accumulate_rows(rows, width, block.offset, block.value, block.size, gradient, width);
 }
 
-using SingleVec = float __attribute__((vector_size(2 * kLanes * sizeof(float))));
-constexpr std::size_t kSingleLanes = 2 * kLanes;
-
 template <int V>
 void add_single_rows(const float* rows, std::size_t width, const ColumnBlock& block, double* gradient) {
   // Several sums of each number, so that none waits for its last addition.
   constexpr int kSums = V <= 2 ? 4 : (V <= 4 ? 2 : 1);
-  SingleVec sums[V] = {}, more[kSums][V] = {};
-  const auto add = [&](std::size_t i, SingleVec(&to)[V]) {
+  Floats sums[V] = {}, more[kSums][V] = {};
+  const auto add = [&](std::size_t i, Floats(&to)[V]) {
     const float* row = rows + block.offset[i] * width;
-    PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
-      SingleVec x;
-      std::memcpy(&x, row + static_cast<std::size_t>(v) * kSingleLanes, sizeof x);
-      to[v] += x;
-    }
+    PROXBENCH_UNROLL for (int v = 0; v < V; ++v) to[v] += load(row + static_cast<std::size_t>(v) * kFloats);
   };
   std::size_t i = 0;
   for (; i + kSums <= block.size; i += kSums)
@@ -49,17 +42,17 @@ void add_single_rows(const float* rows, std::size_t width, const ColumnBlock& bl
   PROXBENCH_UNROLL for (int s = 0; s < kSums; ++s) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) sums[v] +=
       more[s][v];
   PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
-    float numbers[kSingleLanes];
+    float numbers[kFloats];
     std::memcpy(numbers, &sums[v], sizeof numbers);
-    double* to = gradient + static_cast<std::size_t>(v) * kSingleLanes;
-    for (std::size_t l = 0; l < kSingleLanes; ++l) to[l] += static_cast<double>(numbers[l]);
+    double* to = gradient + static_cast<std::size_t>(v) * kFloats;
+    for (std::size_t l = 0; l < kFloats; ++l) to[l] += static_cast<double>(numbers[l]);
   }
 }
 
 void add_single_rows(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width) {
-  constexpr std::size_t kTile = 8 * kSingleLanes;
+  constexpr std::size_t kTile = 8 * kFloats;
   for (std::size_t k = 0; k < width; k += kTile)
-    with_count<8>((width - k < kTile ? width - k : kTile) / kSingleLanes, [&](auto vectors) {
+    with_count<8>((width - k < kTile ? width - k : kTile) / kFloats, [&](auto vectors) {
       add_single_rows<decltype(vectors)::value>(rows + k, width, block, gradient + k);
     });
 }

@@ -15,6 +15,8 @@ namespace {
 
 /// Rows of scores formed at a time before they are turned into columns.
 constexpr std::size_t kRowsAtOnce = 64;
+/// Rows of the residual that a task forms.
+constexpr std::size_t kRowsPerTask = 512;
 /// Nonzeros of X in a chunk of features: many chunks where there are many nonzeros.
 constexpr std::uint64_t kChunkNonzeros = 1u << 18, kFewestChunkNonzeros = 1u << 10, kFeatureChunks = 128;
 /// Chunks of features that a thread takes together in the full gradient: few, so that all rows of R are read
@@ -299,7 +301,7 @@ void Objective::fill_rows(const Residual& residual) const {
   if (!residual.one_each()) return oracle_.compact_rows(residual, compact_rows_, parallel_);
   const std::size_t width = padded(outputs_);
   rows_.resize(static_cast<std::size_t>(x_.positions()) * width);
-  const Chunks chunks{x_.positions(), 512};
+  const Chunks chunks{x_.positions(), kRowsPerTask};
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
     kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, chunks.begin(chunk),
                                      chunks.end(chunk) - chunks.begin(chunk),
@@ -526,7 +528,7 @@ double Objective::gather_work(std::span<const Coord> coordinates) const {
 std::vector<double> Objective::fill_single_rows(const Residual& residual) const {
   const std::size_t width = padded(outputs_), single_width = padded_single(outputs_);
   single_rows_.resize(static_cast<std::size_t>(x_.positions()) * single_width);
-  const Chunks chunks{x_.positions(), 512};
+  const Chunks chunks{x_.positions(), kRowsPerTask};
   std::vector<double> sizes(chunks.count() * width, 0.0);
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
     AlignedVector<double> rows(kRowsAtOnce * width);

@@ -162,7 +162,7 @@ class Path {
   void point(std::size_t k) {
     const double lambda = lambdas_[k];
     const double next = k + 1 < lambdas_.size() ? lambdas_[k + 1] : lambda;
-    const double threshold = k + 1 < lambdas_.size() ? strong_threshold(next, lambda) : lambda;
+    const double threshold = strong_threshold(next, lambda);  // lambda itself where it is the last
     PathPoint point{.lambda = lambda, .kkt_target = settings_.tol * scale(lambda)};
     lower_bound_ = -std::numeric_limits<double>::infinity();
     Objective checker = objective(lambda);

@@ -6,16 +6,9 @@ namespace proxbench::PROXBENCH_SIMD {
 
 namespace {
 
-constexpr std::size_t kFloats = 2 * kernels::kLanes;  // in a vector register
-static_assert(kSinglePad % kFloats == 0);
-
-using Floats = float __attribute__((vector_size(kFloats * sizeof(float))));
-
-Floats load(const float* p) {
-  Floats v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
+using kernels::Floats;
+using kernels::kFloats;
+using kernels::load;
 
 /// Halves are added until one number is left.
 float sum(const Floats& v) {
