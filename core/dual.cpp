@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace proxbench {
 
@@ -20,18 +21,54 @@ double mixture_entropy(const InstanceTerms& terms, double t) {
   return entropy;
 }
 
+/// sum_j max(t*|g_j| - lambda, 0)^2 over the gradient of l.
+double excess_squares(const Objective::Selection& selection, double t, double lambda, double mu) {
+  if (t == 1.0 || lambda == 0.0) return t * t * selection.excess_squares;
+  double sum = 0.0;
+  for (std::size_t j = 0; j < selection.index.size(); ++j) {
+    const double excess =
+        std::max(t * std::abs(selection.gradient[j] - mu * selection.weight[j]) - lambda, 0.0);
+    sum += excess * excess;
+  }
+  return sum;
+}
+
 }  // namespace
 
 DualBound dual_bound(const Objective& objective, const Scores& scores,
                      const Objective::Selection& selection) {
-  DualBound bound;
-  if (objective.mu() == 0.0 && selection.gradient_max > objective.lambda())
-    bound.scale = objective.lambda() / selection.gradient_max;
+  const double lambda = objective.lambda(), mu = objective.mu();
   std::vector<InstanceTerms> terms(objective.instances());
-  objective.oracle().instance_terms(scores, terms, objective.parallel());
-  for (const InstanceTerms& instance : terms) bound.value += mixture_entropy(instance, bound.scale);
-  if (objective.mu() > 0.0) bound.value -= selection.excess_squares / (2.0 * objective.mu());
-  return bound;
+  objective.instance_terms(scores, terms);
+  const auto value = [&](double t) {
+    double sum = 0.0;
+    for (const InstanceTerms& instance : terms) sum += mixture_entropy(instance, t);
+    if (mu > 0.0) sum -= excess_squares(selection, t, lambda, mu) / (2.0 * mu);
+    return sum;
+  };
+  if (mu == 0.0) {
+    const double t = selection.gradient_max > lambda ? lambda / selection.gradient_max : 1.0;
+    return {value(t), t};
+  }
+  DualBound best{value(1.0), 1.0};
+  // Golden sections of [0, 1]: D is concave in t, and flat around its maximum.
+  constexpr double kSection = 0.6180339887498949, kPrecision = 1e-5;
+  double low = 0.0, high = 1.0, left = 1.0 - kSection, right = kSection;
+  double at_left = value(left), at_right = value(right);
+  while (high - low > kPrecision) {
+    if (at_left > at_right) {
+      high = right;
+      right = std::exchange(left, high - kSection * (high - low));
+      at_right = std::exchange(at_left, value(left));
+    } else {
+      low = left;
+      left = std::exchange(right, low + kSection * (high - low));
+      at_left = std::exchange(at_right, value(right));
+    }
+  }
+  for (const DualBound& found : {DualBound{at_left, left}, DualBound{at_right, right}})
+    if (found.value > best.value) best = found;
+  return best;
 }
 
 GapSafeScreen::GapSafeScreen(const Objective& objective)
@@ -41,7 +78,7 @@ GapSafeScreen::GapSafeScreen(const Objective& objective)
       dimension_(objective.dimension()),
       outputs_(objective.outputs()),
       radius_(objective.features()) {
-  const auto begin = objective.oracle().begin();
+  const auto begin = objective.structure().begin();
   std::vector<Index> instance_of(objective.x().positions());
   for (Index i = 0; i + 1 < begin.size(); ++i)
     for (Index p = begin[i]; p < begin[i + 1]; ++p) instance_of[p] = i;

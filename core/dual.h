@@ -8,13 +8,16 @@
 ///
 /// and for mu > 0 there is no constraint, but D(alpha) = sum_i H(alpha_i) - sum_j max(|g_j| - lambda, 0)^2 /
 /// (2*mu). Any distributions give a bound. Taken are alpha_i = (1 - t)*(all mass on gold) + t*p_i, p_i the
-/// model's at some w, whose g(alpha) is t times the gradient of l at w: t = min(1, lambda/||g||_inf) (mu = 0)
-/// or 1. H(alpha_i) has a closed form in log p_i(gold) and H(p_i) alone, for every structure.
+/// model's at some w, whose g(alpha) is t times the gradient of l at w. For mu = 0, t = min(1,
+/// lambda/||g||_inf); for mu > 0, the t in [0, 1] with the largest D, which is concave in t. With lambda = 0
+/// and t = 1 the gap is exactly ||grad F||^2 / (2*mu) (Le Priol et al. 2018, equation 8). H(alpha_i) has a
+/// closed form in log p_i(gold) and H(p_i) alone, for every structure.
 ///
 /// How tight that is: with mu = 0 the gap is about ||w||_1 times the largest violation of the constraint, so
 /// it falls as fast as kkt does, and not as fast as F: a point that certifies a gap must be nearer to the
 /// optimum than one that only has it.
 
+#include <limits>
 #include <vector>
 
 #include "core/objective.h"
@@ -28,8 +31,15 @@ struct DualBound {
   double scale = 1.0;  ///< t
 };
 
+/// The largest threshold of the selection that dual_bound() takes: lambda where both penalties are there, none
+/// otherwise.
+inline double bound_threshold(const Penalty& penalty) {
+  return penalty.lambda > 0.0 && penalty.mu > 0.0 ? penalty.lambda : std::numeric_limits<double>::infinity();
+}
+
 /// The bound from the model at `scores`; `selection` is that of select_gradient() at the same w with a
-/// threshold <= lambda. One inference (not counted in passes()) and no gradient. Where the objective is
+/// threshold of at most bound_threshold(). One inference (not counted in
+/// passes()) and no gradient. Where the objective is
 /// restricted, the bound is on F over its candidates, so on F itself where the others are proven zero.
 /// Throws Error where a gold output is unknown.
 DualBound dual_bound(const Objective& objective, const Scores& scores, const Objective::Selection& selection);

@@ -54,10 +54,9 @@ TestSet::TestSet(const Dataset& data, const Oracle& oracle, const Parallel& para
     : data_(data), oracle_(oracle), parallel_(parallel), decoding_(decoding) {}
 
 std::vector<Index> TestSet::decode(const SparseVector& w) const {
-  // Any positive lambda will do: only the linear map is used.
-  const Objective map(data_.x, oracle_, 1.0, 0.0, parallel_);
+  const LinearMap map(data_.x, oracle_, parallel_);
   Scores scores = map.make_scores();
-  map.scores(w, scores);
+  map.apply(w, scores);
   std::vector<Index> outputs(data_.positions());
   oracle_.decode(scores, decoding_, outputs, parallel_);
   return outputs;
@@ -77,10 +76,10 @@ Certificate certify(Objective& objective, const SparseVector& w) {
   Certificate c;
   c.loss = objective.infer({scores}, &residual);
   c.objective = c.loss + objective.l1(w.value) + objective.l2(w.value);
-  c.l1 = objective.l1(w.value) / objective.lambda();
+  c.l1 = l1_norm(w.value);
   c.nnz = w.nnz();
   Objective::Selection selection;
-  objective.select_gradient(residual, w, std::numeric_limits<double>::infinity(), selection);
+  objective.select_gradient(residual, w, bound_threshold(objective.penalty()), selection);
   c.kkt = selection.kkt_max;
   c.dual = dual_bound(objective, scores, selection).value;
   return c;
@@ -299,7 +298,7 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
   if (given_iteration_ == iteration && std::isfinite(given_loss_)) audit(sample);
   if (!with_gradient) return sample;
   Objective::Selection selection;
-  evaluator_.select_gradient(residual_, w, std::numeric_limits<double>::infinity(), selection);
+  evaluator_.select_gradient(residual_, w, bound_threshold(evaluator_.penalty()), selection);
   sample.kkt = selection.kkt_max;
   const double bound = dual_bound(evaluator_, scores_, selection).value;
   if (bound > lower_bound_) lower_bound_ = bound;  // false where it is no number

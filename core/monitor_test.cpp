@@ -1,4 +1,5 @@
 #include "core/monitor.h"
+#include "core/wrapped_oracle.h"
 
 #include <gtest/gtest.h>
 
@@ -35,8 +36,8 @@ struct Problem {
     test.gold[3] = kUnknownOutput;
     oracle = std::make_unique<ChainOracle>(train);
     test_oracle = std::make_unique<ChainOracle>(test);
-    objective = std::make_unique<Objective>(train.x, *oracle, 0.5, 0.0, Parallel());
-    evaluator = std::make_unique<Objective>(train.x, *oracle, 0.5, 0.0, Parallel());
+    objective = std::make_unique<Objective>(train.x, *oracle, Penalty{0.5, 0.0}, Parallel());
+    evaluator = std::make_unique<Objective>(train.x, *oracle, Penalty{0.5, 0.0}, Parallel());
   }
   Dataset train, test;
   std::unique_ptr<ChainOracle> oracle, test_oracle;
@@ -59,35 +60,21 @@ struct FakeTime {
   double now = 100.0, cost, decode_cost = 0.0;  ///< seconds
   std::int64_t inferences = 0;
 };
-class SlowOracle final : public Oracle {
+class SlowOracle final : public WrappedOracle {
  public:
-  SlowOracle(const Oracle& inner, FakeTime& time) : inner_(inner), time_(time) {}
-  Index outputs() const override { return inner_.outputs(); }
-  std::size_t positions() const override { return inner_.positions(); }
-  std::span<const Index> begin() const override { return inner_.begin(); }
-  std::size_t extra_weights() const override { return inner_.extra_weights(); }
-  std::span<const Index> gold_outputs(Index position) const override { return inner_.gold_outputs(position); }
+  SlowOracle(const Oracle& inner, FakeTime& time) : WrappedOracle(inner), time_(time) {}
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
     time_.now += time_.cost;
     ++time_.inferences;
-    return inner_.infer(at, residual, parallel);
-  }
-  double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
-                    const Parallel& parallel) const override {
-    return inner_.infer_some(instances, at, residual, parallel);
-  }
-  void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
-                      const Parallel& parallel) const override {
-    inner_.instance_terms(scores, terms, parallel);
+    return WrappedOracle::infer(at, residual, parallel);
   }
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override {
     time_.now += time_.decode_cost;
-    inner_.decode(scores, decoding, outputs, parallel);
+    WrappedOracle::decode(scores, decoding, outputs, parallel);
   }
 
  private:
-  const Oracle& inner_;
   FakeTime& time_;
 };
 
@@ -226,7 +213,7 @@ BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives
   FakeTime time(cost);
   time.decode_cost = decode_cost;
   const SlowOracle slow(*problem.oracle, time), slow_test(*problem.test_oracle, time);
-  Objective evaluator(problem.train.x, slow, 0.5, 0.0, Parallel());
+  Objective evaluator(problem.train.x, slow, {0.5, 0.0}, Parallel());
   MonitorOptions options{.sample_growth = 0.0, .sample_kkt = sample_kkt, .sampling_budget = budget};
   options.clock = time.clock();
   const TestSet test(problem.test, slow_test, Parallel());
@@ -310,7 +297,7 @@ TEST(Sampling, AnInfiniteBudgetOrKktMakesEverySampleFull) {
 
 TEST(Sampling, LightSamplesHaveThePenaltyOfTheIterate) {
   Problem problem;
-  Objective elastic(problem.train.x, *problem.oracle, 0.5, 0.3, Parallel());
+  Objective elastic(problem.train.x, *problem.oracle, {0.5, 0.3}, Parallel());
   Monitor monitor(elastic, *problem.objective, {.sampling_budget = 0.0});
   monitor.start(SparseVector{});
   monitor.step(1, good_weights(), 7, loss_at(problem, good_weights()));
@@ -423,7 +410,7 @@ TEST(GapTarget, LooksRarelyOffTheClockAndOutsideTheBudget) {
   for (const bool gives_losses : {true, false}) {
     FakeTime time(0.03);
     const SlowOracle slow(*problem.oracle, time);
-    Objective evaluator(problem.train.x, slow, 0.5, 0.0, Parallel());
+    Objective evaluator(problem.train.x, slow, {0.5, 0.0}, Parallel());
     MonitorOptions options{.sample_growth = 0.0, .gap_target = 1e-30};
     options.clock = time.clock();
     Monitor monitor(evaluator, *problem.objective, options);

@@ -1,6 +1,7 @@
 #pragma once
 /// F(w) = lambda*||w||_1 + (mu/2)*||w||_2^2 + l(w), l(w) = SUM over training instances of the negative
-/// log-likelihood. Joins the linear map S = X W and its adjoint to an oracle. A solver sees only this.
+/// log-likelihood. The full-batch helper on top of the linear map, the penalty and what the oracle can do: values,
+/// gradients, selections, and the counting of passes.
 ///
 /// "Smooth part" below means l(w) + (mu/2)*||w||^2; every gradient is that of the smooth part.
 
@@ -9,53 +10,67 @@
 #include <span>
 #include <vector>
 
-#include "core/design_matrix.h"
+#include "core/linear_map.h"
 #include "core/oracle.h"
-#include "core/parallel.h"
+#include "core/penalty.h"
 #include "core/profile.h"
 #include "core/types.h"
 
 namespace proxbench {
 
-/// Both matrices are borrowed and must outlive the objective. One objective is used by one thread at a time
+/// X and the oracle are borrowed and must outlive the objective. One objective is used by one thread at a time
 /// (its methods run in parallel inside and share scratch memory).
 class Objective {
  public:
-  /// lambda > 0, mu >= 0, x.positions() == oracle.positions(); throws Error otherwise.
-  Objective(const DesignMatrix& x, const Oracle& oracle, double lambda, double mu, const Parallel& parallel);
+  /// x.positions() == oracle.positions(), an oracle with sums, and a penalty that check() accepts; throws Error
+  /// otherwise.
+  Objective(const DesignMatrix& x, const Oracle& oracle, const Penalty& penalty, const Parallel& parallel);
 
-  double lambda() const { return lambda_; }
-  double mu() const { return mu_; }
-  Index features() const { return x_.features(); }
-  Index outputs() const { return outputs_; }
+  const LinearMap& map() const { return map_; }
+  const Penalty& penalty() const { return penalty_; }
+  /// Where the instances lie, and what is gold there.
+  const Structure& structure() const { return oracle_; }
+  bool has(Capability capability) const { return has_capability(oracle_, capability); }
+
+  double lambda() const { return penalty_.lambda; }
+  double mu() const { return penalty_.mu; }
+  Index features() const { return map_.features(); }
+  Index outputs() const { return map_.outputs(); }
   std::size_t instances() const { return oracle_.instances(); }
-  /// J*K unary weights.
-  Coord unary_weights() const { return unary_; }
-  /// d = J*K + the oracle's extra weights.
-  Coord dimension() const { return unary_ + oracle_.extra_weights(); }
-  const Parallel& parallel() const { return parallel_; }
-  const Oracle& oracle() const { return oracle_; }
-  /// X, for solvers that walk it by rows or columns themselves.
-  const DesignMatrix& x() const { return x_; }
+  Coord unary_weights() const { return map_.unary_weights(); }
+  Coord dimension() const { return map_.dimension(); }
+  const Parallel& parallel() const { return map_.parallel(); }
+  const DesignMatrix& x() const { return map_.x(); }
 
-  /// Buffers of the right shape: zero-filled, or without a column yet where the oracle collapses().
-  Scores make_scores() const;
-  Residual make_residual() const { return make_scores(); }
+  /// Buffers of the right shape (LinearMap::make_scores()).
+  Scores make_scores() const { return map_.make_scores(); }
+  Residual make_residual() const { return map_.make_scores(); }
 
-  /// S = X W for a sparse w (also used for directions). Where the oracle collapses(), `out` gets columns for
-  /// the outputs of all coordinates given, also those whose value is 0: a residual inferred there has own
-  /// columns for them.
-  void scores(const SparseVector& w, Scores& out) const { scores(w.index, w.value, out); }
-  void scores(std::span<const Coord> index, std::span<const double> value, Scores& out) const;
-  /// base += alpha * direction.
-  void advance(Scores& base, double alpha, const Scores& direction) const;
+  /// LinearMap::apply(), advance() and inner().
+  void scores(const SparseVector& w, Scores& out) const { map_.apply(w, out); }
+  void scores(std::span<const Coord> index, std::span<const double> value, Scores& out) const {
+    map_.apply(index, value, out);
+  }
+  void advance(Scores& base, double alpha, const Scores& direction) const {
+    map_.advance(base, alpha, direction);
+  }
+  double inner(const Residual& a, const Residual& b, const Scores& s, const ScorePoint& t) const {
+    return map_.inner(a, b, s, t);
+  }
 
   /// One pass: l at the scores; fills the residual where it is not null. Counted in passes().
   double infer(const ScorePoint& at, Residual* residual);
-  /// The same over some instances (Oracle::infer_some); counted as their share of a pass.
+  /// The same over some instances (SumOracle::infer_some); counted as their share of a pass.
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual);
-  /// sum over outputs and positions of (a - b)*(s - t), extra weights included: a inferred at s, b at t.
-  double inner(const Residual& a, const Residual& b, const Scores& s, const ScorePoint& t) const;
+  /// InstanceOracle::infer_instance(), counted as its share of a pass. Only where the oracle has it.
+  double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
+                        std::span<double> extra_residual, InstanceOracle::Workspace& work);
+  /// SumOracle::instance_terms(); not counted.
+  void instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const;
+  /// SumOracle::inference_flops() of a pass.
+  double inference_flops(const ScorePoint& at, bool residual) const {
+    return oracle_.sum()->inference_flops(at, residual);
+  }
 
   /// out[i] = (gradient of the smooth part) at coordinate set[i]; w[i] is the weight there. `set` ascending.
   void partial_gradient(const Residual& residual, std::span<const Coord> set, std::span<const double> w,
@@ -64,7 +79,7 @@ class Objective {
   void gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const;
 
   /// The Hessian of the smooth part on the coordinates `set` (ascending): row i at out + i*stride, its
-  /// symmetric matrix in full. Only where the oracle has covariances(). `stride` at least set.size().
+  /// symmetric matrix in full. Only where the oracle has covariances. `stride` at least set.size().
   void hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride) const;
 
   /// Forms the gradient one feature at a time, in O(K) memory a thread, and keeps the coordinates with
@@ -100,8 +115,8 @@ class Objective {
   const std::vector<Coord>* candidates() const { return candidates_ ? &*candidates_ : nullptr; }
 
   /// lambda*|w|_1 and (mu/2)*|w|^2 over the given weights.
-  double l1(std::span<const double> w) const;
-  double l2(std::span<const double> w) const;
+  double l1(std::span<const double> w) const { return penalty_.l1(w); }
+  double l2(std::span<const double> w) const { return penalty_.l2(w); }
 
   /// Inferences over all training instances so far (a pass); monitors use objectives of their own.
   double passes() const { return passes_; }
@@ -110,68 +125,26 @@ class Objective {
   /// parallel(); null: nothing is. It must outlive the objective or be taken away.
   void time_phases(Profile* profile) {
     profile_ = profile;
-    parallel_.time_loops(profile);
+    map_.time_phases(profile);
   }
 
  private:
-  /// Calls row(chunk, feature, g, step), where g[k*step] is the gradient of output k, for every feature that
-  /// has some |g| > bound or a NaN, or that wanted(feature), and some candidate where restricted; in
-  /// parallel, features ascending within a chunk.
-  template <class Wanted, class Row>
-  void for_each_gradient_row(const Residual& residual, double bound, const Wanted& wanted,
-                             const Row& row) const;
   void record(Coord c, double w, double g, double threshold, Selection& selection) const;
   /// visit(coordinate) for the coordinates from `begin` to before `end`, the candidates among them where
   /// restricted; ascending.
   template <class Visit>
   void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
-  /// row(chunk, feature, g) for every active feature, in parallel, features ascending within a chunk; g is
-  /// what gradients(features, g) adds to zeros: `width` doubles for each feature.
-  template <class Gradients, class Row>
-  void for_each_feature(std::size_t width, const Gradients& gradients, const Row& row) const;
   bool few_near(const Residual& residual, const SparseVector& w, double quiet, double rough_threshold,
                 std::vector<Coord>& near, Selection& rough) const;
-  double row_work() const;
-  double gather_work(std::span<const Coord> coordinates) const;
-  std::vector<double> fill_single_rows(const Residual& residual) const;
-  void fill_rows(const Residual& residual) const;
-  void gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const;
-  void gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const;
-  double gold_count(Index feature, Index output) const;
+  Work inference_work(const ScorePoint& at, const Residual* residual, std::size_t positions) const;
   struct LocalCoordinates;
-  void cut_features();
-  std::size_t feature_chunks() const { return feature_chunk_begin_.size() - 1; }
 
-  const DesignMatrix& x_;
   const Oracle& oracle_;
-  double lambda_, mu_;
-  Parallel parallel_;
-  Index outputs_;
-  Coord unary_;
+  Penalty penalty_;
+  LinearMap map_;
   double passes_ = 0.0;
   Profile* profile_ = nullptr;
   std::optional<std::vector<Coord>> candidates_;
-  std::vector<Index> active_features_;        ///< those with a candidate, ascending; all where not restricted
-  std::vector<Index> feature_chunk_begin_;    ///< these cut into chunks of about equal nonzeros
-  mutable AlignedVector<double> rows_;        ///< R by position, for full gradients
-  mutable AlignedVector<float> single_rows_;  ///< the same in single precision
-  mutable CompactRows compact_rows_;          ///< the same where the oracle collapses()
 };
-
-/// Coordinate c of the minimum-norm subgradient of F, from the smooth part's gradient g and weight w there
-/// (Zhong et al. 2014, equation 16).
-inline double minimum_norm_subgradient(double w, double g, double lambda) {
-  if (g != g) return g;  // a NaN must not look like an optimum
-  if (w > 0) return g + lambda;
-  if (w < 0) return g - lambda;
-  if (g > lambda) return g - lambda;
-  if (g < -lambda) return g + lambda;
-  return 0.0;
-}
-
-/// sign(x) * max(|x| - t, 0).
-inline double soft_threshold(double x, double t) {
-  return x > t ? x - t : (x < -t ? x + t : 0.0);
-}
 
 }  // namespace proxbench

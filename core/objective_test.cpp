@@ -37,7 +37,7 @@ struct Problem {
   }
   Objective objective(double lambda = 1.0, double mu = 0.0, int threads = 1,
                       Backend backend = Backend::kOpenMP) const {
-    return Objective(data.x, *oracle, lambda, mu, Parallel(threads, backend));
+    return Objective(data.x, *oracle, {lambda, mu}, Parallel(threads, backend));
   }
   Dataset data;
   std::unique_ptr<ChainOracle> oracle;
@@ -482,15 +482,20 @@ TEST(Objective, CountsPasses) {
 
 TEST(Objective, RefusesBadPenalties) {
   const Problem problem(50, 10, 3, true, 1);
-  for (const double lambda : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+  const auto message = [&](double lambda, double mu) -> std::string {
     try {
-      problem.objective(lambda);
-      FAIL() << "lambda = " << lambda;
+      problem.objective(lambda, mu);
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), testing::HasSubstr("violated constraint lambda > 0"));
+      return error.what();
     }
+    return "no error";
+  };
+  for (const double bad : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    EXPECT_THAT(message(bad, 0.5), testing::HasSubstr("violated constraint lambda >= 0"));
+    EXPECT_THAT(message(0.5, bad), testing::HasSubstr("violated constraint mu >= 0"));
   }
-  EXPECT_THROW(problem.objective(1.0, -0.5), Error);
+  EXPECT_THAT(message(0.0, 0.0), testing::HasSubstr("violated constraint lambda + mu > 0"));
+  EXPECT_EQ(message(0.0, 0.5), "no error");
 }
 
 TEST(MinimumNormSubgradient, FollowsEquation16) {

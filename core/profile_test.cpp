@@ -34,7 +34,7 @@ Dataset small_data() {
 
 class PhaseProfiles : public testing::TestWithParam<Backend> {
  protected:
-  PhaseProfiles() : objective_(data_.x, oracle_, 1.0, 0.0, Parallel(2, GetParam())) {}
+  PhaseProfiles() : objective_(data_.x, oracle_, Penalty{1.0, 0.0}, Parallel(2, GetParam())) {}
 
   /// One of each call.
   void work() {

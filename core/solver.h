@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/monitor.h"
 #include "core/objective.h"
@@ -69,6 +70,13 @@ class Solver {
   virtual SolveResult solve(const SolveProblem& problem) = 0;
 };
 
+/// What a solver cannot do without.
+struct Needs {
+  std::vector<Capability> capabilities = {Capability::kSum};
+  bool l1 = false;  ///< lambda > 0
+  bool l2 = false;  ///< mu > 0
+};
+
 /// A registered solver.
 struct SolverInfo {
   std::string name;
@@ -76,6 +84,7 @@ struct SolverInfo {
   std::string paper;
   OptionTable options;
   std::function<std::unique_ptr<Solver>(const Options&)> make;
+  Needs needs = {};
   /// Whether it reaches any kkt target that rounding allows; otherwise it only comes near the optimum, and
   /// is meant to be stopped by its limits.
   bool exact = true;
@@ -83,5 +92,9 @@ struct SolverInfo {
   /// Otherwise each takes an object of its own.
   bool continues = false;
 };
+
+/// Why the solver cannot run with this oracle and penalty: "solver 'x' needs ..., ..."; empty: it can.
+std::string unmet_needs(const SolverInfo& solver, const Oracle& oracle, const std::string& oracle_name,
+                        const Penalty& penalty);
 
 }  // namespace proxbench

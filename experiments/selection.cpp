@@ -249,12 +249,11 @@ std::vector<double> HeldOut::sums(const SparseVector& w) const {
       for (Index p = data_.begin[i]; p < data_.begin[i + 1]; ++p) out[i] += outputs[p] == data_.gold[p];
     return out;
   }
-  // Any positive lambda will do: only the linear map is used.
-  const Objective map(data_.x, *oracle_, 1.0, 0.0, parallel_);
+  const LinearMap map(data_.x, *oracle_, parallel_);
   Scores scores = map.make_scores();
-  map.scores(w, scores);
+  map.apply(w, scores);
   std::vector<InstanceTerms> terms(out.size());
-  oracle_->instance_terms(scores, terms, parallel_);
+  oracle_->sum()->instance_terms(scores, terms, parallel_);
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = -terms[i].log_gold;
   return out;
 }

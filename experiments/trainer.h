@@ -76,7 +76,7 @@ class LoadedData {
   /// Null where there are no test instances.
   const TestSet* test_set() const { return test_set_.get(); }
   Objective objective(double lambda, double mu) const {
-    return {data_.train.x, *oracle_, lambda, mu, parallel_};
+    return {data_.train.x, *oracle_, {lambda, mu}, parallel_};
   }
 
   /// The data without the features that can never enter at this lambda. Coordinates are those of the features
@@ -96,7 +96,7 @@ class LoadedData {
   }
   /// For a lambda no smaller than that of the reduction.
   Objective objective(const Reduced& reduced, double lambda, double mu) const {
-    return {reduced.all ? data_.train.x : reduced.x, *oracle_, lambda, mu, parallel_};
+    return {reduced.all ? data_.train.x : reduced.x, *oracle_, {lambda, mu}, parallel_};
   }
   const TestSet* test_set(const Reduced& reduced) const {
     return reduced.all ? test_set_.get() : reduced.test_set.get();

@@ -65,7 +65,7 @@ struct ChainOracle::Transitions {
 };
 
 /// Buffers of one chunk; rows are positions, from row_origin() on.
-struct ChainOracle::Workspace {
+struct ChainOracle::Buffers {
   AlignedVector<double> score;                ///< scores (linear domain: scratch)
   AlignedVector<double> alpha;                ///< scaled forward messages (log domain: logarithms)
   AlignedVector<double> posterior;            ///< p(y_t = k | x)
@@ -121,8 +121,8 @@ std::vector<double> ChainOracle::gold_extra() const {
 
 /// This thread's buffers: they live as long as the thread, and are mostly the same size again at the next
 /// call.
-ChainOracle::Workspace& ChainOracle::workspace(std::size_t rows, std::size_t instances, bool backward) const {
-  static thread_local Workspace work;
+ChainOracle::Buffers& ChainOracle::buffers(std::size_t rows, std::size_t instances, bool backward) const {
+  static thread_local Buffers work;
   const std::size_t width = padded(outputs_);
   work.score.resize(padded(rows) * width);
   work.alpha.resize(padded(rows) * width);
@@ -164,7 +164,7 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
 /// Instances [first, last): one, or a chunk. Fills work.log_partition; with `backward` also posterior and its
 /// pair. Returns the sum of log-partitions.
 double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at,
-                               Workspace& work, std::size_t first, std::size_t last,
+                               Buffers& work, std::size_t first, std::size_t last,
                                const Backward* backward) const {
   if (m.linear()) return infer_linear(on, m, at, work, first, last, backward);
   score_rows(on, at, first, last, work.score);
@@ -187,7 +187,7 @@ void ChainOracle::score_rows(const Sequences& on, const ScorePoint& at, std::siz
 
 /// Rabiner's scaling: alpha_t sums to one, c_t is the factor taken out at t.
 double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at,
-                                 Workspace& work, std::size_t first, std::size_t last,
+                                 Buffers& work, std::size_t first, std::size_t last,
                                  const Backward* backward) const {
   static constexpr Index kAlone = 0;
   const std::size_t origin = on.row_origin(first);
@@ -223,7 +223,7 @@ double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, cons
 
 /// The same with logarithms throughout: slow, and right for any finite scores. Messages are normalised at
 /// each position, and so are the marginals, so that rounding does not grow with the length of the sequence.
-double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
+double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
                               std::size_t last, const Backward* backward) const {
   const std::size_t width = m.width, origin = on.row_origin(first), labels = outputs_;
   std::vector<double> beta(labels), next(labels), terms(labels), edges(labels * labels);
@@ -294,6 +294,29 @@ double ChainOracle::infer_some(std::span<const Index> instances, const ScorePoin
   return infer_on(some, at, residual, parallel);
 }
 
+double ChainOracle::infer_instance(Index instance, const double* scores, std::span<const double> extra,
+                                   double* residual, std::span<double> extra_residual,
+                                   InstanceOracle::Workspace& work) const {
+  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance],
+                    width = padded(outputs_);
+  for (OutputColumns* columns : {&work.scores, &work.residual}) {
+    columns->stride = padded(positions);
+    columns->resize_columns(outputs_);
+    columns->extra.resize(extra_weights());
+  }
+  const KernelTable& kernels = kernels_in_use();
+  kernels.rows_to_columns(scores, width, outputs_, 0, positions, work.scores.values.data(),
+                          work.scores.stride);
+  std::copy(extra.begin(), extra.end(), work.scores.extra.begin());
+  const double loss = infer_some({&instance, 1}, {work.scores}, residual != nullptr ? &work.residual : nullptr,
+                                 Parallel());
+  if (residual == nullptr) return loss;
+  kernels.columns_to_rows(work.residual.values.data(), work.residual.stride, outputs_, 0, positions, residual,
+                          width);
+  std::copy(work.residual.extra.begin(), work.residual.extra.end(), extra_residual.begin());
+  return loss;
+}
+
 double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual* residual,
                              const Parallel& parallel) const {
   require_gold();
@@ -309,7 +332,7 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
     const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1];
     const std::size_t begin = on.begin[first], end = on.begin[last], origin = on.row_origin(first);
     const Backward backward{pair_of + chunk * pair_size, residual};
-    Workspace& work = workspace(end - origin, last - first, residual != nullptr);
+    Buffers& work = buffers(end - origin, last - first, residual != nullptr);
     loss[chunk] = infer_rows(on, m, at, work, first, last, residual != nullptr ? &backward : nullptr);
     double gold = 0.0;
     for (std::size_t i = first; i < last; ++i)
@@ -503,7 +526,7 @@ void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> 
   const std::size_t width = m.width, labels = outputs_;
   parallel.for_each(instances(), [&](std::size_t i) {
     const std::size_t origin = all_.row_origin(i), end = all_.begin[i + 1] - origin;
-    Workspace& work = workspace(end, 1, true);
+    Buffers& work = buffers(end, 1, true);
     AlignedVector<double> s;
     score_rows(all_, {scores}, i, i + 1, s);
     const Backward backward{work.pair.data(), nullptr};
@@ -535,7 +558,7 @@ void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Inde
   parallel.for_each(all_.chunk_begin.size() - 1, [&](std::size_t chunk) {
     const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
     const std::size_t origin = all_.row_origin(first), end = all_.begin[last];
-    Workspace& work = workspace(end - origin, last - first, true);
+    Buffers& work = buffers(end - origin, last - first, true);
     const Backward backward{work.pair.data(), nullptr};
     infer_rows(all_, m, {scores}, work, first, last, &backward);
     for (std::size_t p = all_.begin[first]; p < end; ++p) {

@@ -15,7 +15,10 @@ namespace proxbench {
 /// is lost for good only where transitions differ by more than kLinearRange: alpha drops only states e^-708
 /// below the best, and beta can lift a state over another by at most e^(max Lambda - min Lambda). Beyond that
 /// range the oracle works in the log domain.
-class ChainOracle final : public Oracle {
+class ChainOracle final : public Oracle,
+                          public SumOracle,
+                          public InstanceOracle,
+                          public CovarianceOracle {
  public:
   /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is
   /// below e^-100 of the total.
@@ -33,6 +36,10 @@ class ChainOracle final : public Oracle {
   std::span<const Index> gold_outputs(Index position) const override { return {&all_.gold[position], 1}; }
   std::vector<double> gold_extra() const override;
 
+  const SumOracle* sum() const override { return this; }
+  const InstanceOracle* instance() const override { return this; }
+  const CovarianceOracle* covariance() const override { return this; }
+
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
@@ -40,7 +47,8 @@ class ChainOracle final : public Oracle {
   double inference_flops(const ScorePoint&, bool residual) const override {
     return (residual ? 6.0 : 2.0) * static_cast<double>(extra_weights()) * static_cast<double>(positions());
   }
-  bool has_covariances() const override { return true; }
+  double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
+                        std::span<double> extra_residual, InstanceOracle::Workspace& work) const override;
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override;
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
@@ -50,7 +58,7 @@ class ChainOracle final : public Oracle {
 
  private:
   struct Transitions;
-  struct Workspace;
+  struct Buffers;
   /// What is computed of the way back: where the sums of pair marginals go, and the residual that posteriors
   /// will be written to (null: none).
   struct Backward {
@@ -74,14 +82,14 @@ class ChainOracle final : public Oracle {
   void viterbi(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const;
   void require_gold() const;
   Transitions transitions(const ScorePoint& at) const;
-  Workspace& workspace(std::size_t positions, std::size_t instances, bool backward) const;
-  double infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Workspace& work,
+  Buffers& buffers(std::size_t positions, std::size_t instances, bool backward) const;
+  double infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
                     std::size_t first, std::size_t last, const Backward* backward) const;
   void score_rows(const Sequences& on, const ScorePoint& at, std::size_t first, std::size_t last,
                   AlignedVector<double>& rows) const;
-  double infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at, Workspace& work,
+  double infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
                       std::size_t first, std::size_t last, const Backward* backward) const;
-  double infer_log(const Sequences& on, const Transitions& m, Workspace& work, std::size_t first,
+  double infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
                    std::size_t last, const Backward* backward) const;
 
   Index outputs_;

@@ -157,6 +157,19 @@ double TreeOracle::infer_some(std::span<const Index> instances, const ScorePoint
   return infer_on(gold, at, residual, parallel);
 }
 
+/// With a column for every output: each is a touched node, and owns its residual's.
+double TreeOracle::infer_instance(Index instance, const double* scores, std::span<const double>,
+                                  double* residual, std::span<double>, Workspace& work) const {
+  work.scores.stride = padded(1);
+  work.scores.resize_columns(outputs());
+  for (Index k = 0; k < outputs(); ++k) work.scores.column(k)[0] = scores[k];
+  const double loss = infer_on({&gold_[instance], 1}, {work.scores},
+                               residual != nullptr ? &work.residual : nullptr, Parallel());
+  for (Index k = 0; residual != nullptr && k < outputs(); ++k)
+    residual[k] = work.residual.column(work.residual.column_of[k])[0];
+  return loss;
+}
+
 double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
                             const Parallel& parallel) const {
   require_gold();

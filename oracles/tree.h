@@ -22,7 +22,10 @@ namespace proxbench {
 /// The residual has an own column for every touched node, then a column with the probability of one of its
 /// own leaves for the root of all and every touched node that is no leaf; an untouched node shares that of
 /// the node that it hangs below, times its leaves.
-class TreeOracle final : public Oracle {
+class TreeOracle final : public Oracle,
+                         public SumOracle,
+                         public InstanceOracle,
+                         public CollapsedOutputs {
  public:
   /// Takes hierarchy and gold leaves. Throws Error where there is no output, where an instance is not one
   /// position, or where a gold output is no leaf of the hierarchy.
@@ -32,12 +35,17 @@ class TreeOracle final : public Oracle {
   std::size_t positions() const override { return gold_.size(); }
   std::span<const Index> begin() const override { return begin_; }
   std::size_t extra_weights() const override { return 0; }
-  bool collapses() const override { return true; }
+  std::vector<double> gold_extra() const override { return {}; }
+  const SumOracle* sum() const override { return this; }
+  const InstanceOracle* instance() const override { return this; }
+  const CollapsedOutputs* collapsed() const override { return this; }
   std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
+  double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
+                        std::span<double> extra_residual, Workspace& work) const override;
   /// An addition a document and column downwards and one upwards; with the residual one more and a product.
   double inference_flops(const ScorePoint& at, bool residual) const override {
     return (residual ? 4.0 : 2.0) * static_cast<double>(at.base.columns) * static_cast<double>(positions());

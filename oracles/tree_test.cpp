@@ -59,7 +59,7 @@ struct Problem {
   }
   Objective objective(double lambda = 1.0, double mu = 0.0, int threads = 1,
                       Backend backend = Backend::kOpenMP) const {
-    return Objective(data.x, *oracle, lambda, mu, Parallel(threads, backend));
+    return Objective(data.x, *oracle, {lambda, mu}, Parallel(threads, backend));
   }
   Dataset data;
   std::shared_ptr<const Hierarchy> hierarchy;
@@ -134,7 +134,7 @@ void expect_matches_enumeration(const Problem& problem, double density, double s
   Scores sum = scores;
   objective.advance(sum, kAlpha, direction);
   std::vector<InstanceTerms> terms(problem.data.positions());
-  problem.oracle->instance_terms(sum, terms, Parallel());
+  problem.oracle->sum()->instance_terms(sum, terms, Parallel());
   std::vector<Index> decoded(problem.data.positions());
   problem.oracle->decode(sum, Decoding::kStructure, decoded, Parallel());
 
@@ -311,7 +311,7 @@ TEST(TreeOracle, SomeInstancesGiveTheirPartOfAll) {
   Residual whole = objective.make_residual(), part;
   objective.infer({all}, &whole);
   std::vector<InstanceTerms> terms(90);
-  problem.oracle->instance_terms(all, terms, Parallel());
+  problem.oracle->sum()->instance_terms(all, terms, Parallel());
 
   const std::vector<Index> some{3, 80, 17, 18, 89, 0};
   Scores local = Scores::collapsed(objective.outputs(), some.size(), 0);

@@ -57,7 +57,7 @@ class Carriers {
  public:
   explicit Carriers(const Objective& objective)
       : objective_(objective), instance_of_(objective.x().positions()) {
-    const auto begin = objective.oracle().begin();
+    const auto begin = objective.structure().begin();
     for (std::size_t i = 0; i + 1 < begin.size(); ++i)
       std::fill(instance_of_.begin() + begin[i], instance_of_.begin() + begin[i + 1], static_cast<Index>(i));
     base_ = objective.make_scores();
@@ -76,7 +76,7 @@ class Carriers {
       take_all(scores);
       return;
     }
-    const auto begin = objective_.oracle().begin();
+    const auto begin = objective_.structure().begin();
     local.resize(position.size());
     std::vector<Index>& first = first_;
     first.assign(1, 0);
@@ -187,7 +187,7 @@ class Bcd final : public Solver {
     };
 
     problem.monitor.start(problem.start);
-    gold_extra_ = objective.oracle().gold_extra();
+    gold_extra_ = objective.structure().gold_extra();
     double epoch_target = 0.0, lowest = kInfinity, lowest_kkt = kInfinity;
     bool stuck = false;
     for (bool first_epoch = true;; first_epoch = false) {
@@ -390,7 +390,7 @@ class Bcd final : public Solver {
     if (shared) {
       gold_.assign(outputs_, 0.0);
       for (std::size_t e = 0; e < entries; ++e)
-        for (const Index k : objective.oracle().gold_outputs(carriers.position[e])) gold_[k] += carriers.x(e);
+        for (const Index k : objective.structure().gold_outputs(carriers.position[e])) gold_[k] += carriers.x(e);
     }
     g_.resize(n);
     h_.resize(n);

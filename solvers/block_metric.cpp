@@ -37,7 +37,7 @@ double sampling_number(std::uint64_t position) {
 class Spread {
  public:
   Spread(const Objective& objective, const Residual& residual, Index output)
-      : oracle_(objective.oracle()),
+      : oracle_(objective.structure()),
         output_(output),
         column_(residual.find(output)),
         owns_(residual.owns(output)),
@@ -64,7 +64,7 @@ class Spread {
     return h > kNegligible ? h : 0.0;
   }
 
-  const Oracle& oracle_;
+  const Structure& oracle_;
   Index output_;
   const double* column_;
   bool owns_;
@@ -73,7 +73,7 @@ class Spread {
 
 /// The positions that each output is on at in the gold structures, ascending: at[begin[k]..begin[k+1]).
 struct GoldPositions {
-  explicit GoldPositions(const Oracle& oracle) : begin(oracle.outputs() + std::size_t{1}, 0) {
+  explicit GoldPositions(const Structure& oracle) : begin(oracle.outputs() + std::size_t{1}, 0) {
     for (Index p = 0; p < oracle.positions(); ++p)
       for (const Index k : oracle.gold_outputs(p)) ++begin[k + std::size_t{1}];
     for (Index k = 0; k < oracle.outputs(); ++k) begin[k + std::size_t{1}] += begin[k];
@@ -182,7 +182,7 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
   for (std::size_t i = unary; i < n; ++i) place_[i] = {products++, kNoBlock, 0.0};
   product_.assign(products, 0.0);
 
-  const GoldPositions gold_positions(objective.oracle());
+  const GoldPositions gold_positions(objective.structure());
   objective.parallel().for_each(blocks_.size(), [&](std::size_t b) {
     const Index k = output_of[b];
     std::vector<Index> features(blocks_[b].size);
@@ -196,7 +196,7 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
           second_derivative(objective.x(), features[i], [&](std::size_t p) { return h[p]; });
   });
 
-  const std::vector<double> gold = unary < n ? objective.oracle().gold_extra() : std::vector<double>();
+  const std::vector<double> gold = unary < n ? objective.structure().gold_extra() : std::vector<double>();
   for (std::size_t i = unary; i < n; ++i) {
     const std::size_t e = index[i] - objective.unary_weights();
     diagonal_[i] = std::max(residual.extra[e] + gold[e], 0.0);
@@ -365,7 +365,7 @@ void BlockMetric::take_rows(const Objective& objective, const Residual& residual
     }
     if (index[i] >= objective.unary_weights()) {
       const std::size_t e = index[i] - objective.unary_weights();
-      if (gold.empty()) gold = objective.oracle().gold_extra();
+      if (gold.empty()) gold = objective.structure().gold_extra();
       diagonal[i] = std::max(residual.extra[e] + gold[e], 0.0);
     } else {
       diagonal[i] =

@@ -29,7 +29,7 @@ struct Point {
       const double* column = residual.find(k);
       double m = residual.owns(k) ? column[p] : residual.share[k] * column[p];
       if (residual.owns(k))
-        for (const Index on : objective.oracle().gold_outputs(p)) m += on == k ? 1.0 : 0.0;
+        for (const Index on : objective.structure().gold_outputs(p)) m += on == k ? 1.0 : 0.0;
       sum += value(p, a / objective.outputs()) * value(p, b / objective.outputs()) * m * (1.0 - m);
     }
     return sum;

@@ -34,7 +34,7 @@ double gathered(const ColumnBlock& block, const float* column) {
 }  // namespace
 
 std::size_t PairHistory::capacity(const Objective& objective, std::size_t wanted) {
-  if (objective.oracle().collapses()) return 0;
+  if (objective.map().collapses()) return 0;
   const std::size_t bytes =
       sizeof(float) * std::max<std::size_t>(padded(objective.x().positions()) * objective.outputs(), 1);
   return std::min(wanted, kMostBytes / bytes);

@@ -126,7 +126,7 @@ TEST(PairHistory, IsOnlyWhereResidualsHaveAColumnForEachOutput) {
     const test::Problem problem(spec);
     const Objective objective = problem.objective();
     const std::size_t capacity = PairHistory::capacity(objective, 7);
-    EXPECT_EQ(capacity, objective.oracle().collapses() ? 0u : 7u) << spec.name;
+    EXPECT_EQ(capacity, objective.map().collapses() ? 0u : 7u) << spec.name;
     some = some || capacity > 0;
     none = none || capacity == 0;
   }

@@ -488,7 +488,7 @@ class ProxQn final : public Solver {
         forget_pairs(damping_);
       return;
     }
-    inference_flops_ = objective.oracle().inference_flops({scores}, true);
+    inference_flops_ = objective.inference_flops({scores}, true);
     const bool slow = epoch_value_ - value <= kSlowEpoch * value;
     epoch_value_ = value;
     if ((slow || (dear_ && settings_.growing)) && iteration >= retry_at_ && blocks_fit(objective)) {
@@ -504,10 +504,10 @@ class ProxQn final : public Solver {
   /// lost.
   bool newton_pays(const Objective& objective, const Scores& scores) const {
     if (!settings_.newton || history_capacity_ > 0 || !selected_ || index_.size() > NewtonModel::kMostRows ||
-        !objective.oracle().has_covariances())
+        !objective.has(Capability::kCovariance))
       return false;
     const double passes = objective.passes() - passes_before_newton_;
-    return passes * objective.oracle().inference_flops({scores}, true) >=
+    return passes * objective.inference_flops({scores}, true) >=
            NewtonModel::work(objective, index_);
   }
 

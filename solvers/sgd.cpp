@@ -155,17 +155,15 @@ class Learner {
       : objective_(objective),
         instances_(static_cast<double>(objective.instances())),
         unary_(objective.features(), padded(objective.outputs())),
-        extra_(1, padded(objective.oracle().extra_weights())),
+        extra_(1, padded(objective.map().extra_weights())),
         columns_(objective.x()),
-        scores_(objective.outputs(), 0, objective.oracle().extra_weights()),
-        residual_(objective.outputs(), 0, objective.oracle().extra_weights()),
-        extra_gradient_(extra_.width()) {}
+        extra_gradient_(extra_.width(), 0.0) {}
 
   /// Finds the share of the l2 term that falls on an instance, for every feature.
   void share_l2() {
     l2_.assign(objective_.mu() > 0.0 ? objective_.features() : 0, 0.0);
     if (l2_.empty()) return;
-    const auto begin = objective_.oracle().begin();
+    const auto begin = objective_.structure().begin();
     for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
       columns_.gather(begin[i], begin[i + 1]);
       for (const Index j : columns_.features) l2_[j] += 1.0;
@@ -192,24 +190,22 @@ class Learner {
 
   /// One step. False: the loss of the instance has no value at w, and nothing was done.
   bool learn(Index instance) {
-    if (!std::isfinite(infer(instance, &residual_))) return false;
-    fill_rows();
+    if (!std::isfinite(infer(instance, true))) return false;
     const double eta = eta0_ / (1.0 + steps_ / instances_);
     steps_ += 1.0;
     penalty_ += eta * objective_.lambda() / instances_;
     for (std::size_t f = 0; f < columns_.features.size(); ++f) {
       const Index j = columns_.features[f];
-      unary_.descend_row(j, eta, l2_.empty() ? 0.0 : l2_[j], penalty_, rows_.data(), columns_.positions(f),
+      unary_.descend_row(j, eta, l2_.empty() ? 0.0 : l2_[j], penalty_, residual_.data(), columns_.positions(f),
                          columns_.values(f));
     }
-    std::copy(residual_.extra.begin(), residual_.extra.end(), extra_gradient_.begin());
     const Index only = 0;
     extra_.descend_row(0, eta, objective_.mu() / instances_, penalty_, extra_gradient_.data(), {&only, 1},
                        nullptr);
     return true;
   }
 
-  double loss(Index instance) { return infer(instance, nullptr); }
+  double loss(Index instance) { return infer(instance, false); }
 
   /// w with every weight charged what it owes; the weights themselves are left as they are, so when it is
   /// asked for changes no bit of the run.
@@ -227,19 +223,20 @@ class Learner {
     const Index outputs = objective_.outputs();
     for (Index j = 0; j < objective_.features(); ++j)
       add(unary_, j, outputs, static_cast<Coord>(j) * outputs);
-    add(extra_, 0, objective_.oracle().extra_weights(), objective_.unary_weights());
+    add(extra_, 0, objective_.map().extra_weights(), objective_.unary_weights());
     return out;
   }
 
  private:
   /// The loss of an instance at w, whose weights there are charged first.
-  double infer(Index instance, Residual* residual) {
-    const auto bounds = objective_.oracle().begin();
+  double infer(Index instance, bool with_residual) {
+    const auto bounds = objective_.structure().begin();
     const Index begin = bounds[instance], end = bounds[instance + std::size_t{1}];
-    positions_ = end - begin;
+    const std::size_t positions = end - begin;
     columns_.gather(begin, end);
     const std::size_t width = unary_.width();
-    rows_.assign(positions_ * width, 0.0);
+    rows_.assign(positions * width, 0.0);
+    if (with_residual) residual_.resize(positions * width);
     for (std::size_t f = 0; f < columns_.features.size(); ++f) {
       const Index j = columns_.features[f];
       if (unary_.empty(j)) continue;
@@ -252,27 +249,10 @@ class Learner {
       }
     }
     extra_.charge_row(0, penalty_);
-    for (OutputColumns* columns : {&scores_, &residual_}) {
-      columns->stride = padded(positions_);
-      columns->resize_columns(objective_.outputs());
-    }
-    kernels_in_use().rows_to_columns(rows_.data(), width, objective_.outputs(), 0, positions_,
-                                     scores_.values.data(), scores_.stride);
-    std::copy_n(extra_.w(0), scores_.extra.size(), scores_.extra.begin());
-    return objective_.infer_some({&instance, 1}, {scores_}, residual);
-  }
-
-  /// The residual by position. The scores have all columns, so every output owns its residual's.
-  void fill_rows() {
-    const std::size_t width = unary_.width();
-    if (residual_.one_each()) {
-      kernels_in_use().columns_to_rows(residual_.values.data(), residual_.stride, objective_.outputs(), 0,
-                                       positions_, rows_.data(), width);
-      return;
-    }
-    for (std::size_t p = 0; p < positions_; ++p)
-      for (Index k = 0; k < objective_.outputs(); ++k)
-        rows_[p * width + k] = residual_.column(residual_.column_of[k])[p];
+    const std::size_t extra = objective_.map().extra_weights();
+    return objective_.infer_instance(instance, rows_.data(), {extra_.w(0), extra},
+                                     with_residual ? residual_.data() : nullptr,
+                                     std::span(extra_gradient_).first(extra), work_);
   }
 
   Objective& objective_;
@@ -282,10 +262,8 @@ class Learner {
   std::vector<double> l2_;
   double eta0_ = 0.0, steps_ = 0.0, penalty_ = 0.0;
   InstanceColumns columns_;
-  std::size_t positions_ = 0;
-  Scores scores_;
-  Residual residual_;
-  AlignedVector<double> rows_;  ///< positions x width: scores, then residual
+  InstanceOracle::Workspace work_;
+  AlignedVector<double> rows_, residual_;  ///< positions x width
   AlignedVector<double> extra_gradient_;
 };
 
@@ -399,7 +377,7 @@ class Sgd final : public Solver {
   }
 
   static double first_guess(const Objective& objective, std::span<const Index> sample) {
-    const auto begin = objective.oracle().begin();
+    const auto begin = objective.structure().begin();
     double sum = 0.0;
     for (const Index i : sample)
       for (Index p = begin[i]; p < begin[i + std::size_t{1}]; ++p) {

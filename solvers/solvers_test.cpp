@@ -526,8 +526,8 @@ TEST(Bcd, AFeatureThatFewInstancesCarryCostsTheirShareOfAPass) {
   names->outputs.resize(2);
   data.vocabulary = names;
   const auto oracle = oracle_registry().find("tree").make(data);
-  Objective objective(data.x, *oracle, 0.1, 0.0, Parallel()),
-      evaluator(data.x, *oracle, 0.1, 0.0, Parallel());
+  Objective objective(data.x, *oracle, {0.1, 0.0}, Parallel()),
+      evaluator(data.x, *oracle, {0.1, 0.0}, Parallel());
   Monitor monitor(evaluator, objective, {.max_iterations = 1});
   const SolverInfo& info = solver_registry().find("bcd");
   Options options(info.options);
@@ -683,7 +683,7 @@ TEST(ProxQn, TakesTheStateOfTheStartAndLeavesThatOfTheResult) {
     const SolverInfo& info = solver_registry().find("prox-qn");
     const SparseVector start = run("prox-qn", problem, {.tol = 0.1}).result.w;
     for (const char* preset : {"fast", "paper"}) {
-      if (preset == std::string("paper") && problem.oracle().collapses()) continue;  // takes long
+      if (preset == std::string("paper") && problem.oracle().collapsed() != nullptr) continue;  // takes long
       SCOPED_TRACE(spec.name + std::string(" ") + preset);
       SolveResult result[2];
       double passes[2];

@@ -90,7 +90,7 @@ class Problem {
   const Oracle& oracle() const { return *oracle_; }
   /// Borrows this problem.
   Objective objective(const Parallel& parallel = Parallel()) const& {
-    return Objective(data_.x, *oracle_, spec_.lambda, spec_.mu, parallel);
+    return Objective(data_.x, *oracle_, {spec_.lambda, spec_.mu}, parallel);
   }
 
  private:

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/monitor.h"
+#include "core/wrapped_oracle.h"
 #include "core/solver.h"
 #include "solvers/test_problems.h"
 
@@ -64,7 +65,7 @@ inline void require_sparse(const SparseVector& w, Coord d) {
 inline Outcome run(const SolverInfo& solver, const Problem& problem, const Conditions& setup = {}) {
   const Oracle& oracle = setup.oracle != nullptr ? *setup.oracle : problem.oracle();
   const ProblemSpec& spec = problem.spec();
-  Objective objective(problem.data().x, oracle, spec.lambda, spec.mu, setup.parallel);
+  Objective objective(problem.data().x, oracle, {spec.lambda, spec.mu}, setup.parallel);
   Objective evaluator = problem.objective(setup.parallel);
   MonitorOptions monitor_options = setup.monitor;
   monitor_options.sampling_budget = setup.sampling_budget;
@@ -88,44 +89,35 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
 }
 
 /// Passes inference on, after `hook(calls before, value)`, which may throw or change the value.
-class HookedOracle final : public Oracle {
+class HookedOracle final : public WrappedOracle {
  public:
   HookedOracle(const Oracle& inner, std::function<double(int, double)> hook)
-      : inner_(inner), hook_(std::move(hook)) {}
-  Index outputs() const override { return inner_.outputs(); }
-  std::size_t positions() const override { return inner_.positions(); }
-  std::span<const Index> begin() const override { return inner_.begin(); }
-  std::size_t extra_weights() const override { return inner_.extra_weights(); }
-  bool collapses() const override { return inner_.collapses(); }
-  std::span<const Index> gold_outputs(Index position) const override { return inner_.gold_outputs(position); }
-  std::vector<double> gold_extra() const override { return inner_.gold_extra(); }
+      : WrappedOracle(inner), hook_(std::move(hook)) {}
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
     passes += 1.0;
-    return hook_(calls++, inner_.infer(at, residual, parallel));
+    return hook_(calls++, WrappedOracle::infer(at, residual, parallel));
   }
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override {
     passes += static_cast<double>(instances.size()) / static_cast<double>(inner_.instances());
-    return hook_(calls++, inner_.infer_some(instances, at, residual, parallel));
+    return hook_(calls++, WrappedOracle::infer_some(instances, at, residual, parallel));
   }
-  std::size_t basis() const override { return inner_.basis(); }
-  void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override {
-    inner_.compact_rows(residual, rows, parallel);
+  double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
+                        std::span<double> extra_residual, Workspace& work) const override {
+    passes += 1.0 / static_cast<double>(inner_.instances());
+    return hook_(calls++,
+                 WrappedOracle::infer_instance(instance, scores, extra, residual, extra_residual, work));
   }
-  void expand(double* rows) const override { inner_.expand(rows); }
-  void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
-                      const Parallel& parallel) const override {
-    inner_.instance_terms(scores, terms, parallel);
-  }
-  void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
-              const Parallel& parallel) const override {
-    inner_.decode(scores, decoding, outputs, parallel);
+  void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
+                   HalfMatrix& out) const override {
+    ++hessian_instances;
+    WrappedOracle::covariances(scores, instance, features, out);
   }
   mutable int calls = 0;
   mutable double passes = 0.0;
+  mutable std::atomic<std::int64_t> hessian_instances = 0;  ///< calls of covariances()
 
  private:
-  const Oracle& inner_;
   std::function<double(int, double)> hook_;
 };
 

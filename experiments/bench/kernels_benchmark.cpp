@@ -95,7 +95,7 @@ struct Task {
     data = info.read(found, Options(info.options));
     oracle = oracle_registry().find(data.oracle).make(data.train);
   }
-  Objective objective(int threads) const { return {data.train.x, *oracle, lambda, 0.0, Parallel(threads)}; }
+  Objective objective(int threads) const { return {data.train.x, *oracle, {lambda, 0.0}, Parallel(threads)}; }
 
   double lambda;
   DataPair data;
@@ -186,7 +186,7 @@ void forward_backward(benchmark::State& state) {
   Fixture f(state, ocr());
   const double seconds =
       timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, &f.residual)); });
-  const double p = static_cast<double>(f.objective.oracle().positions()), k = f.objective.outputs();
+  const double p = static_cast<double>(f.objective.structure().positions()), k = f.objective.outputs();
   report(state, seconds, 2.0 * 3.0 * p * k * k, 2.0 * 8.0 * p * k, f.threads);
 }
 
@@ -195,7 +195,7 @@ void forward_only(benchmark::State& state) {
   Fixture f(state, ocr());
   const double seconds =
       timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, nullptr)); });
-  const double p = static_cast<double>(f.objective.oracle().positions()), k = f.objective.outputs();
+  const double p = static_cast<double>(f.objective.structure().positions()), k = f.objective.outputs();
   report(state, seconds, 2.0 * p * k * k, 8.0 * p * k, f.threads);
 }
 
@@ -224,7 +224,7 @@ void select_gradient(benchmark::State& state) {
   for (double& x : g) x = std::abs(x);
   const auto at = g.end() - static_cast<std::ptrdiff_t>(g.size() / 100);
   std::nth_element(g.begin(), at, g.end());
-  Objective objective(f.objective.x(), f.objective.oracle(), *at, 0.0, f.objective.parallel());
+  Objective objective(f.objective.x(), *f.task.oracle, {*at, 0.0}, f.objective.parallel());
   Objective::Selection selection;
   const double seconds = timed_loop(state, [&] {
     objective.select_gradient(f.residual, f.task.w, objective.lambda(), selection);
@@ -278,7 +278,7 @@ void downward_upward(benchmark::State& state) {
   Fixture f(state, lshtc());
   const double seconds =
       timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, &f.residual)); });
-  const double p = static_cast<double>(f.objective.oracle().positions());
+  const double p = static_cast<double>(f.objective.structure().positions());
   const double columns = static_cast<double>(f.scores.columns) + static_cast<double>(f.residual.columns);
   report(state, seconds, 0.0, 8.0 * p * columns, f.threads);
   state.counters["visited"] = f.residual.columns;
@@ -290,7 +290,7 @@ void downward_only(benchmark::State& state) {
   Fixture f(state, lshtc());
   const double seconds =
       timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, nullptr)); });
-  const double p = static_cast<double>(f.objective.oracle().positions());
+  const double p = static_cast<double>(f.objective.structure().positions());
   report(state, seconds, 0.0, 8.0 * p * f.scores.columns, f.threads);
 }
 
@@ -319,7 +319,7 @@ void hessian(benchmark::State& state) {
     f.objective.hessian(f.scores, f.task.w.index, out.data(), padded(n));
     benchmark::DoNotOptimize(out.data());
   });
-  const double p = static_cast<double>(f.objective.oracle().positions()), k = f.objective.outputs();
+  const double p = static_cast<double>(f.objective.structure().positions()), k = f.objective.outputs();
   report(state, seconds, 2.0 * p * k * k * static_cast<double>(n), 0.0, f.threads);
 }
 

@@ -74,7 +74,7 @@ class Point {
   Point(Dataset data, const char* oracle, std::size_t weights)
       : data_(std::move(data)),
         oracle_(oracle_registry().find(oracle).make(data_)),
-        objective(data_.x, *oracle_, 1.0, 0.0, Parallel(1)),
+        objective(data_.x, *oracle_, {1.0, 0.0}, Parallel(1)),
         scores(objective.make_scores()) {
     Random random(2);
     const Coord stretch = objective.unary_weights() / weights;
@@ -94,6 +94,7 @@ class Point {
   Scores scores;
   Residual residual;
   SparseVector w;
+  const Oracle& oracle() const { return *oracle_; }
   const Dataset& data() const { return data_; }
 };
 
@@ -168,7 +169,7 @@ Body prox_qn_inner() {
   const auto p = std::make_shared<Point>(chain_data(26, 10, 500, 50), "chain", 10);
   return [p] {
     Objective& objective = p->objective;
-    Objective evaluator(p->data().x, objective.oracle(), objective.lambda(), 0.0, Parallel(1));
+    Objective evaluator(p->data().x, p->oracle(), {objective.lambda(), 0.0}, Parallel(1));
     // So few iterations, with kkt, are all sampled whatever the clock says.
     Monitor monitor(evaluator, objective, {.max_iterations = 6, .sample_kkt = true});
     const SolverInfo& solver = solver_registry().find("prox-qn");
@@ -231,13 +232,13 @@ Body read_documents() {
 
 Body write_model() {
   return [p = chain(26, 10), header = std::map<std::string, std::string>{{"format", "crfsuite"}}] {
-    model_text(header, *p->data().vocabulary, p->w, p->objective.oracle().extra_weights());
+    model_text(header, *p->data().vocabulary, p->w, p->objective.map().extra_weights());
   };
 }
 
 Body read_model() {
   const auto p = chain(26, 10);
-  return [text = model_text({}, *p->data().vocabulary, p->w, p->objective.oracle().extra_weights())] {
+  return [text = model_text({}, *p->data().vocabulary, p->w, p->objective.map().extra_weights())] {
     parse_model(text, "model");
   };
 }

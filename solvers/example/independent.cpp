@@ -8,7 +8,7 @@
 
 using namespace proxbench;
 
-class Independent final : public Oracle {
+class Independent final : public Oracle, public SumOracle {
  public:
   explicit Independent(const Dataset& data)
       : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold), every_(data.positions()) {
@@ -18,7 +18,9 @@ class Independent final : public Oracle {
   std::size_t positions() const override { return gold_.size(); }
   std::span<const Index> begin() const override { return begin_; }
   std::size_t extra_weights() const override { return 0; }
+  std::vector<double> gold_extra() const override { return {}; }
   std::span<const Index> gold_outputs(Index position) const override { return {&gold_[position], 1}; }
+  const SumOracle* sum() const override { return this; }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
     return infer_on(every_, at, residual, parallel);
@@ -30,6 +32,7 @@ class Independent final : public Oracle {
       positions.insert(positions.end(), every_.begin() + begin_[i], every_.begin() + begin_[i + 1]);
     return infer_on(positions, at, residual, parallel);
   }
+  double inference_flops(const ScorePoint&, bool) const override { return 2.0 * outputs_ * static_cast<double>(positions()); }
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms, const Parallel&) const override {
     std::vector<double> p(outputs_);
     for (std::size_t i = 0; i < terms.size(); ++i) {

@@ -1,0 +1,111 @@
+/// The dense Hessian of an objective's smooth part on a set of coordinates.
+#include <algorithm>
+#include <numeric>
+
+#include "core/objective.h"
+
+namespace proxbench {
+
+namespace {
+
+/// Numbers in the covariance matrices of the instances that are worked on at once, and rows of the Hessian
+/// that a task adds them to.
+constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 25, kHessianRows = 64;
+
+}  // namespace
+
+/// What of a set is on in one instance: its features, and which coordinate of the set each slot is.
+struct Objective::LocalCoordinates {
+  LocalFeatures features;
+  std::vector<std::uint32_t> of_slot;
+  std::vector<std::uint32_t> ascending;  ///< slots by coordinate
+  HalfMatrix covariances;
+};
+
+void Objective::hessian(const Scores& scores, std::span<const Coord> set, double* out,
+                        std::size_t stride) const {
+  const CovarianceOracle* const covariance = oracle_.covariance();
+  constexpr auto kNoSlot = static_cast<std::uint32_t>(-1);
+  const std::size_t n = set.size();
+  const auto unary =
+      static_cast<std::uint32_t>(std::lower_bound(set.begin(), set.end(), unary_weights()) - set.begin());
+  // The set's coordinates of feature j: [of_feature[j], of_feature[j+1]).
+  std::vector<std::uint32_t> of_feature(map_.x().features() + std::size_t{1}, 0);
+  for (std::uint32_t i = 0; i < unary; ++i) ++of_feature[set[i] / outputs() + 1];
+  for (Index j = 0; j < map_.x().features(); ++j) of_feature[j + std::size_t{1}] += of_feature[j];
+  std::vector<std::uint32_t> slot_of(n, kNoSlot);
+
+  const auto take = [&](std::size_t instance, LocalCoordinates& local) {
+    local.of_slot.clear();
+    local.features.extra.clear();
+    local.features.entry.clear();
+    const auto slot = [&](std::uint32_t i) {
+      if (slot_of[i] == kNoSlot) {
+        slot_of[i] = static_cast<std::uint32_t>(local.of_slot.size());
+        local.of_slot.push_back(i);
+      }
+      return slot_of[i];
+    };
+    for (std::uint32_t i = unary; i < n; ++i) {
+      slot(i);
+      local.features.extra.push_back(set[i] - unary_weights());
+    }
+    local.features.begin.assign(1, 0);
+    for (Index p = oracle_.begin()[instance]; p < oracle_.begin()[instance + 1]; ++p) {
+      const auto row = map_.x().row(p);
+      const auto values = map_.x().row_values(p);
+      for (std::size_t e = 0; e < row.size(); ++e)
+        for (std::uint32_t i = of_feature[row[e]]; i < of_feature[row[e] + std::size_t{1}]; ++i)
+          local.features.entry.push_back(
+              {slot(i), static_cast<Index>(set[i] % outputs()), values.empty() ? 1.0 : values[e]});
+      local.features.begin.push_back(local.features.entry.size());
+    }
+    local.features.slots = local.of_slot.size();
+    for (const std::uint32_t i : local.of_slot) slot_of[i] = kNoSlot;
+  };
+
+  const Chunks rows{n, kHessianRows};
+  for (std::size_t i = 0; i < n; ++i) std::fill_n(out + i * stride, n, 0.0);
+  std::vector<LocalCoordinates> batch;
+  for (std::size_t instance = 0; instance < instances();) {
+    const std::size_t first = instance;
+    std::size_t numbers = 0, taken = 0;
+    for (; instance < instances() && numbers < kCovariancesAtOnce; ++instance, ++taken) {
+      if (taken == batch.size()) batch.emplace_back();
+      take(instance, batch[taken]);
+      numbers += batch[taken].features.slots * padded(batch[taken].features.slots);
+    }
+    parallel().for_each(taken, [&](std::size_t b) {
+      LocalCoordinates& local = batch[b];
+      covariance->covariances(scores, first + b, local.features, local.covariances);
+      local.ascending.resize(local.of_slot.size());
+      std::iota(local.ascending.begin(), local.ascending.end(), 0u);
+      std::sort(local.ascending.begin(), local.ascending.end(),
+                [&](std::uint32_t a, std::uint32_t c) { return local.of_slot[a] < local.of_slot[c]; });
+    });
+    // Instance by instance, whoever adds them.
+    parallel().for_each(rows.count(), [&](std::size_t task) {
+      for (const LocalCoordinates& local : std::span(batch).first(taken)) {
+        auto at =
+            std::lower_bound(local.ascending.begin(), local.ascending.end(), rows.begin(task),
+                             [&](std::uint32_t slot, std::size_t row) { return local.of_slot[slot] < row; });
+        for (; at != local.ascending.end() && local.of_slot[*at] < rows.end(task); ++at) {
+          const double* from = local.covariances.value.data() + *at * local.covariances.stride;
+          const std::size_t extent = std::min(local.covariances.extent[*at], local.of_slot.size());
+          double* to = out + local.of_slot[*at] * stride;
+          for (std::size_t j = 0; j < extent; ++j) to[local.of_slot[j]] += from[j];
+        }
+      }
+    });
+  }
+  // H = M + M^T, a square of both at a time.
+  parallel().for_each(rows.count(), [&](std::size_t task) {
+    for (std::size_t before = 0; before <= task; ++before)
+      for (std::size_t i = rows.begin(task); i < rows.end(task); ++i)
+        for (std::size_t j = rows.begin(before); j < std::min(rows.end(before), i + 1); ++j)
+          out[i * stride + j] = out[j * stride + i] = out[i * stride + j] + out[j * stride + i];
+  });
+  for (std::size_t i = 0; i < n; ++i) out[i * stride + i] += mu();
+}
+
+}  // namespace proxbench

@@ -1,0 +1,46 @@
+#pragma once
+/// lambda*||w||_1 + (mu/2)*||w||_2^2: the penalty of every model here. Either part may be zero, not both.
+
+#include <cmath>
+#include <span>
+
+namespace proxbench {
+
+/// sign(x) * max(|x| - t, 0).
+inline double soft_threshold(double x, double t) {
+  return x > t ? x - t : (x < -t ? x + t : 0.0);
+}
+
+/// Coordinate c of the minimum-norm subgradient of F, from the smooth part's gradient g and weight w there
+/// (Zhong et al. 2014, equation 16).
+inline double minimum_norm_subgradient(double w, double g, double lambda) {
+  if (g != g) return g;  // a NaN must not look like an optimum
+  if (w > 0) return g + lambda;
+  if (w < 0) return g - lambda;
+  if (g > lambda) return g - lambda;
+  if (g < -lambda) return g + lambda;
+  return 0.0;
+}
+
+inline double l1_norm(std::span<const double> w) {
+  double sum = 0.0;
+  for (const double x : w) sum += std::abs(x);
+  return sum;
+}
+
+inline double squared_norm(std::span<const double> w) {
+  double sum = 0.0;
+  for (const double x : w) sum += x * x;
+  return sum;
+}
+
+struct Penalty {
+  double lambda = 0.0, mu = 0.0;
+
+  /// Throws Error (kUsage) unless both are finite and >= 0, and one of them is > 0.
+  void check() const;
+  double l1(std::span<const double> w) const { return lambda == 0.0 ? 0.0 : lambda * l1_norm(w); }
+  double l2(std::span<const double> w) const { return mu == 0.0 ? 0.0 : 0.5 * mu * squared_norm(w); }
+};
+
+}  // namespace proxbench

@@ -1,0 +1,59 @@
+#pragma once
+/// An oracle that hands every call on to another, with the same capabilities: what watches, slows or spoils an
+/// oracle derives from it and overrides what it changes.
+
+#include "core/oracle.h"
+
+namespace proxbench {
+
+/// The inner oracle is borrowed.
+class WrappedOracle : public Oracle, public SumOracle, public InstanceOracle, public CovarianceOracle {
+ public:
+  explicit WrappedOracle(const Oracle& inner) : inner_(inner) {}
+
+  Index outputs() const override { return inner_.outputs(); }
+  std::size_t positions() const override { return inner_.positions(); }
+  std::span<const Index> begin() const override { return inner_.begin(); }
+  std::span<const Index> gold_outputs(Index position) const override { return inner_.gold_outputs(position); }
+  std::size_t extra_weights() const override { return inner_.extra_weights(); }
+  std::vector<double> gold_extra() const override { return inner_.gold_extra(); }
+
+  const SumOracle* sum() const override { return inner_.sum() != nullptr ? this : nullptr; }
+  const InstanceOracle* instance() const override { return inner_.instance() != nullptr ? this : nullptr; }
+  const CovarianceOracle* covariance() const override {
+    return inner_.covariance() != nullptr ? this : nullptr;
+  }
+  const CollapsedOutputs* collapsed() const override { return inner_.collapsed(); }
+
+  double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
+    return inner_.sum()->infer(at, residual, parallel);
+  }
+  double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
+                    const Parallel& parallel) const override {
+    return inner_.sum()->infer_some(instances, at, residual, parallel);
+  }
+  void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
+                      const Parallel& parallel) const override {
+    inner_.sum()->instance_terms(scores, terms, parallel);
+  }
+  double inference_flops(const ScorePoint& at, bool residual) const override {
+    return inner_.sum()->inference_flops(at, residual);
+  }
+  double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
+                        std::span<double> extra_residual, Workspace& work) const override {
+    return inner_.instance()->infer_instance(instance, scores, extra, residual, extra_residual, work);
+  }
+  void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
+                   HalfMatrix& out) const override {
+    inner_.covariance()->covariances(scores, instance, features, out);
+  }
+  void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
+              const Parallel& parallel) const override {
+    inner_.decode(scores, decoding, outputs, parallel);
+  }
+
+ protected:
+  const Oracle& inner_;
+};
+
+}  // namespace proxbench
