@@ -25,7 +25,8 @@ struct DataFormatInfo {
   bool needs_files = true;  ///< false: generated (synthetic)
   OptionTable options;
   std::function<DataPair(const DataFiles&, const Options&)> read;
-  /// Whether values depend on the training set (scaling), so that no file can be read without it; null: never.
+  /// Whether values depend on the training set (scaling), so that no file can be read without it; null:
+  /// never.
   std::function<bool(const Options&)> fitted = nullptr;
 };
 

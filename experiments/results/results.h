@@ -7,7 +7,7 @@
 ///     OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
-///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path (path_file.h), which has them for each of its lambdas
+///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path (path_file.h), for each lambda
 ///     OUT/figures/NAME.{svg,pdf,png,gp,tsv}, OUT/tables/NAME.{md,tex,csv}
 ///
 /// RUN = DATASET-lambdaLAMBDA-LABEL-repREPETITION, in characters safe for file names.

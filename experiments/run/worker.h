@@ -12,8 +12,8 @@ namespace proxbench {
 ///
 ///     trace.csv    line by line as samples are taken, so that a kill loses at most the line being written
 ///     model.tsv    where there is one
-///     path.csv, model-NUMBER.tsv   of a path: line by line, and a model each, as points are done (path_file.h);
-///                  model.tsv is the last one's
+///     path.csv, model-NUMBER.tsv   of a path: line by line, and a model each, as points are done;
+///                  see results/path_file.h; model.tsv is the last one's
 ///     result.json  the summary (DESIGN section 5), "timing" {load_seconds, setup_seconds, warm_up_seconds,
 ///                  sampling_seconds, certify_seconds}; the last to be written
 ///

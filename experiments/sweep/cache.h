@@ -15,7 +15,8 @@ struct RunKey {
   nlohmann::ordered_json config;  ///< all of the job but names of files, what follows, and its own name
   std::string data;               ///< source_digest()
   std::string program;            ///< program_digest()
-  std::string instruction_set;  ///< of the hot loops (core/kernels/instruction_set.h): results differ within rounding
+  /// Of the hot loops (core/kernels/instruction_set.h): results differ within rounding.
+  std::string instruction_set;
   int threads = 1;
   std::uint64_t seed = 1;
 

@@ -16,8 +16,8 @@ TEST(Pin, ThreadsOfOneTbbMayRunOnAllItsCpus) {
   if (cpus.size() < 2) GTEST_SKIP() << "one CPU";
   const auto first_thread = [&](Backend backend) {
     const TestFolder folder;
-    ProcessSettings settings{.command = {
-        "/bin/sh", "-c", "LD_PRELOAD=libgomp.so.1 grep Cpus_allowed_list /proc/self/status"}};
+    ProcessSettings settings{
+        .command = {"/bin/sh", "-c", "LD_PRELOAD=libgomp.so.1 grep Cpus_allowed_list /proc/self/status"}};
     settings.log = folder / "log.txt";
     pin(settings, cpus, 0, 2, backend);
     Process process(settings);
