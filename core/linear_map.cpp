@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "core/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 

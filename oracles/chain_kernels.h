@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "core/instruction_set.h"
+#include "core/kernels/kernels/instruction_set.h"
 #include "core/types.h"
 
 namespace proxbench {
@@ -45,7 +45,7 @@ struct ChainKernels {
   void (*forward_backward)(const ChainChunk& chunk);
 };
 
-/// For the instruction set in use; see core/instruction_set.h.
+/// For the instruction set in use; see core/kernels/instruction_set.h.
 const ChainKernels& chain_kernels();
 
 }  // namespace proxbench

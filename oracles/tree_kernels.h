@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "core/instruction_set.h"
+#include "core/kernels/kernels/instruction_set.h"
 #include "core/types.h"
 
 namespace proxbench {
@@ -52,7 +52,7 @@ struct TreeKernels {
   void (*expand)(const Index* parent, Index n, const Index* inner, std::size_t inner_size, double* rows);
 };
 
-/// For the instruction set in use; see core/instruction_set.h.
+/// For the instruction set in use; see core/kernels/instruction_set.h.
 const TreeKernels& tree_kernels();
 
 }  // namespace proxbench

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config.h"
-#include "experiments/results.h"
+#include "experiments/config/config.h"
+#include "experiments/results/results.h"
 
 namespace proxbench {
 

@@ -14,8 +14,8 @@
 
 #include "core/error.h"
 #include "core/options.h"
-#include "experiments/statistics.h"
-#include "experiments/tables.h"
+#include "experiments/results/statistics.h"
+#include "experiments/results/tables/summary_table.h"
 #include "plots/facts.h"
 #include "plots/figure.h"
 

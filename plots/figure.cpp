@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "core/error.h"
-#include "experiments/files.h"
-#include "experiments/process.h"
-#include "experiments/results.h"
+#include "experiments/base/files.h"
+#include "experiments/base/process.h"
+#include "experiments/results/results.h"
 #include "plots/colours.h"
 #include "plots/facts.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/path_table.h"
+#include "experiments/results/tables/path_table.h"
 
 namespace proxbench {
 

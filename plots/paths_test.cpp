@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/test_folder.h"
+#include "experiments/base/test_folder.h"
 
 namespace proxbench {
 namespace {

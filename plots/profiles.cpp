@@ -9,8 +9,8 @@
 
 #include "core/error.h"
 #include "core/options.h"
-#include "experiments/problem_set.h"
-#include "experiments/statistics.h"
+#include "experiments/results/statistics.h"
+#include "experiments/results/tables/problem_set.h"
 #include "plots/curves.h"
 #include "plots/facts.h"
 #include "plots/figure.h"

@@ -16,12 +16,12 @@
 #include <utility>
 
 #include "core/error.h"
-#include "experiments/config.h"
-#include "experiments/paper_table.h"
-#include "experiments/path_table.h"
-#include "experiments/results.h"
-#include "experiments/table_text.h"
-#include "experiments/tables.h"
+#include "experiments/base/table_text.h"
+#include "experiments/config/config.h"
+#include "experiments/results/results.h"
+#include "experiments/results/tables/paper_table.h"
+#include "experiments/results/tables/path_table.h"
+#include "experiments/results/tables/summary_table.h"
 #include "plots/chart_data.h"
 #include "plots/chart_library.h"
 #include "plots/curves.h"

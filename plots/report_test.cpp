@@ -8,9 +8,9 @@
 #include <regex>
 
 #include "core/error.h"
-#include "experiments/path.h"
-#include "experiments/results.h"
-#include "experiments/test_folder.h"
+#include "experiments/base/test_folder.h"
+#include "experiments/results/path_file.h"
+#include "experiments/results/results.h"
 
 namespace proxbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "experiments/scaling_model.h"
+#include "experiments/results/scaling_model.h"
 
 namespace proxbench {
 

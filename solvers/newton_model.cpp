@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/kernel_table.h"
+#include "core/kernels/kernels/kernel_table.h"
 #include "solvers/inner_problem.h"
 
 namespace proxbench {

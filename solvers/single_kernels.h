@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "core/instruction_set.h"
+#include "core/kernels/kernels/instruction_set.h"
 #include "core/parallel.h"
 #include "core/types.h"
 
@@ -18,7 +18,7 @@ struct SingleKernels {
   void (*combine_rows)(const float* rows, std::size_t width, std::size_t count, const float* x, float* sum);
 };
 
-/// For the instruction set in use; see core/instruction_set.h.
+/// For the instruction set in use; see core/kernels/instruction_set.h.
 const SingleKernels& single_kernels();
 /// For one that is supported.
 const SingleKernels& single_kernels_for(InstructionSet set);

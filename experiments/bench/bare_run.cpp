@@ -7,10 +7,10 @@
 
 #include "core/error.h"
 #include "core/monitor.h"
+#include "experiments/base/files.h"
 #include "experiments/data/readers.h"
-#include "experiments/files.h"
-#include "experiments/job.h"
-#include "experiments/trainer.h"
+#include "experiments/run/job.h"
+#include "experiments/run/trainer.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -13,7 +13,7 @@ struct Bounds {
   double (*read)(const double* x, std::size_t n);
 };
 
-/// For the instruction set in use; see core/instruction_set.h.
+/// For the instruction set in use; see core/kernels/instruction_set.h.
 const Bounds& bounds();
 
 }  // namespace proxbench

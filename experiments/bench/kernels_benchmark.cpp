@@ -13,14 +13,14 @@
 #include <map>
 #include <memory>
 
-#include "core/kernel_sets.h"
+#include "core/kernels/kernels/kernel_sets.h"
 #include "core/monitor.h"
 #include "core/objective.h"
 #include "core/random.h"
 #include "core/reduction.h"
 #include "experiments/bench/bounds.h"
+#include "experiments/config/data_files.h"
 #include "experiments/data/readers.h"
-#include "experiments/data_files.h"
 #include "oracles/oracles.h"
 #include "solvers/cholesky.h"
 #include "solvers/solvers.h"

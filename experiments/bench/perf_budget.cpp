@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "core/options.h"
-#include "experiments/data/line_reader.h"
+#include "experiments/base/line_reader.h"
 
 namespace proxbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "core/error.h"
-#include "experiments/test_folder.h"
+#include "experiments/base/test_folder.h"
 
 namespace proxbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/data/readers.h"
+#include "experiments/config/data_format.h"
 
 namespace proxbench {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/data/line_reader.h"
+#include "experiments/base/line_reader.h"
 
 namespace proxbench {
 

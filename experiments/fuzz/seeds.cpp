@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/random.h"
-#include "experiments/data/letters.h"
+#include "experiments/data/sequences/letters.h"
 
 namespace proxbench {
 namespace {

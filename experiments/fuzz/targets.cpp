@@ -6,15 +6,15 @@
 #include <stdexcept>
 #include <utility>
 
-#include "experiments/config.h"
-#include "experiments/data/named_sequences.h"
+#include "experiments/config/config.h"
+#include "experiments/config/ini.h"
+#include "experiments/data/model.h"
 #include "experiments/data/readers.h"
+#include "experiments/data/sequences/named_sequences.h"
 #include "experiments/data/sparse_line.h"
 #include "experiments/fuzz/memory_file.h"
 #include "experiments/fuzz/seeds.h"
-#include "experiments/ini.h"
-#include "experiments/model.h"
-#include "experiments/trainer.h"
+#include "experiments/run/trainer.h"
 
 namespace proxbench {
 namespace {

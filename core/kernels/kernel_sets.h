@@ -1,0 +1,38 @@
+#pragma once
+/// The table of functions that a source *_simd.cpp defines once for each instruction set, by the set.
+///
+///     PROXBENCH_KERNEL_SETS(ChainKernels, chain_kernels, chain_kernels_for)
+///
+/// stands in namespace proxbench, in a source of the same library as the *_simd.cpp, and defines
+///
+///     const ChainKernels& chain_kernels_for(InstructionSet set);    // of a supported one
+
+#include "core/kernels/kernels/instruction_set.h"
+
+#ifdef PROXBENCH_X86_LEVELS
+#define PROXBENCH_X86_CASES(table) \
+  case InstructionSet::kAvx2:      \
+    return avx2::table;            \
+  case InstructionSet::kAvx512:    \
+    return avx512::table;
+#else
+#define PROXBENCH_X86_CASES(table)
+#endif
+
+#define PROXBENCH_KERNEL_SETS(Table, table, function) \
+  namespace baseline {                                \
+  extern const Table table;                           \
+  }                                                   \
+  namespace avx2 {                                    \
+  extern const Table table;                           \
+  }                                                   \
+  namespace avx512 {                                  \
+  extern const Table table;                           \
+  }                                                   \
+  const Table& function(InstructionSet set) {         \
+    switch (set) {                                    \
+      PROXBENCH_X86_CASES(table)                      \
+      default:                                        \
+        return baseline::table;                       \
+    }                                                 \
+  }

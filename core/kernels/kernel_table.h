@@ -1,0 +1,126 @@
+#pragma once
+/// The hot loops of core and solvers, compiled once for each instruction set. An entry does at least some
+/// hundred nanoseconds of work where work is large, so that calling through a pointer costs nothing.
+///
+/// Rows are padded: width is a multiple of kPad, and so is a stride of rows.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/kernels/kernels/instruction_set.h"
+#include "core/types.h"
+
+namespace proxbench {
+
+/// The entries of one column of X in one block of positions: positions relative to the block's first, and
+/// values (null: all 1).
+struct ColumnBlock {
+  const std::uint16_t* offset;
+  const double* value;
+  std::size_t size;
+};
+
+/// A row of a symmetric matrix B0 that consists of blocks, and where the products B0 d of its block are kept.
+struct BlockRow {
+  double* product;            ///< (B0 d) of this row
+  double excess;              ///< of the diagonal entry over what the block has of it
+  double* block;              ///< the products of all rows of the block; null: a diagonal entry only
+  const double* dense;        ///< the row, `size` a multiple of kPad; null: sparse
+  const std::uint32_t* slot;  ///< within the block
+  const double* value;
+  std::size_t size;
+};
+
+/// out[r][0..width) += sum_i rows[r][i] * matrix[i][0..width), r < count, i < inner.
+struct MatrixProduct {
+  const double* rows;
+  std::size_t rows_stride, count, inner;
+  const double* matrix;
+  std::size_t matrix_stride, width;  ///< `width` a multiple of kPad
+  double* out;
+  std::size_t out_stride;
+};
+
+/// One pass of coordinate descent on the quasi-Newton model (Zhong et al. 2014, section 2.2): coordinate j
+/// has the gradient g_j + gamma*(B0 d)_j - q_j . d_hat and the curvature diagonal_j, d_hat = sum_j q_hat_j
+/// d_j.
+struct DescentPass {
+  const BlockRow* start;    ///< B0 by rows, its products up to date; null: B0 = I
+  const double *q, *q_hat;  ///< rows of `stride`, `width` doubles in use
+  std::size_t stride, width;
+  double gamma, lambda;
+  const double *w, *g, *diagonal;
+  double *d, *d_hat;
+};
+/// What a pass did: the largest change of a coordinate's gradient by its own step, how many coordinates it
+/// wrote to `active`, and for how many w + d became or ceased to be zero.
+struct DescentResult {
+  double moved;
+  std::size_t active, crossed;
+};
+
+struct KernelTable {
+  /// gradient[0..width) += sum over the block's entries of value * rows[offset][0..width).
+  void (*add_block_rows)(const double* rows, const ColumnBlock& block, double* gradient, std::size_t width);
+  /// The same of rows in single precision for a block whose values are all 1, and in single precision until
+  /// the block's sum is added. width is a multiple of kSinglePad.
+  void (*add_single_rows)(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width);
+  /// out[p] = rows[p][0..width), then 0 up to `single_width`; sizes[k] += sum_p |rows[p][k]|; p < n.
+  void (*shorten_rows)(const double* rows, std::size_t width, std::size_t n, float* out,
+                       std::size_t single_width, double* sizes);
+  /// sum[0..width) += sum_i x_i * rows[index_i][0..width); x null means all ones.
+  void (*add_rows)(const double* rows, const Index* index, const double* x, std::size_t n, double* sum,
+                   std::size_t width);
+  /// sum_i += sum over the entries of blocks[i] of value * column[offset].
+  void (*gather)(const double* column, const ColumnBlock* blocks, std::size_t n, double* sum);
+  /// column[offset] += weight_i * value over the entries of blocks[i].
+  void (*scatter)(double* column, const ColumnBlock* blocks, const double* weight, std::size_t n);
+  /// rows[p][k] = columns[k][begin + p], p < n, for k < outputs, and 0 up to `width`.
+  void (*columns_to_rows)(const double* columns, std::size_t stride, std::size_t outputs, std::size_t begin,
+                          std::size_t n, double* rows, std::size_t width);
+  /// columns[k][begin + p] = rows[p][k].
+  void (*rows_to_columns)(const double* rows, std::size_t width, std::size_t outputs, std::size_t begin,
+                          std::size_t n, double* columns, std::size_t stride);
+  /// Whether |x_i| <= bound for all i < n; false where one is NaN.
+  bool (*all_within)(const double* x, std::size_t n, double bound);
+  /// The lanes l in which some |x[i*kPad + l]| > bound, i < n, or is NaN, as bits.
+  unsigned (*lanes_outside)(const double* x, std::size_t n, double bound);
+
+  /// x_i = exp(x_i) for x_i <= 700, at most 2 ulp off; 0 below -708, NaN for NaN. n is a multiple of kPad.
+  void (*exponentiate)(double* x, std::size_t n);
+  /// y += alpha * x.
+  void (*add_scaled)(double* y, double alpha, const double* x, std::size_t n);
+  /// sum_i a_i * b_i.
+  double (*dot)(const double* a, const double* b, std::size_t n);
+  /// y += alpha * x, then sum_i y_i * z_i.
+  double (*add_then_dot)(double alpha, const double* x, double* y, const double* z, std::size_t n);
+
+  /// sum[0..width) += sum_r x_r * rows[r][0..width), `count` rows of `stride`.
+  void (*combine_rows)(const double* rows, std::size_t stride, std::size_t count, const double* x,
+                       double* sum, std::size_t width);
+  /// out[r] = rows[r] * matrix for `count` rows of `stride`, width x width matrix: add_product() where that
+  /// is small and what is there does not count, in fewer instructions.
+  void (*rows_times_matrix)(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
+                            std::size_t width, double* out);
+  void (*add_product)(const MatrixProduct& product);
+  /// (B0 d) for d_j += z.
+  void (*add_block_row)(const BlockRow& row, double z);
+  /// One step for each of the coordinates; d, d_hat and the products of B0 follow. Those with w + d not zero
+  /// before or after go to `active`, in order.
+  DescentResult (*descend)(const DescentPass& pass, const std::uint32_t* coordinates, std::size_t n,
+                           std::uint32_t* active);
+
+  /// Cumulative penalty (Tsuruoka et al. 2009, figure 2): charges `width` weights what they owe, given what
+  /// each has received.
+  void (*charge)(double u, double* weight, double* received, std::size_t width);
+  /// weight -= eta * (gradient + l2 * weight), then charged; false where all weights are 0 afterwards.
+  bool (*step_and_charge)(double eta, double l2, double u, const double* gradient, double* weight,
+                          double* received, std::size_t width);
+};
+
+/// For the instruction set in use; see instruction_set().
+const KernelTable& kernels_in_use();
+/// For one that is supported.
+const KernelTable& kernels_for(InstructionSet set);
+
+}  // namespace proxbench

@@ -1,0 +1,287 @@
+#include "core/kernels/kernels/kernel_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "core/kernels/kernels/instruction_set_test.h"
+#include "core/random.h"
+
+namespace proxbench {
+namespace {
+
+class Kernels : public EachInstructionSet {
+ protected:
+  const KernelTable& kernels() const { return kernels_for(GetParam()); }
+};
+PROXBENCH_ON_EACH_INSTRUCTION_SET(Kernels);
+
+AlignedVector<double> random_numbers(std::size_t n, std::uint64_t seed) {
+  Random random(seed);
+  AlignedVector<double> out(n);
+  for (double& x : out) x = random.normal();
+  return out;
+}
+
+/// Entries at each of `positions` with probability `density`.
+struct Column {
+  Column(std::size_t positions, double density, bool binary, std::uint64_t seed) {
+    Random random(seed);
+    for (std::size_t p = 0; p < positions; ++p)
+      if (random.uniform() < density) {
+        offset.push_back(static_cast<std::uint16_t>(p));
+        if (!binary) value.push_back(random.normal());
+      }
+  }
+  double at(std::size_t i) const { return value.empty() ? 1.0 : value[i]; }
+  ColumnBlock block() const { return {offset.data(), value.empty() ? nullptr : value.data(), offset.size()}; }
+  std::vector<std::uint16_t> offset;
+  std::vector<double> value;
+};
+
+TEST_P(Kernels, ExponentialsAreThoseOfTheLibraryWithinTwoUlp) {
+  std::vector<double> x;
+  for (double v = -707.9; v < 700.0; v += 0.0371) x.push_back(v);
+  for (double v = 1e-300; v < 1.0; v *= 3.7) x.insert(x.end(), {v, -v});
+  x.insert(x.end(), {0.0, -0.0, std::log(2.0) / 2, -std::log(2.0) / 2});
+  x.resize(padded(x.size()), 0.0);
+  std::vector<double> y = x;
+  kernels().exponentiate(y.data(), y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double exact = std::exp(x[i]), ulp = std::nextafter(exact, INFINITY) - exact;
+    EXPECT_LE(std::abs(y[i] - exact), 2.0 * ulp) << "exp(" << x[i] << ")";
+  }
+}
+
+TEST_P(Kernels, ExponentialsUnderflowToZeroAndKeepNaN) {
+  std::vector<double> x{-708.1, -745.0, -1e5, -1e300, -INFINITY, std::nan(""), -708.0, 0.0};
+  kernels().exponentiate(x.data(), x.size());
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(x[i], 0.0) << i;
+  EXPECT_TRUE(std::isnan(x[5]));
+  EXPECT_GT(x[6], 0.0);
+  EXPECT_EQ(x[7], 1.0);
+}
+
+TEST_P(Kernels, GatherSumsAndScatterAddsTheEntriesOfColumns) {
+  constexpr std::size_t kPositions = 1000;
+  for (const bool binary : {true, false})
+    for (const double density : {0.0, 0.003, 0.1, 0.5, 1.0}) {
+      std::vector<Column> columns;
+      for (std::uint64_t c = 0; c < 7; ++c) columns.emplace_back(kPositions, density, binary, c);
+      std::vector<ColumnBlock> blocks;
+      for (const Column& column : columns) blocks.push_back(column.block());
+      const auto numbers = random_numbers(kPositions, 1), weight = random_numbers(columns.size(), 2);
+      auto sum = random_numbers(columns.size(), 3), expected_sum = sum, scattered = numbers,
+           expected = numbers;
+      for (std::size_t c = 0; c < columns.size(); ++c)
+        for (std::size_t i = 0; i < columns[c].offset.size(); ++i) {
+          expected_sum[c] += columns[c].at(i) * numbers[columns[c].offset[i]];
+          expected[columns[c].offset[i]] += weight[c] * columns[c].at(i);
+        }
+      kernels().gather(numbers.data(), blocks.data(), blocks.size(), sum.data());
+      kernels().scatter(scattered.data(), blocks.data(), weight.data(), blocks.size());
+      for (std::size_t c = 0; c < columns.size(); ++c) EXPECT_NEAR(sum[c], expected_sum[c], 1e-11);
+      for (std::size_t p = 0; p < kPositions; ++p) EXPECT_NEAR(scattered[p], expected[p], 1e-13);
+    }
+}
+
+TEST_P(Kernels, RowsAreAddedAtEveryWidth) {
+  constexpr std::size_t kRows = 300;
+  for (const bool binary : {true, false})
+    for (std::size_t width = kPad; width <= 20 * kPad; width += kPad) {
+      const Column column(kRows, 0.2, binary, width);
+      const std::vector<Index> index(column.offset.begin(), column.offset.end());
+      const auto rows = random_numbers(kRows * width, 1);
+      auto by_block = random_numbers(width, 2), by_index = by_block, expected = by_block;
+      for (std::size_t i = 0; i < index.size(); ++i)
+        for (std::size_t k = 0; k < width; ++k) expected[k] += column.at(i) * rows[index[i] * width + k];
+      kernels().add_block_rows(rows.data(), column.block(), by_block.data(), width);
+      kernels().add_rows(rows.data(), index.data(), column.block().value, index.size(), by_index.data(),
+                         width);
+      for (std::size_t k = 0; k < width; ++k) {
+        EXPECT_NEAR(by_block[k], expected[k], 1e-12);
+        EXPECT_NEAR(by_index[k], expected[k], 1e-12);
+      }
+    }
+}
+
+TEST_P(Kernels, RowsAreShortenedAndAddedInSinglePrecision) {
+  constexpr std::size_t kRows = 300;
+  for (std::size_t width = kPad; width <= 40 * kPad; width += 3 * kPad) {
+    const std::size_t single = padded_single(width);
+    const Column column(kRows, 0.2, true, width);
+    const auto rows = random_numbers(kRows * width, 1);
+    AlignedVector<float> shortened(kRows * single, -1.0f);
+    const auto begin = random_numbers(single, 2);
+    auto sizes = begin, expected_sizes = begin, sum = begin, expected = begin;
+    kernels().shorten_rows(rows.data(), width, kRows, shortened.data(), single, sizes.data());
+    for (std::size_t p = 0; p < kRows; ++p)
+      for (std::size_t k = 0; k < single; ++k) {
+        ASSERT_EQ(shortened[p * single + k], k < width ? static_cast<float>(rows[p * width + k]) : 0.0f);
+        if (k < width) expected_sizes[k] += std::abs(rows[p * width + k]);
+      }
+    for (const std::uint16_t p : column.offset)
+      for (std::size_t k = 0; k < width; ++k) expected[k] += rows[p * width + k];
+    kernels().add_single_rows(shortened.data(), column.block(), sum.data(), single);
+    for (std::size_t k = 0; k < single; ++k) {
+      EXPECT_NEAR(sizes[k], expected_sizes[k], 1e-11);
+      EXPECT_NEAR(sum[k], expected[k], 1e-4);
+    }
+  }
+}
+
+TEST_P(Kernels, ColumnsTurnIntoRowsAndBack) {
+  constexpr std::size_t kStride = 48, kBegin = 5;
+  for (const std::size_t outputs : {1u, 2u, 7u, 8u, 9u, 26u})
+    for (const std::size_t n : {1u, 3u, 8u, 21u, 40u}) {
+      const std::size_t width = padded(outputs);
+      const auto columns = random_numbers(outputs * kStride, 1);
+      AlignedVector<double> rows(n * width, -1.0);
+      auto back = random_numbers(outputs * kStride, 2);
+      const auto before = back;
+      kernels().columns_to_rows(columns.data(), kStride, outputs, kBegin, n, rows.data(), width);
+      kernels().rows_to_columns(rows.data(), width, outputs, kBegin, n, back.data(), kStride);
+      for (std::size_t p = 0; p < n; ++p)
+        for (std::size_t k = 0; k < width; ++k)
+          EXPECT_EQ(rows[p * width + k], k < outputs ? columns[k * kStride + kBegin + p] : 0.0);
+      for (std::size_t k = 0; k < outputs; ++k)
+        for (std::size_t p = 0; p < kStride; ++p) {
+          const bool inside = p >= kBegin && p < kBegin + n;
+          EXPECT_EQ(back[k * kStride + p], (inside ? columns : before)[k * kStride + p]);
+        }
+    }
+}
+
+TEST_P(Kernels, BoundsAreKeptOrNot) {
+  AlignedVector<double> x(5 * kPad, 0.5);
+  EXPECT_TRUE(kernels().all_within(x.data(), x.size() - 3, 0.5));
+  EXPECT_EQ(kernels().lanes_outside(x.data(), 5, 0.5), 0u);
+  for (const std::size_t at : {0u, 17u, 36u})
+    for (const double bad : {0.6, -0.6, std::nan("")}) {
+      auto y = x;
+      y[at] = bad;
+      EXPECT_FALSE(kernels().all_within(y.data(), y.size() - 3, 0.5));
+      EXPECT_EQ(kernels().lanes_outside(y.data(), 5, 0.5), 1u << at % kPad);
+    }
+}
+
+TEST_P(Kernels, VectorsAreAddedAndMultiplied) {
+  for (const std::size_t n : {0u, 1u, 7u, 8u, 31u, 100u}) {
+    const auto x = random_numbers(n, 1), z = random_numbers(n, 2);
+    auto y = random_numbers(n, 3), expected = y;
+    for (std::size_t i = 0; i < n; ++i) expected[i] += 0.3 * x[i];
+    auto added = y;
+    kernels().add_scaled(added.data(), 0.3, x.data(), n);
+    const double dot = std::inner_product(expected.begin(), expected.end(), z.begin(), 0.0);
+    EXPECT_NEAR(kernels().add_then_dot(0.3, x.data(), y.data(), z.data(), n), dot, 1e-12);
+    EXPECT_NEAR(kernels().dot(y.data(), z.data(), n), dot, 1e-12);
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_NEAR(y[i], expected[i], 1e-15);
+      EXPECT_NEAR(added[i], expected[i], 1e-15);
+    }
+  }
+}
+
+TEST_P(Kernels, RowsAreCombinedAndMultiplied) {
+  for (const std::size_t width : {8u, 24u, 80u})
+    for (const std::size_t count : {1u, 5u, 6u, 20u}) {
+      const std::size_t stride = width + kPad;
+      constexpr std::size_t kInner = 11;
+      const auto rows = random_numbers(count * stride, 1), matrix = random_numbers(kInner * stride, 2),
+                 x = random_numbers(count, 3);
+      AlignedVector<double> out(count * width, 2.0), sum(width, 1.0);
+      kernels().add_product({.rows = rows.data(),
+                             .rows_stride = stride,
+                             .count = count,
+                             .inner = std::min(kInner, width),
+                             .matrix = matrix.data(),
+                             .matrix_stride = stride,
+                             .width = width,
+                             .out = out.data(),
+                             .out_stride = width});
+      const auto square = random_numbers(width * width, 4);
+      AlignedVector<double> times(count * stride);
+      kernels().rows_times_matrix(rows.data(), stride, count, square.data(), width, times.data());
+      for (std::size_t r = 0; r < count; ++r)
+        for (std::size_t k = 0; k < width; ++k) {
+          double expected = 0.0;
+          for (std::size_t j = 0; j < width; ++j) expected += rows[r * stride + j] * square[j * width + k];
+          EXPECT_NEAR(times[r * stride + k], expected, 1e-12);
+        }
+      kernels().combine_rows(rows.data(), stride, count, x.data(), sum.data(), width);
+      for (std::size_t k = 0; k < width; ++k) {
+        double combined = 1.0;
+        for (std::size_t r = 0; r < count; ++r) {
+          double product = 2.0;
+          for (std::size_t j = 0; j < std::min(kInner, width); ++j)
+            product += rows[r * stride + j] * matrix[j * stride + k];
+          EXPECT_NEAR(out[r * width + k], product, 1e-12);
+          combined += x[r] * rows[r * stride + k];
+        }
+        EXPECT_NEAR(sum[k], combined, 1e-12);
+      }
+    }
+}
+
+/// Each step must bring its coordinate to the minimum of the model plus the penalty: zero is in the
+/// subgradient there.
+TEST_P(Kernels, ADescentStepIsOptimalInItsCoordinate) {
+  constexpr std::size_t kRows = 40, kWidth = 24;
+  constexpr double kGamma = 5.0, kLambda = 0.4;
+  auto q = random_numbers(kRows * kWidth, 1);
+  for (double& each : q) each *= 0.1;
+  auto q_hat = q;  // B = gamma*I - Q Q^T
+  const auto w = random_numbers(kRows, 2), g = random_numbers(kRows, 3);
+  AlignedVector<double> diagonal(kRows, kGamma), d(kRows), d_hat(kWidth);
+  for (std::size_t j = 0; j < kRows; ++j)
+    for (std::size_t c = 0; c < kWidth; ++c) diagonal[j] -= q[j * kWidth + c] * q_hat[j * kWidth + c];
+  const DescentPass pass{.start = nullptr,
+                         .q = q.data(),
+                         .q_hat = q_hat.data(),
+                         .stride = kWidth,
+                         .width = kWidth,
+                         .gamma = kGamma,
+                         .lambda = kLambda,
+                         .w = w.data(),
+                         .g = g.data(),
+                         .diagonal = diagonal.data(),
+                         .d = d.data(),
+                         .d_hat = d_hat.data()};
+  for (std::uint32_t j = 0; j < kRows; ++j) {
+    std::uint32_t active = kRows;
+    const DescentResult done = kernels().descend(pass, &j, 1, &active);
+    EXPECT_EQ(done.active, w[j] + d[j] != 0.0 || w[j] != 0.0 ? 1u : 0u);
+    double slope = g[j] + kGamma * d[j];
+    for (std::size_t c = 0; c < kWidth; ++c) slope -= q[j * kWidth + c] * d_hat[c];
+    const double at = w[j] + d[j];
+    if (at == 0.0)
+      EXPECT_LE(std::abs(slope), kLambda + 1e-12);
+    else
+      EXPECT_NEAR(slope, at > 0 ? -kLambda : kLambda, 1e-12);
+  }
+  const std::uint32_t last = kRows - 1;
+  d[last] = -w[last];
+  AlignedVector<double> flat(kRows, -1.0);
+  DescentPass refused = pass;
+  refused.diagonal = flat.data();
+  std::uint32_t active;
+  EXPECT_EQ(kernels().descend(refused, &last, 1, &active).active, 0u);
+}
+
+TEST_P(Kernels, PenaltiesAreChargedUpToZero) {
+  AlignedVector<double> weight{1.0, -1.0, 0.05, -0.05, 0.0, 0.3, -0.3, 0.0}, received(kPad, 0.0);
+  received[5] = -0.1;  // has been charged 0.1 of the 0.2 that it owes
+  kernels().charge(0.2, weight.data(), received.data(), kPad);
+  const double expected[] = {0.8, -0.8, 0.0, 0.0, 0.0, 0.2, -0.1, 0.0};
+  for (std::size_t k = 0; k < kPad; ++k) EXPECT_NEAR(weight[k], expected[k], 1e-15) << k;
+
+  AlignedVector<double> gradient(kPad, 1.0), small(kPad, 0.0), none(kPad, 0.0);
+  EXPECT_FALSE(kernels().step_and_charge(0.1, 0.0, 0.2, gradient.data(), small.data(), none.data(), kPad));
+  EXPECT_TRUE(kernels().step_and_charge(0.1, 0.0, 0.05, gradient.data(), small.data(), none.data(), kPad));
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,0 +1,305 @@
+#pragma once
+/// What hot loops are written with: vectors as wide as the registers of the instruction set that a source is
+/// compiled for, and small kernels on them. For sources named *_simd.cpp alone, which are compiled once for
+/// each instruction set: all of it lies in a namespace of that set's own, so that the linker never takes one
+/// set's function for another's. For the same reason these sources use no inline function of anybody else: no
+/// containers, no algorithms.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "core/types.h"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+#ifndef PROXBENCH_SIMD
+#error "core/kernels/kernels/kernels.h is for sources named *_simd.cpp, which CMake compiles with PROXBENCH_SIMD"
+#endif
+
+/// Before a loop over an array of vectors, which registers hold only where the loop is unrolled whole.
+#define PROXBENCH_UNROLL _Pragma("GCC unroll 8")
+
+namespace proxbench::kernels {
+inline namespace PROXBENCH_SIMD {
+
+/// Doubles in a vector register.
+#if defined(__AVX512F__)
+inline constexpr std::size_t kLanes = 8;
+#elif defined(__AVX__)
+inline constexpr std::size_t kLanes = 4;
+#else
+inline constexpr std::size_t kLanes = 2;
+#endif
+static_assert(kPad % kLanes == 0);
+
+using Vec = double __attribute__((vector_size(kLanes * sizeof(double))));
+using IntVec = unsigned long long __attribute__((vector_size(kLanes * sizeof(double))));
+
+/// The same in single precision.
+inline constexpr std::size_t kFloats = 2 * kLanes;
+static_assert(kSinglePad % kFloats == 0);
+using Floats = float __attribute__((vector_size(kFloats * sizeof(float))));
+
+/// Half a register. Sums of products that end in one take half the time there: where the padding of a row
+/// fills the upper half of its last vector.
+inline constexpr bool kHalves = kLanes == 8;
+inline constexpr std::size_t kHalfLanes = kHalves ? kLanes / 2 : kLanes;
+using HalfVec = double __attribute__((vector_size(kHalfLanes * sizeof(double))));
+
+inline Vec load(const double* p) {
+  Vec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+inline Floats load(const float* p) {
+  Floats v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+inline HalfVec load_half(const double* p) {
+  HalfVec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+inline void store(double* p, const Vec& v) {
+  std::memcpy(p, &v, sizeof v);
+}
+inline Vec splat(double x) {
+  return x - Vec{};
+}
+inline HalfVec lower_half(const Vec& v) {
+#if defined(__AVX512F__)
+  return __builtin_shufflevector(v, v, 0, 1, 2, 3);
+#else
+  return v;
+#endif
+}
+/// With zeros in the upper half.
+inline Vec whole(const HalfVec& v) {
+#if defined(__AVX512F__)
+  return __builtin_shufflevector(v, HalfVec{}, 0, 1, 2, 3, 4, 5, 6, 7);
+#else
+  return v;
+#endif
+}
+/// Sum of the lanes in a fixed order: halves are added until one number is left.
+inline double sum(const Vec& v) {
+#if defined(__AVX512F__)
+  const auto four = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  const auto two = __builtin_shufflevector(four, four, 0, 1) + __builtin_shufflevector(four, four, 2, 3);
+  return two[0] + two[1];
+#elif defined(__AVX__)
+  const auto two = __builtin_shufflevector(v, v, 0, 1) + __builtin_shufflevector(v, v, 2, 3);
+  return two[0] + two[1];
+#else
+  return v[0] + v[1];
+#endif
+}
+/// b where they are equal, or one is NaN.
+inline Vec larger(const Vec& a, const Vec& b) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Vec>(_mm512_max_pd(reinterpret_cast<__m512d>(a), reinterpret_cast<__m512d>(b)));
+#else
+  return a > b ? a : b;
+#endif
+}
+
+/// exp(x) for x <= 700, at most 2 ulp off; 0 below -708, where results would lose digits; NaN for NaN.
+inline Vec exp(const Vec& x) {
+#if defined(__AVX512F__)
+  // x = n*ln2/16 + r, |r| <= ln2/32. Adding 1.5 * 2^52 rounds to an integer and leaves it in the lowest bits:
+  // four of them choose a root of 2 from two registers, those above are the exponent.
+  constexpr double kRound = 0x1.8p52, k16Log2E = 0x1.71547652b82fep4;
+  constexpr double kLn2High = 0x1.62e42feep-5, kLn2Low = 0x1.a39ef35793c76p-37;
+  // 2^(i/16), less i << 48, which the exponent brings with it.
+  const IntVec low{0x3ff0000000000000, 0x3fefb5586cf9890f, 0x3fef72b83c7d517b, 0x3fef387a6e756238,
+                   0x3fef06fe0a31b715, 0x3feedea64c123422, 0x3feebfdad5362a27, 0x3feeab07dd485429};
+  const IntVec high{0x3feea09e667f3bcd, 0x3feea11473eb0187, 0x3feeace5422aa0db, 0x3feec49182a3f090,
+                    0x3feee89f995ad3ad, 0x3fef199bdd85529c, 0x3fef5818dcfba487, 0x3fefa4afa2a490da};
+  const Vec shifted = x * k16Log2E + kRound;
+  const Vec n = shifted - kRound;
+  const Vec r = (x - n * kLn2High) - n * kLn2Low;
+  const IntVec bits = reinterpret_cast<IntVec>(shifted);
+  const IntVec root = reinterpret_cast<IntVec>(_mm512_permutex2var_epi64(
+      reinterpret_cast<__m512i>(low), reinterpret_cast<__m512i>(bits), reinterpret_cast<__m512i>(high)));
+  const Vec power = reinterpret_cast<Vec>(root + (bits << 48));
+  // exp(r) = 1 + r + r^2 q(r); q interpolates at the Chebyshev nodes, relative error below 3e-17.
+  Vec q = splat(0x1.6c17bb51f57d5p-10);
+  q = q * r + 0x1.11120af705254p-7;
+  q = q * r + 0x1.55555555194d1p-5;
+  q = q * r + 0x1.55555554dd44dp-3;
+  q = q * r + 0.5;
+  const Vec y = power + power * (r + r * r * q);
+#else
+  // x = n*ln2 + r, |r| <= ln2/2. Adding 1.5 * 2^52 rounds to an integer and leaves it in the lowest bits.
+  constexpr double kRound = 0x1.8p52, kLog2E = 0x1.71547652b82fep0;
+  constexpr double kLn2High = 0x1.62e42feep-1, kLn2Low = 0x1.a39ef35793c76p-33;
+  const Vec shifted = x * kLog2E + kRound;
+  const Vec n = shifted - kRound;
+  const Vec r = (x - n * kLn2High) - n * kLn2Low;
+  // exp(r) = 1 + r + r^2 q(r); q interpolates at the Chebyshev nodes, relative error below 2e-17.
+  Vec q = splat(0x1.af389ecfc4b9cp-26);
+  q = q * r + 0x1.28917c89a43a7p-22;
+  q = q * r + 0x1.71de0db2f6b19p-19;
+  q = q * r + 0x1.a019b9149a41cp-16;
+  q = q * r + 0x1.a01a01a7c2efep-13;
+  q = q * r + 0x1.6c16c17889ef1p-10;
+  q = q * r + 0x1.11111111109b5p-7;
+  q = q * r + 0x1.5555555553d68p-5;
+  q = q * r + 0x1.5555555555556p-3;
+  q = q * r + 0x1.0000000000001p-1;
+  const Vec p = 1.0 + (r + r * r * q);
+  const IntVec exponent = (reinterpret_cast<IntVec>(shifted) + 1023) << 52;
+  const Vec y = p * reinterpret_cast<Vec>(exponent);
+#endif
+  return x < splat(-708.0) ? Vec{} : y;
+}
+
+/// Transposes a kLanes x kLanes block.
+inline void transpose(Vec (&m)[kLanes]) {
+#if defined(__AVX512F__)
+  Vec t[8], u[8];
+  for (int i = 0; i < 4; ++i) {
+    t[2 * i] = __builtin_shufflevector(m[2 * i], m[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    t[2 * i + 1] = __builtin_shufflevector(m[2 * i], m[2 * i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  for (int h = 0; h < 8; h += 4)
+    for (int i = 0; i < 2; ++i) {
+      u[h + i] = __builtin_shufflevector(t[h + i], t[h + i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+      u[h + i + 2] = __builtin_shufflevector(t[h + i], t[h + i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  for (int i = 0; i < 4; ++i) {
+    m[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    m[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+#elif defined(__AVX__)
+  const Vec a = __builtin_shufflevector(m[0], m[1], 0, 4, 2, 6),
+            b = __builtin_shufflevector(m[0], m[1], 1, 5, 3, 7),
+            c = __builtin_shufflevector(m[2], m[3], 0, 4, 2, 6),
+            d = __builtin_shufflevector(m[2], m[3], 1, 5, 3, 7);
+  m[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  m[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  m[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  m[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+#else
+  const Vec a = m[0];
+  m[0] = __builtin_shufflevector(a, m[1], 0, 2);
+  m[1] = __builtin_shufflevector(a, m[1], 1, 3);
+#endif
+}
+
+/// A number known to the compiler.
+template <int N>
+struct Count {
+  static constexpr int value = N;
+};
+
+/// body(Count<n>()), 1 <= n <= Max.
+template <int Max, class Body>
+inline void with_count(std::size_t n, const Body& body) {
+  if constexpr (Max > 1)
+    if (n < static_cast<std::size_t>(Max)) return with_count<Max - 1>(n, body);
+  body(Count<Max>());
+}
+
+/// Rows of four vectors each that sums of products are kept in registers for.
+inline constexpr int kTileRows = kLanes == 8 ? 6 : 3, kTileVectors = 4;
+
+/// body(Count<V>(), Count<H>()): the first `columns` numbers of a row, or as many as a tile holds, lie in V
+/// vectors; H is 1 where the lower half of the last of them is enough.
+template <class Body>
+inline void with_tile(std::size_t columns, const Body& body) {
+  constexpr std::size_t kTile = kTileVectors * kLanes;
+  if (columns >= kTile) return body(Count<kTileVectors>(), Count<0>());
+  with_count<kTileVectors>((columns + kLanes - 1) / kLanes, [&](auto vectors) {
+    const std::size_t in_last = columns % kLanes;
+    if constexpr (kHalves)
+      if (in_last != 0 && in_last <= kHalfLanes) return body(vectors, Count<1>());
+    body(vectors, Count<0>());
+  });
+}
+
+/// sums[r][v] = sum_i left(r, i) * right(i)[v*kLanes..), i < n: R rows of V vectors. With H = 1 the upper
+/// half of the last vectors is 0. Always inlined: elsewhere the sums would not lie in registers.
+template <int R, int V, int H, class Left, class Right>
+[[gnu::always_inline]] inline void sum_products(std::size_t n, const Left& left, const Right& right,
+                                                Vec (&sums)[R][V]) {
+  constexpr int kWhole = V - H;
+  HalfVec last[R];
+  PROXBENCH_UNROLL for (int r = 0; r < R; ++r) {
+    last[r] = HalfVec{};
+    PROXBENCH_UNROLL for (int v = 0; v < V; ++v) sums[r][v] = Vec{};
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* row = right(i);
+    Vec x[R];
+    PROXBENCH_UNROLL for (int r = 0; r < R; ++r) x[r] = splat(left(r, i));
+    PROXBENCH_UNROLL for (int v = 0; v < kWhole; ++v) {
+      const Vec m = load(row + static_cast<std::size_t>(v) * kLanes);
+      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][v] += x[r] * m;
+    }
+    if constexpr (H == 1) {
+      const HalfVec m = load_half(row + kWhole * kLanes);
+      PROXBENCH_UNROLL for (int r = 0; r < R; ++r) last[r] += lower_half(x[r]) * m;
+    }
+  }
+  if constexpr (H == 1) PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][kWhole] = whole(last[r]);
+}
+
+/// acc[0..V*kLanes) += sum_i x_i * rows[position_i][0..V*kLanes); x null means all ones.
+template <int V, class Int>
+inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
+                            std::size_t n, double* acc) {
+  Vec a[V];
+  for (int v = 0; v < V; ++v) a[v] = load(acc + static_cast<std::size_t>(v) * kLanes);
+  if (x == nullptr) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* row = rows + position[i] * stride;
+      for (int v = 0; v < V; ++v) a[v] += load(row + static_cast<std::size_t>(v) * kLanes);
+    }
+  } else {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* row = rows + position[i] * stride;
+      const Vec xi = splat(x[i]);
+      for (int v = 0; v < V; ++v) a[v] += xi * load(row + static_cast<std::size_t>(v) * kLanes);
+    }
+  }
+  for (int v = 0; v < V; ++v) store(acc + static_cast<std::size_t>(v) * kLanes, a[v]);
+}
+
+/// The same for any width that is a multiple of kLanes.
+template <class Int>
+inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
+                            std::size_t n, double* acc, std::size_t width) {
+  constexpr std::size_t kTile = 8 * kLanes;
+  for (std::size_t k = 0; k < width; k += kTile)
+    with_count<8>((width - k < kTile ? width - k : kTile) / kLanes, [&](auto vectors) {
+      accumulate_rows<decltype(vectors)::value>(rows + k, stride, position, x, n, acc + k);
+    });
+}
+
+/// sum_i a_i * b_i in a fixed order.
+inline double dot(const double* a, const double* b, std::size_t n) {
+  Vec s0{}, s1{};
+  std::size_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    s0 += load(a + i) * load(b + i);
+    s1 += load(a + i + kLanes) * load(b + i + kLanes);
+  }
+  double s = sum(s0 + s1);
+  for (; i < n; ++i) s += a[i] * b[i];
+  return s;
+}
+
+/// y += alpha * x.
+inline void add_scaled(double* y, double alpha, const double* x, std::size_t n) {
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(y + i, load(y + i) + alpha * load(x + i));
+  for (; i < n; ++i) y[i] += alpha * x[i];
+}
+
+}  // namespace PROXBENCH_SIMD
+}  // namespace proxbench::kernels

@@ -1,0 +1,389 @@
+/// The kernels of core, for one instruction set (core/kernels/kernels.h).
+#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernels/kernels.h"
+
+namespace proxbench::PROXBENCH_SIMD {
+
+namespace {
+
+using namespace kernels;
+
+/// How many blocks ahead the entries of a block are asked for: they lie where no hardware prefetcher looks.
+constexpr std::size_t kPrefetchAhead = 3;
+/// Rows of the quasi-Newton matrix are asked for so many coordinates ahead.
+constexpr std::size_t kRowsAhead = 2;
+constexpr std::size_t kCacheLine = 64;
+
+void prefetch(const ColumnBlock& block) {
+  for (std::size_t i = 0; i < block.size; i += kCacheLine / sizeof(std::uint16_t))
+    __builtin_prefetch(block.offset + i);
+  if (block.value != nullptr)
+    for (std::size_t i = 0; i < block.size; i += kCacheLine / sizeof(double))
+      __builtin_prefetch(block.value + i);
+}
+
+void add_block_rows(const double* rows, const ColumnBlock& block, double* gradient, std::size_t width) {
+  accumulate_rows(rows, width, block.offset, block.value, block.size, gradient, width);
+}
+
+template <int V>
+void add_single_rows(const float* rows, std::size_t width, const ColumnBlock& block, double* gradient) {
+  // Several sums of each number, so that none waits for its last addition.
+  constexpr int kSums = V <= 2 ? 4 : (V <= 4 ? 2 : 1);
+  Floats sums[V] = {}, more[kSums][V] = {};
+  const auto add = [&](std::size_t i, Floats(&to)[V]) {
+    const float* row = rows + block.offset[i] * width;
+    PROXBENCH_UNROLL for (int v = 0; v < V; ++v) to[v] += load(row + static_cast<std::size_t>(v) * kFloats);
+  };
+  std::size_t i = 0;
+  for (; i + kSums <= block.size; i += kSums)
+    PROXBENCH_UNROLL for (int s = 0; s < kSums; ++s) add(i + static_cast<std::size_t>(s), more[s]);
+  for (; i < block.size; ++i) add(i, sums);
+  PROXBENCH_UNROLL for (int s = 0; s < kSums; ++s) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) sums[v] +=
+      more[s][v];
+  PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+    float numbers[kFloats];
+    std::memcpy(numbers, &sums[v], sizeof numbers);
+    double* to = gradient + static_cast<std::size_t>(v) * kFloats;
+    for (std::size_t l = 0; l < kFloats; ++l) to[l] += static_cast<double>(numbers[l]);
+  }
+}
+
+void add_single_rows(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width) {
+  constexpr std::size_t kTile = 8 * kFloats;
+  for (std::size_t k = 0; k < width; k += kTile)
+    with_count<8>((width - k < kTile ? width - k : kTile) / kFloats, [&](auto vectors) {
+      add_single_rows<decltype(vectors)::value>(rows + k, width, block, gradient + k);
+    });
+}
+
+void shorten_rows(const double* rows, std::size_t width, std::size_t n, float* out, std::size_t single_width,
+                  double* sizes) {
+  for (std::size_t p = 0; p < n; ++p) {
+    const double* row = rows + p * width;
+    float* to = out + p * single_width;
+    for (std::size_t k = 0; k < width; ++k) {
+      to[k] = static_cast<float>(row[k]);
+      sizes[k] += row[k] < 0.0 ? -row[k] : row[k];
+    }
+    for (std::size_t k = width; k < single_width; ++k) to[k] = 0.0f;
+  }
+}
+
+void add_rows(const double* rows, const Index* index, const double* x, std::size_t n, double* out,
+              std::size_t width) {
+  accumulate_rows(rows, width, index, x, n, out, width);
+}
+
+/// Four running sums, so that the order is fixed.
+double gather_dot(const double* column, const ColumnBlock& block) {
+  const std::uint16_t* at = block.offset;
+  const double* x = block.value;
+  const std::size_t n = block.size;
+  double a0 = 0.0, a1 = 0.0, a2 = 0.0, a3 = 0.0;
+  std::size_t i = 0;
+  if (x == nullptr) {
+    for (; i + 4 <= n; i += 4) {
+      a0 += column[at[i]];
+      a1 += column[at[i + 1]];
+      a2 += column[at[i + 2]];
+      a3 += column[at[i + 3]];
+    }
+    for (; i < n; ++i) a0 += column[at[i]];
+  } else {
+    for (; i + 4 <= n; i += 4) {
+      a0 += x[i] * column[at[i]];
+      a1 += x[i + 1] * column[at[i + 1]];
+      a2 += x[i + 2] * column[at[i + 2]];
+      a3 += x[i + 3] * column[at[i + 3]];
+    }
+    for (; i < n; ++i) a0 += x[i] * column[at[i]];
+  }
+  return (a0 + a1) + (a2 + a3);
+}
+
+void gather(const double* column, const ColumnBlock* blocks, std::size_t n, double* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kPrefetchAhead < n) prefetch(blocks[i + kPrefetchAhead]);
+    out[i] += gather_dot(column, blocks[i]);
+  }
+}
+
+void scatter(double* column, const ColumnBlock* blocks, const double* weight, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kPrefetchAhead < n) prefetch(blocks[i + kPrefetchAhead]);
+    const std::uint16_t* at = blocks[i].offset;
+    const double* x = blocks[i].value;
+    const double w = weight[i];
+    if (x == nullptr) {
+      for (std::size_t e = 0; e < blocks[i].size; ++e) column[at[e]] += w;
+    } else {
+      for (std::size_t e = 0; e < blocks[i].size; ++e) column[at[e]] += w * x[e];
+    }
+  }
+}
+
+void columns_to_rows(const double* columns, std::size_t stride, std::size_t outputs, std::size_t begin,
+                     std::size_t n, double* rows, std::size_t width) {
+  std::size_t p = 0;
+  for (; p + kLanes <= n; p += kLanes)
+    for (std::size_t k = 0; k < width; k += kLanes) {
+      Vec block[kLanes];
+      for (std::size_t i = 0; i < kLanes; ++i)
+        block[i] = k + i < outputs ? load(columns + (k + i) * stride + begin + p) : Vec{};
+      transpose(block);
+      for (std::size_t i = 0; i < kLanes; ++i) store(rows + (p + i) * width + k, block[i]);
+    }
+  for (; p < n; ++p)
+    for (std::size_t k = 0; k < width; ++k)
+      rows[p * width + k] = k < outputs ? columns[k * stride + begin + p] : 0.0;
+}
+
+/// columns[i][0..kLanes) = rows[0..kLanes)[i] for N columns.
+template <int N>
+void block_to_columns(const double* rows, std::size_t width, double* columns, std::size_t stride) {
+  Vec block[kLanes];
+  for (std::size_t i = 0; i < kLanes; ++i) block[i] = load(rows + i * width);
+  transpose(block);
+  for (std::size_t i = 0; i < N; ++i) store(columns + i * stride, block[i]);
+}
+
+/// Full vectors go to positions that are multiples of kLanes: within one cache line each.
+void rows_to_columns(const double* rows, std::size_t width, std::size_t outputs, std::size_t begin,
+                     std::size_t n, double* columns, std::size_t stride) {
+  const auto one_position = [&](std::size_t p) {
+    for (std::size_t k = 0; k < outputs; ++k) columns[k * stride + begin + p] = rows[p * width + k];
+  };
+  std::size_t p = 0;
+  for (; p < n && (begin + p) % kLanes != 0; ++p) one_position(p);
+  for (; p + kLanes <= n; p += kLanes) {
+    const double* from = rows + p * width;
+    double* to = columns + begin + p;
+    std::size_t k = 0;
+    for (; k + kLanes <= outputs; k += kLanes)
+      block_to_columns<kLanes>(from + k, width, to + k * stride, stride);
+    if (k < outputs)
+      with_count<kLanes - 1>(outputs - k, [&](auto left) {
+        block_to_columns<decltype(left)::value>(from + k, width, to + k * stride, stride);
+      });
+  }
+  for (; p < n; ++p) one_position(p);
+}
+
+bool all_within(const double* x, std::size_t n, double bound) {
+  std::size_t i = 0;
+  IntVec inside = ~IntVec{};
+  for (; i + kLanes <= n; i += kLanes) {
+    const Vec v = load(x + i);
+    inside &= (v <= splat(bound)) & (v >= splat(-bound));
+  }
+  for (std::size_t l = 0; l < kLanes; ++l)
+    if (inside[l] == 0) return false;
+  for (; i < n; ++i)
+    if (!(x[i] <= bound && x[i] >= -bound)) return false;
+  return true;
+}
+
+unsigned lanes_outside(const double* x, std::size_t n, double bound) {
+  unsigned out = 0;
+  for (std::size_t part = 0; part < kPad; part += kLanes) {
+    IntVec inside = ~IntVec{};
+    for (std::size_t i = 0; i < n; ++i) {
+      const Vec v = load(x + i * kPad + part);
+      inside &= (v <= splat(bound)) & (v >= splat(-bound));
+    }
+    for (std::size_t l = 0; l < kLanes; ++l) out |= inside[l] != 0 ? 0u : 1u << (part + l);
+  }
+  return out;
+}
+
+void exponentiate(double* x, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += kLanes) store(x + i, exp(load(x + i)));
+}
+
+double add_then_dot(double alpha, const double* x, double* y, const double* z, std::size_t n) {
+  Vec lanes{};
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const Vec moved = load(y + i) + alpha * load(x + i);
+    store(y + i, moved);
+    lanes += moved * load(z + i);
+  }
+  double s = sum(lanes);
+  for (; i < n; ++i) {
+    y[i] += alpha * x[i];
+    s += y[i] * z[i];
+  }
+  return s;
+}
+
+void combine_rows(const double* rows, std::size_t stride, std::size_t count, const double* x, double* out,
+                  std::size_t width) {
+  constexpr std::size_t kTile = 8 * kLanes;
+  for (std::size_t k = 0; k < width; k += kTile)
+    with_count<8>((width - k < kTile ? width - k : kTile) / kLanes, [&](auto vectors) {
+      constexpr int kVectors = decltype(vectors)::value;
+      Vec a[kVectors];
+      for (int v = 0; v < kVectors; ++v) a[v] = load(out + k + static_cast<std::size_t>(v) * kLanes);
+      for (std::size_t r = 0; r < count; ++r)
+        for (int v = 0; v < kVectors; ++v)
+          a[v] += x[r] * load(rows + r * stride + k + static_cast<std::size_t>(v) * kLanes);
+      for (int v = 0; v < kVectors; ++v) store(out + k + static_cast<std::size_t>(v) * kLanes, a[v]);
+    });
+}
+
+/// out[r][0..V*kLanes) = sum_j rows[r][j] * matrix[j][0..V*kLanes) for R rows.
+template <int R, int V>
+void tile_times_matrix(const double* rows, std::size_t stride, const double* matrix, std::size_t width,
+                       double* out) {
+  Vec a[R][V];
+  for (int r = 0; r < R; ++r)
+    for (int v = 0; v < V; ++v) a[r][v] = Vec{};
+  for (std::size_t j = 0; j < width; ++j)
+    for (int v = 0; v < V; ++v) {
+      const Vec m = load(matrix + j * width + static_cast<std::size_t>(v) * kLanes);
+      for (int r = 0; r < R; ++r) a[r][v] += rows[static_cast<std::size_t>(r) * stride + j] * m;
+    }
+  for (int r = 0; r < R; ++r)
+    for (int v = 0; v < V; ++v)
+      store(out + static_cast<std::size_t>(r) * stride + static_cast<std::size_t>(v) * kLanes, a[r][v]);
+}
+
+void rows_times_matrix(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
+                       std::size_t width, double* out) {
+  constexpr std::size_t kTile = kTileVectors * kLanes;
+  for (std::size_t r = 0; r < count; r += kTileRows)
+    with_count<kTileRows>(count - r, [&](auto in_tile) {
+      for (std::size_t k = 0; k < width; k += kTile)
+        with_count<kTileVectors>((width - k) / kLanes, [&](auto vectors) {
+          tile_times_matrix<decltype(in_tile)::value, decltype(vectors)::value>(
+              rows + r * stride, stride, matrix + k, width, out + r * stride + k);
+        });
+    });
+}
+
+void add_product(const MatrixProduct& p) {
+  constexpr std::size_t kTile = kTileVectors * kLanes;
+  for (std::size_t r = 0; r < p.count; r += kTileRows)
+    with_count<kTileRows>(p.count - r, [&](auto in_tile) {
+      for (std::size_t k = 0; k < p.width; k += kTile)
+        with_count<kTileVectors>((p.width - k) / kLanes, [&](auto vectors) {
+          constexpr int R = decltype(in_tile)::value, V = decltype(vectors)::value;
+          const double* rows = p.rows + r * p.rows_stride;
+          Vec sums[R][V];
+          sum_products<R, V, 0>(
+              p.inner,
+              [&](int i, std::size_t j) { return rows[static_cast<std::size_t>(i) * p.rows_stride + j]; },
+              [&](std::size_t j) { return p.matrix + j * p.matrix_stride + k; }, sums);
+          PROXBENCH_UNROLL for (int i = 0; i < R; ++i) PROXBENCH_UNROLL for (int v = 0; v < V; ++v) {
+            double* out = p.out + (r + static_cast<std::size_t>(i)) * p.out_stride + k +
+                          static_cast<std::size_t>(v) * kLanes;
+            store(out, load(out) + sums[i][v]);
+          }
+        });
+    });
+}
+
+double soft_threshold(double x, double t) {
+  return x > t ? x - t : (x < -t ? x + t : 0.0);
+}
+
+void add_block_row(const BlockRow& row, double z) {
+  *row.product += z * row.excess;
+  if (row.block == nullptr) return;
+  if (row.dense != nullptr)
+    add_scaled(row.block, z, row.dense, row.size);
+  else
+    for (std::size_t e = 0; e < row.size; ++e) row.block[row.slot[e]] += z * row.value[e];
+}
+
+DescentResult descend(const DescentPass& pass, const std::uint32_t* coordinates, std::size_t n,
+                      std::uint32_t* active) {
+  DescentResult result{0.0, 0, 0};
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kRowsAhead < n) {
+      const double* ahead = pass.q + coordinates[i + kRowsAhead] * pass.stride;
+      for (std::size_t c = 0; c < pass.width; c += kCacheLine / sizeof(double)) __builtin_prefetch(ahead + c);
+    }
+    const std::size_t j = coordinates[i];
+    const double a = pass.diagonal[j];
+    if (!(a > 0.0)) continue;  // rounding made the model flat along this coordinate
+    const double product = pass.start != nullptr ? *pass.start[j].product : pass.d[j];
+    const double b = pass.g[j] + pass.gamma * product - dot(pass.q + j * pass.stride, pass.d_hat, pass.width);
+    const double c = pass.w[j] + pass.d[j];
+    const double next = soft_threshold(c - b / a, pass.lambda / a);
+    if (next != 0.0 || c != 0.0) active[result.active++] = coordinates[i];
+    if (next == c) continue;
+    if (next == 0.0 || c == 0.0) ++result.crossed;
+    const double z = next - c;
+    // Where the coordinate becomes zero, w + d must be zero to the last bit.
+    pass.d[j] = next == 0.0 ? -pass.w[j] : pass.d[j] + z;
+    add_scaled(pass.d_hat, z, pass.q_hat + j * pass.stride, pass.width);
+    if (pass.start != nullptr) add_block_row(pass.start[j], z);
+    const double change = z < 0.0 ? -z * a : z * a;
+    if (change > result.moved) result.moved = change;
+  }
+  return result;
+}
+
+void charge(const Vec& u, Vec& w, Vec& q) {
+  const Vec zero{}, before = w;
+  const Vec down = before - (u + q), up = before + (u - q);
+  const Vec positive = down > zero ? down : zero, negative = up < zero ? up : zero;
+  w = before > zero ? positive : (before < zero ? negative : before);
+  q += w - before;
+}
+
+void charge(double u, double* weight, double* received, std::size_t width) {
+  for (std::size_t k = 0; k < width; k += kLanes) {
+    Vec w = load(weight + k), q = load(received + k);
+    charge(splat(u), w, q);
+    store(weight + k, w);
+    store(received + k, q);
+  }
+}
+
+bool step_and_charge(double eta, double l2, double u, const double* gradient, double* weight,
+                     double* received, std::size_t width) {
+  IntVec any{};
+  for (std::size_t k = 0; k < width; k += kLanes) {
+    Vec w = load(weight + k), q = load(received + k);
+    w -= eta * (load(gradient + k) + l2 * w);
+    charge(splat(u), w, q);
+    store(weight + k, w);
+    store(received + k, q);
+    any |= w != Vec{};
+  }
+  for (std::size_t l = 0; l < kLanes; ++l)
+    if (any[l] != 0) return true;
+  return false;
+}
+
+}  // namespace
+
+extern const KernelTable kernel_table;
+const KernelTable kernel_table{
+    .add_block_rows = add_block_rows,
+    .add_single_rows = add_single_rows,
+    .shorten_rows = shorten_rows,
+    .add_rows = add_rows,
+    .gather = gather,
+    .scatter = scatter,
+    .columns_to_rows = columns_to_rows,
+    .rows_to_columns = rows_to_columns,
+    .all_within = all_within,
+    .lanes_outside = lanes_outside,
+    .exponentiate = exponentiate,
+    .add_scaled = add_scaled,
+    .dot = dot,
+    .add_then_dot = add_then_dot,
+    .combine_rows = combine_rows,
+    .rows_times_matrix = rows_times_matrix,
+    .add_product = add_product,
+    .add_block_row = add_block_row,
+    .descend = descend,
+    .charge = charge,
+    .step_and_charge = step_and_charge,
+};
+
+}  // namespace proxbench::PROXBENCH_SIMD

@@ -1,0 +1,102 @@
+#include "experiments/base/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "core/error.h"
+
+namespace proxbench {
+namespace fs = std::filesystem;
+
+void write_file_atomically(const fs::path& file, const std::string& text) {
+  const auto fail = [&](const std::string& what, int code) {
+    throw Error(file.string() + ": cannot be written: " + what + ": " +
+                std::generic_category().message(code));
+  };
+  std::error_code ignored;  // a file that does not exist is no device and no link
+  // A device or pipe (/dev/stdout) cannot be renamed over; a link keeps pointing where it points.
+  const bool special = fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
+  fs::path target = fs::is_symlink(file, ignored) ? fs::weakly_canonical(file, ignored) : file;
+  fs::path temporary = target;
+  if (!special) temporary.replace_filename(fmt::format(".{}.tmp-{}", target.filename().string(), getpid()));
+
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) fail("open", errno);
+  const auto give_up = [&](const std::string& what) {
+    const int code = errno;
+    ::close(descriptor);
+    if (!special) ::unlink(temporary.c_str());
+    fail(what, code);
+  };
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = ::write(descriptor, text.data() + done, text.size() - done);
+    if (written < 0 && errno != EINTR) give_up("write");
+    if (written > 0) done += static_cast<std::size_t>(written);
+  }
+  // Without this a full disk can be noticed only after the rename.
+  if (!special && ::fsync(descriptor) != 0) give_up("fsync");
+  ::close(descriptor);
+  if (special) return;
+  if (::rename(temporary.c_str(), target.c_str()) != 0) {
+    const int code = errno;
+    ::unlink(temporary.c_str());
+    fail("rename", code);
+  }
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) throw Error(folder.string() + ": cannot be made: " + failure.message());
+}
+
+std::string read_file(const fs::path& file, const std::string& expected) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error::in_file(file.string(), 0, "no readable file", expected);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+nlohmann::json read_json(const fs::path& file, const std::string& expected) {
+  const std::string text = read_file(file, expected);
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    const std::size_t end = std::min(error.byte, text.size());
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+    throw Error::in_file(file.string(), static_cast<std::uint64_t>(line), "text that is no JSON", expected);
+  }
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+nlohmann::ordered_json json_of(const std::filesystem::path& file) {
+  nlohmann::ordered_json json =
+      nlohmann::ordered_json::parse(text_of(file), nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? nlohmann::ordered_json() : json;
+}
+
+void write_json(const std::filesystem::path& file, const nlohmann::ordered_json& json) {
+  write_file_atomically(file,
+                        json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+nlohmann::ordered_json number_json(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+}  // namespace proxbench

@@ -1,0 +1,111 @@
+#include "experiments/base/line_reader.h"
+
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "core/error.h"
+
+namespace proxbench {
+namespace {
+
+constexpr std::size_t kBlock = 1 << 18;
+
+}  // namespace
+
+LineReader::LineReader(std::string path) : path_(std::move(path)) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path_, ignored)) throw Error::in_file(path_, 0, "a directory", "a file");
+  errno = 0;
+  file_ = gzopen(path_.c_str(), "rb");
+  if (file_ == nullptr) {
+    const int why = errno;
+    throw Error::in_file(
+        path_, 0,
+        why == ENOENT ? "no such file" : "an unreadable file (" + std::generic_category().message(why) + ")",
+        "a readable file");
+  }
+  gzbuffer(file_, kBlock);
+}
+
+LineReader::~LineReader() {
+  gzclose_r(file_);
+}
+
+bool LineReader::next(std::string_view& line) {
+  std::size_t searched = begin_;
+  for (;;) {
+    const void* found =
+        end_ > searched ? std::memchr(buffer_.data() + searched, '\n', end_ - searched) : nullptr;
+    if (found == nullptr) {
+      const std::size_t unread = end_ - begin_;
+      if (fill()) {
+        searched = begin_ + unread;
+        continue;
+      }
+      if (unread == 0) return false;
+    }
+    ++line_;
+    const char* start = buffer_.data() + begin_;
+    const char* stop = found != nullptr ? static_cast<const char*>(found) : buffer_.data() + end_;
+    begin_ = found != nullptr ? static_cast<std::size_t>(stop - buffer_.data()) + 1 : end_;
+    if (stop > start && stop[-1] == '\r') --stop;
+    line = {start, static_cast<std::size_t>(stop - start)};
+    if (line_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+    return true;
+  }
+}
+
+bool LineReader::fill() {
+  if (ended_) return false;
+  if (begin_ > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+  if (buffer_.size() < end_ + kBlock) buffer_.resize(2 * end_ + kBlock);
+  const int got = gzread(file_, buffer_.data() + end_, static_cast<unsigned>(kBlock));
+  if (got > 0) {
+    end_ += static_cast<std::size_t>(got);
+    return true;
+  }
+  ended_ = true;
+  int status = Z_OK;
+  std::string why = gzerror(file_, &status);
+  if (why.starts_with(path_ + ": ")) why.erase(0, path_.size() + 2);
+  const std::uint64_t next_line = line_ + 1;
+  if (status == Z_BUF_ERROR)
+    throw Error::in_file(path_, next_line, "a gzip stream cut short", "a complete gzip file");
+  if (status == Z_DATA_ERROR)
+    throw Error::in_file(path_, next_line, "a damaged gzip stream (" + why + ")", "an intact gzip file");
+  if (status != Z_OK && status != Z_STREAM_END)
+    throw Error::in_file(path_, next_line, "a read error (" + why + ")", "a readable file");
+  return false;
+}
+
+void LineReader::fail(const std::string& found, const std::string& expected) const {
+  throw Error::in_file(path_, line_, found, expected);
+}
+
+void LineReader::fail_empty(const std::string& expected) const {
+  throw Error::in_file(path_, line_, line_ == 0 ? "an empty file" : "only empty lines", expected);
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t kLongest = 60;
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "'";
+  for (const char c : text.substr(0, kLongest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      out += c;
+    } else {
+      out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return out + (text.size() > kLongest ? "...'" : "'");
+}
+
+}  // namespace proxbench

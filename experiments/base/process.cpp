@@ -1,0 +1,226 @@
+#include "experiments/base/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/mempolicy.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include "core/error.h"
+
+extern char** environ;
+
+namespace proxbench {
+namespace {
+
+/// Of the kernel's sets of NUMA nodes.
+constexpr std::size_t kMostNodes = 1024, kBits = 8 * sizeof(unsigned long);
+
+/// The environment of this process with the additions in the place of what has their names.
+std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
+  const auto name = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
+  std::set<std::string_view> added;
+  for (const std::string& entry : additions) added.insert(name(entry));
+  std::vector<std::string> out = additions;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (!added.contains(name(*entry))) out.emplace_back(*entry);
+  return out;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+/// What stands between fork and exec. Only async-signal-safe calls; errno tells what failed.
+struct Child {
+  char** command;
+  char** environment;
+  const char* folder;
+  const char* log;
+  const cpu_set_t* cpus;              ///< null: as the parent
+  const unsigned long* memory_nodes;  ///< a bit each; null: as the system does it
+  rlim_t memory_limit;
+  pid_t parent;
+
+  /// Returns only where it fails.
+  void become() const {
+    setpgid(0, 0);
+    // Dies with its parent; where that has died already, getppid() tells.
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
+    if (getppid() != parent) _exit(127);
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);
+    prefer_for_oom_killer();
+    if (cpus != nullptr && sched_setaffinity(0, sizeof *cpus, cpus) != 0) return;
+    if (memory_nodes != nullptr && syscall(SYS_set_mempolicy, MPOL_INTERLEAVE, memory_nodes, kMostNodes) != 0)
+      return;
+    if (memory_limit > 0) {
+      const rlimit limit{memory_limit, memory_limit};
+      if (setrlimit(RLIMIT_DATA, &limit) != 0) return;
+    }
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    const int null = ::open("/dev/null", O_RDONLY), out = ::open(log, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    if (null < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) return;
+    if (chdir(folder) != 0) return;
+    ::execvpe(command[0], command, environment);
+  }
+
+  /// Where memory runs out, it is this process that the kernel shall take, not its parent.
+  static void prefer_for_oom_killer() {
+    const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;  // no such kernel file: nothing to prefer
+    if (::write(file, "1000", 4) < 0) errno = 0;
+    ::close(file);
+  }
+};
+
+/// Waits for the end of the child's set-up; 0, or the errno with which it failed.
+int failure_of(int pipe) {
+  int code = 0;
+  ssize_t got;
+  do got = ::read(pipe, &code, sizeof code);
+  while (got < 0 && errno == EINTR);
+  return got == static_cast<ssize_t>(sizeof code) ? code : 0;
+}
+
+int wait_status(pid_t id, rusage& usage) {
+  int status = 0;
+  while (wait4(id, &status, 0, &usage) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+/// The smallest number among the CPUs that share this one's core; itself where the system does not tell.
+int core_of(int cpu) {
+  std::ifstream in(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+  int first = cpu;
+  in >> first;
+  return in ? first : cpu;
+}
+
+}  // namespace
+
+Process::Process(const ProcessSettings& settings) {
+  std::vector<std::string> command = settings.command, environment = merged_environment(settings.environment);
+  const std::vector<char*> command_pointers = pointers(command), environment_pointers = pointers(environment);
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  for (const int cpu : settings.cpus) CPU_SET(cpu, &cpus);
+  std::array<unsigned long, kMostNodes / kBits> nodes{};
+  for (const int node : settings.memory_nodes)
+    nodes.at(static_cast<std::size_t>(node) / kBits) |= 1ul << (static_cast<std::size_t>(node) % kBits);
+  const Child child{const_cast<char**>(command_pointers.data()),
+                    const_cast<char**>(environment_pointers.data()),
+                    settings.folder.c_str(),
+                    settings.log.c_str(),
+                    settings.cpus.empty() ? nullptr : &cpus,
+                    settings.memory_nodes.empty() ? nullptr : nodes.data(),
+                    settings.memory_limit,
+                    getpid()};
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw Error(fmt::format("no pipe: {}", std::strerror(errno)));
+  id_ = fork();
+  if (id_ == 0) {
+    child.become();
+    const int code = errno;
+    if (::write(ends[1], &code, sizeof code) < 0) _exit(126);
+    _exit(127);
+  }
+  const int fork_error = errno;
+  ::close(ends[1]);
+  const int failure = id_ < 0 ? fork_error : failure_of(ends[0]);
+  ::close(ends[0]);
+  if (failure != 0) {
+    if (id_ > 0) waitpid(id_, nullptr, 0);
+    throw Error(fmt::format("{}: cannot be started: {}", settings.command.front(), std::strerror(failure)));
+  }
+  descriptor_ = static_cast<int>(syscall(SYS_pidfd_open, id_, 0));
+}
+
+Process::~Process() {
+  if (!ended_) {
+    send(SIGKILL);
+    rusage usage;
+    wait_status(id_, usage);
+  }
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool Process::wait_for(std::chrono::milliseconds timeout) {
+  if (ended_) return true;
+  pollfd watched{descriptor_, POLLIN, 0};
+  // Without a descriptor (kernels before 5.3) the time is waited out.
+  const int ready = ::poll(&watched, descriptor_ >= 0 ? 1 : 0, static_cast<int>(timeout.count()));
+  if (ready <= 0 && descriptor_ >= 0) return false;
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+    return false;
+  rusage usage{};
+  const int status = wait_status(id_, usage);
+  end_.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  end_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  end_.peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  ended_ = true;
+  return true;
+}
+
+void Process::send(int signal) const {
+  if (!ended_) ::kill(id_, signal);
+}
+
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+std::vector<int> usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> first, rest;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return {};
+  std::set<int> cores;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) (cores.insert(core_of(cpu)).second ? first : rest).push_back(cpu);
+  first.insert(first.end(), rest.begin(), rest.end());
+  return first;
+}
+
+bool may_place_memory() {
+  int policy = -1;
+  if (syscall(SYS_get_mempolicy, &policy, nullptr, 0, nullptr, 0) != 0 || policy != MPOL_DEFAULT)
+    return false;
+  // No policy has this number: EINVAL is the answer of a kernel that was allowed to look at it.
+  return syscall(SYS_set_mempolicy, -1, nullptr, 0) != 0 && errno == EINVAL;
+}
+
+std::vector<int> memory_nodes_of(const std::vector<int>& cpus, const std::filesystem::path& system) {
+  std::set<int> nodes;
+  std::error_code failure;
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(system, failure)) {
+    int node = 0;
+    if (std::sscanf(entry.path().filename().c_str(), "node%d", &node) != 1 || node < 0 ||
+        static_cast<std::size_t>(node) >= kMostNodes)
+      continue;
+    for (const int cpu : cpus)
+      if (std::filesystem::exists(entry.path() / fmt::format("cpu{}", cpu), failure)) nodes.insert(node);
+  }
+  return nodes.size() > 1 ? std::vector<int>(nodes.begin(), nodes.end()) : std::vector<int>{};
+}
+
+}  // namespace proxbench

@@ -1,0 +1,165 @@
+#include "experiments/base/table_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace proxbench {
+namespace {
+
+/// A reason may come from anywhere; a line break in it would end a comment or a paragraph.
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+std::string markdown_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// A footnote that starts with a mark is no list, and what a failed run said keeps to one paragraph.
+std::string markdown_note(const std::string& note) {
+  return fmt::format("{}{}", note.starts_with('*') ? "\\" : "", one_line(note));
+}
+
+std::string latex_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\')
+      out += "\\textbackslash{}";
+    else if (c == '~' || c == '^')
+      out += fmt::format("\\{}{{}}", c);
+    else if (c == '<')
+      out += "\\textless{}";
+    else if (c == '>')
+      out += "\\textgreater{}";
+    else if (std::string_view("&%$#_{}").find(c) != std::string_view::npos)
+      out += std::string("\\") + c;
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string markdown_grid(const TextTable& table) {
+  std::string out;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    for (const std::string& cell : cells) out += fmt::format("| {} ", markdown_text(cell));
+    out += "|\n";
+  };
+  line(table.head);
+  out += "|";
+  for (std::size_t i = 0; i < table.head.size(); ++i) out += i < table.text_columns ? "---|" : "---:|";
+  out += "\n";
+  for (const std::vector<std::string>& row : table.rows) line(row);
+  return out;
+}
+
+std::string html_grid(const TextTable& table) {
+  const auto line = [&](const std::vector<std::string>& cells, const char* tag, const char* scope) {
+    std::string out = "<tr>";
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      out += fmt::format("<{0}{1}{2}>{3}</{0}>", tag, scope,
+                         i < table.text_columns ? "" : " class=\"number\"", html_text(cells[i]));
+    return out + "</tr>\n";
+  };
+  std::string out = "<table>\n<thead>\n" + line(table.head, "th", " scope=\"col\"") + "</thead>\n<tbody>\n";
+  for (const std::vector<std::string>& row : table.rows) out += line(row, "td", "");
+  return out + "</tbody>\n</table>\n";
+}
+
+std::string latex_tabular(const TextTable& table) {
+  std::string out = fmt::format("% {}\n", table.caption);
+  for (const std::string& note : table.notes) out += fmt::format("% {}\n", note);
+  const auto line = [&](const std::vector<std::string>& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      out += fmt::format("{}{}", i ? " & " : "", cells[i] == "-" ? "--" : latex_text(cells[i]));
+    out += " \\\\\n";
+  };
+  out += fmt::format("\\begin{{tabular}}{{{}{}}}\n\\toprule\n", std::string(table.text_columns, 'l'),
+                     std::string(table.head.size() - table.text_columns, 'r'));
+  line(table.head);
+  out += "\\midrule\n";
+  for (const std::vector<std::string>& row : table.rows) line(row);
+  out += "\\bottomrule\n\\end{tabular}\n";
+  for (const std::string& note : table.footnotes)
+    out += fmt::format("\\par\\noindent{{\\footnotesize {}\\par}}\n", latex_text(one_line(note)));
+  return out;
+}
+
+std::string markdown_document(const std::string& title, const std::vector<TextTable>& tables) {
+  std::string out = title.empty() ? "" : fmt::format("## {}\n", title);
+  for (const TextTable& table : tables) {
+    out += fmt::format("{}### {}\n\n", out.empty() ? "" : "\n", table.caption);
+    for (const std::string& note : table.notes) out += note + "\n\n";
+    out += markdown_grid(table);
+    for (const std::string& note : table.footnotes) out += fmt::format("\n{}\n", markdown_note(note));
+  }
+  return out;
+}
+
+std::string latex_document(const std::string& title, const std::vector<TextTable>& tables) {
+  std::string out = fmt::format("% {}\n% Needs \\usepackage{{booktabs}}.\n", title);
+  for (const TextTable& table : tables) out += fmt::format("\n{}", latex_tabular(table));
+  return out;
+}
+
+std::string html_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+std::string csv_number(double value) {
+  return std::isnan(value) ? "" : fmt::format("{}", value);
+}
+
+std::string scientific_cell(double value) {
+  return std::isnan(value) ? "-" : fmt::format("{:.1e}", value);
+}
+
+std::string seconds_cell(double seconds) {
+  if (std::isnan(seconds)) return "-";
+  if (std::isinf(seconds)) return "never";
+  return seconds < 10    ? fmt::format("{:.2f}", seconds)
+         : seconds < 100 ? fmt::format("{:.1f}", seconds)
+                         : fmt::format("{:.0f}", seconds);
+}
+
+std::string count_cell(double value) {
+  if (std::isnan(value)) return "-";
+  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
+}
+
+std::string fixed_cell(double value, int digits) {
+  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
+}
+
+}  // namespace proxbench

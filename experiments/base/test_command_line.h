@@ -1,0 +1,76 @@
+#pragma once
+/// For tests of the command line as a process: small data, a config, and a way to run the program.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "experiments/base/test_folder.h"
+
+namespace proxbench {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct Result {
+  int status;
+  std::string out, err;
+};
+
+/// Nine short sequences of three labels whose words mostly tell them.
+inline const char* const kTrain =
+    "O\tw=the\tbias\nB\tw=new\tbias\nI\tw=york\tbias\nO\tw=is\tbias\n\n"
+    "B\tw=san\tbias\tx:0.5\nI\tw=jose\tbias\n\nO\tw=the\tbias\nO\tw=is\tbias\nB\tw=new\tbias\n\n"
+    "B\tw=new\tbias\nI\tw=jose\tbias\nO\tw=the\tbias\tx:0.25\n\nO\tw=is\tbias\n\n"
+    "O\tw=the\tbias\nB\tw=san\tbias\nI\tw=york\tbias\n\nO\tw=the\tbias\nO\tw=the\tbias\n\n"
+    "B\tw=new\tbias\nI\tw=york\tbias\n\nO\tw=is\tbias\nB\tw=san\tbias\n";
+/// "paris" and the label "X" do not occur in training.
+inline const char* const kTest =
+    "O\tw=the\tbias\nB\tw=new\tbias\nI\tw=york\tbias\n\nX\tw=paris\tbias\nO\tw=is\tbias\n\n";
+
+inline const char* const kConfig = R"([experiment]
+name = tiny
+lambda = 0.5, 1
+threads = 1
+tol = 1e-6
+max_iterations = 500
+reference_tol = 1e-8
+reference_time_limit = 20
+[data.words]
+format = crfsuite
+train = train.txt
+test = test.txt
+[solver.prox-qn]
+[solver.gd]
+solver = prox-gd
+max_iterations = 20
+)";
+
+class CommandLine : public testing::Test {
+ protected:
+  CommandLine() {
+    folder.write("train.txt", kTrain);
+    folder.write("test.txt", kTest);
+    folder.write("tiny.ini", kConfig);
+  }
+
+  Result run(const std::string& arguments, const std::string& environment = "") const {
+    const fs::path out = folder / "stdout", err = folder / "stderr";
+    const int status =
+        std::system(("cd '" + folder.path().string() + "' && " + environment + " '" PROXBENCH_PROGRAM "' " +
+                     arguments + " >'" + out.string() + "' 2>'" + err.string() + "'")
+                        .c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
+  }
+  json read_json(const std::string& name) const { return json::parse(read_text(folder / name)); }
+  Result train(const std::string& more) const {
+    return run("train --format crfsuite --train train.txt --test test.txt --threads 1 " + more);
+  }
+
+  TestFolder folder;
+};
+
+}  // namespace proxbench

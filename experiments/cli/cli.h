@@ -1,0 +1,149 @@
+#pragma once
+/// The command line: the only code that prints, reads signals and decides the exit status.
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/dataset.h"
+#include "core/monitor.h"
+#include "core/options.h"
+#include "core/parallel.h"
+#include "experiments/config/config.h"
+#include "experiments/config/data_format.h"
+#include "experiments/results/results.h"
+#include "experiments/results/tables/summary_table.h"
+
+namespace proxbench {
+
+/// Exit status 0: done; 1: failed or interrupted; 2: bad usage or config.
+int run_command_line(int argc, char** argv);
+
+/// Each adds a subcommand whose callback does the work and throws Error, or ExitStatus where the work was
+/// done but did not succeed.
+void add_run_command(CLI::App& app);  // and `check`
+void add_train_command(CLI::App& app);
+void add_predict_command(CLI::App& app);
+void add_certify_command(CLI::App& app);
+void add_list_command(CLI::App& app);
+void add_check_solver_command(CLI::App& app);
+void add_table_command(CLI::App& app);  // and `plot`
+void add_select_command(CLI::App& app);
+void add_report_command(CLI::App& app);
+void add_export_command(CLI::App& app);
+void add_scale_command(CLI::App& app);
+void add_store_commands(CLI::App& app);  // `index` and `merge`
+void add_completion_command(CLI::App& app);
+void add_man_command(CLI::App& app);
+
+/// Prints what may stand at the cursor, where a completion script asks with `__complete WORDS...`; false
+/// where the arguments are no such question.
+bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments);
+
+/// Ends a command with this exit status; what there is to say has been said.
+struct ExitStatus {
+  int status;
+};
+
+struct StoredPath;
+
+/// Writes all tables of stored results below OUT/tables.
+void write_result_tables(const std::vector<StoredRun>& runs, const std::filesystem::path& out,
+                         const Presentation& presentation, const TableOptions& options);
+/// Draws the figures that the config asks for below OUT/figures. What cannot be drawn honestly, figures
+/// against seconds that are not comparable and comparisons without a problem that all solvers were run on, is
+/// left out, and `warn` is told.
+void draw_figures_of_run(const std::vector<StoredRun>& runs, const std::filesystem::path& out,
+                         const Presentation& presentation,
+                         const std::function<void(const std::string&)>& warn);
+/// The same of paths.
+void draw_paths_of_run(const std::vector<StoredPath>& paths, const std::filesystem::path& out,
+                       const Presentation& presentation, const std::function<void(const std::string&)>& warn);
+
+/// Set by Ctrl-C; the second Ctrl-C kills.
+extern std::atomic<bool> interrupted;
+void stop_cleanly_on_interrupt();
+
+/// The command line's --lambda, --mu, ... as they were typed, so that Options judges them; "" where not
+/// given.
+class RunFlags {
+ public:
+  /// Adds --NAME (with '-' for '_') for these rows of run_options().
+  void add_to(CLI::App& command, const std::vector<std::string>& names);
+  bool given(const std::string& name) const { return !text_.at(name).empty(); }
+  /// Defaults, overridden by what was given. Throws Error (kUsage).
+  Options parse() const;
+
+ private:
+  std::map<std::string, std::string> text_;
+};
+
+struct RunSettings;
+/// What the flags say of one run of a solver, `options` being "key=value" of it. A gap target without a
+/// tolerance has tol = 0: else that might end the run before the gap is reached. Throws Error (kUsage).
+RunSettings run_settings(const RunFlags& flags, const std::string& solver,
+                         const std::vector<std::string>& options);
+
+/// 0: all cores.
+Parallel make_parallel(const Options& run);
+
+/// --format, --train, --test, --hierarchy, --oracle and --data-option.
+struct DataFlags {
+  std::string format;
+  std::string oracle;  ///< in place of the format's; "" where not given
+  std::vector<std::string> train, test, options;
+  std::string hierarchy;
+
+  void add_to(CLI::App& command);
+  /// The files as they were found. Throws Error where there are none.
+  DataFiles find() const;
+};
+
+/// The data that the flags name, for the oracle that they name. Throws Error.
+DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options);
+
+/// Sets "key=value" of each. Throws Error (kUsage) that names the flag.
+void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag);
+
+/// --json FILE, with "-" for standard output.
+struct JsonFlag {
+  std::string file;
+  void add_to(CLI::App& command);
+  bool to_stdout() const { return file == "-"; }
+  /// Throws Error where the file cannot be written; called before the work starts.
+  void check() const;
+  void write(const nlohmann::ordered_json& result) const;
+};
+
+/// Throws Error where a file of this name could not be written; "" is no file. Leaves nothing behind.
+void check_writable(const std::string& file);
+
+/// Progress on stderr: a line that refreshes itself on a terminal, plain lines every few seconds elsewhere.
+class ProgressPrinter {
+ public:
+  /// quiet: warnings only.
+  explicit ProgressPrinter(bool quiet);
+  ~ProgressPrinter() { clear_line(); }
+  ProgressPrinter(const ProgressPrinter&) = delete;
+  ProgressPrinter& operator=(const ProgressPrinter&) = delete;
+  void sample(const std::string& name, const Sample& sample);
+  void message(const std::string& text);
+  void warning(const std::string& text);
+
+ private:
+  void clear_line();
+  bool quiet_, terminal_, open_line_ = false;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+class LoadedData;
+/// What the data are, and what their readers noted.
+void tell_data(ProgressPrinter& progress, const LoadedData& data);
+
+}  // namespace proxbench

@@ -1,0 +1,424 @@
+/// The command line as a process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "experiments/base/test_command_line.h"
+#include "experiments/results/results.h"
+
+namespace proxbench {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(CommandLine, TrainWritesSummaryModelAndTrace) {
+  const Result result = train("--lambda 0.5 --tol 1e-7 --json s.json --model m.tsv --trace t.csv");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("prox-qn: converged after "));
+  EXPECT_THAT(result.out, HasSubstr("test accuracy 0.8000 of 5 positions"));
+  const json summary = read_json("s.json");
+  for (const char* key :
+       {"solver",     "status", "lambda",  "d",           "instances",      "positions", "objective",
+        "loss",       "l1",     "nnz",     "kkt",         "dual",           "gap",       "relative_gap",
+        "iterations", "passes", "seconds", "cpu_seconds", "peak_rss_bytes", "threads",   "test_accuracy"})
+    EXPECT_TRUE(summary.contains(key) && !summary[key].is_null()) << key;
+  EXPECT_EQ(summary["gap"], summary["objective"].get<double>() - summary["dual"].get<double>());
+  EXPECT_LE(summary["relative_gap"].get<double>(), 1e-5);
+  EXPECT_EQ(summary["status"], "converged");
+  EXPECT_EQ(summary["instances"], 9);
+  EXPECT_EQ(summary["positions"], 22);
+  EXPECT_EQ(summary["d"], 8 * 3 + 9);
+  EXPECT_LE(summary["relative_kkt"].get<double>(), 1e-7);
+  EXPECT_NEAR(summary["objective"].get<double>(),
+              summary["loss"].get<double>() + 0.5 * summary["l1"].get<double>(), 1e-9);
+  EXPECT_EQ(read_trace(folder / "t.csv").back().objective, summary["objective"].get<double>());
+  EXPECT_TRUE(read_text(folder / "m.tsv").starts_with("# proxbench model 1\n"));
+}
+
+TEST_F(CommandLine, CertifyAgreesWithTrain) {
+  ASSERT_EQ(train("--lambda 0.5 --json s.json --model m.tsv --quiet").status, 0);
+  const Result result =
+      run("certify --format crfsuite --train train.txt --model m.tsv --lambda 0.5 --threads 1 --json c.json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json trained = read_json("s.json"), certified = read_json("c.json");
+  for (const char* key : {"objective", "loss", "l1", "nnz", "kkt", "d", "relative_kkt"})
+    EXPECT_EQ(trained[key], certified[key]) << key;
+  EXPECT_EQ(trained["dual"], certified["dual"]);
+  EXPECT_TRUE(certified["tightened"].is_null());
+  // The header of the model says what the flags leave out.
+  ASSERT_EQ(run("certify --train train.txt --model m.tsv --threads 1 --json d.json").status, 0);
+  EXPECT_EQ(read_json("d.json")["objective"], trained["objective"]);
+}
+
+TEST_F(CommandLine, TrainStopsAtAGapWithoutATolAndCertifyTightens) {
+  const Result result = train("--lambda 0.5 --gap 1e-2 --json s.json --model m.tsv --trace t.csv");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("prox-qn: gap-reached after "));
+  EXPECT_THAT(result.out, HasSubstr(", so F is proven to a relative gap of "));
+  const json trained = read_json("s.json");
+  EXPECT_EQ(trained["tol"], 0.0);
+  EXPECT_LE(trained["relative_gap"].get<double>(), 1e-2);
+  EXPECT_FALSE(std::isnan(read_trace(folder / "t.csv").back().gap));
+  ASSERT_EQ(train("--lambda 0.5 --gap 1e-2 --tol 0.5 --json t.json --quiet").status, 0);
+  EXPECT_EQ(read_json("t.json")["tol"], 0.5);
+
+  const Result tight = run("certify --train train.txt --model m.tsv --threads 1 --tighten 5 --json c.json");
+  ASSERT_EQ(tight.status, 0) << tight.err;
+  EXPECT_THAT(tight.out, HasSubstr("tightened: min F >= "));
+  const json certified = read_json("c.json");
+  EXPECT_EQ(certified["tightened"]["status"], "gap-reached");
+  EXPECT_GT(certified["tightened"]["dual"], certified["dual"]);
+  EXPECT_LT(certified["tightened"]["relative_gap"], certified["relative_gap"]);
+  EXPECT_LE(certified["tightened"]["dual"], certified["objective"]);
+  const Result wrong = run("certify --train train.txt --model m.tsv --tighten -1");
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--tighten -1: violated constraint 0 <= tighten"));
+}
+
+TEST_F(CommandLine, PredictNeedsNoTrainingData) {
+  ASSERT_EQ(train("--lambda 0.1 --model m.tsv --quiet").status, 0);
+  const Result alone = run("predict --model m.tsv --test test.txt --output p.txt --json p.json");
+  ASSERT_EQ(alone.status, 0) << alone.err;
+  EXPECT_THAT(alone.out, HasSubstr("test accuracy 0.8000: 4 of 5 positions in 2 instances"));
+  EXPECT_TRUE(read_text(folder / "p.txt").starts_with("O\nB\nI\n\n"));
+  EXPECT_EQ(read_json("p.json")["correct"], 4);
+  const Result beside =
+      run("predict --model m.tsv --format crfsuite --train train.txt --test test.txt --output q.txt");
+  EXPECT_EQ(beside.out, alone.out);
+  EXPECT_EQ(read_text(folder / "q.txt"), read_text(folder / "p.txt"));
+}
+
+TEST_F(CommandLine, ModelsOfColumnsRememberWhichIsWhich) {
+  folder.write("columns.txt", "O the DT\nB new NNP\nI york NNP\n\nO is VB\nB san NNP\nI jose NNP\n");
+  const Result trained =
+      run("train --format conll --train columns.txt --lambda 0.01 --threads 1 --json s.json --model m.tsv "
+          "--data-option word_column=1 --data-option pos_column=2 --data-option label_column=0");
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_THAT(read_text(folder / "m.tsv"), HasSubstr("\n# data-option.label_column=0\n"));
+  ASSERT_EQ(run("certify --train columns.txt --model m.tsv --threads 1 --json c.json").status, 0);
+  EXPECT_EQ(read_json("c.json")["objective"], read_json("s.json")["objective"]);
+  folder.write("new.txt", "O is VB\nB new NNP\nI jose NNP\n");
+  const Result predicted = run("predict --model m.tsv --test new.txt --output p.txt");
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  EXPECT_EQ(read_text(folder / "p.txt"), "O\nB\nI\n");
+}
+
+TEST_F(CommandLine, BadModelsAreErrorsWithFileAndLine) {
+  folder.write("bad.tsv", "# proxbench model 1\nunary\tw=the\tO\tnan\n");
+  const Result result = run("certify --format crfsuite --train train.txt --lambda 1 --model bad.tsv --mu 0");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("bad.tsv:2: found weight 'nan', expected a finite number"));
+  folder.write("bad.tsv", "# proxbench model 1\nunary\tw=them\tO\t1\n");
+  EXPECT_THAT(run("certify --format crfsuite --train train.txt --lambda 1 --mu 0 --model bad.tsv").err,
+              HasSubstr("bad.tsv:2: found feature 'w=them', expected one of the data's 8 features"));
+  EXPECT_THAT(run("predict --format crfsuite --test test.txt --model bad.tsv").err,
+              HasSubstr("'# labels=...'"));
+}
+
+TEST_F(CommandLine, WrongValuesAreBadUsage) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "--lambda is missing"},
+      {"--lambda 0", "--lambda: option lambda = 0: violated constraint 0 < lambda"},
+      {"--lambda=-1", "violated constraint 0 < lambda"},
+      {"--lambda inf", "expected a finite real number"},
+      {"--lambda 1 --solver prox-qm", "unknown solver 'prox-qm' (did you mean 'prox-qn'?)"},
+      {"--lambda 1 --option memry=3", "unknown option 'memry' (did you mean 'memory'?)"},
+      {"--lambda 1 --option memory", "--option memory: expected key=value"},
+      {"--lambda 1 --backend tbbb", "expected one of openmp, tbb (did you mean 'tbb'?)"},
+      {"--lambda 1 --tol -2", "violated constraint 0 <= tol <= 1"},
+      {"--lambda 1 --lamda 2", "--lamda"},
+  };
+  for (const auto& [flags, message] : cases) {
+    const Result result = train(flags);
+    EXPECT_EQ(result.status, 2) << flags;
+    EXPECT_THAT(result.err, HasSubstr(message)) << flags;
+  }
+  const Result format = run("train --format crfsuit --train train.txt --lambda 1");
+  EXPECT_EQ(format.status, 2);
+  EXPECT_THAT(format.err, HasSubstr("unknown data format 'crfsuit' (did you mean 'crfsuite'?)"));
+  const Result command = run("trian");
+  EXPECT_EQ(command.status, 2);
+  EXPECT_THAT(command.err, HasSubstr("unknown command 'trian' (did you mean 'train'?)"));
+  EXPECT_EQ(run("").status, 2);
+}
+
+TEST_F(CommandLine, FilesThatCannotBeReadOrWrittenFailBeforeTheWork) {
+  const Result missing = run("train --format crfsuite --train none.txt --lambda 1");
+  EXPECT_EQ(missing.status, 1);
+  EXPECT_THAT(missing.err, HasSubstr("no file 'none.txt'; looked at none.txt, "));
+  for (const char* flag : {"--model", "--trace", "--json"}) {
+    const Result result = train(std::string("--lambda 1 ") + flag + " tiny.ini/x");
+    EXPECT_EQ(result.status, 1) << flag;
+    EXPECT_THAT(result.err, HasSubstr("tiny.ini/x: cannot be written")) << flag;
+    EXPECT_THAT(result.err, testing::Not(HasSubstr("sequences"))) << flag;  // the data were not read
+  }
+  const Result run_out = run("run tiny.ini --out train.txt/x");
+  EXPECT_EQ(run_out.status, 1);
+  EXPECT_THAT(run_out.err, HasSubstr("train.txt/x"));
+}
+
+TEST_F(CommandLine, AFailedTrainLeavesNoFile) {
+  folder.write("train.txt", "O\tw=the\nB\tw:x\n");
+  EXPECT_EQ(train("--lambda 1 --model m.tsv --json s.json --trace t.csv").status, 1);
+  for (const char* name : {"m.tsv", "s.json", "t.csv"}) EXPECT_FALSE(fs::exists(folder / name)) << name;
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry.path();
+}
+
+TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
+  const Result result = run("run tiny.ini --out out --json r.json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("## tiny\n\n### words, lambda = 0.5, f* = "));
+  EXPECT_EQ(read_json("r.json")["runs"].size(), 4u);
+  const std::vector<StoredRun> runs = read_results(folder / "out");
+  ASSERT_EQ(runs.size(), 4u);
+  EXPECT_EQ(runs[0].folder.filename(), "words-lambda0.5-prox-qn-rep1");
+  EXPECT_EQ(runs[1].label, "gd");
+  EXPECT_EQ(runs[1].solver, "prox-gd");
+  for (const StoredRun& stored : runs) {
+    EXPECT_GE(stored.summary["objective"].get<double>(), stored.reference_objective * (1 - 1e-10));
+    EXPECT_LE(stored.reference_kkt, 1e-8);
+    EXPECT_LE(stored.reference_gap, 1e-7);
+    EXPECT_TRUE(stored.summary["relative_gap"].is_number());
+    EXPECT_TRUE(fs::exists(stored.folder / "model.tsv"));
+    EXPECT_GE(stored.trace.size(), 2u);
+  }
+  EXPECT_EQ(runs[0].summary["status"], "converged");
+  EXPECT_LT(std::abs(runs[0].summary["objective"].get<double>() / runs[0].reference_objective - 1), 1e-6);
+  for (const char* name : {"summary.md", "summary.tex", "summary.csv"})
+    EXPECT_TRUE(fs::exists(folder / "out/tables" / name)) << name;
+  EXPECT_TRUE(fs::exists(folder / "out/figures/words-lambda1-objective.svg"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "out/references"), {}), 2);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "out/runs"), {}), 4);
+
+  // Again: the references are reused, runs of the same name are replaced, others stay.
+  const Result again =
+      run("run tiny.ini --out out --set experiment.lambda=1 --set solver.gd.max_iterations=3");
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("reusing f* = "));
+  const std::vector<StoredRun> later = read_results(folder / "out");
+  ASSERT_EQ(later.size(), 4u);
+  EXPECT_EQ(later[1].summary["iterations"], 20);
+  EXPECT_EQ(later[3].summary["iterations"], 3);
+  EXPECT_EQ(later[3].summary["status"], "max-iterations");
+
+  // A tighter reference holds for all runs on the same data, also those stored before.
+  const std::string config = kConfig;
+  folder.write("tight.ini", config.substr(0, config.find("[solver.gd]")));
+  const Result tight =
+      run("run tight.ini --out out --set experiment.lambda=1 --set experiment.reference_tol=1e-9");
+  ASSERT_EQ(tight.status, 0) << tight.err;
+  for (const StoredRun& stored : read_results(folder / "out"))
+    EXPECT_LE(stored.reference_kkt, stored.lambda == 1 ? 1e-9 : 1e-8) << stored.folder;
+
+  const Result table = run("table out --format csv --targets 1e-1");
+  EXPECT_EQ(table.status, 0);
+  EXPECT_THAT(table.out, HasSubstr(",seconds_to_0.1,"));
+  const Result plot = run("plot out --log-seconds");
+  EXPECT_EQ(plot.status, 0) << plot.err;
+  EXPECT_THAT(plot.out, HasSubstr("words-lambda1-objective-logx.png"));
+  EXPECT_EQ(run("plot out --x passes --quantities nnz").out,
+            "out/figures/words-lambda0.5-nnz-passes.png\nout/figures/words-lambda1-nnz-passes.png\n");
+  EXPECT_EQ(run("plot out --x pases").status, 2);
+}
+
+TEST_F(CommandLine, ReportStandsResultsBesideThePaper) {
+  folder.write("paper.ini", kConfig + std::string("[plot]\nx = passes, iterations\nquantities = nnz\n"
+                                                  "[paper]\nitem = Table 9\nlambda = 1\nnnz = 12\n"));
+  const Result result = run("run paper.ini --out out");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("### Table 9 of the paper, and ours"));
+  EXPECT_THAT(read_text(folder / "out/tables/paper.md"),
+              HasSubstr("| words | prox-qn: converged | 1 | 12 | "));
+  for (const char* figure : {"words-lambda1-nnz-passes.png", "words-lambda1-nnz-iterations.png"})
+    EXPECT_TRUE(fs::exists(folder / "out/figures" / figure)) << figure;
+  EXPECT_FALSE(fs::exists(folder / "out/figures/words-lambda1-nnz.png"));
+
+  fs::remove_all(folder / "out/tables");
+  EXPECT_THAT(run("table out").out, HasSubstr("### Table 9 of the paper, and ours"));
+  EXPECT_TRUE(fs::exists(folder / "out/tables/paper.tex"));
+
+  const Result report =
+      run("report --out page/all.html out --title 'Nine tables' --note 'one note' --note two");
+  ASSERT_EQ(report.status, 0) << report.err;
+  EXPECT_EQ(report.out, "page/all.html\n");
+  EXPECT_THAT(read_text(folder / "page/all.html"),
+              HasSubstr("<h1>Nine tables</h1>\n<p>one note</p>\n<p>two</p>"));
+  EXPECT_EQ(run("report --out page.html none").status, 1);
+  EXPECT_EQ(run("report out").status, 2) << "no --out";
+  EXPECT_EQ(run("report --out page out").status, 2) << "a folder";
+}
+
+TEST_F(CommandLine, ReproducePaperKnowsEveryConfigOfThePaper) {
+  std::set<std::string> listed, expected;
+  const std::string command =
+      PROXBENCH_SOURCE_DIR "/scripts/reproduce-paper --list >'" + (folder / "list").string() + "'";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  std::istringstream lines(read_text(folder / "list"));
+  for (std::string line; std::getline(lines, line);) listed.insert(line);
+  for (const auto& entry : fs::directory_iterator(PROXBENCH_SOURCE_DIR "/configs"))
+    if (read_text(entry.path()).find("\n[paper]") != std::string::npos && entry.path().extension() == ".ini")
+      expected.insert(entry.path().stem());
+  EXPECT_EQ(listed, expected);
+}
+
+TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
+  const Result dry = run("run tiny.ini --dry-run --set experiment.repetitions=2");
+  EXPECT_EQ(dry.status, 0);
+  EXPECT_THAT(dry.out, HasSubstr("words-lambda0.5-gd-rep2  (tol 1e-06, at most 20 iterations)  missing\n"));
+  EXPECT_THAT(dry.out, HasSubstr("8 runs"));
+  EXPECT_FALSE(fs::exists(folder / "results"));
+  folder.write("including.ini", "include = tiny.ini\n[experiment]\nname = more\n");
+  EXPECT_THAT(run("run including.ini --dry-run").out, testing::StartsWith("includes tiny.ini\n"));
+  const Result resolved = run("check including.ini --resolved --json i.json --set experiment.lambda=7");
+  EXPECT_EQ(read_json("i.json")["includes"], json::array({"tiny.ini"}));
+  EXPECT_EQ(read_json("i.json")["resolved"], resolved.out);
+  EXPECT_THAT(resolved.out, testing::StartsWith("[experiment]\nname = more\n"));
+  EXPECT_THAT(resolved.out, HasSubstr("\nlambda = 7\n"));
+  folder.write("resolved.ini", resolved.out);
+  EXPECT_EQ(run("check resolved.ini --resolved").out, resolved.out);
+  const Result good = run("check tiny.ini");
+  EXPECT_EQ(good.status, 0);
+  EXPECT_THAT(good.out, HasSubstr("tiny.ini: good; 4 runs"));
+  const Result bad = run("check tiny.ini --set experiment.lamda=1 --set solver.gd.memory=3 --json c.json");
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_THAT(
+      bad.err,
+      HasSubstr("tiny.ini: 2 errors\n--set experiment.lamda=1: found key 'lamda' in [experiment] (did you "
+                "mean 'lambda'?)"));
+  EXPECT_EQ(read_json("c.json")["valid"], false);
+  EXPECT_EQ(run("run tiny.ini --set experiment.lambda=0 --out out").status, 2);
+  EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
+TEST_F(CommandLine, EveryCommandHasHelp) {
+  for (const char* command : {"run", "check", "train", "predict", "certify", "list", "table", "plot",
+                              "report", "completion", "man"}) {
+    const Result result = run(std::string(command) + " --help");
+    EXPECT_EQ(result.status, 0) << command;
+    EXPECT_THAT(result.out, HasSubstr("Usage: proxbench " + std::string(command))) << command;
+  }
+}
+
+TEST_F(CommandLine, ListKnowsEverySolverAndOption) {
+  const Result text = run("list --options");
+  EXPECT_EQ(text.status, 0);
+  for (const char* word :
+       {"prox-qn", "owl-qn", "chain", "crfsuite", "memory", "reference_tol", "[solver.LABEL]"})
+    EXPECT_THAT(text.out, HasSubstr(word));
+  const Result listed = run("list --json");
+  EXPECT_EQ(json::parse(listed.out)["solvers"][0]["name"], "prox-qn");
+  ASSERT_EQ(run("list --json l.json").status, 0);
+  EXPECT_EQ(read_json("l.json"), json::parse(listed.out));
+}
+
+/// Two branches with three leaves, and documents whose words mostly tell them.
+const char* const kHierarchy = "1 2 4\n1 2 5\n3 6\n";
+const char* const kDocuments =
+    "4 0:10 7:2 8:1\n4 0:11 7:1 9:1\n5 0:12 8:3\n5 0:13 8:1 9:2\n6 0:14 12:1\n6 0:15 12:2 9:1\n4 0:16 7:1\n";
+
+class TreeCommandLine : public CommandLine {
+ protected:
+  TreeCommandLine() {
+    folder.write("hier.txt", kHierarchy);
+    folder.write("docs.txt", kDocuments);
+    folder.write("more.txt", "4 0:20 7:1 99:1\n6 0:21 12:3\n");
+  }
+  Result train(const std::string& more) const {
+    return run("train --format lshtc --hierarchy hier.txt --train docs.txt --test more.txt --threads 1 " +
+               more);
+  }
+};
+
+TEST_F(TreeCommandLine, ModelsAreNamedByFeatureAndNodeAndReadBack) {
+  const Result result = train("--solver prox-qn --lambda 0.3 --tol 1e-8 --json s.json --model m.tsv");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json summary = read_json("s.json");
+  EXPECT_EQ(summary["d"], 4 * 7);  // 6 ids and the root above the two tops
+  EXPECT_EQ(summary["instances"], 7);
+  EXPECT_GT(summary["nnz"], 0);
+  EXPECT_THAT(read_text(folder / "m.tsv"), HasSubstr("# labels=root\t1\t2\t4\t5\t3\t6\n"));
+  EXPECT_THAT(read_text(folder / "m.tsv"), HasSubstr("unary\t7\t"));
+
+  const Result certified =
+      run("certify --hierarchy hier.txt --train docs.txt --test more.txt --model m.tsv --json c.json");
+  ASSERT_EQ(certified.status, 0) << certified.err;
+  const json certificate = read_json("c.json");
+  EXPECT_NEAR(certificate["objective"].get<double>(), summary["objective"].get<double>(), 1e-12);
+  EXPECT_NEAR(certificate["kkt"].get<double>(), summary["kkt"].get<double>(), 1e-12);
+  EXPECT_EQ(certificate["test_accuracy"], summary["test_accuracy"]);
+
+  const Result predicted =
+      run("predict --hierarchy hier.txt --train docs.txt --test more.txt --model m.tsv --output labels.txt");
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  EXPECT_EQ(read_text(folder / "labels.txt"), "4\n6\n");
+}
+
+TEST_F(TreeCommandLine, ScaledDataAreNotReadWithoutTheirTrainingSet) {
+  ASSERT_EQ(train("--lambda 0.3 --model m.tsv").status, 0);
+  const Result result = run("predict --hierarchy hier.txt --test more.txt --model m.tsv");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("scaled over the training set"));
+  ASSERT_EQ(train("--lambda 0.3 --model plain.tsv --data-option scale=none").status, 0);
+  EXPECT_EQ(run("predict --hierarchy hier.txt --test more.txt --model plain.tsv").status, 0);
+  // The document id is scaled over the training set whatever `scale` says.
+  ASSERT_EQ(
+      train("--lambda 0.3 --model id.tsv --data-option scale=none --data-option keep_doc_id=true").status, 0);
+  const Result id = run("predict --hierarchy hier.txt --test more.txt --model id.tsv");
+  EXPECT_EQ(id.status, 2);
+  EXPECT_THAT(id.err, HasSubstr("scaled over the training set"));
+}
+
+TEST_F(TreeCommandLine, AnotherHierarchyThanTheModelsIsRefused) {
+  ASSERT_EQ(train("--lambda 0.3 --model m.tsv --data-option scale=none").status, 0);
+  folder.write("other.txt", "1 2 4\n1 2 5\n3 6\n3 7\n");
+  const Result result = run("predict --hierarchy other.txt --test more.txt --model m.tsv");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("not the nodes of the hierarchy"));
+}
+
+TEST_F(TreeCommandLine, BadInputNamesFileAndLineAndLeavesNothing) {
+  folder.write("bad.txt", "4 0:1 7:1\n2 0:2 7:1\n");
+  const Result result =
+      run("train --format lshtc --hierarchy hier.txt --train bad.txt --lambda 1 --model m.tsv --json s.json");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("bad.txt:2: found"));
+  EXPECT_FALSE(fs::exists(folder / "m.tsv"));
+  EXPECT_FALSE(fs::exists(folder / "s.json"));
+}
+
+/// The paper's own experiment for whoever has its training file: it only has to lie in the data folder.
+TEST_F(TreeCommandLine, ATrainingFileInTheDataFolderIsFound) {
+  fs::create_directories(folder / "data/lshtc1-dryrun");
+  folder.write("data/lshtc1-dryrun/cat_hier.txt", kHierarchy);
+  folder.write("data/lshtc1-dryrun/train.txt", kDocuments);
+  folder.write("data/lshtc1-dryrun/task1.test.txt.gz", "4 0:20 7:1 99:1\n6 0:21 12:3\n");
+  folder.write("paper.ini", R"([experiment]
+name = paper
+lambda = 0.3
+threads = 1
+reference_tol = 1e-8
+[data.lshtc]
+format = lshtc
+hierarchy = lshtc1-dryrun/cat_hier.txt
+train = lshtc1-dryrun/train.txt
+test = lshtc1-dryrun/task1.test.txt.gz
+keep_doc_id = true
+[solver.prox-qn]
+)");
+  const Result result =
+      run("run paper.ini --quiet --out out", "PROXBENCH_DATA='" + (folder / "data").string() + "'");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json summary = json::parse(read_text(folder / "out/runs/lshtc-lambda0.3-prox-qn-rep1/manifest.json"));
+  EXPECT_EQ(summary["d"], 5 * 7);
+}
+
+}  // namespace
+}  // namespace proxbench

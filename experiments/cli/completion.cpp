@@ -1,0 +1,416 @@
+/// `completion`: scripts that let a shell ask the program what may stand at the cursor, and the answers. All
+/// of it comes from the tree of commands and the registries.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "experiments/cli/cli.h"
+#include "experiments/config/ini.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+/// What the scripts call; no command of the tree.
+constexpr std::string_view kAsk = "__complete";
+
+/// Each shell calls `proxbench __complete WORDS...` with the words up to the cursor, and gets lines "WORD" or
+/// "WORD<TAB>help", or ":files EXTENSION" (none: any), or ":folders". A word that ends with '=', '.' or ','
+/// is not finished.
+constexpr const char* kBashScript = R"script(# bash completion for proxbench
+_proxbench() {
+  COMPREPLY=()
+  # bash takes words apart at '=' and ':'; those with no blank between them are one.
+  local line=${COMP_LINE#*"${COMP_WORDS[0]}"} part i
+  local -a words=()
+  for ((i = 1; i <= COMP_CWORD; ++i)); do
+    part=${COMP_WORDS[i]}
+    if [[ ${#words[@]} -eq 0 || $line == [[:blank:]]* ]]; then words+=("$part"); else words[-1]+=$part; fi
+    line=${line#"${line%%[![:blank:]]*}"}
+    line=${line#"$part"}
+  done
+  [[ $part == [=:]* ]] && part=
+  local prefix=${words[-1]%"$part"} program=${COMP_WORDS[0]/#\~/$HOME} answer file
+  local list=${part%"${part##*,}"}
+  while IFS=$'\t' read -r answer _; do
+    case $answer in
+      :folders | :files*)
+        compopt -o filenames 2>/dev/null
+        while IFS= read -r file; do
+          [[ $answer == :folders || ($answer == ':files '* && $file != *"${answer#:files }") ]] &&
+            [[ ! -d ${file/#\~/$HOME} ]] && continue
+          COMPREPLY+=("$list$file")
+        done < <(compgen -f -- "${part##*,}")
+        ;;
+      *)
+        [[ $answer == *[=.,] ]] && compopt -o nospace 2>/dev/null
+        COMPREPLY+=("${answer#"$prefix"}")
+        ;;
+    esac
+  done < <("$program" __complete "${words[@]}" 2>/dev/null)
+}
+complete -F _proxbench proxbench
+)script";
+
+constexpr const char* kZshScript = R"script(#compdef proxbench
+# zsh completion for proxbench
+_proxbench() {
+  local line word
+  local -a finished unfinished
+  local -i nothing=1
+  for line in "${(@f)$("${(Q)~words[1]}" __complete "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
+    case $line in
+      '') ;;
+      :folders) compset -P '--*='; compset -P '*,'; _files -/ && nothing=0 ;;
+      :files) compset -P '--*='; compset -P '*,'; _files && nothing=0 ;;
+      :files*) compset -P '--*='; compset -P '*,'; _files -g "*${line#:files }" && nothing=0 ;;
+      *)
+        word=${line%%$'\t'*}
+        [[ $line == *$'\t'* ]] && line="${word//:/\\:}:${line#*$'\t'}" || line=${word//:/\\:}
+        if [[ $word == *[=.,] ]]; then unfinished+=("$line"); else finished+=("$line"); fi
+        ;;
+    esac
+  done
+  (( $#finished )) && _describe -V proxbench finished && nothing=0
+  (( $#unfinished )) && _describe -V proxbench unfinished -S '' && nothing=0
+  return nothing
+}
+if [[ ${funcstack[1]} == _proxbench ]]; then _proxbench "$@"; else compdef _proxbench proxbench; fi
+)script";
+
+struct Answer {
+  std::string word, help;
+};
+using Answers = std::vector<Answer>;
+
+/// What was typed before the cursor.
+struct Typed {
+  CLI::App* command = nullptr;
+  CLI::Option* open = nullptr;                              ///< waits for its value
+  std::vector<std::pair<std::string, std::string>> values;  ///< "--solver", "prox-qn"
+  std::vector<std::string> positionals;
+
+  /// The last one given; "" where there is none.
+  std::string value(const std::string& flag) const {
+    for (auto it = values.rbegin(); it != values.rend(); ++it)
+      if (it->first == flag) return it->second;
+    return "";
+  }
+};
+
+std::string long_name(const CLI::Option& option) {
+  return option.get_lnames().empty() ? "" : "--" + option.get_lnames().front();
+}
+
+bool takes_value(const CLI::Option& option) {
+  return option.get_items_expected_max() > 0;
+}
+
+/// A flag of the command or, as those may stand anywhere, of the program.
+CLI::Option* find_flag(CLI::App& app, CLI::App& command, const std::string& word) {
+  CLI::Option* option = command.get_option_no_throw(word);
+  return option ? option : app.get_option_no_throw(word);
+}
+
+/// Null where there is none.
+CLI::App* find_command(CLI::App& app, const std::string& name) {
+  const std::vector<CLI::App*> found =
+      app.get_subcommands([&](const CLI::App* command) { return command->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
+/// The program's own flags take effect, as they may add solvers.
+void note_value(CLI::App& app, Typed& typed, CLI::Option& option, const std::string& value) {
+  typed.values.emplace_back(long_name(option), value);
+  if (app.get_option_no_throw(long_name(option)) != &option) return;
+  option.add_result(value);
+  option.run_callback();
+  option.clear();
+}
+
+void note_word(CLI::App& app, Typed& typed, const std::string& word) {
+  if (typed.open && (typed.open->get_items_expected_min() > 0 || !word.starts_with('-'))) {
+    note_value(app, typed, *typed.open, word);
+    typed.open = nullptr;
+    return;
+  }
+  typed.open = nullptr;
+  if (word.starts_with('-') && word != "-") {
+    const std::size_t equals = word.find('=');
+    CLI::Option* option = find_flag(app, *typed.command, word.substr(0, equals));
+    if (!option || !takes_value(*option)) return;
+    if (equals == word.npos)
+      typed.open = option;
+    else
+      note_value(app, typed, *option, word.substr(equals + 1));
+  } else if (CLI::App* command = find_command(*typed.command, word)) {
+    typed.command = command;
+  } else {
+    typed.positionals.push_back(word);
+  }
+}
+
+Answers words(const std::vector<std::string>& names) {
+  Answers answers;
+  for (const std::string& name : names) answers.push_back({name, ""});
+  return answers;
+}
+
+template <class Infos>
+Answers names_with_help(const Infos& infos) {
+  Answers answers;
+  for (const auto& info : infos) answers.push_back({info.name, info.help});
+  return answers;
+}
+
+Answers solver_names() {
+  return names_with_help(solver_registry().items());
+}
+Answers format_names() {
+  return names_with_help(data_format_registry().items());
+}
+
+/// The option tables of what has this name; null where nothing has.
+const OptionTable* solver_options(const std::string& name) {
+  for (const SolverInfo& info : solver_registry().items())
+    if (info.name == name) return &info.options;
+  return nullptr;
+}
+const OptionTable* format_options(const std::string& name) {
+  for (const DataFormatInfo& info : data_format_registry().items())
+    if (info.name == name) return &info.options;
+  return nullptr;
+}
+
+const OptionSpec* find_option(const OptionTable& table, const std::string& name) {
+  for (const OptionSpec& spec : table)
+    if (spec.name == name) return &spec;
+  return nullptr;
+}
+
+Answers choices_of(const OptionSpec& spec) {
+  if (spec.type == OptionType::kBool) return words({"true", "false"});
+  if (spec.automatic) return words({"auto"});
+  return words(spec.choices);
+}
+
+/// Puts `prefix` before each word.
+Answers behind(const std::string& prefix, Answers answers) {
+  for (Answer& answer : answers) answer.word = prefix + answer.word;
+  return answers;
+}
+
+/// The last element of a list that is separated by commas.
+Answers in_list(const std::string& typed, Answers answers) {
+  return behind(typed.substr(0, typed.rfind(',') + 1), std::move(answers));
+}
+
+/// "key=", or the values of a key.
+Answers assignments(const OptionTable& table, const std::string& typed) {
+  const std::size_t equals = typed.find('=');
+  Answers answers;
+  if (equals == typed.npos) {
+    for (const OptionSpec& spec : table) answers.push_back({spec.name + "=", spec.help});
+  } else if (const OptionSpec* spec = find_option(table, typed.substr(0, equals))) {
+    answers = behind(typed.substr(0, equals + 1), choices_of(*spec));
+  }
+  return answers;
+}
+
+const ConfigSectionInfo* find_section(const std::string& kind) {
+  for (const ConfigSectionInfo& section : config_sections())
+    if (section.name == kind) return &section;
+  return nullptr;
+}
+
+/// The config among the words before the cursor, as far as it can be read.
+Ini typed_config(const Typed& typed) {
+  for (const std::string& file : typed.positionals) {
+    Problems ignored;  // `check` tells them
+    try {
+      if (file.ends_with(".ini")) return read_ini(file, ignored);
+    } catch (const Error&) {
+      continue;  // not there yet
+    }
+  }
+  return {};
+}
+
+/// The keys of one section: its own, and the options of its solver or format.
+OptionTable section_keys(const std::string& name, const Ini& config) {
+  const std::size_t dot = name.find('.');
+  const std::string kind = name.substr(0, dot), label = dot == name.npos ? "" : name.substr(dot + 1);
+  const ConfigSectionInfo* info = find_section(kind);
+  if (!info) return {};
+  OptionTable keys = info->keys;
+  const IniSection* section = config.find(name);
+  const IniEntry* entry = section ? section->find(kind == "data" ? "format" : "solver") : nullptr;
+  const std::string chosen = entry ? entry->value : label;
+  const OptionTable* more = kind == "solver" ? solver_options(chosen)
+                            : kind == "data" ? format_options(chosen)
+                                             : nullptr;
+  if (more) keys.insert(keys.end(), more->begin(), more->end());
+  return keys;
+}
+
+/// "section.", "section.key=", or the values of a key.
+Answers config_values(const Typed& typed, const std::string& word) {
+  const Ini config = typed_config(typed);
+  std::vector<std::string> sections;
+  for (const ConfigSectionInfo& info : config_sections())
+    if (info.name != "solver" && info.name != "data") sections.push_back(info.name);
+  for (const IniSection& section : config.sections)
+    if (std::find(sections.begin(), sections.end(), section.name) == sections.end())
+      sections.push_back(section.name);
+  for (const std::string& solver : solver_registry().names())
+    if (!config.find("solver." + solver)) sections.push_back("solver." + solver);
+
+  const std::size_t equals = word.find('='), dot = word.rfind('.', equals);
+  const std::string section = dot == word.npos ? "" : word.substr(0, dot);
+  const OptionTable keys = section_keys(section, config);
+  if (equals == word.npos) {
+    Answers answers;
+    for (const std::string& name : sections) answers.push_back({name + ".", ""});
+    for (const OptionSpec& spec : keys) answers.push_back({section + "." + spec.name + "=", spec.help});
+    return answers;
+  }
+  if (dot == word.npos) return {};
+  const std::string key = word.substr(dot + 1, equals - dot - 1);
+  const OptionSpec* spec = find_option(keys, key);
+  const Answers values = key == "solver"   ? solver_names()
+                         : key == "format" ? format_names()
+                         : spec            ? choices_of(*spec)
+                                           : Answers{};
+  return behind(word.substr(0, equals + 1), in_list(word.substr(equals + 1), values));
+}
+
+/// The choices of a flag that has the name of an option of a run, or of a key in the section of its command.
+Answers choices_of_flag(const std::string& command, std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  if (const OptionSpec* spec = find_option(run_options(), name)) return choices_of(*spec);
+  const ConfigSectionInfo* section = find_section(command);
+  const OptionSpec* spec = section ? find_option(section->keys, name) : nullptr;
+  return spec ? choices_of(*spec) : Answers{};
+}
+
+/// The values that CLI::IsMember allows, which CLI11 shows as "{a,b}" behind the name of the type.
+Answers members_of(const std::string& type) {
+  const std::size_t begin = type.find('{'), end = type.find('}');
+  if (begin == type.npos || end == type.npos) return {};
+  return words(split_list(type.substr(begin + 1, end - begin - 1)));
+}
+
+/// What a file or folder is called is for the shell to say.
+Answers files_of(const std::string& type) {
+  const std::string name = type.substr(0, type.find(':'));
+  const std::size_t dot = name.find('.');
+  if (name.starts_with("DIR") || name == "OUT") return words({":folders"});
+  if (name == "FILE" || name == "[FILE]") return words({":files"});
+  return dot == name.npos || name.ends_with("...") ? Answers{} : words({":files " + name.substr(dot)});
+}
+
+Answers values_of(const CLI::Option& option, const Typed& typed, const std::string& word) {
+  const std::string flag = long_name(option), type = option.get_type_name();
+  if (Answers members = members_of(type); !members.empty()) return members;
+  if (flag == "--solver") return solver_names();
+  if (flag == "--format") return format_names();
+  if (type == "SECTION.KEY=VALUE") return config_values(typed, word);
+  if (flag == "--option" || flag == "--data-option") {
+    const std::string solver = typed.value("--solver");
+    const OptionTable* table = flag == "--data-option" ? format_options(typed.value("--format"))
+                                                       : solver_options(solver.empty() ? "prox-qn" : solver);
+    return table ? assignments(*table, word) : Answers{};
+  }
+  if (Answers choices =
+          choices_of_flag(typed.command->get_name(), flag.substr(std::min<std::size_t>(2, flag.size())));
+      !choices.empty())
+    return in_list(word, choices);
+  return files_of(type);
+}
+
+Answers flags_of(const CLI::App& command) {
+  Answers answers;
+  for (const CLI::Option* option : command.get_options())
+    if (!long_name(*option).empty() && !option->get_group().empty())
+      answers.push_back({long_name(*option), option->get_description()});
+  return answers;
+}
+
+Answers commands_of(const CLI::App& command) {
+  Answers answers;
+  for (const CLI::App* sub :
+       command.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
+    answers.push_back({sub->get_name(), sub->get_description()});
+  return answers;
+}
+
+/// The argument without a flag that comes next; the last one may take all that follow.
+const CLI::Option* next_positional(const CLI::App& command, std::size_t given) {
+  const CLI::Option* last = nullptr;
+  for (const CLI::Option* option :
+       command.get_options([](const CLI::Option* one) { return one->get_positional(); })) {
+    last = option;
+    if (given-- == 0) return option;
+  }
+  return last && last->get_items_expected_max() > 1 ? last : nullptr;
+}
+
+Answers complete(CLI::App& app, const Typed& typed, const std::string& word) {
+  if (typed.open) return values_of(*typed.open, typed, word);
+  if (word.starts_with("--") && word.find('=') != word.npos) {
+    const std::size_t equals = word.find('=');
+    const CLI::Option* option = find_flag(app, *typed.command, word.substr(0, equals));
+    const std::string value = word.substr(equals + 1);
+    if (!option || !takes_value(*option)) return {};
+    const Answers values = values_of(*option, typed, value);
+    return !values.empty() && values.front().word.starts_with(':')
+               ? values
+               : behind(word.substr(0, equals + 1), values);
+  }
+  if (word.starts_with('-')) {
+    Answers flags = flags_of(*typed.command);
+    if (typed.command != &app)
+      for (const Answer& flag : flags_of(app))
+        if (flag.word != "--help") flags.push_back(flag);
+    return flags;
+  }
+  if (Answers commands = commands_of(*typed.command); !commands.empty()) return commands;
+  const CLI::Option* positional = next_positional(*typed.command, typed.positionals.size());
+  return positional ? values_of(*positional, typed, word) : flags_of(*typed.command);
+}
+
+struct CompletionCommand {
+  std::string shell;
+};
+
+}  // namespace
+
+bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != kAsk) return false;
+  Typed typed;
+  typed.command = &app;
+  for (std::size_t i = 1; i + 1 < arguments.size(); ++i) note_word(app, typed, arguments[i]);
+  const std::string word = arguments.size() > 1 ? arguments.back() : "";
+  for (const auto& [answer, help] : complete(app, typed, word)) {
+    if (!answer.starts_with(':') && !answer.starts_with(word)) continue;
+    fmt::print("{}{}{}\n", answer, help.empty() ? "" : "\t", help);
+  }
+  return true;
+}
+
+void add_completion_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("completion", "Print a script that completes words in bash or zsh");
+  auto command = std::make_shared<CompletionCommand>();
+  sub->add_option("shell", command->shell, "for bash: source <(proxbench completion bash)")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh"}))
+      ->type_name("SHELL");
+  sub->footer(
+      "To switch it on, add to ~/.bashrc or ~/.zshrc (behind compinit):\n"
+      "  source <(proxbench completion bash)\n  source <(proxbench completion zsh)");
+  sub->callback([command] { fmt::print("{}", command->shell == "bash" ? kBashScript : kZshScript); });
+}
+
+}  // namespace proxbench

@@ -1,0 +1,142 @@
+/// `list`: everything that is registered, and its options.
+#include <fmt/format.h>
+
+#include "experiments/cli/cli.h"
+#include "experiments/config/config.h"
+#include "experiments/config/option_docs.h"
+#include "experiments/run/plugins.h"
+#include "oracles/oracles.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+struct ListCommand {
+  bool options = false, markdown = false;
+  std::vector<std::string> json;
+};
+
+nlohmann::ordered_json options_table_json(const OptionTable& table) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const OptionSpec& spec : table)
+    out.push_back({{"name", spec.name},
+                   {"type", spec.type_name()},
+                   {"default", spec.default_value},
+                   {"constraint", spec.constraint()},
+                   {"help", spec.help}});
+  for (std::size_t i = 0; i < table.size(); ++i)
+    if (!table[i].preset_values.empty()) out[i]["presets"] = table[i].preset_values;
+  return out;
+}
+
+/// " (plug-in FILE)", or "" for what is built in.
+std::string origin_text(const LoadedPlugin* plugin) {
+  return plugin == nullptr ? "" : fmt::format(" (plug-in {})", plugin->file.filename().string());
+}
+
+nlohmann::ordered_json origin_json(const LoadedPlugin* plugin) {
+  if (plugin == nullptr) return nullptr;
+  return plugin->file.string();
+}
+
+nlohmann::ordered_json list_json() {
+  nlohmann::ordered_json out;
+  for (const char* key : {"solvers", "oracles", "formats", "config"})
+    out[key] = nlohmann::ordered_json::array();
+  for (const SolverInfo& info : solver_registry().items())
+    out["solvers"].push_back({{"name", info.name},
+                              {"help", info.help},
+                              {"paper", info.paper},
+                              {"plugin", origin_json(plugin_of_solver(info.name))},
+                              {"options", options_table_json(info.options)}});
+  for (const OracleInfo& info : oracle_registry().items())
+    out["oracles"].push_back({{"name", info.name},
+                              {"help", info.help},
+                              {"paper", info.paper},
+                              {"plugin", origin_json(plugin_of_oracle(info.name))}});
+  for (const DataFormatInfo& info : data_format_registry().items())
+    out["formats"].push_back({{"name", info.name},
+                              {"help", info.help},
+                              {"source", info.source},
+                              {"options", options_table_json(info.options)}});
+  for (const ConfigSectionInfo& section : config_sections()) {
+    nlohmann::ordered_json keys = options_table_json(section.keys);
+    for (auto& key : keys) {
+      const std::string name = key["name"];
+      key["list"] = std::find(section.lists.begin(), section.lists.end(), name) != section.lists.end();
+      key["required"] =
+          std::find(section.required.begin(), section.required.end(), name) != section.required.end();
+    }
+    out["config"].push_back({{"name", section.name}, {"help", section.help}, {"keys", keys}});
+  }
+  return out;
+}
+
+void print_options(const OptionTable& table, const std::vector<std::string>& required = {}) {
+  for (const OptionSpec& spec : table) {
+    const bool needed = std::find(required.begin(), required.end(), spec.name) != required.end();
+    std::string values = spec.type_name();
+    if (const std::string constraint = spec.constraint(); !constraint.starts_with("any "))
+      values = constraint;
+    const std::string standard = needed                       ? "; required"
+                                 : spec.default_value.empty() ? ""
+                                                              : "; default: " + spec.default_value;
+    std::string presets;
+    for (const auto& [preset, value] : spec.preset_values)
+      presets += fmt::format(" ({} with preset = {})", value, preset);
+    fmt::print("      {:<20} {}{}{}; {}\n", spec.name, spec.help, standard, presets, values);
+  }
+}
+
+void print_list(bool options) {
+  fmt::print("Solvers (--solver, [solver.LABEL])\n");
+  for (const SolverInfo& info : solver_registry().items()) {
+    fmt::print("  {:<22} {}{}\n  {:<22} {}\n", info.name, info.help, origin_text(plugin_of_solver(info.name)),
+               "", info.paper);
+    if (options) print_options(info.options);
+  }
+  fmt::print("\nOracles\n");
+  for (const OracleInfo& info : oracle_registry().items())
+    fmt::print("  {:<22} {}{}\n  {:<22} {}\n", info.name, info.help, origin_text(plugin_of_oracle(info.name)),
+               "", info.paper);
+  fmt::print("\nData formats (--format, [data.NAME])\n");
+  for (const DataFormatInfo& info : data_format_registry().items()) {
+    fmt::print("  {:<22} {}\n  {:<22} {}\n", info.name, info.help, "", info.source);
+    if (options) print_options(info.options);
+  }
+  if (!options) return;
+  fmt::print("\nConfig sections\n");
+  for (const ConfigSectionInfo& section : config_sections()) {
+    fmt::print("  {:<22} {}\n", section.name, section.help);
+    print_options(section.keys, section.required);
+  }
+}
+
+/// The blocks that scripts/update-docs puts into the READMEs.
+void print_markdown() {
+  for (const DocBlock& block : option_blocks()) fmt::print("{}", block.text);
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("list", "List solvers, oracles and data formats");
+  auto command = std::make_shared<ListCommand>();
+  CLI::Option* options =
+      sub->add_flag("--options", command->options, "with all options, and the keys of configs");
+  CLI::Option* json = sub->add_option("--json", command->json, "as JSON, to a file or to standard output")
+                          ->expected(0, 1)
+                          ->type_name("[FILE]");
+  sub->add_flag("--markdown", command->markdown, "the tables of --options as Markdown")
+      ->needs(options)
+      ->excludes(json);
+  sub->callback([command, json] {
+    if (command->markdown) return print_markdown();
+    if (json->count() == 0) return print_list(command->options);
+    JsonFlag flag;
+    flag.file = command->json.empty() || command->json.front().empty() ? "-" : command->json.front();
+    flag.write(list_json());
+  });
+}
+
+}  // namespace proxbench

@@ -1,0 +1,254 @@
+/// `predict` and `certify`: what a stored model says about data, and how good it is.
+#include "experiments/data/model.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+#include "experiments/cli/cli.h"
+#include "experiments/results/results.h"
+#include "experiments/run/tighten.h"
+#include "experiments/run/trainer.h"
+#include "oracles/oracles.h"
+
+namespace proxbench {
+namespace {
+
+struct ModelCommand {
+  DataFlags data;
+  RunFlags run;
+  std::string model, output;
+  bool quiet = false;
+  JsonFlag json;
+};
+
+/// What the flags leave open comes from the header of the model.
+const DataFormatInfo& format_of(const ModelCommand& command, const Model& model) {
+  return data_format_registry().find(command.data.format.empty() ? model.at("format") : command.data.format);
+}
+
+bool made_with(const Model& model, const DataFormatInfo& format) {
+  const auto name = model.header.find("format");
+  return name != model.header.end() && name->second == format.name;
+}
+
+/// Reads for the oracle that the model was trained with, where it was trained on this format.
+DataPair read_for(const ModelCommand& command, const Model& model, const DataFormatInfo& format,
+                  const DataFiles& files, const Options& options) {
+  std::string oracle = command.data.oracle;
+  if (oracle.empty() && made_with(model, format) && model.header.contains("oracle"))
+    oracle = model.at("oracle");
+  if (!oracle.empty()) oracle_registry().find(oracle);  // before the files are read, which may take long
+  DataPair pair = format.read(files, options);
+  if (!oracle.empty()) pair.oracle = oracle;
+  return pair;
+}
+
+Options data_options_of(const ModelCommand& command, const Model& model, const DataFormatInfo& format) {
+  constexpr std::string_view kPrefix = "data-option.";
+  Options options(format.options);
+  if (made_with(model, format))
+    for (const auto& [key, value] : model.header)
+      if (key.starts_with(kPrefix)) options.set(key.substr(kPrefix.size()), value);
+  set_options(options, command.data.options, "--data-option");
+  return options;
+}
+
+/// Instances to label, and the model in their coordinates.
+struct Prediction {
+  Dataset data;
+  std::unique_ptr<Oracle> oracle;
+  SparseVector w;
+};
+
+Prediction with_oracle(Dataset data, const std::string& oracle_name, const Model& model,
+                       UnknownFeatures unknown) {
+  Prediction out{std::move(data), nullptr, {}};
+  out.oracle = oracle_registry().find(oracle_name).make(out.data);
+  out.w = model_weights(model, *out.data.vocabulary, out.oracle->extra_weights(), unknown);
+  return out;
+}
+
+/// The test set of the data that the model was trained on.
+Prediction test_part(DataPair pair, const Model& model) {
+  if (pair.test.positions() == 0)
+    throw Error::usage("no test instances, expected --test FILE (or data options that split off a test set)");
+  return with_oracle(std::move(pair.test), pair.oracle, model, UnknownFeatures::kReject);
+}
+
+/// A file by itself: read as its own training set, so that the format needs no vocabulary, and matched by
+/// name.
+Prediction by_name(const ModelCommand& command, const DataFormatInfo& format, DataFiles files,
+                   const Options& options, const Model& model) {
+  if (files.test.empty()) throw Error::usage("no data, expected --test FILE (with or without --train FILE)");
+  if (model.labels.empty())
+    throw Error::in_file(model.source, 0, "no line '# labels=...'",
+                         "it in the header, or --train FILE to say what the "
+                         "labels are");
+  if (format.fitted && format.fitted(options))
+    throw Error::usage("values of format " + format.name +
+                       " are scaled over the training set, expected --train FILE with what the model was "
+                       "trained on");
+  files.train = files.test;
+  DataPair pair = read_for(command, model, format, files, options);
+  if (pair.train.positions() != pair.test.positions())
+    throw Error::usage(
+        fmt::format("the data options take {} of {} positions as training set; expected --data-option "
+                    "values that read the file as a whole",
+                    pair.train.positions(), pair.test.positions()));
+  return with_oracle(with_labels(std::move(pair.test), model.labels), pair.oracle, model,
+                     UnknownFeatures::kDrop);
+}
+
+std::string labels_text(const Dataset& data, const std::vector<Index>& outputs) {
+  const bool sequences = data.positions() > data.instances();
+  std::string out;
+  for (std::size_t i = 0; i < data.instances(); ++i) {
+    if (i > 0 && sequences) out += '\n';
+    for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p)
+      out += data.vocabulary->outputs[outputs[p]] + "\n";
+  }
+  return out;
+}
+
+void predict(const ModelCommand& command) {
+  check_writable(command.output);
+  command.json.check();
+  const Options run = command.run.parse();
+  const Model model = read_model(command.model);
+  const DataFormatInfo& format = format_of(command, model);
+  const Options options = data_options_of(command, model, format);
+  const DataFiles files = command.data.find();
+  const Prediction prediction = files.train.empty() && format.needs_files
+                                    ? by_name(command, format, files, options, model)
+                                    : test_part(read_for(command, model, format, files, options), model);
+  const Dataset& data = prediction.data;
+  const std::vector<Index> outputs =
+      TestSet(data, *prediction.oracle, make_parallel(run)).decode(prediction.w);
+  std::size_t right = 0;
+  for (std::size_t p = 0; p < outputs.size(); ++p) right += outputs[p] == data.gold[p];
+  const double accuracy = static_cast<double>(right) / static_cast<double>(outputs.size());
+
+  if (!command.output.empty()) write_file_atomically(command.output, labels_text(data, outputs));
+  command.json.write({{"model", command.model},
+                      {"instances", data.instances()},
+                      {"positions", data.positions()},
+                      {"correct", right},
+                      {"test_accuracy", accuracy}});
+  if (!command.quiet && !command.json.to_stdout())
+    fmt::print("test accuracy {:.4f}: {} of {} positions in {} instances\n", accuracy, right, outputs.size(),
+               data.instances());
+}
+
+/// Of `certify`.
+struct CertifyCommand : ModelCommand {
+  double tighten = 0.0;  ///< seconds; 0: do not
+};
+
+nlohmann::ordered_json tightened_summary(const Tightened& better, const Certificate& c) {
+  return {{"dual", c.dual},
+          {"gap", c.gap()},
+          {"relative_gap", c.relative_gap()},
+          {"status", status_name(better.status)},
+          {"iterations", better.iterations},
+          {"seconds", better.seconds}};
+}
+
+void certify_model(const CertifyCommand& command) {
+  if (!(command.tighten >= 0.0) || !std::isfinite(command.tighten))
+    throw Error::usage(
+        fmt::format("--tighten {}: violated constraint 0 <= tighten < infinity", command.tighten));
+  command.json.check();
+  const Model model = read_model(command.model);
+  Options run = command.run.parse();
+  for (const char* key : {"lambda", "mu"}) {
+    if (command.run.given(key)) continue;
+    try {
+      run.set(key, model.at(key));
+    } catch (const Error& error) {
+      throw Error::usage(fmt::format("--{} is not given, and the model does not say: {}", key, error.what()));
+    }
+  }
+  const DataFormatInfo& format = format_of(command, model);
+  const LoadedData data(
+      read_for(command, model, format, command.data.find(), data_options_of(command, model, format)),
+      make_parallel(run));
+  const SparseVector w =
+      model_weights(model, *data.train().vocabulary, data.oracle().extra_weights(), UnknownFeatures::kReject);
+  const double lambda = run.real("lambda"), mu = run.real("mu");
+  Objective objective = data.objective(lambda, mu);
+  const double kkt_at_zero = certify(objective, {}).kkt;
+  const Certificate c = certify(objective, w);
+  const double accuracy =
+      data.test_set() ? data.test_set()->accuracy(w) : std::numeric_limits<double>::quiet_NaN();
+  nlohmann::ordered_json summary = certificate_summary(data, lambda, mu, c, kkt_at_zero, accuracy);
+  Certificate better = c;
+  summary["tightened"] = nullptr;
+  if (command.tighten > 0.0) {
+    stop_cleanly_on_interrupt();
+    const Tightened found =
+        tighten(data, w, {.lambda = lambda, .mu = mu, .seconds = command.tighten, .interrupt = &interrupted});
+    better.dual = std::fmax(c.dual, found.certificate.dual);
+    summary["tightened"] = tightened_summary(found, better);
+  }
+  command.json.write(summary);
+  if (command.quiet || command.json.to_stdout()) return;
+  fmt::print("objective {:.10g} = loss {:.10g} + {:g} * {:.10g}{}\n", c.objective, c.loss, lambda, c.l1,
+             mu > 0 ? " + l2 term" : "");
+  fmt::print("nonzeros {} of {}\n", c.nnz, summary.at("d").get<Coord>());
+  fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, summary.at("relative_kkt").get<double>());
+  fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
+  if (command.tighten > 0.0)
+    fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual, better.relative_gap());
+  if (data.test_set())
+    fmt::print("test accuracy {:.4f} of {} positions\n", summary.at("test_accuracy").get<double>(),
+               data.test().positions());
+}
+
+CLI::App* add_model_command(CLI::App& app, const std::string& name, const std::string& help,
+                            ModelCommand& command) {
+  CLI::App* sub = app.add_subcommand(name, help);
+  sub->add_option("--model", command.model,
+                  "a model of `train` or `run`; what the flags leave open (format, data options, "
+                  "lambda, mu) is read from its header")
+      ->required()
+      ->type_name("M.tsv");
+  command.data.add_to(*sub);
+  command.json.add_to(*sub);
+  sub->add_flag("--quiet", command.quiet, "print warnings and errors only");
+  return sub;
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& app) {
+  auto command = std::make_shared<ModelCommand>();
+  CLI::App* sub =
+      add_model_command(app, "predict",
+                        "Label data with a model: the file --test, or with --train the test set of the data "
+                        "it was trained on",
+                        *command);
+  command->run.add_to(*sub, {"threads", "backend"});
+  sub->add_option("--output", command->output, "write one label per line, a blank line between sequences")
+      ->type_name("FILE");
+  sub->callback([command] { predict(*command); });
+}
+
+void add_certify_command(CLI::App& app) {
+  auto command = std::make_shared<CertifyCommand>();
+  CLI::App* sub =
+      add_model_command(app, "certify",
+                        "Compute objective, loss, nonzeros, kkt and the certified duality gap of a "
+                        "model on its training data",
+                        *command);
+  command->run.add_to(*sub, {"lambda", "mu", "threads", "backend"});
+  sub->add_option("--tighten", command->tighten,
+                  "look for a better lower bound for so many seconds on the clock: prox-qn goes on from the "
+                  "model, and the best bound on its way is one for the model; 0: do not [0]")
+      ->type_name("SECONDS");
+  sub->callback([command] { certify_model(*command); });
+}
+
+}  // namespace proxbench

@@ -1,0 +1,233 @@
+/// Paths on the command line: sweeps, tables, figures, `select`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/base/test_command_line.h"
+#include "experiments/results/tables/path_table.h"
+
+namespace proxbench {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kPathConfig = R"([experiment]
+name = tiny
+lambda = path(max, 0.1*max, 6)
+threads = 1
+tol = 1e-6
+[data.words]
+format = crfsuite
+train = train.txt
+test = test.txt
+[solver.prox-qn]
+)";
+
+class PathCommands : public CommandLine {
+ protected:
+  /// The config with another lambda, and more lines in [experiment].
+  void write_config(const std::string& lambda, const std::string& more = "") const {
+    std::string text = kPathConfig;
+    const std::string old = "path(max, 0.1*max, 6)\n";
+    text.replace(text.find(old), old.size(), lambda + "\n" + more);
+    folder.write("path.ini", text);
+  }
+};
+
+TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
+  folder.write("path.ini", kPathConfig);
+  const Result first = run("run path.ini --out out");
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("What paths cost"));
+  const fs::path stored = folder / "out/runs/words-path-max-0.1max-6-prox-qn-rep1";
+  for (const char* file :
+       {"manifest.json", "job.json", "trace.csv", "path.csv", "model.tsv", "model-001.tsv", "model-006.tsv"})
+    EXPECT_TRUE(fs::exists(stored / file)) << file;
+  EXPECT_FALSE(fs::exists(stored / "model-007.tsv"));
+  for (const char* file :
+       {"tables/path.md", "tables/path.csv", "figures/path-words-nnz.png", "figures/path-words-accuracy.svg",
+        "figures/path-words-seconds.png", "figures/path-words-objective.png", "index.sqlite"})
+    EXPECT_TRUE(fs::exists(folder / "out" / file)) << file;
+  EXPECT_TRUE(fs::is_empty(folder / "out/references"));
+  const json manifest = json::parse(read_text(stored / "manifest.json"));
+  EXPECT_EQ(manifest["lambda"], "path(max, 0.1*max, 6)");
+  EXPECT_EQ(manifest["status"], "converged");
+  EXPECT_EQ(manifest["points"], 6);
+
+  const std::vector<PathPoint> points = read_path_file(stored / "path.csv");
+  ASSERT_EQ(points.size(), 6u);
+  EXPECT_NEAR(points.back().lambda, 0.1 * points.front().lambda, 1e-12);
+  for (const PathPoint& point : points) {
+    EXPECT_LE(point.certificate.kkt, 1.001 * point.kkt_target);
+    EXPECT_FALSE(std::isnan(point.test_accuracy));
+  }
+  const Result again = run("run path.ini --out out");
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("1 of 1 runs are stored already"));
+  // The resolved config reads back, and the model of a point serves like any other.
+  EXPECT_EQ(run("check out/config.ini").status, 0);
+  EXPECT_EQ(run("certify --train train.txt --model " + (stored / "model-003.tsv").string()).status, 0);
+  EXPECT_EQ(run("index out").status, 0);
+  EXPECT_EQ(run("merge out --out copy").status, 0);
+  EXPECT_TRUE(fs::exists(folder / "copy/runs/words-path-max-0.1max-6-prox-qn-rep1/model-006.tsv"));
+}
+
+TEST_F(PathCommands, NoCertificateRestsOnTheStateThatASolverLeaves) {
+  write_config("path(max, 0.1*max, 6)");
+  folder.write("path.ini", read_text(folder / "path.ini") + "[solver.lie]\n");
+  const Result result = run("--plugin " PROXBENCH_TEST_PLUGINS "/misbehaving.so run path.ini --out out");
+  EXPECT_EQ(result.status, 1);
+  const json lie = json::parse(read_text(folder / "out/runs/words-path-max-0.1max-6-lie-rep1/manifest.json"));
+  EXPECT_EQ(lie["status"], "failed");
+  EXPECT_THAT(lie["reason"].get<std::string>(), HasSubstr("the state that it left differs"));
+}
+
+TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
+  folder.write("path.ini", kPathConfig);
+  ASSERT_EQ(run("run path.ini --out out").status, 0);
+  const std::string stored = "out/runs/words-path-max-0.1max-6-prox-qn-rep1/";
+  json manifest = read_json(stored + "manifest.json");
+  manifest["status"] = "interrupted";
+  folder.write(stored + "manifest.json", manifest.dump());
+  std::string points = read_text(folder / stored / "path.csv");
+  points.resize(points.find("\n4,") + 1);
+  folder.write(stored + "path.csv", points);
+  const std::string why = "failed before: interrupted; a path begins anew: 3 of its 6 lambdas were done";
+  EXPECT_THAT(run("run path.ini --out out --dry-run --why").out, HasSubstr(why));
+  const Result again = run("run path.ini --out out");
+  EXPECT_EQ(again.status, 0);
+  EXPECT_THAT(again.err, HasSubstr("words-path-max-0.1max-6-prox-qn-rep1: " + why));
+  EXPECT_EQ(read_path_file(folder / stored / "path.csv").size(), 6u);
+}
+
+TEST_F(PathCommands, CompareAPathWithTheSolveOfItsLastLambda) {
+  write_config("0.5, path(max, 0.5, 4)", "reference_tol = 1e-8\n");
+  const Result ran = run("run path.ini --out out");
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(fs::exists(folder / "out/tables/summary.md"));
+  const Result table = run("table out --kind path --json -");
+  ASSERT_EQ(table.status, 0) << table.err;
+  const json paths = json::parse(table.out);
+  ASSERT_EQ(paths.size(), 1u);
+  EXPECT_EQ(paths[0]["points"].size(), 4u);
+  EXPECT_GT(paths[0]["seconds_ratio"].get<double>(), 0.0);
+  EXPECT_GT(paths[0]["passes_ratio"].get<double>(), 0.0);
+  const Result csv = run("table out --kind path --format csv");
+  EXPECT_THAT(csv.out, HasSubstr("dataset,path,solver,repetition,point,lambda,objective"));
+  EXPECT_EQ(run("plot out --kind path").status, 0);
+  EXPECT_EQ(run("table out").status, 0);  // of the single lambda
+}
+
+TEST_F(PathCommands, TellWhatIsWrongWithAPathAndWhere) {
+  const auto rejects = [&](const std::string& lambda, const std::string& more, const std::string& expected) {
+    SCOPED_TRACE(lambda + " " + more);
+    write_config(lambda, more);
+    const Result result = run("check path.ini");
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.err, HasSubstr(expected));
+  };
+  rejects("path(max, 50", "", "path.ini:3:10: [experiment] lambda: found 'path(max, 50'");
+  rejects("1, path(max, 2max, 5)", "", "path.ini:3:23: [experiment] lambda: found '2max' as END of a path");
+  rejects("path(1, 2, 5)", "", "path.ini:3:18: [experiment] lambda: found END = 2 of a path from 1");
+  rejects("path(2, 1, 5), path(2.0, 1, 5)", "", "again, expected each value once");
+  rejects("path 2 1 5", "",
+          "found 'path 2 1 5', expected a finite real, 0 < lambda, or path(START, END, COUNT)");
+  rejects("path(2)", "", "found 'path(2)' with 1 value, expected path(START, END, COUNT)");
+  rejects("path(2, 1, 5)", "stop_at = 1e-6\n", "has no f* to stop at");
+  rejects("path(2, 1, 5)", "reference_tol = 1e-6\n", "which has no f*, expected no such key");
+  rejects("path(2, 1, 5)", "reference_gap = 1e-6\n", "which has no f*, expected no such key");
+  rejects("path(2, 1, 5)", "[plot]\nkinds = curves\n", "expected kinds = path alone");
+  rejects("path(2, 1, 5)", "[plot]\nx = passes\n", "expected no such key");
+  rejects("2", "[plot]\nkinds = path\n", "has no path(...)");
+}
+
+TEST_F(PathCommands, StopAPathThatWouldGoUp) {
+  write_config("path(max, 1000, 4)");
+  const Result result = run("run path.ini --out out");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("expected a path that ends above 0 and below its start"));
+  const Result plot = run("plot out --kind path");
+  EXPECT_EQ(plot.status, 1);
+  EXPECT_THAT(plot.err, HasSubstr("out: found no path that came to its first lambda"));
+}
+
+TEST_F(PathCommands, NameTheKindWhereThereAreOnlyPaths) {
+  folder.write("path.ini", kPathConfig);
+  ASSERT_EQ(run("run path.ini --out out").status, 0);
+  EXPECT_THAT(run("table out").out, HasSubstr("What paths cost"));
+  const Result summary = run("table out --kind summary");
+  EXPECT_NE(summary.status, 0);
+  EXPECT_THAT(summary.err, HasSubstr("--kind path"));
+  EXPECT_NE(run("plot out --kind curves").status, 0);
+  write_config("0.5");
+  ASSERT_EQ(run("run path.ini --out single").status, 0);
+  EXPECT_NE(run("table single --kind path").status, 0);
+  EXPECT_NE(run("plot single --kind path").status, 0);
+}
+
+TEST_F(PathCommands, ExportAndReportShowPaths) {
+  folder.write("path.ini", kPathConfig);
+  ASSERT_EQ(run("run path.ini --out out").status, 0);
+  const std::string runs = run("export out --out -").out;
+  EXPECT_EQ(std::count(runs.begin(), runs.end(), '\n'), 2);
+  EXPECT_THAT(runs, HasSubstr(",\"path(max, 0.1*max, 6)\",prox-qn,"));
+  const std::string points = run("export out --out - --points").out;
+  EXPECT_EQ(std::count(points.begin(), points.end(), '\n'), 7);
+  EXPECT_THAT(points, HasSubstr("\nwords-path-max-0.1max-6-prox-qn-rep1,6,"));
+  EXPECT_EQ(run("export out --out - --points --samples").status, 2);
+  const Result report = run("report out --out page.html");
+  ASSERT_EQ(report.status, 0) << report.err;
+  const std::string page = read_text(folder / "page.html");
+  EXPECT_THAT(page, HasSubstr("alt=\"words: test accuracy along the regularisation path\""));
+  EXPECT_THAT(page, HasSubstr("What paths cost"));
+
+  write_config("0.5", "reference_tol = 1e-8\n");
+  ASSERT_EQ(run("run path.ini --out single").status, 0);
+  const Result none = run("export single --out - --points");
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.err, HasSubstr("single: found no path, expected the results of a config with"));
+}
+
+TEST_F(PathCommands, SelectByFolds) {
+  const std::string flags =
+      "select --format crfsuite --train train.txt --threads 1 --lambda 'path(max, 0.02*max, 8)' ";
+  const Result result = run(flags + "--folds 3 --model m.tsv --json s.json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("best"));
+  const json selection = read_json("s.json");
+  ASSERT_EQ(selection["points"].size(), 8u);
+  double best = -1.0;
+  for (const json& point : selection["points"]) best = std::max(best, point["mean"].get<double>());
+  for (const json& point : selection["points"])
+    if (point["mean"] == best) {
+      EXPECT_EQ(selection["chosen_lambda"], point["lambda"]);
+      break;
+    }
+  EXPECT_GE(selection["one_se_lambda"].get<double>(), selection["best_lambda"].get<double>());
+  EXPECT_EQ(run("certify --train train.txt --model m.tsv --json c.json").status, 0);
+  EXPECT_NEAR(read_json("c.json")["objective"].get<double>(), selection["refit"]["objective"].get<double>(),
+              1e-8);
+  EXPECT_EQ(read_json("c.json")["lambda"], selection["chosen_lambda"]);
+}
+
+TEST_F(PathCommands, SelectByHeldOutOrTestInstances) {
+  const std::string flags =
+      "select --format crfsuite --train train.txt --threads 1 --lambda 'path(2, 0.1, 4)' --json - ";
+  const Result share = run(flags + "--held-out 0.3 --measure loss");
+  ASSERT_EQ(share.status, 0) << share.err;
+  EXPECT_EQ(json::parse(share.out)["held_out_instances"], 3);
+  const Result test = run(flags + "--test test.txt --measure loss --rule one-se");
+  ASSERT_EQ(test.status, 0) << test.err;
+  EXPECT_EQ(json::parse(test.out)["skipped_instances"], 1);  // one with a label that training does not know
+  EXPECT_THAT(test.err, HasSubstr("1 of 2 instances held out"));
+
+  const Result none = run(flags);
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("found no --folds, --held-out or --test"));
+  EXPECT_EQ(run(flags + "--folds 1").status, 2);
+  EXPECT_EQ(run(flags + "--folds 2 --held-out 0.5").status, 2);
+  EXPECT_EQ(run(flags + "--held-out 0").status, 2);
+  EXPECT_EQ(run("select --format crfsuite --train train.txt --lambda 3 --folds 2").status, 2);
+}
+
+}  // namespace
+}  // namespace proxbench

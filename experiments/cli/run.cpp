@@ -1,0 +1,227 @@
+/// `run` and `check`: experiments from a config.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "experiments/cli/cli.h"
+#include "experiments/results/tables/paper_table.h"
+#include "experiments/results/tables/path_table.h"
+#include "experiments/sweep/sweep.h"
+
+namespace proxbench {
+namespace {
+
+struct RunCommand {
+  std::string config_file, out;
+  std::vector<std::string> overrides;
+  bool dry_run = false, resolved = false, why = false, force = false, quiet = false, verbose = false;
+  int jobs = 1;
+  JsonFlag json;
+
+  SweepOptions sweep() const { return {.force = force, .jobs = jobs}; }
+};
+
+std::string limit_text(const SolverConfig& solver) {
+  std::string out = fmt::format("tol {:g}", solver.tol);
+  if (solver.time_limit > 0) out += fmt::format(", at most {:g} s", solver.time_limit);
+  if (solver.max_iterations > 0) out += fmt::format(", at most {} iterations", solver.max_iterations);
+  return out;
+}
+
+nlohmann::ordered_json plan_json(const std::vector<PlannedRun>& plan) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const PlannedRun& run : plan)
+    runs.push_back({{"name", run.name()},
+                    {"dataset", run.data->name},
+                    {"lambda", run.lambda_json()},
+                    {"solver", run.solver->solver},
+                    {"label", run.solver->label},
+                    {"repetition", run.repetition},
+                    {"tol", run.solver->tol},
+                    {"time_limit", run.solver->time_limit},
+                    {"max_iterations", run.solver->max_iterations}});
+  return runs;
+}
+
+nlohmann::ordered_json states_json(const std::vector<CellState>& states) {
+  std::vector<PlannedRun> plan;
+  for (const CellState& state : states) plan.push_back(state.cell);
+  nlohmann::ordered_json runs = plan_json(plan);
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    runs[i]["stored"] = states[i].stored;
+    runs[i]["why"] = states[i].why;
+    runs[i]["key"] = states[i].key.digest();
+    runs[i]["estimated_seconds"] = states[i].wall_seconds;  // NaN becomes null
+  }
+  return runs;
+}
+
+void print_states(const std::vector<CellState>& states, bool why, int jobs) {
+  double seconds = 0.0;
+  std::size_t missing = 0, unknown = 0;
+  for (const CellState& state : states) {
+    std::string what = state.stored ? "stored" : state.why.front();
+    if (why && !state.stored) what = fmt::format("{}", fmt::join(state.why, "; "));
+    fmt::print("{}  ({})  {}\n", state.cell.name(), limit_text(*state.cell.solver), what);
+    if (state.stored) continue;
+    ++missing;
+    if (std::isnan(state.wall_seconds))
+      ++unknown;
+    else
+      seconds += state.wall_seconds;
+  }
+  fmt::print("{} runs, {} of them stored", states.size(), states.size() - missing);
+  if (missing > unknown) fmt::print("; about {:.0f} s for those that are missing", seconds / jobs);
+  if (unknown > 0) fmt::print(" ({} have no limit and were never run: not counted)", unknown);
+  fmt::print("; and a reference run for each data set and lambda that lacks f*\n");
+}
+
+std::filesystem::path out_folder(const RunCommand& command, const ExperimentConfig& config) {
+  return command.out.empty() ? std::filesystem::path("results") / config.name
+                             : std::filesystem::path(command.out);
+}
+
+SweepResult sweep(const RunCommand& command, const ExperimentConfig& config,
+                  const std::filesystem::path& out) {
+  ProgressPrinter progress(command.quiet);
+  SweepHooks hooks;
+  hooks.message = [&](const std::string& text) { progress.message(text); };
+  if (command.verbose || command.why) hooks.detail = hooks.message;
+  hooks.warning = [&](const std::string& text) { progress.warning(text); };
+  hooks.on_sample = [&](const std::string& name, const Sample& sample) { progress.sample(name, sample); };
+  hooks.interrupt = &interrupted;
+  SweepResult result = run_sweep(config, out, command.sweep(), hooks);
+  if (result.interrupted) {
+    progress.warning(fmt::format("interrupted; {} runs are kept in {}, the same command goes on from there{}",
+                                 result.folders.size(), out.string(),
+                                 config.paths.empty() ? "" : " (an interrupted path begins anew)"));
+    throw ExitStatus{1};
+  }
+  return result;
+}
+
+void run(const RunCommand& command) {
+  const ExperimentConfig config = load_config(command.config_file, command.overrides);
+  const std::filesystem::path out = out_folder(command, config);
+  if (command.dry_run) {
+    const std::vector<CellState> states = inspect_cells(config, out, command.sweep());
+    if (!command.json.to_stdout() && !command.quiet) {
+      if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
+      print_states(states, command.why, command.jobs);
+    }
+    command.json.write({{"experiment", config.name},
+                        {"includes", config.includes},
+                        {"out", out.string()},
+                        {"runs", states_json(states)}});
+    return;
+  }
+  command.json.check();
+  stop_cleanly_on_interrupt();
+  const SweepResult result = sweep(command, config, out);
+
+  const std::vector<StoredRun> all = read_all_runs(out);
+  if (std::all_of(all.begin(), all.end(), [](const StoredRun& one) { return failed_status(one.status); }))
+    throw Error("no run of " + config.name + " succeeded");
+  std::vector<StoredRun> runs = all;
+  const std::vector<StoredPath> paths = take_paths(runs);
+  const TableOptions table{.title = config.title, .targets = config.targets};
+  const Presentation presentation = load_presentation(out / "config.ini");
+  if (!runs.empty()) write_result_tables(runs, out, presentation, table);
+  write_path_tables(paths, runs, out / "tables", config.title);
+  if (!command.quiet && !command.json.to_stdout() && !paths.empty())
+    fmt::print("{}\n", markdown_document("", path_tables(paths, runs)));
+  if (!command.quiet && !command.json.to_stdout() && !runs.empty()) {
+    fmt::print("{}\n", markdown_table(summarize(runs, table), table));
+    if (!config.paper.lambdas.empty())
+      fmt::print("{}\n",
+                 markdown_document("", {paper_table(compare_with_paper(runs, presentation), presentation)}));
+  }
+  nlohmann::ordered_json summaries = nlohmann::ordered_json::array();
+  for (const StoredRun& stored : all)
+    if (std::find(result.folders.begin(), result.folders.end(), stored.folder) != result.folders.end())
+      summaries.push_back(nlohmann::ordered_json(stored.summary));
+  command.json.write({{"experiment", config.name},
+                      {"out", out.string()},
+                      {"done", result.done},
+                      {"stored_before", result.cached},
+                      {"failed", result.failed},
+                      {"runs", summaries}});
+  const auto warn = [](const std::string& text) { spdlog::warn("{}", text); };
+  if (!runs.empty()) draw_figures_of_run(runs, out, presentation, warn);
+  draw_paths_of_run(paths, out, presentation, warn);
+  if (!command.quiet && !command.json.to_stdout()) fmt::print("Results: {}\n", out.string());
+  if (result.failed > 0)
+    throw Error(fmt::format("{} of {} runs failed", result.failed, result.done + result.cached));
+}
+
+void print_verdict(const RunCommand& command, const ExperimentConfig& config, std::size_t runs) {
+  if (command.resolved) return fmt::print("{}", config.to_ini());
+  fmt::print("{}: good; {} runs of {} data sets, {} lambdas and paths, {} solvers, {} repetitions\n",
+             command.config_file, runs, config.data.size(), config.lambdas.size() + config.paths.size(),
+             config.solvers.size(), config.repetitions);
+  if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
+}
+
+void check(const RunCommand& command) {
+  nlohmann::ordered_json result{{"config", command.config_file}, {"valid", true}, {"error", nullptr}};
+  try {
+    const ExperimentConfig config = load_config(command.config_file, command.overrides);
+    const std::vector<PlannedRun> plan = plan_runs(config);
+    result["includes"] = config.includes;
+    result["runs"] = plan_json(plan);
+    if (command.resolved) result["resolved"] = config.to_ini();
+    command.json.write(result);
+    if (!command.json.to_stdout()) print_verdict(command, config, plan.size());
+  } catch (const Error& error) {
+    result["valid"] = false;
+    result["error"] = error.what();
+    command.json.write(result);
+    throw;
+  }
+}
+
+void add_config_flags(CLI::App& app, RunCommand& command) {
+  app.add_option("config", command.config_file, "the experiment, an INI file")
+      ->required()
+      ->type_name("CONFIG.ini");
+  app.add_option("--set", command.overrides, "override a value of the config, repeatable")
+      ->allow_extra_args(false)
+      ->type_name("SECTION.KEY=VALUE");
+  command.json.add_to(app);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app) {
+  {
+    CLI::App* sub = app.add_subcommand("run", "Run an experiment: all its runs, tables and figures");
+    auto command = std::make_shared<RunCommand>();
+    add_config_flags(*sub, *command);
+    sub->add_option("--out", command->out, "folder for the results [results/NAME]")->type_name("DIR");
+    sub->add_flag("--dry-run", command->dry_run,
+                  "print the grid, what of it is stored, and how long the rest may take; run nothing");
+    auto* why =
+        sub->add_flag("--why", command->why, "say of each run that is not served from OUT what changed");
+    sub->add_flag("--force", command->force, "run all again, references too, whatever is stored");
+    sub->add_option("--jobs", command->jobs,
+                    "runs at a time, each on CPUs of its own; above 1 their timings are stored as not "
+                    "comparable [1]")
+        ->check(CLI::Range(1, 1024))
+        ->type_name("INT");
+    auto* quiet = sub->add_flag("--quiet", command->quiet, "print warnings and errors only")->excludes(why);
+    sub->add_flag("--verbose", command->verbose, "print more of what is going on")->excludes(quiet);
+    sub->callback([command] { run(*command); });
+  }
+  CLI::App* sub = app.add_subcommand("check", "Check a config without running it");
+  auto command = std::make_shared<RunCommand>();
+  add_config_flags(*sub, *command);
+  sub->add_flag(
+      "--resolved", command->resolved,
+      "print the config as it is understood: with what it includes and --set, every default written out");
+  sub->callback([command] { check(*command); });
+}
+
+}  // namespace proxbench

@@ -1,0 +1,171 @@
+/// `select`: a lambda chosen along a path, and its model.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+
+#include "core/error.h"
+#include "experiments/base/table_text.h"
+#include "experiments/cli/cli.h"
+#include "experiments/config/path_grid.h"
+#include "experiments/data/model.h"
+#include "experiments/run/selection.h"
+
+namespace proxbench {
+namespace {
+
+struct SelectCommand {
+  DataFlags data;
+  RunFlags run;
+  std::string lambda, solver = "prox-qn", measure = "accuracy", rule = "best", model;
+  std::vector<std::string> options;
+  std::int64_t folds = 0;
+  std::optional<double> held_out;
+  bool quiet = false;
+  JsonFlag json;
+
+  SelectionSettings selection() const {
+    return {.folds = folds,
+            .held_out = held_out,
+            .measure = measure == "loss" ? Measure::kLoss : Measure::kAccuracy,
+            .one_standard_error = rule == "one-se"};
+  }
+  std::string held_out_text() const {
+    if (folds > 0) return fmt::format("{}-fold cross-validation", folds);
+    return held_out ? fmt::format("{:g} of the training instances", *held_out) : "test set";
+  }
+};
+
+void print_selection(const SelectCommand& command, const ModelSelection& selection) {
+  TextTable table;
+  table.caption = fmt::format("{} on {}", command.measure == "loss" ? "Loss by position" : "Accuracy",
+                              command.held_out_text());
+  table.head = {"", "lambda", command.measure, "standard error", "nnz"};
+  table.text_columns = 1;
+  for (std::size_t k = 0; k < selection.points.size(); ++k) {
+    const SelectionPoint& point = selection.points[k];
+    std::vector<std::string> marks;
+    if (k == selection.best) marks.emplace_back("best");
+    if (k == selection.one_standard_error) marks.emplace_back("one-se");
+    table.rows.push_back({fmt::format("{}", fmt::join(marks, ", ")), fmt::format("{:.6g}", point.lambda),
+                          fmt::format("{:.5f}", point.mean), fmt::format("{:.5f}", point.standard_error),
+                          count_cell(std::round(point.nnz))});
+  }
+  fmt::print("{}\n", markdown_document("", {table}));
+  const PathPoint& last = selection.refit.points.back();
+  fmt::print(
+      "chosen: lambda = {:.10g}; on all training instances {} nonzeros, objective {:.10g}, kkt {:.3g}\n",
+      last.lambda, last.certificate.nnz, last.certificate.objective, last.certificate.kkt);
+}
+
+nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGrid& grid,
+                                      const ModelSelection& selection) {
+  nlohmann::ordered_json points = nlohmann::ordered_json::array();
+  for (const SelectionPoint& point : selection.points)
+    points.push_back({{"lambda", point.lambda},
+                      {"mean", point.mean},
+                      {"standard_error", number_json(point.standard_error)},
+                      {"nnz", point.nnz}});
+  return {{"path", grid.text()},
+          {"lambda_max", selection.refit.lambda_max},
+          {"measure", command.measure},
+          {"held_out", command.held_out_text()},
+          {"held_out_instances", selection.held_out_instances},
+          {"skipped_instances", selection.skipped},
+          {"points", points},
+          {"best_lambda", selection.points[selection.best].lambda},
+          {"one_se_lambda", selection.points[selection.one_standard_error].lambda},
+          {"rule", command.rule},
+          {"chosen_lambda", selection.points[selection.chosen].lambda},
+          {"refit", selection.refit.summary}};
+}
+
+void select(const SelectCommand& command) {
+  if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
+  if (command.folds == 0 && !command.held_out && command.data.test.empty())
+    throw Error::usage("found no --folds, --held-out or --test, expected one of them to choose lambda by");
+  const PathGrid grid = parse_path(command.lambda, "--lambda");
+  const Options run = command.run.parse();
+  RunSettings settings = run_settings(command.run, command.solver, command.options);
+  const DataFormatInfo& format = data_format_registry().find(command.data.format);
+  Options data_options(format.options);
+  set_options(data_options, command.data.options, "--data-option");
+  check_writable(command.model);
+  command.json.check();
+
+  ProgressPrinter progress(command.quiet);
+  const LoadedData data(read_data(command.data, format, data_options), make_parallel(run));
+  tell_data(progress, data);
+  stop_cleanly_on_interrupt();
+  SelectionHooks hooks;
+  hooks.interrupt = &interrupted;
+  hooks.message = [&](const std::string& text) { progress.message(text); };
+  hooks.on_sample = [&](const std::string& name, const Sample& sample) { progress.sample(name, sample); };
+  const ModelSelection selection =
+      select_model(data, settings, grid.lambdas(lambda_max(data)), command.selection(), hooks);
+  if (selection.interrupted) {
+    progress.warning("interrupted; nothing is chosen");
+    throw ExitStatus{1};
+  }
+  if (selection.skipped > 0)
+    progress.warning(
+        fmt::format("{} of {} instances held out have outputs that do not occur in training, and "
+                    "are left out of the loss",
+                    selection.skipped, selection.held_out_instances));
+  if (!command.model.empty()) {
+    settings.lambda = selection.points[selection.chosen].lambda;
+    write_file_atomically(command.model, model_text(model_header(data, format.name, data_options, settings),
+                                                    *data.train().vocabulary, selection.refit.w,
+                                                    data.oracle().extra_weights()));
+  }
+  command.json.write(selection_json(command, grid, selection));
+  if (!command.quiet && !command.json.to_stdout()) print_selection(command, selection);
+}
+
+}  // namespace
+
+void add_select_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand(
+      "select",
+      "Choose lambda along a path by cross-validation, by instances held out or by the test set, and train "
+      "the model of the chosen one on all training instances");
+  auto command = std::make_shared<SelectCommand>();
+  command->data.add_to(*sub);
+  sub->add_option("--lambda", command->lambda,
+                  "the lambdas: path(START, END, COUNT), from START down to END, each a real, max (the "
+                  "smallest lambda at which w = 0 is optimal) or R*max")
+      ->required()
+      ->type_name("PATH");
+  auto* folds = sub->add_option("--folds", command->folds, "K-fold cross-validation over training instances")
+                    ->check(CLI::Range(2, 1000000))
+                    ->type_name("INT");
+  sub->add_option(
+         "--held-out", command->held_out,
+         "hold out this share of the training instances; without it and --folds the test set decides")
+      ->check(CLI::Range(0.0, 1.0))
+      ->excludes(folds)
+      ->type_name("REAL");
+  sub->add_option(
+         "--measure", command->measure,
+         "what decides: accuracy, or loss, the mean negative log-likelihood of a position [accuracy]")
+      ->check(CLI::IsMember({"accuracy", "loss"}))
+      ->type_name("NAME");
+  sub->add_option(
+         "--rule", command->rule,
+         "the chosen lambda: best, or one-se, the largest within one standard error of the best [best]")
+      ->check(CLI::IsMember({"best", "one-se"}))
+      ->type_name("NAME");
+  sub->add_option("--solver", command->solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
+  command->run.add_to(*sub,
+                      {"mu", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
+  sub->add_option("--option", command->options,
+                  "option of the solver, repeatable; see `proxbench list --options`")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  sub->add_option("--model", command->model, "write the model")->type_name("OUT.tsv");
+  command->json.add_to(*sub);
+  sub->add_flag("--quiet", command->quiet, "print warnings and errors only");
+  sub->callback([command] { select(*command); });
+}
+
+}  // namespace proxbench

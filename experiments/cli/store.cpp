@@ -1,0 +1,51 @@
+/// `index` and `merge`: the SQLite index of stored results, and results of several folders in one.
+#include "experiments/results/store.h"
+
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "experiments/cli/cli.h"
+
+namespace proxbench {
+namespace {
+
+struct MergeCommand {
+  std::vector<std::string> folders;
+  std::string out;
+};
+
+void merge(const MergeCommand& command) {
+  const MergeResult result = merge_results({command.folders.begin(), command.folders.end()}, command.out);
+  ProgressPrinter progress(false);
+  for (const std::string& note : result.notes) progress.warning(note);
+  fmt::print("{}: {} runs, {} references\n", command.out, result.runs, result.references);
+}
+
+}  // namespace
+
+void add_store_commands(CLI::App& app) {
+  {
+    CLI::App* sub =
+        app.add_subcommand("index", "Make DIR/index.sqlite anew from the files of stored results");
+    auto folder = std::make_shared<std::string>();
+    sub->add_option("dir", *folder, "results of `proxbench run`")->required()->type_name("DIR");
+    sub->callback([folder] {
+      if (!std::filesystem::is_directory(std::filesystem::path(*folder) / "runs"))
+        throw Error(*folder + ": found no folder 'runs', expected the results of `proxbench run`");
+      fmt::print("{}/index.sqlite: {} runs\n", *folder, rebuild_index(*folder));
+    });
+  }
+  CLI::App* sub = app.add_subcommand(
+      "merge", "Bring the results of several folders, of several machines too, together in a new one");
+  auto command = std::make_shared<MergeCommand>();
+  sub->add_option("dirs", command->folders, "results of `proxbench run`")
+      ->required()
+      ->expected(1, -1)
+      ->type_name("DIR...");
+  sub->add_option("--out", command->out, "folder for all of them; new or empty")
+      ->required()
+      ->type_name("DIR");
+  sub->callback([command] { merge(*command); });
+}
+
+}  // namespace proxbench

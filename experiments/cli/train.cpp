@@ -1,0 +1,135 @@
+/// `train`: one solver on one data set.
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "experiments/cli/cli.h"
+#include "experiments/data/model.h"
+#include "experiments/results/results.h"
+#include "experiments/run/trainer.h"
+#include "oracles/oracles.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+struct TrainCommand {
+  DataFlags data;
+  RunFlags run;
+  std::string solver = "prox-qn", model, trace;
+  std::vector<std::string> options;
+  bool quiet = false;
+  JsonFlag json;
+};
+
+void print_summary(const RunOutcome& outcome, const RunSettings& settings, const LoadedData& data) {
+  const auto real = [&](const char* key) { return outcome.summary.at(key).get<double>(); };
+  const Certificate& c = outcome.certificate;
+  fmt::print("{}: {} after {} iterations, {:.3g} s ({:.3g} s CPU), {:.4g} passes\n", settings.solver,
+             status_name(outcome.status), outcome.summary.at("iterations").get<std::int64_t>(),
+             real("seconds"), real("cpu_seconds"), real("passes"));
+  fmt::print("objective {:.10g} = loss {:.10g} + {:g} * {:.10g}{}\n", c.objective, c.loss, settings.lambda,
+             c.l1, settings.mu > 0 ? " + l2 term" : "");
+  fmt::print("nonzeros {} of {}\n", c.nnz, outcome.summary.at("d").get<Coord>());
+  fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, outcome.relative_kkt);
+  fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
+  if (data.test_set())
+    fmt::print("test accuracy {:.4f} of {} positions\n", real("test_accuracy"), data.test().positions());
+}
+
+void write_outputs(const TrainCommand& command, const LoadedData& data, const DataFormatInfo& format,
+                   const Options& data_options, const RunSettings& settings, const RunOutcome& outcome) {
+  if (!command.trace.empty()) {
+    std::string text = trace_header() + "\n";
+    for (const Sample& sample : outcome.trace) text += trace_line(sample) + "\n";
+    write_file_atomically(command.trace, text);
+  }
+  command.json.write(outcome.summary);
+  if (!command.model.empty() && outcome.status != Status::kDiverged)
+    write_file_atomically(command.model,
+                          model_text(model_header(data, format.name, data_options, settings),
+                                     *data.train().vocabulary, outcome.w, data.oracle().extra_weights()));
+}
+
+void train_one(const TrainCommand& command) {
+  if (!command.run.given("lambda")) throw Error::usage("--lambda is missing, expected --lambda REAL");
+  if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
+  const Options run = command.run.parse();
+  const RunSettings settings = run_settings(command.run, command.solver, command.options);
+  const DataFormatInfo& format = data_format_registry().find(command.data.format);
+  Options data_options(format.options);
+  set_options(data_options, command.data.options, "--data-option");
+  for (const std::string& file : {command.model, command.trace}) check_writable(file);
+  command.json.check();
+
+  ProgressPrinter progress(command.quiet);
+  const LoadedData data(read_data(command.data, format, data_options), make_parallel(run));
+  tell_data(progress, data);
+  stop_cleanly_on_interrupt();
+  RunHooks hooks;
+  hooks.interrupt = &interrupted;
+  hooks.on_sample = [&](const Sample& sample) { progress.sample(settings.solver, sample); };
+  const RunOutcome outcome = train(data, settings, hooks);
+  write_outputs(command, data, format, data_options, settings, outcome);
+  if (!command.quiet && !command.json.to_stdout()) {
+    progress.message("done");
+    print_summary(outcome, settings, data);
+  }
+  if (outcome.status == Status::kDiverged) throw Error(settings.solver + " diverged, so there is no model");
+  if (outcome.status == Status::kInterrupted) throw ExitStatus{1};
+}
+
+}  // namespace
+
+DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options) {
+  // Known to be one before the files are read, which may take long.
+  const std::string oracle = flags.oracle.empty() ? "" : oracle_registry().find(flags.oracle).name;
+  DataPair pair = format.read(flags.find(), options);
+  if (!oracle.empty()) pair.oracle = oracle;
+  return pair;
+}
+
+void tell_data(ProgressPrinter& progress, const LoadedData& data) {
+  progress.message(data.train().description);
+  for (const auto& [what, count] : data.train().notes)
+    progress.message(fmt::format("training data: {}: {}", what, count));
+  for (const auto& [what, count] : data.test().notes)
+    progress.message(fmt::format("test data: {}: {}", what, count));
+}
+
+RunSettings run_settings(const RunFlags& flags, const std::string& solver,
+                         const std::vector<std::string>& options) {
+  const Options run = flags.parse();
+  const SolverInfo& info = solver_registry().find(solver);
+  RunSettings settings{.solver = info.name,
+                       .options = Options(info.options),
+                       .lambda = run.real("lambda"),
+                       .mu = run.real("mu"),
+                       .tol = run.real("tol"),
+                       .time_limit = run.real("time_limit"),
+                       .max_iterations = run.integer("max_iterations"),
+                       .seed = static_cast<std::uint64_t>(run.integer("seed")),
+                       .gap_target = run.real("gap")};
+  if (settings.gap_target > 0 && !flags.given("tol")) settings.tol = 0.0;
+  set_options(settings.options, options, "--option");
+  return settings;
+}
+
+void add_train_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("train", "Train a model with one solver");
+  auto command = std::make_shared<TrainCommand>();
+  command->data.add_to(*sub);
+  sub->add_option("--solver", command->solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
+  command->run.add_to(
+      *sub, {"lambda", "mu", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
+  sub->add_option("--option", command->options,
+                  "option of the solver, repeatable; see `proxbench list --options`")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  sub->add_option("--model", command->model, "write the model")->type_name("OUT.tsv");
+  sub->add_option("--trace", command->trace, "write the trace")->type_name("OUT.csv");
+  command->json.add_to(*sub);
+  sub->add_flag("--quiet", command->quiet, "print warnings and errors only");
+  sub->callback([command] { train_one(*command); });
+}
+
+}  // namespace proxbench

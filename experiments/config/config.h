@@ -1,0 +1,132 @@
+#pragma once
+/// The typed config of an experiment: a grid of data sets x lambdas x solvers x repetitions, read from an INI
+/// file, what it includes, and --set overrides. Everything that is wrong is reported at once, each with its
+/// line and column.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/options.h"
+#include "core/parallel.h"
+#include "experiments/config/data_format.h"
+#include "experiments/config/path_grid.h"
+
+namespace proxbench {
+
+/// What the keys of one kind of section may be; feeds parsing, `proxbench list --options` and the
+/// documentation.
+struct ConfigSectionInfo {
+  std::string name;  ///< "experiment", "data", "solver", "plot", ...
+  std::string help;
+  OptionTable keys;
+  std::vector<std::string> lists = {};      ///< keys that take several values, separated by commas
+  std::vector<std::string> required = {};   ///< keys without a default
+  std::vector<std::string> repeating = {};  ///< lists in which a value may stand more than once
+  std::vector<std::string> paths = {};      ///< lists of reals in which a path(...) may stand
+};
+/// In the order in which they are documented.
+const std::vector<ConfigSectionInfo>& config_sections();
+
+/// A share of the clock so large that every sample is evaluated in full.
+inline constexpr double kNoSamplingBudget = 1e6;
+
+/// The options that `train`, `certify` and `predict` share with [experiment]: lambda, mu, tol, gap,
+/// max_iterations, time_limit, threads, backend, seed.
+const OptionTable& run_options();
+
+struct DataConfig {
+  std::string name;  ///< of the section, or of the format for a plain [data]
+  std::string format;
+  DataFiles files;  ///< as they were found
+  Options options;  ///< of the format
+};
+
+struct SolverConfig {
+  std::string label;
+  std::string solver;  ///< registered name
+  Options options;
+  double tol;                   ///< 0 where a gap is given and no tol
+  double gap;                   ///< relative gap at which a run stops; 0: it does not
+  double time_limit;            ///< seconds on the clock; 0: no limit
+  std::int64_t max_iterations;  ///< 0: no limit
+};
+
+/// Which figures are drawn and how; see CurveOptions, ProfileOptions and MeansOptions.
+struct PlotConfig {
+  std::vector<std::string> kinds{"curves"};
+  std::vector<std::string> x{"seconds"}, quantities{"objective", "nnz", "accuracy"};
+  std::vector<double> x_max;  ///< one for each x, or none
+  bool log_seconds = false;
+  double floor = 1e-12;
+  std::string repetitions = "band";
+  double shift = 1.0, par = 10.0;
+};
+
+/// What the paper says about the figure or table that a config makes; see PaperRow and ReportItem.
+struct PaperConfig {
+  std::string item;                            ///< "Figure 1"; empty: the config has no section [paper]
+  std::string caption;                         ///< what is shown, in our words
+  std::string reports;                         ///< what the paper reports
+  std::string differs;                         ///< what differs here, and why
+  std::vector<double> lambdas, nnz, accuracy;  ///< numbers of the paper: one for each lambda, or none
+};
+
+struct ExperimentConfig {
+  std::string name, title;
+  std::vector<double> lambdas;  ///< each a run of its own
+  std::vector<PathGrid> paths;  ///< each a run for all its lambdas
+  double mu;
+  int threads;  ///< 0: all cores
+  Backend backend;
+  int repetitions;
+  std::uint64_t seed;  ///< repetition r runs with seed + r - 1
+  bool sample_kkt;
+  double sampling_budget;  ///< see MonitorOptions; kNoSamplingBudget and above: no limit
+  double warm_up;          ///< seconds of inference before the clock starts
+  double stop_at;          ///< relative difference to f* at which a run stops; 0: it does not
+  double wall_limit;       ///< seconds of a run's process; NaN: 60 + 3 * time_limit; 0: no limit
+  double kill_grace;       ///< seconds between SIGTERM and SIGKILL
+  double memory_limit;     ///< MiB of a run's process; 0: no limit
+  bool pin;                ///< each run on CPUs of its own
+  std::string order;       ///< "interleaved" or "grid"
+  std::string decoding;
+  double reference_tol, reference_gap, reference_time_limit;  ///< of the prox-qn run that gives f*
+  std::int64_t reference_memory, reference_max_inner;         ///< its options memory and max_inner
+  std::vector<double> targets;
+  std::vector<DataConfig> data;
+  std::vector<SolverConfig> solvers;
+  PlotConfig plot;
+  PaperConfig paper;
+  std::vector<std::string> includes;  ///< files that were included, in the order of reading
+
+  /// An INI text that reads back to the same config, every default written out and without includes.
+  std::string to_ini() const;
+};
+
+/// What tables, figures and reports need of the config beside stored results.
+struct Presentation {
+  std::string name, title;
+  std::vector<double> targets;
+  PlotConfig plot;
+  PaperConfig paper;
+  /// What a data set was made from but its seed: data sets with the same text differ by nothing else.
+  std::map<std::string, std::string> sources;
+};
+/// From OUT/config.ini; the defaults where there is none. Throws Error (kUsage) where its values are wrong.
+Presentation load_presentation(const std::filesystem::path& config_file);
+
+/// `source` names the text in messages; what it includes is read from `folder`, and relative data files are
+/// also looked for there (those of an included file in its own folder). An empty folder: no includes, no file
+/// is read. Throws Error (kUsage) with all problems: "file:line:column: [section] key: found X, expected Y".
+ExperimentConfig parse_config(std::string_view text, const std::string& source,
+                              const std::filesystem::path& folder,
+                              const std::vector<std::string>& overrides = {});
+/// Reads the file first; throws Error (kUsage) also where that fails.
+ExperimentConfig load_config(const std::filesystem::path& file,
+                             const std::vector<std::string>& overrides = {});
+
+}  // namespace proxbench

@@ -1,0 +1,53 @@
+#include "experiments/config/data_files.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+#include "core/error.h"
+
+namespace proxbench {
+namespace fs = std::filesystem;
+namespace {
+
+/// The variable's value; empty where it is not set.
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;  // an unreadable folder holds no file for us
+  return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
+}
+
+}  // namespace
+
+std::vector<fs::path> data_folders(const fs::path& base) {
+  std::vector<fs::path> folders{""};
+  if (!base.empty() && base != ".") folders.push_back(base);
+  if (const std::string data = environment("PROXBENCH_DATA"); !data.empty()) folders.emplace_back(data);
+  folders.emplace_back("../shared/data");
+  const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
+  if (!cache.empty())
+    folders.push_back(fs::path(cache) / "proxbench" / "data");
+  else if (!home.empty())
+    folders.push_back(fs::path(home) / ".cache" / "proxbench" / "data");
+  return folders;
+}
+
+fs::path find_data_file(const std::string& given, const fs::path& base) {
+  std::vector<fs::path> tried;
+  if (fs::path(given).is_absolute()) {
+    tried.emplace_back(given);
+  } else {
+    for (const fs::path& folder : data_folders(base)) tried.push_back(folder / given);
+  }
+  for (const fs::path& path : tried)
+    if (is_file(path)) return path;
+  std::string text = "no file '" + given + "'; looked at";
+  for (const fs::path& path : tried) text += (&path == tried.data() ? " " : ", ") + path.string();
+  throw Error(text, ErrorKind::kInput);
+}
+
+}  // namespace proxbench

@@ -1,0 +1,115 @@
+#include "experiments/config/option_docs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/options.h"
+#include "experiments/base/test_folder.h"
+#include "experiments/config/config.h"
+#include "experiments/config/data_format.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string& block(const std::string& name) {
+  static const std::vector<DocBlock> blocks = option_blocks();
+  return std::find_if(blocks.begin(), blocks.end(), [&](const DocBlock& one) { return one.name == name; })
+      ->text;
+}
+
+/// Of the block, from the heading of one thing to the next heading.
+std::string part(const std::string& name, const std::string& heading) {
+  const std::string& text = block(name);
+  const std::size_t begin = text.find("\n### `" + heading + "`\n");
+  if (begin == text.npos) return "";
+  return text.substr(begin, text.find("\n### ", begin + 1) - begin);
+}
+
+/// The rows of an option table: each is documented, and what is documented is what is parsed and checked.
+void expect_documented(const OptionTable& table, const std::string& text) {
+  for (const OptionSpec& spec : table) {
+    EXPECT_THAT(text, HasSubstr("\n| `" + spec.name + "` | "));
+    EXPECT_FALSE(spec.help.empty()) << spec.name;
+    for (const std::string& choice : spec.choices)
+      EXPECT_THAT(text, HasSubstr("`" + choice + "`")) << spec.name;
+    Options options({spec});
+    if (!spec.default_value.empty() && spec.type != OptionType::kString) {
+      EXPECT_NO_THROW(options.set(spec.name, spec.default_value)) << spec.name;
+    }
+    if (spec.type != OptionType::kString || !spec.choices.empty()) {
+      EXPECT_THROW(options.set(spec.name, "no such value"), Error) << spec.name;
+    }
+  }
+}
+
+TEST(OptionDocs, TellEveryOptionOfTheTablesThatParseAndCheck) {
+  for (const SolverInfo& solver : solver_registry().items())
+    expect_documented(solver.options, part("options:solvers", solver.name));
+  for (const DataFormatInfo& format : data_format_registry().items())
+    expect_documented(format.options, part("options:formats", format.name));
+  for (const ConfigSectionInfo& section : config_sections()) {
+    const std::string text = part("options:config", "[" + section.name + "]");
+    for (const OptionSpec& spec : section.keys) EXPECT_THAT(text, HasSubstr("\n| `" + spec.name + "` | "));
+    for (const std::string& key : section.required)
+      EXPECT_THAT(text, HasSubstr("\n| `" + key + "` | required | "));
+  }
+}
+
+TEST(OptionDocs, SayTypesBoundsAndChoicesAndKeepFormulasLiteral) {
+  const std::string text = part("options:config", "[experiment]");
+  EXPECT_THAT(text, HasSubstr("| `lambda` | required | list of real: `0 < lambda` | list of weights of "
+                              "\\|\\|w\\|\\|_1 in F; path(START, END, COUNT), with "));
+  EXPECT_THAT(text, HasSubstr("| `backend` | `openmp` | `openmp`, `tbb` | parallel back end |\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("| `tol` | `1e-6` | real: `0 <= tol <= 1` | stop when kkt \\<= tol \\* (kkt at w = 0) |\n"));
+}
+
+struct Readme {
+  const char *file, *block;
+};
+const Readme kReadmes[] = {{"configs/README.md", "options:config"},
+                           {"solvers/README.md", "options:solvers"},
+                           {"experiments/data/README.md", "options:formats"}};
+
+TEST(OptionDocs, TheReadmesHoldTheTables) {
+  for (const Readme& readme : kReadmes)
+    EXPECT_NE(
+        read_text(PROXBENCH_SOURCE_DIR + std::string("/") + readme.file).find("\n" + block(readme.block)),
+        std::string::npos)
+        << readme.file << " is behind the tables: run scripts/update-docs";
+}
+
+int update_docs(const std::string& arguments) {
+  const std::string command =
+      PROXBENCH_SOURCE_DIR "/scripts/update-docs --program '" PROXBENCH_PROGRAM "' " + arguments;
+  return std::system((command + " >/dev/null 2>&1").c_str());
+}
+
+TEST(OptionDocs, TheScriptReplacesTheBlocksAndNothingElse) {
+  const TestFolder folder;
+  for (const Readme& readme : kReadmes) {
+    const auto file = folder.write("README.md", "# above\n<!-- " + std::string(readme.block) +
+                                                    " -->\nold\n<!-- end -->\nbelow\n<!-- end -->\n");
+    ASSERT_EQ(update_docs("'" + file.string() + "'"), 0);
+    EXPECT_EQ(read_text(file), "# above\n" + block(readme.block) + "below\n<!-- end -->\n");
+  }
+}
+
+TEST(OptionDocs, TheScriptRefusesBlocksThatItDoesNotKnowOrThatHaveNoEnd) {
+  const TestFolder folder;
+  for (const std::string text : {"<!-- options:none -->\n<!-- end -->\n", "<!-- options:config -->\nold\n",
+                                 "<!-- options:config -->\n<!-- options:solvers -->\n<!-- end -->\n"}) {
+    const auto file = folder.write("README.md", text);
+    EXPECT_NE(update_docs("'" + file.string() + "'"), 0) << text;
+    EXPECT_EQ(read_text(file), text);
+  }
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,0 +1,130 @@
+#include "experiments/config/path_grid.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "core/options.h"
+#include "experiments/config/ini.h"
+
+namespace proxbench {
+namespace {
+
+constexpr std::string_view kOpen = "path(", kMax = "max";
+constexpr std::int64_t kMostPoints = 10000;
+constexpr const char* kForm =
+    "path(START, END, COUNT), e.g. path(max, 50, 50), path(max, 0.01*max, 50) or path(100, 0.01, 50)";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+std::optional<PathGrid::End> parse_end(std::string_view text) {
+  PathGrid::End end{1.0, text.ends_with(kMax)};
+  if (text == kMax) return end;
+  std::string_view number = text;
+  if (end.of_max) {
+    number = trimmed(number.substr(0, number.size() - kMax.size()));
+    if (!number.ends_with('*')) return std::nullopt;
+    number = trimmed(number.substr(0, number.size() - 1));
+  }
+  if (!parse_real(number, end.value) || !(end.value > 0.0)) return std::nullopt;
+  return end;
+}
+
+std::string end_text(const PathGrid::End& end, const char* times) {
+  if (!end.of_max) return fmt::format("{}", end.value);
+  return end.value == 1.0 ? std::string(kMax) : fmt::format("{}{}{}", end.value, times, kMax);
+}
+
+double resolved(const PathGrid::End& end, double lambda_max) {
+  return end.of_max ? end.value * lambda_max : end.value;
+}
+
+}  // namespace
+
+std::string PathGrid::text() const {
+  return fmt::format("path({}, {}, {})", end_text(start, "*"), end_text(end, "*"), count);
+}
+
+std::string PathGrid::file_text() const {
+  return fmt::format("path-{}-{}-{}", end_text(start, ""), end_text(end, ""), count);
+}
+
+std::vector<double> PathGrid::lambdas(double lambda_max) const {
+  const double first = resolved(start, lambda_max), last = resolved(end, lambda_max);
+  if (!(first > last && last > 0.0))
+    throw Error::usage(
+        fmt::format("{}: with lambda_max = {} it would go from {} down to {}, expected a path "
+                    "that ends above 0 and below its start",
+                    text(), lambda_max, first, last));
+  std::vector<double> out{first};
+  for (int i = 1; i + 1 < count; ++i)
+    out.push_back(first * std::pow(last / first, static_cast<double>(i) / (count - 1)));
+  out.push_back(last);
+  return out;
+}
+
+bool looks_like_path(std::string_view text) {
+  return text == kOpen.substr(0, kOpen.size() - 1) || text.starts_with(kOpen);
+}
+
+std::vector<ListPart> path_list_parts(std::string_view text) {
+  std::string masked(text);
+  int depth = 0;
+  for (char& c : masked) {
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
+    if (c == ',' && depth > 0) c = ';';
+  }
+  std::vector<ListPart> parts = list_parts(masked);
+  for (ListPart& part : parts) part.text = text.substr(part.offset, part.text.size());
+  return parts;
+}
+
+std::optional<PathGrid> parse_path(std::string_view text, PathProblem& problem) {
+  const auto fail = [&](std::size_t offset, std::string found) {
+    problem = {offset, std::move(found)};
+    return std::nullopt;
+  };
+  if (!text.starts_with(kOpen) || !text.ends_with(')'))
+    return fail(0, fmt::format("found '{}', expected {}", text, kForm));
+  const std::vector<ListPart> parts = list_parts(text.substr(kOpen.size(), text.size() - kOpen.size() - 1));
+  if (parts.size() != 3)
+    return fail(0, fmt::format("found '{}' with {} value{}, expected {}", text, parts.size(),
+                               parts.size() == 1 ? "" : "s", kForm));
+  PathGrid grid{};
+  for (const std::size_t i : {0u, 1u}) {
+    const std::optional<PathGrid::End> end = parse_end(parts[i].text);
+    if (!end)
+      return fail(kOpen.size() + parts[i].offset,
+                  fmt::format("found '{}' as {} of a path, expected a real above 0, max, or R*max with R "
+                              "above 0",
+                              parts[i].text, i == 0 ? "START" : "END"));
+    (i == 0 ? grid.start : grid.end) = *end;
+  }
+  std::int64_t count = 0;
+  if (!parse_integer(parts[2].text, count) || count < 2 || count > kMostPoints)
+    return fail(kOpen.size() + parts[2].offset,
+                fmt::format("found '{}' as COUNT of a path, expected an integer, 2 <= COUNT <= {}",
+                            parts[2].text, kMostPoints));
+  grid.count = static_cast<int>(count);
+  if (grid.start.of_max == grid.end.of_max && !(grid.start.value > grid.end.value))
+    return fail(
+        kOpen.size() + parts[1].offset,
+        fmt::format("found END = {} of a path from {}, expected less: paths go from the largest lambda "
+                    "down",
+                    parts[1].text, parts[0].text));
+  return grid;
+}
+
+PathGrid parse_path(std::string_view text, const std::string& what) {
+  PathProblem problem;
+  const std::optional<PathGrid> grid = parse_path(trimmed(text), problem);
+  if (!grid) throw Error::usage(fmt::format("{}: {}", what, problem.text));
+  return *grid;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,230 @@
+#include "experiments/data/documents/documents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+
+#include "core/error.h"
+#include "experiments/data/files.h"
+
+namespace proxbench {
+namespace {
+
+constexpr std::int64_t kDocumentId = 0;
+
+/// Adds one line's entries to the document being read.
+void read_entries(const LineReader& in, std::string_view line, const SparseLineRules& rules, bool keep_id,
+                  Documents& out) {
+  std::vector<std::int64_t> seen;
+  bool has_id = false;
+  for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+    const SparseEntry entry = parse_entry(in, word, rules);
+    if (rules.document_id && entry.feature == kDocumentId) {
+      if (has_id) in.fail("feature 0 a second time", "it once, as the document's id");
+      has_id = true;
+      if (keep_id) out.extra.push_back(entry.value);
+      continue;
+    }
+    seen.push_back(entry.feature);
+    if (entry.value == 0.0) {
+      ++out.zero_values;
+    } else {
+      out.entries.push_back(entry);
+    }
+  }
+  if (keep_id && !has_id) in.fail("no document id", "a field 0:<document id> (it is kept as a feature)");
+  std::sort(seen.begin(), seen.end());
+  if (const auto twice = std::adjacent_find(seen.begin(), seen.end()); twice != seen.end())
+    in.fail(fmt::format("feature {} a second time", *twice), "each feature once a line");
+}
+
+void read_document_file(const std::string& path, const SparseLineRules& rules, const OutputOfLabel& output_of,
+                        bool keep_id, Documents& out) {
+  LineReader in(path);
+  const std::size_t before = out.size();
+  std::string_view line;
+  while (in.next(line)) {
+    const std::string_view label = take_word(line);
+    if (label.empty()) continue;
+    if (label.find(':') != std::string_view::npos)
+      in.fail(in_quotes(label) + " in place of the label", rules.line);
+    const Index output = output_of(in, label);
+    read_entries(in, line, rules, keep_id, out);
+    out.end_document(output);
+  }
+  if (out.size() == before) in.fail_empty(rules.line);
+}
+
+/// Moves and divides so that the training values lie in [0, 1]; where they are all equal, to 0.
+void scale_to_unit_range(std::vector<double>& train, std::vector<double>& test) {
+  const auto [low, high] = std::minmax_element(train.begin(), train.end());
+  const double offset = *low, range = *high - *low;
+  for (auto* values : {&train, &test})
+    for (double& value : *values) value = range > 0.0 ? (value - offset) / range : 0.0;
+}
+
+Dataset build(const Documents& documents, const FeatureTable& features, const DocumentOutputs& outputs,
+              Index extra_features, std::shared_ptr<const Vocabulary> vocabulary) {
+  Dataset out;
+  DesignMatrix::Builder x;
+  std::unordered_set<std::int64_t> unknown;
+  std::uint64_t unknown_entries = 0, featureless = 0;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    if (extra_features > 0) x.add(0, documents.extra[i]);
+    bool any = false;
+    for (std::size_t e = documents.begin[i]; e < documents.begin[i + 1]; ++e) {
+      const SparseEntry& entry = documents.entries[e];
+      if (const auto feature = features.find(entry.feature)) {
+        x.add(extra_features + *feature, features.scaled(*feature, entry.value));
+        any = true;
+      } else {
+        ++unknown_entries;
+        unknown.insert(entry.feature);
+      }
+    }
+    x.end_position();
+    featureless += !any;
+    out.begin.push_back(static_cast<Index>(i + 1));
+  }
+  out.x = std::move(x).build(static_cast<Index>(vocabulary->features.size()));
+  out.gold = documents.gold;
+  out.vocabulary = std::move(vocabulary);
+  out.hierarchy = outputs.hierarchy;
+  const auto note = [&](const char* what, std::uint64_t count) {
+    if (count > 0) out.notes[what] = count;
+  };
+  note("unknown attributes", unknown_entries);
+  note("distinct unknown attributes", unknown.size());
+  note("unknown labels",
+       static_cast<std::uint64_t>(std::count(out.gold.begin(), out.gold.end(), kUnknownOutput)));
+  note("zero values", documents.zero_values);
+  note("documents without features", featureless);
+  out.digest = digest_of(out);
+  return out;
+}
+
+}  // namespace
+
+void Documents::end_document(Index output) {
+  begin.push_back(entries.size());
+  gold.push_back(output);
+}
+
+Documents read_documents(const std::vector<std::string>& paths, const SparseLineRules& rules,
+                         const OutputOfLabel& output_of, bool keep_id) {
+  Documents out;
+  for (const std::string& path : paths) read_document_file(path, rules, output_of, keep_id, out);
+  return out;
+}
+
+OptionSpec value_scale_option(const std::string& default_value) {
+  OptionSpec spec{
+      "scale", OptionType::kString, default_value,
+      "max: each feature's values are divided by its largest absolute one in the training set, in test "
+      "data as well; none: values as they are"};
+  spec.choices = {"max", "none"};
+  return spec;
+}
+
+ValueScale value_scale(const Options& options) {
+  return options.string("scale") == "max" ? ValueScale::kMax : ValueScale::kNone;
+}
+
+FeatureTable::FeatureTable(const Documents& train, ValueScale scale) {
+  ids_.reserve(train.entries.size());
+  for (const SparseEntry& entry : train.entries) ids_.push_back(entry.feature);
+  std::sort(ids_.begin(), ids_.end());
+  ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+  ids_.shrink_to_fit();
+  if (ids_.size() >= std::numeric_limits<Index>::max())
+    throw Error(fmt::format("{} features, expected fewer than 2^32 - 1", ids_.size()), ErrorKind::kInput);
+  if (scale == ValueScale::kNone) return;
+  divisor_.assign(ids_.size(), 0.0);
+  for (const SparseEntry& entry : train.entries) {
+    double& largest = divisor_[*find(entry.feature)];
+    largest = std::max(largest, std::abs(entry.value));
+  }
+}
+
+std::optional<Index> FeatureTable::find(std::int64_t id) const {
+  const auto at = std::lower_bound(ids_.begin(), ids_.end(), id);
+  if (at == ids_.end() || *at != id) return std::nullopt;
+  return static_cast<Index>(at - ids_.begin());
+}
+
+void require_features(const Documents& train, const std::vector<std::string>& paths) {
+  if (train.entries.empty())
+    throw Error::in_file(paths.back(), 0, "no feature in any training document", "some features to train on");
+}
+
+Documents read_test_documents(const std::vector<std::string>& paths, const FeatureTable& features,
+                              const std::function<Documents(const std::vector<std::string>&)>& read) {
+  Documents all;
+  for (const std::string& path : paths) {
+    const Documents one = read({path});
+    if (std::none_of(one.entries.begin(), one.entries.end(),
+                     [&](const SparseEntry& entry) { return features.find(entry.feature).has_value(); }))
+      throw Error::in_file(path, 0, "no feature that the training data have",
+                           "test data for the same features");
+    const std::size_t before = all.entries.size();
+    all.entries.insert(all.entries.end(), one.entries.begin(), one.entries.end());
+    for (std::size_t i = 1; i < one.begin.size(); ++i) all.begin.push_back(before + one.begin[i]);
+    all.gold.insert(all.gold.end(), one.gold.begin(), one.gold.end());
+    all.extra.insert(all.extra.end(), one.extra.begin(), one.extra.end());
+    all.zero_values += one.zero_values;
+  }
+  return all;
+}
+
+DataPair document_data(const Documents& train, const Documents& test, const FeatureTable& features,
+                       const DocumentOutputs& outputs, const std::string& extra_feature) {
+  Vocabulary names;
+  names.outputs = outputs.names;
+  if (!extra_feature.empty()) names.features.push_back(extra_feature);
+  const auto extra_features = static_cast<Index>(names.features.size());
+  for (const std::int64_t id : features.ids()) names.features.push_back(std::to_string(id));
+  const auto vocabulary = std::make_shared<const Vocabulary>(std::move(names));
+  DataPair out;
+  out.oracle = "tree";
+  out.train = build(train, features, outputs, extra_features, vocabulary);
+  out.test = build(test, features, outputs, extra_features, vocabulary);
+  return out;
+}
+
+void describe_documents(const DataFiles& files, const std::string& how, DataPair& data) {
+  const auto describe = [&](const std::vector<std::string>& paths, Dataset& set) {
+    set.description = fmt::format("{}: {} documents, {} features, {}", file_names(paths), set.instances(),
+                                  set.x.features(), how);
+  };
+  describe(files.train, data.train);
+  if (!files.test.empty()) describe(files.test, data.test);
+}
+
+DataPair read_hierarchy_documents(const DataFiles& files, const SparseLineRules& rules, ValueScale scale,
+                                  bool keep_id) {
+  const NamedHierarchy tree = read_hierarchy(files.hierarchy);
+  const auto read = [&](const std::vector<std::string>& paths) {
+    return read_documents(
+        paths, rules, [&](const LineReader& in, std::string_view label) { return tree.leaf(in, label); },
+        keep_id);
+  };
+  Documents train = read(files.train);
+  require_features(train, files.train);
+  const FeatureTable features(train, scale);
+  Documents test = read_test_documents(files.test, features, read);
+  if (keep_id) scale_to_unit_range(train.extra, test.extra);
+  DataPair out = document_data(train, test, features, {tree.names, tree.tree},
+                               keep_id ? std::to_string(kDocumentId) : "");
+  describe_documents(files,
+                     fmt::format("{} nodes of {}{}{}", tree.tree->nodes(), file_names({files.hierarchy}),
+                                 scale == ValueScale::kMax ? ", values divided by their maximum" : "",
+                                 keep_id ? ", document id kept" : ""),
+                     out);
+  return out;
+}
+
+}  // namespace proxbench

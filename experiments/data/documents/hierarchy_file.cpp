@@ -1,0 +1,136 @@
+#include "experiments/data/documents/hierarchy_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/options.h"
+#include "experiments/data/sparse_line.h"
+
+namespace proxbench {
+namespace {
+
+/// The tree while its branches come in. Nodes are numbered by first appearance; kTop is above the top-level
+/// ones.
+class Branches {
+ public:
+  static constexpr Index kTop = 0;
+
+  void add(const LineReader& in, const std::vector<std::int64_t>& branch) {
+    check_no_node_twice(in, branch);
+    Index above = kTop;
+    bool known = false;
+    for (const std::int64_t id : branch) {
+      const auto [at, added] = number_.emplace(id, static_cast<Index>(nodes_.size()));
+      const Index node = at->second;
+      known = !added;
+      if (added) {
+        nodes_.push_back({id, above, in.line(), false, {}});
+        if (nodes_[above].ends_branch)
+          in.fail(
+              fmt::format("node {} below node {}", id, nodes_[above].id),
+              fmt::format("nothing below it, since the branch on line {} ends there", nodes_[above].line));
+        nodes_[above].children.push_back(node);
+      } else if (nodes_[node].parent != above) {
+        in.fail(fmt::format("node {} {}", id, place(above)),
+                fmt::format("it {} as on line {}", place(nodes_[node].parent), nodes_[node].line));
+      }
+      above = node;
+    }
+    Node& last = nodes_[above];
+    if (last.ends_branch)
+      in.fail(fmt::format("the branch to node {} a second time", last.id),
+              fmt::format("each branch once (first on line {})", last.line));
+    if (known)
+      in.fail(fmt::format("a branch that ends in node {}", last.id),
+              fmt::format("one that ends in a leaf: node {} is below it on line {}",
+                          nodes_[last.children.front()].id, nodes_[last.children.front()].line));
+    last.ends_branch = true;
+  }
+
+  bool empty() const { return nodes_.size() == 1; }
+
+  NamedHierarchy finish(std::string path) const {
+    NamedHierarchy out;
+    out.path = std::move(path);
+    std::vector<Index> parent;
+    std::vector<std::pair<Index, Index>> todo;  // node here, its parent there
+    const auto push_children = [&](Index node, Index parent_there) {
+      const auto& children = nodes_[node].children;
+      for (auto child = children.rbegin(); child != children.rend(); ++child)
+        todo.emplace_back(*child, parent_there);
+    };
+    if (nodes_[kTop].children.size() > 1) {
+      parent.push_back(Hierarchy::kNone);
+      out.names.emplace_back(NamedHierarchy::kRoot);
+      push_children(kTop, 0);
+    } else {
+      push_children(kTop, Hierarchy::kNone);
+    }
+    while (!todo.empty()) {
+      const auto [node, above] = todo.back();
+      todo.pop_back();
+      const auto here = static_cast<Index>(parent.size());
+      parent.push_back(above);
+      out.names.push_back(std::to_string(nodes_[node].id));
+      out.nodes.emplace(nodes_[node].id, here);
+      push_children(node, here);
+    }
+    out.tree = std::make_shared<Hierarchy>(std::move(parent));
+    return out;
+  }
+
+ private:
+  struct Node {
+    std::int64_t id;
+    Index parent;
+    std::uint64_t line;  ///< of its first appearance
+    bool ends_branch;
+    std::vector<Index> children;
+  };
+
+  static void check_no_node_twice(const LineReader& in, std::vector<std::int64_t> branch) {
+    std::sort(branch.begin(), branch.end());
+    const auto twice = std::adjacent_find(branch.begin(), branch.end());
+    if (twice != branch.end())
+      in.fail(fmt::format("node {} twice on one branch", *twice), "a branch without a cycle");
+  }
+
+  std::string place(Index parent) const {
+    return parent == kTop ? "at the top" : fmt::format("below node {}", nodes_[parent].id);
+  }
+
+  std::vector<Node> nodes_{{-1, kTop, 0, false, {}}};
+  std::unordered_map<std::int64_t, Index> number_;
+};
+
+}  // namespace
+
+Index NamedHierarchy::leaf(const LineReader& in, std::string_view label) const {
+  std::int64_t id = 0;
+  const auto at = parse_integer(label, id) ? nodes.find(id) : nodes.end();
+  if (at == nodes.end()) in.fail("label " + in_quotes(label), "a leaf of " + path);
+  if (!tree->leaf(at->second)) in.fail("label " + in_quotes(label) + ", an inner node", "a leaf of " + path);
+  return at->second;
+}
+
+NamedHierarchy read_hierarchy(const std::string& path) {
+  LineReader in(path);
+  Branches branches;
+  std::vector<std::int64_t> branch;
+  std::string_view line;
+  while (in.next(line)) {
+    branch.clear();
+    for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+      std::int64_t id = 0;
+      if (!parse_integer(word, id) || id < 0) in.fail("node " + in_quotes(word), "an integer of at least 0");
+      branch.push_back(id);
+    }
+    if (!branch.empty()) branches.add(in, branch);
+  }
+  if (branches.empty()) in.fail_empty("one branch of node ids a line");
+  return branches.finish(path);
+}
+
+}  // namespace proxbench

@@ -1,0 +1,300 @@
+#include "experiments/data/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <unordered_map>
+
+#include "core/error.h"
+#include "core/options.h"
+
+namespace proxbench {
+namespace {
+
+constexpr std::string_view kFirstLine = "# proxbench model 1";
+
+std::string escaped(std::string_view name) {
+  std::string out;
+  for (char c : name) {
+    switch (c) {
+      case '\t':
+        out += "\\t";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string shown(std::string_view text) {
+  constexpr std::size_t kShown = 60;
+  return fmt::format("'{}{}'", escaped(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
+}
+
+std::string weight_text(double weight) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, weight).ptr};
+}
+
+std::vector<std::string_view> split_tabs(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find('\t', begin), line.size());
+    fields.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return fields;
+}
+
+/// Numbers of names; the names must outlive it.
+class NameIndex {
+ public:
+  explicit NameIndex(const std::vector<std::string>& names) {
+    number_.reserve(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) number_.emplace(names[i], static_cast<Index>(i));
+  }
+  /// kUnknownOutput where there is none.
+  Index find(std::string_view name) const {
+    const auto found = number_.find(name);
+    return found == number_.end() ? kUnknownOutput : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, Index> number_;
+};
+
+class ModelParser {
+ public:
+  ModelParser(std::string_view text, const std::string& source) : rest_(text) { model_.source = source; }
+
+  Model parse() {
+    std::string_view line;
+    if (!next(line) || line != kFirstLine)
+      fail(line_ ? shown(line) : "an empty file", "'" + std::string(kFirstLine) + "'");
+    while (next(line)) {
+      if (line.empty()) continue;
+      if (line.front() == '#')
+        parse_header(line);
+      else
+        parse_weight(line);
+    }
+    check_labels();
+    return std::move(model_);
+  }
+
+ private:
+  bool next(std::string_view& line) {
+    if (rest_.empty()) return false;
+    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+    line = rest_.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);  // written on another system
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    ++line_;
+    return true;
+  }
+
+  [[noreturn]] void fail(const std::string& found, const std::string& expected) const {
+    throw Error::in_file(model_.source, line_, found, expected);
+  }
+
+  std::string unescaped(std::string_view text) const {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != '\\') {
+        out += text[i];
+        continue;
+      }
+      const char code = ++i < text.size() ? text[i] : '\0';
+      switch (code) {
+        case 't':
+          out += '\t';
+          break;
+        case 'n':
+          out += '\n';
+          break;
+        case 'r':
+          out += '\r';
+          break;
+        case '\\':
+          out += '\\';
+          break;
+        default:
+          fail("escape in " + std::string("'") + std::string(text) + "'", "\\t, \\n, \\r or \\\\");
+      }
+    }
+    return out;
+  }
+
+  void parse_header(std::string_view line) {
+    std::string_view text = line.substr(1);
+    if (text.starts_with(' ')) text.remove_prefix(1);
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos || equals == 0) fail(shown(line), "'# key=value'");
+    const std::string key(text.substr(0, equals));
+    const std::string_view value = text.substr(equals + 1);
+    if (key == "labels") {
+      if (!model_.labels.empty()) fail("key 'labels' again", "each key once");
+      for (std::string_view name : split_tabs(value)) model_.labels.push_back(unescaped(name));
+      std::set<std::string> once;
+      for (const std::string& name : model_.labels)
+        if (!once.insert(name).second) fail("label " + shown(name) + " twice", "each label once");
+    } else if (!model_.header.emplace(key, unescaped(value)).second) {
+      fail("key '" + key + "' again", "each key once");
+    }
+  }
+
+  void parse_weight(std::string_view line) {
+    const std::vector<std::string_view> fields = split_tabs(line);
+    const bool unary = fields[0] == "unary";
+    if ((!unary && fields[0] != "pair") || fields.size() != 4)
+      fail(shown(line), "'unary<TAB>feature<TAB>output<TAB>weight' or 'pair<TAB>label<TAB>label<TAB>weight'");
+    double weight = 0.0;
+    if (!parse_real(fields[3], weight)) fail("weight " + shown(fields[3]), "a finite number");
+    (unary ? model_.unary : model_.pair)
+        .push_back({unescaped(fields[1]), unescaped(fields[2]), weight, line_});
+    // The escaped names hold no TAB, so the three fields together are a key.
+    const std::string_view key = line.substr(0, line.size() - fields[3].size());
+    const auto [first, added] = seen_.emplace(key, line_);
+    if (!added)
+      fail(shown(key) + " again", "each entry once (first at line " + std::to_string(first->second) + ")");
+  }
+
+  void check_labels() {
+    if (model_.labels.empty()) return;
+    const NameIndex labels(model_.labels);
+    const auto check = [&](const std::string& name, std::size_t line) {
+      line_ = line;
+      if (labels.find(name) == kUnknownOutput)
+        fail("label " + shown(name), "one of '# labels='" + did_you_mean(name, model_.labels));
+    };
+    for (const Model::Weight& entry : model_.unary) check(entry.second, entry.line);
+    for (const Model::Weight& entry : model_.pair) {
+      check(entry.first, entry.line);
+      check(entry.second, entry.line);
+    }
+  }
+
+  std::string_view rest_;
+  std::size_t line_ = 0;
+  Model model_;
+  std::unordered_map<std::string_view, std::size_t> seen_;
+};
+
+}  // namespace
+
+const std::string& Model::at(const std::string& key) const {
+  const auto found = header.find(key);
+  if (found == header.end())
+    throw Error::in_file(source, 0, "no line '# " + key + "=...'", "it in the header of the model");
+  return found->second;
+}
+
+std::string model_text(const std::map<std::string, std::string>& header, const Vocabulary& vocabulary,
+                       const SparseVector& w, std::size_t extra_weights) {
+  const std::size_t outputs = vocabulary.outputs.size();
+  const Coord unary = static_cast<Coord>(vocabulary.features.size()) * outputs;
+  if (extra_weights != 0 && extra_weights != outputs * outputs)
+    throw Error("a model with " + std::to_string(extra_weights) +
+                " extra weights cannot be written: expected 0 or " + std::to_string(outputs * outputs) +
+                ", one for each pair of labels");
+  if (!w.index.empty() && w.index.back() >= unary + extra_weights)
+    throw Error("weight " + std::to_string(w.index.back()) + " is beyond the model's dimension " +
+                std::to_string(unary + extra_weights));
+  std::string out(kFirstLine);
+  out += '\n';
+  for (const auto& [key, value] : header) out += fmt::format("# {}={}\n", key, escaped(value));
+  out += "# labels=";
+  for (std::size_t k = 0; k < outputs; ++k)
+    out += fmt::format("{}{}", k ? "\t" : "", escaped(vocabulary.outputs[k]));
+  out += '\n';
+  for (std::size_t i = 0; i < w.nnz(); ++i) {
+    if (!std::isfinite(w.value[i]))
+      throw Error("weight " + std::to_string(w.index[i]) + " is " + weight_text(w.value[i]) +
+                  ": a model holds finite weights only");
+    const bool pair = w.index[i] >= unary;
+    const Coord c = pair ? w.index[i] - unary : w.index[i];
+    const std::string& first = pair ? vocabulary.outputs[c / outputs] : vocabulary.features[c / outputs];
+    out += fmt::format("{}\t{}\t{}\t{}\n", pair ? "pair" : "unary", escaped(first),
+                       escaped(vocabulary.outputs[c % outputs]), weight_text(w.value[i]));
+  }
+  return out;
+}
+
+Model parse_model(std::string_view text, const std::string& source) {
+  return ModelParser(text, source).parse();
+}
+
+Model read_model(const std::filesystem::path& file) {
+  std::error_code ignored;  // what cannot be looked at cannot be opened either
+  std::ifstream in(file, std::ios::binary);
+  if (std::filesystem::is_directory(file, ignored) || !in)
+    throw Error::in_file(file.string(), 0, "no readable file", "a model");
+  std::ostringstream text;
+  text << in.rdbuf();
+  return parse_model(text.view(), file.string());
+}
+
+SparseVector model_weights(const Model& model, const Vocabulary& vocabulary, std::size_t extra_weights,
+                           UnknownFeatures unknown) {
+  const NameIndex features(vocabulary.features), outputs(vocabulary.outputs);
+  const Coord width = vocabulary.outputs.size();
+  const auto output = [&](const Model::Weight& entry, const std::string& name) -> Coord {
+    const Index number = outputs.find(name);
+    if (number == kUnknownOutput)
+      throw Error::in_file(
+          model.source, entry.line, "label " + shown(name),
+          "one of the data's " + std::to_string(width) + " labels" + did_you_mean(name, vocabulary.outputs));
+    return number;
+  };
+  std::vector<std::pair<Coord, double>> weights;
+  for (const Model::Weight& entry : model.unary) {
+    const Coord k = output(entry, entry.second);
+    const Index j = features.find(entry.first);
+    if (j != kUnknownOutput)
+      weights.emplace_back(j * width + k, entry.weight);
+    else if (unknown == UnknownFeatures::kReject)
+      throw Error::in_file(model.source, entry.line, "feature " + shown(entry.first),
+                           "one of the data's " + std::to_string(vocabulary.features.size()) + " features");
+  }
+  for (const Model::Weight& entry : model.pair) {
+    if (extra_weights == 0)
+      throw Error::in_file(model.source, entry.line, "a pair weight", "a model without pairs");
+    const Coord from = output(entry, entry.first), to = output(entry, entry.second);
+    weights.emplace_back(vocabulary.features.size() * width + from * width + to, entry.weight);
+  }
+  std::sort(weights.begin(), weights.end());
+  SparseVector w;
+  for (const auto& [coordinate, weight] : weights)
+    if (weight != 0.0) w.push_back(coordinate, weight);
+  return w;
+}
+
+Dataset with_labels(Dataset data, const std::vector<std::string>& labels) {
+  if (data.hierarchy != nullptr && labels != data.vocabulary->outputs)
+    throw Error("the model's outputs are not the nodes of the hierarchy given with the data",
+                ErrorKind::kInput);
+  const NameIndex numbers(labels);
+  std::vector<Index> renumbered;
+  for (const std::string& name : data.vocabulary->outputs) renumbered.push_back(numbers.find(name));
+  for (Index& gold : data.gold)
+    if (gold != kUnknownOutput) gold = renumbered[gold];
+  data.vocabulary = std::make_shared<const Vocabulary>(Vocabulary{data.vocabulary->features, labels});
+  return data;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,132 @@
+#include "experiments/data/model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/error.h"
+
+namespace proxbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Vocabulary kVocabulary{{"bias", "p5*p9", "tab\there", "back\\slash\nline"}, {"O", "B-X", "I-X"}};
+constexpr std::size_t kPairs = 9;
+
+SparseVector some_weights() {
+  SparseVector w;
+  w.push_back(1, 0.1);                    // bias, B-X
+  w.push_back(6, -1e-300);                // tab, O
+  w.push_back(11, 1.0 / 3.0);             // back, I-X
+  w.push_back(12 + 5, 12345678.9012345);  // B-X -> I-X
+  return w;
+}
+
+std::string with_header(const std::string& lines) {
+  return "# proxbench model 1\n# labels=O\tB-PER\n" + lines;
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_model(text, "m.tsv");
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    return error.what();
+  }
+}
+
+TEST(Model, IsWrittenUnderNamesInShortestText) {
+  EXPECT_EQ(model_text({{"format", "ocr"}, {"note", "two\nlines"}}, kVocabulary, some_weights(), kPairs),
+            "# proxbench model 1\n# format=ocr\n# note=two\\nlines\n# labels=O\tB-X\tI-X\n"
+            "unary\tbias\tB-X\t0.1\nunary\ttab\\there\tO\t-1e-300\nunary\tback\\\\slash\\nline\tI-X\t0."
+            "3333333333333333\n"
+            "pair\tB-X\tI-X\t12345678.9012345\n");
+}
+
+TEST(Model, ReadsBackToTheSameBits) {
+  const Model model = parse_model(
+      model_text({{"lambda", "100"}, {"x", "a\\b"}}, kVocabulary, some_weights(), kPairs), "m.tsv");
+  EXPECT_EQ(model.at("lambda"), "100");
+  EXPECT_EQ(model.at("x"), "a\\b");
+  EXPECT_EQ(model.labels, kVocabulary.outputs);
+  const SparseVector w = model_weights(model, kVocabulary, kPairs, UnknownFeatures::kReject);
+  EXPECT_EQ(w.index, some_weights().index);
+  EXPECT_EQ(w.value, some_weights().value);
+}
+
+TEST(Model, FollowsTheNumbersOfTheData) {
+  const Model model = parse_model(model_text({}, kVocabulary, some_weights(), kPairs), "m.tsv");
+  const Vocabulary other{{"new", "tab\there", "bias"}, {"I-X", "B-X", "O"}};
+  const SparseVector w = model_weights(model, other, kPairs, UnknownFeatures::kDrop);
+  EXPECT_THAT(w.index, ElementsAre(1 * 3 + 2, 2 * 3 + 1, 9 + 1 * 3 + 0));
+  EXPECT_THAT(w.value, ElementsAre(-1e-300, 0.1, 12345678.9012345));
+}
+
+TEST(Model, NamesThatTheDataLackAreErrorsWithTheirLine) {
+  const Model model =
+      parse_model(with_header("unary\tf\tO\t1\nunary\tg\tB-PER\t2\npair\tO\tB-PER\t1\n"), "m.tsv");
+  const auto error = [&](const Vocabulary& vocabulary, std::size_t pairs,
+                         UnknownFeatures unknown) -> std::string {
+    try {
+      model_weights(model, vocabulary, pairs, unknown);
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_EQ(error({{"f"}, {"O", "B-PER"}}, 4, UnknownFeatures::kReject),
+            "m.tsv:4: found feature 'g', expected one of the data's 1 features");
+  EXPECT_EQ(error({{"f"}, {"O", "B-PER"}}, 4, UnknownFeatures::kDrop), "");
+  EXPECT_EQ(error({{"f", "g"}, {"O", "B-PERS"}}, 4, UnknownFeatures::kDrop),
+            "m.tsv:4: found label 'B-PER', expected one of the data's 2 labels (did you mean 'B-PERS'?)");
+  EXPECT_EQ(error({{"f", "g"}, {"O", "B-PER"}}, 0, UnknownFeatures::kDrop),
+            "m.tsv:5: found a pair weight, expected a model without pairs");
+}
+
+TEST(Model, MalformedLinesAreErrorsWithFoundAndExpected) {
+  EXPECT_EQ(error_of(""), "m.tsv: found an empty file, expected '# proxbench model 1'");
+  EXPECT_EQ(error_of("unary\ta\tO\t1\n"),
+            "m.tsv:1: found 'unary\\ta\\tO\\t1', expected '# proxbench model 1'");
+  EXPECT_THAT(error_of(with_header("unary\ta\tO\n")),
+              HasSubstr("m.tsv:3: found 'unary\\ta\\tO', expected 'unary<TAB>"));
+  EXPECT_THAT(error_of(with_header("triple\ta\tO\t1\n")),
+              HasSubstr("m.tsv:3: found 'triple\\ta\\tO\\t1', expected 'unary"));
+  for (const char* bad : {"nan", "inf", "-inf", "1e999", "", "1x", "0,5"})
+    EXPECT_EQ(error_of(with_header(std::string("unary\ta\tO\t") + bad + "\n")),
+              std::string("m.tsv:3: found weight '") + bad + "', expected a finite number");
+  EXPECT_EQ(error_of(with_header("unary\ta\tO\t1\n\nunary\ta\tO\t2\n")),
+            "m.tsv:5: found 'unary\\ta\\tO\\t' again, expected each entry once (first at line 3)");
+  EXPECT_EQ(error_of(with_header("unary\ta\tI-LOC\t1\n")),
+            "m.tsv:3: found label 'I-LOC', expected one of '# labels='");
+  EXPECT_THAT(error_of(with_header("pair\tO\tB-PERS\t1\n")),
+              HasSubstr("found label 'B-PERS', expected one of '# labels=' (did you mean 'B-PER'?)"));
+  EXPECT_THAT(error_of(with_header("unary\ta\\q\tO\t1\n")),
+              HasSubstr("m.tsv:3: found escape in 'a\\q', expected \\t, \\n, \\r or \\\\"));
+  EXPECT_THAT(error_of(with_header("# junk\n")),
+              HasSubstr("m.tsv:3: found '# junk', expected '# key=value'"));
+  EXPECT_THAT(error_of(with_header("# a=1\n# a=2\n")), HasSubstr("m.tsv:4: found key 'a' again"));
+  EXPECT_THAT(error_of("# proxbench model 1\n# labels=O\tO\n"), HasSubstr("m.tsv:2: found label 'O' twice"));
+}
+
+TEST(Model, HoldsFiniteWeightsOnly) {
+  SparseVector w;
+  w.push_back(0, std::nan(""));
+  EXPECT_THROW(model_text({}, kVocabulary, w, kPairs), Error);
+}
+
+TEST(Model, DataCanTakeOverTheLabelsOfAModel) {
+  Dataset data;
+  data.vocabulary = std::make_shared<const Vocabulary>(Vocabulary{{"f"}, {"B", "new", "O"}});
+  data.gold = {0, 1, 2, kUnknownOutput};
+  const Dataset renumbered = with_labels(std::move(data), {"O", "B", "C"});
+  EXPECT_THAT(renumbered.gold, ElementsAre(1, kUnknownOutput, 0, kUnknownOutput));
+  EXPECT_THAT(renumbered.vocabulary->outputs, ElementsAre("O", "B", "C"));
+  EXPECT_THAT(renumbered.vocabulary->features, ElementsAre("f"));
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,0 +1,214 @@
+#include "experiments/data/sequences/conll.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "experiments/data/sequences/crfsuite.h"
+#include "experiments/data/test_files.h"
+
+namespace proxbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+DataPair read(const std::string& train, const std::string& test = "", const Settings& options = {}) {
+  return read_texts("conll", train, test, options);
+}
+
+std::string error_in(const std::string& text, const Settings& options = {}) {
+  return error_in_text("conll", text, options);
+}
+
+/// The names of a position's features.
+std::set<std::string> names_at(const Dataset& data, Index position) {
+  std::set<std::string> out;
+  for (const Index feature : data.x.row(position)) out.insert(data.vocabulary->features[feature]);
+  return out;
+}
+
+/// Two sentences with all attributes written by hand, as the tutorial's script would but for the escapes of
+/// the format.
+constexpr const char* kColumns = "He PRP B-NP\nate VBD B-VP\nit PRP B-NP\n\n: : O\n";
+constexpr const char* kAttributes =
+    "B-NP\tw[0]=He\tw[1]=ate\tw[2]=it\tw[0]|w[1]=He|ate\tpos[0]=PRP\tpos[1]=VBD\tpos[2]=PRP\t"
+    "pos[0]|pos[1]=PRP|VBD\tpos[1]|pos[2]=VBD|PRP\tpos[0]|pos[1]|pos[2]=PRP|VBD|PRP\t__BOS__\n"
+    "B-VP\tw[-1]=He\tw[0]=ate\tw[1]=it\tw[-1]|w[0]=He|ate\tw[0]|w[1]=ate|it\tpos[-1]=PRP\tpos[0]=VBD\t"
+    "pos[1]=PRP\tpos[-1]|pos[0]=PRP|VBD\tpos[0]|pos[1]=VBD|PRP\tpos[-1]|pos[0]|pos[1]=PRP|VBD|PRP\n"
+    "B-NP\tw[-2]=He\tw[-1]=ate\tw[0]=it\tw[-1]|w[0]=ate|it\tpos[-2]=PRP\tpos[-1]=VBD\tpos[0]=PRP\t"
+    "pos[-2]|pos[-1]=PRP|VBD\tpos[-1]|pos[0]=VBD|PRP\tpos[-2]|pos[-1]|pos[0]=PRP|VBD|PRP\t__EOS__\n"
+    "\n"
+    "O\tw[0]=\\:\tpos[0]=\\:\t__BOS__\t__EOS__\n";
+
+TEST(Conll, GivesTheAttributesOfTheTutorialInItsOrder) {
+  const TempFile attributes(kAttributes);
+  const DataPair ours = read(kColumns), theirs = read_data("crfsuite", {{attributes.path()}, {}, ""});
+  EXPECT_EQ(ours.oracle, "chain");
+  EXPECT_TRUE(ours.train.x.binary());
+  EXPECT_EQ(ours.train.begin, theirs.train.begin);
+  EXPECT_EQ(ours.train.gold, theirs.train.gold);
+  EXPECT_EQ(ours.train.vocabulary->outputs, theirs.train.vocabulary->outputs);
+  EXPECT_EQ(ours.train.vocabulary->features, theirs.train.vocabulary->features);
+  EXPECT_EQ(ours.train.digest, theirs.train.digest) << "and the same X";
+}
+
+TEST(Conll, TestDataAgreeWithTheAttributesOfTheTutorial) {
+  const TempFile columns(kColumns), attributes(kAttributes);
+  const TempFile test_columns("it PRP B-NP\nate VBZ X\n");
+  const TempFile test_attributes(
+      "B-NP\tw[0]=it\tw[1]=ate\tw[0]|w[1]=it|ate\tpos[0]=PRP\tpos[1]=VBZ\tpos[0]|pos[1]=PRP|VBZ\t__BOS__\n"
+      "X\tw[-1]=it\tw[0]=ate\tw[-1]|w[0]=it|ate\tpos[-1]=PRP\tpos[0]=VBZ\tpos[-1]|pos[0]=PRP|VBZ\t__EOS__\n");
+  const DataPair ours = read_data("conll", {{columns.path()}, {test_columns.path()}, ""});
+  const DataPair theirs = read_data("crfsuite", {{attributes.path()}, {test_attributes.path()}, ""});
+  EXPECT_EQ(ours.test.vocabulary, ours.train.vocabulary);
+  EXPECT_EQ(ours.test.digest, theirs.test.digest);
+  EXPECT_EQ(ours.test.notes, theirs.test.notes);
+  EXPECT_THAT(ours.test.gold, ElementsAre(0, kUnknownOutput));
+  EXPECT_THAT(ours.test.notes,
+              UnorderedElementsAre(Pair("unknown attributes", 7), Pair("distinct unknown attributes", 7),
+                                   Pair("unknown labels", 1)));
+  EXPECT_THAT(names_at(ours.test, 1), ElementsAre("__EOS__", "pos[-1]=PRP", "w[0]=ate"));
+}
+
+TEST(Conll, SpacesTabsAndBlankLinesSeparate) {
+  const DataPair data = read("\n \t\n the  DT\tB \r\n\tcat NN I\n \n\n. . O");
+  EXPECT_EQ(data.train.digest, read("the DT B\ncat NN I\n\n. . O\n").train.digest);
+  EXPECT_THAT(data.train.begin, ElementsAre(0, 2, 3));
+}
+
+TEST(Conll, NoLineIsSpecial) {
+  const DataPair data = read("-DOCSTART- -DOCSTART- O\n# # B\n");
+  EXPECT_THAT(data.train.begin, ElementsAre(0, 2));
+  EXPECT_THAT(data.train.vocabulary->outputs, ElementsAre("O", "B"));
+}
+
+TEST(Conll, OptionsSayWhichColumnIsWhich) {
+  const std::string text = "1 He x PRP B-NP _\n2 ate y VBD B-VP _\n3 it z PRP B-NP _\n\n1 : . : O _\n";
+  EXPECT_EQ(read(text, "", {{"word_column", "1"}, {"pos_column", "3"}, {"label_column", "-2"}}).train.digest,
+            read(kColumns).train.digest);
+  EXPECT_EQ(read(text, "", {{"word_column", "-5"}, {"pos_column", "-3"}, {"label_column", "4"}}).train.digest,
+            read(kColumns).train.digest);
+}
+
+TEST(Conll, AttributesOfWordsNeedNoPos) {
+  const DataPair data = read("a X\nb Y\nc X\n", "", {{"attributes", "words"}});
+  EXPECT_THAT(names_at(data.train, 0), ElementsAre("__BOS__", "w[0]=a", "w[0]|w[1]=a|b", "w[1]=b", "w[2]=c"));
+  EXPECT_THAT(names_at(data.train, 1),
+              ElementsAre("w[-1]=a", "w[-1]|w[0]=a|b", "w[0]=b", "w[0]|w[1]=b|c", "w[1]=c"));
+  EXPECT_EQ(data.train.digest, read("a P X\nb Q Y\nc R X\n", "", {{"attributes", "words"}}).train.digest);
+}
+
+TEST(Conll, EqualNamesAreOneAttribute) {
+  const DataPair data = read("a|b X\nc Y\n\na X\nb|c Y\n", "", {{"attributes", "words"}});
+  const auto first = names_at(data.train, 0), second = names_at(data.train, 2);
+  EXPECT_TRUE(first.contains("w[0]|w[1]=a|b|c") && second.contains("w[0]|w[1]=a|b|c"))
+      << "words may hold the bar that joins them; a model knows an attribute by its name alone";
+}
+
+TEST(Conll, SeveralFilesAreOneDataSetAndFilesEndSentences) {
+  const TempFile one("a N X\n"), two(gzipped("b N Y\n"), "b.gz");
+  const DataPair data = read_data("conll", {{one.path(), two.path()}, {}, ""});
+  EXPECT_THAT(data.train.begin, ElementsAre(0, 1, 2));
+  const auto name = [](const auto& file) { return std::filesystem::path(file.path()).filename().string(); };
+  EXPECT_EQ(data.train.description, name(one) + ", " + name(two) + ": 2 sequences, 2 positions");
+}
+
+TEST(Conll, EachLineHasAsManyColumnsAsTheFirst) {
+  EXPECT_EQ(error_in("a N X\n\nb N\n"), "3: found 2 columns, expected 3 columns, as in FILE:1");
+  EXPECT_EQ(error_in("\na N X\nb c N X\n"), "3: found 4 columns, expected 3 columns, as in FILE:2");
+  const TempFile train("a N X\n"), test("a N N X\n");
+  EXPECT_EQ(error_of([&] {
+              read_data("conll", {{train.path()}, {test.path()}, ""});
+            }),
+            test.path() + ":1: found 4 columns, expected 3 columns, as in " + train.path() + ":1");
+}
+
+TEST(Conll, ColumnsMustBeThere) {
+  EXPECT_EQ(error_in("a X\n", {{"pos_column", "2"}}),
+            "1: found 2 columns, expected enough for pos_column = 2 (0 is the first, -1 the last)");
+  EXPECT_EQ(error_in("a N X\n", {{"label_column", "-4"}}),
+            "1: found 3 columns, expected enough for label_column = -4 (0 is the first, -1 the last)");
+  EXPECT_EQ(error_in("a N X\n", {{"word_column", "3"}, {"attributes", "words"}}),
+            "1: found 3 columns, expected enough for word_column = 3 (0 is the first, -1 the last)");
+}
+
+TEST(Conll, TheLabelIsNoAttribute) {
+  EXPECT_EQ(error_in("a X\n"),
+            "1: found 2 columns, of which pos_column = 1 and label_column = -1 are the same, expected "
+            "a column each (attributes = words needs none of POS)");
+  EXPECT_EQ(error_in("a\n", {{"attributes", "words"}}),
+            "1: found 1 column, of which word_column = 0 and label_column = -1 are the same, expected "
+            "a column each (attributes = words needs none of POS)");
+  EXPECT_THAT(error_in("a N X\n", {{"pos_column", "0"}}),
+              HasSubstr("word_column = 0 and pos_column = 0 are the same"));
+}
+
+TEST(Conll, DataWithoutTokensAreErrors) {
+  EXPECT_EQ(error_in("\n \n"), "2: found only empty lines, expected columns: word POS ... label");
+  const TempFile empty(""), good("a N X\n");
+  EXPECT_EQ(error_of([&] {
+              read_data("conll", {{good.path()}, {empty.path()}, ""});
+            }),
+            empty.path() + ": found an empty file, expected columns: word POS ... label");
+  EXPECT_THAT(error_of([&] {
+                read_data("conll", {{"/nowhere.txt"}, {}, ""});
+              }),
+              HasSubstr("/nowhere.txt: found no such file"));
+  EXPECT_EQ(error_of(
+                [&] {
+                  read_data("conll", {{good.path()}, {}, good.path()});
+                },
+                ErrorKind::kUsage),
+            "format conll: takes no hierarchy, found '" + good.path() + "'");
+}
+
+// Counted with a few lines of Python.
+TEST(ConllRealData, ChunkingHasTheAttributesOfTheTutorial) {
+  PROXBENCH_NEED_DATA(train, "conll2000/train.txt.gz");
+  PROXBENCH_NEED_DATA(test, "conll2000/test.txt.gz");
+  const DataPair data = read_data("conll", {{train}, {test}, ""});
+  EXPECT_EQ(data.train.instances(), 8936u);
+  EXPECT_EQ(data.train.positions(), 211727u);
+  EXPECT_EQ(data.train.x.features(), 335674u);
+  EXPECT_EQ(data.train.outputs(), 22u);
+  EXPECT_EQ(data.train.x.nonzeros(), 3808439u);
+  EXPECT_EQ(data.test.instances(), 2012u);
+  EXPECT_EQ(data.test.positions(), 47377u);
+  EXPECT_THAT(data.train.notes, IsEmpty());
+  EXPECT_THAT(data.test.notes,
+              UnorderedElementsAre(Pair("unknown attributes", 59274),
+                                   Pair("distinct unknown attributes", 51905), Pair("unknown labels", 2)));
+}
+
+TEST(ConllRealData, AgreesWithItsAttributesInTheFormatOfCrfsuite) {
+  PROXBENCH_NEED_DATA(train, "conll2000/test.txt.gz");
+  const DataPair columns = read_data("conll", {{train}, {}, ""});
+  const std::string path = TempFile::unique_path("attributes.txt");
+  write_crfsuite(columns.train, path);
+  const DataPair attributes = read_data("crfsuite", {{path}, {}, ""});
+  std::filesystem::remove(path);
+  EXPECT_EQ(columns.train.digest, attributes.train.digest);
+}
+
+TEST(ConllRealData, DutchNamedEntitiesAndEnglishTreesAreRead) {
+  PROXBENCH_NEED_DATA(entities, "conll2002-ned/ned.testa.gz");
+  PROXBENCH_NEED_DATA(trees, "ud-ewt/dev.tsv.gz");
+  const DataPair dutch = read_data("conll", {{entities}, {}, ""});
+  EXPECT_EQ(dutch.train.instances(), 2895u);
+  EXPECT_EQ(dutch.train.positions(), 37761u);
+  EXPECT_EQ(dutch.train.outputs(), 9u);
+  EXPECT_EQ(dutch.train.x.features(), 92616u);
+  const DataPair english =
+      read_data("conll", {{trees}, {}, ""}, {{"label_column", "1"}, {"attributes", "words"}});
+  EXPECT_EQ(english.train.instances(), 2001u);
+  EXPECT_EQ(english.train.outputs(), 17u);
+}
+
+}  // namespace
+}  // namespace proxbench

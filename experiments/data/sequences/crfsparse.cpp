@@ -1,0 +1,103 @@
+#include "experiments/data/sequences/crfsparse.h"
+
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "experiments/base/line_reader.h"
+#include "experiments/data/documents/documents.h"
+#include "experiments/data/files.h"
+#include "experiments/data/readers.h"
+#include "experiments/data/sequences/named_sequences.h"
+#include "experiments/data/sparse_line.h"
+
+namespace proxbench {
+namespace {
+
+/// `label_file`: the template that fixed the labels, or empty.
+void read_file(const std::string& path, const std::string& label_file, NamedSequences& out) {
+  const SparseLineRules rules;
+  LineReader in(path);
+  const std::size_t before = out.positions();
+  std::string_view line;
+  while (in.next(line)) {
+    const std::string_view label = take_word(line);
+    if (label.empty()) {
+      out.end_sequence();
+      continue;
+    }
+    if (!label_file.empty() && !out.knows_label(label))
+      in.fail("label " + in_quotes(label), "one of the labels in " + label_file);
+    for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+      const SparseEntry entry = parse_entry(in, word, rules);
+      out.add(std::to_string(entry.feature), entry.value);
+    }
+    try {
+      out.end_position(label);
+    } catch (const Error&) {
+      in.fail("a repeated feature whose values sum to no finite number", "values with finite sums");
+    }
+  }
+  out.end_sequence();
+  if (out.positions() == before) in.fail_empty(rules.line);
+}
+
+/// The hierarchical examples: documents with the labels of a hierarchy.
+DataPair read_documents_of_tree(const DataFiles& files, const Options& options) {
+  require_training_files(files, "crfsparse", HierarchyUse::kRequired);
+  if (!options.string("template").empty())
+    throw Error::usage("option template: for sequences, but the labels here are those of the hierarchy");
+  return read_hierarchy_documents(files, {}, ValueScale::kNone);
+}
+
+DataPair read_crfsparse(const DataFiles& files, const Options& options) {
+  if (!files.hierarchy.empty()) return read_documents_of_tree(files, options);
+  require_training_files(files, "crfsparse");
+  const std::string& label_file = options.string("template");
+  NamedSequences train(label_file.empty() ? std::vector<std::string>() : read_label_template(label_file));
+  for (const std::string& path : files.train) read_file(path, label_file, train);
+  NamedSequences test = NamedSequences::test_for(train);
+  for (const std::string& path : files.test) read_file(path, "", test);
+  return finish(std::move(train), std::move(test), files);
+}
+
+}  // namespace
+
+std::vector<std::string> read_label_template(const std::string& path) {
+  LineReader in(path);
+  NameIndex labels;
+  std::string_view line;
+  bool inside = false;
+  while (in.next(line)) {
+    std::string_view word = take_word(line);
+    if (!inside) {
+      if (word.empty()) continue;
+      if (word != "label:") in.fail(in_quotes(word), "'label:'");
+      inside = true;
+      word = take_word(line);
+    } else if (word == "unigram:" || word == "bigram:") {
+      break;
+    }
+    for (; !word.empty(); word = take_word(line)) {
+      if (labels.find(word)) in.fail("label " + in_quotes(word) + " a second time", "each label once");
+      labels.intern(word);
+    }
+  }
+  if (!inside) in.fail_empty("'label:' and the labels");
+  if (labels.names().empty()) in.fail("no labels", "labels after 'label:'");
+  return labels.names();
+}
+
+DataFormatInfo crfsparse_format() {
+  DataFormatInfo info;
+  info.name = "crfsparse";
+  info.help =
+      "label feature:value ..., an empty line after each sequence; with a hierarchy: one document a line";
+  info.source = "the solver published by the authors of Zhong et al. 2014 (Prox-QN)";
+  info.options = {{"template", OptionType::kString, "",
+                   "file with the label set and its order; empty: labels in order of first appearance"}};
+  info.read = read_crfsparse;
+  return info;
+}
+
+}  // namespace proxbench

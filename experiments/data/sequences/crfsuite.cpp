@@ -1,0 +1,198 @@
+#include "experiments/data/sequences/crfsuite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/error.h"
+#include "experiments/base/line_reader.h"
+#include "experiments/data/files.h"
+#include "experiments/data/readers.h"
+#include "experiments/data/sequences/named_sequences.h"
+
+namespace proxbench {
+namespace {
+
+bool starts_escape(std::string_view text, std::size_t at) {
+  return text[at] == '\\' && at + 1 < text.size() && (text[at + 1] == ':' || text[at + 1] == '\\');
+}
+
+/// Position of the first colon that is not escaped, or npos.
+std::size_t find_colon(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ':') return i;
+    if (starts_escape(text, i)) ++i;
+  }
+  return std::string_view::npos;
+}
+
+/// The text without escapes; `scratch` holds it where there are any.
+std::string_view unescaped(std::string_view text, std::string& scratch) {
+  if (text.find('\\') == std::string_view::npos) return text;
+  scratch.clear();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (starts_escape(text, i)) ++i;
+    scratch += text[i];
+  }
+  return scratch;
+}
+
+void add_attribute(const LineReader& in, std::string_view field, NamedSequences& out, std::string& scratch) {
+  const std::size_t colon = find_colon(field);
+  const std::string_view name = field.substr(0, colon);
+  double value = 1.0;
+  if (name.empty())
+    in.fail("attribute " + in_quotes(field) + " without a name", "attribute or attribute:value");
+  if (colon != std::string_view::npos && !parse_real(field.substr(colon + 1), value))
+    in.fail("value " + in_quotes(field.substr(colon + 1)) + " of attribute " + in_quotes(name),
+            "a finite real number (a colon inside a name is written \\:)");
+  out.add(unescaped(name, scratch), value);
+}
+
+void add_position(const LineReader& in, std::string_view line, NamedSequences& out, std::string& scratch) {
+  const std::string_view label = line.substr(0, line.find('\t'));
+  if (line.find_first_not_of(" \t") == std::string_view::npos)
+    in.fail("a line of white space", "label TAB attributes, or an empty line after a sequence");
+  if (label.empty()) in.fail("an empty label", "label TAB attribute[:value] TAB ...");
+  if (label == "@weight" || label.starts_with("@weight:"))
+    in.fail(in_quotes(label), "a label (instance weights are not supported)");
+  for (std::size_t at = label.size(); at < line.size();) {
+    const std::size_t start = at + 1, stop = std::min(line.find('\t', start), line.size());
+    if (stop > start) add_attribute(in, line.substr(start, stop - start), out, scratch);
+    at = stop;
+  }
+  try {
+    out.end_position(unescaped(label, scratch));
+  } catch (const Error&) {
+    in.fail("a repeated attribute whose values sum to no finite number", "values with finite sums");
+  }
+}
+
+void read_file(const std::string& path, NamedSequences& out) {
+  LineReader in(path);
+  const std::size_t before = out.positions();
+  std::string_view line;
+  std::string scratch;
+  while (in.next(line)) {
+    if (line.empty()) {
+      out.end_sequence();
+    } else {
+      add_position(in, line, out, scratch);
+    }
+  }
+  out.end_sequence();
+  if (out.positions() == before) in.fail_empty("label TAB attribute[:value] TAB ...");
+}
+
+DataPair read_crfsuite(const DataFiles& files, const Options&) {
+  require_training_files(files, "crfsuite");
+  NamedSequences train;
+  for (const std::string& path : files.train) read_file(path, train);
+  NamedSequences test = NamedSequences::test_for(train);
+  for (const std::string& path : files.test) read_file(path, test);
+  return finish(std::move(train), std::move(test), files);
+}
+
+std::string escaped(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    if (c == '\t' || c == '\n' || c == '\r')
+      throw Error("crfsuite: the name " + in_quotes(name) +
+                  " holds a tab or line end, which the format cannot express");
+    if (c == ':' || c == '\\') out += '\\';
+    out += c;
+  }
+  if (out.empty()) throw Error("crfsuite: an empty name, which the format cannot express");
+  return out;
+}
+
+std::vector<std::string> escaped(const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  out.reserve(names.size());
+  for (const std::string& name : names) out.push_back(escaped(name));
+  return out;
+}
+
+/// A file that appears under its name only once commit() is called.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path) : path_(std::move(path)), part_(path_ + ".part") {
+    file_ = std::fopen(part_.c_str(), "wb");
+    if (file_ == nullptr) fail();
+  }
+  ~OutputFile() {
+    if (file_ != nullptr) std::fclose(file_);
+    if (!done_) std::remove(part_.c_str());
+  }
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
+  }
+  void commit() {
+    if (std::fclose(std::exchange(file_, nullptr)) != 0) fail();
+    if (std::rename(part_.c_str(), path_.c_str()) != 0) fail();
+    done_ = true;
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(fmt::format("cannot write {}: {}", path_, std::generic_category().message(errno)));
+  }
+  std::string path_, part_;
+  std::FILE* file_ = nullptr;
+  bool done_ = false;
+};
+
+void append_position(const Dataset& data, Index position, const std::vector<std::string>& features,
+                     std::string& text) {
+  const auto row = data.x.row(position);
+  const auto values = data.x.row_values(position);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    text += '\t';
+    text += features[row[i]];
+    if (values.empty() || values[i] == 1.0) continue;
+    char buffer[32];
+    text += ':';
+    text.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, values[i]).ptr);
+  }
+  text += '\n';
+}
+
+}  // namespace
+
+void write_crfsuite(const Dataset& data, const std::string& path) {
+  const std::vector<std::string> features = escaped(data.vocabulary->features);
+  const std::vector<std::string> labels = escaped(data.vocabulary->outputs);
+  OutputFile file(path);
+  std::string text;
+  for (std::size_t i = 0; i < data.instances(); ++i) {
+    text.clear();
+    for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p) {
+      text += data.gold[p] == kUnknownOutput ? "__unknown__" : labels[data.gold[p]];
+      append_position(data, p, features, text);
+    }
+    text += '\n';
+    file.write(text);
+  }
+  file.commit();
+}
+
+DataFormatInfo crfsuite_format() {
+  DataFormatInfo info;
+  info.name = "crfsuite";
+  info.help = "label TAB attribute[:value] TAB ..., an empty line after each sequence; \\: and \\\\ in names";
+  info.source = "CRFsuite (Okazaki 2007), www.chokkan.org/software/crfsuite/manual.html";
+  info.read = read_crfsuite;
+  return info;
+}
+
+}  // namespace proxbench

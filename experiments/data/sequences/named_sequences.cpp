@@ -1,0 +1,118 @@
+#include "experiments/data/sequences/named_sequences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "experiments/data/files.h"
+
+namespace proxbench {
+
+std::uint32_t NameIndex::hash_of(std::string_view name) {
+  const std::uint64_t hash = std::hash<std::string_view>()(name);
+  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+}
+
+std::size_t NameIndex::slot_of(std::string_view name, std::uint32_t hash) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = hash & mask;
+  while (slots_[at].number != kFree && (slots_[at].hash != hash || names_[slots_[at].number] != name))
+    at = (at + 1) & mask;
+  return at;
+}
+
+void NameIndex::grow() {
+  const std::vector<Slot> old =
+      std::exchange(slots_, std::vector<Slot>(std::max<std::size_t>(16, 2 * slots_.size())));
+  const std::size_t mask = slots_.size() - 1;
+  for (const Slot& slot : old) {
+    if (slot.number == kFree) continue;
+    std::size_t at = slot.hash & mask;
+    while (slots_[at].number != kFree) at = (at + 1) & mask;
+    slots_[at] = slot;
+  }
+}
+
+Index NameIndex::intern(std::string_view name) {
+  if (2 * names_.size() >= slots_.size()) grow();
+  const std::uint32_t hash = hash_of(name);
+  Slot& slot = slots_[slot_of(name, hash)];
+  if (slot.number == kFree) {
+    slot = {hash, static_cast<Index>(names_.size())};
+    names_.emplace_back(name);
+  }
+  return slot.number;
+}
+
+std::optional<Index> NameIndex::find(std::string_view name) const {
+  if (slots_.empty()) return std::nullopt;
+  const Slot& slot = slots_[slot_of(name, hash_of(name))];
+  return slot.number == kFree ? std::nullopt : std::optional<Index>(slot.number);
+}
+
+NamedSequences::NamedSequences(const std::vector<std::string>& labels) {
+  for (const std::string& label : labels) own_.labels.intern(label);
+}
+
+NamedSequences NamedSequences::test_for(const NamedSequences& train) {
+  NamedSequences out;
+  out.train_ = &train;
+  return out;
+}
+
+void NamedSequences::add(std::string_view feature, double value) {
+  if (train_ == nullptr) {
+    builder_.add(own_.features.intern(feature), value);
+  } else if (const auto known = train_->own_.features.find(feature)) {
+    builder_.add(*known, value);
+  } else {
+    ++data_.notes["unknown attributes"];
+    unknown_features_.emplace(feature);
+  }
+}
+
+void NamedSequences::end_position(std::string_view label) {
+  builder_.end_position();
+  if (train_ == nullptr) {
+    data_.gold.push_back(own_.labels.intern(label));
+  } else {
+    const auto known = train_->own_.labels.find(label);
+    if (!known) ++data_.notes["unknown labels"];
+    data_.gold.push_back(known.value_or(kUnknownOutput));
+  }
+}
+
+void NamedSequences::end_sequence() {
+  if (data_.gold.size() > data_.begin.back()) data_.begin.push_back(static_cast<Index>(data_.gold.size()));
+}
+
+std::shared_ptr<const Vocabulary> NamedSequences::make_vocabulary() const {
+  return std::make_shared<Vocabulary>(Vocabulary{own_.features.names(), own_.labels.names()});
+}
+
+Dataset NamedSequences::build(std::shared_ptr<const Vocabulary> vocabulary) && {
+  data_.x = std::move(builder_).build(static_cast<Index>(vocabulary->features.size()));
+  data_.vocabulary = std::move(vocabulary);
+  if (!unknown_features_.empty()) data_.notes["distinct unknown attributes"] = unknown_features_.size();
+  data_.digest = digest_of(data_);
+  return std::move(data_);
+}
+
+DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& files) {
+  const auto vocabulary = train.make_vocabulary();
+  const auto describe = [](const Dataset& data, const std::vector<std::string>& paths) {
+    return fmt::format("{}: {} sequences, {} positions", file_names(paths), data.instances(),
+                       data.positions());
+  };
+  DataPair out;
+  out.oracle = "chain";
+  out.test = std::move(test).build(vocabulary);  // first: it looks names up in the training set
+  out.train = std::move(train).build(vocabulary);
+  out.train.description = describe(out.train, files.train);
+  if (!files.test.empty()) out.test.description = describe(out.test, files.test);
+  return out;
+}
+
+}  // namespace proxbench

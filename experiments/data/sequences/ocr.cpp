@@ -1,0 +1,249 @@
+#include "experiments/data/sequences/ocr.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/random.h"
+#include "experiments/base/line_reader.h"
+#include "experiments/data/files.h"
+#include "experiments/data/readers.h"
+
+namespace proxbench {
+namespace {
+
+/// The split of Zhong et al. 2014, section 6.1: 6,216 training and 661 test words of 6,877.
+constexpr const char* kPaperTrainWords = "6216";
+
+enum Field : std::size_t { kId, kLetter, kNextId, kWordId, kPosition, kFold, kFirstPixel };
+constexpr std::size_t kFields = kFirstPixel + kGridPixels;
+constexpr std::int64_t kLastLetter = -1;  ///< next_id of a word's last letter
+
+/// One line, checked by itself.
+struct LetterLine {
+  std::int64_t id, next_id, word_id, position, fold;
+  char letter;
+  Glyph glyph;
+};
+
+std::int64_t integer_field(const LineReader& in, std::string_view name, std::string_view text,
+                           std::int64_t min) {
+  std::int64_t value = 0;
+  if (!parse_integer(text, value) || value < min)
+    in.fail(fmt::format("{} {}", name, in_quotes(text)), fmt::format("an integer of at least {}", min));
+  return value;
+}
+
+/// The fields before the pixels; `line` loses them. Throws where the line does not have kFields fields.
+std::array<std::string_view, kFirstPixel> leading_fields(const LineReader& in, std::string_view& line) {
+  if (line.ends_with('\t')) line.remove_suffix(1);
+  const auto fields = static_cast<std::size_t>(std::count(line.begin(), line.end(), '\t')) + 1;
+  if (fields != kFields)
+    in.fail(fmt::format("{} fields", line.empty() ? 0 : fields),
+            fmt::format("{} tab-separated ones: id, letter, next_id, word_id, position, fold, {} pixels",
+                        kFields, kGridPixels));
+  std::array<std::string_view, kFirstPixel> out;
+  for (std::string_view& field : out) {
+    const std::size_t tab = line.find('\t');
+    field = line.substr(0, tab);
+    line.remove_prefix(tab + 1);
+  }
+  return out;
+}
+
+Glyph parse_pixels(const LineReader& in, std::string_view text) {
+  Glyph glyph;
+  for (Index pixel = 1; pixel <= kGridPixels; ++pixel) {
+    const std::string_view field = text.substr(0, text.find('\t'));
+    if (field == "1") {
+      glyph.set(pixel);
+    } else if (field != "0") {
+      in.fail(fmt::format("pixel {} = {}", pixel, in_quotes(field)), "0 or 1");
+    }
+    text.remove_prefix(std::min(field.size() + 1, text.size()));
+  }
+  return glyph;
+}
+
+LetterLine parse_line(const LineReader& in, std::string_view text) {
+  const auto fields = leading_fields(in, text);
+  LetterLine out;
+  out.id = integer_field(in, "id", fields[kId], 0);
+  const std::string_view letter = fields[kLetter];
+  if (letter.size() != 1 || letter[0] < 'a' || letter[0] > 'z')
+    in.fail("letter " + in_quotes(letter), "one lower-case letter a to z");
+  out.letter = letter[0];
+  out.next_id = integer_field(in, "next_id", fields[kNextId], kLastLetter);
+  out.word_id = integer_field(in, "word_id", fields[kWordId], 0);
+  out.position = integer_field(in, "position", fields[kPosition], 1);
+  out.fold = integer_field(in, "fold", fields[kFold], 0);
+  out.glyph = parse_pixels(in, text);
+  return out;
+}
+
+/// Checks that `now` continues the word of the line before.
+void check_continues(const LineReader& in, const LetterLine& before, const LetterLine& now) {
+  const auto require = [&](std::string_view name, std::int64_t found, std::int64_t expected,
+                           std::string_view why) {
+    if (found != expected) in.fail(fmt::format("{} {}", name, found), fmt::format("{} ({})", expected, why));
+  };
+  require("id", now.id, before.next_id, "next_id of the line before");
+  require("word_id", now.word_id, before.word_id, "the word goes on: next_id of the line before is not -1");
+  require("position", now.position, before.position + 1, "one more than on the line before");
+  require("fold", now.fold, before.fold, "all letters of a word lie in one fold");
+}
+
+/// Training and test words by number, each in file order.
+struct Split {
+  std::vector<Index> train, test;
+  std::string how;
+};
+
+Split random_split(const Words& words, std::int64_t train_words, std::int64_t seed) {
+  if (train_words >= words.size())
+    throw Error::usage(
+        fmt::format("option train_words = {}: violated constraint train_words < {}, the number of words (or "
+                    "choose split = none)",
+                    train_words, words.size()));
+  std::vector<Index> order(words.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  Random(static_cast<std::uint64_t>(seed)).shuffle(std::span<Index>(order));
+  Split out;
+  const auto middle = order.begin() + train_words;
+  out.train.assign(order.begin(), middle);
+  out.test.assign(middle, order.end());
+  std::sort(out.train.begin(), out.train.end());
+  std::sort(out.test.begin(), out.test.end());
+  out.how = fmt::format("random split, seed {}", seed);
+  return out;
+}
+
+Split fold_split(const Words& words, std::int64_t test_fold) {
+  Split out;
+  for (Index w = 0; w < words.size(); ++w) (words.fold[w] == test_fold ? out.test : out.train).push_back(w);
+  if (out.test.empty() || out.train.empty()) {
+    const auto [low, high] = std::minmax_element(words.fold.begin(), words.fold.end());
+    throw Error::usage(
+        fmt::format("option test_fold = {}: {} of {} words lie in this fold (folds {} to {} are present)",
+                    test_fold, out.test.size(), words.size(), *low, *high));
+  }
+  out.how = fmt::format("fold {} is test", test_fold);
+  return out;
+}
+
+Split no_split(const Words& words) {
+  Split out;
+  out.train.resize(words.size());
+  std::iota(out.train.begin(), out.train.end(), Index{0});
+  out.how = "not split";
+  return out;
+}
+
+Split split_words(const Words& words, const Options& options) {
+  const std::string& how = options.string("split");
+  if (how == "random") return random_split(words, options.integer("train_words"), options.integer("seed"));
+  if (how == "fold") return fold_split(words, options.integer("test_fold"));
+  return no_split(words);
+}
+
+Words read_words(const std::vector<std::string>& files, std::int64_t limit) {
+  Words words;
+  for (const std::string& file : files) read_letter_data(file, words);
+  if (limit > 0 && limit < words.size()) {
+    words.begin.resize(static_cast<std::size_t>(limit) + 1);
+    words.fold.resize(static_cast<std::size_t>(limit));
+    words.letter.resize(words.begin.back());
+    words.glyph.resize(words.begin.back());
+  }
+  return words;
+}
+
+Dataset describe(const std::string& source, const Words& words, const std::vector<Index>& chosen,
+                 const Options& options, const std::string& how,
+                 std::shared_ptr<const Vocabulary> vocabulary) {
+  return letter_dataset(
+      words, chosen, letter_features(options), std::move(vocabulary),
+      fmt::format("{}: {} of {} words, {} features{}, {}", source, chosen.size(), words.size(),
+                  options.string("features"), options.boolean("bias") ? "" : " without bias", how),
+      options.boolean("bias"));
+}
+
+DataPair read_ocr(const DataFiles& files, const Options& options) {
+  require_training_files(files, "ocr");
+  const Words words = read_words(files.train, options.integer("words"));
+  const Split split = files.test.empty() ? split_words(words, options) : no_split(words);
+  const auto vocabulary = letter_vocabulary(letters_of(words, split.train), letter_features(options));
+
+  DataPair out;
+  out.oracle = "chain";
+  const std::string source = file_names(files.train);
+  out.train = describe(source, words, split.train, options, split.how, vocabulary);
+  if (files.test.empty()) {
+    out.test = describe(source, words, split.test, options, split.how, vocabulary);
+  } else {
+    const Words test_words = read_words(files.test, 0);
+    const Split all = no_split(test_words);
+    out.test = describe(file_names(files.test), test_words, all.train, options, all.how, vocabulary);
+  }
+  return out;
+}
+
+}  // namespace
+
+void read_letter_data(const std::string& path, Words& words) {
+  LineReader in(path);
+  std::string_view text;
+  LetterLine before{};
+  bool in_word = false;
+  while (in.next(text)) {
+    const LetterLine now = parse_line(in, text);
+    if (in_word) {
+      check_continues(in, before, now);
+    } else {
+      if (now.position != 1)
+        in.fail(fmt::format("position {}", now.position), "1 (the first letter of a word)");
+      words.fold.push_back(now.fold);
+    }
+    words.letter.push_back(now.letter);
+    words.glyph.push_back(now.glyph);
+    in_word = now.next_id != kLastLetter;
+    if (!in_word) words.begin.push_back(static_cast<Index>(words.letter.size()));
+    before = now;
+  }
+  if (in.line() == 0) in.fail_empty("one letter a line");
+  if (in_word)
+    in.fail("the end of the file",
+            fmt::format("the letter with id {}, next_id of this line", before.next_id));
+}
+
+DataFormatInfo ocr_format() {
+  DataFormatInfo info;
+  info.name = "ocr";
+  info.help = "handwritten words, letter.data or letter.data.gz; splits itself into training and test words";
+  info.source = "Kassel's handwritten words prepared by Taskar, ai.stanford.edu/~btaskar/ocr/letter.data.gz";
+  OptionSpec split{
+      "split", OptionType::kString, "random",
+      "random: train_words shuffled words train, the rest test; fold: by the fold column; none: no test "
+      "set. Not used where test files are given"};
+  split.choices = {"random", "fold", "none"};
+  info.options = {
+      letter_features_option(),
+      {"bias", OptionType::kBool, "true",
+       "false: feature 0, the bias, keeps its place and is never on, as in the data that the authors of "
+       "Prox-QN "
+       "published"},
+      split,
+      {"seed", OptionType::kInt, "1", "seed of the random split", 0},
+      {"train_words", OptionType::kInt, kPaperTrainWords, "training words of the random split", 1},
+      {"test_fold", OptionType::kInt, "0", "the fold that is test with split = fold", 0},
+      {"words", OptionType::kInt, "0", "take only the first so many words of the training files; 0: all", 0}};
+  info.read = read_ocr;
+  return info;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,164 @@
+#include "experiments/data/synthetic/synthetic_ocr.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "core/error.h"
+#include "core/random.h"
+#include "experiments/data/readers.h"
+
+namespace proxbench {
+namespace {
+
+constexpr std::size_t kLetters = 26;
+
+/// Words of 3, 4, ..., 14 letters among the 6,877 of letter.data; their mean is 7.58.
+constexpr std::size_t kShortestWord = 3;
+constexpr std::array<double, 12> kLengthCounts{1283, 0, 568, 768, 695, 750, 1047, 584, 304, 298, 313, 267};
+
+constexpr int kPrototypePixels = 28;       ///< black pixels of a letter without wobble and noise, at least
+constexpr double kWobble = 0.8;            ///< standard deviation of a point's move, in pixels
+constexpr double kTransitionSpread = 1.5;  ///< standard deviation of the log of transition weights
+
+/// Draws k with probability weights[k] / sum.
+template <class Weights>
+std::size_t draw(const Weights& weights, Random& random) {
+  double left = random.uniform() * std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::size_t k = 0;
+  while (k + 1 < weights.size() && left >= weights[k]) left -= weights[k++];
+  return k;
+}
+
+struct Point {
+  double row, column;
+};
+using Polyline = std::vector<Point>;
+
+void set_if_inside(double row, double column, Glyph& glyph) {
+  const double r = std::round(row), c = std::round(column);
+  if (r >= 0 && r < kGridRows && c >= 0 && c < kGridColumns)
+    glyph.set(1 + static_cast<Index>(r) * kGridColumns + static_cast<Index>(c));
+}
+
+Glyph drawn(const Polyline& line) {
+  Glyph glyph;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    const Point &from = line[i], &to = line[i + 1];
+    const double steps =
+        std::max(1.0, std::ceil(std::max(std::abs(to.row - from.row), std::abs(to.column - from.column))));
+    for (double s = 0; s <= steps; ++s)
+      set_if_inside(from.row + (to.row - from.row) * s / steps,
+                    from.column + (to.column - from.column) * s / steps, glyph);
+  }
+  return glyph;
+}
+
+Polyline random_letter(Random& random) {
+  Polyline line;
+  do {
+    const double row = random.uniform() * (kGridRows - 1);
+    line.push_back({row, random.uniform() * (kGridColumns - 1)});
+  } while (drawn(line).count() < kPrototypePixels);
+  return line;
+}
+
+/// What the words are drawn from.
+struct Model {
+  std::array<Polyline, kLetters> letter;
+  std::array<double, kLetters> first;
+  std::array<std::array<double, kLetters>, kLetters> next;
+
+  explicit Model(Random& random) {
+    for (Polyline& line : letter) line = random_letter(random);
+    for (double& weight : first) weight = std::exp(kTransitionSpread * random.normal());
+    for (auto& row : next)
+      for (double& weight : row) weight = std::exp(kTransitionSpread * random.normal());
+  }
+};
+
+Glyph sample(const Polyline& letter, double noise, Random& random) {
+  Polyline moved = letter;
+  for (Point& point : moved) {
+    point.row += kWobble * random.normal();
+    point.column += kWobble * random.normal();
+  }
+  const Glyph clean = drawn(moved);
+  const double black = clean.count();
+  const double stray = noise * black / (kGridPixels - black);
+  Glyph out;
+  for (Index pixel = 1; pixel <= kGridPixels; ++pixel)
+    if (random.uniform() < (clean.on(pixel) ? 1.0 - noise : stray)) out.set(pixel);
+  return out;
+}
+
+std::vector<Index> range(Index begin, Index end) {
+  std::vector<Index> out(end - begin);
+  std::iota(out.begin(), out.end(), begin);
+  return out;
+}
+
+DataPair read_synthetic_ocr(const DataFiles& files, const Options& options) {
+  if (!files.train.empty() || !files.test.empty() || !files.hierarchy.empty())
+    throw Error::usage("format synthetic-ocr: takes no files, its data are generated");
+  const auto train = static_cast<Index>(options.integer("words"));
+  const auto test = static_cast<Index>(options.integer("test_words"));
+  const double noise = options.real("noise");
+  const LetterFeatures map = letter_features(options);
+  const Words words =
+      make_synthetic_words(train + test, noise, static_cast<std::uint64_t>(options.integer("seed")));
+  const auto vocabulary = letter_vocabulary("abcdefghijklmnopqrstuvwxyz", map);
+  const auto describe = [&](Index count) {
+    return fmt::format("synthetic OCR: {} words, {} features, noise {}, seed {}", count,
+                       options.string("features"), noise, options.integer("seed"));
+  };
+
+  DataPair out;
+  out.oracle = "chain";
+  out.train = letter_dataset(words, range(0, train), map, vocabulary, describe(train));
+  out.test = letter_dataset(words, range(train, train + test), map, vocabulary, describe(test));
+  return out;
+}
+
+}  // namespace
+
+Words make_synthetic_words(Index count, double noise, std::uint64_t seed) {
+  Random random(seed);
+  const Model model(random);
+  Words words;
+  for (Index w = 0; w < count; ++w) {
+    const std::size_t length = kShortestWord + draw(kLengthCounts, random);
+    std::size_t letter = 0;
+    for (std::size_t i = 0; i < length; ++i) {
+      letter = draw(i == 0 ? model.first : model.next[letter], random);
+      words.letter.push_back(static_cast<char>('a' + letter));
+      words.glyph.push_back(sample(model.letter[letter], noise, random));
+    }
+    words.begin.push_back(static_cast<Index>(words.letter.size()));
+    words.fold.push_back(0);
+  }
+  return words;
+}
+
+DataFormatInfo synthetic_ocr_format() {
+  DataFormatInfo info;
+  info.name = "synthetic-ocr";
+  info.help = "generated words of the shape of the OCR data (26 letters, 128 pixels); needs no files";
+  info.source = "generated; word lengths as in letter.data";
+  info.needs_files = false;
+  OptionSpec noise{"noise", OptionType::kReal, "0.15", "probability that a pixel of a letter is lost", 0, 1};
+  noise.max_open = true;
+  info.options = {letter_features_option(),
+                  {"words", OptionType::kInt, "6216", "training words", 1, 1e7},
+                  {"test_words", OptionType::kInt, "661", "test words", 0, 1e7},
+                  {"seed", OptionType::kInt, "1", "seed of letters, words and noise", 0},
+                  noise};
+  info.read = read_synthetic_ocr;
+  return info;
+}
+
+}  // namespace proxbench

@@ -1,5 +1,0 @@
-#include "experiments/cli.h"
-
-int main(int argc, char** argv) {
-  return proxbench::run_command_line(argc, argv);
-}

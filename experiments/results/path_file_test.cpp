@@ -1,0 +1,29 @@
+#include "experiments/results/path_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "experiments/base/test_folder.h"
+
+namespace proxbench {
+namespace {
+
+TEST(PathFile, IsReadAsItWasWritten) {
+  const TestFolder folder;
+  PathPoint point{.lambda = 0.1, .kkt_target = 1e-7, .seconds = 1.25, .iterations = 12};
+  point.certificate = {.objective = 3.5, .loss = 3.0, .l1 = 5.0, .kkt = 1e-9, .dual = 3.25, .nnz = 7};
+  point.status = Status::kStalled;
+  const std::string text = path_header() + "\n" + path_line(1, point) + "\n";
+  const std::vector<PathPoint> read = read_path_file(folder.write("path.csv", text + "2,0.05,3."));
+  ASSERT_EQ(read.size(), 1u);  // the half line of a killed run is left out
+  EXPECT_EQ(path_line(1, read.front()), path_line(1, point));
+  EXPECT_EQ(read.front().certificate.dual, 3.25);
+  EXPECT_TRUE(std::isnan(read.front().test_accuracy));
+  for (const std::string& wrong : {std::string("nonsense\n"), text + "2,3\n"})
+    EXPECT_THROW(read_path_file(folder.write("path.csv", wrong)), Error);
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,0 +1,330 @@
+#include "experiments/results/results.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <tuple>
+
+#include "core/error.h"
+#include "core/options.h"
+#include "experiments/config/ini.h"
+
+namespace proxbench {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* kStored = "a stored result";
+
+/// The columns of a trace, in order; integers are stored through double, exact up to 2^53.
+struct Column {
+  const char* name;
+  double (*get)(const Sample&);
+  void (*set)(Sample&, double);
+};
+const std::vector<Column>& columns() {
+  static const std::vector<Column> all = {
+      {"seconds", [](const Sample& s) { return s.seconds; }, [](Sample& s, double v) { s.seconds = v; }},
+      {"cpu_seconds", [](const Sample& s) { return s.cpu_seconds; },
+       [](Sample& s, double v) { s.cpu_seconds = v; }},
+      {"iteration", [](const Sample& s) { return static_cast<double>(s.iteration); },
+       [](Sample& s, double v) { s.iteration = static_cast<std::int64_t>(v); }},
+      {"passes", [](const Sample& s) { return s.passes; }, [](Sample& s, double v) { s.passes = v; }},
+      {"objective", [](const Sample& s) { return s.objective; },
+       [](Sample& s, double v) { s.objective = v; }},
+      {"loss", [](const Sample& s) { return s.loss; }, [](Sample& s, double v) { s.loss = v; }},
+      {"nnz", [](const Sample& s) { return static_cast<double>(s.nnz); },
+       [](Sample& s, double v) { s.nnz = static_cast<std::uint64_t>(v); }},
+      {"working_set", [](const Sample& s) { return static_cast<double>(s.working_set); },
+       [](Sample& s, double v) { s.working_set = static_cast<std::uint64_t>(v); }},
+      {"kkt", [](const Sample& s) { return s.kkt; }, [](Sample& s, double v) { s.kkt = v; }},
+      {"gap", [](const Sample& s) { return s.gap; }, [](Sample& s, double v) { s.gap = v; }},
+      {"test_accuracy", [](const Sample& s) { return s.test_accuracy; },
+       [](Sample& s, double v) { s.test_accuracy = v; }},
+  };
+  return all;
+}
+
+/// Those of traces of before there were gaps.
+const std::vector<Column>& columns_without_gap() {
+  static const std::vector<Column> some = [] {
+    std::vector<Column> out = columns();
+    std::erase_if(out, [](const Column& column) { return std::string_view(column.name) == "gap"; });
+    return out;
+  }();
+  return some;
+}
+
+std::string header_of(const std::vector<Column>& all) {
+  std::string out;
+  for (const Column& column : all) out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
+  return out;
+}
+
+bool is_count(const Column& column) {
+  const std::string_view name = column.name;
+  return name == "iteration" || name == "nnz" || name == "working_set";
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "";
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
+/// Empty: NaN. False where the text is neither that nor a number.
+bool parse_field(std::string_view text, bool count, double& out) {
+  if (text.empty()) {
+    out = kNaN;
+    return !count;
+  }
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (status != std::errc{} || end != text.data() + text.size()) return false;
+  return !count || (out >= 0 && out == std::floor(out) && out <= 0x1p53);
+}
+
+/// Takes f* from OUT/references where it is there.
+void use_stored_reference(const fs::path& out, StoredRun& run) {
+  fs::path file = run.folder / "manifest.json";
+  try {
+    if (!run.path.empty()) return;
+    for (const char* key : {"data_digest", "mu"})  // a run that never came to its data has none
+      if (!run.summary.contains(key) || run.summary[key].is_null()) return;
+    file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda,
+                          run.summary["mu"].get<double>());
+    if (std::error_code ignored; !fs::exists(file, ignored)) return;
+    const nlohmann::json reference = read_json(file, kStored);
+    run.reference_objective = reference.at("objective").get<double>();
+    run.reference_kkt = reference.at("relative_kkt").get<double>();
+    run.reference_gap = reference.value("relative_gap", kNaN);  // older references have none
+  } catch (const nlohmann::json::exception& error) {
+    throw Error::in_file(file.string(), 0, error.what(), "the keys of a stored run or reference");
+  }
+}
+
+/// Position of each data set and solver label in the config that stands beside the runs.
+struct ConfigOrder {
+  std::map<std::string, std::size_t> datasets, labels;
+  explicit ConfigOrder(const fs::path& config) {
+    std::error_code ignored;  // without a config the names decide
+    if (!fs::is_regular_file(config, ignored)) return;
+    Problems not_ours;
+    for (const IniSection& section :
+         parse_ini(read_file(config, kStored), config.string(), not_ours).sections) {
+      if (section.name.starts_with("data.")) datasets.emplace(section.name.substr(5), datasets.size());
+      if (section.name.starts_with("solver.")) labels.emplace(section.name.substr(7), labels.size());
+    }
+  }
+  static std::size_t of(const std::map<std::string, std::size_t>& order, const std::string& name) {
+    const auto found = order.find(name);
+    return found == order.end() ? order.size() : found->second;
+  }
+  auto key(const StoredRun& run) const {
+    return std::make_tuple(of(datasets, run.dataset), run.dataset, run.path,
+                           run.path.empty() ? run.lambda : 0.0, of(labels, run.label), run.label,
+                           run.repetition);
+  }
+};
+
+Sample parse_line(const std::string& line, const std::vector<Column>& all, const fs::path& file,
+                  std::uint64_t number) {
+  const std::vector<std::string> fields = split_list(line);
+  if (fields.size() != all.size())
+    throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
+                         std::to_string(all.size()));
+  Sample sample;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const Column& column = all[i];
+    double value = 0.0;
+    if (!parse_field(fields[i], is_count(column), value))
+      throw Error::in_file(file.string(), number, fmt::format("{} '{}'", column.name, fields[i]),
+                           is_count(column) ? "a count" : "a number or an empty field");
+    column.set(sample, value);
+  }
+  return sample;
+}
+
+/// `text` is what stands in `file`.
+std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
+  std::istringstream in(text);
+  std::string line;
+  std::uint64_t number = 1;
+  const bool has_header = static_cast<bool>(std::getline(in, line));
+  const bool older = has_header && line == header_of(columns_without_gap());
+  if (!older && (!has_header || line != trace_header()))
+    throw Error::in_file(file.string(), 1, fmt::format("'{}'", line), fmt::format("'{}'", trace_header()));
+  std::vector<Sample> trace;
+  while (std::getline(in, line)) {
+    ++number;
+    trace.push_back(parse_line(line, older ? columns_without_gap() : columns(), file, number));
+  }
+  return trace;
+}
+
+/// As far as the process came that failed.
+std::vector<Sample> read_trace_of_failure(const fs::path& file) {
+  if (std::error_code ignored; !fs::exists(file, ignored)) return {};
+  std::string text = read_file(file, kStored);
+  text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
+  return text.empty() ? std::vector<Sample>{} : parse_trace(text, file);
+}
+
+}  // namespace
+
+bool failed_status(std::string_view status) {
+  const std::string_view word = status.substr(0, status.find('('));
+  return word == "out-of-memory" || word == "crashed" || word == "failed" || word == "skipped" ||
+         word == "interrupted";
+}
+
+fs::path reference_file(const fs::path& out, const std::string& data_digest, double lambda, double mu) {
+  const std::string key = fmt::format("{} {} {}", data_digest, lambda, mu);
+  return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
+}
+
+std::string run_name(const StoredRun& run) {
+  if (run.folder.has_filename()) return run.folder.filename().string();
+  return fmt::format("{}-lambda{}-{}-rep{}", run.dataset, run.lambda, run.label, run.repetition);
+}
+
+bool several_machines(const std::vector<StoredRun>& runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const StoredRun& run) { return run.machine != runs.front().machine; });
+}
+
+std::string machine_name(const StoredRun& run) {
+  return run.machine.empty() ? "unknown machine" : run.machine;
+}
+
+std::string series_name(const StoredRun& run, bool among_several_machines) {
+  if (!among_several_machines) return run.label;
+  const std::string machine = fmt::format(" @ {}", machine_name(run));
+  return run.label.ends_with(machine) ? run.label : run.label + machine;
+}
+
+void require_comparable(const std::vector<StoredRun>& runs, const std::string& instead) {
+  std::vector<std::string> names;
+  for (const StoredRun& run : runs)
+    if (!run.comparable) names.push_back(run_name(run));
+  if (names.empty()) return;
+  throw Error::usage(fmt::format("the timings of {} of {} runs are not comparable: {}; expected {}",
+                                 names.size(), runs.size(), fmt::join(names, ", "), instead));
+}
+
+std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
+                                       const std::vector<std::string>& labels) {
+  std::vector<std::string> known;
+  for (const StoredRun& run : runs)
+    if (std::find(known.begin(), known.end(), run.label) == known.end()) known.push_back(run.label);
+  for (const std::string& label : labels)
+    if (std::find(known.begin(), known.end(), label) == known.end())
+      throw Error::usage(fmt::format("solvers: found '{}', expected labels of the results: {}{}", label,
+                                     fmt::join(known, ", "), did_you_mean(label, known)));
+  std::vector<StoredRun> chosen;
+  for (const StoredRun& run : runs)
+    if (std::find(labels.begin(), labels.end(), run.label) != labels.end()) chosen.push_back(run);
+  return chosen;
+}
+
+StoredRun read_run(const fs::path& out, const fs::path& folder) {
+  const fs::path file = folder / "manifest.json";
+  StoredRun run;
+  run.folder = folder;
+  run.summary = read_json(file, kStored);
+  try {
+    const nlohmann::json& about = run.summary.at("run");
+    run.experiment = about.at("experiment").get<std::string>();
+    run.dataset = about.at("dataset").get<std::string>();
+    run.description = about.at("description").get<std::string>();
+    run.solver = about.at("solver").get<std::string>();
+    run.label = about.at("label").get<std::string>();
+    const bool path = about.at("lambda").is_string();
+    run.path = path ? about.at("lambda").get<std::string>() : "";
+    run.lambda = path ? kNaN : about.at("lambda").get<double>();
+    run.repetition = about.at("repetition").get<int>();
+    const auto real = [&](const char* key) {
+      return about.at(key).is_null() ? kNaN : about.at(key).get<double>();
+    };
+    if (about.contains("reference_gap")) run.reference_gap = real("reference_gap");
+    run.status = run.summary.at("status").get<std::string>();
+    if (const auto timing = run.summary.find("timing"); timing != run.summary.end())
+      run.comparable = timing->value("comparable", true);
+    if (const auto made = run.summary.find("provenance");
+        made != run.summary.end() && made->contains("machine"))
+      run.machine = made->at("machine").at("name").get<std::string>();
+    run.reference_objective = real("reference_objective");
+    run.reference_kkt = real("reference_kkt");
+  } catch (const nlohmann::json::exception& error) {
+    throw Error::in_file(file.string(), 0, error.what(), "the keys of a run's summary");
+  }
+  const fs::path trace = folder / "trace.csv";
+  run.trace = failed_status(run.status) ? read_trace_of_failure(trace) : read_trace(trace);
+  use_stored_reference(out, run);
+  return run;
+}
+
+std::vector<StoredRun> read_results(const fs::path& out) {
+  std::vector<StoredRun> runs = read_all_runs(out);
+  std::erase_if(runs, [](const StoredRun& run) { return !run.path.empty(); });
+  if (runs.empty())
+    throw Error::in_file((out / "runs").string(), 0, "paths alone",
+                         "runs of single lambdas; paths have kinds of their own: --kind path");
+  return runs;
+}
+
+std::vector<StoredRun> read_all_runs(const fs::path& out) {
+  const fs::path runs_folder = out / "runs";
+  std::vector<StoredRun> runs;
+  std::error_code failure;
+  for (fs::directory_iterator entry(runs_folder, failure), end; !failure && entry != end;
+       entry.increment(failure))
+    if (entry->is_directory() && !entry->path().filename().string().starts_with('.'))
+      runs.push_back(read_run(out, entry->path()));
+  if (runs.empty()) throw Error::in_file(runs_folder.string(), 0, "no run", "the results of `proxbench run`");
+  const ConfigOrder order(out / "config.ini");
+  std::sort(runs.begin(), runs.end(),
+            [&](const StoredRun& a, const StoredRun& b) { return order.key(a) < order.key(b); });
+  return runs;
+}
+
+std::string trace_header() {
+  return header_of(columns());
+}
+
+std::string trace_line(const Sample& sample) {
+  std::string out;
+  for (const Column& column : columns()) {
+    if (&column != columns().data()) out += ',';
+    out += is_count(column) ? std::to_string(static_cast<std::int64_t>(column.get(sample)))
+                            : number_text(column.get(sample));
+  }
+  return out;
+}
+
+Sample parse_trace_line(const std::string& line, const fs::path& file, std::uint64_t number) {
+  return parse_line(line, columns(), file, number);
+}
+
+std::vector<Sample> read_trace(const fs::path& file) {
+  return parse_trace(read_file(file, kStored), file);
+}
+
+const Sample* sample_at_target(const StoredRun& run, double target) {
+  const double best = run.reference_objective;
+  for (const Sample& sample : run.trace)
+    if ((sample.objective - best) / std::abs(best) <= target) return &sample;
+  return nullptr;
+}
+
+double seconds_to_target(const StoredRun& run, double target) {
+  const Sample* sample = sample_at_target(run, target);
+  return sample ? sample->seconds : kNaN;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,382 @@
+#include "experiments/results/results.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/error.h"
+#include "experiments/base/test_folder.h"
+#include "experiments/results/tables/summary_table.h"
+
+namespace proxbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Sample sample(double seconds, double objective) {
+  Sample s;
+  s.seconds = seconds;
+  s.objective = objective;
+  return s;
+}
+
+/// A run whose trace goes to f* = 100 through the given objectives, one a second.
+StoredRun made_up(const std::string& label, int repetition, const std::vector<double>& objectives,
+                  double speed = 1.0) {
+  StoredRun run;
+  run.dataset = "ocr";
+  run.description = "made up";
+  run.solver = run.label = label;
+  run.lambda = 10;
+  run.repetition = repetition;
+  run.reference_objective = 100;
+  run.reference_kkt = 1e-9;
+  run.reference_gap = 3e-10;
+  for (double objective : objectives)
+    run.trace.push_back(sample(speed * static_cast<double>(run.trace.size()), objective));
+  run.status = "converged";
+  run.summary = {{"status", "converged"},   {"objective", objectives.back()},
+                 {"nnz", 7 + repetition},   {"relative_kkt", 1e-7},
+                 {"relative_gap", 2e-8},    {"passes", 2.5},
+                 {"iterations", 4},         {"seconds", 3.0},
+                 {"test_accuracy", nullptr}};
+  return run;
+}
+
+void write_run(const TestFolder& out, const std::string& name, const std::string& dataset, double lambda,
+               const std::string& label, int repetition) {
+  const nlohmann::json summary = {{"status", "converged"},
+                                  {"run",
+                                   {{"experiment", "e"},
+                                    {"dataset", dataset},
+                                    {"lambda", lambda},
+                                    {"solver", "prox-qn"},
+                                    {"label", label},
+                                    {"repetition", repetition},
+                                    {"description", "d"},
+                                    {"reference_objective", 100.0},
+                                    {"reference_kkt", nullptr}}}};
+  out.write("runs/" + name + "/manifest.json", summary.dump());
+  out.write("runs/" + name + "/trace.csv", trace_header() + "\n" + trace_line(sample(0, 5)) + "\n");
+}
+
+TEST(Trace, ReadsBackToTheSameBits) {
+  const TestFolder folder;
+  Sample s = sample(1.0 / 3.0, 12345.678901234567);
+  s.cpu_seconds = 0.6;
+  s.iteration = 12;
+  s.passes = 13.25;
+  s.loss = 1e-17;
+  s.nnz = 1544;
+  s.working_set = 2000;
+  s.kkt = 0.125;
+  s.gap = 0.25;
+  EXPECT_EQ(trace_header(),
+            "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,gap,test_accuracy");
+  EXPECT_EQ(trace_line(s), "0.3333333333333333,0.6,12,13.25,12345.678901234567,1e-17,1544,2000,0.125,0.25,");
+  folder.write("t.csv", trace_header() + "\n" + trace_line(s) + "\n");
+  const std::vector<Sample> trace = read_trace(folder / "t.csv");
+  ASSERT_EQ(trace.size(), 1u);
+  EXPECT_EQ(trace_line(trace[0]), trace_line(s));
+  EXPECT_TRUE(std::isnan(trace[0].test_accuracy));
+}
+
+TEST(Trace, OfBeforeThereWereGapsIsRead) {
+  const TestFolder folder;
+  const std::string older =
+      "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,test_accuracy\n";
+  const std::vector<Sample> trace = read_trace(folder.write("t.csv", older + "1,1,2,3,4,5,6,7,0.5,0.25\n"));
+  ASSERT_EQ(trace.size(), 1u);
+  EXPECT_EQ(trace[0].kkt, 0.5);
+  EXPECT_TRUE(std::isnan(trace[0].gap));
+  EXPECT_EQ(trace[0].test_accuracy, 0.25);
+}
+
+TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
+  const TestFolder folder;
+  const auto error = [&](const std::string& text) -> std::string {
+    try {
+      read_trace(folder.write("t.csv", text));
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  const std::string file = (folder / "t.csv").string();
+  EXPECT_EQ(error("seconds\n"), file + ":1: found 'seconds', expected '" + trace_header() + "'");
+  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 11");
+  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,x,0,0,0,,,\n"),
+            file + ":2: found objective 'x', expected a number or an empty field");
+  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,,,\n"),
+            file + ":2: found iteration '-1', expected a count");
+}
+
+TEST(Results, AreSortedAsTheConfigHasThem) {
+  const TestFolder out;
+  out.write("config.ini", "[data.late]\n[data.early]\n[solver.z]\n[solver.a]\n");
+  write_run(out, "1", "early", 1, "z", 1);
+  write_run(out, "2", "late", 20, "z", 1);
+  write_run(out, "3", "late", 3, "a", 2);
+  write_run(out, "4", "late", 3, "a", 1);
+  write_run(out, "5", "late", 3, "z", 1);
+  write_run(out, "6", "late", 3, "unknown", 1);
+  write_run(out, ".half.tmp", "late", 3, "z", 1);
+  std::vector<std::string> order;
+  for (const StoredRun& run : read_results(out.path())) order.push_back(run.folder.filename());
+  EXPECT_THAT(order, ElementsAre("5", "4", "3", "6", "2", "1"));
+}
+
+TEST(Results, ThatAreMissingOrMalformedAreErrors) {
+  const TestFolder out;
+  const auto error = [&]() -> std::string {
+    try {
+      read_results(out.path());
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_EQ(error(), (out / "runs").string() + ": found no run, expected the results of `proxbench run`");
+  out.write("runs/x/manifest.json", "{\n\"a\":,\n}");
+  EXPECT_EQ(error(), (out / "runs/x/manifest.json").string() +
+                         ":2: found text that is no JSON, expected a stored result");
+  out.write("runs/x/manifest.json", "{}");
+  EXPECT_THAT(error(), HasSubstr("manifest.json: found "));
+}
+
+TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
+  const TestFolder out;
+  write_run(out, "1", "d", 1, "gone", 1);
+  write_run(out, "2", "d", 1, "cut", 1);
+  write_run(out, "3", "d", 1, "empty", 1);
+  for (const char* name : {"1", "2", "3"}) {
+    const std::string file = std::string("runs/") + name + "/manifest.json";
+    nlohmann::json summary = nlohmann::json::parse(read_text(out / file));
+    summary["status"] = "crashed(SIGKILL)";
+    summary["mu"] = summary["data_digest"] = summary["objective"] = nullptr;
+    out.write(file, summary.dump());
+  }
+  std::filesystem::remove(out / "runs/1/trace.csv");
+  out.write("runs/2/trace.csv", read_text(out / "runs/2/trace.csv") + "1,2,3");
+  out.write("runs/3/trace.csv", trace_header().substr(0, 9));
+  std::map<std::string, std::size_t> samples;
+  for (const StoredRun& run : read_results(out.path())) samples[run.label] = run.trace.size();
+  EXPECT_EQ(samples, (std::map<std::string, std::size_t>{{"gone", 0}, {"cut", 1}, {"empty", 0}}));
+}
+
+TEST(Results, AreChosenBySolver) {
+  const std::vector<StoredRun> runs{made_up("a", 1, {1}), made_up("b", 1, {1}), made_up("a", 2, {1})};
+  EXPECT_EQ(runs_of_solvers(runs, {"a"}).size(), 2u);
+  EXPECT_THROW(runs_of_solvers(runs, {"a", "c"}), Error);
+}
+
+TEST(Results, TheFirstSampleAtATargetCounts) {
+  const StoredRun run = made_up("a", 1, {200, 101, 100.5, 100});
+  EXPECT_EQ(seconds_to_target(run, 1e-2), 1);
+  EXPECT_EQ(seconds_to_target(run, 6e-3), 2);
+  EXPECT_EQ(seconds_to_target(run, 1e-9), 3);
+  EXPECT_TRUE(std::isnan(seconds_to_target(made_up("a", 1, {200}), 1e-2)));
+}
+
+TEST(Results, FilesAppearWholeOrNotAtAll) {
+  const TestFolder folder;
+  write_file_atomically(folder / "a", "one");
+  write_file_atomically(folder / "a", "two");
+  EXPECT_EQ(read_text(folder / "a"), "two");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  try {
+    write_file_atomically(folder / "a/b", "three");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr((folder / "a/b").string() + ": cannot be written: open: Not a directory"));
+  }
+  write_file_atomically("/dev/null", "a device stays a device");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  std::filesystem::create_symlink(folder / "a", folder / "link");
+  write_file_atomically(folder / "link", "four");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(read_text(folder / "a"), "four");
+}
+
+TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
+  const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
+  const std::vector<StoredRun> runs{made_up("quick", 1, {200, 101, 100.00001}),
+                                    made_up("slow", 1, {200, 150, 101, 100.5, 100.00001}, 2.0),
+                                    made_up("never", 1, {200, 99})};
+  const std::vector<TableGroup> groups = summarize(runs, options);
+  ASSERT_EQ(groups.size(), 1u);
+  ASSERT_EQ(groups[0].rows.size(), 3u);
+  EXPECT_THAT(groups[0].rows[0].seconds, ElementsAre(1, 2));
+  EXPECT_EQ(groups[0].rows[0].ratio, 2.0);  // the run that ends below f* is taken at its word
+  EXPECT_THAT(groups[0].rows[1].seconds, ElementsAre(4, 8));
+  EXPECT_EQ(groups[0].rows[1].ratio, 8.0);
+  EXPECT_NEAR(groups[0].rows[2].final_difference, -0.01, 1e-15);
+  EXPECT_TRUE(std::isnan(groups[0].rows[0].test_accuracy));
+}
+
+TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
+  const TableOptions options{"", {1e-6}, 1e-6};
+  const std::vector<TableGroup> groups =
+      summarize({made_up("a", 1, {200, 100}), made_up("a", 2, {200, 150, 100}), made_up("a", 3, {200}),
+                 made_up("b", 1, {200, 100}), made_up("b", 2, {200})},
+                options);
+  EXPECT_EQ(groups[0].rows[0].repetitions, 3);
+  EXPECT_EQ(groups[0].rows[0].seconds[0], 2);
+  EXPECT_EQ(groups[0].rows[0].nnz, 9);
+  EXPECT_TRUE(std::isnan(groups[0].rows[1].seconds[0]));  // half of the repetitions never got there
+}
+
+TEST(Tables, ComeAsMarkdownLatexAndCsv) {
+  const TableOptions options{"OCR, 50 %", {1e-2, 1e-6}, 1e-6};
+  const std::vector<TableGroup> groups = summarize({made_up("a_b", 1, {200, 101})}, options);
+  EXPECT_EQ(
+      markdown_table(groups, options),
+      "## OCR, 50 %\n\n### ocr, lambda = 10, f* = 100 (relative kkt 1.0e-09, gap 3.0e-10)\n\nmade up\n\n"
+      "| solver | status | n | s to 0.01 | s to 1e-06 | x fastest at 1e-06 | final difference | nnz | "
+      "relative kkt | relative gap | iterations | passes | seconds | load + set-up s | test accuracy |\n"
+      "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+      "| a_b | converged | 1* | 1.00 | - | - | 1.0e-02 | 8 | 1.0e-07 | 2.0e-08 | 4 | 2.5 | 3.00 | - | - |\n\n"
+      "\\* n = 1: a single run, whose spread is not known.\n");
+  EXPECT_THAT(
+      latex_table(groups, options),
+      HasSubstr(
+          "\na\\_b & converged & 1* & 1.00 & -- & -- & 1.0e-02 & 8 & 1.0e-07 & 2.0e-08 & 4 & 2.5 & 3.00 & "
+          "-- & -- \\\\\n"));
+  EXPECT_THAT(latex_table(groups, options),
+              HasSubstr("\\end{tabular}\n\\par\\noindent{\\footnotesize * n = 1: a single run"));
+  const std::string csv = csv_table(groups, options);
+  EXPECT_THAT(
+      csv,
+      testing::StartsWith(
+          "dataset,lambda,reference_objective,reference_relative_kkt,reference_relative_gap,solver,machine,"
+          "status,repetitions,failed,failures,not_comparable,ratio_to_fastest_at_1e-06,seconds_to_0.01,"
+          "seconds_to_0.01_q25,seconds_to_0.01_q75,seconds_to_0.01_min,seconds_to_0.01_max,"
+          "seconds_to_0.01_n,seconds_to_1e-06,"));
+  EXPECT_THAT(csv,
+              HasSubstr("\nocr,10,100,1e-09,3e-10,a_b,,converged,1,0,,0,,1,1,1,1,1,1,inf,inf,inf,inf,inf,1,"
+                        "0.01,0.01,0.01,0.01,0.01,1,8,8,8,8,8,1,"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 2);
+}
+
+std::vector<StoredRun> repeated(const std::string& label, const std::vector<double>& speeds) {
+  std::vector<StoredRun> runs;
+  for (double speed : speeds)
+    runs.push_back(made_up(label, static_cast<int>(runs.size()) + 1, {200, 100}, speed));
+  return runs;
+}
+
+TEST(Tables, ShowMediansWithQuartilesAndFlagFewRepetitions) {
+  const TableOptions options{"", {1e-2}, 1e-2};
+  const auto three = markdown_table(summarize(repeated("a", {1, 4, 2}), options), options);
+  EXPECT_THAT(three, HasSubstr("| a | converged | 3* | 2.00 [1.50, 3.00] | 1.00 |"));
+  EXPECT_THAT(three, HasSubstr("\n\\* n = 3 < 5 repetitions: quartiles are no more than the spread seen.\n"));
+  EXPECT_THAT(three, HasSubstr("medians [quartiles] of 3 repetitions"));
+  const auto five = markdown_table(summarize(repeated("a", {1, 4, 2, 3, 5}), options), options);
+  EXPECT_THAT(five, HasSubstr("| a | converged | 5 | 3.00 [2.00, 4.00] | 1.00 |"));
+  EXPECT_THAT(five, testing::Not(HasSubstr("*n")));
+  EXPECT_THAT(five, testing::Not(HasSubstr("< 5")));
+}
+
+TEST(Tables, ARepetitionThatNeverGetsThereCountsAsInfinite) {
+  const TableOptions options{"", {1e-2}, 1e-2};
+  std::vector<StoredRun> runs = repeated("a", {1, 2, 3});
+  runs[2].trace.pop_back();
+  const std::vector<TableGroup> groups = summarize(runs, options);
+  EXPECT_EQ(groups[0].rows[0].seconds[0], 2);
+  EXPECT_THAT(markdown_table(groups, options), HasSubstr("| 2.00 [1.50, never] |"));
+  EXPECT_THAT(csv_table(groups, options), HasSubstr(",2,1.5,inf,1,inf,3,"));
+}
+
+TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
+  const TableOptions options{"", {1e-2}, 1e-2};
+  std::vector<StoredRun> runs = repeated("a", {1, 2, 3, 4, 50});
+  runs[4].status = "crashed(SIGSEGV)";
+  runs[4].summary["reason"] = "died after\n1 s";
+  StoredRun alone = made_up("b", 1, {200, 100});
+  alone.status = "out-of-memory";
+  runs.push_back(alone);
+  const std::vector<TableGroup> groups = summarize(runs, options);
+  const TableRow& row = groups[0].rows[0];
+  EXPECT_EQ(row.repetitions, 5);
+  EXPECT_EQ(row.failed(), 1);
+  EXPECT_EQ(row.measured(), 4);
+  EXPECT_EQ(row.seconds[0], 2.5);
+  EXPECT_TRUE(std::isnan(groups[0].rows[1].nnz));
+  const std::string text = markdown_table(groups, options);
+  EXPECT_THAT(text, HasSubstr("| a | converged, 1 of 5 crashed(SIGSEGV) | 4* | 2.50 [1.75, 3.25] | 1.00 |"));
+  EXPECT_THAT(text, HasSubstr("| b | 1 of 1 out-of-memory | 0* | - | - | - | - |"));
+  EXPECT_THAT(text, HasSubstr("\na: 1 of 5 crashed(SIGSEGV): died after 1 s; in no median.\n"));
+  EXPECT_THAT(csv_table(groups, options), HasSubstr(",a,,converged,5,1,1 of 5 crashed(SIGSEGV),0,1,2.5,"));
+}
+
+TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
+  TableOptions options{"", {1e-2}, 1e-2};
+  std::vector<StoredRun> runs = repeated("a", {1, 2});
+  for (StoredRun& run : runs) {
+    run.comparable = false;
+    run.summary["timing"] = {{"not_comparable_because", "two runs at once"}};
+  }
+  runs.push_back(made_up("b", 1, {200, 100}, 8));
+  std::vector<TableGroup> groups = summarize(runs, options);
+  EXPECT_TRUE(std::isnan(groups[0].rows[0].seconds[0]));
+  EXPECT_EQ(groups[0].rows[0].passes, 2.5) << "passes are comparable";
+  EXPECT_EQ(groups[0].rows[1].ratio, 1.0);
+  const std::string text = markdown_table(groups, options);
+  EXPECT_THAT(text, HasSubstr("| a | converged | 2* | n/c | n/c | 0.0e+00 |"));
+  EXPECT_THAT(text, HasSubstr("| 2.5 | n/c | n/c | - |"));
+  EXPECT_THAT(text,
+              HasSubstr("\na: the timings of 2 of 2 runs are not comparable (n/c) and left out: two runs "
+                        "at once.\n"));
+  options.allow_not_comparable = true;
+  groups = summarize(runs, options);
+  EXPECT_EQ(groups[0].rows[0].seconds[0], 1.5);
+  EXPECT_EQ(groups[0].rows[1].ratio, 8 / 1.5);
+}
+
+TEST(Tables, MachinesHaveRowsAndRatiosOfTheirOwn) {
+  const TableOptions options{"", {1e-2}, 1e-2};
+  std::vector<StoredRun> runs = repeated("a", {1, 10, 2});
+  for (const StoredRun& run : repeated("b", {4, 20})) runs.push_back(run);
+  for (const std::size_t slow : {1u, 4u}) runs[slow].machine = "slow";
+  for (const std::size_t fast : {0u, 2u, 3u}) runs[fast].machine = "fast";
+  const std::vector<TableGroup> groups = summarize(runs, options);
+  std::vector<std::string> labels;
+  std::vector<double> ratios;
+  for (const TableRow& row : groups[0].rows) {
+    labels.push_back(row.label);
+    ratios.push_back(row.ratio);
+  }
+  EXPECT_THAT(labels, ElementsAre("a @ fast", "a @ slow", "b @ fast", "b @ slow"));
+  EXPECT_THAT(ratios, ElementsAre(1.0, 1.0, 4 / 1.5, 2.0));
+  EXPECT_THAT(markdown_table(groups, options), HasSubstr("\nRuns of several machines: "));
+}
+
+TEST(Tables, ShowWhatWasSpentOffTheClock) {
+  const TableOptions options{"", {1e-2}, 1e-2};
+  std::vector<StoredRun> runs = repeated("a", {1, 1, 1});
+  for (std::size_t i = 0; i < 3; ++i)
+    runs[i].summary["timing"] = {{"load_seconds", 1.0 + static_cast<double>(i)},
+                                 {"setup_seconds", 0.5},
+                                 {"warm_up_seconds", nullptr},
+                                 {"sampling_seconds", 7.0}};
+  const std::vector<TableGroup> groups = summarize(runs, options);
+  EXPECT_EQ(groups[0].rows[0].spread.load_seconds.median, 2.0);
+  EXPECT_EQ(groups[0].rows[0].spread.warm_up_seconds.n, 0);
+  EXPECT_THAT(markdown_table(groups, options), HasSubstr("| 2.50 [2.00, 3.00] | - |\n"));
+  EXPECT_THAT(csv_table(groups, options),
+              HasSubstr(",2,1.5,2.5,1,3,3,0.5,0.5,0.5,0.5,0.5,3,,,,,,0,7,7,7,7,7,3\n"));
+}
+
+TEST(Tables, AreWrittenInAllFormats) {
+  const TestFolder folder;
+  for (const auto& file : write_tables({made_up("a", 1, {200, 100})}, folder / "tables", {}))
+    EXPECT_FALSE(read_text(file).empty()) << file;
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,0 +1,126 @@
+#include "experiments/results/tables/means_table.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "experiments/results/statistics.h"
+
+namespace proxbench {
+namespace {
+
+MeansRow means_of(const ProblemSet& set, std::size_t solver, const MeansOptions& options) {
+  MeansRow row{set.solvers[solver], {}, {}};
+  for (std::size_t target = 0; target < set.targets.size(); ++target) {
+    int reached = 0;
+    std::vector<double> charged;
+    for (const Problem& problem : set.problems) {
+      const double cost = problem.costs[target][solver];
+      reached += std::isinf(cost) ? 0 : 1;
+      charged.push_back(std::isinf(cost) ? options.par * problem.limits[solver] : cost);
+    }
+    row.reached.push_back(reached);
+    row.means.push_back(shifted_geometric_mean(charged, options.shift));
+  }
+  return row;
+}
+
+std::string unit_of(const std::string& measure) {
+  return measure == "seconds" ? "s" : measure;
+}
+
+std::string charge_note(const ProblemSet& set, const MeansOptions& options) {
+  const std::string limit = set.measure == "seconds"      ? "the run's time limit, or "
+                            : set.measure == "iterations" ? "the run's max_iterations, or "
+                                                          : "";
+  return fmt::format(
+      "A run that failed or never reached the target is charged {0:g} x {1}the most {2} of any run of that "
+      "problem{3} (PAR{0:g}).",
+      options.par, limit, set.measure, limit.empty() ? "" : " where there is none");
+}
+
+TextTable means_table(const MeansGroup& group, const MeansOptions& options) {
+  const ProblemSet& set = group.set;
+  const std::string unit = unit_of(set.measure);
+  TextTable table;
+  table.caption = fmt::format("Shifted geometric means of {} to a target, shift {:g}, PAR{:g}{}", set.measure,
+                              options.shift, options.par, set.machine.empty() ? "" : ", on " + set.machine);
+  if (!set.comparable)
+    table.notes.push_back("NOT COMPARABLE: seconds of runs whose timings are not comparable count here.");
+  table.notes.push_back(
+      fmt::format("{} problems: (experiment, data set, lambda, repetition).", set.problems.size()));
+  table.head = {"solver"};
+  table.text_columns = 1;
+  for (const double target : set.targets) {
+    table.head.push_back(fmt::format("{} to {:g}", unit, target));
+    table.head.push_back("reached");
+  }
+  for (const MeansRow& row : group.rows) {
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    cells.push_back(row.solver);
+    for (std::size_t i = 0; i < set.targets.size(); ++i) {
+      cells.push_back(seconds_cell(row.means[i]));
+      cells.push_back(fmt::format("{} of {}", row.reached[i], set.problems.size()));
+    }
+  }
+  table.footnotes.push_back(charge_note(set, options));
+  if (!set.failures.empty())
+    table.footnotes.push_back(fmt::format("Failed: {}.", fmt::join(set.failures, "; ")));
+  if (!set.left_out.empty())
+    table.footnotes.push_back(fmt::format("Left out: {}.", fmt::join(set.left_out, "; ")));
+  return table;
+}
+
+}  // namespace
+
+std::vector<MeansGroup> geometric_means(const std::vector<StoredRun>& runs, const MeansOptions& options) {
+  if (!(options.shift > 0.0))
+    throw Error::usage(fmt::format("shift = {}: violated constraint shift > 0", options.shift));
+  if (!(options.par >= 1.0))
+    throw Error::usage(fmt::format("par = {}: violated constraint par >= 1", options.par));
+  std::vector<MeansGroup> groups;
+  for (const std::string& measure : options.measures)
+    for (ProblemSet& set : problem_sets(runs, {.measure = measure,
+                                              .targets = options.targets,
+                                              .allow_not_comparable = options.allow_not_comparable})) {
+      MeansGroup group{std::move(set), {}};
+      for (std::size_t solver = 0; solver < group.set.solvers.size(); ++solver)
+        group.rows.push_back(means_of(group.set, solver, options));
+      groups.push_back(std::move(group));
+    }
+  return groups;
+}
+
+std::vector<TextTable> means_tables(const std::vector<MeansGroup>& groups, const MeansOptions& options) {
+  std::vector<TextTable> tables;
+  for (const MeansGroup& group : groups) tables.push_back(means_table(group, options));
+  return tables;
+}
+
+std::string csv_means(const std::vector<MeansGroup>& groups, const MeansOptions& options) {
+  std::string out =
+      "measure,machine,solver,target,problems,reached,left_out,shift,par,shifted_geometric_mean\n";
+  for (const MeansGroup& group : groups)
+    for (const MeansRow& row : group.rows)
+      for (std::size_t i = 0; i < group.set.targets.size(); ++i)
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", group.set.measure, csv_field(group.set.machine),
+                           csv_field(row.solver), group.set.targets[i], group.set.problems.size(),
+                           row.reached[i], group.set.left_out.size(), options.shift, options.par,
+                           csv_number(row.means[i]));
+  return out;
+}
+
+std::vector<std::filesystem::path> write_means(const std::vector<StoredRun>& runs,
+                                               const std::filesystem::path& folder,
+                                               const MeansOptions& options) {
+  const std::vector<MeansGroup> groups = geometric_means(runs, options);
+  const std::vector<TextTable> tables = means_tables(groups, options);
+  make_folder(folder);
+  write_file_atomically(folder / "means.md", markdown_document(options.title, tables));
+  write_file_atomically(folder / "means.tex", latex_document(options.title, tables));
+  write_file_atomically(folder / "means.csv", csv_means(groups, options));
+  return {folder / "means.md", folder / "means.tex", folder / "means.csv"};
+}
+
+}  // namespace proxbench

@@ -1,0 +1,48 @@
+#pragma once
+/// Shifted geometric means of the costs to reach targets over problems, from stored results.
+///
+/// A run that failed or never reached the target is charged PAR-k (penalised average runtime, Hutter et al.,
+/// "ParamILS: an automatic algorithm configuration framework", 2009): k times its limit, see Problem::limits.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/base/table_text.h"
+#include "experiments/results/tables/problem_set.h"
+
+namespace proxbench {
+
+struct MeansOptions {
+  std::string title{};                                  ///< stands above the tables; may be empty
+  std::vector<std::string> measures{"seconds"};         ///< a table each
+  std::vector<double> targets{1e-2, 1e-4, 1e-6, 1e-8};  ///< relative differences to f*
+  double shift = 1.0;                                   ///< in units of the measure; > 0
+  double par = 10.0;                                    ///< k; >= 1
+  bool allow_not_comparable = false;
+};
+
+/// One solver over all problems of a set.
+struct MeansRow {
+  std::string solver;
+  std::vector<int> reached;   ///< problems on which it reached each target
+  std::vector<double> means;  ///< charged, to each target; NaN where there is no problem
+};
+struct MeansGroup {
+  ProblemSet set;
+  std::vector<MeansRow> rows;
+};
+
+/// A group a measure; for seconds on several machines, one a machine. Throws Error (kUsage).
+std::vector<MeansGroup> geometric_means(const std::vector<StoredRun>& runs, const MeansOptions& options);
+
+std::vector<TextTable> means_tables(const std::vector<MeansGroup>& groups, const MeansOptions& options);
+/// One row a measure, machine, solver and target.
+std::string csv_means(const std::vector<MeansGroup>& groups, const MeansOptions& options);
+
+/// Writes means.md, means.tex and means.csv into the folder (made where it is missing); returns them.
+std::vector<std::filesystem::path> write_means(const std::vector<StoredRun>& runs,
+                                               const std::filesystem::path& folder,
+                                               const MeansOptions& options);
+
+}  // namespace proxbench

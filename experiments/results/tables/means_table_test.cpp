@@ -1,0 +1,146 @@
+#include "experiments/results/tables/means_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "experiments/base/test_folder.h"
+
+namespace proxbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A run that goes down to f* = 100 at `seconds`; 0: it never leaves 110, where it stays for 20 s.
+StoredRun run_of(const std::string& label, int repetition, double seconds, double time_limit = 50.0) {
+  StoredRun run;
+  run.experiment = "e";
+  run.dataset = "ocr";
+  run.description = "made up";
+  run.solver = run.label = label;
+  run.lambda = 10;
+  run.repetition = repetition;
+  run.folder = "results/e/runs/" + run_name(run);
+  run.reference_objective = 100.0;
+  run.status = seconds > 0.0 ? "converged" : "time-limit";
+  run.summary = {{"run", {{"time_limit", time_limit}, {"max_iterations", 0}}}};
+  run.trace.resize(2);
+  run.trace[0].objective = 110.0;
+  run.trace[1].objective = seconds > 0.0 ? 100.0 : 110.0;
+  run.trace[1].seconds = seconds > 0.0 ? seconds : 20.0;
+  run.trace[1].passes = 7.0;
+  run.trace[1].iteration = 5;
+  return run;
+}
+
+std::vector<MeansGroup> means(const std::vector<StoredRun>& runs, double shift = 1.0, double par = 10.0,
+                              const std::string& measure = "seconds") {
+  return geometric_means(runs, {.measures = {measure}, .targets = {1e-3}, .shift = shift, .par = par});
+}
+
+TEST(Means, AreShiftedGeometricMeansOverProblems) {
+  const auto groups = means({run_of("a", 1, 3), run_of("a", 2, 15), run_of("a", 3, 1e-9)});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].set.problems.size(), 3u);
+  EXPECT_NEAR(groups[0].rows[0].means[0], std::cbrt(4.0 * 16.0 * 1.0) - 1.0, 1e-8);
+  EXPECT_THAT(groups[0].rows[0].reached, ElementsAre(3));
+}
+
+TEST(Means, ChargeFailuresWithAMultipleOfTheirLimit) {
+  // One problem, so that the mean is the charge.
+  EXPECT_NEAR(means({run_of("a", 1, 0)})[0].rows[0].means[0], 10 * 50.0, 1e-9);
+  EXPECT_NEAR(means({run_of("a", 1, 0)}, 1.0, 2.0)[0].rows[0].means[0], 2 * 50.0, 1e-9);
+  StoredRun crashed = run_of("a", 1, 3);
+  crashed.status = "crashed(SIGSEGV)";
+  const auto groups = means({crashed, run_of("b", 1, 3)});
+  EXPECT_NEAR(groups[0].rows[0].means[0], 500.0, 1e-9) << "whatever its trace reached before";
+  EXPECT_THAT(groups[0].rows[0].reached, ElementsAre(0));
+  EXPECT_NEAR(groups[0].rows[1].means[0], 3.0, 1e-9);
+  EXPECT_THAT(groups[0].set.failures, ElementsAre("ocr-lambda10-a-rep1 crashed(SIGSEGV)"));
+}
+
+TEST(Means, ChargeTheMostThatAnyRunPaidWhereThereIsNoLimit) {
+  const std::vector<StoredRun> runs = {run_of("a", 1, 0, 0.0), run_of("b", 1, 33, 0.0)};
+  EXPECT_NEAR(means(runs)[0].rows[0].means[0], 10 * 33.0, 1e-9);
+  EXPECT_NEAR(means(runs, 1.0, 10.0, "passes")[0].rows[0].means[0], 10 * 7.0, 1e-9);
+  EXPECT_NEAR(means(runs, 1.0, 10.0, "iterations")[0].rows[0].means[0], 10 * 5.0, 1e-9);
+}
+
+TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
+  StoredRun skipped = run_of("b", 2, 0), loaded = run_of("b", 3, 5), unknown = run_of("a", 4, 5);
+  skipped.status = "skipped(too large)";
+  loaded.comparable = false;
+  unknown.reference_objective = std::nan("");
+  std::vector<StoredRun> runs = {run_of("a", 1, 2), run_of("b", 1, 4), run_of("a", 2, 1),
+                                 skipped,           run_of("a", 3, 1), loaded,
+                                 unknown,           run_of("b", 4, 5), run_of("a", 5, 5)};
+  const auto groups = means(runs);
+  EXPECT_EQ(groups[0].set.problems.size(), 1u);
+  EXPECT_THAT(groups[0].set.left_out,
+              ElementsAre("e: ocr, lambda = 10, repetition 2 (not run: b)",
+                          "e: ocr, lambda = 10, repetition 3 (timings not comparable: b)",
+                          "e: ocr, lambda = 10, repetition 4 (no f*)",
+                          "e: ocr, lambda = 10, repetition 5 (not run: b)"));
+  EXPECT_EQ(means(runs, 1.0, 10.0, "passes")[0].set.problems.size(), 2u) << "passes are comparable";
+  const auto allowed = geometric_means(runs, {.targets = {1e-3}, .allow_not_comparable = true});
+  EXPECT_EQ(allowed[0].set.problems.size(), 2u);
+  EXPECT_THAT(means_tables(allowed, {})[0].notes[0], HasSubstr("NOT COMPARABLE"));
+}
+
+TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
+  std::vector<StoredRun> runs = {run_of("a", 1, 2), run_of("a", 2, 4)};
+  runs[0].machine = "fast";
+  const auto groups = means(runs);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].set.machine, "fast");
+  EXPECT_EQ(groups[1].set.machine, "unknown machine");
+  EXPECT_NEAR(groups[1].rows[0].means[0], 4.0, 1e-9);
+  EXPECT_EQ(means(runs, 1.0, 10.0, "passes").size(), 1u);
+  // The same repetition on both: two problems, none of them a mixture.
+  StoredRun again = run_of("a", 2, 4);
+  again.machine = "fast";
+  again.folder += "@fast";
+  runs.push_back(again);
+  const auto passes = means(runs, 1.0, 10.0, "passes");
+  ASSERT_EQ(passes[0].set.problems.size(), 3u);
+  EXPECT_EQ(passes[0].set.problems[2].name, "e: ocr, lambda = 10, repetition 2 @ fast");
+}
+
+TEST(Means, TellExperimentsApartAlsoWhereTheyBearTheSameName) {
+  std::vector<StoredRun> runs = {run_of("a", 1, 2), run_of("a", 1, 8)};
+  runs[1].folder = "other/e/runs/" + run_name(run_of("a", 1, 8));
+  EXPECT_EQ(means(runs)[0].set.problems.size(), 2u);
+}
+
+TEST(Means, ComeAsMarkdownLatexAndCsv) {
+  const MeansOptions options{.title = "Two", .targets = {1e-3}};
+  const TestFolder folder;
+  for (const auto& file : write_means({run_of("a_b", 1, 2), run_of("c", 1, 0)}, folder / "tables", options))
+    EXPECT_FALSE(read_text(file).empty()) << file;
+  EXPECT_EQ(read_text(folder / "tables/means.md"),
+            "## Two\n\n### Shifted geometric means of seconds to a target, shift 1, PAR10\n\n"
+            "1 problems: (experiment, data set, lambda, repetition).\n\n"
+            "| solver | s to 0.001 | reached |\n|---|---:|---:|\n| a_b | 2.00 | 1 of 1 |\n"
+            "| c | 500 | 0 of 1 |\n\n"
+            "A run that failed or never reached the target is charged 10 x the run's time limit, or the most "
+            "seconds of any run of that problem where there is none (PAR10).\n");
+  EXPECT_THAT(read_text(folder / "tables/means.tex"), HasSubstr("\na\\_b & 2.00 & 1 of 1 \\\\\n"));
+  EXPECT_THAT(read_text(folder / "tables/means.csv"),
+              testing::StartsWith("measure,machine,solver,target,problems,reached,left_out,shift,par,"
+                                  "shifted_geometric_mean\nseconds,,a_b,0.001,1,1,0,1,10,2"));
+}
+
+TEST(Means, RefuseWrongOptions) {
+  EXPECT_THROW(means({run_of("a", 1, 2)}, 0.0), Error);
+  EXPECT_THROW(means({run_of("a", 1, 2)}, 1.0, 0.5), Error);
+  EXPECT_THROW(means({run_of("a", 1, 2)}, 1.0, 10.0, "hours"), Error);
+  EXPECT_THROW(means({}), Error);
+  EXPECT_THROW(geometric_means({run_of("a", 1, 2)}, {.targets = {}}), Error);
+}
+
+}  // namespace
+}  // namespace proxbench

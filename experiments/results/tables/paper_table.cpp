@@ -1,0 +1,191 @@
+#include "experiments/results/tables/paper_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/error.h"
+
+namespace proxbench {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// The paper's number for lambda in one of its lists.
+double printed(const PaperConfig& paper, const std::vector<double>& numbers, double lambda) {
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (paper.lambdas[i] == lambda) return numbers[i];
+  return kNaN;
+}
+
+PaperRow row_of(const StoredRun& run, const PaperConfig& paper) {
+  PaperRow row{};
+  row.dataset = run.dataset;
+  row.lambda = run.lambda;
+  row.label = run.label;
+  row.status = run.status;
+  row.relative_kkt = number_at(run.summary, "/relative_kkt");
+  const double gap_target = number_at(run.summary, "/gap_target");
+  row.optimal = row.relative_kkt <= number_at(run.summary, "/tol") ||
+                (gap_target > 0.0 && number_at(run.summary, "/relative_gap") <= gap_target);
+  row.paper_nnz = printed(paper, paper.nnz, run.lambda);
+  row.paper_accuracy = printed(paper, paper.accuracy, run.lambda);
+  row.nnz = number_at(run.summary, "/nnz");
+  row.accuracy = number_at(run.summary, "/test_accuracy");
+  return row;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0.0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+double deviation(const std::vector<double>& values) {
+  const double centre = mean(values);
+  double sum = 0.0;
+  for (const double value : values) sum += (value - centre) * (value - centre);
+  return std::sqrt(sum / static_cast<double>(values.size() - 1));
+}
+
+/// Mean and, where there are two, standard deviation of the rows that are optima.
+std::vector<PaperRow> statistics(const std::vector<PaperRow>& rows) {
+  std::vector<double> nnz, accuracy;
+  PaperRow average = rows.front();
+  average.kind = PaperRowKind::kMean;
+  average.label.clear();
+  average.status.clear();
+  average.relative_kkt = 0.0;
+  average.optimal = true;
+  for (const PaperRow& row : rows) {
+    if (!row.optimal) continue;
+    nnz.push_back(row.nnz);
+    accuracy.push_back(row.accuracy);
+    average.relative_kkt = std::fmax(average.relative_kkt, row.relative_kkt);
+  }
+  if (nnz.empty()) return {};
+  average.used = nnz.size();
+  average.total = rows.size();
+  average.nnz = mean(nnz);
+  average.accuracy = mean(accuracy);
+  if (nnz.size() < 2) return {average};
+  PaperRow spread = average;
+  spread.kind = PaperRowKind::kDeviation;
+  spread.nnz = deviation(nnz);
+  spread.accuracy = deviation(accuracy);
+  spread.paper_nnz = spread.paper_accuracy = spread.relative_kkt = kNaN;
+  return {average, spread};
+}
+
+std::string share_cell(double share) {
+  return std::isnan(share) ? "-" : fmt::format("{:+.1f} %", 100.0 * share);
+}
+std::string signed_cell(double value) {
+  return std::isnan(value) ? "-" : fmt::format("{:+.4f}", value);
+}
+
+std::string name_cell(const PaperRow& row) {
+  if (row.kind == PaperRowKind::kRun) return row.dataset;
+  return fmt::format(
+      "{} of {}", row.kind == PaperRowKind::kMean ? "mean" : "standard deviation",
+      row.used == row.total ? fmt::format("{}", row.total) : fmt::format("{} of {}", row.used, row.total));
+}
+
+const char* kind_name(PaperRowKind kind) {
+  return kind == PaperRowKind::kRun ? "run" : kind == PaperRowKind::kMean ? "mean" : "deviation";
+}
+
+}  // namespace
+
+std::vector<PaperRow> compare_with_paper(const std::vector<StoredRun>& runs,
+                                         const Presentation& presentation) {
+  const auto nearer = [](const PaperRow& a, const PaperRow& b) {
+    return a.relative_kkt < b.relative_kkt || (std::isnan(b.relative_kkt) && !std::isnan(a.relative_kkt));
+  };
+  // source -> lambda -> one row a data set; sources in the order in which they first occur
+  std::vector<std::pair<std::string, std::map<double, std::vector<PaperRow>>>> families;
+  for (const StoredRun& run : runs) {
+    const auto known = presentation.sources.find(run.dataset);
+    const std::string source = known == presentation.sources.end() ? run.dataset : known->second;
+    auto family = std::find_if(families.begin(), families.end(),
+                               [&](const auto& candidate) { return candidate.first == source; });
+    if (family == families.end()) family = families.insert(family, {source, {}});
+    std::vector<PaperRow>& rows = family->second[run.lambda];
+    const PaperRow row = row_of(run, presentation.paper);
+    if (rows.empty() || rows.back().dataset != run.dataset)
+      rows.push_back(row);
+    else if (nearer(row, rows.back()))
+      rows.back() = row;
+  }
+
+  std::vector<PaperRow> out;
+  for (const auto& [source, by_lambda] : families)
+    for (const auto& [lambda, rows] : by_lambda) {
+      out.insert(out.end(), rows.begin(), rows.end());
+      if (rows.size() < 2) continue;
+      for (const PaperRow& row : statistics(rows)) out.push_back(row);
+    }
+  return out;
+}
+
+TextTable paper_table(const std::vector<PaperRow>& rows, const Presentation& presentation) {
+  TextTable table;
+  table.caption = presentation.paper.item + " of the paper, and ours";
+  table.head = {"data",       "status",          "lambda", "nnz: paper", "ours",
+                "difference", "accuracy: paper", "ours",   "difference", "relative kkt"};
+  table.text_columns = 2;
+  bool all_optimal = true;
+  for (const PaperRow& row : rows) {
+    const auto ours = [&](const std::string& cell) {
+      return row.optimal || cell == "-" ? cell : fmt::format("({})", cell);
+    };
+    all_optimal = all_optimal && row.optimal;
+    const std::string status = row.label.empty() ? "" : fmt::format("{}: {}", row.label, row.status);
+    table.rows.push_back({name_cell(row), row.optimal ? status : status + ", NOT AN OPTIMUM",
+                          fmt::format("{}", row.lambda), count_cell(row.paper_nnz), ours(count_cell(row.nnz)),
+                          ours(share_cell(row.nnz_difference())), fixed_cell(row.paper_accuracy, 6),
+                          ours(fixed_cell(row.accuracy, 6)), ours(signed_cell(row.accuracy_difference())),
+                          scientific_cell(row.relative_kkt)});
+  }
+  if (!all_optimal)
+    table.notes.push_back(
+        "In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the gap asked "
+        "for; such rows are in "
+        "no "
+        "mean.");
+  return table;
+}
+
+std::string csv_paper_table(const std::vector<PaperRow>& rows) {
+  std::string out =
+      "kind,dataset,lambda,solver,status,optimal,datasets_used,datasets,paper_nnz,nnz,nnz_relative_"
+      "difference,"
+      "paper_accuracy,accuracy,accuracy_difference,relative_kkt\n";
+  for (const PaperRow& row : rows) {
+    out += fmt::format("{},{},{},{},{},{},{},{}", kind_name(row.kind), csv_field(row.dataset), row.lambda,
+                       csv_field(row.label), csv_field(row.status), row.optimal, row.used, row.total);
+    for (const double value : {row.paper_nnz, row.nnz, row.nnz_difference(), row.paper_accuracy, row.accuracy,
+                               row.accuracy_difference(), row.relative_kkt})
+      out += fmt::format(",{}", csv_number(value));
+    out += "\n";
+  }
+  return out;
+}
+
+std::vector<std::filesystem::path> write_paper_table(const std::vector<StoredRun>& runs,
+                                                     const std::filesystem::path& folder,
+                                                     const Presentation& presentation) {
+  if (presentation.paper.lambdas.empty()) return {};
+  const std::vector<PaperRow> rows = compare_with_paper(runs, presentation);
+  const std::vector<TextTable> tables{paper_table(rows, presentation)};
+  make_folder(folder);
+  write_file_atomically(folder / "paper.md", markdown_document(presentation.title, tables));
+  write_file_atomically(folder / "paper.tex", latex_document(presentation.title, tables));
+  write_file_atomically(folder / "paper.csv", csv_paper_table(rows));
+  return {folder / "paper.md", folder / "paper.tex", folder / "paper.csv"};
+}
+
+}  // namespace proxbench

@@ -1,0 +1,138 @@
+#include "experiments/results/tables/path_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+#include "experiments/base/files.h"
+
+namespace proxbench {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// The run of the path's last lambda by itself; null where there is none.
+const StoredRun* single_run(const StoredPath& path, const std::vector<StoredRun>& runs) {
+  for (const StoredRun& run : runs)
+    if (run.path.empty() && !failed_status(run.status) && run.dataset == path.run.dataset &&
+        run.label == path.run.label && run.repetition == path.run.repetition &&
+        run.machine == path.run.machine && run.lambda == path.points.back().lambda)
+      return &run;
+  return nullptr;
+}
+
+std::string ratio_cell(double ratio) {
+  return fixed_cell(ratio, 2);
+}
+
+TextTable cost_table(const std::vector<StoredPath>& paths, const std::vector<StoredRun>& runs) {
+  TextTable table;
+  table.caption = "What paths cost";
+  table.head = {"data",    "path",   "solver", "rep",    "status", "points", "rounds",
+                "seconds", "single", "ratio",  "passes", "single", "ratio"};
+  table.text_columns = 5;
+  for (const StoredPath& path : paths) {
+    PathCost cost = path_cost(path, runs);
+    if (!path.run.comparable) cost.seconds = cost.single_seconds = kNaN;
+    table.rows.push_back({path.run.dataset, path.run.path, path.run.label,
+                          std::to_string(path.run.repetition), path.run.status,
+                          std::to_string(path.points.size()),
+                          count_cell(number_at(path.run.summary, "/rounds")), seconds_cell(cost.seconds),
+                          seconds_cell(cost.single_seconds), ratio_cell(cost.seconds_ratio()),
+                          count_cell(std::round(cost.passes)), count_cell(std::round(cost.single_passes)),
+                          ratio_cell(cost.passes_ratio())});
+  }
+  table.notes.push_back(
+      "single: one solve, from w = 0, of the path's last lambda, where the results have it.");
+  return table;
+}
+
+TextTable points_table(const StoredPath& path) {
+  TextTable table;
+  table.caption = fmt::format("{}, {}, {}, repetition {}", path.run.dataset, path.run.path, path.run.label,
+                              path.run.repetition);
+  table.head = {"lambda",     "nnz",        "objective", "relative gap", "kkt / target",
+                "candidates", "violations", "seconds",   "iterations",   "accuracy"};
+  for (const PathPoint& point : path.points) {
+    const Certificate& c = point.certificate;
+    table.rows.push_back({fmt::format("{:.5g}", point.lambda), std::to_string(c.nnz),
+                          fmt::format("{:.8g}", c.objective), scientific_cell(c.relative_gap()),
+                          point.kkt_target > 0.0 ? fmt::format("{:.2g}", c.kkt / point.kkt_target) : "-",
+                          std::to_string(point.candidates), std::to_string(point.violations),
+                          seconds_cell(path.run.comparable ? point.seconds : kNaN),
+                          std::to_string(point.iterations), fixed_cell(point.test_accuracy, 4)});
+  }
+  table.notes.push_back("Seconds and iterations since the path began.");
+  return table;
+}
+
+}  // namespace
+
+std::vector<StoredPath> take_paths(std::vector<StoredRun>& runs) {
+  const auto first =
+      std::stable_partition(runs.begin(), runs.end(), [](const StoredRun& run) { return run.path.empty(); });
+  std::vector<StoredPath> paths;
+  for (auto run = first; run != runs.end(); ++run) {
+    const fs::path file = run->folder / "path.csv";
+    // A run that failed may not have come so far.
+    const bool has_points = !failed_status(run->status) || fs::exists(file);
+    paths.push_back({std::move(*run), has_points ? read_path_file(file) : std::vector<PathPoint>{}});
+  }
+  runs.erase(first, runs.end());
+  return paths;
+}
+
+void require_paths(const std::vector<StoredPath>& paths, const fs::path& results) {
+  if (paths.empty())
+    throw Error::in_file(results.string(), 0, "no path", "the results of a config with lambda = path(...)");
+}
+
+PathCost path_cost(const StoredPath& path, const std::vector<StoredRun>& runs) {
+  PathCost cost{kNaN, kNaN, kNaN, kNaN};
+  if (path.points.empty()) return cost;
+  cost.seconds = path.points.back().seconds;
+  cost.passes = path.points.back().passes;
+  const StoredRun* single =
+      number_at(path.run.summary, "/points_asked") == static_cast<double>(path.points.size())
+          ? single_run(path, runs)
+          : nullptr;
+  if (single == nullptr) return cost;
+  cost.single_seconds = single->comparable ? number_at(single->summary, "/seconds") : kNaN;
+  cost.single_passes = number_at(single->summary, "/passes");
+  return cost;
+}
+
+std::vector<TextTable> path_tables(const std::vector<StoredPath>& paths, const std::vector<StoredRun>& runs) {
+  if (paths.empty()) return {};
+  std::vector<TextTable> tables{cost_table(paths, runs)};
+  for (const StoredPath& path : paths)
+    if (!path.points.empty()) tables.push_back(points_table(path));
+  return tables;
+}
+
+std::string csv_paths(const std::vector<StoredPath>& paths) {
+  std::string out = "dataset,path,solver,repetition," + path_header() + "\n";
+  for (const StoredPath& path : paths)
+    for (std::size_t i = 0; i < path.points.size(); ++i)
+      out += fmt::format("{},{},{},{},{}\n", csv_field(path.run.dataset), csv_field(path.run.path),
+                         csv_field(path.run.label), path.run.repetition, path_line(i + 1, path.points[i]));
+  return out;
+}
+
+std::vector<fs::path> write_path_tables(const std::vector<StoredPath>& paths,
+                                        const std::vector<StoredRun>& runs, const fs::path& folder,
+                                        const std::string& title) {
+  if (paths.empty()) return {};
+  const std::vector<TextTable> tables = path_tables(paths, runs);
+  make_folder(folder);
+  write_file_atomically(folder / "path.md", markdown_document(title, tables));
+  write_file_atomically(folder / "path.tex", latex_document(title, tables));
+  write_file_atomically(folder / "path.csv", csv_paths(paths));
+  return {folder / "path.md", folder / "path.tex", folder / "path.csv"};
+}
+
+}  // namespace proxbench

@@ -1,0 +1,127 @@
+#include "experiments/results/tables/path_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "experiments/base/test_folder.h"
+
+namespace proxbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+/// A path of two points, 20 and 10, which took 4 s and 40 passes.
+StoredPath made_up() {
+  StoredPath path;
+  path.run.dataset = "d";
+  path.run.label = "fast";
+  path.run.path = "path(20, 10, 2)";
+  path.run.machine = "here";
+  path.run.status = "converged";
+  path.run.summary = {{"points_asked", 2}, {"rounds", 3}};
+  for (const double lambda : {20.0, 10.0}) {
+    PathPoint& point = path.points.emplace_back();
+    point.lambda = lambda;
+    point.kkt_target = 2.0;
+    point.certificate.kkt = 1.0;
+    point.seconds = 40.0 / lambda;
+    point.passes = 400.0 / lambda;
+  }
+  return path;
+}
+
+/// The solve of its last lambda by itself: 2 s, 10 passes.
+StoredRun single() {
+  StoredRun run = made_up().run;
+  run.path.clear();
+  run.lambda = 10.0;
+  run.summary = {{"seconds", 2.0}, {"passes", 10.0}};
+  return run;
+}
+
+TEST(PathCost, IsComparedWithTheSolveOfTheLastLambda) {
+  const PathCost cost = path_cost(made_up(), {single()});
+  EXPECT_EQ(cost.seconds, 4.0);
+  EXPECT_EQ(cost.seconds_ratio(), 2.0);
+  EXPECT_EQ(cost.passes_ratio(), 4.0);
+}
+
+TEST(PathCost, IsComparedWithNothingElse) {
+  const auto has_ratio = [](const StoredPath& path, const StoredRun& run) {
+    return !std::isnan(path_cost(path, {run}).passes_ratio());
+  };
+  ASSERT_TRUE(has_ratio(made_up(), single()));
+  StoredRun other = single();
+  other.lambda = 11.0;
+  EXPECT_FALSE(has_ratio(made_up(), other));
+  other = single();
+  other.machine = "there";
+  EXPECT_FALSE(has_ratio(made_up(), other));
+  other = single();
+  other.status = "crashed(SIGSEGV)";
+  EXPECT_FALSE(has_ratio(made_up(), other));
+  other = single();
+  other.repetition = 2;
+  EXPECT_FALSE(has_ratio(made_up(), other));
+  StoredPath cut = made_up();
+  cut.run.summary["points_asked"] = 3;
+  EXPECT_FALSE(has_ratio(cut, single())) << "it did not come to its last lambda";
+  other = single();
+  other.comparable = false;
+  EXPECT_TRUE(std::isnan(path_cost(made_up(), {other}).seconds_ratio()));
+  EXPECT_EQ(path_cost(made_up(), {other}).passes_ratio(), 4.0);
+}
+
+TEST(PathTables, HaveTheCostsAndThePointsOfEach) {
+  StoredPath none = made_up(), not_comparable = made_up();
+  none.run.status = "failed";
+  none.points.clear();
+  not_comparable.run.comparable = false;
+  const std::vector<TextTable> tables = path_tables({made_up(), none, not_comparable}, {single()});
+  ASSERT_THAT(tables, SizeIs(3)) << "one has no points";
+  EXPECT_THAT(tables[0].rows[0], ElementsAre("d", "path(20, 10, 2)", "fast", "1", "converged", "2", "3",
+                                             "4.00", "2.00", "2.00", "40", "10", "4.00"));
+  EXPECT_THAT(tables[0].rows[1], ElementsAre("d", "path(20, 10, 2)", "fast", "1", "failed", "0", "3", "-",
+                                             "-", "-", "-", "-", "-"));
+  EXPECT_THAT(tables[0].rows[2], ElementsAre("d", "path(20, 10, 2)", "fast", "1", "converged", "2", "3", "-",
+                                             "-", "-", "40", "10", "4.00"));
+  EXPECT_THAT(tables[1].rows, SizeIs(2));
+  EXPECT_EQ(tables[1].rows[1][0], "10");
+  EXPECT_EQ(tables[1].rows[1][4], "0.5") << "kkt / target";
+  EXPECT_TRUE(path_tables({}, {single()}).empty());
+}
+
+TEST(PathTables, QuoteTheGridInCsv) {
+  EXPECT_THAT(csv_paths({made_up()}), HasSubstr("\nd,\"path(20, 10, 2)\",fast,1,2,10,"));
+}
+
+TEST(TakePaths, ReadsTheirPointsAndLeavesTheOthers) {
+  const TestFolder folder;
+  std::string text = path_header() + "\n";
+  for (std::size_t i = 0; i < 2; ++i) text += path_line(i + 1, made_up().points[i]) + "\n";
+  folder.write("path.csv", text);
+  StoredRun path = made_up().run, failed = path;
+  path.folder = folder.path();
+  failed.folder = folder / "none";
+  failed.status = "failed";
+  std::vector<StoredRun> runs = {path, single(), failed};
+  const std::vector<StoredPath> paths = take_paths(runs);
+  EXPECT_THAT(runs, SizeIs(1));
+  ASSERT_THAT(paths, SizeIs(2));
+  EXPECT_THAT(paths[0].points, SizeIs(2));
+  EXPECT_THAT(paths[1].points, SizeIs(0));
+  require_paths(paths, "out");
+  EXPECT_THROW(require_paths({}, "out"), Error);
+
+  path.folder = folder / "none";
+  runs = {path};
+  EXPECT_THROW(take_paths(runs), Error) << "it ended well, so that it must have them";
+}
+
+}  // namespace
+}  // namespace proxbench

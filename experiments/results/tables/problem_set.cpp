@@ -1,0 +1,199 @@
+#include "experiments/results/tables/problem_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "core/error.h"
+#include "core/options.h"
+
+namespace proxbench {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The runs of one problem, one for each solver; null: not run.
+using Cells = std::vector<const StoredRun*>;
+using Runs = std::vector<const StoredRun*>;
+
+bool was_run(const StoredRun* run) {
+  return run && !run->status.starts_with("skipped") && !run->status.starts_with("interrupted");
+}
+
+/// NaN: none.
+double own_limit(const StoredRun& run, const Measure& measure) {
+  const double limit = measure.name == "seconds"      ? number_at(run.summary, "/run/time_limit")
+                       : measure.name == "iterations" ? number_at(run.summary, "/run/max_iterations")
+                                                      : kNaN;
+  return limit > 0.0 ? limit : kNaN;
+}
+
+double most_paid(const Cells& cells, const Measure& measure) {
+  double most = 0.0;
+  for (const StoredRun* run : cells)
+    for (const Sample& sample : run->trace) most = std::fmax(most, measure.of(sample));
+  return most;
+}
+
+double cost_to_target(const StoredRun& run, double target, const Measure& measure) {
+  const Sample* sample = failed_status(run.status) ? nullptr : sample_at_target(run, target);
+  return sample ? measure.of(*sample) : kInfinity;
+}
+
+Problem make_problem(const std::string& name, const Cells& cells, const Measure& measure,
+                     const std::vector<double>& targets) {
+  Problem problem{name, {}, {}};
+  for (const double target : targets) {
+    std::vector<double>& costs = problem.costs.emplace_back();
+    for (const StoredRun* run : cells) costs.push_back(cost_to_target(*run, target, measure));
+  }
+  const double most = most_paid(cells, measure);
+  for (const StoredRun* run : cells) {
+    const double limit = own_limit(*run, measure);
+    problem.limits.push_back(std::isnan(limit) ? most : limit);
+  }
+  return problem;
+}
+
+/// A failure that nothing can be charged for.
+bool lacks_charge(const Problem& problem) {
+  for (const std::vector<double>& costs : problem.costs)
+    for (std::size_t i = 0; i < costs.size(); ++i)
+      if (std::isinf(costs[i]) && !(problem.limits[i] > 0.0)) return true;
+  return false;
+}
+
+std::string problem_name(const StoredRun& run, bool machines) {
+  return fmt::format("{}: {}, lambda = {}, repetition {}{}", run.experiment, run.dataset, run.lambda,
+                     run.repetition, machines ? " @ " + machine_name(run) : "");
+}
+
+class SetBuilder {
+ public:
+  /// `machines`: there are several.
+  SetBuilder(const Measure& measure, std::vector<std::string> solvers, bool machines,
+             const ProblemOptions& options)
+      : measure_(measure), options_(options), machines_(machines) {
+    set_.measure = measure.name;
+    set_.targets = options.targets;
+    set_.solvers = std::move(solvers);
+  }
+
+  ProblemSet build(const Runs& runs, const std::string& machine) {
+    set_.machine = machine;
+    // Results of two folders may bear the same name.
+    std::map<std::tuple<std::string, std::string, std::string, double, int>, std::size_t> places;
+    std::vector<Cells> problems;
+    for (const StoredRun* run : runs) {
+      const auto solver = std::find(set_.solvers.begin(), set_.solvers.end(), run->label);
+      const std::string folder = run->folder.parent_path().parent_path().string() + "\n" + run->experiment;
+      const auto [place, added] = places.try_emplace(
+          {folder, run->machine, run->dataset, run->lambda, run->repetition}, problems.size());
+      if (added) problems.emplace_back(set_.solvers.size());
+      problems[place->second][static_cast<std::size_t>(solver - set_.solvers.begin())] = run;
+    }
+    for (const Cells& cells : problems) add(cells);
+    return std::move(set_);
+  }
+
+ private:
+  void add(const Cells& cells) {
+    const StoredRun& first = **std::find_if(cells.begin(), cells.end(), [](auto run) { return run; });
+    const std::string name = problem_name(first, machines_);
+    std::string reason = why_not(cells);
+    Problem problem;
+    if (reason.empty()) {
+      problem = make_problem(name, cells, measure_, set_.targets);
+      if (lacks_charge(problem)) reason = "no run has a limit or got anywhere";
+    }
+    if (!reason.empty()) {
+      set_.left_out.push_back(fmt::format("{} ({})", name, reason));
+      return;
+    }
+    set_.problems.push_back(std::move(problem));
+    set_.descriptions.insert(first.description);
+    for (const StoredRun* run : cells) {
+      if (failed_status(run->status)) set_.failures.push_back(run_name(*run) + " " + run->status);
+      if (measure_.name == "seconds" && !run->comparable) set_.comparable = false;
+    }
+  }
+
+  /// Why a problem does not count; empty where it does.
+  std::string why_not(const Cells& cells) const {
+    std::vector<std::string> missing, not_comparable, without_reference;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const StoredRun* run = cells[i];
+      if (!was_run(run)) {
+        missing.push_back(set_.solvers[i]);
+        continue;
+      }
+      if (!run->comparable) not_comparable.push_back(set_.solvers[i]);
+      if (std::isnan(run->reference_objective) && !failed_status(run->status))
+        without_reference.push_back(set_.solvers[i]);
+    }
+    if (!missing.empty()) return fmt::format("not run: {}", fmt::join(missing, ", "));
+    if (!without_reference.empty()) return "no f*";
+    if (measure_.name == "seconds" && !options_.allow_not_comparable && !not_comparable.empty())
+      return fmt::format("timings not comparable: {}", fmt::join(not_comparable, ", "));
+    return "";
+  }
+
+  const Measure& measure_;
+  const ProblemOptions& options_;
+  const bool machines_;
+  ProblemSet set_;
+};
+
+/// In the order in which they occur.
+std::vector<std::string> labels_of(const Runs& runs) {
+  std::vector<std::string> labels;
+  for (const StoredRun* run : runs)
+    if (std::find(labels.begin(), labels.end(), run->label) == labels.end()) labels.push_back(run->label);
+  return labels;
+}
+
+}  // namespace
+
+const std::vector<Measure>& measures() {
+  static const std::vector<Measure> all = {
+      {"seconds", [](const Sample& s) { return s.seconds; }},
+      {"passes", [](const Sample& s) { return s.passes; }},
+      {"iterations", [](const Sample& s) { return static_cast<double>(s.iteration); }}};
+  return all;
+}
+
+const Measure& find_measure(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Measure& measure : measures()) {
+    if (measure.name == name) return measure;
+    known.push_back(measure.name);
+  }
+  throw Error::usage(fmt::format("measure = {}: expected one of {}{}", name, fmt::join(known, ", "),
+                                 did_you_mean(name, known)));
+}
+
+std::vector<ProblemSet> problem_sets(const std::vector<StoredRun>& runs, const ProblemOptions& options) {
+  if (runs.empty()) throw Error::usage("no runs to compare");
+  if (options.targets.empty()) throw Error::usage("targets: found none, expected at least one");
+  const Measure& measure = find_measure(options.measure);
+  const bool several = several_machines(runs), by_machine = several && measure.name == "seconds";
+  std::vector<std::pair<std::string, Runs>> machines;
+  for (const StoredRun& run : runs) {
+    const std::string name = by_machine ? machine_name(run) : "";
+    auto found =
+        std::find_if(machines.begin(), machines.end(), [&](const auto& one) { return one.first == name; });
+    if (found == machines.end()) found = machines.insert(found, {name, {}});
+    found->second.push_back(&run);
+  }
+  std::vector<ProblemSet> sets;
+  for (const auto& [machine, of_machine] : machines)
+    sets.push_back(SetBuilder(measure, labels_of(of_machine), several, options).build(of_machine, machine));
+  return sets;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,58 @@
+#pragma once
+/// What each solver pays to reach each target on each problem, from stored results: what performance
+/// profiles, distributions of costs and means over problems are made of.
+///
+/// A problem is one (experiment, data set, lambda, repetition): costs are compared within one experiment
+/// only. Costs in seconds are also compared within one machine only.
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiments/results/results.h"
+
+namespace proxbench {
+
+/// What a run pays: seconds on the clock, passes or iterations.
+struct Measure {
+  std::string name;
+  double (*of)(const Sample&);
+};
+const std::vector<Measure>& measures();
+/// Throws Error (kUsage) with a did-you-mean.
+const Measure& find_measure(const std::string& name);
+
+struct ProblemOptions {
+  std::string measure = "seconds";
+  std::vector<double> targets{1e-2, 1e-4, 1e-6, 1e-8};  ///< relative differences to f*
+  bool allow_not_comparable = false;                    ///< count seconds that are not comparable, too
+};
+
+struct Problem {
+  std::string name;  ///< "figure1: ocr-degree2, lambda = 100, repetition 1"
+  /// [target][solver]: infinity where the run failed (whatever its trace reached before) or never got there.
+  std::vector<std::vector<double>> costs;
+  /// [solver]: what a failure's charge is a multiple of, > 0: the run's own limit (time_limit for seconds,
+  /// max_iterations for iterations); where it has none, the most that any run of this problem paid.
+  std::vector<double> limits;
+};
+
+/// Problems that all solvers were run on; the solvers are all labels of the runs. A run that was skipped or
+/// interrupted was not run.
+struct ProblemSet {
+  std::string measure;
+  std::string machine;  ///< empty: one machine, or of no matter
+  std::vector<double> targets;
+  std::vector<std::string> solvers;  ///< labels
+  std::vector<Problem> problems;
+  std::vector<std::string> left_out;   ///< other problems, each with the reason
+  std::vector<std::string> failures;   ///< runs that failed and count as never: "NAME crashed(SIGSEGV)"
+  std::set<std::string> descriptions;  ///< of the data of the problems
+  bool comparable = true;              ///< all seconds that count are
+};
+
+/// One set; for seconds on several machines, one a machine. Throws Error (kUsage) for an unknown
+/// measure and where there are no targets or runs.
+std::vector<ProblemSet> problem_sets(const std::vector<StoredRun>& runs, const ProblemOptions& options);
+
+}  // namespace proxbench

@@ -1,0 +1,393 @@
+#include "experiments/results/tables/summary_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "core/error.h"
+
+namespace proxbench {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+using Runs = std::vector<const StoredRun*>;
+
+std::string text(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// A median that was never reached is no number to show.
+double reached(const Spread& spread) {
+  return std::isinf(spread.median) ? kNaN : spread.median;
+}
+
+void count_failure(const StoredRun& run, std::vector<FailureCount>& failures) {
+  const std::string reason = text(run.summary, "reason");
+  auto found = std::find_if(failures.begin(), failures.end(), [&](const FailureCount& failure) {
+    return failure.status == run.status && failure.reason == reason;
+  });
+  if (found == failures.end()) found = failures.insert(found, {run.status, reason, 0});
+  ++found->count;
+}
+
+Spread spread_over(const Runs& runs, const std::function<double(const StoredRun&)>& value) {
+  std::vector<double> values;
+  for (const StoredRun* run : runs) values.push_back(value(*run));
+  return spread_of(values);
+}
+
+Spread time_to(const Runs& runs, double target) {
+  return spread_over(runs, [target](const StoredRun& run) {
+    if (std::isnan(run.reference_objective)) return kNaN;
+    const double seconds = seconds_to_target(run, target);
+    return std::isnan(seconds) ? kInfinity : seconds;
+  });
+}
+
+/// A run that diverged has no objective at its end: nothing is farther from f*.
+double final_difference(const StoredRun& run) {
+  const double objective = number_at(run.summary, "/objective"), best = run.reference_objective;
+  return std::isnan(objective) && !std::isnan(best) ? kInfinity : (objective - best) / std::abs(best);
+}
+
+RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableOptions& options) {
+  const auto stored = [](const char* pointer) {
+    return [pointer](const StoredRun& run) { return number_at(run.summary, pointer); };
+  };
+  RowSpreads spread;
+  for (const double target : options.targets) spread.seconds.push_back(time_to(timed, target));
+  spread.final_difference = spread_over(measured, final_difference);
+  spread.nnz = spread_over(measured, stored("/nnz"));
+  spread.relative_kkt = spread_over(measured, stored("/relative_kkt"));
+  spread.relative_gap = spread_over(measured, stored("/relative_gap"));
+  spread.iterations = spread_over(measured, stored("/iterations"));
+  spread.passes = spread_over(measured, stored("/passes"));
+  spread.test_accuracy = spread_over(measured, stored("/test_accuracy"));
+  spread.total_seconds = spread_over(timed, stored("/seconds"));
+  spread.load_seconds = spread_over(timed, stored("/timing/load_seconds"));
+  spread.setup_seconds = spread_over(timed, stored("/timing/setup_seconds"));
+  spread.warm_up_seconds = spread_over(timed, stored("/timing/warm_up_seconds"));
+  spread.sampling_seconds = spread_over(timed, stored("/timing/sampling_seconds"));
+  spread.preparation_seconds = spread_over(timed, [](const StoredRun& run) {
+    return number_at(run.summary, "/timing/load_seconds") + number_at(run.summary, "/timing/setup_seconds");
+  });
+  return spread;
+}
+
+/// `ratio` is the time itself until it is divided by the fastest solver's.
+TableRow summarize_series(const std::string& name, const Runs& runs, const TableOptions& options) {
+  TableRow row;
+  row.label = name;
+  row.machine = runs.front()->machine;
+  row.repetitions = static_cast<int>(runs.size());
+  Runs measured, timed;
+  std::vector<std::string> statuses;
+  for (const StoredRun* run : runs) {
+    if (failed_status(run->status)) {
+      count_failure(*run, row.failures);
+      continue;
+    }
+    measured.push_back(run);
+    if (std::find(statuses.begin(), statuses.end(), run->status) == statuses.end())
+      statuses.push_back(run->status);
+    if (run->comparable || options.allow_not_comparable) {
+      timed.push_back(run);
+    } else {
+      ++row.not_comparable;
+      if (const auto found = run->summary.find("timing"); found != run->summary.end())
+        row.not_comparable_because = text(*found, "not_comparable_because");
+    }
+  }
+  row.status = fmt::format("{}", fmt::join(statuses, "/"));
+  row.spread = spreads_of(measured, timed, options);
+  for (const Spread& seconds : row.spread.seconds) row.seconds.push_back(reached(seconds));
+  row.ratio = reached(time_to(timed, options.ratio_target));
+  row.final_difference = reached(row.spread.final_difference);
+  row.nnz = row.spread.nnz.median;
+  row.relative_kkt = row.spread.relative_kkt.median;
+  row.relative_gap = row.spread.relative_gap.median;
+  row.passes = row.spread.passes.median;
+  row.iterations = row.spread.iterations.median;
+  row.total_seconds = row.spread.total_seconds.median;
+  row.test_accuracy = row.spread.test_accuracy.median;
+  return row;
+}
+
+void divide_by_fastest(std::vector<TableRow>& rows) {
+  std::map<std::string, double> fastest;  // of each machine
+  for (const TableRow& row : rows) {
+    double& time = fastest.try_emplace(row.machine, kInfinity).first->second;
+    time = std::fmin(time, row.ratio);
+  }
+  for (TableRow& row : rows) {
+    const double time = fastest[row.machine];
+    row.ratio = row.ratio == time ? 1.0 : row.ratio / time;
+  }
+}
+
+TableGroup summarize_group(const Runs& runs, bool machines, const TableOptions& options) {
+  const StoredRun& first = *runs.front();
+  TableGroup group{first.dataset,
+                   first.description,
+                   first.lambda,
+                   first.reference_objective,
+                   first.reference_kkt,
+                   first.reference_gap,
+                   {}};
+  std::vector<std::pair<std::string, Runs>> series;
+  for (const StoredRun* run : runs) {
+    const std::string name = series_name(*run, machines);
+    auto found =
+        std::find_if(series.begin(), series.end(), [&](const auto& one) { return one.first == name; });
+    if (found == series.end()) found = series.insert(found, {name, {}});
+    found->second.push_back(run);
+  }
+  for (const auto& [name, repetitions] : series)
+    group.rows.push_back(summarize_series(name, repetitions, options));
+  divide_by_fastest(group.rows);
+  return group;
+}
+
+// ---- cells
+
+/// "3.10 [2.95, 3.40]"; the median alone where the quartiles read the same or there is one value.
+std::string spread_cell(const Spread& spread, const std::function<std::string(double)>& cell) {
+  const std::string median = std::isinf(spread.median) ? "-" : cell(spread.median);
+  const std::string low = cell(spread.q25), high = cell(spread.q75);
+  if (spread.n < 2 || low == high) return median;
+  return fmt::format("{} [{}, {}]", median, low, high);
+}
+
+/// Of each row: solver, status and number of repetitions are words, the others numbers.
+constexpr std::size_t kTextColumns = 3;
+constexpr const char* kFewMark = "*";
+
+std::vector<std::string> header(const TableOptions& options) {
+  std::vector<std::string> cells{"solver", "status", "n"};
+  for (double target : options.targets) cells.push_back(fmt::format("s to {:g}", target));
+  cells.push_back(fmt::format("x fastest at {:g}", options.ratio_target));
+  for (const char* cell : {"final difference", "nnz", "relative kkt", "relative gap", "iterations", "passes",
+                           "seconds", "load + set-up s", "test accuracy"})
+    cells.emplace_back(cell);
+  return cells;
+}
+
+/// "1 of 5 crashed(SIGSEGV)" for each kind of failure.
+std::vector<std::string> failure_texts(const TableRow& row) {
+  std::map<std::string, int> counts;
+  for (const FailureCount& failure : row.failures) counts[failure.status] += failure.count;
+  std::vector<std::string> texts;
+  for (const auto& [status, count] : counts)
+    texts.push_back(fmt::format("{} of {} {}", count, row.repetitions, status));
+  return texts;
+}
+
+std::string status_cell(const TableRow& row) {
+  std::vector<std::string> parts = failure_texts(row);
+  if (!row.status.empty()) parts.insert(parts.begin(), row.status);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string count_of_runs_cell(const TableRow& row) {
+  return fmt::format("{}{}", row.measured(), row.measured() < kFewRepetitions ? kFewMark : "");
+}
+
+std::vector<std::string> cells_of(const TableRow& row) {
+  const auto time = [&](const Spread& spread) {
+    return row.timed() == 0 && row.not_comparable > 0 ? "n/c" : spread_cell(spread, seconds_cell);
+  };
+  const auto accuracy = [](double value) { return fixed_cell(value, 4); };
+  std::vector<std::string> cells{row.label, status_cell(row), count_of_runs_cell(row)};
+  for (const Spread& seconds : row.spread.seconds) cells.push_back(time(seconds));
+  cells.push_back(row.timed() == 0 && row.not_comparable > 0 ? "n/c" : fixed_cell(row.ratio, 2));
+  cells.push_back(spread_cell(row.spread.final_difference, scientific_cell));
+  cells.push_back(spread_cell(row.spread.nnz, count_cell));
+  cells.push_back(spread_cell(row.spread.relative_kkt, scientific_cell));
+  cells.push_back(spread_cell(row.spread.relative_gap, scientific_cell));
+  cells.push_back(spread_cell(row.spread.iterations, count_cell));
+  cells.push_back(spread_cell(row.spread.passes, count_cell));
+  cells.push_back(time(row.spread.total_seconds));
+  cells.push_back(time(row.spread.preparation_seconds));
+  cells.push_back(spread_cell(row.spread.test_accuracy, accuracy));
+  return cells;
+}
+
+/// What stands above the table of a group.
+std::string caption(const TableGroup& group) {
+  std::string out = fmt::format("{}, lambda = {}", group.dataset, group.lambda);
+  if (!std::isnan(group.reference_objective)) {
+    out += fmt::format(", f* = {} (relative kkt {}", group.reference_objective,
+                       scientific_cell(group.reference_kkt));
+    if (!std::isnan(group.reference_gap))
+      out += fmt::format(", gap {}", scientific_cell(group.reference_gap));
+    out += ")";
+  }
+  int most = 0;
+  for (const TableRow& row : group.rows) most = std::max(most, row.repetitions);
+  if (most > 1) out += fmt::format(", medians [quartiles] of {} repetitions", most);
+  return out;
+}
+
+/// "* n = 3 < 5 repetitions: ...".
+std::string few_repetitions_note(const TableGroup& group) {
+  std::set<int> few;
+  for (const TableRow& row : group.rows)
+    if (row.measured() > 0 && row.measured() < kFewRepetitions) few.insert(row.measured());
+  if (few.empty()) return "";
+  if (*few.rbegin() == 1) return fmt::format("{} n = 1: a single run, whose spread is not known.", kFewMark);
+  return fmt::format("{} n = {} < {} repetitions: quartiles are no more than the spread seen.", kFewMark,
+                     fmt::join(few, ", "), kFewRepetitions);
+}
+
+std::vector<std::string> footnotes(const TableGroup& group) {
+  std::vector<std::string> notes;
+  if (const std::string few = few_repetitions_note(group); !few.empty()) notes.push_back(few);
+  for (const TableRow& row : group.rows) {
+    for (const FailureCount& failure : row.failures)
+      notes.push_back(fmt::format("{}: {} of {} {}{}; in no median.", row.label, failure.count,
+                                  row.repetitions, failure.status,
+                                  failure.reason.empty() ? "" : ": " + failure.reason));
+    if (row.not_comparable > 0)
+      notes.push_back(
+          fmt::format("{}: the timings of {} of {} runs are not comparable (n/c) and left out{}.", row.label,
+                      row.not_comparable, row.measured(),
+                      row.not_comparable_because.empty() ? "" : ": " + row.not_comparable_because));
+  }
+  std::set<std::string> machines;
+  for (const TableRow& row : group.rows) machines.insert(row.machine);
+  if (machines.size() > 1)
+    notes.push_back(
+        "Runs of several machines: each has rows of its own, and is compared with the fastest on the same "
+        "machine only.");
+  return notes;
+}
+
+// ---- CSV
+
+/// Empty for what is not there, "inf" for never.
+std::string csv_cost(double value) {
+  return std::isinf(value) && value > 0 ? "inf" : csv_number(value);
+}
+
+std::string csv_header(const TableOptions& options) {
+  std::string out =
+      "dataset,lambda,reference_objective,reference_relative_kkt,reference_relative_gap,solver,machine,"
+      "status,repetitions,failed,"
+      "failures,not_comparable";
+  out += fmt::format(",ratio_to_fastest_at_{}", options.ratio_target);
+  TableRow names;
+  names.spread.seconds.resize(options.targets.size());
+  for (const NamedSpread& named : named_spreads(names, options))
+    out += fmt::format(",{0},{0}_q25,{0}_q75,{0}_min,{0}_max,{0}_n", named.name);
+  return out + "\n";
+}
+
+std::string csv_row(const TableGroup& group, const TableRow& row, const TableOptions& options) {
+  std::string out = fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda,
+      csv_number(group.reference_objective), csv_number(group.reference_kkt), csv_number(group.reference_gap),
+      csv_field(row.label), csv_field(row.machine), csv_field(row.status), row.repetitions, row.failed(),
+      csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))), row.not_comparable,
+      csv_number(row.ratio));
+  for (const auto& [name, spread] : named_spreads(row, options)) {
+    for (const double value : {spread.median, spread.q25, spread.q75, spread.min, spread.max})
+      out += fmt::format(",{}", csv_cost(value));
+    out += fmt::format(",{}", spread.n);
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
+int TableRow::failed() const {
+  int count = 0;
+  for (const FailureCount& failure : failures) count += failure.count;
+  return count;
+}
+
+std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const TableOptions& options) {
+  const bool machines = several_machines(runs);
+  std::vector<TableGroup> groups;
+  for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
+    Runs group;
+    for (; end < runs.size() && runs[end].dataset == runs[begin].dataset &&
+           runs[end].lambda == runs[begin].lambda;
+         ++end)
+      group.push_back(&runs[end]);
+    groups.push_back(summarize_group(group, machines, options));
+  }
+  return groups;
+}
+
+std::vector<NamedSpread> named_spreads(const TableRow& row, const TableOptions& options) {
+  const RowSpreads& spread = row.spread;
+  std::vector<NamedSpread> all;
+  for (std::size_t i = 0; i < options.targets.size(); ++i)
+    all.push_back({fmt::format("seconds_to_{}", options.targets[i]), spread.seconds[i]});
+  const std::vector<NamedSpread> others = {
+      {"final_difference", spread.final_difference},
+      {"nnz", spread.nnz},
+      {"relative_kkt", spread.relative_kkt},
+      {"relative_gap", spread.relative_gap},
+      {"iterations", spread.iterations},
+      {"passes", spread.passes},
+      {"seconds", spread.total_seconds},
+      {"test_accuracy", spread.test_accuracy},
+      {"load_seconds", spread.load_seconds},
+      {"setup_seconds", spread.setup_seconds},
+      {"warm_up_seconds", spread.warm_up_seconds},
+      {"sampling_seconds", spread.sampling_seconds},
+  };
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, const TableOptions& options) {
+  std::vector<TextTable> tables;
+  for (const TableGroup& group : groups) {
+    TextTable& table = tables.emplace_back(TextTable{.caption = caption(group),
+                                                     .notes = {group.description},
+                                                     .head = header(options),
+                                                     .text_columns = kTextColumns,
+                                                     .rows = {},
+                                                     .footnotes = footnotes(group)});
+    for (const TableRow& row : group.rows) table.rows.push_back(cells_of(row));
+  }
+  return tables;
+}
+
+std::string markdown_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
+  return markdown_document(options.title, summary_tables(groups, options));
+}
+
+std::string latex_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
+  return latex_document(options.title, summary_tables(groups, options));
+}
+
+std::string csv_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
+  std::string out = csv_header(options);
+  for (const TableGroup& group : groups)
+    for (const TableRow& row : group.rows) out += csv_row(group, row, options);
+  return out;
+}
+
+std::vector<std::filesystem::path> write_tables(const std::vector<StoredRun>& runs,
+                                                const std::filesystem::path& folder,
+                                                const TableOptions& options) {
+  const std::vector<TableGroup> groups = summarize(runs, options);
+  make_folder(folder);
+  write_file_atomically(folder / "summary.md", markdown_table(groups, options));
+  write_file_atomically(folder / "summary.tex", latex_table(groups, options));
+  write_file_atomically(folder / "summary.csv", csv_table(groups, options));
+  return {folder / "summary.md", folder / "summary.tex", folder / "summary.csv"};
+}
+
+}  // namespace proxbench

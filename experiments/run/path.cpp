@@ -1,0 +1,379 @@
+#include "experiments/run/path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+#include "core/dual.h"
+#include "core/error.h"
+#include "core/reduction.h"
+#include "experiments/base/files.h"
+#include "experiments/config/ini.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+double cpu_clock() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// What the solves of a path have taken together, and its own work between them.
+struct Total {
+  double seconds = 0.0, cpu_seconds = 0.0, passes = 0.0;
+  std::int64_t iterations = 0;
+};
+
+/// Counts what happens in its life as time on the clock.
+class OnClock {
+ public:
+  explicit OnClock(Total& total) : total_(total), wall_(wall_seconds()), cpu_(cpu_clock()) {}
+  OnClock(const OnClock&) = delete;
+  OnClock& operator=(const OnClock&) = delete;
+  ~OnClock() {
+    total_.seconds += wall_seconds() - wall_;
+    total_.cpu_seconds += cpu_clock() - cpu_;
+  }
+
+ private:
+  Total& total_;
+  double wall_, cpu_;
+};
+
+/// Whether the solver came to what it was asked for.
+bool reached(Status status) {
+  return status == Status::kConverged || status == Status::kGapReached;
+}
+
+/// Whether the solver came to the end of its own: a point that a limit cut short is not done.
+bool done(Status status) {
+  return reached(status) || status == Status::kStalled || status == Status::kMaxIterations;
+}
+
+void check_lambdas(std::span<const double> lambdas) {
+  const bool descending =
+      std::adjacent_find(lambdas.begin(), lambdas.end(), std::less_equal<>()) == lambdas.end();
+  if (lambdas.empty() || !descending || !(lambdas.back() > 0.0) || !std::isfinite(lambdas.front()))
+    throw Error::usage(
+        fmt::format("lambdas of a path: found {}, expected positive numbers, each below the one before",
+                    fmt::join(lambdas, ", ")));
+}
+
+/// Largest difference between a state that a solver left and the state found at its result: of the loss,
+/// relative to it, and of gradients, relative to lambda. Rounding alone, as in the audits of samples.
+constexpr double kAuditTolerance = 1e-8;
+
+class Path {
+ public:
+  Path(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,
+       const PathHooks& hooks)
+      : data_(data),
+        settings_(settings),
+        lambdas_(lambdas),
+        hooks_(hooks),
+        solver_(solver_registry().find(settings.solver)),
+        began_(wall_seconds()),
+        // What cannot enter at the smallest lambda cannot at a larger one.
+        reduced_(data.reduced(lambdas.back())),
+        test_(data.test_set(reduced_)) {
+    outcome_.lambda_max = lambda_max(data);
+    Objective first = objective(lambdas.front());
+    state_ = {first.make_scores(), first.make_residual()};
+    setup_seconds_ = wall_seconds() - began_;
+    warm_up_seconds_ = warm_up(first, {}, settings.warm_up, hooks.interrupt);
+  }
+
+  PathOutcome run() {
+    begin();
+    for (std::size_t k = 0; k < lambdas_.size() && done(outcome_.status); ++k) point(k);
+    outcome_.w = expanded(w_);
+    summarize();
+    return std::move(outcome_);
+  }
+
+ private:
+  bool interrupted() const { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); }
+  Objective objective(double lambda) const { return data_.objective(reduced_, lambda, settings_.mu); }
+
+  /// What tol is relative to, see train_path().
+  double scale(double lambda) const { return std::max(outcome_.lambda_max - lambda, lambda); }
+  /// Within the tolerance.
+  bool zero_is_optimal(double lambda) const {
+    return outcome_.lambda_max - lambda <= settings_.tol * scale(lambda);
+  }
+
+  /// The strong rule's threshold on |gradient of l| at `lambda`, from the optimum at `before`.
+  static double strong_threshold(double lambda, double before) { return 2.0 * lambda - before; }
+
+  /// The candidates of the first lambda, from the gradient at w = 0.
+  void begin() {
+    const double threshold = strong_threshold(lambdas_.front(), outcome_.lambda_max);
+    if (zero_is_optimal(lambdas_.front())) return;
+    const OnClock on_clock(total_);
+    Objective at_zero = objective(lambdas_.front());
+    evaluate(at_zero, lambdas_.front(), threshold);
+    set_candidates(threshold);
+  }
+
+  /// The state (where the solver has not left it) and the selection at w_. Keeps the gradient where it is at
+  /// least `threshold`, and where it violates the conditions.
+  void evaluate(Objective& checker, double next, double threshold) {
+    if (!state_at_w_) {
+      checker.scores(w_, state_.scores);
+      state_.loss = checker.infer({state_.scores}, &state_.residual);
+      total_.passes += 1.0;
+    }
+    state_at_w_ = true;
+    // What is selected is above the threshold; the rule takes what is equal, too.
+    const double kept = threshold > 0.0 ? std::nextafter(threshold, 0.0) : checker.lambda();
+    selected_above_ = std::min(next, checker.lambda());
+    checker.select_gradient(state_.residual, w_, selected_above_, std::min(kept, selected_above_),
+                            selection_);
+  }
+
+  void set_candidates(double threshold) {
+    if (threshold > 0.0 && solver_.exact)
+      candidates_ = selection_.index;
+    else
+      candidates_.reset();
+  }
+
+  /// The coordinates that the last selection shows to violate the conditions though no solver saw them.
+  std::vector<Coord> violators(double lambda, double target) const {
+    std::vector<Coord> out;
+    if (!candidates_) return out;
+    for (std::size_t i = 0; i < selection_.index.size(); ++i) {
+      const double m = minimum_norm_subgradient(selection_.weight[i], selection_.gradient[i], lambda);
+      if (std::abs(m) > target &&
+          !std::binary_search(candidates_->begin(), candidates_->end(), selection_.index[i]))
+        out.push_back(selection_.index[i]);
+    }
+    return out;
+  }
+
+  void point(std::size_t k) {
+    const double lambda = lambdas_[k];
+    const double next = k + 1 < lambdas_.size() ? lambdas_[k + 1] : lambda;
+    const double threshold = strong_threshold(next, lambda);  // lambda itself where it is the last
+    PathPoint point{.lambda = lambda, .kkt_target = settings_.tol * scale(lambda)};
+    lower_bound_ = -std::numeric_limits<double>::infinity();
+    Objective checker = objective(lambda);
+    for (;;) {
+      if (w_.nnz() > 0 || !zero_is_optimal(lambda)) {
+        point.status = solve(checker);
+        ++point.rounds;
+      }
+      if (!done(point.status)) {
+        outcome_.status = point.status;
+        return;
+      }
+      std::vector<Coord> wrong;
+      {
+        const OnClock on_clock(total_);
+        evaluate(checker, next, threshold);
+        wrong = violators(lambda, point.kkt_target);
+      }
+      // A gap is proven over all coordinates, whatever the solver saw.
+      if (wrong.empty() || point.status == Status::kGapReached || point.status == Status::kMaxIterations)
+        break;
+      point.violations += wrong.size();
+      std::vector<Coord> all;
+      std::set_union(candidates_->begin(), candidates_->end(), wrong.begin(), wrong.end(),
+                     std::back_inserter(all));
+      candidates_ = std::move(all);
+    }
+    finish(checker, point);
+    const OnClock on_clock(total_);
+    if (k + 1 < lambdas_.size()) set_candidates(threshold);
+  }
+
+  /// One solve from w_, which moves there.
+  Status solve(Objective& checker) {
+    MonitorOptions options = monitor_options(settings_);
+    options.objective_target = -std::numeric_limits<double>::infinity();
+    options.time_limit -= total_.seconds;
+    if (interrupted()) return Status::kInterrupted;
+    if (!(options.time_limit > 0.0)) return Status::kTimeLimit;
+    std::optional<Objective> seen;
+    {
+      const OnClock on_clock(total_);
+      seen.emplace(objective(checker.lambda()));
+      if (candidates_) seen->restrict_to(*candidates_);
+    }
+    Monitor monitor(checker, *seen, options, test_);
+    monitor.interrupt = hooks_.interrupt;
+    monitor.on_sample = [this](const Sample& sample) { record(sample); };
+    if (solving_ == nullptr || !solver_.continues) solving_ = solver_.make(settings_.options);
+    KnownStart known{.state = state_, .selection = selection_, .complete_above = selected_above_};
+    SolveResult result = solving_->solve({*seen, monitor, w_, settings_.tol, scale(checker.lambda()),
+                                          settings_.seed, solver_.continues, &known});
+    monitor.finish(result.iterations, result.w, result.working_set);
+    total_.seconds += monitor.seconds();
+    total_.cpu_seconds += monitor.cpu_seconds();
+    total_.passes += seen->passes();
+    total_.iterations += result.iterations;
+    sampling_seconds_ += monitor.sampling_seconds();
+    gap_seconds_ += monitor.gap_seconds();
+    lower_bound_ = std::max(lower_bound_, monitor.lower_bound());
+    audits_.count += monitor.audits().count;
+    audits_.largest = std::max(audits_.largest, monitor.audits().largest);
+    test_accuracy_ = monitor.trace().back().test_accuracy;
+    if (done(result.status)) w_ = std::move(result.w);
+    state_at_w_ = left_by_solver_ = known.at_result;
+    return result.status;
+  }
+
+  void record(const Sample& of_solve) {
+    Sample sample = of_solve;
+    sample.seconds += total_.seconds;
+    sample.cpu_seconds += total_.cpu_seconds;
+    sample.iteration += total_.iterations;
+    sample.passes += total_.passes;
+    outcome_.trace.push_back(sample);
+    if (hooks_.on_sample) hooks_.on_sample(sample);
+  }
+
+  /// Throws Error where the state that a solver has left is not that of its result: a certificate does not
+  /// rest on what a solver says.
+  void audit(Objective& checker) {
+    if (audited_.scores.values.empty()) audited_ = {checker.make_scores(), checker.make_residual()};
+    checker.scores(w_, audited_.scores);
+    audited_.loss = checker.infer({audited_.scores}, &audited_.residual);
+    std::vector<double> found(w_.nnz()), left(w_.nnz());
+    checker.partial_gradient(audited_.residual, w_.index, w_.value, found);
+    checker.partial_gradient(state_.residual, w_.index, w_.value, left);
+    double difference = std::abs(state_.loss - audited_.loss) / std::max(1.0, std::abs(audited_.loss));
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (const double d = std::abs(left[i] - found[i]) / checker.lambda(); !(d <= difference))
+        difference = d;
+    if (!(difference <= kAuditTolerance))
+      throw Error(
+          fmt::format("solver {} at lambda = {}: the state that it left differs from that at its result by "
+                      "{}: expected a relative difference of at most {}",
+                      settings_.solver, checker.lambda(), difference, kAuditTolerance));
+    ++audits_.count;
+    audits_.largest = std::max(audits_.largest, difference);
+  }
+
+  void finish(Objective& checker, PathPoint& point) {
+    const double ended = wall_seconds();
+    if (left_by_solver_) audit(checker);
+    Certificate& c = point.certificate;
+    c.loss = state_.loss;
+    c.l1 = checker.l1(w_.value) / checker.lambda();
+    c.objective = state_.loss + checker.l1(w_.value) + checker.l2(w_.value);
+    c.nnz = w_.nnz();
+    c.kkt = selection_.kkt_max;
+    c.dual = std::fmax(dual_bound(checker, state_.scores, selection_).value, lower_bound_);
+    if (test_ != nullptr) point.test_accuracy = point.rounds > 0 ? test_accuracy_ : test_->accuracy(w_);
+    point.seconds = total_.seconds;
+    point.cpu_seconds = total_.cpu_seconds;
+    point.iterations = total_.iterations;
+    point.passes = total_.passes;
+    point.candidates = candidates_ ? candidates_->size() : checker.dimension();
+    outcome_.points.push_back(point);
+    if (point.status != Status::kConverged && reached(outcome_.status)) outcome_.status = point.status;
+    if (hooks_.on_point) hooks_.on_point(point, expanded(w_));
+    certify_seconds_ += wall_seconds() - ended;
+  }
+
+  SparseVector expanded(const SparseVector& w) const {
+    return expand_features(w, reduced_.kept, data_.train().x.features(), data_.train().outputs());
+  }
+
+  void summarize() {
+    const bool any = !outcome_.points.empty();
+    const PathPoint last = any ? outcome_.points.back() : PathPoint{};
+    nlohmann::ordered_json& summary = outcome_.summary;
+    summary = certificate_summary(data_, last.lambda, settings_.mu, last.certificate,
+                                  std::max(outcome_.lambda_max - last.lambda, 0.0), last.test_accuracy);
+    if (!any)
+      for (const char* key : {"lambda", "objective", "loss", "l1", "nnz", "kkt", "relative_kkt", "dual",
+                              "gap", "relative_gap", "kkt_at_zero"})
+        summary[key] = nullptr;
+    summary["features"] = data_.train().x.features();
+    summary["features_kept"] = reduced_.kept.size();
+    summary["solver"] = settings_.solver;
+    summary["status"] = status_name(outcome_.status);
+    summary["lambda_max"] = outcome_.lambda_max;
+    summary["points"] = outcome_.points.size();
+    summary["points_asked"] = lambdas_.size();
+    std::uint64_t violations = 0;
+    std::int64_t rounds = 0;
+    for (const PathPoint& point : outcome_.points) {
+      violations += point.violations;
+      rounds += point.rounds;
+    }
+    summary["violations"] = violations;
+    summary["rounds"] = rounds;
+    summary["iterations"] = total_.iterations;
+    summary["passes"] = total_.passes;
+    summary["seconds"] = total_.seconds;
+    summary["cpu_seconds"] = total_.cpu_seconds;
+    summary["setup_seconds"] = setup_seconds_;
+    summary["warm_up_seconds"] = warm_up_seconds_;
+    summary["sampling_seconds"] = sampling_seconds_;
+    summary["gap_seconds"] = gap_seconds_;
+    summary["certify_seconds"] = certify_seconds_;
+    summary["audits"] = audits_.count;
+    summary["audit_max_difference"] = nullptr;
+    if (audits_.count > 0) summary["audit_max_difference"] = audits_.largest;
+    summary["tol"] = settings_.tol;
+    summary["gap_target"] = settings_.gap_target;
+    summary["seed"] = settings_.seed;
+    summary["options"] = options_json(settings_.options);
+  }
+
+  const LoadedData& data_;
+  const RunSettings& settings_;
+  std::span<const double> lambdas_;
+  const PathHooks& hooks_;
+  const SolverInfo& solver_;
+  std::unique_ptr<Solver> solving_;
+  double began_;
+  const LoadedData::Reduced& reduced_;
+  const TestSet* test_;
+  double setup_seconds_ = 0.0, warm_up_seconds_ = 0.0, sampling_seconds_ = 0.0, gap_seconds_ = 0.0,
+         certify_seconds_ = 0.0;
+  Audits audits_;
+  Total total_;
+  /// The point at hand, in the coordinates of the features kept, and what evaluate() found there.
+  SparseVector w_;
+  SmoothState state_;
+  SmoothState audited_;
+  bool state_at_w_ = false, left_by_solver_ = false;
+  Objective::Selection selection_;
+  double selected_above_ = 0.0;
+  double lower_bound_ = 0.0;  ///< the best on min F at the lambda at hand that its solves gave
+  double test_accuracy_ = std::numeric_limits<double>::quiet_NaN();
+  std::optional<std::vector<Coord>> candidates_;  ///< none: all
+  PathOutcome outcome_;
+};
+
+}  // namespace
+
+double lambda_max(const LoadedData& data) {
+  Objective objective = data.objective(std::numeric_limits<double>::min(), 0.0);
+  Scores scores = objective.make_scores();
+  Residual residual = objective.make_residual();
+  objective.infer({scores}, &residual);
+  Objective::Selection selection;
+  objective.select_gradient(residual, {}, std::numeric_limits<double>::infinity(), selection);
+  return selection.gradient_max;
+}
+
+PathOutcome train_path(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,
+                       const PathHooks& hooks) {
+  check_lambdas(lambdas);
+  return Path(data, settings, lambdas, hooks).run();
+}
+
+}  // namespace proxbench

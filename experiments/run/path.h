@@ -1,0 +1,71 @@
+#pragma once
+/// Regularisation paths: the optima of one data set for many lambdas, from the largest down, each solve
+/// starting where the one before ended.
+///
+/// At lambda_{k+1} the solver sees candidates only, by the sequential strong rule (Tibshirani et al. 2012,
+/// Strong rules for discarding predictors in lasso-type problems, section 7): the coordinates with
+/// |g_j(w_k)| >= 2*lambda_{k+1} - lambda_k, g the gradient of l, and the support of w_k. The rule can err, so
+/// that each solve is followed by one full gradient: coordinates that violate the optimality conditions
+/// become candidates, and it is solved again until there are none. That gradient is the one which the rule
+/// needs for the next lambda, and it certifies the point: exact where it exceeds the next lambda and on the
+/// support; what the rule looks at below may be in single precision.
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/monitor.h"
+#include "experiments/results/path_file.h"
+#include "experiments/run/trainer.h"
+
+namespace proxbench {
+
+/// The smallest lambda at which w = 0 is optimal: the max norm of the gradient of l at w = 0. One inference
+/// and one full gradient.
+double lambda_max(const LoadedData& data);
+
+/// What the caller wants to hear of while a path is going on.
+struct PathHooks {
+  std::function<void(const Sample&)> on_sample;  ///< off the clock; times and counts since the path began
+  /// Off the clock, once a point is done; w in the coordinates of all features.
+  std::function<void(const PathPoint&, const SparseVector& w)> on_point;
+  const std::atomic<bool>* interrupt = nullptr;  ///< set to stop at the next iteration
+};
+
+struct PathOutcome {
+  /// Converged where every lambda is done and every kkt reached its target, gap-reached where every kkt or
+  /// gap did; else what stopped the path or kept a point from its target.
+  Status status = Status::kConverged;
+  std::vector<PathPoint> points;  ///< those that were done
+  SparseVector w;                 ///< of the last one
+  std::vector<Sample> trace;  ///< of all solves, on one clock; the objective is that of the lambda at hand
+  double lambda_max = 0.0;
+  nlohmann::ordered_json summary;
+};
+
+/// Solves for all lambdas (positive, strictly descending, at least one). Of `settings`, lambda and
+/// objective_target mean nothing here, and time_limit bounds the whole path; a point that it cuts short is
+/// not among the points. At each lambda kkt is to come down to
+///
+///     tol * max(kkt at w = 0, lambda),    kkt at w = 0 being max(lambda_max - lambda, 0),
+///
+/// the second for lambdas so near to lambda_max that the first is next to nothing: down from lambda_max/2 it
+/// is what a solve of that lambda by itself has to reach. With a gap target, a point is done as well once its
+/// relative gap is proven; proofs are over all coordinates, whatever the solver is shown, so that such a
+/// point is not solved again where the strong rule erred.
+///
+/// On the clock are the solves (as their monitors count them), the strong rule and the check of the
+/// conditions, and the objectives; not the samples, the dual bounds (those that a gap target asks for
+/// included), the audits of what solvers leave (KnownStart), and lambda_max. Solvers that are not
+/// `exact` are shown all coordinates. Throws Error (kUsage) where the lambdas are not as said, and what
+/// train() throws.
+PathOutcome train_path(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,
+                       const PathHooks& hooks = {});
+
+}  // namespace proxbench

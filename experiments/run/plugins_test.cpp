@@ -1,0 +1,120 @@
+#include "experiments/run/plugins.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "experiments/base/test_folder.h"
+#include "experiments/conformance/conformance.h"
+#include "oracles/oracles.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+fs::path built(const std::string& name) {
+  return fs::path(PROXBENCH_TEST_PLUGINS) / (name + ".so");
+}
+
+/// The error of loading a file that must not load; nothing must be registered by then.
+Error refusal(const fs::path& file) {
+  const auto solvers = solver_registry().names(), oracles = oracle_registry().names();
+  const std::size_t loaded = loaded_plugins().size();
+  try {
+    load_plugin(file);
+    ADD_FAILURE() << file << " was loaded";
+    return Error("");
+  } catch (const Error& error) {
+    EXPECT_EQ(solver_registry().names(), solvers);
+    EXPECT_EQ(oracle_registry().names(), oracles);
+    EXPECT_EQ(loaded_plugins().size(), loaded);
+    EXPECT_THAT(error.what(), HasSubstr(file.string() + ": "));
+    return error;
+  }
+}
+
+TEST(Plugins, BringASolverThatKeepsToAllPromises) {
+  EXPECT_EQ(plugin_of_solver("prox-bb"), nullptr);
+  const SolverInfo& before = solver_registry().find("prox-qn");
+  const fs::path file = built("prox_bb");
+  const LoadedPlugin& plugin = load_plugin(fs::relative(file));
+  EXPECT_EQ(plugin.file, file);
+  EXPECT_NE(plugin.digest, 0u);
+  EXPECT_THAT(plugin.solvers, testing::ElementsAre("prox-bb"));
+  EXPECT_THAT(plugin.oracles, testing::IsEmpty());
+  EXPECT_EQ(&loaded_plugins().back(), &plugin);
+  EXPECT_EQ(plugin_of_solver("prox-bb"), &plugin);
+  EXPECT_EQ(plugin_of_solver("prox-qn"), nullptr);
+  EXPECT_EQ(plugin_of_oracle("prox-bb"), nullptr);
+  EXPECT_EQ(&solver_registry().find("prox-qn"), &before);
+
+  const SolverInfo& solver = solver_registry().find("prox-bb");
+  for (const ConformanceCheck& check : check_solver(solver, Options(solver.options)))
+    EXPECT_TRUE(check.passed) << check.name << ": " << check.found;
+
+  const Error again = refusal(file);
+  EXPECT_EQ(again.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(again.what(), HasSubstr("loaded already"));
+
+  // The same names from another file.
+  const TestFolder folder;
+  fs::copy_file(file, folder / "copy.so");
+  EXPECT_THAT(refusal(folder / "copy.so").what(),
+              HasSubstr("solver 'prox-bb' is registered already, by " + file.string()));
+}
+
+TEST(Plugins, RefuseWhatIsNoPlugin) {
+  const TestFolder folder;
+  EXPECT_THAT(refusal(folder / "missing.so").what(), HasSubstr("found no such file, expected a plug-in"));
+  EXPECT_THAT(refusal(folder.path()).what(), HasSubstr("found a folder"));
+  EXPECT_THAT(refusal(folder.write("text.so", "#!/bin/sh\n")).what(), HasSubstr("found no shared library"));
+  EXPECT_THAT(refusal(folder.write("empty.so", "")).what(), HasSubstr("found no shared library"));
+  EXPECT_THAT(refusal(built("no_entry")).what(),
+              HasSubstr("found a shared library without PROXBENCH_PLUGIN"));
+  EXPECT_THAT(refusal(PROXBENCH_PROGRAM).what(), HasSubstr("without PROXBENCH_PLUGIN"));
+  EXPECT_EQ(refusal(folder / "missing.so").kind(), ErrorKind::kInput);
+}
+
+TEST(Plugins, RefuseADamagedOne) {
+  const TestFolder folder;
+  std::string bytes = read_text(built("prox_bb"));
+  bytes.resize(bytes.find("proxbench plug-in stamp: ") + 1000);
+  EXPECT_THAT(refusal(folder.write("cut.so", bytes)).what(), HasSubstr("found a part of a shared library"));
+}
+
+TEST(Plugins, NameThePartsOfTheStampThatDiffer) {
+  const Error error = refusal(built("other_headers"));
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_THAT(error.what(),
+              AllOf(HasSubstr("built for another proxbench: core headers older (this program: "),
+                    Not(HasSubstr("version")), Not(HasSubstr("compiler"))));
+}
+
+TEST(Plugins, NameAPartThatOneSideLacks) {
+  const TestFolder folder;
+  std::string bytes = read_text(built("prox_bb"));
+  const std::size_t at = bytes.find("; compiler=");
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 11, "; composer=");
+  EXPECT_THAT(
+      refusal(folder.write("renamed.so", bytes)).what(),
+      AllOf(HasSubstr("compiler none (this program: "), HasSubstr("composer "), HasSubstr("program: none)")));
+}
+
+TEST(Plugins, RegisterAllOrNothing) {
+  EXPECT_THAT(refusal(built("throws")).what(), HasSubstr("the plug-in failed to register: no licence found"));
+  EXPECT_THAT(refusal(built("twice")).what(), HasSubstr("solver 'fine' is registered twice"));
+  EXPECT_THAT(refusal(built("built_in")).what(),
+              HasSubstr("solver 'prox-qn' is registered already, built in"));
+  EXPECT_THAT(refusal(built("no_maker")).what(), HasSubstr("oracle 'nothing' has no function that makes it"));
+}
+
+}  // namespace
+}  // namespace proxbench

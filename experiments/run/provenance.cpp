@@ -1,0 +1,227 @@
+#include "experiments/run/provenance.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+#include <sqlite3.h>
+#include <sys/utsname.h>
+#include <tbb/version.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zlib.h>
+
+#include <CLI/CLI.hpp>
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "core/kernels/kernels/instruction_set.h"
+#include "experiments/base/process.h"
+#include "git_revision.h"
+
+extern char** environ;
+
+namespace proxbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The first line of a file; none where it cannot be read or is empty.
+std::optional<std::string> first_line(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  if (!std::getline(in, line) || line.empty()) return std::nullopt;
+  return line;
+}
+
+std::string or_unavailable(const std::optional<std::string>& text) {
+  return text && !text->empty() ? *text : kUnavailable;
+}
+
+/// The value of "KEY : VALUE" or "KEY=VALUE" lines.
+std::optional<std::string> value_in(const std::string& file, const std::string& key, char separator) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t at = line.find(separator);
+    if (at == std::string::npos || !line.starts_with(key)) continue;
+    if (line.find_first_not_of(" \t", key.size()) != at) continue;
+    const std::size_t begin = line.find_first_not_of(" \t\"", at + 1), end = line.find_last_not_of(" \t\"");
+    return begin == std::string::npos ? "" : line.substr(begin, end - begin + 1);
+  }
+  return std::nullopt;
+}
+
+/// "L1d 32K, L1i 32K, L2 1024K, L3 32768K", of the first CPU.
+std::string caches() {
+  std::string out;
+  for (int index = 0;; ++index) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    const auto level = first_line(folder + "level"), size = first_line(folder + "size");
+    if (!level || !size) break;
+    const std::string type = first_line(folder + "type").value_or("");
+    out += fmt::format("{}L{}{} {}", out.empty() ? "" : ", ", *level,
+                       type == "Data"          ? "d"
+                       : type == "Instruction" ? "i"
+                                               : "",
+                       *size);
+  }
+  return out.empty() ? kUnavailable : out;
+}
+
+/// The distinct governors of the CPUs.
+std::string governors() {
+  std::set<std::string> found;
+  for (const int cpu : usable_cpus())
+    if (const auto governor =
+            first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu)))
+      found.insert(*governor);
+  return found.empty() ? kUnavailable : fmt::format("{}", fmt::join(found, ", "));
+}
+
+std::optional<std::array<double, 3>> load_averages() {
+  std::array<double, 3> load{};
+  return getloadavg(load.data(), 3) == 3 ? std::optional(load) : std::nullopt;
+}
+
+Json program() {
+  return {{"version", PROXBENCH_VERSION},
+          {"git_revision", or_unavailable(PROXBENCH_GIT_REVISION)},
+          {"git_dirty", or_unavailable(PROXBENCH_GIT_DIRTY)},
+          {"compiler", PROXBENCH_COMPILER},
+          {"flags", PROXBENCH_FLAGS},
+          {"build_type", PROXBENCH_BUILD_TYPE},
+          {"instruction_set", instruction_set_name(instruction_set())}};
+}
+
+Json machine() {
+  char name[256] = {};
+  const bool named = gethostname(name, sizeof name - 1) == 0;
+  utsname kernel{};
+  const bool known = uname(&kernel) == 0;
+  const std::string cpu = or_unavailable(value_in("/proc/cpuinfo", "model name", ':'));
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  const std::string self =
+      fmt::format("{} {} {} {}", first_line("/etc/machine-id").value_or(""), name, cpu, usable_cpus().size());
+  Json out{{"name", named ? name : kUnavailable},
+           {"cpu", cpu},
+           {"cores", usable_cpus().size()},
+           {"caches", caches()},
+           {"memory_bytes", kUnavailable},
+           {"id", fmt::format("{:08x}", XXH3_64bits(self.data(), self.size()) >> 32)},
+           {"kernel", known ? fmt::format("{} {}", kernel.sysname, kernel.release) : kUnavailable},
+           {"os", or_unavailable(value_in("/etc/os-release", "PRETTY_NAME", '='))}};
+  if (pages > 0 && page > 0)
+    out["memory_bytes"] = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
+  return out;
+}
+
+Json libraries() {
+  const auto triple = [](int major, int minor, int patch) {
+    return fmt::format("{}.{}.{}", major, minor, patch);
+  };
+  const unsigned xxhash = XXH_versionNumber();
+  return {{"glibc", gnu_get_libc_version()},
+          {"oneTBB", TBB_runtime_version()},
+          {"Eigen", triple(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
+          {"fmt", triple(FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+          {"zlib", zlibVersion()},
+          {"xxhash", fmt::format("{}.{}.{}", xxhash / 10000, xxhash / 100 % 100, xxhash % 100)},
+          {"SQLite", sqlite3_libversion()},
+          {"nlohmann-json",
+           triple(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
+          {"CLI11", CLI11_VERSION},
+          {"liblbfgs", PROXBENCH_LBFGS_VERSION}};
+}
+
+Json settings() {
+  Json out{{"OpenMP", PROXBENCH_OPENMP_VERSION}};
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    for (const char* prefix : {"OMP_", "GOMP_", "KMP_", "TBB_", "MALLOC_", "PROXBENCH_"})
+      if (text.starts_with(prefix)) out[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
+  }
+  return out;
+}
+
+/// The command line of this process, quoted so that a shell reads it back.
+std::string command_line() {
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  std::string out;
+  for (std::string word; std::getline(in, word, '\0');) {
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 ||
+             std::string_view("-_./=:,+@%").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    if (!out.empty()) out += ' ';
+    if (plain) {
+      out += word;
+      continue;
+    }
+    out += '\'';
+    for (const char c : word) {
+      if (c == '\'') out += "'\\'";
+      out += c;
+    }
+    out += '\'';
+  }
+  return out.empty() ? kUnavailable : out;
+}
+
+}  // namespace
+
+Json provenance() {
+  return {{"program", program()},
+          {"machine", machine()},
+          {"libraries", libraries()},
+          {"settings", settings()},
+          {"command", command_line()}};
+}
+
+Json provenance_now() {
+  const std::time_t now = std::time(nullptr);
+  Json out{{"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
+           {"load", kUnavailable},
+           {"governor", governors()},
+           {"affinity", usable_cpus()}};
+  if (const auto load = load_averages()) out["load"] = *load;
+  return out;
+}
+
+std::vector<std::string> timing_hazards(int threads, int jobs) {
+  std::vector<std::string> out;
+  const int cpus = static_cast<int>(usable_cpus().size()), wanted = threads * jobs;
+  std::set<std::string> cores;
+  for (const int cpu : usable_cpus())
+    cores.insert(first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu))
+                     .value_or(std::to_string(cpu)));
+  if (wanted > cpus)
+    out.push_back(
+        fmt::format("{} threads at a time on {} CPUs: they will wait for each other", wanted, cpus));
+  else if (wanted > static_cast<int>(cores.size()))
+    out.push_back(
+        fmt::format("{} threads at a time on {} cores: some will share a core", wanted, cores.size()));
+  if (const auto load = load_averages(); load && (*load)[0] > 0.3 && (*load)[0] + wanted > 1.05 * cpus)
+    out.push_back(
+        fmt::format("the load of this machine is {:.2f} already: other programs take time on its {} CPUs",
+                    (*load)[0], cpus));
+  const std::string governor = governors();
+  if (governor != kUnavailable && governor != "performance")
+    out.push_back(
+        fmt::format("the frequency governor is '{}', not 'performance': clock frequencies change", governor));
+  if (const std::vector<int> nodes = memory_nodes_of(usable_cpus()); !nodes.empty() && !may_place_memory())
+    out.push_back(fmt::format(
+        "memory is not spread over the NUMA nodes {}: it must not be here, or numactl has placed it",
+        fmt::join(nodes, ", ")));
+  if (jobs > 1)
+    out.push_back(
+        fmt::format("{} runs at a time share caches and memory bandwidth: their timings are stored as "
+                    "not comparable",
+                    jobs));
+  return out;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,294 @@
+#include "experiments/run/selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/error.h"
+#include "core/random.h"
+#include "oracles/oracles.h"
+
+namespace proxbench {
+namespace {
+
+std::vector<Index> shuffled(std::size_t instances, std::uint64_t seed) {
+  std::vector<Index> order(instances);
+  std::iota(order.begin(), order.end(), Index{0});
+  Random random(seed);
+  random.shuffle(std::span(order));
+  return order;
+}
+
+/// All instances that are not among these (ascending).
+std::vector<Index> complement(std::size_t instances, const std::vector<Index>& without) {
+  std::vector<Index> out;
+  for (Index i = 0; i < instances; ++i)
+    if (!std::binary_search(without.begin(), without.end(), i)) out.push_back(i);
+  return out;
+}
+
+bool better(double a, double b, Measure measure) {
+  return measure == Measure::kAccuracy ? a > b : a < b;
+}
+
+/// One training set, and what its models are measured on.
+struct Split {
+  std::string name;
+  std::vector<Index> train;  ///< empty: all
+  HeldOut held_out;
+};
+
+/// What a path gave on one split, by lambda.
+struct Measured {
+  std::vector<HeldOut::Value> values;
+  std::vector<double> nnz;
+};
+
+class Selector {
+ public:
+  Selector(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,
+           const SelectionSettings& selection, const SelectionHooks& hooks)
+      : data_(data), settings_(settings), lambdas_(lambdas), selection_(selection), hooks_(hooks) {}
+
+  ModelSelection run() {
+    std::vector<Measured> measured;
+    for (std::size_t s = 0; s < splits(); ++s) {
+      const Split split = make_split(s);
+      out_.held_out_instances += held_out_instances_;
+      out_.skipped += split.held_out.skipped();
+      if (hooks_.message) hooks_.message(split.name);
+      measured.push_back(measure(split));
+      if (interrupted_) return stopped();
+    }
+    summarize(measured);
+    refit();
+    if (interrupted_) return stopped();
+    return std::move(out_);
+  }
+
+ private:
+  std::size_t splits() const { return selection_.folds > 0 ? static_cast<std::size_t>(selection_.folds) : 1; }
+
+  static ModelSelection stopped() {
+    ModelSelection out;
+    out.interrupted = true;
+    return out;
+  }
+
+  HeldOut hold_out(Dataset data) {
+    held_out_instances_ = data.instances();
+    return HeldOut(std::move(data), data_.oracle_name(), data_.parallel(), selection_.measure);
+  }
+
+  Split make_split(std::size_t s) {
+    const Dataset& train = data_.train();
+    if (selection_.folds > 0) {
+      if (folds_.empty()) folds_ = draw_folds(train.instances(), selection_.folds, settings_.seed);
+      return {fmt::format("fold {} of {}", s + 1, selection_.folds), complement(train.instances(), folds_[s]),
+              hold_out(select_instances(train, folds_[s]))};
+    }
+    if (selection_.held_out) {
+      const std::vector<Index> held_out =
+          draw_held_out(train.instances(), *selection_.held_out, settings_.seed);
+      return {"training without what is held out", complement(train.instances(), held_out),
+              hold_out(select_instances(train, held_out))};
+    }
+    std::vector<Index> all(data_.test().instances());
+    std::iota(all.begin(), all.end(), Index{0});
+    return {"training", {}, hold_out(select_instances(data_.test(), all))};
+  }
+
+  PathOutcome path(const LoadedData& data, std::span<const double> lambdas, const std::string& name,
+                   PathHooks hooks) {
+    hooks.interrupt = hooks_.interrupt;
+    if (hooks_.on_sample) hooks.on_sample = [&](const Sample& sample) { hooks_.on_sample(name, sample); };
+    PathOutcome outcome = train_path(data, settings_, lambdas, hooks);
+    interrupted_ = outcome.status == Status::kInterrupted;
+    if (!interrupted_ && outcome.points.size() < lambdas.size())
+      throw Error(fmt::format("{}: {} after {} of {} lambdas, expected all of them", name,
+                              status_name(outcome.status), outcome.points.size(), lambdas.size()));
+    return outcome;
+  }
+
+  Measured measure(const Split& split) {
+    Measured out;
+    PathHooks hooks;
+    hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
+      out.values.push_back(split.held_out.measure(w));
+      out.nnz.push_back(static_cast<double>(point.certificate.nnz));
+    };
+    if (split.train.empty()) {
+      path(data_, lambdas_, split.name, hooks);
+    } else {
+      const LoadedData part(DataPair{select_instances(data_.train(), split.train), {}, data_.oracle_name()},
+                            data_.parallel());
+      path(part, lambdas_, split.name, hooks);
+    }
+    return out;
+  }
+
+  void summarize(const std::vector<Measured>& measured) {
+    const auto folds = static_cast<double>(measured.size());
+    for (std::size_t k = 0; k < lambdas_.size(); ++k) {
+      SelectionPoint point{.lambda = lambdas_[k]};
+      for (const Measured& one : measured) {
+        point.mean += one.values[k].value / folds;
+        point.nnz += one.nnz[k] / folds;
+      }
+      double squares = 0.0;
+      for (const Measured& one : measured) squares += std::pow(one.values[k].value - point.mean, 2);
+      point.standard_error = measured.size() == 1 ? measured.front().values[k].standard_error
+                                                  : std::sqrt(squares / (folds - 1.0) / folds);
+      out_.points.push_back(point);
+    }
+    out_.best = best_point(out_.points, selection_.measure);
+    out_.one_standard_error = one_standard_error_point(out_.points, selection_.measure);
+    out_.chosen = selection_.one_standard_error ? out_.one_standard_error : out_.best;
+  }
+
+  void refit() {
+    if (hooks_.message)
+      hooks_.message(fmt::format("all training instances, down to lambda = {:.6g}", lambdas_[out_.chosen]));
+    out_.refit = path(data_, lambdas_.subspan(0, out_.chosen + 1), "all training instances", {});
+  }
+
+  const LoadedData& data_;
+  const RunSettings& settings_;
+  std::span<const double> lambdas_;
+  const SelectionSettings& selection_;
+  const SelectionHooks& hooks_;
+  std::vector<std::vector<Index>> folds_;
+  std::size_t held_out_instances_ = 0;  ///< of the split at hand
+  bool interrupted_ = false;
+  ModelSelection out_;
+};
+
+void check(const LoadedData& data, const SelectionSettings& selection) {
+  if (selection.folds > 0 && selection.held_out)
+    throw Error::usage("found both folds and a share to hold out, expected one of them");
+  if (selection.folds == 0 && !selection.held_out && data.test().instances() == 0)
+    throw Error::usage(
+        "no instances to choose lambda by: expected folds, a share to hold out, or a test set");
+}
+
+}  // namespace
+
+Dataset select_instances(const Dataset& data, std::span<const Index> instances) {
+  Dataset out;
+  DesignMatrix::Builder builder;
+  for (const Index i : instances) {
+    for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p) {
+      const auto features = data.x.row(p);
+      const auto values = data.x.row_values(p);
+      for (std::size_t e = 0; e < features.size(); ++e)
+        builder.add(features[e], values.empty() ? 1.0 : values[e]);
+      builder.end_position();
+      out.gold.push_back(data.gold[p]);
+    }
+    out.begin.push_back(static_cast<Index>(out.gold.size()));
+  }
+  out.x = std::move(builder).build(data.x.features());
+  out.vocabulary = data.vocabulary;
+  out.hierarchy = data.hierarchy;
+  out.description =
+      fmt::format("{}, {} of {} instances", data.description, instances.size(), data.instances());
+  out.digest = digest_of(out);
+  return out;
+}
+
+std::vector<std::vector<Index>> draw_folds(std::size_t instances, std::int64_t folds, std::uint64_t seed) {
+  if (folds < 2 || static_cast<std::size_t>(folds) > instances)
+    throw Error::usage(fmt::format("folds: found {}, expected 2 <= folds <= {} instances", folds, instances));
+  std::vector<std::vector<Index>> out(static_cast<std::size_t>(folds));
+  const std::vector<Index> order = shuffled(instances, seed);
+  for (std::size_t i = 0; i < order.size(); ++i) out[i % out.size()].push_back(order[i]);
+  for (std::vector<Index>& fold : out) std::sort(fold.begin(), fold.end());
+  return out;
+}
+
+std::vector<Index> draw_held_out(std::size_t instances, double share, std::uint64_t seed) {
+  const double count = std::round(share * static_cast<double>(instances));
+  if (!(count >= 1.0 && count < static_cast<double>(instances)))
+    throw Error::usage(fmt::format(
+        "share to hold out: found {}, which is {} of {} instances, expected some and not all of them", share,
+        count, instances));
+  std::vector<Index> out = shuffled(instances, seed);
+  out.resize(static_cast<std::size_t>(count));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, Measure measure)
+    : parallel_(parallel), measure_(measure) {
+  std::vector<Index> usable;
+  for (Index i = 0; i < data.instances(); ++i) {
+    const auto gold = data.gold.begin();
+    const bool unknown =
+        std::find(gold + data.begin[i], gold + data.begin[i + 1], kUnknownOutput) != gold + data.begin[i + 1];
+    if (measure != Measure::kLoss || !unknown) usable.push_back(i);
+  }
+  skipped_ = data.instances() - usable.size();
+  data_ = skipped_ > 0 ? select_instances(data, usable) : std::move(data);
+  if (data_.positions() == 0)
+    throw Error(
+        fmt::format("none of the {} instances held out has a likelihood: all have outputs that do not "
+                    "occur in training",
+                    skipped_),
+        ErrorKind::kInput);
+  oracle_ = oracle_registry().find(oracle).make(data_);
+}
+
+/// Of the measure, by instance.
+std::vector<double> HeldOut::sums(const SparseVector& w) const {
+  std::vector<double> out(data_.instances(), 0.0);
+  if (measure_ == Measure::kAccuracy) {
+    const std::vector<Index> outputs = TestSet(data_, *oracle_, parallel_).decode(w);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      for (Index p = data_.begin[i]; p < data_.begin[i + 1]; ++p) out[i] += outputs[p] == data_.gold[p];
+    return out;
+  }
+  const LinearMap map(data_.x, *oracle_, parallel_);
+  Scores scores = map.make_scores();
+  map.apply(w, scores);
+  std::vector<InstanceTerms> terms(out.size());
+  oracle_->sum()->instance_terms(scores, terms, parallel_);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = -terms[i].log_gold;
+  return out;
+}
+
+HeldOut::Value HeldOut::measure(const SparseVector& w) const {
+  const std::vector<double> sum = sums(w);
+  const auto n = static_cast<double>(sum.size()), positions = static_cast<double>(data_.positions());
+  const double value = std::accumulate(sum.begin(), sum.end(), 0.0) / positions;
+  double squares = 0.0;  // the variance of a ratio of sums, linearised
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    squares += std::pow(sum[i] - value * static_cast<double>(data_.begin[i + 1] - data_.begin[i]), 2);
+  return {value, std::sqrt(squares * n / (n - 1.0)) / positions};
+}
+
+std::size_t best_point(const std::vector<SelectionPoint>& points, Measure measure) {
+  std::size_t best = 0;
+  for (std::size_t k = 1; k < points.size(); ++k)
+    if (better(points[k].mean, points[best].mean, measure)) best = k;
+  return best;
+}
+
+std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, Measure measure) {
+  const SelectionPoint& best = points[best_point(points, measure)];
+  const double error = std::isfinite(best.standard_error) ? best.standard_error : 0.0;
+  const double worst = measure == Measure::kAccuracy ? best.mean - error : best.mean + error;
+  std::size_t k = 0;
+  while (better(worst, points[k].mean, measure)) ++k;
+  return k;
+}
+
+ModelSelection select_model(const LoadedData& data, const RunSettings& settings,
+                            std::span<const double> lambdas, const SelectionSettings& selection,
+                            const SelectionHooks& hooks) {
+  check(data, selection);
+  return Selector(data, settings, lambdas, selection, hooks).run();
+}
+
+}  // namespace proxbench

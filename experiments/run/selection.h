@@ -1,0 +1,103 @@
+#pragma once
+/// Model selection along a path: how good the model of each lambda is on instances that it was not trained
+/// on, and the model of the lambda that is chosen, trained on all of them.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiments/run/path.h"
+
+namespace proxbench {
+
+/// These instances (ascending), with the vocabulary and the hierarchy of all.
+Dataset select_instances(const Dataset& data, std::span<const Index> instances);
+
+/// A random partition of the instances, each part ascending, whose sizes differ by one at most; the same for
+/// the same seed. Throws Error (kUsage) unless 2 <= folds <= instances.
+std::vector<std::vector<Index>> draw_folds(std::size_t instances, std::int64_t folds, std::uint64_t seed);
+/// That share of the instances, at random, rounded to an integer. Throws Error (kUsage) where that is none
+/// or all of them.
+std::vector<Index> draw_held_out(std::size_t instances, double share, std::uint64_t seed);
+
+/// What is measured on the instances held out: the share of positions predicted right, or the negative
+/// log-likelihood by position, in nats.
+enum class Measure { kAccuracy, kLoss };
+
+/// Instances that models are measured on.
+class HeldOut {
+ public:
+  /// Instances with a gold output that training does not know have no likelihood: for kLoss they are left
+  /// out. Throws Error (kInput) where none is left.
+  HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, Measure measure);
+
+  std::size_t skipped() const { return skipped_; }
+  std::size_t positions() const { return data_.positions(); }
+
+  /// Of all positions, and the standard error of that ratio when instances are drawn independently (NaN for
+  /// a single one). w in the coordinates of the data.
+  struct Value {
+    double value, standard_error;
+  };
+  Value measure(const SparseVector& w) const;
+
+ private:
+  std::vector<double> sums(const SparseVector& w) const;
+
+  Dataset data_;
+  std::unique_ptr<Oracle> oracle_;
+  Parallel parallel_;
+  Measure measure_;
+  std::size_t skipped_ = 0;
+};
+
+/// Exactly one of the three ways to hold out instances.
+struct SelectionSettings {
+  std::int64_t folds = 0;               ///< K-fold cross-validation over the training instances; 0: not
+  std::optional<double> held_out = {};  ///< this share of the training instances; with neither, the test set
+  Measure measure = Measure::kAccuracy;
+  /// Choose the largest lambda that is within one standard error of the best, in the place of the best.
+  bool one_standard_error = false;
+};
+
+struct SelectionPoint {
+  double lambda = 0.0;
+  double mean = 0.0;  ///< of the measure over folds; of one set, its value
+  /// Of the mean: over folds their standard deviation / sqrt(K); of one set, that of HeldOut::measure().
+  double standard_error = 0.0;
+  double nnz = 0.0;  ///< mean over folds
+};
+
+/// The point with the best mean (of equals that with the largest lambda), and the first within that one's
+/// standard error of it. `points` in descending order of lambda, at least one.
+std::size_t best_point(const std::vector<SelectionPoint>& points, Measure measure);
+std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, Measure measure);
+
+struct SelectionHooks {
+  std::function<void(const std::string& name, const Sample&)> on_sample;
+  std::function<void(const std::string&)> message;
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
+struct ModelSelection {
+  std::vector<SelectionPoint> points;
+  std::size_t best = 0, one_standard_error = 0, chosen = 0;  ///< indices into points
+  std::size_t held_out_instances = 0;                        ///< over all folds
+  std::size_t skipped = 0;                                   ///< of these, without a likelihood
+  bool interrupted = false;                                  ///< then nothing else is set
+  PathOutcome refit;  ///< on all training instances, down to the chosen lambda
+};
+
+/// Lambdas as for train_path(), of whose settings `seed` also draws the instances. Throws Error (kUsage)
+/// where the settings do not fit the data, and Error where a path ends before its last lambda.
+ModelSelection select_model(const LoadedData& data, const RunSettings& settings,
+                            std::span<const double> lambdas, const SelectionSettings& selection,
+                            const SelectionHooks& hooks = {});
+
+}  // namespace proxbench

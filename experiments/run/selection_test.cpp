@@ -1,0 +1,185 @@
+#include "experiments/run/selection.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "experiments/config/path_grid.h"
+#include "solvers/solvers.h"
+#include "solvers/test_problems.h"
+
+namespace proxbench {
+namespace {
+
+using test::ProblemSpec;
+
+const ProblemSpec kSpec{.name = "chain", .sequences = 24, .bias = true, .seed = 3};
+
+RunSettings settings_of() {
+  RunSettings settings{.solver = "prox-qn", .options = Options(solver_registry().find("prox-qn").options)};
+  settings.tol = 1e-7;
+  settings.seed = 5;
+  return settings;
+}
+
+LoadedData load(Dataset test = {}) {
+  return LoadedData(DataPair{test::Problem(kSpec).data(), std::move(test), "chain"}, Parallel(1));
+}
+
+std::vector<double> grid(const LoadedData& data) {
+  return PathGrid{{1.0, true}, {0.05, true}, 6}.lambdas(lambda_max(data));
+}
+
+TEST(Folds, PartitionTheInstances) {
+  for (const std::int64_t folds : {2, 3, 7, 10}) {
+    std::vector<Index> all;
+    std::size_t smallest = 100, largest = 0;
+    for (const std::vector<Index>& fold : draw_folds(10, folds, 4)) {
+      EXPECT_TRUE(std::is_sorted(fold.begin(), fold.end()));
+      smallest = std::min(smallest, fold.size());
+      largest = std::max(largest, fold.size());
+      all.insert(all.end(), fold.begin(), fold.end());
+    }
+    std::sort(all.begin(), all.end());
+    EXPECT_EQ(all, (std::vector<Index>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    EXPECT_LE(largest - smallest, 1u);
+  }
+  EXPECT_EQ(draw_folds(10, 3, 4), draw_folds(10, 3, 4));
+  EXPECT_NE(draw_folds(10, 3, 4), draw_folds(10, 3, 5));
+  for (const std::int64_t folds : {-1, 0, 1, 11}) EXPECT_THROW(draw_folds(10, folds, 4), Error);
+}
+
+TEST(HeldOutShare, IsRoundedAndNeitherNoneNorAll) {
+  EXPECT_EQ(draw_held_out(10, 0.26, 1).size(), 3u);
+  EXPECT_EQ(draw_held_out(10, 0.26, 1), draw_held_out(10, 0.26, 1));
+  for (const double share : {0.0, 0.04, 0.96, 1.0}) EXPECT_THROW(draw_held_out(10, share, 1), Error);
+}
+
+TEST(SelectInstances, KeepsTheirPositionsAndNames) {
+  const Dataset all = test::Problem(kSpec).data();
+  const Dataset some = select_instances(all, std::vector<Index>{2, 5});
+  ASSERT_EQ(some.instances(), 2u);
+  EXPECT_EQ(some.vocabulary, all.vocabulary);
+  EXPECT_EQ(some.x.features(), all.x.features());
+  Index at = 0;
+  for (const Index i : {2u, 5u})
+    for (Index p = all.begin[i]; p < all.begin[i + 1]; ++p, ++at) {
+      EXPECT_EQ(some.gold[at], all.gold[p]);
+      EXPECT_TRUE(std::ranges::equal(some.x.row(at), all.x.row(p)));
+    }
+  EXPECT_EQ(some.positions(), at);
+}
+
+/// The likelihood of a set is what the objective says of it, and the accuracy what the test set says.
+TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
+  const test::Problem problem(kSpec);
+  const LoadedData data = load();
+  RunSettings settings = settings_of();
+  const SparseVector w = train(data, settings).w;
+  Objective objective = problem.objective(Parallel(1));
+  const HeldOut loss(problem.data(), "chain", Parallel(1), Measure::kLoss);
+  EXPECT_NEAR(loss.measure(w).value,
+              certify(objective, w).loss / static_cast<double>(problem.data().positions()), 1e-12);
+  const HeldOut accuracy(problem.data(), "chain", Parallel(1), Measure::kAccuracy);
+  EXPECT_NEAR(accuracy.measure(w).value, TestSet(problem.data(), problem.oracle(), Parallel(1)).accuracy(w),
+              1e-12);
+  EXPECT_GT(accuracy.measure(w).standard_error, 0.0);
+}
+
+TEST(HeldOut, LeavesOutInstancesWithoutALikelihood) {
+  Dataset data = test::Problem(kSpec).data();
+  data.gold[data.begin[3]] = kUnknownOutput;
+  EXPECT_EQ(HeldOut(data, "chain", Parallel(1), Measure::kLoss).skipped(), 1u);
+  EXPECT_EQ(HeldOut(data, "chain", Parallel(1), Measure::kAccuracy).skipped(), 0u);
+  std::fill(data.gold.begin(), data.gold.end(), kUnknownOutput);
+  EXPECT_THROW(HeldOut(data, "chain", Parallel(1), Measure::kLoss), Error);
+}
+
+TEST(Choice, IsTheBestMeanAndTheLargestLambdaWithinOneError) {
+  const auto points = [](std::initializer_list<double> means) {
+    std::vector<SelectionPoint> out;
+    for (const double mean : means) out.push_back({.mean = mean, .standard_error = 0.05});
+    return out;
+  };
+  const auto accuracy = points({0.5, 0.86, 0.9, 0.9, 0.7});
+  EXPECT_EQ(best_point(accuracy, Measure::kAccuracy), 2u);
+  EXPECT_EQ(one_standard_error_point(accuracy, Measure::kAccuracy), 1u);
+  const auto loss = points({0.5, 0.23, 0.2, 0.2, 0.3});
+  EXPECT_EQ(best_point(loss, Measure::kLoss), 2u);
+  EXPECT_EQ(one_standard_error_point(loss, Measure::kLoss), 1u);
+  std::vector<SelectionPoint> unknown = accuracy;
+  for (SelectionPoint& point : unknown) point.standard_error = std::nan("");
+  EXPECT_EQ(one_standard_error_point(unknown, Measure::kAccuracy), 2u);
+}
+
+/// Cross-validation by hand: each fold's model trained by itself for each lambda.
+TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
+  const LoadedData data = load();
+  const RunSettings settings = settings_of();
+  const std::vector<double> lambdas = grid(data);
+  for (const Measure measure : {Measure::kAccuracy, Measure::kLoss}) {
+    const ModelSelection selection = select_model(data, settings, lambdas, {.folds = 3, .measure = measure});
+    ASSERT_EQ(selection.points.size(), lambdas.size());
+    EXPECT_EQ(selection.held_out_instances, data.train().instances());
+    const std::vector<std::vector<Index>> folds = draw_folds(data.train().instances(), 3, settings.seed);
+    for (std::size_t k = 0; k < lambdas.size(); ++k) {
+      std::vector<double> values;
+      for (const std::vector<Index>& fold : folds) {
+        std::vector<Index> rest;
+        for (Index i = 0; i < data.train().instances(); ++i)
+          if (std::find(fold.begin(), fold.end(), i) == fold.end()) rest.push_back(i);
+        const LoadedData part(DataPair{select_instances(data.train(), rest), {}, "chain"}, Parallel(1));
+        RunSettings single = settings;
+        single.lambda = lambdas[k];
+        const HeldOut held_out(select_instances(data.train(), fold), "chain", Parallel(1), measure);
+        values.push_back(held_out.measure(train(part, single).w).value);
+      }
+      const double mean = (values[0] + values[1] + values[2]) / 3.0;
+      double squares = 0.0;
+      for (const double value : values) squares += (value - mean) * (value - mean);
+      EXPECT_NEAR(selection.points[k].mean, mean, 1e-5);
+      EXPECT_NEAR(selection.points[k].standard_error, std::sqrt(squares / 6.0), 1e-5);
+    }
+    EXPECT_EQ(selection.chosen, selection.best);
+    // The model is the optimum of the chosen lambda on all instances.
+    RunSettings single = settings;
+    single.lambda = lambdas[selection.chosen];
+    const RunOutcome whole = train(data, single);
+    EXPECT_EQ(selection.refit.points.size(), selection.chosen + 1);
+    EXPECT_NEAR(selection.refit.points.back().certificate.objective, whole.certificate.objective,
+                1e-6 * whole.certificate.objective);
+  }
+}
+
+TEST(SelectModel, TakesHeldOutInstancesOrTheTestSet) {
+  Dataset test = test::Problem({.name = "test", .sequences = 10, .bias = true, .seed = 4}).data();
+  const LoadedData data = load(test);
+  const std::vector<double> lambdas = grid(data);
+  const ModelSelection by_share = select_model(data, settings_of(), lambdas, {.held_out = 0.25});
+  EXPECT_EQ(by_share.held_out_instances, 6u);
+  const ModelSelection by_test = select_model(data, settings_of(), lambdas, {.one_standard_error = true});
+  EXPECT_EQ(by_test.held_out_instances, 10u);
+  EXPECT_EQ(by_test.chosen, by_test.one_standard_error);
+  EXPECT_LE(by_test.chosen, by_test.best);
+}
+
+TEST(SelectModel, TellsWhatDoesNotFit) {
+  const LoadedData data = load();
+  const std::vector<double> lambdas = grid(data);
+  EXPECT_THROW(select_model(data, settings_of(), lambdas, {}), Error);
+  EXPECT_THROW(select_model(data, settings_of(), lambdas, {.folds = 2, .held_out = 0.5}), Error);
+  EXPECT_THROW(select_model(data, settings_of(), lambdas, {.folds = 25}), Error);
+}
+
+TEST(SelectModel, ChoosesNothingWhenItIsInterrupted) {
+  const LoadedData data = load();
+  const std::atomic<bool> interrupt = true;
+  SelectionHooks hooks;
+  hooks.interrupt = &interrupt;
+  EXPECT_TRUE(select_model(data, settings_of(), grid(data), {.folds = 2}, hooks).interrupted);
+}
+
+}  // namespace
+}  // namespace proxbench

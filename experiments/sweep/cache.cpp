@@ -1,0 +1,153 @@
+#include "experiments/sweep/cache.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <fstream>
+#include <memory>
+#include <set>
+
+#include "core/error.h"
+#include "core/kernels/kernels/instruction_set.h"
+
+namespace proxbench {
+namespace {
+
+/// xxh3, fed piece by piece. Each piece is followed by its length, so that no two sequences of pieces look
+/// the same.
+class Digest {
+ public:
+  Digest() : state_(XXH3_createState(), XXH3_freeState) { XXH3_128bits_reset(state_.get()); }
+
+  void text(const std::string& piece) {
+    bytes(piece.data(), piece.size());
+    length(piece.size());
+  }
+  void file(const std::string& name) {
+    std::ifstream in(name, std::ios::binary);
+    if (!in) throw Error::in_file(name, 0, "no readable file", "a file of the data or program");
+    std::vector<char> buffer(1 << 20);
+    std::uint64_t total = 0;
+    for (;;) {
+      in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+      const auto got = static_cast<std::size_t>(in.gcount());
+      if (got == 0) break;
+      bytes(buffer.data(), got);
+      total += got;
+    }
+    if (in.bad()) throw Error(name + ": cannot be read");
+    length(total);
+  }
+  std::string value() const {
+    const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());
+    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  }
+
+ private:
+  void bytes(const void* data, std::size_t size) { XXH3_128bits_update(state_.get(), data, size); }
+  void length(std::uint64_t size) { bytes(&size, sizeof size); }
+  std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
+};
+
+std::string value_text(const nlohmann::json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// Adds one text for each value below two JSON objects that differs.
+void add_changes(const std::string& where, const nlohmann::json& from, const nlohmann::json& to,
+                 std::vector<std::string>& out) {
+  if (from == to) return;
+  if (!from.is_object() || !to.is_object()) {
+    out.push_back(fmt::format("{}: {} -> {}", where, value_text(from), value_text(to)));
+    return;
+  }
+  std::set<std::string> keys;
+  for (const auto& item : from.items()) keys.insert(item.key());
+  for (const auto& item : to.items()) keys.insert(item.key());
+  const nlohmann::json none = "(none)";
+  for (const std::string& key : keys)
+    add_changes(where + " " + key, from.value(key, none), to.value(key, none), out);
+}
+
+}  // namespace
+
+std::string RunKey::digest() const {
+  Digest digest;
+  digest.text(nlohmann::json(config).dump());  // without order
+  digest.text(data);
+  digest.text(program);
+  digest.text(instruction_set);
+  digest.text(fmt::format("{} {}", threads, seed));
+  return digest.value();
+}
+
+nlohmann::ordered_json RunKey::to_json() const {
+  return {{"digest", digest()},
+          {"config", config},
+          {"data", data},
+          {"program", program},
+          {"instruction_set", instruction_set},
+          {"threads", threads},
+          {"seed", seed}};
+}
+
+std::vector<std::string> RunKey::changes_from(const nlohmann::json& stored) const {
+  std::vector<std::string> out;
+  if (!stored.is_object() || !stored.contains("config")) return {"key: stored without one"};
+  add_changes("config", stored["config"], nlohmann::json(config), out);
+  if (stored.value("data", "") != data) out.emplace_back("data: other bytes in the files");
+  if (stored.value("program", "") != program) out.emplace_back("program: another build or other plug-ins");
+  add_changes("instruction set", stored.value("instruction_set", "(none)"), instruction_set, out);
+  add_changes("threads", stored.value("threads", 0), threads, out);
+  add_changes("seed", stored.value("seed", std::uint64_t{0}), seed, out);
+  return out;
+}
+
+RunKey key_of(const Job& job, double stop_at, const std::string& source_digest,
+              const std::string& program_digest) {
+  RunKey key;
+  key.config = job.to_json();
+  for (const char* elsewhere : {"name", "threads", "seed", "plugins", "objective_target", "profile"})
+    key.config.erase(elsewhere);
+  for (const char* file : {"train", "test", "hierarchy"}) key.config["data"].erase(file);
+  key.config["stop_at"] = stop_at;
+  key.data = source_digest;
+  key.program = program_digest;
+  key.instruction_set = instruction_set_name(instruction_set());
+  key.threads = job.threads;
+  key.seed = job.seed;
+  return key;
+}
+
+std::string source_digest(const std::string& format, const DataFiles& files,
+                          const std::map<std::string, std::string>& options) {
+  Digest digest;
+  digest.text(format);
+  for (const auto& [key, value] : options) digest.text(key + "=" + value);
+  for (const auto& [role, names] :
+       {std::pair<const char*, std::vector<std::string>>{"train", files.train}, {"test", files.test}})
+    for (const std::string& name : names) {
+      digest.text(role);
+      digest.file(name);
+    }
+  if (!files.hierarchy.empty()) {
+    digest.text("hierarchy");
+    digest.file(files.hierarchy);
+  }
+  return digest.value();
+}
+
+std::string file_digest(const std::filesystem::path& file) {
+  Digest digest;
+  digest.file(file.string());
+  return digest.value();
+}
+
+std::string program_digest(const std::filesystem::path& worker, const std::vector<std::string>& plugins) {
+  Digest digest;
+  digest.file(worker.string());
+  for (const std::string& plugin : plugins) digest.file(plugin);
+  return digest.value();
+}
+
+}  // namespace proxbench

@@ -1,0 +1,111 @@
+#include "experiments/sweep/cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "experiments/base/test_folder.h"
+
+namespace proxbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Job a_job() {
+  Job job;
+  job.name = "words-lambda1-prox-qn-rep1";
+  job.format = "crfsuite";
+  job.decoding = "structure";
+  job.files.train = {"/data/train.txt"};
+  job.solver = "prox-qn";
+  job.solver_options = {{"memory", "10"}, {"max_inner", "10"}};
+  job.backend = "openmp";
+  job.threads = 2;
+  job.seed = 3;
+  return job;
+}
+
+RunKey key(const Job& job, double stop_at = 0.0) {
+  return key_of(job, stop_at, "data", "program");
+}
+
+/// As a manifest holds it and gives it back.
+nlohmann::json stored(const RunKey& key) {
+  return nlohmann::json::parse(key.to_json().dump());
+}
+
+TEST(RunKey, IsTheSameForTheSameRun) {
+  EXPECT_EQ(key(a_job()).digest(), key(a_job()).digest());
+  EXPECT_THAT(key(a_job()).changes_from(stored(key(a_job()))), IsEmpty());
+}
+
+TEST(RunKey, DoesNotDependOnNamesOfFilesOrOnTheBestKnownOptimum) {
+  Job other = a_job();
+  other.files.train = {"/elsewhere/train.txt"};
+  other.name = "again";
+  other.objective_target = 12.5;
+  EXPECT_EQ(key(a_job(), 1e-6).digest(), key(other, 1e-6).digest());
+}
+
+TEST(RunKey, EveryComponentMakesAnotherRunAndIsNamed) {
+  const nlohmann::json before = stored(key(a_job()));
+  Job job = a_job();
+  job.solver_options["memory"] = "20";
+  job.tol = 1e-7;
+  EXPECT_THAT(key(job).changes_from(before),
+              ElementsAre("config options memory: 10 -> 20", "config tol: 1e-06 -> 1e-07"));
+  job = a_job();
+  job.threads = 1;
+  job.seed = 4;
+  EXPECT_THAT(key(job).changes_from(before), ElementsAre("threads: 2 -> 1", "seed: 3 -> 4"));
+  EXPECT_THAT(key(a_job(), 0.5).changes_from(before), ElementsAre("config stop_at: 0.0 -> 0.5"));
+  EXPECT_THAT(key_of(a_job(), 0, "other", "program").changes_from(before),
+              ElementsAre("data: other bytes in the files"));
+  EXPECT_THAT(key_of(a_job(), 0, "data", "other").changes_from(before),
+              ElementsAre("program: another build or other plug-ins"));
+  RunKey elsewhere = key(a_job());
+  elsewhere.instruction_set = "of another machine";
+  EXPECT_THAT(elsewhere.changes_from(before), ElementsAre(testing::HasSubstr("-> of another machine")));
+  for (const RunKey& other : {key(job), key(a_job(), 0.5), key_of(a_job(), 0, "other", "program"),
+                              key_of(a_job(), 0, "data", "other"), elsewhere})
+    EXPECT_NE(other.digest(), key(a_job()).digest());
+}
+
+TEST(RunKey, TellsOptionsThatCameOrWent) {
+  Job job = a_job();
+  job.solver_options.erase("memory");
+  job.solver_options["sigma"] = "0.5";
+  EXPECT_THAT(key(job).changes_from(stored(key(a_job()))),
+              ElementsAre("config options memory: 10 -> (none)", "config options sigma: (none) -> 0.5"));
+  EXPECT_THAT(key(job).changes_from(nullptr), ElementsAre("key: stored without one"));
+}
+
+TEST(Job, ReadsBackFromItsJson) {
+  Job job = a_job();
+  job.objective_target = 1.5;
+  job.plugins = {"/lib/mine.so"};
+  EXPECT_EQ(Job::from_json(nlohmann::json::parse(job.to_json().dump())).to_json(), job.to_json());
+}
+
+TEST(SourceDigest, IsOfTheBytesTheirRolesAndTheOptions) {
+  const TestFolder folder;
+  folder.write("a", "some text");
+  folder.write("b", "some text");
+  folder.write("c", "some more");
+  const auto digest = [&](const std::string& train, const std::string& test, const char* seed) {
+    DataFiles files;
+    files.train = {(folder / train).string()};
+    if (!test.empty()) files.test = {(folder / test).string()};
+    return source_digest("ocr", files, {{"seed", seed}});
+  };
+  EXPECT_EQ(digest("a", "c", "1"), digest("b", "c", "1"));
+  EXPECT_NE(digest("a", "c", "1"), digest("a", "b", "1"));
+  EXPECT_NE(digest("a", "c", "1"), digest("c", "a", "1"));
+  EXPECT_NE(digest("a", "c", "1"), digest("a", "", "1"));
+  EXPECT_NE(digest("a", "c", "1"), digest("a", "c", "2"));
+  EXPECT_THROW(digest("gone", "", "1"), Error);
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,0 +1,76 @@
+#pragma once
+/// A job in a process of its own: started, watched, stopped, and what became of it.
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/monitor.h"
+#include "core/parallel.h"
+#include "experiments/base/process.h"
+#include "experiments/run/job.h"
+
+namespace proxbench {
+
+/// `proxbench-worker`, which stands beside the program that is running. Throws Error where it does not.
+std::filesystem::path worker_program();
+
+struct JobLimits {
+  double wall = 0.0;    ///< seconds of wall time after which it is asked to stop (SIGTERM); 0: no limit
+  double grace = 10.0;  ///< seconds after which a process that was asked to stop is killed (SIGKILL)
+};
+
+/// Lets a process of so many threads run on as many of these CPUs from number `first` on, its memory
+/// spread over their NUMA nodes (process.h). Each thread of OpenMP is bound to one. Those of oneTBB are not:
+/// they would all have the CPU that OpenMP binds the first thread to, since they inherit what it may run on.
+void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads,
+         Backend backend);
+
+class JobProcess {
+ public:
+  /// Starts it, to work in this folder; of `settings` command and log are set here.
+  JobProcess(const Job& job, const std::filesystem::path& folder, ProcessSettings settings,
+             const JobLimits& limits);
+
+  /// Watches it for so long at most; true once it has ended. Asks it to stop where `interrupt` is set or its
+  /// wall time is over, and kills it where it does not within the grace.
+  bool watch(std::chrono::milliseconds slice, bool interrupt);
+
+  /// Samples that have been added to its trace since the last call.
+  std::vector<Sample> new_samples();
+
+  /// Since its start.
+  double seconds() const;
+
+  /// After its end: result.json, with "status", "reason" and "peak_rss_bytes" whatever became of it.
+  nlohmann::ordered_json result() const;
+
+ private:
+  enum class Asked { kByUser, kByLimit };
+
+  void ask_to_stop(Asked by);
+  void set_killed(nlohmann::ordered_json& json) const;
+  /// `told`: the reason in its result; null where there is none.
+  std::string failure(const nlohmann::ordered_json& told) const;
+
+  std::filesystem::path folder_;
+  JobLimits limits_;
+  long oom_kills_;  ///< of the kernel, before the start
+  std::chrono::steady_clock::time_point start_;
+  std::unique_ptr<Process> process_;
+  std::optional<Asked> asked_;
+  double asked_at_ = 0.0;
+  bool killed_ = false;
+  std::streamoff read_ = 0;
+  std::uint64_t trace_lines_ = 0;
+};
+
+/// Ends the trace of a killed run after its last whole line, and gives it a header where it has none.
+void repair_trace(const std::filesystem::path& file);
+
+/// What the last sample says, under the keys of DESIGN section 5, where a run has no result of its own.
+void add_last_sample(nlohmann::ordered_json& manifest, const std::filesystem::path& trace_file);
+
+}  // namespace proxbench

@@ -1,0 +1,189 @@
+#include "experiments/sweep/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "core/error.h"
+#include "experiments/base/files.h"
+#include "experiments/results/results.h"
+#include "experiments/run/plugins.h"
+#include "experiments/run/tighten.h"
+#include "experiments/run/trainer.h"
+#include "experiments/sweep/job_process.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::map<std::string, std::string> option_texts(const Options& options) {
+  std::map<std::string, std::string> out;
+  for (const auto& [key, value] : options.items()) out[key] = value;
+  return out;
+}
+
+/// Points of the path in a folder of a run, whatever became of it.
+std::int64_t stored_points(const fs::path& folder) {
+  const std::string text = text_of(folder / "path.csv");
+  return std::max<std::int64_t>(std::count(text.begin(), text.end(), '\n') - 1, 0);
+}
+
+/// What the manifest of a stored run says of whether it is the one that is asked for.
+std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key, int jobs) {
+  if (!manifest.is_object()) return {"missing"};
+  const std::string status = manifest.value("status", "");
+  std::vector<std::string> why;
+  const auto text_at = [&](const char* name) {
+    return manifest.contains(name) && manifest[name].is_string() ? manifest[name].get<std::string>() : "";
+  };
+  if (failed_status(status))
+    why.push_back(fmt::format("failed before: {}", status));
+  else if (const std::string reason = text_at("reason"); !reason.empty())
+    why.push_back(fmt::format("not complete: {}", reason));
+  const Json timing = manifest.value("timing", Json::object());
+  if (jobs == 1 && !timing.value("comparable", true))
+    why.push_back(fmt::format("not comparable: {}", timing.value("not_comparable_because", "")));
+  const Json stored = manifest.value("key", Json());
+  if (stored.is_object() && stored.value("digest", "") == key.digest()) return why;
+  for (std::string& change : key.changes_from(stored)) why.push_back(std::move(change));
+  return why;
+}
+
+}  // namespace
+
+std::string PlannedRun::name() const {
+  const std::string problem = path ? path->file_text() : fmt::format("lambda{}", lambda);
+  return fmt::format("{}-{}-{}-rep{}", data->name, problem, solver->label, repetition);
+}
+
+Json PlannedRun::lambda_json() const {
+  return path ? Json(path->text()) : Json(lambda);
+}
+
+std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
+  std::vector<PlannedRun> plan;
+  std::set<std::string> names;
+  const auto add = [&](const DataConfig& data, double lambda, const PathGrid* path) {
+    for (const SolverConfig& solver : config.solvers)
+      for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
+        plan.push_back({&data, lambda, &solver, repetition, path});
+        if (!names.insert(plan.back().name()).second)
+          throw Error::usage("two runs would both be named " + plan.back().name() +
+                             ": expected names of data and solvers that tell them apart");
+      }
+  };
+  for (const DataConfig& data : config.data) {
+    for (double lambda : config.lambdas) add(data, lambda, nullptr);
+    for (const PathGrid& path : config.paths) add(data, 0.0, &path);
+  }
+  return plan;
+}
+
+Job data_job(const ExperimentConfig& config, const DataConfig& data) {
+  Job job;
+  job.name = data.name;
+  job.format = data.format;
+  job.decoding = config.decoding;
+  job.data_options = option_texts(data.options);
+  const auto absolute = [](const std::string& file) {
+    return fs::absolute(file).lexically_normal().string();
+  };
+  for (const std::string& file : data.files.train) job.files.train.push_back(absolute(file));
+  for (const std::string& file : data.files.test) job.files.test.push_back(absolute(file));
+  if (!data.files.hierarchy.empty()) job.files.hierarchy = absolute(data.files.hierarchy);
+  job.threads = resolved_threads(config.threads);
+  job.backend = backend_name(config.backend);
+  job.mu = config.mu;
+  for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
+  job.sampling_budget = config.sampling_budget;
+  job.warm_up = config.warm_up;
+  return job;
+}
+
+Job run_job(const ExperimentConfig& config, const PlannedRun& cell) {
+  Job job = data_job(config, *cell.data);
+  job.name = cell.name();
+  job.solver = cell.solver->solver;
+  job.solver_options = option_texts(cell.solver->options);
+  job.lambda = cell.lambda;
+  if (cell.path) job.path = cell.path->text();
+  job.tol = cell.solver->tol;
+  job.gap = cell.solver->gap;
+  job.time_limit = cell.solver->time_limit;
+  job.max_iterations = cell.solver->max_iterations;
+  job.sample_kkt = config.sample_kkt;
+  job.seed = config.seed + static_cast<std::uint64_t>(cell.repetition) - 1;
+  return job;
+}
+
+Job reference_job(const ExperimentConfig& config, const DataConfig& data, double lambda) {
+  Job job = data_job(config, data);
+  job.name = fmt::format("reference {}-lambda{}", data.name, lambda);
+  const SolverInfo& solver = solver_registry().find("prox-qn");
+  Options options(solver.options);
+  options.set("memory", std::to_string(config.reference_memory));
+  options.set("max_inner", std::to_string(config.reference_max_inner));
+  options.set("max_stagnant", kPatience);
+  job.solver = solver.name;
+  job.solver_options = option_texts(options);
+  job.lambda = lambda;
+  job.tol = config.reference_tol;
+  job.tighten = config.reference_gap;
+  job.time_limit = config.reference_time_limit;
+  job.seed = config.seed;
+  job.warm_up = 0.0;
+  return job;
+}
+
+Digests::Digests(const ExperimentConfig& config)
+    : config_(config),
+      program_(program_digest(worker_program(), data_job(config, config.data.front()).plugins)) {}
+
+const std::string& Digests::source(const DataConfig& data) {
+  std::string& known = sources_[data.name];
+  if (known.empty()) {
+    const Job job = data_job(config_, data);
+    known = source_digest(job.format, job.files, job.data_options);
+  }
+  return known;
+}
+
+CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, const PlannedRun& cell,
+                       const SweepOptions& options, Digests& digests) {
+  const Job job = run_job(config, cell);
+  CellState state{.cell = cell,
+                  .key = key_of(job, config.stop_at, digests.source(*cell.data), digests.program()),
+                  .why = {},
+                  .wall_seconds = kNaN};
+  const fs::path folder = out / "runs" / cell.name();
+  const Json manifest = json_of(folder / "manifest.json");
+  state.why = reasons_to_run(manifest, state.key, options.jobs);
+  if (state.why.empty() && options.force) state.why.emplace_back("forced");
+  state.stored = state.why.empty();
+  const std::int64_t points = cell.path && !state.stored ? stored_points(folder) : 0;
+  state.begins_anew = 0 < points && points < cell.path->count;
+  if (state.begins_anew)
+    state.why.push_back(
+        fmt::format("a path begins anew: {} of its {} lambdas were done", points, cell.path->count));
+  state.wall_seconds = number_at(manifest, "/timing/wall_seconds");
+  if (std::isnan(state.wall_seconds) && job.time_limit > 0) state.wall_seconds = job.time_limit;
+  return state;
+}
+
+std::vector<CellState> inspect_cells(const ExperimentConfig& config, const fs::path& out,
+                                     const SweepOptions& options) {
+  Digests digests(config);
+  std::vector<CellState> states;
+  for (const PlannedRun& cell : plan_runs(config))
+    states.push_back(inspect_cell(config, out, cell, options, digests));
+  return states;
+}
+
+}  // namespace proxbench

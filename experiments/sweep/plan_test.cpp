@@ -1,0 +1,42 @@
+#include "experiments/sweep/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "experiments/base/test_folder.h"
+#include "experiments/config/ini.h"
+
+namespace proxbench {
+namespace {
+
+/// An empty file for each that the config names, so that a test needs no data.
+void make_data_files(const Ini& config, const TestFolder& data) {
+  for (const IniSection& section : config.sections) {
+    if (!section.name.starts_with("data")) continue;
+    for (const char* key : {"train", "test", "hierarchy"}) {
+      const IniEntry* entry = section.find(key);
+      for (const std::string& file : split_list(entry ? entry->value : "")) data.write(file, "");
+    }
+  }
+}
+
+TEST(Plan, TheConfigsOfTheProjectAreGood) {
+  std::size_t checked = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(PROXBENCH_SOURCE_DIR "/configs")) {
+    if (entry.path().extension() != ".ini") continue;
+    SCOPED_TRACE(entry.path());
+    const TestFolder data;
+    Problems none;
+    make_data_files(read_ini(entry.path(), none), data);
+    setenv("PROXBENCH_DATA", data.path().c_str(), 1);
+    const ExperimentConfig config = load_config(entry.path());
+    EXPECT_FALSE(plan_runs(config).empty());
+    EXPECT_EQ(config.name, entry.path().stem()) << "results go to a folder of the config's name";
+    EXPECT_EQ(parse_config(config.to_ini(), "again.ini", "").to_ini(), config.to_ini());
+    unsetenv("PROXBENCH_DATA");
+    ++checked;
+  }
+  EXPECT_GT(checked, 0u);
+}
+
+}  // namespace
+}  // namespace proxbench

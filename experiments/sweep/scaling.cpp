@@ -1,0 +1,298 @@
+#include "experiments/sweep/scaling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "core/error.h"
+#include "core/kernels/kernels/kernel_table.h"
+#include "core/profile.h"
+#include "experiments/base/files.h"
+#include "experiments/config/ini.h"
+#include "experiments/results/results.h"
+#include "experiments/run/provenance.h"
+#include "experiments/sweep/cache.h"
+#include "experiments/sweep/job_process.h"
+#include "experiments/sweep/plan.h"
+
+namespace proxbench {
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+namespace {
+
+/// More threads than this are a slip of the finger.
+constexpr std::int64_t kMostThreads = 4096;
+
+/// A folder that goes away with its contents.
+struct Scratch {
+  explicit Scratch(const fs::path& folder) : path(folder) { make_folder(path); }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  fs::path path;
+};
+
+class Measurement {
+ public:
+  Measurement(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
+              const ScalingHooks& hooks)
+      : config_(config), options_(options), scratch_(scratch), hooks_(hooks), cpus_(usable_cpus()) {}
+
+  Scaling run() {
+    Scaling out;
+    out.name = config_.name;
+    out.title = config_.title;
+    out.threads = options_.threads;
+    for (const Backend backend : options_.backends) out.backends.push_back(backend_name(backend));
+    out.cpus = static_cast<int>(cpus_.size());
+    out.provenance = provenance();
+    out.provenance.update(provenance_now());
+    announce();
+    const std::vector<PlannedRun> problems = planned();
+    total_ = problems.size() * options_.threads.size() * options_.backends.size() *
+             static_cast<std::size_t>(options_.repetitions);
+    std::vector<int> measured;
+    for (const int threads : options_.threads)
+      if (threads <= out.cpus) measured.push_back(threads);
+    out.speeds = measure_speeds(measured, options_.backends);
+    for (const PlannedRun& cell : problems) out.problems.push_back(measure(cell));
+    return out;
+  }
+
+ private:
+  void announce() const {
+    if (!hooks_.warning) return;
+    const int most = options_.threads.back();
+    if (most > static_cast<int>(cpus_.size()))
+      hooks_.warning(
+          fmt::format("oversubscribed: {} threads on {} CPUs are not bound to CPUs and wait for each other",
+                      most, cpus_.size()));
+    for (const std::string& hazard : timing_hazards(std::min<int>(most, static_cast<int>(cpus_.size())), 1))
+      hooks_.warning("timings: " + hazard);
+  }
+
+  /// One cell for each problem.
+  std::vector<PlannedRun> planned() const {
+    std::vector<PlannedRun> out;
+    for (const PlannedRun& cell : plan_runs(config_))
+      if (cell.repetition == 1 && std::find(options_.solvers.begin(), options_.solvers.end(),
+                                            cell.solver->label) != options_.solvers.end())
+        out.push_back(cell);
+    return out;
+  }
+
+  ScalingProblem measure(const PlannedRun& cell) {
+    ScalingProblem problem{.dataset = cell.data->name,
+                           .description = "",
+                           .label = cell.solver->label,
+                           .lambda = cell.lambda,
+                           .status = "",
+                           .weights = "",
+                           .runs = {}};
+    for (int repetition = 1; repetition <= options_.repetitions; ++repetition)
+      for (const int threads : options_.threads)
+        for (const Backend backend : options_.backends) {
+          Job job = job_of(cell);
+          job.threads = threads;
+          job.backend = backend_name(backend);
+          job.name = fmt::format("{}: {} {}, {}, repetition {}", problem.name(), threads,
+                                 threads == 1 ? "thread" : "threads", job.backend, repetition);
+          add(problem, job, repetition);
+        }
+    return problem;
+  }
+
+  /// The same work in every run: no clock decides where it ends.
+  Job job_of(const PlannedRun& cell) const {
+    Job job = run_job(config_, cell);
+    job.max_iterations = options_.iterations;
+    job.time_limit = 0.0;
+    job.gap = 0.0;
+    job.sample_kkt = false;
+    job.sampling_budget = 0.0;
+    job.profile = true;
+    return job;
+  }
+
+  void add(ScalingProblem& problem, const Job& job, int repetition) {
+    ++started_;
+    if (hooks_.message) hooks_.message(fmt::format("[{}/{}] {}", started_, total_, job.name));
+    const Scratch folder(scratch_ / "run");
+    const Json result = result_of(job, folder.path);
+    const std::string weights = file_digest(folder.path / "model.tsv");
+    if (problem.runs.empty()) {
+      problem.description = result.at("description").get<std::string>();
+      problem.iterations = result.at("iterations").get<std::int64_t>();
+      problem.status = result.at("status").get<std::string>();
+      problem.nnz = result.at("nnz").get<std::uint64_t>();
+      problem.weights = weights;
+      first_ = job.name;
+    } else if (weights != problem.weights) {
+      throw Error(fmt::format("{}: ends at other weights than {}: found a model of digest {}, expected {}",
+                              job.name, first_, weights, problem.weights));
+    }
+    ScalingRun run{.backend = job.backend, .threads = job.threads, .repetition = repetition, .phases = {}};
+    run.pinned = pins(job);
+    run.seconds = result.at("seconds").get<double>();
+    for (const Json& phase : result.at("phases")) run.phases.push_back(phase_cost_from_json(phase));
+    problem.runs.push_back(std::move(run));
+  }
+
+  bool pins(const Job& job) const {
+    return config_.pin && static_cast<std::size_t>(job.threads) <= cpus_.size();
+  }
+
+  Json result_of(const Job& job, const fs::path& folder) const {
+    ProcessSettings settings;
+    settings.memory_limit = static_cast<std::uint64_t>(config_.memory_limit * 1024 * 1024);
+    if (pins(job)) pin(settings, cpus_, 0, static_cast<std::size_t>(job.threads), parse_backend(job.backend));
+    JobProcess child(job, folder, settings,
+                     {config_.wall_limit > 0 ? config_.wall_limit : 0.0, config_.kill_grace});
+    const auto stop = [this] { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); };
+    while (!child.watch(kSlice, stop())) {
+    }
+    Json result = child.result();
+    const std::string status = result.value("status", "failed");
+    if (stop()) throw Error("interrupted; nothing is stored");
+    if (!result["reason"].is_null() || failed_status(status) || status == "diverged")
+      throw Error(
+          fmt::format("{}: {}: {}", job.name, status,
+                      result["reason"].is_string() ? result["reason"].get<std::string>() : "no model"));
+    return result;
+  }
+
+  static constexpr std::chrono::milliseconds kSlice{500};
+
+  const ExperimentConfig& config_;
+  const ScalingOptions& options_;
+  const fs::path& scratch_;
+  const ScalingHooks& hooks_;
+  std::vector<int> cpus_;
+  std::size_t started_ = 0, total_ = 0;
+  std::string first_;  ///< the run that the others of its problem are compared with
+};
+
+// ---- speeds
+
+double best_of(int times, const std::function<void()>& work) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < times; ++i) {
+    const double begin = profile_clock();
+    work();
+    best = std::min(best, profile_clock() - begin);
+  }
+  return best;
+}
+
+/// Bytes a second of reading `memory`, which no cache holds.
+double bandwidth(const Parallel& parallel, std::span<const double> memory) {
+  const Chunks chunks{memory.size(), std::size_t{1} << 17};
+  std::vector<double> sums(chunks.count());
+  const double seconds = best_of(4, [&] {
+    parallel.for_each(chunks.count(), [&](std::size_t c) {
+      const double* ones = memory.data() + chunks.begin(c);
+      sums[c] = kernels_in_use().dot(ones, ones, chunks.end(c) - chunks.begin(c));
+    });
+  });
+  // The sums are used, so that they have to be made.
+  if (std::accumulate(sums.begin(), sums.end(), 0.0) != static_cast<double>(memory.size()))
+    throw Error("measuring bandwidth: the sum of ones is wrong");
+  return static_cast<double>(memory.size_bytes()) / seconds;
+}
+
+/// Seconds that a loop costs beyond its work: a chunk for each thread, each long enough that all threads
+/// come. The best of many, one by one: what else goes on here delays single loops a thousandfold.
+double cost_of_a_loop(const Parallel& parallel) {
+  constexpr int kLoops = 500;
+  constexpr double kChunkSeconds = 20e-6;
+  const auto chunks = static_cast<std::size_t>(parallel.threads());
+  const auto chunk = [](std::size_t) {
+    for (const double begin = profile_clock(); profile_clock() - begin < kChunkSeconds;) {
+    }
+  };
+  return best_of(kLoops, [&] { parallel.for_each(chunks, chunk); }) - kChunkSeconds;
+}
+
+std::vector<int> parse_threads(const std::string& text) {
+  std::vector<int> out{1};
+  for (const std::string& part : split_list(text)) {
+    std::int64_t threads = 0;
+    if (!parse_integer(part, threads) || threads < 1 || threads > kMostThreads)
+      throw Error::usage(fmt::format(
+          "--threads: found '{}', expected integers from 1 to {}, separated by commas", part, kMostThreads));
+    out.push_back(static_cast<int>(threads));
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+}  // namespace
+
+ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::string& threads,
+                                     const std::string& backends, const std::string& solvers) {
+  ScalingOptions out;
+  if (config.solvers.empty())
+    throw Error::usage(config.name + ": found no [solver] section, expected one whose runs are measured");
+  if (!config.paths.empty())
+    throw Error::usage(fmt::format("{}: [experiment] lambda: found '{}', expected single lambdas to measure",
+                                   config.name, config.paths.front().text()));
+  if (threads.empty()) {
+    out.threads.resize(std::max<std::size_t>(usable_cpus().size(), 1));
+    std::iota(out.threads.begin(), out.threads.end(), 1);
+  } else {
+    out.threads = parse_threads(threads);
+  }
+  if (!backends.empty()) {
+    out.backends.clear();
+    for (const std::string& name : split_list(backends)) {
+      const Backend backend = parse_backend(name);
+      if (std::find(out.backends.begin(), out.backends.end(), backend) == out.backends.end())
+        out.backends.push_back(backend);
+    }
+    if (out.backends.empty()) throw Error::usage("--backend: found none, expected openmp, tbb or both");
+  }
+  std::vector<std::string> labels;
+  for (const SolverConfig& solver : config.solvers) labels.push_back(solver.label);
+  out.solvers = split_list(solvers);
+  if (out.solvers.empty()) out.solvers = {labels.front()};
+  for (const std::string& label : out.solvers)
+    if (std::find(labels.begin(), labels.end(), label) == labels.end())
+      throw Error::usage(fmt::format("--solver: found '{}'{}, expected labels of the config: {}", label,
+                                     did_you_mean(label, labels), fmt::join(labels, ", ")));
+  return out;
+}
+
+Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
+                    const ScalingHooks& hooks) {
+  const Scratch folder(scratch);
+  return Measurement(config, options, folder.path, hooks).run();
+}
+
+std::vector<TeamSpeed> measure_speeds(const std::vector<int>& threads, const std::vector<Backend>& backends) {
+  constexpr std::size_t kNumbers = std::size_t{1} << 25;
+  const Chunks chunks{kNumbers, std::size_t{1} << 17};
+  std::vector<TeamSpeed> out;
+  for (const int count : threads) {
+    TeamSpeed speed{.threads = count, .loop_seconds = {}};
+    for (const Backend backend : backends)
+      speed.loop_seconds[backend_name(backend)] = cost_of_a_loop(Parallel(count, backend));
+    // Each page is first touched by one of the threads that will read it.
+    const std::unique_ptr<double[]> memory(new double[kNumbers]);
+    const Parallel parallel(count, backends.front());
+    parallel.for_each(chunks.count(), [&](std::size_t c) {
+      std::fill(memory.get() + chunks.begin(c), memory.get() + chunks.end(c), 1.0);
+    });
+    speed.bandwidth = bandwidth(parallel, {memory.get(), kNumbers});
+    out.push_back(std::move(speed));
+  }
+  return out;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,46 @@
+#pragma once
+/// How a run scales with threads, by phase: the same iterations on both back ends and several numbers of
+/// threads, each in a process of its own on CPUs of its own, profiled (core/profile.h).
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiments/config/config.h"
+#include "experiments/results/scaling_record.h"
+
+namespace proxbench {
+
+struct ScalingOptions {
+  std::vector<int> threads;  ///< ascending, the first is 1
+  std::vector<Backend> backends{Backend::kOpenMP, Backend::kTBB};
+  std::vector<std::string> solvers;  ///< labels of the config
+  int repetitions = 3;
+  std::int64_t iterations = 50;  ///< of every run, fewer where it converges before
+};
+
+/// The options as the user typed them, "" where not given: threads and back ends separated by commas, labels
+/// of solvers too. Default: 1 to all CPUs, both back ends, the first solver of the config; 1 thread is always
+/// added. Throws Error (kUsage) that names the flag.
+ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::string& threads,
+                                     const std::string& backends, const std::string& solvers);
+
+struct ScalingHooks {
+  std::function<void(const std::string&)> message, warning;  ///< one line for people; may be empty
+  const std::atomic<bool>* interrupt = nullptr;              ///< set to stop
+};
+
+/// Makes all runs, one at a time, repetitions outermost. `scratch` is a folder for them, which is removed
+/// afterwards. Throws Error where a run fails, where two runs of a problem end at different weights, or where
+/// it was interrupted.
+Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options,
+                    const std::filesystem::path& scratch, const ScalingHooks& hooks = {});
+
+/// Measures bandwidth and the cost of loops for these numbers of threads, a second or so each. Reads a
+/// quarter of a GiB: caches that hold so much are measured in the place of memory.
+std::vector<TeamSpeed> measure_speeds(const std::vector<int>& threads, const std::vector<Backend>& backends);
+
+}  // namespace proxbench

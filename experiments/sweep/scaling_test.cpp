@@ -1,0 +1,88 @@
+#include "experiments/sweep/scaling.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/base/process.h"
+#include "experiments/base/test_command_line.h"
+
+namespace proxbench {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Scale : public CommandLine {};
+
+TEST_F(Scale, MeasuresEachNumberOfThreadsOnBothBackEnds) {
+  const Result result =
+      run("scale tiny.ini --threads 2 --repetitions 2 --iterations 5 --out out --set experiment.lambda=1");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("| openmp | total |"), HasSubstr("| tbb | inference |"),
+                                HasSubstr("scale.png")));
+  for (const char* name : {"scale.json", "scale.csv", "scale.md", "scale.png", "scale.svg"})
+    EXPECT_TRUE(fs::exists(folder / "out" / name)) << name;
+  const Scaling scaling = read_scaling(folder / "out/scale.json");
+  EXPECT_THAT(scaling.threads, ElementsAre(1, 2));
+  ASSERT_EQ(scaling.problems.size(), 1u);
+  EXPECT_EQ(scaling.problems[0].label, "prox-qn") << "the first of the config";
+  EXPECT_EQ(scaling.problems[0].iterations, 5);
+  ASSERT_EQ(scaling.problems[0].runs.size(), 8u);
+  for (const ScalingRun& one : scaling.problems[0].runs) {
+    double sum = 0.0;
+    for (const PhaseCost& phase : one.phases) sum += phase.seconds;
+    EXPECT_LE(sum, one.seconds) << "the phases, and what counting the work took, are the run";
+  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder / "out"))
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".scale")) << "the runs are gone";
+
+  const Result again = run("scale tiny.ini --out out --redraw --predict 32");
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("speed-up at 32"));
+}
+
+TEST_F(Scale, MoreThreadsThanCpusIsSaid) {
+  const std::size_t cpus = usable_cpus().size(), most = cpus + 2;
+  const Result result = run("scale tiny.ini --threads " + std::to_string(most) +
+                            " --backend openmp --repetitions 1 --iterations 1 --out out --set "
+                            "experiment.lambda=1 --solver gd --quiet");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("oversubscribed: " + std::to_string(most) + " threads on " + std::to_string(cpus)));
+  EXPECT_EQ(result.out, "");
+  EXPECT_FALSE(read_scaling(folder / "out/scale.json").problems[0].runs.back().pinned);
+}
+
+TEST_F(Scale, WrongUsageIsTold) {
+  const auto expect = [&](const std::string& arguments, const std::string& text) {
+    const Result result = run("scale " + arguments);
+    EXPECT_EQ(result.status, 2) << arguments;
+    EXPECT_THAT(result.err, HasSubstr(text)) << arguments;
+  };
+  expect("tiny.ini --threads 0", "--threads: found '0', expected integers from 1 to 4096");
+  expect("tiny.ini --threads 1,two", "--threads: found 'two'");
+  expect("tiny.ini --backend opnmp", "unknown backend 'opnmp' (did you mean");
+  expect("tiny.ini --solver prox-qm", "--solver: found 'prox-qm'");
+  expect("tiny.ini --iterations 0", "--iterations");
+  expect("tiny.ini --repetitions 0", "--repetitions");
+  expect("tiny.ini --predict x", "--predict: found 'x'");
+  expect("tiny.ini --set 'experiment.lambda=1, path(2, 1, 3)'",
+         "tiny: [experiment] lambda: found 'path(2, 1, 3)', expected single lambdas to measure");
+  expect("tiny.ini --redraw --threads 2", "--redraw");
+  folder.write("none.ini",
+               "[experiment]\nname = none\nlambda = 1\n[data.words]\nformat = crfsuite\ntrain = train.txt\n");
+  expect("none.ini", "solver");
+  EXPECT_EQ(run("scale tiny.ini --redraw --out nowhere").status, 1);
+}
+
+TEST_F(Scale, ARunThatFailsIsTold) {
+  folder.write("train.txt", "O\tw:many\n");
+  const Result result = run("scale tiny.ini --threads 1 --repetitions 1 --out out");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("words-lambda0.5-prox-qn: 1 thread, openmp, repetition 1: failed: "));
+  EXPECT_FALSE(fs::exists(folder / "out/scale.json"));
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,0 +1,367 @@
+/// Sweeps as users run them: each run in a process of its own, resumed, interrupted, limited.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "experiments/base/test_command_line.h"
+#include "experiments/results/results.h"
+#include "experiments/results/store.h"
+
+namespace proxbench {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// What a run that never ends by itself is made of.
+const char* const kSlow = R"([experiment]
+name = slow
+lambda = 1
+threads = 1
+tol = 0
+reference_tol = 1e-2
+order = grid
+warm_up = 0
+[data]
+format = synthetic-ocr
+features = pixels
+words = 300
+test_words = 0
+[solver.prox-gd]
+[solver.owl-qn]
+)";
+
+/// The address sanitizer takes memory without bound for itself, and a SIGSEGV for its own.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+class SweepProcess : public CommandLine {
+ protected:
+  json manifest(const std::string& run, const std::string& out = "out") const {
+    return read_json(out + "/runs/" + run + "/manifest.json");
+  }
+  Result sweep(const std::string& more = "", const std::string& config = "tiny.ini") const {
+    return run("run " + config + " --out out --quiet --set experiment.warm_up=0 " + more);
+  }
+  /// Inode numbers of manifests: a run that was made again has another.
+  std::map<std::string, ino_t> stored() const {
+    std::map<std::string, ino_t> out;
+    for (const auto& entry : fs::directory_iterator(folder / "out/runs")) {
+      struct stat status {};
+      stat((entry.path() / "manifest.json").c_str(), &status);
+      out[entry.path().filename()] = status.st_ino;
+    }
+    return out;
+  }
+  /// Starts a sweep, waits until the trace of a run of this name has so many lines, acts, and returns the
+  /// status of the sweep's process.
+  int start_and(const std::string& config, const std::string& run, const std::function<void(pid_t)>& act,
+                const char* plugin = nullptr, std::ptrdiff_t lines = 4) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::freopen((folder / "stderr").c_str(), "w", stderr);
+      std::freopen("/dev/null", "w", stdout);
+      if (chdir(folder.path().c_str()) != 0) _exit(126);
+      execl(PROXBENCH_PROGRAM, PROXBENCH_PROGRAM, "run", config.c_str(), "--out", "out",
+            plugin != nullptr ? "--plugin" : nullptr, plugin, nullptr);
+      _exit(127);
+    }
+    for (int i = 0; i < 6000 && lines_of(run) < lines; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_GE(lines_of(run), lines) << read_text(folder / "stderr");
+    act(child);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+  }
+  /// Whether the process no longer handles SIGINT: it has seen one.
+  static bool stopping(pid_t id) {
+    std::istringstream lines(read_text(fmt::format("/proc/{}/status", id)));
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("SigCgt:"))
+        return (std::stoull(line.substr(8), nullptr, 16) >> (SIGINT - 1) & 1) == 0;
+    return true;
+  }
+  /// Whether a process that is not ours to wait for ends within 10 s.
+  static bool ends(pid_t id) {
+    for (int i = 0; i < 1000; ++i) {
+      const std::string stat = read_text(fmt::format("/proc/{}/stat", id));
+      if (stat.empty() || stat.find(") Z ") != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+  /// Lines of the trace of a run that is going on.
+  std::ptrdiff_t lines_of(const std::string& run) const {
+    std::error_code not_yet;
+    for (fs::directory_iterator entry(folder / "out/runs", not_yet), end; !not_yet && entry != end;
+         entry.increment(not_yet)) {
+      if (!entry->path().filename().string().starts_with("." + run + ".")) continue;
+      const std::string text = read_text(entry->path() / "trace.csv");
+      return std::count(text.begin(), text.end(), '\n');
+    }
+    return 0;
+  }
+};
+
+TEST_F(SweepProcess, ASecondRunDoesOnlyWhatIsMissing) {
+  ASSERT_EQ(sweep().status, 0);
+  const auto before = stored();
+  ASSERT_EQ(before.size(), 4u);
+  const Result again = run("run tiny.ini --out out --set experiment.warm_up=0 --json again.json");
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("4 of 4 runs are stored already"));
+  EXPECT_EQ(stored(), before);
+  EXPECT_EQ(read_json("again.json")["done"], 0);
+  EXPECT_EQ(read_json("again.json")["stored_before"], 4);
+  EXPECT_EQ(read_json("again.json")["runs"].size(), 4u);
+
+  fs::remove_all(folder / "out/runs/words-lambda1-gd-rep1");
+  ASSERT_EQ(sweep().status, 0);
+  auto after = stored();
+  EXPECT_EQ(after.size(), 4u);
+  after["words-lambda1-gd-rep1"] = before.at("words-lambda1-gd-rep1");
+  EXPECT_EQ(after, before);
+  EXPECT_TRUE(index_agrees(folder / "out"));
+}
+
+TEST_F(SweepProcess, WhySaysWhatChanged) {
+  ASSERT_EQ(sweep().status, 0);
+  const std::string dry = "run tiny.ini --out out --set experiment.warm_up=0 --dry-run --why ";
+  EXPECT_THAT(run(dry).out, HasSubstr("4 runs, 4 of them stored; and a reference"));
+  const Result changed = run(dry + "--set solver.gd.max_iterations=21 --json dry.json");
+  EXPECT_THAT(changed.out,
+              AllOf(HasSubstr("words-lambda1-prox-qn-rep1  (tol 1e-06, at most 500 iterations)  stored\n"),
+                    HasSubstr("config max_iterations: 20 -> 21\n")));
+  EXPECT_EQ(read_json("dry.json")["runs"][1]["why"], json::array({"config max_iterations: 20 -> 21"}));
+  EXPECT_GT(read_json("dry.json")["runs"][1]["estimated_seconds"], 0.0);
+  EXPECT_THAT(run(dry + "--set experiment.seed=2").out, HasSubstr("seed: 1 -> 2"));
+  EXPECT_THAT(run(dry + "--force").out, HasSubstr("forced"));
+  folder.write("train.txt", kTrain + std::string("O\tw=is\tbias\n\n"));
+  EXPECT_THAT(run(dry).out, HasSubstr("data: other bytes in the files"));
+}
+
+TEST_F(SweepProcess, ForceMakesAllAnew) {
+  ASSERT_EQ(sweep().status, 0);
+  const auto before = stored();
+  ASSERT_EQ(sweep("--force").status, 0);
+  for (const auto& [name, inode] : stored()) EXPECT_NE(inode, before.at(name)) << name;
+}
+
+TEST_F(SweepProcess, AManifestTellsWhereARunCameFrom) {
+  ASSERT_EQ(sweep().status, 0);
+  const json made = manifest("words-lambda1-gd-rep1");
+  for (const char* key :
+       {"program", "machine", "libraries", "settings", "command", "time", "load", "governor", "affinity"})
+    EXPECT_TRUE(made["provenance"].contains(key)) << key;
+  EXPECT_THAT(made["provenance"]["command"].get<std::string>(), HasSubstr("run tiny.ini --out out --quiet"));
+  EXPECT_GT(made["timing"]["wall_seconds"], made["timing"]["load_seconds"]);
+  EXPECT_EQ(made["timing"]["cpus"].size(), 1u);
+  EXPECT_EQ(made["timing"]["comparable"], true);
+  EXPECT_EQ(made["key"]["digest"].get<std::string>().size(), 32u);
+  EXPECT_TRUE(made["reason"].is_null());
+  // Any run can be made again by hand.
+  fs::create_directory(folder / "again");
+  const std::string worker = (fs::path(PROXBENCH_PROGRAM).parent_path() / "proxbench-worker").string();
+  ASSERT_EQ(std::system((worker + " '" + (folder / "out/runs/words-lambda1-gd-rep1/job.json").string() +
+                         "' '" + (folder / "again").string() + "'")
+                            .c_str()),
+            0);
+  EXPECT_EQ(read_json("again/result.json")["objective"], made["objective"]);
+  EXPECT_EQ(read_text(folder / "again/model.tsv"),
+            read_text(folder / "out/runs/words-lambda1-gd-rep1/model.tsv"));
+}
+
+TEST_F(SweepProcess, RunsMadeAtATimeAreNotComparable) {
+  ASSERT_EQ(sweep("--jobs 2").status, 0);
+  const json made = manifest("words-lambda1-gd-rep1");
+  EXPECT_EQ(made["timing"]["comparable"], false);
+  EXPECT_EQ(made["timing"]["not_comparable_because"], "2 runs were made at a time");
+  EXPECT_EQ(stored().size(), 4u);
+  EXPECT_EQ(sweep("--jobs 0").status, 2);
+  EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0 --jobs 2 --dry-run").out,
+              HasSubstr("4 of them stored"));
+  // A sweep that times its runs does not take them for its own.
+  EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0 --dry-run").out,
+              AllOf(HasSubstr("0 of them stored"), HasSubstr("not comparable: 2 runs were made at a time")));
+}
+
+TEST_F(SweepProcess, DataThatCannotBeReadCostTheirRunsOnly) {
+  folder.write("bad.txt", "O\tw=the\nB\tw:x\n");
+  folder.write("two.ini", kConfig + std::string("[data.bad]\nformat = crfsuite\ntrain = bad.txt\n"));
+  const Result result = sweep("", "two.ini");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("bad-lambda0.5-gd-rep1: skipped(the data cannot be read): "),
+                                HasSubstr("bad.txt:2: found "), HasSubstr("4 of 8 runs failed")));
+  EXPECT_EQ(manifest("words-lambda1-gd-rep1")["status"], "max-iterations");
+  EXPECT_EQ(manifest("bad-lambda1-gd-rep1")["status"], "skipped(the data cannot be read)");
+  folder.write("bad.txt", kTrain);  // failures are never served
+  EXPECT_EQ(sweep("", "two.ini").status, 0);
+  EXPECT_EQ(manifest("bad-lambda1-gd-rep1")["status"], "max-iterations");
+}
+
+TEST_F(SweepProcess, MemoryIsLimited) {
+  if (kSanitized) GTEST_SKIP() << "memory and signals are the sanitizer's";
+  folder.write("slow.ini", kSlow);
+  const Result result =
+      sweep("--set experiment.memory_limit=2 --set experiment.max_iterations=3", "slow.ini");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("memory ran out"));
+  EXPECT_EQ(manifest("synthetic-ocr-lambda1-prox-gd-rep1")["reason"], "memory ran out");
+}
+
+TEST_F(SweepProcess, AWallLimitStopsARunAndKeepsItsTrace) {
+  folder.write("slow.ini", kSlow);
+  const Result result = sweep(
+      "--set experiment.wall_limit=1.5 --set experiment.reference_tol=0.5 --set "
+      "solver.owl-qn.max_iterations=2",
+      "slow.ini");
+  EXPECT_EQ(result.status, 0) << result.err;
+  const json stopped = manifest("synthetic-ocr-lambda1-prox-gd-rep1");
+  EXPECT_EQ(stopped["status"], "time-limit");
+  EXPECT_EQ(stopped["reason"], "asked to stop after 1.5 s of wall time");
+  EXPECT_GT(stopped["iterations"], 0);
+  EXPECT_EQ(manifest("synthetic-ocr-lambda1-owl-qn-rep1")["status"], "max-iterations");
+}
+
+TEST_F(SweepProcess, StopsAtATarget) {
+  ASSERT_EQ(sweep("--set experiment.stop_at=1e-3").status, 0);
+  const json made = manifest("words-lambda1-prox-qn-rep1");
+  EXPECT_EQ(made["status"], "target-reached");
+  const double best = made["run"]["reference_objective"].get<double>();
+  EXPECT_LE(made["objective"].get<double>(), best * (1 + 1e-3));
+}
+
+TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
+  folder.write("slow.ini", kSlow);
+  const int status =
+      start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) { kill(id, SIGINT); });
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+  EXPECT_THAT(read_text(folder / "stderr"), HasSubstr("interrupted; 1 runs are kept in out"));
+  const std::vector<StoredRun> runs = read_results(folder / "out");
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].status, "interrupted");
+  EXPECT_GE(runs[0].trace.size(), 3u);
+  EXPECT_EQ(stored().size(), 1u);
+  EXPECT_EQ(sweep("--set experiment.max_iterations=3", "slow.ini").status, 0);
+  EXPECT_EQ(manifest("synthetic-ocr-lambda1-prox-gd-rep1")["status"], "max-iterations");
+}
+
+TEST_F(SweepProcess, TheSecondInterruptKillsWhatDoesNotStop) {
+  folder.write("hang.ini", kConfig + std::string("[solver.hang]\n"));
+  pid_t worker = 0;
+  const int status = start_and(
+      "hang.ini", "words-lambda0.5-hang-rep1",
+      [&](pid_t id) {
+        worker = std::stoi(read_text(fmt::format("/proc/{0}/task/{0}/children", id)));
+        kill(id, SIGINT);
+        while (!stopping(id)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        kill(id, SIGINT);
+      },
+      PROXBENCH_TEST_PLUGINS "/misbehaving.so", 2);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+  EXPECT_TRUE(ends(worker));
+}
+
+TEST_F(SweepProcess, AKilledRunIsRecordedAndCostsOnlyItself) {
+  if (kSanitized) GTEST_SKIP() << "memory and signals are the sanitizer's";
+  folder.write("slow.ini", kSlow + std::string("max_iterations = 2\n"));
+  const int status = start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) {
+    const std::string children = fmt::format("/proc/{0}/task/{0}/children", id);
+    kill(std::stoi(read_text(children)), SIGSEGV);  // its only one: the run's process
+  });
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+  const json crashed = manifest("synthetic-ocr-lambda1-prox-gd-rep1");
+  EXPECT_EQ(crashed["status"], "crashed(SIGSEGV)");
+  EXPECT_GT(crashed["objective"], 0.0);
+  EXPECT_GE(read_trace(folder / "out/runs/synthetic-ocr-lambda1-prox-gd-rep1/trace.csv").size(), 3u);
+  EXPECT_EQ(manifest("synthetic-ocr-lambda1-owl-qn-rep1")["status"], "max-iterations");
+}
+
+TEST_F(SweepProcess, WhatAKilledSweepLeftIsEndedByTheNext) {
+  ASSERT_EQ(sweep().status, 0);
+  const fs::path runs = folder / "out/runs";
+  fs::rename(runs / "words-lambda1-gd-rep1",
+             runs / ".words-lambda1-gd-rep1.17.new");  // complete, not renamed
+  fs::rename(runs / "words-lambda1-prox-qn-rep1",
+             runs / ".words-lambda1-prox-qn-rep1.17.old");                            // moved aside
+  folder.write("out/runs/.words-lambda0.5-gd-rep1.17.new/trace.csv", "half");         // not complete
+  folder.write("out/runs/.words-lambda0.5-prox-qn-rep1.17.old/manifest.json", "{}");  // replaced already
+  folder.write("out/.config.ini.tmp-4194305", "half");  // above the largest process id
+  folder.write("out/figures/.drawing-4194305/half", "");
+  EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0").err,
+              HasSubstr("4 of 4 runs are stored already"));
+  EXPECT_EQ(stored().size(), 4u);
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "out"))
+    EXPECT_TRUE(!entry.path().filename().string().starts_with('.') || entry.path().filename() == ".lock")
+        << entry.path();
+}
+
+TEST_F(SweepProcess, ASolverThatGoesWrongCostsItsOwnRunsOnly) {
+  if (kSanitized) GTEST_SKIP() << "memory and signals are the sanitizer's";
+  folder.write("wrong.ini", kConfig + std::string("[solver.crash]\n[solver.fail]\n[solver.hang]\n"
+                                                  "time_limit = 0\n[solver.hog]\n"));
+  const Result result =
+      run("--plugin " PROXBENCH_TEST_PLUGINS
+          "/misbehaving.so run wrong.ini --out out --quiet "
+          "--set experiment.lambda=1 --set experiment.wall_limit=2 --set experiment.kill_grace=0.2 "
+          "--set experiment.memory_limit=300 --set experiment.threads=1");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("3 of 6 runs failed"));
+  const auto ended = [&](const std::string& solver) { return manifest("words-lambda1-" + solver + "-rep1"); };
+  EXPECT_EQ(ended("crash")["status"], "crashed(SIGSEGV)");
+  EXPECT_EQ(ended("fail")["status"], "failed");
+  EXPECT_EQ(ended("fail")["reason"], "no descent direction");
+  EXPECT_EQ(ended("hog")["status"], "out-of-memory");
+  EXPECT_EQ(ended("hang")["status"], "time-limit");
+  EXPECT_THAT(ended("hang")["reason"].get<std::string>(), HasSubstr("killed: did not stop within 0.2 s"));
+  EXPECT_EQ(ended("hang")["iterations"], 0);  // nothing after the start was worth a sample
+  EXPECT_EQ(ended("gd")["status"], "max-iterations");
+  EXPECT_EQ(ended("prox-qn")["status"], "converged");
+  // None of these is served: not even the one that is no failure, since it was cut off.
+  const Result again =
+      run("--plugin " PROXBENCH_TEST_PLUGINS
+          "/misbehaving.so run wrong.ini --out out --dry-run "
+          "--set experiment.lambda=1 --set experiment.wall_limit=2 --set experiment.kill_grace=0.2 "
+          "--set experiment.memory_limit=300 --set experiment.threads=1");
+  EXPECT_THAT(again.out,
+              AllOf(HasSubstr("6 runs, 2 of them stored"), HasSubstr("failed before: crashed(SIGSEGV)"),
+                    HasSubstr("not complete: killed")));
+}
+
+TEST_F(SweepProcess, TwoSweepsDoNotShareAFolder) {
+  folder.write("slow.ini", kSlow);
+  start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [&](pid_t id) {
+    const Result second = run("run slow.ini --out out");
+    EXPECT_EQ(second.status, 1);
+    EXPECT_THAT(second.err, HasSubstr("out: another `proxbench run` works in this folder"));
+    kill(id, SIGKILL);
+  });
+}
+
+TEST_F(SweepProcess, IndexAndMergeAreCommands) {
+  ASSERT_EQ(sweep().status, 0);
+  fs::remove(folder / "out/index.sqlite");
+  EXPECT_EQ(run("index out").out, "out/index.sqlite: 4 runs\n");
+  EXPECT_TRUE(index_agrees(folder / "out"));
+  EXPECT_EQ(run("index none").status, 1);
+  const Result merged = run("merge out --out both");
+  EXPECT_EQ(merged.out, "both: 4 runs, 2 references\n") << merged.err;
+  EXPECT_EQ(run("table both").status, 0);
+  EXPECT_EQ(run("merge out --out both").status, 2);
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,5 +1,0 @@
-#include "experiments/worker.h"
-
-int main(int argc, char** argv) {
-  return proxbench::worker_main(argc, argv);
-}
