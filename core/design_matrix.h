@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 #include "core/types.h"
 
 namespace proxbench {

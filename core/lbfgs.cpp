@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 

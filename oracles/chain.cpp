@@ -9,8 +9,8 @@
 #include <string>
 
 #include "core/error.h"
-#include "core/kernels/kernels/kernel_sets.h"
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_sets.h"
+#include "core/kernels/kernel_table.h"
 #include "oracles/chain_kernels.h"
 #include "oracles/oracles.h"
 

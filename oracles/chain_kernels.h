@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "core/kernels/kernels/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 #include "core/types.h"
 
 namespace proxbench {

@@ -1,7 +1,7 @@
 /// Forward-backward for one instruction set (core/kernels/kernels.h). Several sequences are walked at once: a
 /// row of the transition matrix is loaded once for all of them, and none waits for the results of its own
 /// last step.
-#include "core/kernels/kernels/kernels.h"
+#include "core/kernels/kernels.h"
 #include "oracles/chain_kernels.h"
 
 namespace proxbench::PROXBENCH_SIMD {

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "core/error.h"
-#include "core/kernels/kernels/instruction_set_test.h"
+#include "core/kernels/instruction_set_test.h"
 #include "core/random.h"
 
 namespace proxbench {

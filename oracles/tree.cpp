@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "core/kernels/kernels/kernel_sets.h"
+#include "core/kernels/kernel_sets.h"
 #include "oracles/oracles.h"
 #include "oracles/tree_kernels.h"
 

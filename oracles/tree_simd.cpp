@@ -1,5 +1,5 @@
 /// Messages on collapsed trees for one instruction set (core/kernels/kernels.h).
-#include "core/kernels/kernels/kernels.h"
+#include "core/kernels/kernels.h"
 #include "oracles/tree_kernels.h"
 
 namespace proxbench::PROXBENCH_SIMD {

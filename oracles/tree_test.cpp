@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/kernels/kernels/instruction_set_test.h"
+#include "core/kernels/instruction_set_test.h"
 #include "core/objective.h"
 #include "core/random.h"
 

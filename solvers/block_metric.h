@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 #include "core/objective.h"
 #include "core/types.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench::dense {
 

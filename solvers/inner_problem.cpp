@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 #include "solvers/single_kernels.h"
 
 namespace proxbench {

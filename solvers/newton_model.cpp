@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 #include "solvers/inner_problem.h"
 
 namespace proxbench {

@@ -30,7 +30,7 @@
 #include <optional>
 
 #include "core/dual.h"
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 #include "core/lbfgs.h"
 #include "core/line_search.h"
 #include "core/random.h"

@@ -38,7 +38,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 #include "core/random.h"
 #include "solvers/solvers.h"
 

@@ -1,6 +1,6 @@
 #include "solvers/single_kernels.h"
 
-#include "core/kernels/kernels/kernel_sets.h"
+#include "core/kernels/kernel_sets.h"
 
 namespace proxbench {
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "core/kernels/kernels/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 #include "core/parallel.h"
 #include "core/types.h"
 

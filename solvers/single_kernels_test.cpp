@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/kernels/kernels/instruction_set_test.h"
+#include "core/kernels/instruction_set_test.h"
 #include "core/random.h"
 
 namespace proxbench {

@@ -1,5 +1,5 @@
 /// Products in single precision for one instruction set (core/kernels/kernels.h).
-#include "core/kernels/kernels/kernels.h"
+#include "core/kernels/kernels.h"
 #include "solvers/single_kernels.h"
 
 namespace proxbench::PROXBENCH_SIMD {

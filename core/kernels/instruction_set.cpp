@@ -1,4 +1,4 @@
-#include "core/kernels/kernels/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "core/kernels/kernels/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

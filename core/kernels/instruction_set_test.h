@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/kernels/kernels/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 
 namespace proxbench {
 

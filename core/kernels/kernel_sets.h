@@ -7,7 +7,7 @@
 ///
 ///     const ChainKernels& chain_kernels_for(InstructionSet set);    // of a supported one
 
-#include "core/kernels/kernels/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 
 #ifdef PROXBENCH_X86_LEVELS
 #define PROXBENCH_X86_CASES(table) \

@@ -1,6 +1,6 @@
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 
-#include "core/kernels/kernels/kernel_sets.h"
+#include "core/kernels/kernel_sets.h"
 
 namespace proxbench {
 

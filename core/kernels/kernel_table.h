@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/kernels/kernels/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 #include "core/types.h"
 
 namespace proxbench {

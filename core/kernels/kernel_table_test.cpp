@@ -1,4 +1,4 @@
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/kernels/kernels/instruction_set_test.h"
+#include "core/kernels/instruction_set_test.h"
 #include "core/random.h"
 
 namespace proxbench {

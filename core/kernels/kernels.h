@@ -16,7 +16,7 @@
 #endif
 
 #ifndef PROXBENCH_SIMD
-#error "core/kernels/kernels/kernels.h is for sources named *_simd.cpp, which CMake compiles with PROXBENCH_SIMD"
+#error "core/kernels/kernels.h is for sources named *_simd.cpp, which CMake compiles with PROXBENCH_SIMD"
 #endif
 
 /// Before a loop over an array of vectors, which registers hold only where the loop is unrolled whole.

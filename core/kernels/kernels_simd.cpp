@@ -1,6 +1,6 @@
 /// The kernels of core, for one instruction set (core/kernels/kernels.h).
-#include "core/kernels/kernels/kernel_table.h"
-#include "core/kernels/kernels/kernels.h"
+#include "core/kernels/kernel_table.h"
+#include "core/kernels/kernels.h"
 
 namespace proxbench::PROXBENCH_SIMD {
 

@@ -1,5 +1,5 @@
 /// The bounds of kernels for one instruction set (core/kernels/kernels.h).
-#include "core/kernels/kernels/kernels.h"
+#include "core/kernels/kernels.h"
 #include "experiments/bench/bounds.h"
 
 namespace proxbench::PROXBENCH_SIMD {

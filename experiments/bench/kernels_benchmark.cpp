@@ -13,7 +13,7 @@
 #include <map>
 #include <memory>
 
-#include "core/kernels/kernels/kernel_sets.h"
+#include "core/kernels/kernel_sets.h"
 #include "core/monitor.h"
 #include "core/objective.h"
 #include "core/random.h"

@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "core/error.h"
-#include "core/kernels/kernels/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 #include "experiments/config/config.h"
 #include "experiments/config/data_files.h"
 #include "experiments/results/results.h"

@@ -19,7 +19,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/kernels/kernels/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 #include "experiments/base/process.h"
 #include "git_revision.h"
 

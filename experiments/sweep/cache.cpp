@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/kernels/kernels/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 
 namespace proxbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "core/error.h"
-#include "core/kernels/kernels/kernel_table.h"
+#include "core/kernels/kernel_table.h"
 #include "core/profile.h"
 #include "experiments/base/files.h"
 #include "experiments/config/ini.h"
