@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/monitor.h"
 #include "solvers/solvers.h"
 #include "solvers/test_problems.h"

@@ -13,8 +13,8 @@
 #include <span>
 #include <vector>
 
-#include "core/parallel.h"
-#include "core/types.h"
+#include "core/base/parallel.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

@@ -6,8 +6,8 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
 
 namespace proxbench {
 namespace {

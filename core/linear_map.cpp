@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/kernels/kernel_table.h"
 
 namespace proxbench {

@@ -2,19 +2,19 @@
 /// The linear map S = X W from weights to scores, and its adjoint X^T R from residuals to gradients. It knows
 /// features and the layout of scores; what a structure makes of the scores is an oracle's.
 ///
-/// X is kept by position and by feature (core/design_matrix.h): whole maps and gradients go by the cheaper of
+/// X is kept by position and by feature (core/data/design_matrix.h): whole maps and gradients go by the cheaper of
 /// both ways, parts over a working set by feature (Zhong et al. 2014, section 2.3).
 
 #include <functional>
 #include <span>
 #include <vector>
 
-#include "core/design_matrix.h"
+#include "core/data/design_matrix.h"
 #include "core/oracle.h"
-#include "core/parallel.h"
-#include "core/profile.h"
+#include "core/base/parallel.h"
+#include "core/base/profile.h"
 #include "core/scores.h"
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 
@@ -79,7 +79,7 @@ class LinearMap {
   double gather_work(std::span<const Coord> coordinates) const;
   /// Entries of X under the coordinates of unary weights.
   double entries_under(std::span<const Coord> index) const;
-  /// Of the full adjoint by definition (core/profile.h): each nonzero of X meets every column of the residual.
+  /// Of the full adjoint by definition (core/base/profile.h): each nonzero of X meets every column of the residual.
   Work full_work(const Residual& residual) const;
 
   /// From now on what the methods do is timed and counted there, by phase, and so are all loops of parallel();

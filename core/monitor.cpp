@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/dual.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 

@@ -8,8 +8,8 @@
 #include <limits>
 #include <thread>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
 #include "oracles/chain.h"
 
 namespace proxbench {

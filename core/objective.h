@@ -13,8 +13,8 @@
 #include "core/linear_map.h"
 #include "core/oracle.h"
 #include "core/penalty.h"
-#include "core/profile.h"
-#include "core/types.h"
+#include "core/base/profile.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

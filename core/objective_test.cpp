@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/monitor.h"
-#include "core/random.h"
+#include "core/base/random.h"
 #include "oracles/chain.h"
 #include "solvers/test_problems.h"
 

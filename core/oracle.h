@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "core/dataset.h"
-#include "core/parallel.h"
+#include "core/data/dataset.h"
+#include "core/base/parallel.h"
 #include "core/scores.h"
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

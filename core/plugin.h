@@ -15,7 +15,7 @@
 
 #include "core/oracle.h"
 #include "core/plugin_abi.h"
-#include "core/registry.h"
+#include "core/base/registry.h"
 #include "core/solver.h"
 
 namespace proxbench {

@@ -1,10 +1,10 @@
-#include "core/profile.h"
+#include "core/base/profile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/objective.h"
-#include "core/random.h"
+#include "core/base/random.h"
 #include "oracles/chain.h"
 
 namespace proxbench {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

@@ -9,8 +9,8 @@
 
 #include "core/monitor.h"
 #include "core/objective.h"
-#include "core/options.h"
-#include "core/types.h"
+#include "core/base/options.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <string>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain_kernels.h"

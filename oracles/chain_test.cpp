@@ -10,9 +10,9 @@
 #include <string_view>
 #include <tuple>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/kernels/instruction_set_test.h"
-#include "core/random.h"
+#include "core/base/random.h"
 
 namespace proxbench {
 namespace {

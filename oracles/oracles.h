@@ -2,7 +2,7 @@
 /// All oracles: the built-in ones, then those of plug-ins.
 
 #include "core/oracle.h"
-#include "core/registry.h"
+#include "core/base/registry.h"
 
 namespace proxbench {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/kernels/kernel_sets.h"
 #include "oracles/oracles.h"
 #include "oracles/tree_kernels.h"

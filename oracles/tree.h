@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include "core/hierarchy.h"
+#include "core/data/hierarchy.h"
 #include "core/oracle.h"
 
 namespace proxbench {

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "core/kernels/instruction_set.h"
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

@@ -9,10 +9,10 @@
 #include <numeric>
 #include <vector>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/kernels/instruction_set_test.h"
 #include "core/objective.h"
-#include "core/random.h"
+#include "core/base/random.h"
 
 namespace proxbench {
 namespace {

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/base/options.h"
 #include "experiments/results/statistics.h"
 #include "experiments/results/tables/summary_table.h"
 #include "plots/facts.h"

@@ -11,7 +11,7 @@
 #include <limits>
 #include <sstream>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/base/process.h"
 #include "experiments/results/results.h"

@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 
-#include "core/error.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/base/options.h"
 #include "experiments/results/statistics.h"
 #include "experiments/results/tables/problem_set.h"
 #include "plots/curves.h"

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/table_text.h"
 #include "experiments/config/config.h"
 #include "experiments/results/results.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <regex>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/results/path_file.h"
 #include "experiments/results/results.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/profile.h"
+#include "core/base/profile.h"
 #include "plots/colours.h"
 #include "plots/facts.h"
 #include "plots/figure.h"

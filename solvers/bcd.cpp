@@ -29,7 +29,7 @@
 #include <utility>
 
 #include "core/line_search.h"
-#include "core/random.h"
+#include "core/base/random.h"
 #include "solvers/common_options.h"
 #include "solvers/dense.h"
 #include "solvers/solvers.h"

@@ -20,7 +20,7 @@
 
 #include "core/kernels/kernel_table.h"
 #include "core/objective.h"
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/kernels/kernel_table.h"
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

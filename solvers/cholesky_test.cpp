@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/random.h"
+#include "core/base/random.h"
 
 namespace proxbench {
 namespace {

@@ -3,7 +3,7 @@
 /// and Armijo's line search. One place for their bounds and defaults.
 
 #include "core/line_search.h"
-#include "core/options.h"
+#include "core/base/options.h"
 
 namespace proxbench {
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/objective.h"
-#include "core/options.h"
+#include "core/base/options.h"
 #include "core/solver.h"
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace proxbench::dense {
 

@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "core/lbfgs.h"
-#include "core/parallel.h"
-#include "core/random.h"
-#include "core/types.h"
+#include "core/base/parallel.h"
+#include "core/base/random.h"
+#include "core/base/types.h"
 #include "solvers/block_metric.h"
 
 namespace proxbench {

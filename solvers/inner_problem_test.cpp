@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/reduction.h"
+#include "core/data/reduction.h"
 #include "solvers/test_problems.h"
 
 namespace proxbench {

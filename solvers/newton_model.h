@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/objective.h"
-#include "core/types.h"
+#include "core/base/types.h"
 #include "solvers/cholesky.h"
 
 namespace proxbench {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "solvers/test_problems.h"
 
 namespace proxbench {

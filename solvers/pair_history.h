@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/objective.h"
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

@@ -33,7 +33,7 @@
 #include "core/kernels/kernel_table.h"
 #include "core/lbfgs.h"
 #include "core/line_search.h"
-#include "core/random.h"
+#include "core/base/random.h"
 #include "solvers/block_metric.h"
 #include "solvers/common_options.h"
 #include "solvers/inner_problem.h"

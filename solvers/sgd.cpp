@@ -39,7 +39,7 @@
 #include <utility>
 
 #include "core/kernels/kernel_table.h"
-#include "core/random.h"
+#include "core/base/random.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "core/kernels/instruction_set.h"
-#include "core/parallel.h"
-#include "core/types.h"
+#include "core/base/parallel.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

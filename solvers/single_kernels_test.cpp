@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/kernels/instruction_set_test.h"
-#include "core/random.h"
+#include "core/base/random.h"
 
 namespace proxbench {
 namespace {

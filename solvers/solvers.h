@@ -1,7 +1,7 @@
 #pragma once
 /// All solvers: the built-in ones, then those of plug-ins.
 
-#include "core/registry.h"
+#include "core/base/registry.h"
 #include "core/solver.h"
 
 namespace proxbench {

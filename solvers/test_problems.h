@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/dataset.h"
+#include "core/data/dataset.h"
 #include "core/objective.h"
-#include "core/random.h"
+#include "core/base/random.h"
 #include "oracles/oracles.h"
 
 namespace proxbench::test {

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "core/kernels/instruction_set.h"
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/kernels/instruction_set_test.h"
-#include "core/random.h"
+#include "core/base/random.h"
 
 namespace proxbench {
 namespace {

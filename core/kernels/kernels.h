@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/types.h"
+#include "core/base/types.h"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>

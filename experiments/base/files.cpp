@@ -11,7 +11,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;

@@ -19,7 +19,7 @@
 #include <fstream>
 #include <set>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 extern char** environ;
 

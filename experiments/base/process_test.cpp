@@ -8,7 +8,7 @@
 #include <csignal>
 #include <thread>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/test_folder.h"
 
 namespace proxbench {

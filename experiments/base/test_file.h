@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 

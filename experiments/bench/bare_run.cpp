@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/monitor.h"
 #include "experiments/base/files.h"
 #include "experiments/data/readers.h"

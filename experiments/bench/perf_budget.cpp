@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/error.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/base/options.h"
 #include "experiments/base/line_reader.h"
 
 namespace proxbench {

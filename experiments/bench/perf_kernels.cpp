@@ -17,11 +17,11 @@
 #define CALLGRIND_STOP_INSTRUMENTATION
 #endif
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/lbfgs.h"
 #include "core/monitor.h"
 #include "core/objective.h"
-#include "core/random.h"
+#include "core/base/random.h"
 #include "experiments/bench/perf_budget.h"
 #include "experiments/data/model.h"
 #include "experiments/data/readers.h"

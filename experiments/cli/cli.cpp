@@ -9,7 +9,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
 #include "experiments/config/config.h"
 #include "experiments/config/data_files.h"

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "core/dataset.h"
+#include "core/data/dataset.h"
 #include "core/monitor.h"
-#include "core/options.h"
-#include "core/parallel.h"
+#include "core/base/options.h"
+#include "core/base/parallel.h"
 #include "experiments/config/config.h"
 #include "experiments/config/data_format.h"
 #include "experiments/results/results.h"

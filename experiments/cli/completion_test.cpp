@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/config/config.h"
 #include "experiments/config/data_format.h"

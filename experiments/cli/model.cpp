@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/results/results.h"
 #include "experiments/run/tighten.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/results/tables/paper_table.h"
 #include "experiments/results/tables/path_table.h"

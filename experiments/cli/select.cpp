@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/path_grid.h"

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/cli/cli.h"
 
 namespace proxbench {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/ini.h"
 #include "experiments/results/tables/means_table.h"

@@ -1,7 +1,7 @@
 /// `train`: one solver on one data set.
 #include <fmt/format.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/data/model.h"
 #include "experiments/results/results.h"

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/options.h"
-#include "core/parallel.h"
+#include "core/base/options.h"
+#include "core/base/parallel.h"
 #include "experiments/config/data_format.h"
 #include "experiments/config/path_grid.h"
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;

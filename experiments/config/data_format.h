@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/dataset.h"
-#include "core/options.h"
-#include "core/registry.h"
+#include "core/data/dataset.h"
+#include "core/base/options.h"
+#include "core/base/registry.h"
 
 namespace proxbench {
 

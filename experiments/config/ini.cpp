@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/options.h"
+#include "core/base/options.h"
 
 namespace proxbench {
 namespace {

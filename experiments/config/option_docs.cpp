@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "experiments/base/table_text.h"
 #include "experiments/config/config.h"
 #include "experiments/config/data_format.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/config/config.h"
 #include "experiments/config/data_format.h"

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "core/error.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/base/options.h"
 #include "experiments/config/ini.h"
 
 namespace proxbench {

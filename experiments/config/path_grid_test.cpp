@@ -4,7 +4,7 @@
 
 #include <tuple>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "core/solver.h"
 
 namespace proxbench {

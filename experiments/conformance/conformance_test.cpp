@@ -11,7 +11,7 @@
 #include <limits>
 #include <memory>
 
-#include "core/registry.h"
+#include "core/base/registry.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

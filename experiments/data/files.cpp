@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 

@@ -10,8 +10,8 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "core/error.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/base/options.h"
 
 namespace proxbench {
 namespace {

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dataset.h"
-#include "core/types.h"
+#include "core/data/dataset.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/options.h"
+#include "core/base/options.h"
 
 namespace proxbench {
 

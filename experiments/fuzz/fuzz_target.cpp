@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/fuzz/targets.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
 #include "experiments/fuzz/mutate.h"
 #include "experiments/fuzz/targets.h"
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
 #include "experiments/fuzz/mutate.h"
 #include "experiments/fuzz/targets.h"
 

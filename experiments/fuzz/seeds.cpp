@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "experiments/data/sequences/letters.h"
 
 namespace proxbench {

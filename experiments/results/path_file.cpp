@@ -5,8 +5,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "core/error.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/base/options.h"
 #include "experiments/base/files.h"
 #include "experiments/config/ini.h"
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/test_folder.h"
 
 namespace proxbench {

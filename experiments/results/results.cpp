@@ -11,8 +11,8 @@
 #include <sstream>
 #include <tuple>
 
-#include "core/error.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/base/options.h"
 #include "experiments/config/ini.h"
 
 namespace proxbench {

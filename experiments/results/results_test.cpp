@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/results/tables/summary_table.h"
 

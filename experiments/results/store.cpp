@@ -12,7 +12,7 @@
 #include <memory>
 #include <sstream>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;

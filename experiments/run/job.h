@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "experiments/config/data_format.h"
 
 namespace proxbench {

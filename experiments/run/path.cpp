@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "core/dual.h"
-#include "core/error.h"
-#include "core/reduction.h"
+#include "core/base/error.h"
+#include "core/data/reduction.h"
 #include "experiments/base/files.h"
 #include "experiments/config/ini.h"
 #include "solvers/solvers.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/config/path_grid.h"
 #include "solvers/solvers.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/conformance/conformance.h"
 #include "oracles/oracles.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {

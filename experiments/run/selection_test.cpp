@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/config/path_grid.h"
 #include "solvers/solvers.h"
 #include "solvers/test_problems.h"

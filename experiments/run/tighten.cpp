@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/reduction.h"
+#include "core/data/reduction.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

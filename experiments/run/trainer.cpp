@@ -6,7 +6,7 @@
 #include <cmath>
 #include <thread>
 
-#include "core/reduction.h"
+#include "core/data/reduction.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 

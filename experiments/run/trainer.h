@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "core/dataset.h"
+#include "core/data/dataset.h"
 #include "core/monitor.h"
 #include "core/objective.h"
-#include "core/options.h"
-#include "core/parallel.h"
+#include "core/base/options.h"
+#include "core/base/parallel.h"
 #include "core/solver.h"
 
 namespace proxbench {
@@ -36,7 +36,7 @@ struct RunSettings {
   /// Wall seconds of inference and full gradients at w = 0 before the run, so that threads exist and caches
   /// and the processor's frequency are warm. Off the clock.
   double warm_up = 0.0;
-  bool drop_features = true;  ///< those that can never enter (core/reduction.h); off: for comparison
+  bool drop_features = true;  ///< those that can never enter (core/data/reduction.h); off: for comparison
 };
 
 /// What the caller wants to hear of while a run is going on.

@@ -9,8 +9,8 @@
 #include <limits>
 #include <set>
 
-#include "core/random.h"
-#include "core/reduction.h"
+#include "core/base/random.h"
+#include "core/data/reduction.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

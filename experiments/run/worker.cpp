@@ -10,7 +10,7 @@
 #include <limits>
 #include <new>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/monitor.h"
 #include "experiments/base/files.h"
 #include "experiments/config/config.h"

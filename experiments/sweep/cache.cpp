@@ -7,7 +7,7 @@
 #include <memory>
 #include <set>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
 
 namespace proxbench {

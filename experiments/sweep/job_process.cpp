@@ -6,7 +6,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/monitor.h"
-#include "core/parallel.h"
+#include "core/base/parallel.h"
 #include "experiments/base/process.h"
 #include "experiments/run/job.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/base/options.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
 #include "experiments/run/plugins.h"

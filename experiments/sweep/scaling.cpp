@@ -7,9 +7,9 @@
 #include <memory>
 #include <numeric>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/kernels/kernel_table.h"
-#include "core/profile.h"
+#include "core/base/profile.h"
 #include "experiments/base/files.h"
 #include "experiments/config/ini.h"
 #include "experiments/results/results.h"

@@ -1,6 +1,6 @@
 #pragma once
 /// How a run scales with threads, by phase: the same iterations on both back ends and several numbers of
-/// threads, each in a process of its own on CPUs of its own, profiled (core/profile.h).
+/// threads, each in a process of its own on CPUs of its own, profiled (core/base/profile.h).
 
 #include <atomic>
 #include <cstdint>

@@ -12,8 +12,8 @@
 #include <optional>
 #include <tuple>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
 #include "experiments/base/files.h"
 #include "experiments/results/reference.h"
 #include "experiments/results/results.h"

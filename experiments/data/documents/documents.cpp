@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/data/files.h"
 
 namespace proxbench {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dataset.h"
+#include "core/data/dataset.h"
 #include "experiments/base/line_reader.h"
 #include "experiments/data/documents/hierarchy_file.h"
 #include "experiments/data/readers.h"

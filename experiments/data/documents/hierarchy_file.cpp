@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "experiments/data/sparse_line.h"
 
 namespace proxbench {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/hierarchy.h"
+#include "core/data/hierarchy.h"
 #include "experiments/base/line_reader.h"
 
 namespace proxbench {

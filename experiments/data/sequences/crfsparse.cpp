@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/line_reader.h"
 #include "experiments/data/documents/documents.h"
 #include "experiments/data/files.h"

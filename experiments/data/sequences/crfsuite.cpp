@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/line_reader.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"

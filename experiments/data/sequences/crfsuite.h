@@ -20,7 +20,7 @@
 
 #include <string>
 
-#include "core/dataset.h"
+#include "core/data/dataset.h"
 
 namespace proxbench {
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {

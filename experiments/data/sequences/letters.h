@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dataset.h"
-#include "core/options.h"
+#include "core/data/dataset.h"
+#include "core/base/options.h"
 
 namespace proxbench {
 

@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/dataset.h"
+#include "core/data/dataset.h"
 #include "experiments/data/readers.h"
 
 namespace proxbench {

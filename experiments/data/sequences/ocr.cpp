@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "experiments/base/line_reader.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
 #include "experiments/data/documents/documents.h"
 #include "experiments/data/readers.h"
 

@@ -15,8 +15,8 @@
 
 #include <cstdint>
 
-#include "core/dataset.h"
-#include "core/hierarchy.h"
+#include "core/data/dataset.h"
+#include "core/data/hierarchy.h"
 
 namespace proxbench {
 

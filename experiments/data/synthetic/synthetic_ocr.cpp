@@ -8,8 +8,8 @@
 #include <numeric>
 #include <vector>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
 #include "experiments/data/readers.h"
 
 namespace proxbench {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace {

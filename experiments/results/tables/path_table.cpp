@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "experiments/base/files.h"
 
 namespace proxbench {

@@ -8,8 +8,8 @@
 #include <map>
 #include <tuple>
 
-#include "core/error.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/base/options.h"
 
 namespace proxbench {
 namespace {

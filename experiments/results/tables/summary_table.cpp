@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace {

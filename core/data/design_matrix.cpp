@@ -1,4 +1,4 @@
-#include "core/design_matrix.h"
+#include "core/data/design_matrix.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace {

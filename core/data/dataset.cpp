@@ -1,11 +1,11 @@
-#include "core/dataset.h"
+#include "core/data/dataset.h"
 
 #include <xxhash.h>
 
 #include <memory>
 #include <span>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace {

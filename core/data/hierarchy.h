@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

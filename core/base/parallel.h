@@ -32,7 +32,7 @@ class Parallel {
   /// first exception thrown by a body is rethrown here after all chunks have ended.
   void for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const;
 
-  /// From now on loops are timed and counted there (core/profile.h); null: they are not. Copies made before
+  /// From now on loops are timed and counted there (core/base/profile.h); null: they are not. Copies made before
   /// are not told.
   void time_loops(Profile* profile) { profile_ = profile; }
 

@@ -1,4 +1,4 @@
-#include "core/reduction.h"
+#include "core/data/reduction.h"
 
 #include <cmath>
 

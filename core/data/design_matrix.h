@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/kernels/kernel_table.h"
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

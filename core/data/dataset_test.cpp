@@ -1,4 +1,4 @@
-#include "core/dataset.h"
+#include "core/data/dataset.h"
 
 #include <gtest/gtest.h>
 

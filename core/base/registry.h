@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/base/options.h"
 
 namespace proxbench {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/design_matrix.h"
-#include "core/hierarchy.h"
-#include "core/types.h"
+#include "core/data/design_matrix.h"
+#include "core/data/hierarchy.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

@@ -1,10 +1,10 @@
-#include "core/reduction.h"
+#include "core/data/reduction.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "core/random.h"
+#include "core/base/random.h"
 
 namespace proxbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/options.h"
+#include "core/base/options.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "core/parallel.h"
+#include "core/base/parallel.h"
 
 #include <omp.h>
 #include <oneapi/tbb/global_control.h>
@@ -9,9 +9,9 @@
 #include <exception>
 #include <mutex>
 
-#include "core/error.h"
-#include "core/options.h"
-#include "core/profile.h"
+#include "core/base/error.h"
+#include "core/base/options.h"
+#include "core/base/profile.h"
 
 namespace proxbench {
 

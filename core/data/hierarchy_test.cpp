@@ -1,8 +1,8 @@
-#include "core/hierarchy.h"
+#include "core/data/hierarchy.h"
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace {

@@ -1,10 +1,10 @@
-#include "core/hierarchy.h"
+#include "core/data/hierarchy.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 

@@ -1,4 +1,4 @@
-#include "core/design_matrix.h"
+#include "core/data/design_matrix.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
 
 namespace proxbench {
 namespace {

@@ -10,8 +10,8 @@
 
 #include <vector>
 
-#include "core/design_matrix.h"
-#include "core/types.h"
+#include "core/data/design_matrix.h"
+#include "core/base/types.h"
 
 namespace proxbench {
 

@@ -1,4 +1,4 @@
-#include "core/parallel.h"
+#include "core/base/parallel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace proxbench {
 namespace {
