@@ -470,6 +470,57 @@ TEST(Objective, ValueAtZeroIsPositionsTimesLogK) {
   EXPECT_EQ(c.l1, 0.0);
 }
 
+/// The instances one by one, on two threads at once, against one inference over all of them.
+TEST(InferInstance, AddsUpToTheInferenceOverAll) {
+  for (const test::ProblemSpec& spec : test::problem_specs()) {
+    SCOPED_TRACE(spec.name);
+    const test::Problem problem(spec);
+    Objective objective = problem.objective();
+    Random random(8);
+    // Every output gets a weight, so that each has a column of its own.
+    SparseVector w;
+    for (Coord c = 0; c < objective.dimension(); ++c) w.push_back(c, 0.3 * random.normal());
+    Scores scores = objective.make_scores();
+    Residual residual = objective.make_residual();
+    objective.scores(w, scores);
+    const double loss = objective.infer({scores}, &residual);
+
+    const Oracle& oracle = problem.oracle();
+    const Index outputs = objective.outputs();
+    const std::size_t width = padded(outputs), extra = objective.map().extra_weights();
+    struct One {
+      double loss = 0.0;
+      std::vector<double> residual, extra_residual;
+    };
+    std::vector<One> found(objective.instances());
+    Parallel(2).for_each(found.size(), [&](std::size_t i) {
+      const Index begin = oracle.begin()[i], n = oracle.begin()[i + 1] - begin;
+      std::vector<double> rows(n * width, 0.0);
+      for (Index p = 0; p < n; ++p)
+        for (Index k = 0; k < outputs; ++k) rows[p * width + k] = scores.find(k)[begin + p];
+      found[i].residual.assign(n * width, 0.0);
+      found[i].extra_residual.assign(extra, 0.0);
+      InstanceOracle::Workspace work;
+      found[i].loss = oracle.instance()->infer_instance(static_cast<Index>(i), rows.data(), scores.extra,
+                                                        found[i].residual.data(), found[i].extra_residual, work);
+      EXPECT_EQ(oracle.instance()->infer_instance(static_cast<Index>(i), rows.data(), scores.extra, nullptr, {},
+                                                  work),
+                found[i].loss);
+    });
+    double sum = 0.0;
+    std::vector<double> extra_sum(extra, 0.0);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      sum += found[i].loss;
+      for (std::size_t e = 0; e < extra; ++e) extra_sum[e] += found[i].extra_residual[e];
+      for (Index p = oracle.begin()[i]; p < oracle.begin()[i + 1]; ++p)
+        for (Index k = 0; k < outputs; ++k)
+          EXPECT_NEAR(found[i].residual[(p - oracle.begin()[i]) * width + k], residual.find(k)[p], 1e-13);
+    }
+    EXPECT_NEAR(sum, loss, 1e-12 * (1.0 + loss));
+    for (std::size_t e = 0; e < extra; ++e) EXPECT_NEAR(extra_sum[e], residual.extra[e], 1e-11);
+  }
+}
+
 TEST(Objective, CountsPasses) {
   const Problem problem(50, 10, 3, true, 1);
   Objective objective = problem.objective();
