@@ -110,12 +110,12 @@ class HookedOracle final : public WrappedOracle {
   }
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override {
-    ++hessian_instances;
+    ++covariances_calls;
     WrappedOracle::covariances(scores, instance, features, out);
   }
   mutable int calls = 0;
   mutable double passes = 0.0;
-  mutable std::atomic<std::int64_t> hessian_instances = 0;  ///< calls of covariances()
+  mutable std::atomic<std::int64_t> covariances_calls = 0;  ///< calls of covariances()
 
  private:
   std::function<double(int, double)> hook_;
