@@ -44,7 +44,7 @@ TEST_P(BuiltInSolver, KeepsToWhatAllSolversPromise) {
   }
 }
 
-/// A solver of another name, and the sums of its notes.
+/// A solver, and the sums of the notes of its runs.
 class NotedSolver final : public Solver {
  public:
   NotedSolver(std::unique_ptr<Solver> solver, std::map<std::string, double>& notes)
@@ -62,14 +62,12 @@ class NotedSolver final : public Solver {
 
 /// What the suite puts around an oracle hides nothing that prox-qn's Newton steps ask for.
 TEST(Conformance, ReachesTheNewtonStepsOfProxQn) {
-  for (const char* check : {"reaches the optimum", "same bits again"}) {
-    SolverInfo solver = solver_registry().find("prox-qn");
-    std::map<std::string, double> notes;
-    const auto make = solver.make;
-    solver.make = [&](const Options& options) { return std::make_unique<NotedSolver>(make(options), notes); };
-    check_solver(solver, Options(solver.options), {.only = check});
-    EXPECT_GE(notes["hessians"], 1.0) << check;
-  }
+  SolverInfo solver = solver_registry().find("prox-qn");
+  std::map<std::string, double> notes;
+  const auto make = solver.make;
+  solver.make = [&](const Options& options) { return std::make_unique<NotedSolver>(make(options), notes); };
+  check_solver(solver, Options(solver.options), {.only = "reaches the optimum"});
+  EXPECT_GE(notes["hessians"], 1.0);
 }
 
 enum class Fault {
