@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 
 #include "core/registry.h"
@@ -41,6 +42,32 @@ TEST_P(BuiltInSolver, KeepsToWhatAllSolversPromise) {
     EXPECT_TRUE(check.passed) << check.name << ": " << check.found;
     EXPECT_FALSE(check.found.empty()) << check.name;
   }
+}
+
+/// A solver, and the sums of the notes of its runs.
+class NotedSolver final : public Solver {
+ public:
+  NotedSolver(std::unique_ptr<Solver> solver, std::map<std::string, double>& notes)
+      : solver_(std::move(solver)), notes_(notes) {}
+  SolveResult solve(const SolveProblem& problem) override {
+    SolveResult result = solver_->solve(problem);
+    for (const auto& [name, value] : result.notes) notes_[name] += value;
+    return result;
+  }
+
+ private:
+  std::unique_ptr<Solver> solver_;
+  std::map<std::string, double>& notes_;
+};
+
+/// What the suite puts around an oracle hides nothing that prox-qn's Newton steps ask for.
+TEST(Conformance, ReachesTheNewtonStepsOfProxQn) {
+  SolverInfo solver = solver_registry().find("prox-qn");
+  std::map<std::string, double> notes;
+  const auto make = solver.make;
+  solver.make = [&](const Options& options) { return std::make_unique<NotedSolver>(make(options), notes); };
+  check_solver(solver, Options(solver.options), {.only = "reaches the optimum"});
+  EXPECT_GE(notes["hessians"], 1.0);
 }
 
 enum class Fault {

@@ -87,7 +87,8 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
   return out;
 }
 
-/// Passes inference on, after `hook(calls before, value)`, which may throw or change the value.
+/// Passes everything on, and inference after `hook(calls before, value)`, which may throw or change the
+/// value.
 class HookedOracle final : public Oracle {
  public:
   HookedOracle(const Oracle& inner, std::function<double(int, double)> hook)
@@ -108,6 +109,15 @@ class HookedOracle final : public Oracle {
     passes += static_cast<double>(instances.size()) / static_cast<double>(inner_.instances());
     return hook_(calls++, inner_.infer_some(instances, at, residual, parallel));
   }
+  bool has_covariances() const override { return inner_.has_covariances(); }
+  void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
+                   HalfMatrix& out) const override {
+    ++covariances_calls;
+    inner_.covariances(scores, instance, features, out);
+  }
+  double inference_flops(const ScorePoint& at, bool residual) const override {
+    return inner_.inference_flops(at, residual);
+  }
   std::size_t basis() const override { return inner_.basis(); }
   void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override {
     inner_.compact_rows(residual, rows, parallel);
@@ -122,6 +132,7 @@ class HookedOracle final : public Oracle {
     inner_.decode(scores, decoding, outputs, parallel);
   }
   mutable int calls = 0;
+  mutable std::atomic<int> covariances_calls = 0;
   mutable double passes = 0.0;
 
  private:
