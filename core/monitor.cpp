@@ -200,8 +200,23 @@ double Monitor::measure_accuracy(const SparseVector& w) {
   return accuracy;
 }
 
+bool Monitor::out_of_time() {
+  if (out_of_time_) return true;
+  const bool interrupted = interrupt != nullptr && interrupt->load();
+  const bool passed = running_ && std::isfinite(options_.time_limit) &&
+                      seconds_ + (options_.clock() - wall_mark_) >= options_.time_limit;
+  if (!interrupted && !passed) return false;
+  // The first thread to find out says why.
+  if (!out_of_time_.exchange(true)) stop_status_ = interrupted ? Status::kInterrupted : Status::kTimeLimit;
+  return true;
+}
+
 /// With the clock stopped: whether to go on, and if so, the clock runs again.
 bool Monitor::proceed(std::int64_t iteration) {
+  if (out_of_time_) {
+    leave();
+    return false;
+  }
   if (interrupt != nullptr && interrupt->load())
     stop_status_ = Status::kInterrupted;
   else if (trace_.back().objective <= options_.objective_target)

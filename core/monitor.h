@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/objective.h"
+#include "core/stop_token.h"
 #include "core/types.h"
 
 namespace proxbench {
@@ -95,7 +96,8 @@ struct MonitorOptions {
   /// asks for that. It is taken after each of the first iterations, then when the clock has grown by a
   /// tenth since the last one, so at which iteration a run stops depends on the clock.
   double gap_target = 0.0;
-  /// What the wall clock shows, in seconds; tests bring one of their own.
+  /// What the wall clock shows, in seconds; tests bring one of their own. Called from several threads where
+  /// out_of_time() is.
   std::function<double()> clock = wall_seconds;
 };
 
@@ -134,7 +136,7 @@ class Monitor {
 
   /// Called after each sample, off the clock.
   std::function<void(const Sample&)> on_sample;
-  /// Set from outside (Ctrl-C) to stop at the next iteration.
+  /// Set from outside (Ctrl-C) to stop at the next iteration, or within one that asks out_of_time().
   const std::atomic<bool>* interrupt = nullptr;
 
   /// Takes the sample of the starting point and starts the clock. Called by the solver once it is ready to
@@ -152,6 +154,18 @@ class Monitor {
   /// only where they are needed. What it returns must not depend on whether it was called before.
   bool step(std::int64_t iteration, const std::function<SparseVector()>& iterate, std::uint64_t working_set,
             double loss = kNoLoss);
+
+  /// Whether the clock has passed the time limit or an interrupt has arrived, for work within an iteration.
+  /// Once true, always true: stop_status() says why, and the next step() is false. A solver then either gives
+  /// up its iteration and returns the iterate of the last step() (no other step() is needed), or ends the
+  /// iteration early. Takes no sample and does not stop the clock; costs no more than reading it. Between
+  /// start() and finish(), on the solver's thread and on those that work for it, several at once; not while
+  /// step() runs.
+  bool out_of_time();
+  /// The same, for work that knows no monitor; it must not outlive this one.
+  StopToken stop_token() {
+    return StopToken([this] { return out_of_time(); });
+  }
 
   /// Stops the clock and makes sure that the last iterate has a full sample: where its iteration has a light
   /// one only, it gets a second row. `w` is that of the last step() where `iteration` is. Called by whoever
@@ -202,7 +216,8 @@ class Monitor {
   Scores scores_;
   Residual residual_;
   std::vector<Sample> trace_;
-  Status stop_status_ = Status::kMaxIterations;
+  std::atomic<Status> stop_status_ = Status::kMaxIterations;
+  std::atomic<bool> out_of_time_ = false;
   Audits audits_;
   bool running_ = false;
   /// Of the last step().

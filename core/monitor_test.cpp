@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -171,6 +172,48 @@ TEST(Monitor, ItsOwnWorkIsOffTheClock) {
   ASSERT_EQ(clock.size(), 6u);
   EXPECT_EQ(clock[0], 0.0);
   for (std::size_t i = 1; i < clock.size(); ++i) EXPECT_GT(clock[i], clock[i - 1]);
+}
+
+TEST(Monitor, TellsWithinAnIterationThatTimeIsUp) {
+  Problem problem;
+  FakeTime time(0.0);
+  Monitor monitor(*problem.evaluator, *problem.objective,
+                  {.time_limit = 5.0, .sampling_budget = kInfinity, .clock = time.clock()});
+  monitor.on_sample = [&](const Sample&) { time.now += 100.0; };  // off the clock
+  monitor.start(SparseVector{});
+  time.now += 2.0;
+  EXPECT_TRUE(monitor.step(1, good_weights(), 2));
+  time.now += 2.9;
+  EXPECT_FALSE(monitor.out_of_time());
+  time.now += 0.1;
+  const StopToken token = monitor.stop_token();
+  std::vector<std::thread> threads;
+  std::atomic<int> told = 0;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { told += token.requested(); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(told, 4);
+  EXPECT_EQ(monitor.stop_status(), Status::kTimeLimit);
+  EXPECT_EQ(monitor.trace().size(), 2u) << "no sample";
+  time.now -= 3.0;
+  EXPECT_TRUE(monitor.out_of_time()) << "once true, always true";
+  EXPECT_FALSE(monitor.step(2, good_weights(), 2));
+  EXPECT_EQ(monitor.stop_status(), Status::kTimeLimit);
+}
+
+TEST(Monitor, TellsWithinAnIterationThatItWasInterrupted) {
+  Problem problem;
+  std::atomic<bool> interrupt = false;
+  Monitor monitor(*problem.evaluator, *problem.objective, {});
+  monitor.interrupt = &interrupt;
+  monitor.start(SparseVector{});
+  EXPECT_FALSE(monitor.out_of_time());
+  interrupt = true;
+  EXPECT_TRUE(monitor.out_of_time());
+  interrupt = false;
+  EXPECT_TRUE(monitor.out_of_time());
+  EXPECT_EQ(monitor.stop_status(), Status::kInterrupted);
+  EXPECT_FALSE(monitor.step(1, good_weights(), 2));
+  EXPECT_EQ(monitor.stop_status(), Status::kInterrupted);
 }
 
 TEST(Monitor, StopsForEachReason) {

@@ -764,8 +764,8 @@ struct Objective::LocalCoordinates {
   HalfMatrix covariances;
 };
 
-void Objective::hessian(const Scores& scores, std::span<const Coord> set, double* out,
-                        std::size_t stride) const {
+bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride,
+                        const StopToken& stop) const {
   constexpr auto kNoSlot = static_cast<std::uint32_t>(-1);
   const std::size_t n = set.size();
   const auto unary =
@@ -806,9 +806,9 @@ void Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   };
 
   const Chunks rows{n, kHessianRows};
-  for (std::size_t i = 0; i < n; ++i) std::fill_n(out + i * stride, n, 0.0);
+  for (std::size_t i = 0; i < n && !stop.requested(); ++i) std::fill_n(out + i * stride, n, 0.0);
   std::vector<LocalCoordinates> batch;
-  for (std::size_t instance = 0; instance < instances();) {
+  for (std::size_t instance = 0; instance < instances() && !stop.requested();) {
     const std::size_t first = instance;
     std::size_t numbers = 0, taken = 0;
     for (; instance < instances() && numbers < kCovariancesAtOnce; ++instance, ++taken) {
@@ -817,6 +817,7 @@ void Objective::hessian(const Scores& scores, std::span<const Coord> set, double
       numbers += batch[taken].features.slots * padded(batch[taken].features.slots);
     }
     parallel_.for_each(taken, [&](std::size_t b) {
+      if (stop.requested()) return;
       LocalCoordinates& local = batch[b];
       oracle_.covariances(scores, first + b, local.features, local.covariances);
       local.ascending.resize(local.of_slot.size());
@@ -824,6 +825,7 @@ void Objective::hessian(const Scores& scores, std::span<const Coord> set, double
       std::sort(local.ascending.begin(), local.ascending.end(),
                 [&](std::uint32_t a, std::uint32_t c) { return local.of_slot[a] < local.of_slot[c]; });
     });
+    if (stop.requested()) return false;  // some may be missing
     // Instance by instance, whoever adds them.
     parallel_.for_each(rows.count(), [&](std::size_t task) {
       for (const LocalCoordinates& local : std::span(batch).first(taken)) {
@@ -841,12 +843,14 @@ void Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   }
   // H = M + M^T, a square of both at a time.
   parallel_.for_each(rows.count(), [&](std::size_t task) {
+    if (stop.requested()) return;
     for (std::size_t before = 0; before <= task; ++before)
       for (std::size_t i = rows.begin(task); i < rows.end(task); ++i)
         for (std::size_t j = rows.begin(before); j < std::min(rows.end(before), i + 1); ++j)
           out[i * stride + j] = out[j * stride + i] = out[i * stride + j] + out[j * stride + i];
   });
   for (std::size_t i = 0; i < n; ++i) out[i * stride + i] += mu_;
+  return !stop.requested();
 }
 
 }  // namespace proxbench

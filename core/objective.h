@@ -13,6 +13,7 @@
 #include "core/oracle.h"
 #include "core/parallel.h"
 #include "core/profile.h"
+#include "core/stop_token.h"
 #include "core/types.h"
 
 namespace proxbench {
@@ -64,8 +65,10 @@ class Objective {
   void gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const;
 
   /// The Hessian of the smooth part on the coordinates `set` (ascending): row i at out + i*stride, its
-  /// symmetric matrix in full. Only where the oracle has covariances(). `stride` at least set.size().
-  void hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride) const;
+  /// symmetric matrix in full. Only where the oracle has covariances(). `stride` at least set.size(). False:
+  /// given up for the token, and `out` holds nothing of use.
+  bool hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride,
+               const StopToken& stop = {}) const;
 
   /// Forms the gradient one feature at a time, in O(K) memory a thread, and keeps the coordinates with
   /// |g| > threshold and all of the support of w (sorted). Returns the max norm and the l1 norm of the

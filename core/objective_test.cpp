@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "core/error.h"
@@ -410,6 +412,27 @@ TEST_P(EachShape, HessianIsTheDerivativeOfTheGradient) {
     }
     EXPECT_EQ(hessian[i * stride + n], -1.0) << "not to be written";
   }
+}
+
+/// Wherever it is asked to stop.
+TEST_P(EachShape, GivesUpAHessian) {
+  const Objective objective = problem_.objective(1.0, 0.5, 2);
+  std::vector<Coord> set;
+  for (Coord c = 0; c < objective.dimension(); c += 1 + objective.dimension() / 200) set.push_back(c);
+  Scores scores = objective.make_scores();
+  objective.scores(random_weights(objective.dimension(), 0.1, 6), scores);
+  std::vector<double> whole(set.size() * set.size()), cut(whole.size());
+  ASSERT_TRUE(objective.hessian(scores, set, whole.data(), set.size()));
+  std::atomic<int> asked = 0;
+  const auto hessian = [&](int last) {
+    asked = 0;
+    return objective.hessian(scores, set, cut.data(), set.size(),
+                             StopToken([&, last] { return ++asked > last; }));
+  };
+  ASSERT_TRUE(hessian(std::numeric_limits<int>::max()));
+  EXPECT_EQ(cut, whole);
+  const int all = asked;
+  for (int last = 0; last < all; last += 1 + all / 40) EXPECT_FALSE(hessian(last)) << last << " of " << all;
 }
 
 TEST_P(EachShape, SameBitsForAnyThreadsAndBackEnd) {

@@ -61,8 +61,10 @@ struct SolveResult {
 
 /// A solver calls monitor.start() once, monitor.step() after each iteration, and stops when that is false,
 /// with monitor.stop_status(). It hands step() the loss at its iterate where it has computed that anyway:
-/// samples are then cheap and many, and a target for F is met to the iteration. It reads no clock, prints
-/// nothing, and gives the same bits for the same seed with any number of threads, sampled or not.
+/// samples are then cheap and many, and a target for F is met to the iteration. Within an iteration that may
+/// last, it asks monitor.out_of_time() every few inferences' time at least; once that is true it returns,
+/// with monitor.stop_status(). It reads no clock, prints nothing, and gives the same bits for the same seed
+/// with any number of threads, sampled or not.
 class Solver {
  public:
   virtual ~Solver() = default;

@@ -292,7 +292,12 @@ std::string Suite::stops_at_max_iterations() {
 }
 
 std::string Suite::stops_at_time_limit() {
-  return stops(Status::kTimeLimit, 1, {.tol = 0.0, .monitor = {.time_limit = 0.0}});
+  const Outcome outcome =
+      run(Problem(test::problem_specs()[3]), {.tol = 0.0, .monitor = {.time_limit = 0.0}}, 1);
+  if (outcome.result.status != Status::kTimeLimit || outcome.result.iterations > 1)
+    throw failure(fmt::format("{} after {} iterations at a limit of 0 s, expected time-limit after 1 at most",
+                              status_name(outcome.result.status), outcome.result.iterations));
+  return fmt::format("after {} iterations at a limit of 0 s", outcome.result.iterations);
 }
 
 /// A gap that any iterate has, so that the first one ends the run; and where the solver is exact, one that it

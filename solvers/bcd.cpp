@@ -246,9 +246,10 @@ class Bcd final : public Solver {
     keep_.assign(index_.size(), 1);
     Cycle cycle;
     double reported = objective.passes();
+    stop_ = monitor.stop_token();
     for (std::size_t b = 0; b < blocks_.size() && cycle.go_on; ++b) {
       visit(objective, carriers, blocks_[b], slack, cycle);
-      const bool last = b + 1 == blocks_.size();
+      const bool last = b + 1 == blocks_.size() || stop_.requested();
       if (!last && objective.passes() - reported < settings_.report) continue;
       reported = objective.passes();
       ++result.iterations;
@@ -330,6 +331,7 @@ class Bcd final : public Solver {
     const double before = loss + penalty(block, 0.0);
     double trial_loss = loss;
     const ArmijoResult step = armijo(before, slope, 1.0, settings_.line_search, [&](double alpha) {
+      if (stop_.requested()) return std::numeric_limits<double>::quiet_NaN();
       trial_loss = carriers.infer(objective, alpha);
       return trial_loss + penalty(block, alpha);
     });
@@ -447,6 +449,7 @@ class Bcd final : public Solver {
 
   Settings settings_;
   Random random_{0};
+  StopToken stop_;  ///< the monitor's
   double lambda_ = 0.0, mu_ = 0.0;
   double loss_ = 0.0;  ///< of all instances, at w
   Index outputs_ = 0;

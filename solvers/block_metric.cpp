@@ -150,7 +150,8 @@ double BlockMetric::entries(const Objective& objective, std::span<const Coord> i
   return sum;
 }
 
-void BlockMetric::build(const Objective& objective, const Residual& residual, std::span<const Coord> index) {
+bool BlockMetric::build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
+                        const StopToken& stop) {
   const Index outputs = objective.outputs();
   const std::size_t n = index.size();
   const std::size_t unary = static_cast<std::size_t>(
@@ -184,18 +185,20 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
 
   const GoldPositions gold_positions(objective.oracle());
   objective.parallel().for_each(blocks_.size(), [&](std::size_t b) {
+    if (stop.requested()) return;
     const Index k = output_of[b];
     std::vector<Index> features(blocks_[b].size);
     for (std::size_t i = 0; i < features.size(); ++i)
       features[i] = static_cast<Index>(index[order[begin[k] + i]] / outputs);
     const std::vector<double> h =
         Spread(objective, residual, k).everywhere(objective.x().positions(), gold_positions.of(k));
-    fill(objective.x(), h, features, blocks_[b]);
+    fill(objective.x(), h, features, blocks_[b], stop);
     for (std::size_t i = 0; i < features.size(); ++i)
       diagonal_[order[begin[k] + i]] =
           second_derivative(objective.x(), features[i], [&](std::size_t p) { return h[p]; });
   });
 
+  if (stop.requested()) return false;
   const std::vector<double> gold = unary < n ? objective.oracle().gold_extra() : std::vector<double>();
   for (std::size_t i = unary; i < n; ++i) {
     const std::size_t e = index[i] - objective.unary_weights();
@@ -220,12 +223,13 @@ void BlockMetric::build(const Objective& objective, const Residual& residual, st
     diagonal_[i] = std::max(diagonal_[i], sampled) + ridge_;
     place_[i].excess = diagonal_[i] - sampled;
   }
+  return true;
 }
 
 /// Row i of the block at a time (Gustavson): the positions that feature i is on at, and what else is on
 /// there.
 void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, std::span<const Index> features,
-                       Block& block) {
+                       Block& block, const StopToken& stop) {
   // Slots are fewer than kMostEntries allows in one block; half the table stays in the first-level cache.
   using Slot = std::uint16_t;
   constexpr Slot kNoSlot = static_cast<Slot>(-1);
@@ -300,7 +304,7 @@ void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, st
   if (products >= dense_from) {
     // The upper triangle; what is missing below it follows.
     block.dense.assign(n * width, 0.0);
-    for (std::size_t r = 0; r < sampled.size(); ++r)
+    for (std::size_t r = 0; r < sampled.size() && !stop.requested(); ++r)
       for (std::size_t a = rows.begin[r]; a < rows.begin[r + 1]; ++a) {
         const double scaled = weight[r] * value(rows, a);
         double* sums = block.dense.data() + rows.index[a] * width;
@@ -332,7 +336,7 @@ void BlockMetric::fill(const DesignMatrix& x, std::span<const double> spread, st
   AlignedVector<double> sums(width, 0.0);
   std::vector<std::uint32_t> touched;
   block.begin.assign(1, 0);
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < n && !stop.requested(); ++i) {
     touched.clear();
     for (std::size_t c = columns.begin[i]; c < columns.begin[i + 1]; ++c) {
       const std::uint32_t r = columns.index[c];

@@ -20,6 +20,7 @@
 
 #include "core/kernel_table.h"
 #include "core/objective.h"
+#include "core/stop_token.h"
 #include "core/types.h"
 
 namespace proxbench {
@@ -34,7 +35,9 @@ class BlockMetric {
   static double entries(const Objective& objective, std::span<const Coord> index);
 
   /// At the w that `residual` was inferred at. `index`: the working set, ascending, of kMostEntries at most.
-  void build(const Objective& objective, const Residual& residual, std::span<const Coord> index);
+  /// False: given up for the token; then it is built again before anything else.
+  bool build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
+             const StopToken& stop = {});
   /// The same matrix for another working set: row i is the old row from[i], or CompactLbfgs::kNew: one with
   /// a diagonal entry only.
   void take_rows(const Objective& objective, const Residual& residual, std::span<const Coord> index,
@@ -112,7 +115,7 @@ class BlockMetric {
 
   /// `spread`: m_pk * (1 - m_pk) of all positions.
   static void fill(const DesignMatrix& x, std::span<const double> spread, std::span<const Index> features,
-                   Block& block);
+                   Block& block, const StopToken& stop);
 
   std::vector<Block> blocks_;
   std::vector<Place> place_;

@@ -36,7 +36,7 @@ void Cholesky::make_room(std::size_t n, std::size_t most) {
   lower_.resize(most * stride_);
 }
 
-bool Cholesky::factor_rows(const Parallel& parallel) {
+bool Cholesky::factor_rows(const Parallel& parallel, const StopToken& stop) {
   const KernelTable& kernels = kernels_in_use();
   const std::size_t n = size_;
   // The panel's rows, negated, and its transpose cut into pieces of kColumns.
@@ -44,12 +44,10 @@ bool Cholesky::factor_rows(const Parallel& parallel) {
   for (std::size_t k = 0; k < n; k += kPanel) {
     const std::size_t width = std::min(kPanel, n - k), below = k + width;
     double* const block = row(k) + k;
-    if (!factor_block(block, width, stride_)) {
-      size_ = 0;
-      return false;
-    }
+    if (stop.requested() || !factor_block(block, width, stride_)) return false;
     const Chunks chunks{n - below, kUpdated};
     parallel.for_each(chunks.count(), [&](std::size_t c) {
+      if (stop.requested()) return;
       for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i) {
         double* const x = row(below + i) + k;
         for (std::size_t j = 0; j < width; ++j)
@@ -62,6 +60,7 @@ bool Cholesky::factor_rows(const Parallel& parallel) {
       }
     });
     parallel.for_each(chunks.count(), [&](std::size_t c) {
+      if (stop.requested()) return;
       for (std::size_t column = 0; column < chunks.end(c); column += kColumns)
         kernels.add_product({.rows = negated.data() + chunks.begin(c) * kPanel,
                              .rows_stride = kPanel,
@@ -74,7 +73,7 @@ bool Cholesky::factor_rows(const Parallel& parallel) {
                              .out_stride = stride_});
     });
   }
-  return true;
+  return !stop.requested();
 }
 
 bool Cholesky::append(std::span<const double> a, double diagonal) {

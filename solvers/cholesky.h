@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/parallel.h"
+#include "core/stop_token.h"
 #include "core/types.h"
 
 namespace proxbench {
@@ -14,15 +15,19 @@ namespace proxbench {
 class Cholesky {
  public:
   /// A of n rows, whose lower triangle a(i, row) writes to row[0..i]; called from several threads. `most`:
-  /// rows that there may ever be. Returns false, and is empty, where A is not positive definite.
+  /// rows that there may ever be. Returns false, and is empty, where A is not positive definite or the token
+  /// asks to stop.
   template <class Row>
-  bool factor(std::size_t n, std::size_t most, const Parallel& parallel, const Row& a) {
+  bool factor(std::size_t n, std::size_t most, const Parallel& parallel, const Row& a,
+              const StopToken& stop = {}) {
     make_room(n, most);
     const Chunks chunks{n, kRows};
     parallel.for_each(chunks.count(), [&](std::size_t c) {
-      for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i) a(i, row(i));
+      for (std::size_t i = chunks.begin(c); i < chunks.end(c) && !stop.requested(); ++i) a(i, row(i));
     });
-    return factor_rows(parallel);
+    const bool done = factor_rows(parallel, stop);
+    if (!done) size_ = 0;
+    return done;
   }
   /// One more row and column of A: size() numbers in `row`, and the diagonal entry. Returns false, and leaves
   /// L as it was, where A would not be positive definite.
@@ -37,7 +42,7 @@ class Cholesky {
  private:
   static constexpr std::size_t kRows = 64;
   void make_room(std::size_t n, std::size_t most);
-  bool factor_rows(const Parallel& parallel);
+  bool factor_rows(const Parallel& parallel, const StopToken& stop);
   double* row(std::size_t i) { return lower_.data() + i * stride_; }
   const double* row(std::size_t i) const { return lower_.data() + i * stride_; }
 

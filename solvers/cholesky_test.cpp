@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -79,6 +80,26 @@ TEST_P(CholeskyOfSize, GrowsByRows) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, CholeskyOfSize,
                          testing::Values(1u, 2u, 7u, 8u, 9u, 100u, 127u, 128u, 129u, 300u, 513u));
+
+TEST(Cholesky, GivesUpWhereverItIsAskedTo) {
+  constexpr std::size_t kSize = 513;
+  const std::vector<double> a = random_matrix(kSize);
+  Cholesky cholesky;
+  std::atomic<int> asked = 0;
+  const auto factor = [&](int last) {
+    asked = 0;
+    return cholesky.factor(
+        kSize, kSize, Parallel(2),
+        [&](std::size_t i, double* row) { std::copy_n(a.data() + i * kSize, i + 1, row); },
+        StopToken([&] { return ++asked > last; }));
+  };
+  ASSERT_TRUE(factor(std::numeric_limits<int>::max()));
+  const int all = asked;
+  for (int last = 0; last < all; last += 11) {
+    EXPECT_FALSE(factor(last)) << last;
+    EXPECT_EQ(cholesky.size(), 0u);
+  }
+}
 
 TEST(Cholesky, SaysWhatIsNotPositiveDefinite) {
   for (const double bad : {-1.0, 0.0, std::numeric_limits<double>::quiet_NaN()}) {

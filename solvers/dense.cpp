@@ -116,6 +116,10 @@ bool Run::step(const Point& now, double kkt) {
   return false;
 }
 
+Status Run::without_step() const {
+  return problem_.monitor.out_of_time() ? problem_.monitor.stop_status() : Status::kStalled;
+}
+
 SolveResult Run::result(Point& now, Status status) {
   return {
       .status = status, .w = std::move(now.nonzeros), .iterations = iterations_, .working_set = now.w.size()};

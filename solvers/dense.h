@@ -93,6 +93,10 @@ class Run {
   /// over.
   bool step(const Point& now, double kkt);
 
+  /// What ends a run within an iteration that found no step from `now`: the limits, where they asked for
+  /// that; else rounding.
+  Status without_step() const;
+
   /// The result at `now`, which is left without its nonzeros.
   SolveResult result(Point& now) { return result(now, status_); }
   SolveResult result(Point& now, Status status);

@@ -75,7 +75,7 @@ double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::
   std::uint64_t visits = 0;
   double first = -1.0;
   bool whole = true;
-  while (visits < limits.visits) {
+  while (visits < limits.visits && !limits.stop.requested()) {
     if (whole) {
       order_.resize(n);
       std::iota(order_.begin(), order_.end(), 0u);
@@ -93,7 +93,8 @@ double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::
     if ((settled && whole) || separable) break;
     if (limits.subspace && !settled &&
         static_cast<double>(done.crossed) <= kSteady * static_cast<double>(done.active)) {
-      visits += minimise_on_face(model, limits.visits - std::min(visits, limits.visits), limits.tolerance);
+      visits += minimise_on_face(model, limits.visits - std::min(visits, limits.visits), limits.tolerance,
+                                 limits.stop);
       whole = true;
     } else if (limits.tolerance > 0.0) {
       // Passes over all coordinates alternate with passes over those that are not zero.
@@ -153,7 +154,8 @@ void InnerProblem::precondition(const Model& model, std::vector<double>& out) {
 
 /// Conjugate gradients, then the step along their result. Returns how
 /// many coordinates were visited, `most` at most but for the first iteration.
-std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t most, double tolerance) {
+std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t most, double tolerance,
+                                             const StopToken& stop) {
   face_.clear();
   for (std::size_t j = 0; j < model.w.size(); ++j)
     if (model.at(j) != 0.0 && diagonal_[j] > 0.0) face_.push_back(static_cast<std::uint32_t>(j));
@@ -190,6 +192,7 @@ std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t m
   const double enough = tolerance * tolerance * norm;
   std::uint64_t visits = 0;
   while (visits == 0 || (norm > enough && visits + n <= most)) {
+    if (stop.requested()) return visits;
     multiply_on_face(model, direction_, product_);
     visits += n;
     passes_ += 1.0;

@@ -24,18 +24,21 @@
 #include "core/lbfgs.h"
 #include "core/parallel.h"
 #include "core/random.h"
+#include "core/stop_token.h"
 #include "core/types.h"
 #include "solvers/block_metric.h"
 
 namespace proxbench {
 
 /// When to leave the inner problem: nothing moved its own gradient in a pass over all coordinates by more
-/// than `tolerance` times what the first pass did (0: never), or `visits` coordinates were visited.
+/// than `tolerance` times what the first pass did (0: never), or `visits` coordinates were visited, or `stop`
+/// was requested: then what solve() gives is of no use.
 struct InnerLimits {
   double tolerance;
   std::uint64_t visits;
   bool subspace;
   bool curvature = true;  ///< whether curvature() is wanted
+  StopToken stop = {};
 };
 
 /// Delta = g^T d + lambda*(||w + d||_1 - ||w||_1) (Zhong et al. 2014, section 2.3).
@@ -57,7 +60,8 @@ class InnerProblem {
 
  private:
   struct Model;
-  std::uint64_t minimise_on_face(const Model& model, std::uint64_t most, double tolerance);
+  std::uint64_t minimise_on_face(const Model& model, std::uint64_t most, double tolerance,
+                                 const StopToken& stop);
   void precondition(const Model& model, std::vector<double>& out);
   void multiply_on_face(const Model& model, std::span<const double> x, std::vector<double>& out);
 

@@ -39,6 +39,11 @@ class Callbacks {
   double evaluate(const double* x, double* g, int n) {
     const std::size_t d = at_.w.size();
     std::fill(g + d, g + n, 0.0);
+    if (started_ && !ended_ && problem_.monitor.out_of_time()) {
+      end(problem_.monitor.stop_status());
+      // No value is lower: the line search takes it, and then lbfgs() asks progress() whether to go on.
+      return -std::numeric_limits<double>::infinity();
+    }
     if (!ended_) {
       try {
         return evaluate_or_throw({x, d}, {g, d});

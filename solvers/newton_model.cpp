@@ -55,11 +55,12 @@ double NewtonModel::work(const Objective& objective, std::span<const Coord> inde
          kFactorWork * std::pow(n, 3.0) / 3.0;
 }
 
-void NewtonModel::build(const Objective& objective, const Scores& scores, std::span<const Coord> index) {
+bool NewtonModel::build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
+                        const StopToken& stop) {
   size_ = index.size();
   const std::size_t stride = padded(size_);
   matrix_.resize(size_ * stride);
-  objective.hessian(scores, index, matrix_.data(), stride);
+  if (!objective.hessian(scores, index, matrix_.data(), stride, stop)) return false;
   double mean = 0.0;
   for (std::size_t i = 0; i < size_; ++i) mean += matrix_[i * stride + i] / static_cast<double>(size_);
   for (std::size_t i = 0; i < size_; ++i) {
@@ -69,6 +70,7 @@ void NewtonModel::build(const Objective& objective, const Scores& scores, std::s
               matrix_.begin() + static_cast<std::ptrdiff_t>((i + 1) * stride), 0.0);
   }
   order_.clear();
+  return true;
 }
 
 void NewtonModel::multiply(std::span<const double> x, const Parallel& parallel,
@@ -82,7 +84,7 @@ void NewtonModel::multiply(std::span<const double> x, const Parallel& parallel,
 }
 
 /// On the rows that have a sign.
-bool NewtonModel::factor(const Parallel& parallel) {
+bool NewtonModel::factor(const Parallel& parallel, const StopToken& stop) {
   order_.clear();
   place_.assign(size_, kNone);
   for (std::size_t j = 0; j < size_; ++j) {
@@ -90,9 +92,12 @@ bool NewtonModel::factor(const Parallel& parallel) {
     place_[j] = static_cast<std::uint32_t>(order_.size());
     order_.push_back(static_cast<std::uint32_t>(j));
   }
-  return cholesky_.factor(order_.size(), size_, parallel, [&](std::size_t i, double* out) {
-    for (std::size_t j = 0; j <= i; ++j) out[j] = row(order_[i])[order_[j]];
-  });
+  return cholesky_.factor(
+      order_.size(), size_, parallel,
+      [&](std::size_t i, double* out) {
+        for (std::size_t j = 0; j <= i; ++j) out[j] = row(order_[i])[order_[j]];
+      },
+      stop);
 }
 
 bool NewtonModel::append(std::size_t j) {
@@ -105,7 +110,7 @@ bool NewtonModel::append(std::size_t j) {
 }
 
 /// Brings held_ up to date with sign_, and its columns with the factor.
-bool NewtonModel::hold_at_zero(const Parallel& parallel) {
+bool NewtonModel::hold_at_zero(const Parallel& parallel, const StopToken& stop) {
   std::vector<std::uint32_t> held;
   std::vector<AlignedVector<double>> column;
   for (std::uint32_t p = 0; p < order_.size(); ++p) {
@@ -118,6 +123,7 @@ bool NewtonModel::hold_at_zero(const Parallel& parallel) {
   held_.swap(held);
   held_column_.swap(column);
   parallel.for_each(held_.size(), [&](std::size_t i) {
+    if (stop.requested()) return;
     AlignedVector<double>& x = held_column_[i];
     const std::size_t known = x.size();
     if (known == order_.size()) return;
@@ -125,9 +131,13 @@ bool NewtonModel::hold_at_zero(const Parallel& parallel) {
     if (known == 0) x[held_[i]] = 1.0;
     cholesky_.solve_lower(x, held_[i], std::max<std::size_t>(known, held_[i]));
   });
-  return held_gram_.factor(held_.size(), held_.size(), parallel, [&](std::size_t i, double* out) {
-    for (std::size_t j = 0; j <= i; ++j) out[j] = along_held(i, held_column_[j]);
-  });
+  if (stop.requested()) return false;
+  return held_gram_.factor(
+      held_.size(), held_.size(), parallel,
+      [&](std::size_t i, double* out) {
+        for (std::size_t j = 0; j <= i; ++j) out[j] = along_held(i, held_column_[j]);
+      },
+      stop);
 }
 
 /// (Y^T x)_i.
@@ -151,14 +161,14 @@ void NewtonModel::solve_free(std::span<double> u) const {
 }
 
 double NewtonModel::solve(std::span<const double> w, std::span<const double> g, double lambda,
-                          const Parallel& parallel, std::vector<double>& d) {
-  if (!settle_signs(w, g, lambda, parallel, d)) descend(w, g, lambda, d);
+                          const Parallel& parallel, std::vector<double>& d, const StopToken& stop) {
+  if (!settle_signs(w, g, lambda, parallel, d, stop)) descend(w, g, lambda, d, stop);
   return predicted_change(w, g, d, lambda);
 }
 
 /// The active-set method. Returns false where it did not find the solution.
 bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double> g, double lambda,
-                               const Parallel& parallel, std::vector<double>& d) {
+                               const Parallel& parallel, std::vector<double>& d, const StopToken& stop) {
   sign_.resize(size_);
   for (std::size_t j = 0; j < size_; ++j) {
     const double towards = w[j] != 0.0 ? w[j] : (std::abs(g[j]) > lambda ? -g[j] : 0.0);
@@ -172,7 +182,7 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
   std::size_t least = size_ + 1;
   int patience = kPatience;
   for (int system = 0; system < kMostSystems; ++system) {
-    if (!bring_up_to_date(parallel)) return false;
+    if (!bring_up_to_date(parallel, stop)) return false;
     systems_ += 1.0;
     d.assign(size_, 0.0);
     product.assign(size_, 0.0);
@@ -193,6 +203,7 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
         left = std::max(left, std::abs(u[i]));
       }
       if (!(left < kWorthRefining * left_before)) break;
+      if (stop.requested()) return false;
       left_before = left;
       solve_free(u);
       for (std::size_t i = 0; i < u.size(); ++i) d[order_[i]] += u[i];
@@ -224,26 +235,29 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
 }
 
 /// The factor for all rows that have a sign, and what holds the others of it at zero.
-bool NewtonModel::bring_up_to_date(const Parallel& parallel) {
+bool NewtonModel::bring_up_to_date(const Parallel& parallel, const StopToken& stop) {
   const auto held = static_cast<double>(
       std::count_if(order_.begin(), order_.end(), [&](std::uint32_t j) { return sign_[j] == 0; }));
   bool fits = !order_.empty() && held <= kMostHeld * static_cast<double>(order_.size());
-  for (std::size_t j = 0; fits && j < size_; ++j)
-    if (sign_[j] != 0 && place_[j] == kNone) fits = append(j);
+  for (std::size_t j = 0; fits && j < size_; ++j) {
+    if (sign_[j] == 0 || place_[j] != kNone) continue;
+    if (stop.requested()) return false;
+    fits = append(j);
+  }
   if (!fits) {
     held_.clear();
     held_column_.clear();
-    if (!factor(parallel)) return false;
+    if (!factor(parallel, stop)) return false;
   }
-  return hold_at_zero(parallel);
+  return hold_at_zero(parallel, stop);
 }
 
 /// Coordinate descent from d = 0: a step at least, where the signs did not settle.
 void NewtonModel::descend(std::span<const double> w, std::span<const double> g, double lambda,
-                          std::vector<double>& d) const {
+                          std::vector<double>& d, const StopToken& stop) const {
   d.assign(size_, 0.0);
   std::vector<double> product(size_, 0.0);
-  for (int pass = 0; pass < kDescents; ++pass)
+  for (int pass = 0; pass < kDescents && !stop.requested(); ++pass)
     for (std::size_t j = 0; j < size_; ++j) {
       const double curvature = row(j)[j], at = w[j] + d[j];
       const double next = soft_threshold(at - (g[j] + product[j]) / curvature, lambda / curvature);

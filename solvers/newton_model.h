@@ -33,13 +33,14 @@ class NewtonModel {
   static double work(const Objective& objective, std::span<const Coord> index);
 
   /// At the w with these scores. `index`: the working set, ascending, of kMostRows at most. Only where the
-  /// oracle has covariances().
-  void build(const Objective& objective, const Scores& scores, std::span<const Coord> index);
+  /// oracle has covariances(). False: given up for the token; then it is built again before anything else.
+  bool build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
+             const StopToken& stop = {});
 
   /// w, g: of the working set. Fills d; w + d is exactly zero where the solution is. Returns
-  /// g^T d + lambda*(||w + d||_1 - ||w||_1).
+  /// g^T d + lambda*(||w + d||_1 - ||w||_1). Where the token asks to stop, d is of no use.
   double solve(std::span<const double> w, std::span<const double> g, double lambda, const Parallel& parallel,
-               std::vector<double>& d);
+               std::vector<double>& d, const StopToken& stop = {});
 
   /// Linear systems solved so far.
   double systems() const { return systems_; }
@@ -47,14 +48,14 @@ class NewtonModel {
  private:
   const double* row(std::size_t i) const { return matrix_.data() + i * padded(size_); }
   void multiply(std::span<const double> x, const Parallel& parallel, std::vector<double>& out) const;
-  bool factor(const Parallel& parallel);
+  bool factor(const Parallel& parallel, const StopToken& stop);
   bool append(std::size_t j);
   bool settle_signs(std::span<const double> w, std::span<const double> g, double lambda,
-                    const Parallel& parallel, std::vector<double>& d);
-  void descend(std::span<const double> w, std::span<const double> g, double lambda,
-               std::vector<double>& d) const;
-  bool bring_up_to_date(const Parallel& parallel);
-  bool hold_at_zero(const Parallel& parallel);
+                    const Parallel& parallel, std::vector<double>& d, const StopToken& stop);
+  void descend(std::span<const double> w, std::span<const double> g, double lambda, std::vector<double>& d,
+               const StopToken& stop) const;
+  bool bring_up_to_date(const Parallel& parallel, const StopToken& stop);
+  bool hold_at_zero(const Parallel& parallel, const StopToken& stop);
   double along_held(std::size_t i, std::span<const double> x) const;
   void solve_free(std::span<double> u) const;
 

@@ -1,6 +1,7 @@
 #include "solvers/owl_qn.h"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -122,6 +123,8 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
     const ArmijoOptions options{.sigma = gamma_, .beta = beta_, .max_trials = max_linesearch_};
     return backtrack(now.value(), alpha0, options,
                      [&](double alpha) {
+                       if (problem.monitor.out_of_time())
+                         return ArmijoTrial{std::numeric_limits<double>::quiet_NaN(), 0.0};
                        const double promised =
                            dense::sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
                              double sum = 0.0;
@@ -147,12 +150,12 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
     });
     find_direction();
     bool moved = search();
-    if (!moved && !memory.empty()) {
+    if (!moved && !memory.empty() && !problem.monitor.out_of_time()) {
       memory.clear();
       find_direction();
       moved = search();
     }
-    if (!moved) return run.result(now, Status::kStalled);
+    if (!moved) return run.result(now, run.without_step());
 
     objective.gradient(next.residual, next.w, g_next);
     memory.update(next.w, now.w, g_next, g, omega_);

@@ -30,14 +30,16 @@ class ProxGd final : public Solver {
     std::vector<double> g(objective.dimension());
     dense::ProxStep step = step_;
     dense::Run run(problem, patience_);
+    const StopToken stop = problem.monitor.stop_token();
     auto anchor = [&] { return dense::Anchor{now.w, g, now.smooth, {now.scores}, now.residual}; };
 
     if (!run.open(now, g)) return run.result(now);
     step.initialise(objective, anchor(), next);
 
     while (true) {
-      if (!step.take(objective, anchor(), next, [](double) { return true; }))
-        return run.result(now, Status::kStalled);
+      if (!step.take(
+              objective, anchor(), next, [](double) { return true; }, stop))
+        return run.result(now, run.without_step());
       std::swap(now, next);
       objective.gradient(now.residual, now.w, g);
       step.lipschitz *= growth_;

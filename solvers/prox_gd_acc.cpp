@@ -88,6 +88,7 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
   dense::ProxStep step = step_;
   KktCheck check(target, check_);
   dense::Run run(problem, patience_);
+  const StopToken stop = problem.monitor.stop_token();
   if (!run.open(now, g_now)) return run.result(now);
   step.initialise(objective, {now.w, g_now, now.smooth, {now.scores}, now.residual}, next);
 
@@ -108,7 +109,8 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
     };
     if (theta == 0.0) {
       y = now.w;
-      moved = step.take(objective, {y, g_now, now.smooth, {now.scores}, now.residual}, next, wants_residual);
+      moved = step.take(objective, {y, g_now, now.smooth, {now.scores}, now.residual}, next, wants_residual,
+                        stop);
     } else {
       dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) y[i] = now.w[i] + theta * (now.w[i] - previous.w[i]);
@@ -118,11 +120,11 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
       const ScorePoint at{now.scores, &previous.scores, -theta};
       const double smooth = objective.infer(at, &residual_y) + objective.l2(y);
       objective.gradient(residual_y, y, g);
-      moved =
-          std::isfinite(smooth) && step.take(objective, {y, g, smooth, at, residual_y}, next, wants_residual);
+      moved = std::isfinite(smooth) &&
+              step.take(objective, {y, g, smooth, at, residual_y}, next, wants_residual, stop);
     }
     if (!moved) {
-      if (theta == 0.0) return run.result(now, Status::kStalled);
+      if (theta == 0.0 || stop.requested()) return run.result(now, run.without_step());
       t = 1.0;
       theta = 0.0;
       continue;

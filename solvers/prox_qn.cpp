@@ -46,6 +46,8 @@ namespace proxbench {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Of a trial that was not made.
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 /// Relative decrease of F since the blocks were made: up to the first they also serve the next working set;
 /// above the second they are made anew at once.
@@ -128,8 +130,7 @@ class ProxQn final : public Solver {
     Scores &scores = buffers_.at_w.scores, &direction_scores = buffers_.trial.scores;
     Residual &residual = buffers_.at_w.residual, &trial_residual = buffers_.trial.residual;
     double& loss = buffers_.at_w.loss;
-    SolveResult result;
-    result.w = problem.start;
+    SolveResult result{.w = problem.start, .working_set = problem.start.nnz()};
 
     problem.monitor.start(problem.start);
     if (problem.known != nullptr) {
@@ -142,6 +143,7 @@ class ProxQn final : public Solver {
     // w's nonzeros are gathered where a sample wants them, off the clock.
     const auto ends = [&](std::int64_t iteration) {
       result.iterations = iteration;
+      result.working_set = index_.size();
       return !problem.monitor.step(
           iteration, [&] { return collect(result.w); }, index_.size(), loss);
     };
@@ -216,10 +218,12 @@ class ProxQn final : public Solver {
       } else if (blocks_ && built_at_ - value > kStale * value) {
         build_blocks(objective, residual, value);
       }
+      if (stop_.requested()) return give_up(result, problem.monitor.stop_status());
 
       last_measure = measure;
-      const double slope =
-          newton_ ? newton_model_.solve(w_, g_, lambda_, objective.parallel(), d_) : descend(objective);
+      const double slope = newton_ ? newton_model_.solve(w_, g_, lambda_, objective.parallel(), d_, stop_)
+                                   : descend(objective);
+      if (stop_.requested()) return give_up(result, problem.monitor.stop_status());
       objective.scores(index_, d_, direction_scores);
       // With curvature known the first trial is mostly taken, so its residual comes with it. Without, gamma
       // is a guess that may be off by many halvings: then forward messages alone.
@@ -229,12 +233,14 @@ class ProxQn final : public Solver {
       if (newton_) line_search.rounding = kNewtonRounding;
       const ArmijoResult step = slope < 0.0 ? armijo(value, slope, 1.0, line_search,
                                                      [&](double alpha) {
+                                                       if (stop_.requested()) return kNoValue;
                                                        trial_loss =
                                                            objective.infer({scores, &direction_scores, alpha},
                                                                            guess ? nullptr : &trial_residual);
                                                        return trial_loss + penalty(objective, alpha);
                                                      })
                                             : ArmijoResult{};
+      if (!step.accepted && stop_.requested()) return give_up(result, problem.monitor.stop_status());
       // Within rounding of F a step may still bring the subgradient down: only where neither falls is it
       // over.
       if (step.accepted && step.value < lowest) {
@@ -305,6 +311,7 @@ class ProxQn final : public Solver {
     }
     *this = std::move(fresh);
     lambda_ = problem.objective.lambda();
+    stop_ = problem.monitor.stop_token();
     known_ = problem.known;
     if (buffers_.at_w.scores.values.empty())
       buffers_ = {{problem.objective.make_scores(), problem.objective.make_residual()},
@@ -321,12 +328,23 @@ class ProxQn final : public Solver {
       std::swap(buffers_.at_w, known_->state);
       known_->at_result = true;
     }
+    stop_ = StopToken();  // the monitor's
     result.status = status;
     result.working_set = index_.size();
     result.notes["inner_passes"] = inner_.passes();
     if (settings_.screening) result.notes["screened"] = screened_;
     if (hessians_ > 0.0) result.notes["hessians"] = hessians_;
     return std::move(result);
+  }
+
+  /// With the last iterate, its working set, and no pairs for a next solve: model and working set may be of
+  /// different iterations.
+  SolveResult give_up(SolveResult& result, Status status) {
+    const std::uint64_t working_set = result.working_set;
+    history_.clear();
+    SolveResult out = finish(result, status);
+    out.working_set = working_set;
+    return out;
   }
 
   /// A full gradient at w into selection_, cut down to the coordinates of the next working set; for Newton's
@@ -478,8 +496,8 @@ class ProxQn final : public Solver {
       const bool fresh = built_at_ - value <= kFresh * value;
       if (fresh)
         metric_.take_rows(objective, residual, index_, from_);
-      else
-        make_blocks(objective, residual, value);
+      else if (!make_blocks(objective, residual, value))
+        return;
       if (history_.size() > 0)
         carry_pairs(objective);
       else if (fresh)
@@ -512,7 +530,7 @@ class ProxQn final : public Solver {
   }
 
   void start_newton(const Objective& objective, const Scores& scores) {
-    newton_model_.build(objective, scores, index_);
+    if (!newton_model_.build(objective, scores, index_, stop_)) return;
     hessians_ += 1.0;
     use_identity();
   }
@@ -528,9 +546,9 @@ class ProxQn final : public Solver {
     build_blocks(objective, residual, value);
   }
 
-  void make_blocks(const Objective& objective, const Residual& residual, double value) {
+  bool make_blocks(const Objective& objective, const Residual& residual, double value) {
     built_at_ = value;
-    metric_.build(objective, residual, index_);
+    return metric_.build(objective, residual, index_, stop_);
   }
 
   void build_blocks(const Objective& objective, const Residual& residual, double value) {
@@ -618,6 +636,7 @@ class ProxQn final : public Solver {
     if (settings_.gamma0 > 0.0) return settings_.gamma0;
     lbfgs_.reset(index_.size(), 1.0);
     descend(objective);
+    if (stop_.requested()) return 1.0;
     objective.scores(index_, d_, direction_scores);
     double slope = 0.0, norm = 0.0;
     for (std::size_t j = 0; j < index_.size(); ++j) {
@@ -684,7 +703,8 @@ class ProxQn final : public Solver {
     InnerLimits limits{.tolerance = settings_.inner_tol,
                        .visits = passes * n,
                        .subspace = settings_.subspace && trusted_,
-                       .curvature = settings_.subspace};
+                       .curvature = settings_.subspace,
+                       .stop = stop_};
     if (limits.subspace) limits.visits *= kTrustedPasses;
     const double visit_flops = 4.0 * static_cast<double>(lbfgs_.width());
     if (settings_.inner_tol > 0.0 && !blocks_ && inference_flops_ > 0.0 && visit_flops > 0.0)
@@ -724,6 +744,7 @@ class ProxQn final : public Solver {
   double last_lambda_ = 0.0;
   std::optional<GapSafeScreen> screen_;
   Random random_{0};
+  StopToken stop_;
   double lambda_ = 0.0;
   Objective::Selection selection_;
   bool selected_ = false;     ///< whether there is a working set yet

@@ -88,11 +88,12 @@ void ProxStep::initialise(Objective& objective, const Anchor& anchor, Point& scr
 }
 
 bool ProxStep::take(Objective& objective, const Anchor& anchor, Point& next,
-                    const std::function<bool(double)>& wants_residual) {
+                    const std::function<bool(double)>& wants_residual, const StopToken& stop) {
   const double ulp = std::numeric_limits<double>::epsilon() * std::abs(anchor.smooth);
   // The sums behind two values of f differ by a few units in the last place.
   constexpr double kAllowance = 4.0;
   for (int trial = 0; trial < max_trials_; ++trial, lipschitz *= backtrack_) {
+    if (stop.requested()) return false;
     const Move moved = move(objective, anchor, next);
     if (!(moved.squared > 0.0)) return false;
     const double quadratic = 0.5 * lipschitz * moved.squared;

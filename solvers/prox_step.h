@@ -19,6 +19,7 @@
 #include <functional>
 
 #include "core/oracle.h"
+#include "core/stop_token.h"
 #include "solvers/dense.h"
 
 namespace proxbench::dense {
@@ -47,9 +48,9 @@ class ProxStep {
 
   /// Fills next, and raises `lipschitz` as needed. next has its residual where wants_residual(bound) says so,
   /// with bound = L*||w+ - y||_inf known before the inference. False: no trial passed, or w+ = y within
-  /// rounding.
+  /// rounding, or the token asked to stop before a trial.
   bool take(Objective& objective, const Anchor& anchor, Point& next,
-            const std::function<bool(double)>& wants_residual);
+            const std::function<bool(double)>& wants_residual, const StopToken& stop);
 
   /// Of the last trial.
   bool has_residual() const { return has_residual_; }

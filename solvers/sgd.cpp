@@ -335,8 +335,10 @@ class Sgd final : public Solver {
     for (std::int64_t pass = 1;; ++pass) {
       for (std::size_t report = 0; report < reports; ++report) {
         bool learned = false;
-        for (std::size_t i = instances * report / reports; i < instances * (report + 1) / reports; ++i)
+        for (std::size_t i = instances * report / reports; i < instances * (report + 1) / reports; ++i) {
           learned |= learner.learn(order[i]);
+          if (monitor.out_of_time()) break;  // w is an iterate after every instance
+        }
         ++result.iterations;
         const bool go_on = monitor.step(
             result.iterations, [&] { return learner.weights(); }, d);
@@ -360,21 +362,25 @@ class Sgd final : public Solver {
   /// from the starting point with each eta of a geometric ladder; the one with the lowest objective on the
   /// sample, where an instance bears its share of the penalty. The ladder is climbed from the reciprocal of
   /// an instance's mean sum_p (||x_p||^2 + 1), which is about the curvature of its loss, to the side where
-  /// the objective falls. Each trial is an iteration that leaves w where it is. False: the monitor says stop.
+  /// the objective falls. Each trial is an iteration that leaves w where it is. False: the monitor says stop,
+  /// at the end of a trial or within one, which then does not count.
   bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const Index> order, double& eta0,
                  std::int64_t& iterations) const {
     Objective& objective = problem.objective;
+    Monitor& monitor = problem.monitor;
     const std::span<const Index> sample = order.first(std::min(settings_.sample, order.size()));
     const double share = static_cast<double>(sample.size()) / static_cast<double>(order.size());
     bool go_on = true;
     auto value = [&](double eta, bool learn) {
       learner.reset(problem.start, eta);
       if (learn)
-        for (const Index i : sample) learner.learn(i);
+        for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i) learner.learn(sample[i]);
       const SparseVector w = learner.weights();
       double sum = share * (objective.l1(w.value) + objective.l2(w.value));
-      for (const Index i : sample) sum += learner.loss(i);
-      if (learn) go_on = problem.monitor.step(++iterations, problem.start, objective.dimension());
+      for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i)
+        sum += learner.loss(sample[i]);
+      if (learn)
+        go_on = !monitor.out_of_time() && monitor.step(++iterations, problem.start, objective.dimension());
       return std::isfinite(sum) ? sum : std::numeric_limits<double>::infinity();
     };
 
@@ -395,7 +401,7 @@ class Sgd final : public Solver {
       }
       if (eta0 != first) break;
     }
-    return go_on;
+    return go_on && !monitor.out_of_time();
   }
 
   static double first_guess(const Objective& objective, std::span<const Index> sample) {

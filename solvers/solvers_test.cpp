@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -215,6 +216,70 @@ TEST_P(ExactSolver, BacksAwayFromTrialsThatHaveNoValue) {
   const Outcome r = run(GetParam(), problem, {.oracle = &oracle});
   EXPECT_EQ(r.result.status, Status::kConverged) << status_name(r.result.status);
   EXPECT_LE(r.certificate.kkt, r.kkt_target * (1 + 1e-6));
+}
+
+/// Not those that end an iteration early, at an iterate of their own.
+bool ends_with_a_whole_iteration(const std::string& solver) {
+  return solver != "bcd" && solver != "sgd";
+}
+
+/// A clock that shows passes: soon after the limit no inference is made.
+TEST_P(EverySolver, StopsWithinAnIterationAtTheTimeLimit) {
+  const Problem problem(test::problem_specs()[3]);
+  for (const bool no_value : {false, true}) {
+    if (no_value && !solver_registry().find(GetParam()).exact) continue;
+    const HookedOracle* clock = nullptr;
+    const HookedOracle oracle(problem.oracle(), [&](int, double value) {
+      // From here on all trials of a line search fail.
+      return no_value && clock->passes > 10.0 ? std::numeric_limits<double>::quiet_NaN() : value;
+    });
+    clock = &oracle;
+    MonitorOptions monitor{.time_limit = 12.5};
+    monitor.clock = [&] { return oracle.passes; };
+    const Outcome r = run(GetParam(), problem, {.tol = 0.0, .monitor = monitor, .oracle = &oracle});
+    EXPECT_EQ(r.result.status, Status::kTimeLimit) << status_name(r.result.status);
+    EXPECT_LE(oracle.passes, 12.5 + 3.0);
+    EXPECT_TRUE(std::isfinite(r.certificate.objective));
+  }
+}
+
+/// A clock that goes on by one whenever it is read, so that limits fall between any two pieces of work: all
+/// that a limit changes is where a run ends.
+TEST_P(EverySolver, ATimeLimitLeavesTheBeginningOfTheRun) {
+  if (!ends_with_a_whole_iteration(GetParam())) GTEST_SKIP() << "ends iterations early";
+  const Problem problem({.name = "long sequences",
+                         .labels = 6,
+                         .features = 20,
+                         .sequences = 15,
+                         .longest = 20,
+                         .density = 0.15,
+                         .lambda = 0.1,
+                         .seed = 5});
+  for (const int threads : {1, 2}) {
+    std::atomic<std::int64_t> ticks = 0;
+    const auto run_until = [&](double limit) {
+      MonitorOptions monitor{.time_limit = limit, .max_iterations = 300, .dense_samples = 1000};
+      monitor.clock = [&] { return static_cast<double>(++ticks); };
+      return run(GetParam(), problem, {.tol = 1e-9, .parallel = Parallel(threads), .monitor = monitor});
+    };
+    const Outcome whole = run_until(1e15);
+    const auto all = static_cast<double>(ticks);
+    if (GetParam() == "prox-qn") {
+      EXPECT_GT(whole.result.notes.at("hessians"), 0.0) << "limits do not fall within Newton's method";
+    }
+    for (double share = 0.0; share < 0.9; share += 0.0173) {
+      const Outcome cut = run_until(share * share * all);
+      if (cut.result.status != Status::kTimeLimit) continue;  // took samples for a part of `all`
+      ASSERT_LT(static_cast<std::size_t>(cut.result.iterations), whole.sampled);
+      const Sample& there = whole.trace[static_cast<std::size_t>(cut.result.iterations)];
+      EXPECT_EQ(cut.trace.back().iteration, cut.result.iterations);
+      EXPECT_EQ(cut.certificate.objective, there.objective) << share;
+      EXPECT_EQ(cut.certificate.nnz, there.nnz);
+      if (cut.result.iterations > 0) {
+        EXPECT_EQ(cut.result.working_set, there.working_set);
+      }
+    }
+  }
 }
 
 TEST_P(EverySolver, NamesTheConstraintThatAnOptionViolates) {
@@ -629,6 +694,39 @@ TEST(ProxQn, EndsWithNewtonsMethodWhereItPays) {
                 1e-12 * with.certificate.objective);
     EXPECT_LT(with.certificate.relative_gap(), 1e-10);
   }
+}
+
+/// The clock passes the limit with the first instance of the first Hessian.
+TEST(ProxQn, GivesUpAHessianAtTheTimeLimit) {
+  const Problem problem({.name = "long sequences",
+                         .labels = 12,
+                         .features = 30,
+                         .sequences = 40,
+                         .longest = 40,
+                         .density = 0.1,
+                         .lambda = 0.1,
+                         .seed = 5});
+  const Parallel parallel(2);
+  const HookedOracle oracle(problem.oracle(), [](int, double value) { return value; });
+  MonitorOptions monitor{.time_limit = 60.0, .dense_samples = 10000};
+  monitor.clock = [&] { return oracle.covariances_calls > 0 ? 1000.0 : 0.0; };
+  const Outcome cut =
+      run("prox-qn", problem, {.tol = 1e-13, .parallel = parallel, .monitor = monitor, .oracle = &oracle});
+  EXPECT_EQ(cut.result.status, Status::kTimeLimit) << status_name(cut.result.status);
+  EXPECT_GE(oracle.covariances_calls, 1);
+  EXPECT_LE(oracle.covariances_calls, parallel.threads()) << "those that had begun";
+  EXPECT_EQ(cut.result.notes.count("hessians"), 0u);
+  // The last iterate is that of a run that ends there.
+  const Outcome there = run("prox-qn", problem,
+                            {.tol = 1e-13,
+                             .parallel = parallel,
+                             .monitor = {.max_iterations = cut.result.iterations, .dense_samples = 10000}});
+  ASSERT_GT(cut.result.iterations, 0);
+  EXPECT_EQ(there.result.status, Status::kMaxIterations);
+  EXPECT_EQ(cut.result.w.index, there.result.w.index);
+  EXPECT_EQ(cut.result.w.value, there.result.w.value);
+  EXPECT_EQ(cut.result.working_set, there.result.working_set);
+  EXPECT_EQ(cut.certificate.objective, there.certificate.objective);
 }
 
 /// What screening drops shows in the working set's candidates, and the gap it started from was a proof.

@@ -38,6 +38,7 @@ class ProxBb final : public Solver {
           if (moved != 0.0) next.push_back(active.index[i], moved);
         }
         if (squared == 0.0) return end(Status::kStalled);
+        if (problem.monitor.out_of_time()) return end(problem.monitor.stop_status());
         then = value(next, next_scores, next_residual);
         if (then <= now - sigma_ * a / 2 * squared + 1e-15 * now) break;  // give or take its rounding
       }
