@@ -61,8 +61,7 @@ std::vector<std::string> wrapped(const std::string& text) {
 
 std::string script_text(const Figure& figure) {
   std::string out = fmt::format("# Draws {0}.svg, .pdf and .png from {0}.tsv: gnuplot {0}.gp\n", figure.name);
-  // Where the locale is not of UTF-8, gnuplot warns of `set encoding utf8`, and draws no Greek letters
-  // without.
+  // Where the locale is not of UTF-8, gnuplot warns of `set encoding utf8`, but needs it for Greek letters.
   out += fmt::format(
       "if (system('locale charmap 2>/dev/null') ne 'UTF-8' && system('{0} locale charmap') eq 'UTF-8') {{\n"
       "  system('{0} gnuplot {1}.gp')\n"

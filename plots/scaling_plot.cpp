@@ -124,7 +124,8 @@ std::string speedup_panel(const Scaling& scaling, const std::string& file, const
   speedups.add(0.9);
   speedups.add(most);
   for (const PhaseScaling* row : blocks.lines)
-    for (const double speedup : row->speedup) speedups.add(0.9 * speedup);
+    for (const double speedup : row->speedup)
+      for (const double margin : {0.9, 1.12}) speedups.add(margin * speedup);
   std::vector<std::string> curves{"x with lines title 'ideal' linecolor rgb '#999999' linewidth 1.5"};
   for (std::size_t b = 0; b < blocks.backends.size(); ++b)
     curves.push_back(fmt::format(
