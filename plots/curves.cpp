@@ -427,10 +427,10 @@ std::string axes_of(const Panel& panel, const Ranges& ranges) {
   const Abscissa& abscissa = panel.abscissa;
   std::string out =
       abscissa.log_axis
-          ? log_axis("x", ranges.x, 1.1, "'%g'")
+          ? log_axis("x", ranges.x.widened(1.1))
           : fmt::format("set xrange [0:{}]\n", abscissa.max > 0.0 ? fmt::format("{:g}", abscissa.max) : "*");
   constexpr double kMargin = 1.5;
-  if (panel.quantity.log_axis) out += log_axis("y", ranges.values, kMargin, "'10^{%L}'");
+  if (panel.quantity.log_axis) out += log_axis("y", ranges.values.widened(kMargin));
   if (std::isfinite(panel.quantity.floor)) out += fmt::format("floor = {:g}\n", panel.quantity.floor);
   if (panel.quantity.log_axis && !panel.bands.empty())
     out += fmt::format("bottom = {:.6g}\n", ranges.values.min / kMargin);

@@ -100,14 +100,20 @@ TEST_F(Curves, TheScriptRunsByItselfInAnyFolderThatHoldsItsData) {
   SKIP_WITHOUT_GNUPLOT();
   make_curves({falling_run("prox-qn", 2, 20)}, folder_);
   const std::string name = "ocr-degree2-lambda100-nnz";
-  const fs::path elsewhere = folder_ / "else where";
-  fs::create_directories(elsewhere);
-  for (const char* extension : {".gp", ".tsv"}) fs::copy(file(name + extension), elsewhere);
-  const std::string command = "cd '" + elsewhere.string() + "' && gnuplot " + name + ".gp 2>stderr.txt";
-  EXPECT_EQ(std::system(command.c_str()), 0);
-  EXPECT_EQ(text_of(elsewhere / "stderr.txt"), "");
-  for (const char* extension : {".svg", ".pdf", ".png"})
-    EXPECT_GT(fs::file_size(elsewhere / (name + extension)), 200u);
+  for (const std::string locale : {"C", "C.UTF-8"}) {
+    const fs::path elsewhere = folder_ / ("else where " + locale);
+    fs::create_directories(elsewhere);
+    for (const char* extension : {".gp", ".tsv"}) fs::copy(file(name + extension), elsewhere);
+    const std::string command =
+        "cd '" + elsewhere.string() + "' && LC_ALL=" + locale + " gnuplot " + name + ".gp 2>stderr.txt";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    EXPECT_EQ(text_of(elsewhere / "stderr.txt"), "");
+    EXPECT_EQ(text_of(elsewhere / (name + ".svg")), text_of(file(name + ".svg")));
+    for (const char* extension : {".pdf", ".png"})
+      EXPECT_GT(fs::file_size(elsewhere / (name + extension)), 200u);
+    fs::remove(elsewhere / (name + ".tsv"));
+    EXPECT_NE(std::system(command.c_str()), 0) << "a failure is told, in " << locale;
+  }
 }
 
 TEST_F(Curves, DataKeepEverySampleInOneBlockARun) {

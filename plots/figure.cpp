@@ -7,7 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstring>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <sstream>
@@ -28,10 +28,19 @@ namespace fs = std::filesystem;
 
 constexpr std::array<int, 8> kPointTypes = {7, 5, 9, 13, 11, 15, 2, 3};
 constexpr std::array<int, 5> kDashTypes = {1, 2, 4, 5, 3};
+/// Of gnuplot.
+constexpr const char* kLocale = "LC_ALL=C.UTF-8";
 /// Longest line of a title or caption, in characters of its small font.
 constexpr std::size_t kLineLength = 92;
-/// A log axis of at most this many decades has ticks within each.
-constexpr double kFewDecades = 2.5;
+/// A log axis that spans more than this has ticks at powers of its base, others have them between as well.
+constexpr double kFewDecades = 2.5, kFewDoublings = 3.2;
+/// So many labels, and decades with ticks between them, have room on an axis.
+constexpr std::size_t kMostLabelsX = 10, kMostLabelsY = 16;
+constexpr double kMostMinorDecades = 8.0;
+/// An axis with fewer ticks than this cannot be read.
+constexpr std::size_t kFewestTicks = 3;
+/// Between these, labels are written out.
+constexpr double kLeastWrittenOut = 1e-4, kMostWrittenOut = 1e7;
 
 /// Lines of at most kLineLength characters, broken at newlines and spaces.
 std::vector<std::string> wrapped(const std::string& text) {
@@ -52,6 +61,13 @@ std::vector<std::string> wrapped(const std::string& text) {
 
 std::string script_text(const Figure& figure) {
   std::string out = fmt::format("# Draws {0}.svg, .pdf and .png from {0}.tsv: gnuplot {0}.gp\n", figure.name);
+  // Where the locale is not of UTF-8, gnuplot warns of `set encoding utf8`, but needs it for Greek letters.
+  out += fmt::format(
+      "if (system('locale charmap 2>/dev/null') ne 'UTF-8' && system('{0} locale charmap') eq 'UTF-8') {{\n"
+      "  system('{0} gnuplot {1}.gp')\n"
+      "  exit status GPVAL_SYSTEM_ERRNO\n"
+      "}}\n",
+      kLocale, figure.name);
   out +=
       "set encoding utf8\n"
       "set datafile separator \"\\t\"\n"
@@ -83,8 +99,8 @@ void run_gnuplot(const fs::path& folder, const std::string& script) {
   const fs::path log = fs::absolute(folder / "gnuplot.log");
   std::unique_ptr<Process> gnuplot;
   try {
-    gnuplot = std::make_unique<Process>(
-        ProcessSettings{.command = {"gnuplot", script}, .folder = folder, .log = log});
+    gnuplot = std::make_unique<Process>(ProcessSettings{
+        .command = {"gnuplot", script}, .environment = {kLocale}, .folder = folder, .log = log});
   } catch (const Error& error) {
     throw Error(fmt::format("cannot draw figures: {} (Debian package gnuplot-nox; scripts/install-deps)",
                             error.what()));
@@ -116,6 +132,85 @@ struct ScratchFolder {
   }
   fs::path path;
 };
+
+/// digits * 10^exponent, rounded once.
+double decimal(double digits, int exponent) {
+  const double power = std::pow(10.0, std::abs(exponent));
+  return exponent < 0 ? digits / power : digits * power;
+}
+
+void add_inside(std::vector<double>& ticks, const Range& range, double tick) {
+  if (range.min <= tick && tick <= range.max) ticks.push_back(tick);
+}
+
+/// In every decade, at these multiples of its power of ten.
+std::vector<double> ticks_in_decades(const Range& range, const std::vector<int>& digits) {
+  std::vector<double> ticks;
+  for (int decade = static_cast<int>(std::floor(std::log10(range.min))); decade <= std::log10(range.max);
+       ++decade)
+    for (const int digit : digits) add_inside(ticks, range, decimal(digit, decade));
+  return ticks;
+}
+
+std::vector<double> powers_of_two(const Range& range) {
+  std::vector<double> ticks;
+  for (double power = std::floor(std::log2(range.min)); power <= std::log2(range.max); ++power)
+    add_inside(ticks, range, std::exp2(power));
+  return ticks;
+}
+
+/// At equal distances of 1, 2 or 5 times a power of ten: three to nine of them.
+std::vector<double> linear_ticks(const Range& range) {
+  const double least_step = (range.max - range.min) / 8.0;
+  const int exponent = static_cast<int>(std::floor(std::log10(least_step)));
+  int digits = 1;
+  for (const int larger : {2, 5, 10})
+    if (decimal(digits, exponent) < least_step) digits = larger;
+  std::vector<double> ticks;
+  for (double i = std::floor(range.min / decimal(digits, exponent));
+       decimal(i * digits, exponent) <= range.max; ++i)
+    add_inside(ticks, range, decimal(i * digits, exponent));
+  return ticks;
+}
+
+/// As many as have room, at equal distances.
+std::vector<double> thinned(const std::vector<double>& ticks, std::size_t most) {
+  const std::size_t step = (ticks.size() + most - 1) / most;
+  std::vector<double> out;
+  for (std::size_t i = 0; i < ticks.size(); i += step) out.push_back(ticks[i]);
+  return out;
+}
+
+/// In enhanced mode.
+std::string label_of(double tick, bool written_out) {
+  if (written_out)
+    return tick == std::floor(tick) ? with_commas(std::llround(tick)) : fmt::format("{}", tick);
+  const std::string text = fmt::format("{:.9e}", tick);
+  const std::size_t e = text.find('e');
+  std::string digits = text.substr(0, text.find_last_not_of(".0", e - 1) + 1);
+  return fmt::format("{}10^{{{}}}", digits == "1" ? "" : digits + "×", std::stoi(text.substr(e + 1)));
+}
+
+/// The list of an axis: labels with their places. gnuplot makes none itself: its `set ytics 10` counts from
+/// the lower end of the axis, and the format '10^{%L}' cuts off what is then not a power of ten.
+std::string ticks_text(const Range& range, int base, std::size_t most) {
+  const double decades = std::log10(range.max / range.min), doublings = std::log2(range.max / range.min);
+  std::vector<double> ticks, minor;
+  if (base == 2 && doublings > kFewDoublings) {
+    ticks = thinned(powers_of_two(range), most);
+  } else if (base == 10 && decades > kFewDecades) {
+    ticks = thinned(ticks_in_decades(range, {1}), most);
+    if (decades <= kMostMinorDecades) minor = ticks_in_decades(range, {2, 3, 4, 5, 6, 7, 8, 9});
+  } else {
+    ticks = ticks_in_decades(range, decades > 1.0 ? std::vector{1, 2, 5} : std::vector{1, 2, 3, 4, 5, 6, 8});
+    if (ticks.size() < kFewestTicks) ticks = linear_ticks(range);
+  }
+  const bool written_out = range.min >= kLeastWrittenOut && range.max < kMostWrittenOut;
+  std::vector<std::string> list;
+  for (const double tick : ticks) list.push_back(fmt::format("'{}' {}", label_of(tick, written_out), tick));
+  for (const double tick : minor) list.push_back(fmt::format("'' {} 1", tick));
+  return fmt::format("{}", fmt::join(list, ", "));
+}
 
 }  // namespace
 
@@ -172,23 +267,17 @@ void Range::add(double x) {
   max = std::max(max, x);
 }
 
-std::string log_axis(const char* axis, const Range& range, double margin, const char* format) {
-  const double low = range.min / margin, high = range.max * margin;
-  std::string out = fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\n", axis, low, high);
-  if (std::log10(high / low) > kFewDecades)
-    return out + fmt::format("set format {0} {1}\nset {0}tics 10\n", axis, format);
-  const std::vector<int> digits =
-      high / low > 10.0 ? std::vector<int>{1, 2, 5} : std::vector<int>{1, 2, 3, 4, 5, 6, 8};
-  std::string ticks;
-  for (int decade = static_cast<int>(std::floor(std::log10(low))); decade <= std::log10(high); ++decade)
-    for (const int digit : digits) {
-      const double tick = digit * std::pow(10.0, decade);
-      if (tick >= low && tick <= high)
-        ticks += fmt::format(
-            "{}'{}' {:.0e}", ticks.empty() ? "" : ", ",
-            tick >= 1.0 && tick < 1e7 ? with_commas(std::llround(tick)) : fmt::format("{:g}", tick), tick);
-    }
-  return out + fmt::format("set {}tics ({})\n", axis, ticks);
+Range Range::widened(double factor) const {
+  Range out;
+  out.add(min / factor);
+  out.add(max * factor);
+  return out;
+}
+
+std::string log_axis(const char* axis, const Range& range, int base) {
+  const std::size_t most = std::string_view(axis) == "x" ? kMostLabelsX : kMostLabelsY;
+  return fmt::format("set logscale {0} {1}\nset {0}range [{2:.6g}:{3:.6g}]\nset {0}tics ({4})\n", axis, base,
+                     range.min, range.max, ticks_text(range, base, most));
 }
 
 fs::path write_figure(const fs::path& folder, const Figure& figure) {

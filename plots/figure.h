@@ -31,10 +31,12 @@ struct Range {
   Range();
   bool empty() const { return !(min <= max); }
   void add(double x);
+  /// From min / factor to max * factor.
+  Range widened(double factor) const;
 };
-/// Range and ticks of a log axis ("x" or "y"): a tick a decade in gnuplot's `format`, or at 1, 2, 5 where
-/// there are few decades. The axis ends by the factor `margin` beyond the range.
-std::string log_axis(const char* axis, const Range& range, double margin, const char* format);
+/// Range and ticks of a log axis ("x" or "y") of base 2 or 10: ticks at powers of the base, or at round
+/// numbers between them where the range, which is > 0, is short.
+std::string log_axis(const char* axis, const Range& range, int base = 10);
 
 struct Figure {
   std::string name;     ///< of its files, without extension

@@ -81,9 +81,8 @@ std::string lambda_axis(const std::vector<Line>& lines) {
   Range range;
   for (const Line& line : lines)
     for (const PathPoint& point : line.path->points) range.add(point.lambda);
-  constexpr double kMargin = 1.1;
-  return log_axis("x", range, kMargin, "'%g'") +
-         fmt::format("set xrange [{:.6g}:{:.6g}]\n", range.max * kMargin, range.min / kMargin);
+  range = range.widened(1.1);
+  return log_axis("x", range) + fmt::format("set xrange [{:.6g}:{:.6g}]\n", range.max, range.min);
 }
 
 Figure make_figure(const Quantity& quantity, const std::vector<Line>& lines) {

@@ -25,8 +25,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostNames = 4;
 /// A ratio axis shows at least this.
 constexpr double kLeastRatio = 2.0;
-/// Below this it has ticks between powers of 2.
-constexpr double kNarrowRatios = 9.0;
 
 /// The distribution function of one solver.
 struct Staircase {
@@ -193,21 +191,15 @@ Figure make_figure(const Chart& chart, const ProblemSet& set, double accuracy,
   if (range.empty()) range.add(1.0);
   const double left = chart.ratios ? 1.0 : range.min / kMargin;
   const double right = kMargin * (chart.ratios ? std::max(range.max, kLeastRatio) : range.max);
-  std::string axes = "set yrange [-0.02:1.02]\nset ytics 0,0.1,1\n";
-  if (chart.ratios) {
-    axes += fmt::format("set logscale x 2\nset xrange [1:{:.6g}]\nset format x '%g'\n", right);
-    if (right < kNarrowRatios) axes += "set xtics (1, 1.2, 1.5, 2, 3, 4, 5, 6, 8)\n";
-  } else {
-    range.add(left);
-    range.add(right);
-    axes += log_axis("x", range, 1.0, "'%g'");
-  }
+  Range axis;
+  axis.add(left);
+  axis.add(right);
   return {.name = chart.name,
           .title = title_text(chart, set),
           .x_label = gnuplot_literal(chart.x_label) +
                      small_lines(chart.caption + accuracy_caption(chart, accuracy) + common_caption(set)),
           .y_label = gnuplot_literal(chart.y_label),
-          .axes = axes,
+          .axes = "set yrange [-0.02:1.02]\nset ytics 0,0.1,1\n" + log_axis("x", axis, chart.ratios ? 2 : 10),
           .plot = plot_text(chart, places),
           .data = data_text(chart, left, right)};
 }

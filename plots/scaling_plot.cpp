@@ -120,9 +120,12 @@ std::string joined(const std::vector<std::string>& curves) {
 
 std::string speedup_panel(const Scaling& scaling, const std::string& file, const Blocks& blocks) {
   const double most = scaling.threads.back() * 1.12;
-  double least = 0.9;
+  Range speedups;
+  speedups.add(0.9);
+  speedups.add(most);
   for (const PhaseScaling* row : blocks.lines)
-    for (const double speedup : row->speedup) least = std::min(least, 0.9 * speedup);
+    for (const double speedup : row->speedup)
+      for (const double margin : {0.9, 1.12}) speedups.add(margin * speedup);
   std::vector<std::string> curves{"x with lines title 'ideal' linecolor rgb '#999999' linewidth 1.5"};
   for (std::size_t b = 0; b < blocks.backends.size(); ++b)
     curves.push_back(fmt::format(
@@ -131,11 +134,10 @@ std::string speedup_panel(const Scaling& scaling, const std::string& file, const
   for (std::string& line : lines_text(file, blocks, 7)) curves.push_back(std::move(line));
   return fmt::format(
              "set origin 0,0.5\nset size 0.5,0.42\nset title 'Speed-up against 1 thread'\n"
-             "set xlabel 'threads'\nset ylabel ''\nset logscale xy 2\nset xrange [0.93:{:.4g}]\n"
-             "set yrange [{:.4g}:{:.4g}]\nset key inside left top vertical Left reverse noenhanced samplen "
-             "2.5\n",
-             most, least, most) +
-         thread_tics(scaling.threads) + joined(curves);
+             "set xlabel 'threads'\nset ylabel ''\nset logscale x 2\nset xrange [0.93:{:.4g}]\n"
+             "set key inside left top vertical Left reverse noenhanced samplen 2.5\n",
+             most) +
+         log_axis("y", speedups, 2) + thread_tics(scaling.threads) + joined(curves);
 }
 
 std::string efficiency_panel(const std::string& file, const Blocks& blocks) {
@@ -147,7 +149,7 @@ std::string efficiency_panel(const std::string& file, const Blocks& blocks) {
   return fmt::format(
              "unset key\nset origin 0.5,0.5\nset size 0.5,0.42\nset title 'Efficiency: speed-up over "
              "threads'\n"
-             "unset logscale y\nset yrange [0:{:.4g}]\n",
+             "unset logscale y\nset yrange [0:{:.4g}]\nset ytics autofreq\n",
              1.08 * most) +
          joined(curves);
 }

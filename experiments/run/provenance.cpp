@@ -195,15 +195,23 @@ std::vector<std::string> timing_hazards(int threads, int jobs) {
   std::vector<std::string> out;
   const int cpus = static_cast<int>(usable_cpus().size()), wanted = threads * jobs;
   std::set<std::string> cores;
-  for (const int cpu : usable_cpus())
-    cores.insert(first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu))
-                     .value_or(std::to_string(cpu)));
+  bool cores_known = true;
+  for (const int cpu : usable_cpus()) {
+    const auto siblings =
+        first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+    cores.insert(siblings.value_or(std::to_string(cpu)));
+    cores_known = cores_known && siblings;
+  }
   if (wanted > cpus)
     out.push_back(
         fmt::format("{} threads at a time on {} CPUs: they will wait for each other", wanted, cpus));
   else if (wanted > static_cast<int>(cores.size()))
     out.push_back(
         fmt::format("{} threads at a time on {} cores: some will share a core", wanted, cores.size()));
+  else if (wanted > 1 && !cores_known)
+    out.push_back(
+        "the system does not tell which CPUs share a core (found no topology below /sys/devices/system/cpu): "
+        "threads may share one");
   if (const auto load = load_averages(); load && (*load)[0] > 0.3 && (*load)[0] + wanted > 1.05 * cpus)
     out.push_back(
         fmt::format("the load of this machine is {:.2f} already: other programs take time on its {} CPUs",

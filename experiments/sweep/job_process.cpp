@@ -55,8 +55,10 @@ void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t fi
          Backend backend) {
   const auto begin = cpus.begin() + static_cast<std::ptrdiff_t>(first);
   settings.cpus.assign(begin, begin + static_cast<std::ptrdiff_t>(threads));
-  if (backend == Backend::kOpenMP)
-    settings.environment = {"OMP_PROC_BIND=true", "OMP_PLACES=threads"};
+  if (backend ==
+      Backend::kOpenMP)  // each by its number: OMP_PLACES=threads needs /sys, which containers may lack
+    settings.environment = {"OMP_PROC_BIND=true",
+                            fmt::format("OMP_PLACES={{{}}}", fmt::join(settings.cpus, "},{"))};
   else
     settings.environment = {"OMP_PROC_BIND=false"};  // whatever the user has set for OpenMP
   if (may_place_memory()) settings.memory_nodes = memory_nodes_of(settings.cpus);

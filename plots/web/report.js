@@ -76,8 +76,9 @@
   }
 
   function plainNumber(value) {
-    if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e7)) return value.toExponential(1);
-    return Number(value.toPrecision(4)).toLocaleString("en-US", {maximumFractionDigits: 6});
+    const rounded = Number(value.toPrecision(10));
+    if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e7)) return rounded.toExponential();
+    return rounded.toLocaleString('en-US', {maximumFractionDigits: 10});
   }
 
   // Ticks of a log axis, as dygraphs takes them: a label a decade, or as many as fit; and others where there are few
@@ -520,7 +521,7 @@
     // ---- reading off
 
     read(x) {
-      this.place.textContent = `${this.state.x}: ${plainNumber(x)}`;
+      this.place.textContent = `${this.state.x}: ${plainNumber(Number(x.toPrecision(6)))}`;
       this.values.forEach(({value}, i) => {
         const read = this.columns.filter((column) => column.curve === i)
           .map((column) => valueAt(column.points, x)).filter((v) => v !== null);
