@@ -10,7 +10,7 @@
 #include "experiments/path_grid.h"
 #include "experiments/test_folder.h"
 #include "solvers/solvers.h"
-#include "solvers/test_problems.h"
+#include "solvers/shared/test_problems.h"
 
 namespace proxbench {
 namespace {

@@ -22,7 +22,7 @@
 #include "experiments/data/readers.h"
 #include "experiments/data_files.h"
 #include "oracles/oracles.h"
-#include "solvers/cholesky.h"
+#include "solvers/prox_qn/cholesky.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
