@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/monitor.h"
 #include "solvers/solvers.h"
-#include "solvers/test_problems.h"
-#include "solvers/test_run.h"
+#include "solvers/shared/test_problems.h"
+#include "solvers/shared/test_run.h"
 
 namespace proxbench {
 namespace {

@@ -74,9 +74,6 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y, 
     case Scaling::kGeometric:
       gamma_ = std::sqrt(yy / ss);
       break;
-    case Scaling::kLong:
-      gamma_ = yy / sy;
-      break;
     case Scaling::kNone:
       break;
   }

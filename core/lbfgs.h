@@ -18,9 +18,9 @@
 
 namespace proxbench {
 
-/// B_0 = gamma*I after a pair (s, y): the curvature of the last step by y^T s / s^T s (the paper's), by
-/// y^T y / y^T s, which is never less, or by their geometric mean |y|/|s|.
-enum class Scaling { kShort, kGeometric, kLong, kNone };
+/// B_0 = gamma*I after a pair (s, y): the curvature of the last step by y^T s / s^T s (the paper's), or by
+/// |y|/|s|, its geometric mean with y^T y / y^T s, which is never less; or gamma is left alone.
+enum class Scaling { kShort, kGeometric, kNone };
 
 class CompactLbfgs {
  public:

@@ -12,7 +12,7 @@
 #include "core/monitor.h"
 #include "core/base/random.h"
 #include "oracles/chain.h"
-#include "solvers/test_problems.h"
+#include "solvers/shared/test_problems.h"
 
 namespace proxbench {
 namespace {

@@ -30,8 +30,8 @@
 
 #include "core/line_search.h"
 #include "core/base/random.h"
-#include "solvers/common_options.h"
-#include "solvers/dense.h"
+#include "solvers/shared/common_options.h"
+#include "solvers/shared/dense.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

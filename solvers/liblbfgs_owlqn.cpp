@@ -18,7 +18,7 @@
 #include <memory>
 #include <string>
 
-#include "solvers/dense.h"
+#include "solvers/shared/dense.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/line_search.h"
-#include "solvers/dense.h"
+#include "solvers/shared/dense.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

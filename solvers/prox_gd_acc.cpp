@@ -26,7 +26,7 @@
 #include <cmath>
 #include <utility>
 
-#include "solvers/prox_step.h"
+#include "solvers/shared/prox_step.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -22,7 +22,7 @@
 #include "experiments/config/data_files.h"
 #include "experiments/data/readers.h"
 #include "oracles/oracles.h"
-#include "solvers/cholesky.h"
+#include "solvers/prox_qn/models/cholesky.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -323,8 +323,6 @@ class ConfigReader {
     config_.reference_tol = values.real("reference_tol");
     config_.reference_gap = values.real("reference_gap");
     config_.reference_time_limit = values.real("reference_time_limit");
-    config_.reference_memory = values.integer("reference_memory");
-    config_.reference_max_inner = values.integer("reference_max_inner");
     config_.targets = values.reals("targets");
     tol_ = values.real("tol");
     tol_given_ = values.given("tol");
@@ -388,8 +386,7 @@ class ConfigReader {
     constexpr const char* kNoReference =
         "[experiment] lambda has nothing but a path(...), which has no f*, expected no such key";
     for (const IniEntry* entry :
-         given("experiment", {"reference_tol", "reference_gap", "reference_time_limit", "reference_memory",
-                              "reference_max_inner", "targets"}))
+         given("experiment", {"reference_tol", "reference_gap", "reference_time_limit", "targets"}))
       reject(entry, "experiment", kNoReference);
     for (const IniEntry* entry : given("plot", {"kinds"}))
       if (kinds != std::vector<std::string>{"path"}) reject(entry, "plot", kNoCurves);
@@ -664,18 +661,6 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .default_value = "600",
               .help = "its time limit in seconds on the clock; 0: no limit",
               .min = 0},
-             {.name = "reference_memory",
-              .type = OptionType::kInt,
-              .default_value = "100",
-              .help = "its option memory",
-              .min = 1,
-              .max = 1000},
-             {.name = "reference_max_inner",
-              .type = OptionType::kInt,
-              .default_value = "50",
-              .help = "its option max_inner",
-              .min = 1,
-              .max = 1000},
              {.name = "sample_kkt",
               .type = OptionType::kBool,
               .default_value = "false",
@@ -928,8 +913,6 @@ std::string ExperimentConfig::to_ini() const {
     line("reference_tol", reference_tol);
     line("reference_gap", reference_gap);
     line("reference_time_limit", reference_time_limit);
-    line("reference_memory", reference_memory);
-    line("reference_max_inner", reference_max_inner);
   }
   line("sample_kkt", sample_kkt);
   line("sampling_budget", sampling_budget);

@@ -95,7 +95,6 @@ struct ExperimentConfig {
   std::string order;       ///< "interleaved" or "grid"
   std::string decoding;
   double reference_tol, reference_gap, reference_time_limit;  ///< of the prox-qn run that gives f*
-  std::int64_t reference_memory, reference_max_inner;         ///< its options memory and max_inner
   std::vector<double> targets;
   std::vector<DataConfig> data;
   std::vector<SolverConfig> solvers;

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "solvers/solvers.h"
-#include "solvers/test_problems.h"
-#include "solvers/test_run.h"
+#include "solvers/shared/test_problems.h"
+#include "solvers/shared/test_run.h"
 
 namespace proxbench {
 namespace {

@@ -10,7 +10,7 @@
 #include "experiments/base/test_folder.h"
 #include "experiments/config/path_grid.h"
 #include "solvers/solvers.h"
-#include "solvers/test_problems.h"
+#include "solvers/shared/test_problems.h"
 
 namespace proxbench {
 namespace {

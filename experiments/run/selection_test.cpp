@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "experiments/config/path_grid.h"
 #include "solvers/solvers.h"
-#include "solvers/test_problems.h"
+#include "solvers/shared/test_problems.h"
 
 namespace proxbench {
 namespace {

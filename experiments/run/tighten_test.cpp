@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "solvers/solvers.h"
-#include "solvers/test_problems.h"
+#include "solvers/shared/test_problems.h"
 
 namespace proxbench {
 namespace {

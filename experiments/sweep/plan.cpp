@@ -128,8 +128,6 @@ Job reference_job(const ExperimentConfig& config, const DataConfig& data, double
   job.name = fmt::format("reference {}-lambda{}", data.name, lambda);
   const SolverInfo& solver = solver_registry().find("prox-qn");
   Options options(solver.options);
-  options.set("memory", std::to_string(config.reference_memory));
-  options.set("max_inner", std::to_string(config.reference_max_inner));
   options.set("max_stagnant", kPatience);
   job.solver = solver.name;
   job.solver_options = option_texts(options);

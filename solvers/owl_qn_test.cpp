@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "solvers/shared/test_problems.h"
+#include "solvers/shared/test_solvers.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+using test::Outcome;
+using test::Problem;
+using test::run;
+
+TEST(OwlQn, SkipsUpdatesBelowTheCurvatureFloor) {
+  // With a floor that no pair reaches the memory stays empty: every step is along the pseudo-gradient, and
+  // slow.
+  const Problem problem({.name = "weak penalty", .features = 6, .sequences = 40, .lambda = 0.05, .seed = 21});
+  const Outcome all = run("owl-qn", problem);
+  const Outcome none = run("owl-qn", problem, {.options = {{"omega", "0.999999"}}});
+  EXPECT_GT(none.result.iterations, 2 * all.result.iterations);
+}
+
+TEST(OwlQn, OneIterationFollowsThePaper) {
+  // From w = 0 with an empty memory: p = v, alpha = 1/||v||, halved until the condition of section 3.2 holds.
+  const Problem problem(test::problem_specs()[1]);
+  Objective objective = problem.objective();
+  const std::size_t d = objective.dimension();
+  Scores scores = objective.make_scores();
+  Residual residual = objective.make_residual();
+  objective.scores(SparseVector{}, scores);
+  const double f0 = objective.infer({scores}, &residual);
+  std::vector<double> w(d, 0.0), g(d), v(d), x(d);
+  objective.gradient(residual, w, g);
+  double norm = 0.0;
+  for (std::size_t i = 0; i < d; ++i) {
+    v[i] =
+        std::abs(g[i]) > objective.lambda() ? -std::copysign(std::abs(g[i]) - objective.lambda(), g[i]) : 0.0;
+    norm += v[i] * v[i];
+  }
+  norm = std::sqrt(norm);
+  double alpha = 1.0 / norm;
+  while (true) {
+    double predicted = 0.0;
+    for (std::size_t i = 0; i < d; ++i) {
+      x[i] = alpha * v[i];
+      predicted += v[i] * x[i];
+    }
+    if (certify(objective, SparseVector::from_dense(x)).objective <= f0 - 1e-4 * predicted) break;
+    alpha *= 0.5;
+  }
+  const Outcome r = run("owl-qn", problem, {.monitor = {.max_iterations = 1}});
+  const SparseVector expected = SparseVector::from_dense(x);
+  EXPECT_EQ(r.result.w.index, expected.index);
+  ASSERT_EQ(r.result.w.nnz(), expected.nnz());
+  for (std::size_t i = 0; i < expected.nnz(); ++i) EXPECT_NEAR(r.result.w.value[i], expected.value[i], 1e-14);
+}
+
+}  // namespace
+}  // namespace proxbench

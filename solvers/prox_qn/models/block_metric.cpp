@@ -1,0 +1,266 @@
+#include "solvers/prox_qn/models/block_metric.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/lbfgs.h"
+
+namespace proxbench {
+
+namespace {
+
+/// m*(1 - m) below which a position tells nothing of an output's curvature.
+constexpr double kNegligible = 1e-5;
+/// Share of the mean of a working set's second derivatives that all are raised by, so that coordinates whose
+/// curvature has all but gone do not run away.
+constexpr double kRidge = 1e-3;
+
+/// m_pk * (1 - m_pk), 0 where negligible.
+class Spread {
+ public:
+  Spread(const Objective& objective, const Residual& residual, Index output)
+      : oracle_(objective.structure()),
+        output_(output),
+        column_(residual.find(output)),
+        owns_(residual.owns(output)),
+        share_(owns_ ? 1.0 : residual.share[output]) {}
+  double operator()(std::size_t p) const {
+    double m = share_ * column_[p];
+    if (owns_)
+      for (const Index on : oracle_.gold_outputs(static_cast<Index>(p)))
+        if (on == output_) m += 1.0;
+    return of(m);
+  }
+  /// The same for all positions, given those that the output is on at in the gold structures.
+  std::vector<double> everywhere(std::size_t positions, std::span<const Index> gold) const {
+    std::vector<double> out(positions);
+    for (std::size_t p = 0; p < positions; ++p) out[p] = of(share_ * column_[p]);
+    for (const Index p : gold)
+      if (owns_) out[p] = (*this)(p);
+    return out;
+  }
+
+ private:
+  static double of(double m) {
+    const double h = m * (1.0 - m);
+    return h > kNegligible ? h : 0.0;
+  }
+
+  const Structure& oracle_;
+  Index output_;
+  const double* column_;
+  bool owns_;
+  double share_;
+};
+
+/// The positions that each output is on at in the gold structures, ascending: at[begin[k]..begin[k+1]).
+struct GoldPositions {
+  explicit GoldPositions(const Structure& oracle) : begin(oracle.outputs() + std::size_t{1}, 0) {
+    for (Index p = 0; p < oracle.positions(); ++p)
+      for (const Index k : oracle.gold_outputs(p)) ++begin[k + std::size_t{1}];
+    for (Index k = 0; k < oracle.outputs(); ++k) begin[k + std::size_t{1}] += begin[k];
+    at.resize(begin.back());
+    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+    for (Index p = 0; p < oracle.positions(); ++p)
+      for (const Index k : oracle.gold_outputs(p)) at[next[k]++] = p;
+  }
+  std::span<const Index> of(Index k) const {
+    return std::span(at).subspan(begin[k], begin[k + std::size_t{1}] - begin[k]);
+  }
+  std::vector<std::size_t> begin;
+  std::vector<Index> at;
+};
+
+/// The exact second derivative of a unary weight. `spread(p)` for all positions.
+template <class Values>
+double second_derivative(const DesignMatrix& x, Index feature, const Values& spread) {
+  double sum = 0.0;
+  for (std::size_t b = 0; b < x.blocks(); ++b) {
+    const auto entries = x.column_block(feature, b);
+    const std::size_t first = b * x.block_positions();
+    for (std::size_t e = 0; e < entries.size; ++e) {
+      const double value = entries.value == nullptr ? 1.0 : entries.value[e];
+      sum += value * value * spread(first + entries.offset[e]);
+    }
+  }
+  return sum;
+}
+
+static_assert(BlockMetric::kMostEntries <
+              double{SymmetricBlock::kMostRows} * double{SymmetricBlock::kMostRows});
+
+}  // namespace
+
+double BlockMetric::entries(const Objective& objective, std::span<const Coord> index) {
+  std::vector<double> size(objective.outputs(), 0.0);
+  for (const Coord c : index)
+    if (c < objective.unary_weights()) size[c % objective.outputs()] += 1.0;
+  double sum = 0.0;
+  for (const double n : size) sum += n * n;
+  return sum;
+}
+
+bool BlockMetric::build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
+                        const StopToken& stop) {
+  const Index outputs = objective.outputs();
+  const std::size_t n = index.size();
+  const std::size_t unary = static_cast<std::size_t>(
+      std::lower_bound(index.begin(), index.end(), objective.unary_weights()) - index.begin());
+
+  // Coordinates by output: order[begin[k]..begin[k+1]).
+  std::vector<std::size_t> begin(outputs + std::size_t{1}, 0), order(unary);
+  for (std::size_t i = 0; i < unary; ++i) ++begin[index[i] % outputs + 1];
+  for (Index k = 0; k < outputs; ++k) begin[k + 1] += begin[k];
+  std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+  for (std::size_t i = 0; i < unary; ++i) order[next[index[i] % outputs]++] = i;
+
+  built_ = ++version_;
+  place_.resize(n);
+  diagonal_.assign(n, 0.0);
+  blocks_.clear();
+  std::vector<Index> output_of;
+  std::size_t products = 0;
+  for (Index k = 0; k < outputs; ++k) {
+    const std::size_t size = begin[k + 1] - begin[k];
+    if (size == 0) continue;
+    for (std::size_t i = 0; i < size; ++i)
+      place_[order[begin[k] + i]] = {products + i, static_cast<std::uint32_t>(blocks_.size()), 0.0};
+    blocks_.emplace_back().first = products;
+    blocks_.back().size = size;
+    output_of.push_back(k);
+    products += padded(size);
+  }
+  for (std::size_t i = unary; i < n; ++i) place_[i] = {products++, kNoBlock, 0.0};
+  product_.assign(products, 0.0);
+
+  const GoldPositions gold_positions(objective.structure());
+  objective.parallel().for_each(blocks_.size(), [&](std::size_t b) {
+    if (stop.requested()) return;
+    const Index k = output_of[b];
+    std::vector<Index> features(blocks_[b].size);
+    for (std::size_t i = 0; i < features.size(); ++i)
+      features[i] = static_cast<Index>(index[order[begin[k] + i]] / outputs);
+    const std::vector<double> h =
+        Spread(objective, residual, k).everywhere(objective.x().positions(), gold_positions.of(k));
+    static_cast<SymmetricBlock&>(blocks_[b]) = second_derivatives(objective.x(), h, features, stop);
+    for (std::size_t i = 0; i < features.size(); ++i)
+      diagonal_[order[begin[k] + i]] =
+          second_derivative(objective.x(), features[i], [&](std::size_t p) { return h[p]; });
+  });
+
+  if (stop.requested()) return false;
+  const std::vector<double> gold = unary < n ? objective.structure().gold_extra() : std::vector<double>();
+  for (std::size_t i = unary; i < n; ++i) {
+    const std::size_t e = index[i] - objective.unary_weights();
+    diagonal_[i] = std::max(residual.extra[e] + gold[e], 0.0);
+  }
+
+  double mean = 0.0;
+  for (const double a : diagonal_) mean += a;
+  ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(n, 1)) + objective.mu();
+  for (std::size_t i = 0; i < n; ++i) {
+    double sampled = 0.0;
+    if (place_[i].block != kNoBlock) {
+      const Block& block = blocks_[place_[i].block];
+      sampled = block.diagonal(place_[i].at - block.first);
+    }
+    diagonal_[i] = std::max(diagonal_[i], sampled) + ridge_;
+    place_[i].excess = diagonal_[i] - sampled;
+  }
+  return true;
+}
+
+void BlockMetric::take_rows(const Objective& objective, const Residual& residual,
+                            std::span<const Coord> index, std::span<const std::uint32_t> from) {
+  std::vector<Place> place(from.size());
+  std::vector<double> diagonal(from.size()), gold;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] != CompactLbfgs::kNew) {
+      place[i] = place_[from[i]];
+      diagonal[i] = diagonal_[from[i]];
+      continue;
+    }
+    if (index[i] >= objective.unary_weights()) {
+      const std::size_t e = index[i] - objective.unary_weights();
+      if (gold.empty()) gold = objective.structure().gold_extra();
+      diagonal[i] = std::max(residual.extra[e] + gold[e], 0.0);
+    } else {
+      diagonal[i] =
+          second_derivative(objective.x(), static_cast<Index>(index[i] / objective.outputs()),
+                            Spread(objective, residual, static_cast<Index>(index[i] % objective.outputs())));
+    }
+    diagonal[i] += ridge_;
+    place[i] = {product_.size(), kNoBlock, diagonal[i]};
+    product_.push_back(0.0);
+  }
+  place_.swap(place);
+  diagonal_.swap(diagonal);
+  ++version_;
+}
+
+void BlockMetric::keep_rows(std::span<const std::uint32_t> kept) {
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    place_[i] = place_[kept[i]];
+    diagonal_[i] = diagonal_[kept[i]];
+  }
+  place_.resize(kept.size());
+  diagonal_.resize(kept.size());
+  ++version_;
+}
+
+const BlockRow* BlockMetric::start() {
+  std::fill(product_.begin(), product_.end(), 0.0);
+  rows_.resize(place_.size());
+  for (std::size_t j = 0; j < place_.size(); ++j) {
+    const Place& place = place_[j];
+    BlockRow& row = rows_[j];
+    row = BlockRow{};
+    row.product = product_.data() + place.at;
+    row.excess = place.excess;
+    if (place.block == kNoBlock) continue;
+    const Block& block = blocks_[place.block];
+    const std::size_t i = place.at - block.first;
+    row.block = product_.data() + block.first;
+    if (block.is_dense()) {
+      row.size = padded(block.size);
+      row.dense = block.dense_row(i);
+    } else {
+      row.slot = block.slot.data() + block.begin[i];
+      row.value = block.value.data() + block.begin[i];
+      row.size = block.begin[i + 1] - block.begin[i];
+    }
+  }
+  return rows_.data();
+}
+
+void BlockMetric::multiply(std::span<const double> d, std::vector<double>& out) {
+  start();
+  multiply_into(d, product_.data(), out);
+}
+
+std::vector<std::vector<double>> BlockMetric::multiply(std::span<const std::vector<double>> d,
+                                                       const Parallel& parallel) {
+  start();
+  std::vector<std::vector<double>> out(d.size());
+  parallel.for_each(d.size(), [&](std::size_t i) {
+    AlignedVector<double> product(product_.size(), 0.0);
+    multiply_into(d[i], product.data(), out[i]);
+  });
+  return out;
+}
+
+/// `product`: zeros, as many as in product_.
+void BlockMetric::multiply_into(std::span<const double> d, double* product, std::vector<double>& out) const {
+  const KernelTable& kernels = kernels_in_use();
+  for (std::size_t j = 0; j < d.size(); ++j) {
+    if (d[j] == 0.0) continue;
+    BlockRow row = rows_[j];
+    row.product = product + place_[j].at;
+    if (row.block != nullptr) row.block = product + blocks_[place_[j].block].first;
+    kernels.add_block_row(row, d[j]);
+  }
+  out.resize(d.size());
+  for (std::size_t j = 0; j < d.size(); ++j) out[j] = product[place_[j].at];
+}
+
+}  // namespace proxbench

@@ -1,0 +1,93 @@
+#pragma once
+/// The inner problem with the exact Hessian:
+///
+///     min_d  g^T d + 1/2 d^T H d + lambda*||w + d||_1
+///
+/// on a working set, solved exactly by a primal-dual active-set method (Hintermueller, Ito, Kunisch 2002): a
+/// linear system on the coordinates taken for nonzero, with their signs taken for known; those that come out
+/// with the other sign become zero, zeros whose gradient exceeds lambda become nonzero, until none does. Far
+/// from the solution that may fail; then a few passes of coordinate descent take its place.
+///
+/// Dear (Objective::hessian(), and n^3/3 operations for a Cholesky factor), so for the end of hard solves:
+/// where outputs and positions depend on each other so much that L-BFGS on blocks takes thousands of
+/// iterations, a few of these do. All in double precision: where it is needed H is too ill-conditioned for
+/// less.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/objective.h"
+#include "core/base/types.h"
+#include "solvers/prox_qn/models/cholesky.h"
+#include "solvers/prox_qn/models/model.h"
+
+namespace proxbench {
+
+class NewtonModel final : public prox_qn::Model {
+ public:
+  /// Rows that H may have; with its factor it takes 2.3 GB then.
+  static constexpr std::size_t kMostRows = 12000;
+
+  /// What build() and a factor take, in floating-point operations of inference that take as long
+  /// (Oracle::inference_flops()); roughly, as if all instances were alike.
+  static double work(const Objective& objective, std::span<const Coord> index);
+
+  /// At the w with these scores. `index`: the working set, ascending, of kMostRows at most. Only where the
+  /// oracle has covariances(). False: given up for the token; then it is built again before anything else.
+  bool build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
+             const StopToken& stop = {});
+
+  /// w, g: of the working set. Fills d; w + d is exactly zero where the solution is. Returns
+  /// g^T d + lambda*(||w + d||_1 - ||w||_1). Where the token asks to stop, d is of no use.
+  double solve(std::span<const double> w, std::span<const double> g, double lambda, const Parallel& parallel,
+               std::vector<double>& d, const StopToken& stop = {});
+
+  double minimise(prox_qn::Iterate& at) override {
+    return solve(at.set.w, at.set.g, at.lambda(), at.parallel(), at.d, at.stop);
+  }
+  bool measured() const override { return true; }
+  /// Near the end of such solves F has no digit left that could tell a good step from another.
+  double rounding(double) const override { return kRounding; }
+  /// H is exact: where it is too old it is made anew.
+  void learn(const prox_qn::Step&, const prox_qn::Iterate&) override {}
+  /// Nothing leaves the working set while H is on it.
+  void keep_rows(std::span<const std::uint32_t>) override;
+  void stop() override;
+
+  /// Linear systems solved so far.
+  double systems() const { return systems_; }
+
+ private:
+  /// In units of eps*|F|.
+  static constexpr double kRounding = 4096.0;
+
+  const double* row(std::size_t i) const { return matrix_.data() + i * padded(size_); }
+  void multiply(std::span<const double> x, const Parallel& parallel, std::vector<double>& out) const;
+  bool factor(const Parallel& parallel, const StopToken& stop);
+  bool append(std::size_t j);
+  bool settle_signs(std::span<const double> w, std::span<const double> g, double lambda,
+                    const Parallel& parallel, std::vector<double>& d, const StopToken& stop);
+  void descend(std::span<const double> w, std::span<const double> g, double lambda, std::vector<double>& d,
+               const StopToken& stop) const;
+  bool bring_up_to_date(const Parallel& parallel, const StopToken& stop);
+  bool hold_at_zero(const Parallel& parallel, const StopToken& stop);
+  double along_held(std::size_t i, std::span<const double> x) const;
+  void solve_free(std::span<double> u) const;
+
+  std::size_t size_ = 0;
+  AlignedVector<double> matrix_;  ///< rows of padded(size_)
+  Cholesky cholesky_;
+  std::vector<std::uint32_t> order_;  ///< the rows that it is on, as they came
+  std::vector<std::uint32_t> place_;  ///< of each row in order_, or kNone
+
+  std::vector<signed char> sign_;  ///< -1, 0, 1: of the solution, as far as it is known
+  /// Rows of order_ that are held at zero: place p, column L^-1 e_p of Y, 0 before p, and the factor of Y^T
+  /// Y.
+  std::vector<std::uint32_t> held_;
+  std::vector<AlignedVector<double>> held_column_;
+  Cholesky held_gram_;
+  double systems_ = 0.0;
+};
+
+}  // namespace proxbench

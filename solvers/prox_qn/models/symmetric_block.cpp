@@ -1,0 +1,253 @@
+#include "solvers/prox_qn/models/symmetric_block.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace proxbench {
+
+namespace {
+
+/// Positions that a block is made from, relative to its size, and at least.
+constexpr double kSamples = 10.0, kFewestSamples = 1000.0;
+/// Share of nonzeros from which on a block is kept dense.
+constexpr double kDenseShare = 0.25;
+
+/// A fixed number in [0, 1) for each position.
+double sampling_number(std::uint64_t position) {
+  std::uint64_t x = (position + 1) * 0x9E3779B97F4A7C15u;
+  x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
+  return static_cast<double>((x ^ (x >> 32)) >> 11) * 0x1p-53;
+}
+
+/// Sparse rows or columns: list i has what is in index[begin[i]..begin[i+1]), and the values there, which are
+/// all 1 where there are none.
+template <class Number>
+struct Lists {
+  std::vector<std::size_t> begin{0};
+  std::vector<Number> index;
+  std::vector<double> value;
+
+  /// Room for so many entries behind the last list; returns where.
+  std::size_t make_room(std::size_t entries, bool values) {
+    const std::size_t end = begin.back();
+    if (index.size() < end + entries) index.resize(2 * (end + entries));
+    if (values) value.resize(index.size());
+    return end;
+  }
+  /// List j has an i for every j of list i, ascending.
+  template <class Other>
+  Lists<Other> transposed(std::size_t lists) const {
+    Lists<Other> out;
+    out.begin.assign(lists + 1, 0);
+    for (std::size_t e = 0; e < begin.back(); ++e) ++out.begin[index[e] + std::size_t{1}];
+    for (std::size_t j = 0; j < lists; ++j) out.begin[j + 1] += out.begin[j];
+    out.index.resize(begin.back());
+    if (!value.empty()) out.value.resize(begin.back());
+    std::vector<std::size_t> next(out.begin.begin(), out.begin.end() - 1);
+    for (std::size_t i = 0; i + 1 < begin.size(); ++i)
+      for (std::size_t e = begin[i]; e < begin[i + 1]; ++e) {
+        const std::size_t at = next[index[e]]++;
+        out.index[at] = static_cast<Other>(i);
+        if (!value.empty()) out.value[at] = value[e];
+      }
+    return out;
+  }
+};
+
+/// Numbers of a block's rows; half a table of them for all features stays in the first-level cache.
+using Slot = std::uint16_t;
+constexpr Slot kNoSlot = static_cast<Slot>(-1);
+static_assert(SymmetricBlock::kMostRows <= kNoSlot);
+
+/// The positions that a block is made from, and what each counts.
+struct Sample {
+  std::vector<Index> position;
+  std::vector<double> weight;
+};
+
+Sample draw(std::span<const double> spread, std::size_t block_size) {
+  double total = 0.0;
+  for (const double h : spread) total += h;
+  const double samples = std::max(kSamples * static_cast<double>(block_size), kFewestSamples);
+  const bool all = static_cast<double>(spread.size()) <= samples;
+  const double certain = all ? 0.0 : total / samples;  // from which on a position is taken for sure
+  Sample out;
+  for (std::size_t p = 0; p < spread.size(); ++p) {
+    double h = spread[p];
+    if (h < certain) h = sampling_number(p) * certain < h ? certain : 0.0;
+    if (h == 0.0) continue;
+    out.position.push_back(static_cast<Index>(p));
+    out.weight.push_back(h);
+  }
+  return out;
+}
+
+/// The block's entries of X at the sampled positions, by position and by feature; the second may be empty.
+struct Entries {
+  Lists<Slot> rows;
+  Lists<std::uint32_t> columns;
+  bool binary;  ///< all values are 1, and not stored
+};
+
+// Entries are found in whole rows or in whole columns, of which most is not wanted. No branch foretells
+// which: each entry is written, few are kept.
+
+Lists<Slot> find_in_rows(const DesignMatrix& x, const Sample& sample, std::span<const Index> features) {
+  std::vector<Slot> slot_of(x.features(), kNoSlot);
+  for (std::size_t i = 0; i < features.size(); ++i) slot_of[features[i]] = static_cast<Slot>(i);
+  const bool binary = x.binary();
+  Lists<Slot> rows;
+  for (const Index p : sample.position) {
+    const auto row = x.row(p);
+    const auto values = x.row_values(p);
+    std::size_t end = rows.make_room(row.size(), !binary);
+    for (std::size_t e = 0; e < row.size(); ++e) {
+      rows.index[end] = slot_of[row[e]];
+      if (!binary) rows.value[end] = values[e];
+      end += rows.index[end] != kNoSlot ? 1 : 0;
+    }
+    rows.begin.push_back(end);
+  }
+  return rows;
+}
+
+Lists<std::uint32_t> find_in_columns(const DesignMatrix& x, const Sample& sample,
+                                     std::span<const Index> features) {
+  constexpr auto kNoRow = static_cast<std::uint32_t>(-1);
+  std::vector<std::uint32_t> row_of(x.positions(), kNoRow);
+  for (std::size_t r = 0; r < sample.position.size(); ++r)
+    row_of[sample.position[r]] = static_cast<std::uint32_t>(r);
+  const bool binary = x.binary();
+  Lists<std::uint32_t> columns;
+  for (const Index j : features) {
+    std::size_t end = columns.make_room(x.column_size(j), !binary);
+    for (std::size_t b = 0; b < x.blocks(); ++b) {
+      const auto column = x.column_block(j, b);
+      const std::uint32_t* row = row_of.data() + b * x.block_positions();
+      for (std::size_t e = 0; e < column.size; ++e) {
+        columns.index[end] = row[column.offset[e]];
+        if (!binary) columns.value[end] = column.value[e];
+        end += columns.index[end] != kNoRow ? 1 : 0;
+      }
+    }
+    columns.begin.push_back(end);
+  }
+  return columns;
+}
+
+Entries find_entries(const DesignMatrix& x, const Sample& sample, std::span<const Index> features) {
+  std::uint64_t row_entries = 0, column_entries = 0;
+  for (const Index p : sample.position) row_entries += x.row(p).size();
+  for (const Index j : features) column_entries += x.column_size(j);
+  Entries out{.rows = {}, .columns = {}, .binary = x.binary()};
+  if (row_entries < column_entries) {
+    out.rows = find_in_rows(x, sample, features);
+  } else {
+    out.columns = find_in_columns(x, sample, features);
+    out.rows = out.columns.transposed<Slot>(sample.position.size());
+  }
+  return out;
+}
+
+/// Position by position, the upper triangle; what is missing below it follows. Returns how many entries are
+/// not zero.
+std::size_t fill_dense(const Entries& entries, const Sample& sample, SymmetricBlock& block,
+                       const StopToken& stop) {
+  const Lists<Slot>& rows = entries.rows;
+  const auto value = [&](std::size_t e) { return entries.binary ? 1.0 : rows.value[e]; };
+  const std::size_t n = block.size, width = padded(n);
+  block.dense.assign(n * width, 0.0);
+  for (std::size_t r = 0; r < sample.weight.size() && !stop.requested(); ++r)
+    for (std::size_t a = rows.begin[r]; a < rows.begin[r + 1]; ++a) {
+      const double scaled = sample.weight[r] * value(a);
+      double* sums = block.dense.data() + rows.index[a] * width;
+      for (std::size_t e = a; e < rows.begin[r + 1]; ++e) sums[rows.index[e]] += scaled * value(e);
+    }
+  std::size_t nonzeros = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* row = block.dense.data() + i * width;
+    for (std::size_t j = i; j < n; ++j) {
+      block.dense[j * width + i] = row[j];
+      nonzeros += row[j] != 0.0 ? (i == j ? 1 : 2) : 0;
+    }
+  }
+  return nonzeros;
+}
+
+void make_sparse(SymmetricBlock& block) {
+  std::vector<std::size_t> begin(1, 0);
+  for (std::size_t i = 0; i < block.size; ++i) {
+    for (std::size_t j = 0; j < block.size; ++j) {
+      const double value = block.dense_row(i)[j];
+      if (value == 0.0) continue;
+      block.slot.push_back(static_cast<std::uint32_t>(j));
+      block.value.push_back(value);
+    }
+    begin.push_back(block.slot.size());
+  }
+  block.begin = std::move(begin);
+  block.dense = {};
+}
+
+/// Row i of the block at a time (Gustavson): the positions that feature i is on at, and what else is on
+/// there.
+void fill_sparse(Entries& entries, const Sample& sample, SymmetricBlock& block, const StopToken& stop) {
+  const std::size_t n = block.size;
+  const Lists<Slot>& rows = entries.rows;
+  Lists<std::uint32_t>& columns = entries.columns;
+  if (columns.begin.size() == 1) columns = rows.transposed<std::uint32_t>(n);
+  const auto value = [&](const auto& lists, std::size_t e) { return entries.binary ? 1.0 : lists.value[e]; };
+  AlignedVector<double> sums(padded(n), 0.0);
+  std::vector<std::uint32_t> touched;
+  block.begin.assign(1, 0);
+  for (std::size_t i = 0; i < n && !stop.requested(); ++i) {
+    touched.clear();
+    for (std::size_t c = columns.begin[i]; c < columns.begin[i + 1]; ++c) {
+      const std::uint32_t r = columns.index[c];
+      const double scaled = sample.weight[r] * value(columns, c);
+      for (std::size_t e = rows.begin[r]; e < rows.begin[r + std::size_t{1}]; ++e) {
+        double& sum = sums[rows.index[e]];
+        if (sum == 0.0) touched.push_back(rows.index[e]);
+        sum += scaled * value(rows, e);
+      }
+    }
+    for (const std::uint32_t slot : touched) {
+      if (sums[slot] == 0.0) continue;  // listed twice after an exact cancellation
+      block.slot.push_back(slot);
+      block.value.push_back(sums[slot]);
+      sums[slot] = 0.0;
+    }
+    block.begin.push_back(block.slot.size());
+  }
+}
+
+}  // namespace
+
+double SymmetricBlock::diagonal(std::size_t i) const {
+  if (is_dense()) return dense_row(i)[i];
+  for (std::size_t e = begin[i]; e < begin[i + 1]; ++e)
+    if (slot[e] == i) return value[e];
+  return 0.0;
+}
+
+SymmetricBlock second_derivatives(const DesignMatrix& x, std::span<const double> spread,
+                                  std::span<const Index> features, const StopToken& stop) {
+  const std::size_t n = features.size();
+  const Sample sample = draw(spread, n);
+  Entries entries = find_entries(x, sample, features);
+  double products = 0.0;
+  for (std::size_t r = 0; r < sample.weight.size(); ++r) {
+    const auto size = static_cast<double>(entries.rows.begin[r + 1] - entries.rows.begin[r]);
+    products += size * size;
+  }
+  const double dense_from = kDenseShare * static_cast<double>(n) * static_cast<double>(n);
+  SymmetricBlock block;
+  block.size = n;
+  if (products < dense_from)
+    fill_sparse(entries, sample, block, stop);
+  else if (static_cast<double>(fill_dense(entries, sample, block, stop)) < dense_from)
+    make_sparse(block);
+  return block;
+}
+
+}  // namespace proxbench

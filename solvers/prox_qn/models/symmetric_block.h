@@ -1,0 +1,53 @@
+#pragma once
+/// A symmetric matrix of second derivatives among the coordinates of one output, dense or sparse.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/data/design_matrix.h"
+#include "core/base/stop_token.h"
+#include "core/base/types.h"
+
+namespace proxbench {
+
+struct SymmetricBlock {
+  /// Rows of one block: indices of two bytes count them.
+  static constexpr std::size_t kMostRows = 65535;
+
+  std::size_t size = 0;
+  AlignedVector<double> dense;     ///< rows of padded(size)
+  std::vector<std::size_t> begin;  ///< of sparse rows; empty: dense
+  std::vector<std::uint32_t> slot;
+  std::vector<double> value;
+
+  bool is_dense() const { return begin.empty(); }
+  const double* dense_row(std::size_t i) const { return dense.data() + i * padded(size); }
+  /// Entry (i, i).
+  double diagonal(std::size_t i) const;
+
+  /// visit(i, j, value) for the entries in rows and columns slots[i] and slots[j], row by row; where the
+  /// block is sparse, for those that are not zero.
+  template <class Visit>
+  void for_each_within(std::span<const std::uint32_t> slots, const Visit& visit) const {
+    if (is_dense()) {
+      for (std::size_t i = 0; i < slots.size(); ++i)
+        for (std::size_t j = 0; j < slots.size(); ++j) visit(i, j, dense_row(slots[i])[slots[j]]);
+      return;
+    }
+    constexpr auto kOutside = static_cast<std::uint32_t>(-1);
+    std::vector<std::uint32_t> local(size, kOutside);
+    for (std::size_t i = 0; i < slots.size(); ++i) local[slots[i]] = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      for (std::size_t e = begin[slots[i]]; e < begin[slots[i] + std::size_t{1}]; ++e)
+        if (local[slot[e]] != kOutside) visit(i, std::size_t{local[slot[e]]}, value[e]);
+  }
+};
+
+/// sum_p spread[p] * x_pj * x_pj' for j, j' of `features`, ascending, kMostRows at most; where there are many
+/// positions from a sample of them, drawn in proportion to `spread` by fixed numbers.
+/// Of no use where the token asks to stop.
+SymmetricBlock second_derivatives(const DesignMatrix& x, std::span<const double> spread,
+                                  std::span<const Index> features, const StopToken& stop = {});
+
+}  // namespace proxbench

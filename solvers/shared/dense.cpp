@@ -1,0 +1,137 @@
+#include "solvers/shared/dense.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/kernels/kernel_table.h"
+
+namespace proxbench::dense {
+
+namespace {
+/// Doubles in a chunk: small enough to share out, large enough to hide the cost of a task.
+constexpr std::size_t kGrain = 1u << 14;
+}  // namespace
+
+void for_range(const Parallel& parallel, std::size_t n,
+               const std::function<void(std::size_t, std::size_t)>& body) {
+  const Chunks chunks{n, kGrain};
+  parallel.for_each(chunks.count(), [&](std::size_t chunk) { body(chunks.begin(chunk), chunks.end(chunk)); });
+}
+
+double sum_range(const Parallel& parallel, std::size_t n,
+                 const std::function<double(std::size_t, std::size_t)>& body) {
+  const Chunks chunks{n, kGrain};
+  std::vector<double> part(chunks.count());
+  parallel.for_each(chunks.count(),
+                    [&](std::size_t chunk) { part[chunk] = body(chunks.begin(chunk), chunks.end(chunk)); });
+  double sum = 0.0;
+  for (const double p : part) sum += p;
+  return sum;
+}
+
+double dot(const Parallel& parallel, std::span<const double> a, std::span<const double> b) {
+  return sum_range(parallel, a.size(), [&](std::size_t begin, std::size_t end) {
+    return kernels_in_use().dot(&a[begin], &b[begin], end - begin);
+  });
+}
+
+double add_then_dot(const Parallel& parallel, double alpha, std::span<const double> x, std::span<double> y,
+                    std::span<const double> z) {
+  return sum_range(parallel, y.size(), [&](std::size_t begin, std::size_t end) {
+    return kernels_in_use().add_then_dot(alpha, &x[begin], &y[begin], &z[begin], end - begin);
+  });
+}
+
+double kkt(const Parallel& parallel, std::span<const double> w, std::span<const double> g, double lambda) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const Chunks chunks{w.size(), kGrain};
+  std::vector<double> part(chunks.count(), 0.0);
+  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+    double largest = 0.0;
+    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      if (std::isnan(g[i])) {
+        part[chunk] = kNan;
+        return;
+      }
+      largest = std::max(largest, std::abs(minimum_norm_subgradient(w[i], g[i], lambda)));
+    }
+    part[chunk] = largest;
+  });
+  double largest = 0.0;
+  for (const double p : part) {
+    if (std::isnan(p)) return p;
+    largest = std::max(largest, p);
+  }
+  return largest;
+}
+
+std::vector<double> to_dense(const SparseVector& w, std::size_t d) {
+  std::vector<double> out(d, 0.0);
+  for (std::size_t i = 0; i < w.nnz(); ++i) out[w.index[i]] = w.value[i];
+  return out;
+}
+
+Point::Point(const Objective& objective, const SparseVector& start)
+    : w(to_dense(start, objective.dimension())),
+      nonzeros(start),
+      scores(objective.make_scores()),
+      residual(objective.make_residual()) {}
+
+void Point::evaluate(Objective& objective, bool with_residual) {
+  nonzeros = SparseVector::from_dense(w);
+  objective.scores(nonzeros, scores);
+  loss = objective.infer({scores}, with_residual ? &residual : nullptr);
+  smooth = loss + objective.l2(nonzeros.value);
+  l1 = objective.l1(nonzeros.value);
+}
+
+bool Run::open(Point& now, std::span<double> gradient) {
+  problem_.monitor.start(problem_.start);
+  now.evaluate(problem_.objective);
+  if (!std::isfinite(now.value())) {
+    status_ = Status::kDiverged;
+    return false;
+  }
+  problem_.objective.gradient(now.residual, now.w, gradient);
+  status_ = Status::kConverged;
+  return !(kkt(now, gradient) <= problem_.kkt_target());
+}
+
+double Run::kkt(const Point& at, std::span<const double> gradient) const {
+  const Objective& objective = problem_.objective;
+  return dense::kkt(objective.parallel(), at.w, gradient, objective.lambda());
+}
+
+bool Run::step(const Point& now, double kkt) {
+  const bool go_on = problem_.monitor.step(++iterations_, now.nonzeros, now.w.size(), now.loss);
+  if (kkt <= problem_.kkt_target())
+    status_ = Status::kConverged;
+  else if (!go_on)
+    status_ = problem_.monitor.stop_status();
+  else if (guard_.stalled(now.value(), kkt))
+    status_ = Status::kStalled;
+  else
+    return true;
+  return false;
+}
+
+Status Run::without_step() const {
+  return problem_.monitor.out_of_time() ? problem_.monitor.stop_status() : Status::kStalled;
+}
+
+SolveResult Run::result(Point& now, Status status) {
+  return {
+      .status = status, .w = std::move(now.nonzeros), .iterations = iterations_, .working_set = now.w.size()};
+}
+
+OptionSpec patience_option(std::int64_t default_value) {
+  return {.name = "patience",
+          .type = OptionType::kInt,
+          .default_value = std::to_string(default_value),
+          .help = "iterations without a new minimum of F or kkt after which the run counts as stalled",
+          .min = 1,
+          .max = 1e9};
+}
+
+}  // namespace proxbench::dense

@@ -1,0 +1,112 @@
+#include "solvers/shared/prox_step.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace proxbench::dense {
+
+ProxStep::ProxStep(const Options& options)
+    : lipschitz(options.real("lipschitz")),
+      backtrack_(options.real("backtrack")),
+      reliable_(options.real("reliable")),
+      max_trials_(static_cast<int>(options.integer("max_linesearch"))) {}
+
+OptionTable ProxStep::options() {
+  return {
+      {.name = "lipschitz",
+       .type = OptionType::kReal,
+       .default_value = "0",
+       .help =
+           "first estimate of the gradient's Lipschitz constant; 0: from the curvature along the first step",
+       .min = 0},
+      {.name = "backtrack",
+       .type = OptionType::kReal,
+       .default_value = "2",
+       .help = "factor on the Lipschitz estimate after a rejected trial",
+       .min = 1,
+       .max = 1e3,
+       .min_open = true},
+      {.name = "max_linesearch",
+       .type = OptionType::kInt,
+       .default_value = "60",
+       .help = "trials of one iteration",
+       .min = 1,
+       .max = 1000},
+      {.name = "reliable",
+       .type = OptionType::kReal,
+       .default_value = "1e4",
+       .help = "multiple of eps*|f| below which changes of f are taken for rounding",
+       .min = 0},
+  };
+}
+
+ProxStep::Move ProxStep::move(const Objective& objective, const Anchor& anchor, Point& next) const {
+  const double step = 1.0 / lipschitz, threshold = objective.lambda() * step;
+  const Parallel& parallel = objective.parallel();
+  const std::size_t d = next.w.size();
+  for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      next.w[i] = soft_threshold(anchor.w[i] - step * anchor.gradient[i], threshold);
+  });
+  Move out{};
+  out.squared = sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
+    double sum = 0.0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const double moved = next.w[i] - anchor.w[i];
+      sum += moved * moved;
+    }
+    return sum;
+  });
+  out.linear = sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
+    double sum = 0.0;
+    for (std::size_t i = begin; i < end; ++i) sum += anchor.gradient[i] * (next.w[i] - anchor.w[i]);
+    return sum;
+  });
+  for (std::size_t i = 0; i < d; ++i) out.largest = std::max(out.largest, std::abs(next.w[i] - anchor.w[i]));
+  return out;
+}
+
+double ProxStep::curvature(const Objective& objective, const Anchor& anchor, const Point& next,
+                           double squared) {
+  return objective.inner(next.residual, anchor.residual, next.scores, anchor.scores) +
+         objective.mu() * squared;
+}
+
+void ProxStep::initialise(Objective& objective, const Anchor& anchor, Point& scratch) {
+  if (lipschitz > 0.0) return;
+  double squared_subgradient = 0.0;
+  for (std::size_t i = 0; i < anchor.w.size(); ++i) {
+    const double v = minimum_norm_subgradient(anchor.w[i], anchor.gradient[i], objective.lambda());
+    squared_subgradient += v * v;
+  }
+  lipschitz = std::sqrt(squared_subgradient);
+  const Move moved = move(objective, anchor, scratch);
+  if (!(moved.squared > 0.0)) return;
+  scratch.evaluate(objective);
+  const double estimate = curvature(objective, anchor, scratch, moved.squared) / moved.squared;
+  if (std::isfinite(estimate) && estimate > 0.0) lipschitz = estimate;
+}
+
+bool ProxStep::take(Objective& objective, const Anchor& anchor, Point& next,
+                    const std::function<bool(double)>& wants_residual, const StopToken& stop) {
+  const double ulp = std::numeric_limits<double>::epsilon() * std::abs(anchor.smooth);
+  // The sums behind two values of f differ by a few units in the last place.
+  constexpr double kAllowance = 4.0;
+  for (int trial = 0; trial < max_trials_; ++trial, lipschitz *= backtrack_) {
+    if (stop.requested()) return false;
+    const Move moved = move(objective, anchor, next);
+    if (!(moved.squared > 0.0)) return false;
+    const double quadratic = 0.5 * lipschitz * moved.squared;
+    const bool values_tell = quadratic > reliable_ * ulp;
+    has_residual_ = !values_tell || wants_residual(lipschitz * moved.largest);
+    next.evaluate(objective, has_residual_);
+    if (!std::isfinite(next.smooth)) continue;
+    const bool passed = values_tell
+                            ? next.smooth - anchor.smooth - moved.linear <= quadratic + kAllowance * ulp
+                            : curvature(objective, anchor, next, moved.squared) <= lipschitz * moved.squared;
+    if (passed) return true;
+  }
+  return false;
+}
+
+}  // namespace proxbench::dense

@@ -1,0 +1,124 @@
+#pragma once
+/// One run of a solver on a small problem, with whatever conditions a test sets, and all that can be seen of
+/// it. For tests and for the conformance suite (experiments/conformance.h).
+
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/monitor.h"
+#include "core/wrapped_oracle.h"
+#include "core/solver.h"
+#include "solvers/shared/test_problems.h"
+
+namespace proxbench::test {
+
+inline double kkt_at_zero(const Problem& problem) {
+  Objective objective = problem.objective();
+  return certify(objective, {}).kkt;
+}
+
+struct Conditions {
+  double tol = 1e-6;
+  Parallel parallel = Parallel();
+  MonitorOptions monitor = {.max_iterations = 50000};
+  std::map<std::string, std::string> options = {};
+  SparseVector start = {};
+  const std::atomic<bool>* interrupt = nullptr;
+  const Oracle* oracle = nullptr;                                    ///< in place of the problem's own
+  double sampling_budget = std::numeric_limits<double>::infinity();  ///< every sample is a full one
+  std::uint64_t seed = 7;
+  std::function<void(const Sample&)> on_sample = {};
+};
+
+struct Outcome {
+  SolveResult result;
+  std::vector<Sample> trace;
+  std::size_t sampled =
+      0;  ///< rows of the trace that the solver's own calls made; one more is of what it returned
+  Audits audits;
+  Certificate certificate;
+  double kkt_target = 0.0;
+};
+
+/// Throws Error unless w is what SparseVector says, of dimension d.
+inline void require_sparse(const SparseVector& w, Coord d) {
+  const auto fail = [](std::size_t i, const std::string& what) {
+    throw Error("entry " + std::to_string(i) + " of the w returned " + what);
+  };
+  if (w.index.size() != w.value.size()) throw Error("the w returned has not as many values as coordinates");
+  for (std::size_t i = 0; i < w.nnz(); ++i) {
+    if (w.index[i] >= d) fail(i, "is beyond the dimension");
+    if (i > 0 && w.index[i] <= w.index[i - 1]) fail(i, "does not ascend");
+    if (w.value[i] == 0.0) fail(i, "is zero");
+    if (!std::isfinite(w.value[i])) fail(i, "is not finite");
+  }
+}
+
+/// Throws what the solver throws, and Error where it never starts the clock or returns no sparse vector.
+inline Outcome run(const SolverInfo& solver, const Problem& problem, const Conditions& setup = {}) {
+  const Oracle& oracle = setup.oracle != nullptr ? *setup.oracle : problem.oracle();
+  const ProblemSpec& spec = problem.spec();
+  Objective objective(problem.data().x, oracle, {spec.lambda, spec.mu}, setup.parallel);
+  Objective evaluator = problem.objective(setup.parallel);
+  MonitorOptions monitor_options = setup.monitor;
+  monitor_options.sampling_budget = setup.sampling_budget;
+  Monitor monitor(evaluator, objective, monitor_options);
+  monitor.interrupt = setup.interrupt;
+  monitor.on_sample = setup.on_sample;
+  Options options(solver.options);
+  for (const auto& [name, text] : setup.options) options.set(name, text);
+  const SolveProblem task{objective, monitor, setup.start, setup.tol, kkt_at_zero(problem), setup.seed};
+  Outcome out;
+  out.result = solver.make(options)->solve(task);
+  out.sampled = monitor.trace().size();
+  if (out.sampled == 0) throw Error("monitor.start() was never called");
+  require_sparse(out.result.w, objective.dimension());
+  monitor.finish(out.result.iterations, out.result.w, out.result.working_set);
+  out.trace = monitor.trace();
+  out.audits = monitor.audits();
+  out.certificate = certify(evaluator, out.result.w);
+  out.kkt_target = task.kkt_target();
+  return out;
+}
+
+/// Passes inference on, after `hook(calls before, value)`, which may throw or change the value.
+class HookedOracle final : public WrappedOracle {
+ public:
+  HookedOracle(const Oracle& inner, std::function<double(int, double)> hook)
+      : WrappedOracle(inner), hook_(std::move(hook)) {}
+  double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
+    passes += 1.0;
+    return hook_(calls++, WrappedOracle::infer(at, residual, parallel));
+  }
+  double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
+                    const Parallel& parallel) const override {
+    passes += static_cast<double>(instances.size()) / static_cast<double>(inner_.instances());
+    return hook_(calls++, WrappedOracle::infer_some(instances, at, residual, parallel));
+  }
+  double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
+                        std::span<double> extra_residual, Workspace& work) const override {
+    passes += 1.0 / static_cast<double>(inner_.instances());
+    return hook_(calls++,
+                 WrappedOracle::infer_instance(instance, scores, extra, residual, extra_residual, work));
+  }
+  void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
+                   HalfMatrix& out) const override {
+    ++covariances_calls;
+    WrappedOracle::covariances(scores, instance, features, out);
+  }
+  mutable int calls = 0;
+  mutable double passes = 0.0;
+  mutable std::atomic<std::int64_t> covariances_calls = 0;  ///< calls of covariances()
+
+ private:
+  std::function<double(int, double)> hook_;
+};
+
+}  // namespace proxbench::test
