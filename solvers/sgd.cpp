@@ -29,9 +29,8 @@
 /// The loss of one instance is no estimate of F, so the solver does not see where it is: it stops by its
 /// limits, or where a full gradient, taken every `check_every` passes on the clock, shows kkt <= the target.
 ///
-/// Steps follow one another and each takes a fraction of a millisecond, less than it costs to wake and await
-/// other threads on a busy machine (shared out, LSHTC1 ran four times slower): they run on one thread. Full
-/// gradients run on all.
+/// Each step depends on the one before and takes less than it costs to wake and await other threads, so steps
+/// run on one thread (solvers/RESULTS.md, "Tried and not kept"). Full gradients run on all.
 
 #include <algorithm>
 #include <cmath>
