@@ -1,6 +1,6 @@
 #pragma once
 /// The monitor is the only reader of the timed clock. A solver calls it once an iteration; it pauses the
-/// clock, takes a sample where one is due, and says whether to go on (DESIGN section 4).
+/// clock, takes a sample where one is due, and says whether to go on.
 ///
 /// Two kinds of samples. A full one infers F at the iterate with an evaluator of the monitor's own, and
 /// measures test accuracy: it costs about as much as an iteration. A light one takes the loss that the solver

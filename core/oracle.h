@@ -23,7 +23,7 @@ namespace proxbench {
 /// at each position by itself, which gets more positions right on average.
 enum class Decoding { kStructure, kPositions };
 
-/// What the certified dual bound needs of one instance (DESIGN section 3).
+/// What the certified dual bound needs of one instance.
 struct InstanceTerms {
   double log_gold;  ///< log p(gold structure), <= 0
   double entropy;   ///< H(p), in nats

@@ -482,16 +482,15 @@ SolverInfo bcd_info() {
       {.name = "report",
        .type = OptionType::kReal,
        .default_value = "5",
-       .help = "passes of inference after which an iteration ends within a cycle: how often limits are "
-               "looked at and samples may be taken",
+       .help = "passes of inference in an iteration within a cycle; limits are checked and samples taken "
+               "after each",
        .min = 0,
        .min_open = true},
       {.name = "patience",
        .type = OptionType::kInt,
        .default_value = "20",
-       .help =
-           "cycles without a new minimum of the largest subgradient after which an epoch ends; where F and "
-           "the full gradient show no progress either, the run counts as stalled",
+       .help = "cycles without a new minimum of the largest subgradient after which an epoch ends; the run "
+               "stalls if F and the full gradient show no progress either",
        .min = 1,
        .max = 1e9},
   };

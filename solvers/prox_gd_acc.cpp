@@ -178,12 +178,12 @@ SolverInfo prox_gd_acc_info() {
   options.push_back({.name = "restart",
                      .type = OptionType::kString,
                      .default_value = "gradient",
-                     .help = "when the momentum is dropped",
+                     .help = "condition that restarts the momentum",
                      .choices = {"gradient", "function", "none"}});
   options.push_back({.name = "check",
                      .type = OptionType::kInt,
                      .default_value = "25",
-                     .help = "iterations after which kkt at the iterate is formed in any case",
+                     .help = "most iterations between two evaluations of kkt at the iterate",
                      .min = 1,
                      .max = 1e9});
   options.push_back(dense::patience_option(500));

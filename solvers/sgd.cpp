@@ -29,9 +29,8 @@
 /// The loss of one instance is no estimate of F, so the solver does not see where it is: it stops by its
 /// limits, or where a full gradient, taken every `check_every` passes on the clock, shows kkt <= the target.
 ///
-/// Steps follow one another and each takes a fraction of a millisecond, less than it costs to wake and await
-/// other threads on a busy machine (shared out, LSHTC1 ran four times slower): they run on one thread. Full
-/// gradients run on all.
+/// Each step depends on the one before and takes less than it costs to wake and await other threads, so steps
+/// run on one thread (solvers/RESULTS.md, "Tried and not kept"). Full gradients run on all.
 
 #include <algorithm>
 #include <cmath>
@@ -426,19 +425,19 @@ SolverInfo sgd_info() {
               {.name = "ladder",
                .type = OptionType::kInt,
                .default_value = "20",
-               .help = "most values of eta0 tried, each twice or half the one before",
+               .help = "most values of eta0 to try, each twice or half the previous one",
                .min = 1,
                .max = 1000},
               {.name = "reports",
                .type = OptionType::kInt,
                .default_value = "10",
-               .help = "iterations in a pass: how often limits are looked at and samples may be taken",
+               .help = "iterations in a pass; limits are checked and samples taken after each",
                .min = 1,
                .max = 1e9},
               {.name = "check_every",
                .type = OptionType::kInt,
                .default_value = "10",
-               .help = "passes from one full gradient, which alone can show convergence, to the next",
+               .help = "passes between full gradients, which alone can show convergence",
                .min = 1,
                .max = 1e9},
           },

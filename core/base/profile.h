@@ -20,7 +20,7 @@ inline constexpr std::size_t kPhases = 5;
 /// "scores", "inference", "partial gradient", "full gradient" or "solver".
 const char* phase_name(Phase phase);
 
-/// By the definitions of experiments/bench/README.md.
+/// By the definitions of experiments/bench/SCALING.md.
 struct Work {
   double flops = 0.0;  ///< a multiply-add counts as two; exponentials and padding as none
   double bytes = 0.0;  ///< that move where no cache holds them

@@ -54,14 +54,15 @@ void check_one(const CheckSolverCommand& command) {
 }  // namespace
 
 void add_check_solver_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("check-solver", "Check that a solver keeps to what all solvers promise");
+  CLI::App* sub = app.add_subcommand("check-solver", "Run the conformance suite on a solver");
   auto command = std::make_shared<CheckSolverCommand>();
   sub->add_option("solver", command->solver, "solver; see `proxbench list`")->required()->type_name("NAME");
   sub->add_option("--option", command->options,
                   "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  sub->add_option("--only", command->only, "just the checks with this text in their name")->type_name("TEXT");
+  sub->add_option("--only", command->only, "run only the checks whose name contains this text")
+      ->type_name("TEXT");
   command->run.add_to(*sub, {"seed"});
   command->json.add_to(*sub);
   sub->callback([command] { check_one(*command); });

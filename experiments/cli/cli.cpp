@@ -146,7 +146,7 @@ Parallel make_parallel(const Options& run) {
 
 void DataFlags::add_to(CLI::App& command) {
   command.add_option("--format", format, "data format; see `proxbench list`")->type_name("NAME");
-  command.add_option("--oracle", oracle, "oracle in place of the format's; see `proxbench list`")
+  command.add_option("--oracle", oracle, "oracle to use instead of the format's; see `proxbench list`")
       ->type_name("NAME");
   command.add_option("--train", train, "training files, separated by commas")
       ->delimiter(',')

@@ -408,7 +408,7 @@ void add_completion_command(CLI::App& app) {
       ->check(CLI::IsMember({"bash", "zsh"}))
       ->type_name("SHELL");
   sub->footer(
-      "To switch it on, add to ~/.bashrc or ~/.zshrc (behind compinit):\n"
+      "To enable it, add to ~/.bashrc, or to ~/.zshrc after compinit:\n"
       "  source <(proxbench completion bash)\n  source <(proxbench completion zsh)");
   sub->callback([command] { fmt::print("{}", command->shell == "bash" ? kBashScript : kZshScript); });
 }

@@ -123,11 +123,11 @@ void add_list_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("list", "List solvers, oracles and data formats");
   auto command = std::make_shared<ListCommand>();
   CLI::Option* options =
-      sub->add_flag("--options", command->options, "with all options, and the keys of configs");
-  CLI::Option* json = sub->add_option("--json", command->json, "as JSON, to a file or to standard output")
+      sub->add_flag("--options", command->options, "also print all options and the keys of configs");
+  CLI::Option* json = sub->add_option("--json", command->json, "write JSON to FILE, or to standard output")
                           ->expected(0, 1)
                           ->type_name("[FILE]");
-  sub->add_flag("--markdown", command->markdown, "the tables of --options as Markdown")
+  sub->add_flag("--markdown", command->markdown, "print the tables of --options as Markdown")
       ->needs(options)
       ->excludes(json);
   sub->callback([command, json] {

@@ -210,9 +210,9 @@ void certify_model(const CertifyCommand& command) {
 CLI::App* add_model_command(CLI::App& app, const std::string& name, const std::string& help,
                             ModelCommand& command) {
   CLI::App* sub = app.add_subcommand(name, help);
-  sub->add_option("--model", command.model,
-                  "a model of `train` or `run`; what the flags leave open (format, data options, "
-                  "lambda, mu) is read from its header")
+  sub->add_option(
+         "--model", command.model,
+         "model from `train` or `run`; its header gives format, data options, lambda and mu unless flags do")
       ->required()
       ->type_name("M.tsv");
   command.data.add_to(*sub);
@@ -225,11 +225,9 @@ CLI::App* add_model_command(CLI::App& app, const std::string& name, const std::s
 
 void add_predict_command(CLI::App& app) {
   auto command = std::make_shared<ModelCommand>();
-  CLI::App* sub =
-      add_model_command(app, "predict",
-                        "Label data with a model: the file --test, or with --train the test set of the data "
-                        "it was trained on",
-                        *command);
+  CLI::App* sub = add_model_command(
+      app, "predict", "Label data with a model: the files of --test, or the test set that --train splits off",
+      *command);
   command->run.add_to(*sub, {"threads", "backend"});
   sub->add_option("--output", command->output, "write one label per line, a blank line between sequences")
       ->type_name("FILE");
@@ -245,8 +243,8 @@ void add_certify_command(CLI::App& app) {
                         *command);
   command->run.add_to(*sub, {"lambda", "mu", "threads", "backend"});
   sub->add_option("--tighten", command->tighten,
-                  "look for a better lower bound for so many seconds on the clock: prox-qn goes on from the "
-                  "model, and the best bound on its way is one for the model; 0: do not [0]")
+                  "search this many seconds for a better lower bound: prox-qn continues from the model; 0: "
+                  "do not search [0]")
       ->type_name("SECONDS");
   sub->callback([command] { certify_model(*command); });
 }

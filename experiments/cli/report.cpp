@@ -17,10 +17,9 @@ struct ReportCommand {
 }  // namespace
 
 void add_report_command(CLI::App& app) {
-  CLI::App* sub =
-      app.add_subcommand("report",
-                         "Write one HTML page with interactive curves and tables of stored results, "
-                         "beside what their configs say of a paper; it needs no network");
+  CLI::App* sub = app.add_subcommand(
+      "report",
+      "Write one HTML page with interactive curves and tables of stored results; it needs no network");
   auto command = std::make_shared<ReportCommand>();
   sub->add_option("--out", command->out, "the page; links to raw files are relative to it")
       ->required()

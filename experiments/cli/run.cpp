@@ -97,7 +97,7 @@ SweepResult sweep(const RunCommand& command, const ExperimentConfig& config,
   if (result.interrupted) {
     progress.warning(fmt::format("interrupted; {} runs are kept in {}, the same command goes on from there{}",
                                  result.folders.size(), out.string(),
-                                 config.paths.empty() ? "" : " (an interrupted path begins anew)"));
+                                 config.paths.empty() ? "" : " (an interrupted path starts again)"));
     throw ExitStatus{1};
   }
   return result;
@@ -203,24 +203,22 @@ void add_run_command(CLI::App& app) {
     sub->add_option("--out", command->out, "folder for the results [results/NAME]")->type_name("DIR");
     sub->add_flag("--dry-run", command->dry_run,
                   "print the grid, what of it is stored, and how long the rest may take; run nothing");
-    auto* why =
-        sub->add_flag("--why", command->why, "say of each run that is not served from OUT what changed");
-    sub->add_flag("--force", command->force, "run all again, references too, whatever is stored");
-    sub->add_option("--jobs", command->jobs,
-                    "runs at a time, each on CPUs of its own; above 1 their timings are stored as not "
-                    "comparable [1]")
+    auto* why = sub->add_flag("--why", command->why, "print why each run that is not stored must be made");
+    sub->add_flag("--force", command->force, "make all runs and references again");
+    sub->add_option(
+           "--jobs", command->jobs,
+           "runs at a time, each on CPUs of its own; above 1, timings are stored as not comparable [1]")
         ->check(CLI::Range(1, 1024))
         ->type_name("INT");
     auto* quiet = sub->add_flag("--quiet", command->quiet, "print warnings and errors only")->excludes(why);
-    sub->add_flag("--verbose", command->verbose, "print more of what is going on")->excludes(quiet);
+    sub->add_flag("--verbose", command->verbose, "print more progress messages")->excludes(quiet);
     sub->callback([command] { run(*command); });
   }
   CLI::App* sub = app.add_subcommand("check", "Check a config without running it");
   auto command = std::make_shared<RunCommand>();
   add_config_flags(*sub, *command);
-  sub->add_flag(
-      "--resolved", command->resolved,
-      "print the config as it is understood: with what it includes and --set, every default written out");
+  sub->add_flag("--resolved", command->resolved,
+                "print the resolved config: with its includes, --set and every default");
   sub->callback([command] { check(*command); });
 }
 

@@ -93,12 +93,12 @@ void add_scale_command(CLI::App& app) {
   sub->add_option("--backend", command->backends, "openmp, tbb, or both, separated by a comma [openmp,tbb]")
       ->type_name("NAMES");
   sub->add_option("--solver", command->solvers,
-                  "labels of the solvers that are measured, separated by commas [the first of the config]")
+                  "labels of the solvers to measure, separated by commas [the first of the config]")
       ->type_name("NAMES");
   sub->add_option("--repetitions", command->repetitions, "runs of each kind [3]")
       ->check(CLI::Range(1, 1000))
       ->type_name("INT");
-  sub->add_option("--iterations", command->iterations, "iterations of a run, at most [50]")
+  sub->add_option("--iterations", command->iterations, "most iterations of a run [50]")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
       ->type_name("INT");
   sub->add_option("--predict", command->predict,
@@ -114,7 +114,7 @@ void add_scale_command(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->type_name("REAL");
   sub->add_flag("--redraw", command->redraw,
-                "run nothing: tables, model and figures again, from DIR/scale.json")
+                "make tables, model and figures again from DIR/scale.json; run nothing")
       ->excludes("--threads")
       ->excludes("--backend")
       ->excludes("--solver")

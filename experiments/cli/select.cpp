@@ -125,29 +125,27 @@ void select(const SelectCommand& command) {
 }  // namespace
 
 void add_select_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand(
-      "select",
-      "Choose lambda along a path by cross-validation, by instances held out or by the test set, and train "
-      "the model of the chosen one on all training instances");
+  CLI::App* sub = app.add_subcommand("select",
+                                     "Choose lambda along a path by cross-validation, held-out instances or "
+                                     "the test set, then train on all training instances");
   auto command = std::make_shared<SelectCommand>();
   command->data.add_to(*sub);
   sub->add_option("--lambda", command->lambda,
-                  "the lambdas: path(START, END, COUNT), from START down to END, each a real, max (the "
-                  "smallest lambda at which w = 0 is optimal) or R*max")
+                  "lambdas to try: path(START, END, COUNT); START and END are reals, max (the smallest "
+                  "lambda at which w = 0 is optimal) or R*max")
       ->required()
       ->type_name("PATH");
   auto* folds = sub->add_option("--folds", command->folds, "K-fold cross-validation over training instances")
                     ->check(CLI::Range(2, 1000000))
                     ->type_name("INT");
-  sub->add_option(
-         "--held-out", command->held_out,
-         "hold out this share of the training instances; without it and --folds the test set decides")
+  sub->add_option("--held-out", command->held_out,
+                  "hold out this share of the training instances; default: the test set decides")
       ->check(CLI::Range(0.0, 1.0))
       ->excludes(folds)
       ->type_name("REAL");
   sub->add_option(
          "--measure", command->measure,
-         "what decides: accuracy, or loss, the mean negative log-likelihood of a position [accuracy]")
+         "measure to choose by: accuracy, or loss, the mean negative log-likelihood of a position [accuracy]")
       ->check(CLI::IsMember({"accuracy", "loss"}))
       ->type_name("NAME");
   sub->add_option(

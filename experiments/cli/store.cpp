@@ -25,8 +25,7 @@ void merge(const MergeCommand& command) {
 
 void add_store_commands(CLI::App& app) {
   {
-    CLI::App* sub =
-        app.add_subcommand("index", "Make DIR/index.sqlite anew from the files of stored results");
+    CLI::App* sub = app.add_subcommand("index", "Rebuild DIR/index.sqlite from the stored results");
     auto folder = std::make_shared<std::string>();
     sub->add_option("dir", *folder, "results of `proxbench run`")->required()->type_name("DIR");
     sub->callback([folder] {
@@ -35,14 +34,14 @@ void add_store_commands(CLI::App& app) {
       fmt::print("{}/index.sqlite: {} runs\n", *folder, rebuild_index(*folder));
     });
   }
-  CLI::App* sub = app.add_subcommand(
-      "merge", "Bring the results of several folders, of several machines too, together in a new one");
+  CLI::App* sub =
+      app.add_subcommand("merge", "Combine the results of several folders or machines in a new folder");
   auto command = std::make_shared<MergeCommand>();
   sub->add_option("dirs", command->folders, "results of `proxbench run`")
       ->required()
       ->expected(1, -1)
       ->type_name("DIR...");
-  sub->add_option("--out", command->out, "folder for all of them; new or empty")
+  sub->add_option("--out", command->out, "folder for the combined results; new or empty")
       ->required()
       ->type_name("DIR");
   sub->callback([command] { merge(*command); });

@@ -38,14 +38,14 @@ struct ReadFlags {
   void add_to(CLI::App& sub) {
     sub.add_option("dirs", folders, "results of `proxbench run`")->required()->type_name("DIR...");
     sub.add_option("--out", out,
-                   "folder for what is made of all DIRs together; each one's own tables and figures go into "
-                   "DIR where there are several [DIR where there is one]")
+                   "folder for the results over all DIRs; with several DIRs, tables and figures of one DIR "
+                   "stay in it [DIR if there is one]")
         ->type_name("OUT");
     sub.add_option("--targets", targets, "relative differences to f*, separated by commas [the config's]")
         ->type_name("REALS");
-    sub.add_option("--solvers", solvers, "labels of the solvers that are shown, separated by commas [all]")
+    sub.add_option("--solvers", solvers, "labels of the solvers to show, separated by commas [all]")
         ->type_name("NAMES");
-    sub.add_flag("--allow-not-comparable", allow_not_comparable, "show timings that are not comparable, too");
+    sub.add_flag("--allow-not-comparable", allow_not_comparable, "also show timings that are not comparable");
   }
 
   std::vector<Source> read() const;
@@ -53,7 +53,7 @@ struct ReadFlags {
   fs::path out_folder() const {
     if (!out.empty()) return out;
     if (folders.size() == 1) return folders.front();
-    throw Error::usage("--out: found none, expected a folder for what is made of several DIRs together");
+    throw Error::usage("--out: found none, expected a folder for the results over all DIRs");
   }
   /// Where goes what is made of one of them.
   fs::path out_folder(const Source& source) const {
@@ -367,9 +367,7 @@ void plot(const PlotCommand& command) {
   const bool together = !options.kinds.empty();
   if (!together && command.read.folders.size() > 1 && !command.read.out.empty())
     throw Error::usage(
-        "--out: found what is drawn of each DIR only, expected --kind with what is made of several DIRs "
-        "together: "
-        "profile, ecdf");
+        "--out: found only figures of single DIRs, expected a --kind over all DIRs: profile, ecdf");
   const fs::path out = together ? command.read.out_folder() : fs::path();
 
   std::vector<fs::path> figures;
@@ -453,23 +451,21 @@ void add_table_command(CLI::App& app) {
     command->read.add_to(*sub);
     sub->add_option(
            "--kind", command->kind,
-           "what is printed: summary, of each DIR; means, shifted geometric means over the problems "
-           "of all DIRs; path, what paths cost and their points, of each DIR [summary; path where there is "
-           "nothing else]")
+           "table to print: summary of each DIR; means (shifted geometric means) over the problems of all "
+           "DIRs; path, cost and points of the paths of each DIR [summary, or path if there are paths alone]")
         ->check(CLI::IsMember({"summary", "means", "path"}))
         ->type_name("NAME");
-    sub->add_option("--format", command->format, "how it is printed: markdown, latex, csv [markdown]")
+    sub->add_option("--format", command->format, "output format: markdown, latex, csv [markdown]")
         ->check(CLI::IsMember({"markdown", "latex", "csv"}))
         ->type_name("NAME");
-    sub->add_option(
-           "--x", command->read.x,
-           "costs whose means are taken: seconds, passes, iterations, separated by commas [the config's]")
+    sub->add_option("--x", command->read.x,
+                    "costs to average: seconds, passes, iterations, separated by commas [the config's]")
         ->type_name("NAMES");
     sub->add_option("--shift", command->shift, "shift of the means [the config's]")
         ->check(CLI::PositiveNumber)
         ->type_name("REAL");
     sub->add_option("--par", command->par,
-                    "so many times its limit is what a failure costs in means, >= 1 [the config's]")
+                    "a failure costs this many times its limit in the means, >= 1 [the config's]")
         ->check(CLI::Range(1.0, 1e9))
         ->type_name("REAL");
     command->json.add_to(*sub);
@@ -481,20 +477,21 @@ void add_table_command(CLI::App& app) {
   command->read.add_to(*sub);
   sub->add_option(
          "--kind", command->kinds,
-         "what is drawn: curves and path of each DIR; over all DIRs profile (performance profiles) and ecdf "
-         "(distributions of the costs to reach the targets), separated by commas [the config's]")
+         "figures to draw: curves, path of each DIR; profile (performance profiles), ecdf (distributions of "
+         "the costs to reach the targets) over all DIRs; separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option("--x", command->read.x,
-                  "what is drawn against: seconds, passes, iterations, separated by commas [the config's]")
+                  "abscissas: seconds, passes, iterations, separated by commas [the config's]")
       ->type_name("NAMES");
-  sub->add_option("--quantities", command->quantities,
-                  "curves of: objective, nnz, accuracy, separated by commas [the config's]")
+  sub->add_option(
+         "--quantities", command->quantities,
+         "quantities of the curves: objective, nnz, accuracy, gap, separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option("--repetitions", command->repetitions,
-                  "in curves: band (median and quartiles) or lines [the config's]")
+                  "repetitions in curves: band (median and quartiles) or lines [the config's]")
       ->check(CLI::IsMember({"band", "lines"}))
       ->type_name("NAME");
-  sub->add_flag("--log-seconds", command->log_seconds, "curves with seconds on a log axis");
+  sub->add_flag("--log-seconds", command->log_seconds, "draw seconds on a log axis");
   sub->callback([command] { plot(*command); });
 }
 

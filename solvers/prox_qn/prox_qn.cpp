@@ -7,7 +7,7 @@
 /// only shrinks (section 2.3); at its end all coordinates come back and the epoch's tolerance falls.
 ///
 /// Preset `paper`: every choice is the paper's, or that of its authors' program where the paper says none.
-/// Preset `fast` differs in what was measured to pay (table in experiments/README.md): other models than
+/// Preset `fast` differs in what was measured to pay (table in solvers/RESULTS.md): other models than
 /// gamma*I with L-BFGS pairs (model_choice.h), inner problems that are solved to a tolerance
 /// (inner_solver.h), working sets of the worst violators (entering.h), epochs that end relative to their own
 /// start (epochs.h), and what a path carries from lambda to lambda (path_memory.h).
