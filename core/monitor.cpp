@@ -50,8 +50,9 @@ double wall_seconds() {
   return read_clock(CLOCK_MONOTONIC);
 }
 
-TestSet::TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel, Decoding decoding)
-    : data_(data), oracle_(oracle), parallel_(parallel), decoding_(decoding) {}
+TestSet::TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel,
+                 const MetricInfo& metric, Decoding decoding)
+    : data_(data), oracle_(oracle), parallel_(parallel), metric_(metric), decoding_(decoding) {}
 
 std::vector<Index> TestSet::decode(const SparseVector& w) const {
   const LinearMap map(data_.x, oracle_, parallel_);
@@ -63,10 +64,7 @@ std::vector<Index> TestSet::decode(const SparseVector& w) const {
 }
 
 double TestSet::accuracy(const SparseVector& w) const {
-  const std::vector<Index> outputs = decode(w);
-  std::size_t right = 0;
-  for (std::size_t p = 0; p < outputs.size(); ++p) right += outputs[p] == data_.gold[p];
-  return static_cast<double>(right) / static_cast<double>(outputs.size());
+  return metric_.measure(data_, decode(w));
 }
 
 Certificate certify(Objective& objective, const SparseVector& w) {

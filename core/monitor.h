@@ -19,20 +19,21 @@
 #include <span>
 #include <vector>
 
-#include "core/objective.h"
 #include "core/base/types.h"
 #include "core/base/stop_token.h"
+#include "core/metric.h"
+#include "core/objective.h"
 
 namespace proxbench {
 
 /// Seconds of wall time, from some fixed moment on. For what is not on the timed clock.
 double wall_seconds();
 
-/// Per-position accuracy of w on a data set; unknown gold outputs count as misses.
+/// What w predicts on a data set, and its accuracy by a metric.
 class TestSet {
  public:
-  /// Both are borrowed. The oracle is that of the data.
-  TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel,
+  /// All are borrowed. The oracle is that of the data.
+  TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel, const MetricInfo& metric,
           Decoding decoding = Decoding::kStructure);
   double accuracy(const SparseVector& w) const;
   std::vector<Index> decode(const SparseVector& w) const;
@@ -41,6 +42,7 @@ class TestSet {
   const Dataset& data_;
   const Oracle& oracle_;
   Parallel parallel_;
+  const MetricInfo& metric_;
   Decoding decoding_;
 };
 

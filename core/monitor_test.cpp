@@ -45,6 +45,17 @@ struct Problem {
   std::unique_ptr<Objective> objective, evaluator;
 };
 
+/// Of positions.
+const MetricInfo kShareRight{.name = "right",
+                             .help = "",
+                             .paper = "",
+                             .measure = [](const Dataset& data, std::span<const Index> prediction) {
+                               double right = 0.0;
+                               for (std::size_t p = 0; p < prediction.size(); ++p)
+                                 right += prediction[p] == data.gold[p];
+                               return right / static_cast<double>(prediction.size());
+                             }};
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// l at w.
@@ -89,7 +100,7 @@ SparseVector good_weights() {
 
 TEST(Monitor, ComputesItsSamplesFromTheIterate) {
   Problem problem;
-  const TestSet test(problem.test, *problem.test_oracle, Parallel());
+  const TestSet test(problem.test, *problem.test_oracle, Parallel(), kShareRight);
   Monitor monitor(*problem.evaluator, *problem.objective, {.sample_kkt = true}, &test);
   const SparseVector w = good_weights();
   monitor.start(SparseVector{});
@@ -259,7 +270,7 @@ BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives
   Objective evaluator(problem.train.x, slow, {0.5, 0.0}, Parallel());
   MonitorOptions options{.sample_growth = 0.0, .sample_kkt = sample_kkt, .sampling_budget = budget};
   options.clock = time.clock();
-  const TestSet test(problem.test, slow_test, Parallel());
+  const TestSet test(problem.test, slow_test, Parallel(), kShareRight);
   Monitor monitor(evaluator, *problem.objective, options, &test);
   monitor.start(SparseVector{});
   for (int i = 1; i <= iterations; ++i) {

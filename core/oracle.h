@@ -170,13 +170,24 @@ enum class Capability { kSum, kInstance, kCovariance };
 const char* capability_name(Capability capability);
 bool has_capability(const Oracle& oracle, Capability capability);
 
+/// How model files name the extra weights of an oracle: a line each, `word`, the names of the weight and its
+/// value (experiments/data/model.h).
+struct ExtraWeightNames {
+  std::string word;                 ///< "pair"
+  std::vector<std::string> fields;  ///< what the names of a weight are, for messages: {"label", "label"}
+  /// The names of one extra weight, as many as there are fields; no two weights have the same. Made of the
+  /// vocabulary, or the hierarchy, alone.
+  std::function<std::vector<std::string>(std::size_t weight, const Dataset& data)> names;
+};
+
 /// A registered kind of oracle.
 struct OracleInfo {
   std::string name;
   std::string help;
   std::string paper;
-  /// Copies what it needs of the data (structure and gold, not X).
+  /// Copies what it needs of the data (structure and gold, not X). Throws Error where it cannot serve them.
   std::function<std::unique_ptr<Oracle>(const Dataset&)> make;
+  ExtraWeightNames extra = {};  ///< of an oracle that has extra weights
 };
 
 }  // namespace proxbench

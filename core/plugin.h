@@ -1,6 +1,7 @@
 #pragma once
-/// Plug-ins: shared libraries, built outside against the installed headers, that add solvers and oracles to
-/// the program (`proxbench --plugin libmine.so COMMAND`). One source file of a plug-in says what it adds:
+/// Plug-ins: shared libraries, built outside against the installed headers, that add solvers, oracles,
+/// data formats and metrics to the program (`proxbench --plugin libmine.so COMMAND`). One source file of a
+/// plug-in says what it adds:
 ///
 ///     PROXBENCH_PLUGIN(plugin) {
 ///       plugin.solvers.add(my_solver_info());
@@ -13,9 +14,11 @@
 /// set or on NDEBUG, so neither is part of the stamp: a plug-in may be built with other flags than the
 /// program.
 
+#include "core/base/registry.h"
+#include "core/data/data_format.h"
+#include "core/metric.h"
 #include "core/oracle.h"
 #include "core/plugin_abi.h"
-#include "core/base/registry.h"
 #include "core/solver.h"
 
 namespace proxbench {
@@ -24,6 +27,8 @@ namespace proxbench {
 struct Plugin {
   Registry<SolverInfo> solvers{"solver"};
   Registry<OracleInfo> oracles{"oracle"};
+  Registry<DataFormatInfo> formats{"data format"};
+  Registry<MetricInfo> metrics{"metric"};
 };
 
 }  // namespace proxbench

@@ -100,6 +100,8 @@ void ChainOracle::Sequences::cut() {
 
 ChainOracle::ChainOracle(const Dataset& data) : outputs_(data.outputs()) {
   if (outputs_ == 0) throw Error("chain oracle: no labels");
+  if (data.hierarchy != nullptr)
+    throw Error("chain oracle: found labels that are nodes of a hierarchy, expected labels side by side");
   require_memory(outputs_);
   for (std::size_t i = 0; i + 1 < data.begin.size(); ++i)
     if (data.begin[i] == data.begin[i + 1])
@@ -601,9 +603,15 @@ void ChainOracle::viterbi(const Scores& scores, std::span<Index> outputs, const 
 }
 
 OracleInfo chain_info() {
-  return {"chain", "linear chain over each sequence: forward-backward, Viterbi; K*K transition weights",
+  const auto pair = [](std::size_t weight, const Dataset& data) -> std::vector<std::string> {
+    const std::vector<std::string>& labels = data.vocabulary->outputs;
+    return {labels[weight / labels.size()], labels[weight % labels.size()]};
+  };
+  return {"chain",
+          "linear chain over each sequence: forward-backward, Viterbi; K*K transition weights",
           "Zhong et al. 2014, appendix D.1",
-          [](const Dataset& data) { return std::make_unique<ChainOracle>(data); }};
+          [](const Dataset& data) { return std::make_unique<ChainOracle>(data); },
+          {"pair", {"label", "label"}, pair}};
 }
 
 }  // namespace proxbench

@@ -57,4 +57,11 @@ std::uint64_t digest_of(const Dataset& data) {
   return hash.value();
 }
 
+std::uint64_t digest_with_oracle(std::uint64_t digest, const std::string& oracle) {
+  Hash hash;
+  hash.number(digest);
+  hash.list(std::span<const char>(oracle));
+  return hash.value();
+}
+
 }  // namespace proxbench

@@ -40,6 +40,9 @@ struct Dataset {
 /// xxh3 over features, instance boundaries, gold outputs, vocabulary and hierarchy.
 std::uint64_t digest_of(const Dataset& data);
 
+/// The digest of the data of that digest as a problem of an oracle that they are not made for.
+std::uint64_t digest_with_oracle(std::uint64_t digest, const std::string& oracle);
+
 /// A training set, and the test set where one was asked for (else zero instances).
 struct DataPair {
   Dataset train;

@@ -10,6 +10,7 @@
 #include "experiments/base/files.h"
 #include "experiments/data/readers.h"
 #include "experiments/run/job.h"
+#include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
 #include "solvers/solvers.h"
 
@@ -19,8 +20,9 @@ namespace {
 /// Prints, as JSON, the seconds on the clock and of the processor, and the objective that was reached.
 void run(const Job& job) {
   const DataFormatInfo& format = data_format_registry().find(job.format);
-  const LoadedData data(format.read(job.files, options_from(format.options, job.data_options)),
-                        Parallel(job.threads, parse_backend(job.backend)));
+  const LoadedData data(
+      read_data(format, job.files, options_from(format.options, job.data_options), job.oracle),
+      Parallel(job.threads, parse_backend(job.backend)));
   const SolverInfo& solver = solver_registry().find(job.solver);
   const LoadedData::Reduced& reduced = data.reduced(job.lambda);
   Objective objective = data.objective(reduced, job.mu), evaluator = data.objective(reduced, job.mu);

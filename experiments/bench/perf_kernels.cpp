@@ -232,13 +232,13 @@ Body read_documents() {
 
 Body write_model() {
   return [p = chain(26, 10), header = std::map<std::string, std::string>{{"format", "crfsuite"}}] {
-    model_text(header, *p->data().vocabulary, p->w, p->objective.map().extra_weights());
+    model_text(header, p->data(), p->w, p->objective.map().extra_weights(), chain_info().extra);
   };
 }
 
 Body read_model() {
   const auto p = chain(26, 10);
-  return [text = model_text({}, *p->data().vocabulary, p->w, p->objective.map().extra_weights())] {
+  return [text = model_text({}, p->data(), p->w, p->objective.map().extra_weights(), chain_info().extra)] {
     parse_model(text, "model");
   };
 }

@@ -74,7 +74,7 @@ int run_command_line(int argc, char** argv) {
          [](const std::vector<std::string>& files) {
            for (const std::string& file : files) load_plugin(file);
          },
-         "load solvers and oracles from a shared library, repeatable")
+         "load solvers, oracles, data formats and metrics from a shared library, repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
   add_run_command(app);

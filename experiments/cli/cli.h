@@ -108,6 +108,9 @@ struct DataFlags {
 /// The data that the flags name, for the oracle that they name. Throws Error.
 DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options);
 
+/// A line for each metric of test_metrics() but the first, which is told with what it was counted of.
+void print_other_metrics(const nlohmann::ordered_json& metrics);
+
 /// Sets "key=value" of each. Throws Error (kUsage) that names the flag.
 void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag);
 

@@ -22,7 +22,7 @@ TEST_F(CommandLine, TrainWritesSummaryModelAndTrace) {
   const Result result = train("--lambda 0.5 --tol 1e-7 --json s.json --model m.tsv --trace t.csv");
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("prox-qn: converged after "));
-  EXPECT_THAT(result.out, HasSubstr("test accuracy 0.8000 of 5 positions"));
+  EXPECT_THAT(result.out, HasSubstr("test accuracy 0.8000 of 5 positions\ntest structure-accuracy 0.5000\n"));
   const json summary = read_json("s.json");
   for (const char* key :
        {"solver",     "status", "lambda",  "d",           "instances",      "positions", "objective",
@@ -31,6 +31,7 @@ TEST_F(CommandLine, TrainWritesSummaryModelAndTrace) {
     EXPECT_TRUE(summary.contains(key) && !summary[key].is_null()) << key;
   EXPECT_EQ(summary["gap"], summary["objective"].get<double>() - summary["dual"].get<double>());
   EXPECT_LE(summary["relative_gap"].get<double>(), 1e-5);
+  EXPECT_EQ(summary["test_metrics"], (json{{"accuracy", 0.8}, {"structure-accuracy", 0.5}}));
   EXPECT_EQ(summary["status"], "converged");
   EXPECT_EQ(summary["instances"], 9);
   EXPECT_EQ(summary["positions"], 22);
@@ -89,6 +90,7 @@ TEST_F(CommandLine, PredictNeedsNoTrainingData) {
   EXPECT_THAT(alone.out, HasSubstr("test accuracy 0.8000: 4 of 5 positions in 2 instances"));
   EXPECT_TRUE(read_text(folder / "p.txt").starts_with("O\nB\nI\n\n"));
   EXPECT_EQ(read_json("p.json")["correct"], 4);
+  EXPECT_EQ(read_json("p.json")["test_metrics"], (json{{"accuracy", 0.8}, {"structure-accuracy", 0.5}}));
   const Result beside =
       run("predict --model m.tsv --format crfsuite --train train.txt --test test.txt --output q.txt");
   EXPECT_EQ(beside.out, alone.out);

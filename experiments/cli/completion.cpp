@@ -8,6 +8,7 @@
 
 #include "experiments/cli/cli.h"
 #include "experiments/config/ini.h"
+#include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -172,6 +173,10 @@ Answers format_names() {
   return names_with_help(data_format_registry().items());
 }
 
+Answers oracle_names() {
+  return names_with_help(oracle_registry().items());
+}
+
 /// The option tables of what has this name; null where nothing has.
 const OptionTable* solver_options(const std::string& name) {
   for (const SolverInfo& info : solver_registry().items())
@@ -281,6 +286,7 @@ Answers config_values(const Typed& typed, const std::string& word) {
   const OptionSpec* spec = find_option(keys, key);
   const Answers values = key == "solver"   ? solver_names()
                          : key == "format" ? format_names()
+                         : key == "oracle" ? oracle_names()
                          : spec            ? choices_of(*spec)
                                            : Answers{};
   return behind(word.substr(0, equals + 1), in_list(word.substr(equals + 1), values));
@@ -316,6 +322,7 @@ Answers values_of(const CLI::Option& option, const Typed& typed, const std::stri
   if (Answers members = members_of(type); !members.empty()) return members;
   if (flag == "--solver") return solver_names();
   if (flag == "--format") return format_names();
+  if (flag == "--oracle") return oracle_names();
   if (type == "SECTION.KEY=VALUE") return config_values(typed, word);
   if (flag == "--option" || flag == "--data-option") {
     const std::string solver = typed.value("--solver");

@@ -4,6 +4,7 @@
 #include "experiments/cli/cli.h"
 #include "experiments/config/config.h"
 #include "experiments/config/option_docs.h"
+#include "experiments/metrics/metrics.h"
 #include "experiments/run/plugins.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
@@ -41,7 +42,7 @@ nlohmann::ordered_json origin_json(const LoadedPlugin* plugin) {
 
 nlohmann::ordered_json list_json() {
   nlohmann::ordered_json out;
-  for (const char* key : {"solvers", "oracles", "formats", "config"})
+  for (const char* key : {"solvers", "oracles", "formats", "metrics", "config"})
     out[key] = nlohmann::ordered_json::array();
   for (const SolverInfo& info : solver_registry().items())
     out["solvers"].push_back({{"name", info.name},
@@ -58,7 +59,14 @@ nlohmann::ordered_json list_json() {
     out["formats"].push_back({{"name", info.name},
                               {"help", info.help},
                               {"source", info.source},
+                              {"plugin", origin_json(plugin_of_format(info.name))},
                               {"options", options_table_json(info.options)}});
+  for (const MetricInfo& info : metric_registry().items())
+    out["metrics"].push_back({{"name", info.name},
+                              {"help", info.help},
+                              {"paper", info.paper},
+                              {"better", info.better == MetricInfo::Better::kHigher ? "higher" : "lower"},
+                              {"plugin", origin_json(plugin_of_metric(info.name))}});
   for (const ConfigSectionInfo& section : config_sections()) {
     nlohmann::ordered_json keys = options_table_json(section.keys);
     for (auto& key : keys) {
@@ -95,15 +103,21 @@ void print_list(bool options) {
                "", info.paper);
     if (options) print_options(info.options);
   }
-  fmt::print("\nOracles\n");
+  fmt::print("\nOracles (--oracle, oracle = NAME in [data.NAME])\n");
   for (const OracleInfo& info : oracle_registry().items())
     fmt::print("  {:<22} {}{}\n  {:<22} {}\n", info.name, info.help, origin_text(plugin_of_oracle(info.name)),
                "", info.paper);
   fmt::print("\nData formats (--format, [data.NAME])\n");
   for (const DataFormatInfo& info : data_format_registry().items()) {
-    fmt::print("  {:<22} {}\n  {:<22} {}\n", info.name, info.help, "", info.source);
+    fmt::print("  {:<22} {}{}\n  {:<22} {}\n", info.name, info.help, origin_text(plugin_of_format(info.name)),
+               "", info.source);
     if (options) print_options(info.options);
   }
+  fmt::print("\nMetrics of predictions\n");
+  for (const MetricInfo& info : metric_registry().items())
+    fmt::print("  {:<22} {}; {} is better{}\n  {:<22} {}\n", info.name, info.help,
+               info.better == MetricInfo::Better::kHigher ? "higher" : "lower",
+               origin_text(plugin_of_metric(info.name)), "", info.paper);
   if (!options) return;
   fmt::print("\nConfig sections\n");
   for (const ConfigSectionInfo& section : config_sections()) {
@@ -120,7 +134,7 @@ void print_markdown() {
 }  // namespace
 
 void add_list_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("list", "List solvers, oracles and data formats");
+  CLI::App* sub = app.add_subcommand("list", "List solvers, oracles, data formats and metrics");
   auto command = std::make_shared<ListCommand>();
   CLI::Option* options =
       sub->add_flag("--options", command->options, "also print all options and the keys of configs");

@@ -8,7 +8,9 @@
 
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
+#include "experiments/metrics/metrics.h"
 #include "experiments/results/results.h"
+#include "experiments/run/read_data.h"
 #include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
 #include "oracles/oracles.h"
@@ -40,10 +42,7 @@ DataPair read_for(const ModelCommand& command, const Model& model, const DataFor
   std::string oracle = command.data.oracle;
   if (oracle.empty() && made_with(model, format) && model.header.contains("oracle"))
     oracle = model.at("oracle");
-  if (!oracle.empty()) oracle_registry().find(oracle);  // before the files are read, which may take long
-  DataPair pair = format.read(files, options);
-  if (!oracle.empty()) pair.oracle = oracle;
-  return pair;
+  return read_data(format, files, options, oracle);
 }
 
 Options data_options_of(const ModelCommand& command, const Model& model, const DataFormatInfo& format) {
@@ -66,8 +65,9 @@ struct Prediction {
 Prediction with_oracle(Dataset data, const std::string& oracle_name, const Model& model,
                        UnknownFeatures unknown) {
   Prediction out{std::move(data), nullptr, {}};
-  out.oracle = oracle_registry().find(oracle_name).make(out.data);
-  out.w = model_weights(model, *out.data.vocabulary, out.oracle->extra_weights(), unknown);
+  const OracleInfo& info = oracle_registry().find(oracle_name);
+  out.oracle = make_oracle(info, out.data);
+  out.w = model_weights(model, out.data, out.oracle->extra_weights(), info.extra, unknown);
   return out;
 }
 
@@ -126,20 +126,22 @@ void predict(const ModelCommand& command) {
                                     : test_part(read_for(command, model, format, files, options), model);
   const Dataset& data = prediction.data;
   const std::vector<Index> outputs =
-      TestSet(data, *prediction.oracle, make_parallel(run)).decode(prediction.w);
-  std::size_t right = 0;
-  for (std::size_t p = 0; p < outputs.size(); ++p) right += outputs[p] == data.gold[p];
-  const double accuracy = static_cast<double>(right) / static_cast<double>(outputs.size());
+      TestSet(data, *prediction.oracle, make_parallel(run), trace_metric()).decode(prediction.w);
+  const nlohmann::ordered_json metrics = metrics_json(data, outputs);
+  const double accuracy = metrics.at(trace_metric().name).get<double>();
+  const auto right = std::llround(accuracy * static_cast<double>(data.positions()));
 
   if (!command.output.empty()) write_file_atomically(command.output, labels_text(data, outputs));
   command.json.write({{"model", command.model},
                       {"instances", data.instances()},
                       {"positions", data.positions()},
                       {"correct", right},
-                      {"test_accuracy", accuracy}});
-  if (!command.quiet && !command.json.to_stdout())
-    fmt::print("test accuracy {:.4f}: {} of {} positions in {} instances\n", accuracy, right, outputs.size(),
-               data.instances());
+                      {"test_accuracy", accuracy},
+                      {"test_metrics", metrics}});
+  if (command.quiet || command.json.to_stdout()) return;
+  fmt::print("test accuracy {:.4f}: {} of {} positions in {} instances\n", accuracy, right, outputs.size(),
+             data.instances());
+  print_other_metrics(metrics);
 }
 
 /// Of `certify`.
@@ -175,15 +177,17 @@ void certify_model(const CertifyCommand& command) {
   const LoadedData data(
       read_for(command, model, format, command.data.find(), data_options_of(command, model, format)),
       make_parallel(run));
-  const SparseVector w =
-      model_weights(model, *data.train().vocabulary, data.oracle().extra_weights(), UnknownFeatures::kReject);
+  const SparseVector w = model_weights(model, data.train(), data.oracle().extra_weights(), data.extra_names(),
+                                       UnknownFeatures::kReject);
   const double lambda = run.real("lambda"), mu = run.real("mu");
   Objective objective = data.objective(lambda, mu);
   const double kkt_at_zero = certify(objective, {}).kkt;
   const Certificate c = certify(objective, w);
-  const double accuracy =
-      data.test_set() ? data.test_set()->accuracy(w) : std::numeric_limits<double>::quiet_NaN();
+  const nlohmann::ordered_json metrics = test_metrics(data, w);
+  const double accuracy = metrics.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                            : metrics.at(trace_metric().name).get<double>();
   nlohmann::ordered_json summary = certificate_summary(data, lambda, mu, c, kkt_at_zero, accuracy);
+  summary["test_metrics"] = metrics;
   Certificate better = c;
   summary["tightened"] = nullptr;
   if (command.tighten > 0.0) {
@@ -202,9 +206,9 @@ void certify_model(const CertifyCommand& command) {
   fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
   if (command.tighten > 0.0)
     fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual, better.relative_gap());
-  if (data.test_set())
-    fmt::print("test accuracy {:.4f} of {} positions\n", summary.at("test_accuracy").get<double>(),
-               data.test().positions());
+  if (!data.test_set()) return;
+  fmt::print("test accuracy {:.4f} of {} positions\n", accuracy, data.test().positions());
+  print_other_metrics(metrics);
 }
 
 CLI::App* add_model_command(CLI::App& app, const std::string& name, const std::string& help,

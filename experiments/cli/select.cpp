@@ -8,7 +8,6 @@
 #include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/path_grid.h"
-#include "experiments/data/model.h"
 #include "experiments/run/selection.h"
 
 namespace proxbench {
@@ -114,9 +113,8 @@ void select(const SelectCommand& command) {
                     selection.skipped, selection.held_out_instances));
   if (!command.model.empty()) {
     settings.lambda = selection.points[selection.chosen].lambda;
-    write_file_atomically(command.model, model_text(model_header(data, format.name, data_options, settings),
-                                                    *data.train().vocabulary, selection.refit.w,
-                                                    data.oracle().extra_weights()));
+    write_file_atomically(command.model,
+                          model_of(data, format.name, data_options, settings, selection.refit.w));
   }
   command.json.write(selection_json(command, grid, selection));
   if (!command.quiet && !command.json.to_stdout()) print_selection(command, selection);

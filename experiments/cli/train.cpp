@@ -3,10 +3,10 @@
 
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
-#include "experiments/data/model.h"
+#include "experiments/metrics/metrics.h"
 #include "experiments/results/results.h"
+#include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
-#include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -32,8 +32,9 @@ void print_summary(const RunOutcome& outcome, const RunSettings& settings, const
   fmt::print("nonzeros {} of {}\n", c.nnz, outcome.summary.at("d").get<Coord>());
   fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, outcome.relative_kkt);
   fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
-  if (data.test_set())
-    fmt::print("test accuracy {:.4f} of {} positions\n", real("test_accuracy"), data.test().positions());
+  if (!data.test_set()) return;
+  fmt::print("test accuracy {:.4f} of {} positions\n", real("test_accuracy"), data.test().positions());
+  print_other_metrics(outcome.summary.at("test_metrics"));
 }
 
 void write_outputs(const TrainCommand& command, const LoadedData& data, const DataFormatInfo& format,
@@ -45,9 +46,7 @@ void write_outputs(const TrainCommand& command, const LoadedData& data, const Da
   }
   command.json.write(outcome.summary);
   if (!command.model.empty() && outcome.status != Status::kDiverged)
-    write_file_atomically(command.model,
-                          model_text(model_header(data, format.name, data_options, settings),
-                                     *data.train().vocabulary, outcome.w, data.oracle().extra_weights()));
+    write_file_atomically(command.model, model_of(data, format.name, data_options, settings, outcome.w));
 }
 
 void train_one(const TrainCommand& command) {
@@ -68,7 +67,8 @@ void train_one(const TrainCommand& command) {
   RunHooks hooks;
   hooks.interrupt = &interrupted;
   hooks.on_sample = [&](const Sample& sample) { progress.sample(settings.solver, sample); };
-  const RunOutcome outcome = train(data, settings, hooks);
+  RunOutcome outcome = train(data, settings, hooks);
+  outcome.summary["test_metrics"] = test_metrics(data, outcome.w);
   write_outputs(command, data, format, data_options, settings, outcome);
   if (!command.quiet && !command.json.to_stdout()) {
     progress.message("done");
@@ -81,11 +81,12 @@ void train_one(const TrainCommand& command) {
 }  // namespace
 
 DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options) {
-  // Known to be one before the files are read, which may take long.
-  const std::string oracle = flags.oracle.empty() ? "" : oracle_registry().find(flags.oracle).name;
-  DataPair pair = format.read(flags.find(), options);
-  if (!oracle.empty()) pair.oracle = oracle;
-  return pair;
+  return read_data(format, flags.find(), options, flags.oracle);
+}
+
+void print_other_metrics(const nlohmann::ordered_json& metrics) {
+  for (const auto& [name, value] : metrics.items())
+    if (name != trace_metric().name) fmt::print("test {} {:.4f}\n", name, value.get<double>());
 }
 
 void tell_data(ProgressPrinter& progress, const LoadedData& data) {

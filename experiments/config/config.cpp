@@ -11,6 +11,7 @@
 
 #include "experiments/config/data_files.h"
 #include "experiments/config/ini.h"
+#include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -464,6 +465,14 @@ class ConfigReader {
     check_keys(section, known, format.options);
     DataConfig data{
         tail(section).empty() ? name : tail(section), name, {}, read_options(section, format.options)};
+    if (values.given("oracle")) {
+      data.oracle = values.text("oracle");
+      const std::vector<std::string> oracles = oracle_registry().names();
+      if (!contains(oracles, data.oracle))
+        problems_.add(values.where("oracle"),
+                      fmt::format("{} oracle: found '{}'{}, expected one of {}", title(section), data.oracle,
+                                  did_you_mean(data.oracle, oracles), joined(oracles)));
+    }
     if (!format.needs_files) {
       for (const char* key : {"train", "test", "hierarchy"})
         if (values.given(key))
@@ -740,6 +749,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "train", .default_value = "", .help = "list of training files"},
              {.name = "test", .default_value = "", .help = "list of test files"},
              {.name = "hierarchy", .default_value = "", .help = "file with the hierarchy of classes"},
+             {.name = "oracle", .default_value = "", .help = "an oracle; default: that of the format"},
          },
          {"train", "test"},
          {"format"}});
@@ -931,6 +941,7 @@ std::string ExperimentConfig::to_ini() const {
     if (!one.files.train.empty()) line("train", joined(one.files.train));
     if (!one.files.test.empty()) line("test", joined(one.files.test));
     if (!one.files.hierarchy.empty()) line("hierarchy", one.files.hierarchy);
+    if (!one.oracle.empty()) line("oracle", one.oracle);
     for (const auto& [key, value] : one.options.items()) line(key, value);
   }
   for (const SolverConfig& one : solvers) {

@@ -43,6 +43,7 @@ struct DataConfig {
   std::string format;
   DataFiles files;  ///< as they were found
   Options options;  ///< of the format
+  std::string oracle = "";  ///< in place of the format's; empty: that
 };
 
 struct SolverConfig {

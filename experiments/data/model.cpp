@@ -17,6 +17,7 @@ namespace proxbench {
 namespace {
 
 constexpr std::string_view kFirstLine = "# proxbench model 1";
+constexpr std::string_view kUnaryLine = "unary<TAB>feature<TAB>output<TAB>weight";
 
 std::string escaped(std::string_view name) {
   std::string out;
@@ -76,6 +77,86 @@ class NameIndex {
 
  private:
   std::unordered_map<std::string_view, Index> number_;
+};
+
+/// "pair<TAB>label<TAB>label<TAB>weight".
+std::string line_of(const ExtraWeightNames& names) {
+  return fmt::format("{}<TAB>{}<TAB>weight", names.word, fmt::join(names.fields, "<TAB>"));
+}
+
+/// The names of one extra weight as they stand in a line. Throws Error where their number is wrong.
+std::string key_of(const ExtraWeightNames& names, std::size_t weight, const Dataset& data) {
+  const std::vector<std::string> own = names.names(weight, data);
+  if (own.size() != names.fields.size())
+    throw Error(fmt::format("extra weight {}: found {} names, expected {}: {}", weight, own.size(),
+                            names.fields.size(), line_of(names)));
+  std::string key;
+  for (const std::string& name : own) key += escaped(name) + '\t';
+  return key;
+}
+
+void require_names(std::size_t extra_weights, const ExtraWeightNames& names) {
+  if (extra_weights > 0 && (names.word.empty() || names.fields.empty() || !names.names))
+    throw Error(
+        fmt::format("found {} extra weights that the oracle has no names for, expected OracleInfo::extra",
+                    extra_weights));
+}
+
+[[noreturn]] void same_names(const std::string& key, std::size_t first, std::size_t second) {
+  throw Error(fmt::format("extra weights {} and {} are both named {}, expected a name each", first, second,
+                          shown(key)));
+}
+
+/// Numbers of the extra weights by their names.
+class ExtraWeights {
+ public:
+  ExtraWeights(const Dataset& data, std::size_t count, const ExtraWeightNames& names)
+      : data_(data), count_(count), names_(names) {
+    for (std::size_t i = 0; i < count; ++i) {
+      std::string key = key_of(names, i, data);
+      const auto [known, added] = number_.emplace(std::move(key), i);
+      if (!added) same_names(known->first, known->second, i);
+    }
+  }
+
+  /// Throws Error (kInput) with the line of the entry where there is none of these names.
+  std::size_t find(const Model::ExtraWeight& entry, const std::string& source) const {
+    const auto fail = [&](const std::string& found, const std::string& expected) {
+      throw Error::in_file(source, entry.line, found, expected);
+    };
+    if (count_ == 0 || entry.word != names_.word || entry.names.size() != names_.fields.size())
+      fail(fmt::format("'{}' with {} names", escaped(entry.word), entry.names.size()),
+           fmt::format("'{}'{}", kUnaryLine, count_ == 0 ? "" : " or '" + line_of(names_) + "'"));
+    std::string key;
+    for (const std::string& name : entry.names) key += escaped(name) + '\t';
+    if (const auto found = number_.find(key); found != number_.end()) return found->second;
+    for (std::size_t field = 0; field < names_.fields.size(); ++field) {
+      const std::vector<std::string> known = names_in(field);
+      if (std::find(known.begin(), known.end(), entry.names[field]) == known.end())
+        fail(fmt::format("{} {}", names_.fields[field], shown(entry.names[field])),
+             fmt::format("one of the data's {} {}s{}", known.size(), names_.fields[field],
+                         did_you_mean(entry.names[field], known)));
+    }
+    key.pop_back();
+    fail(shown(key), fmt::format("one of the {} extra weights '{}'", count_, line_of(names_)));
+    return 0;
+  }
+
+ private:
+  /// What this field is in any extra weight, in the order in which it comes up.
+  std::vector<std::string> names_in(std::size_t field) const {
+    std::vector<std::string> out;
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < count_; ++i)
+      if (std::string name = names_.names(i, data_)[field]; seen.insert(name).second)
+        out.push_back(std::move(name));
+    return out;
+  }
+
+  const Dataset& data_;
+  std::size_t count_;
+  const ExtraWeightNames& names_;
+  std::unordered_map<std::string, std::size_t> number_;
 };
 
 class ModelParser {
@@ -161,14 +242,20 @@ class ModelParser {
   void parse_weight(std::string_view line) {
     const std::vector<std::string_view> fields = split_tabs(line);
     const bool unary = fields[0] == "unary";
-    if ((!unary && fields[0] != "pair") || fields.size() != 4)
-      fail(shown(line), "'unary<TAB>feature<TAB>output<TAB>weight' or 'pair<TAB>label<TAB>label<TAB>weight'");
+    // How many names an extra weight has is for its oracle to say.
+    if (fields[0].empty() || (unary ? fields.size() != 4 : fields.size() < 3))
+      fail(shown(line), fmt::format("'{}' or 'WORD<TAB>name<TAB>...<TAB>weight'", kUnaryLine));
     double weight = 0.0;
-    if (!parse_real(fields[3], weight)) fail("weight " + shown(fields[3]), "a finite number");
-    (unary ? model_.unary : model_.pair)
-        .push_back({unescaped(fields[1]), unescaped(fields[2]), weight, line_});
-    // The escaped names hold no TAB, so the three fields together are a key.
-    const std::string_view key = line.substr(0, line.size() - fields[3].size());
+    if (!parse_real(fields.back(), weight)) fail("weight " + shown(fields.back()), "a finite number");
+    if (unary) {
+      model_.unary.push_back({unescaped(fields[1]), unescaped(fields[2]), weight, line_});
+    } else {
+      std::vector<std::string> names;
+      for (std::size_t i = 1; i + 1 < fields.size(); ++i) names.push_back(unescaped(fields[i]));
+      model_.extra.push_back({std::string(fields[0]), std::move(names), weight, line_});
+    }
+    // The escaped names hold no TAB, so all fields but the weight together are a key.
+    const std::string_view key = line.substr(0, line.size() - fields.back().size());
     const auto [first, added] = seen_.emplace(key, line_);
     if (!added)
       fail(shown(key) + " again", "each entry once (first at line " + std::to_string(first->second) + ")");
@@ -177,15 +264,11 @@ class ModelParser {
   void check_labels() {
     if (model_.labels.empty()) return;
     const NameIndex labels(model_.labels);
-    const auto check = [&](const std::string& name, std::size_t line) {
-      line_ = line;
-      if (labels.find(name) == kUnknownOutput)
-        fail("label " + shown(name), "one of '# labels='" + did_you_mean(name, model_.labels));
-    };
-    for (const Model::Weight& entry : model_.unary) check(entry.second, entry.line);
-    for (const Model::Weight& entry : model_.pair) {
-      check(entry.first, entry.line);
-      check(entry.second, entry.line);
+    for (const Model::Weight& entry : model_.unary) {
+      line_ = entry.line;
+      if (labels.find(entry.output) == kUnknownOutput)
+        fail("label " + shown(entry.output),
+             "one of '# labels='" + did_you_mean(entry.output, model_.labels));
     }
   }
 
@@ -204,14 +287,12 @@ const std::string& Model::at(const std::string& key) const {
   return found->second;
 }
 
-std::string model_text(const std::map<std::string, std::string>& header, const Vocabulary& vocabulary,
-                       const SparseVector& w, std::size_t extra_weights) {
+std::string model_text(const std::map<std::string, std::string>& header, const Dataset& data,
+                       const SparseVector& w, std::size_t extra_weights, const ExtraWeightNames& names) {
+  const Vocabulary& vocabulary = *data.vocabulary;
   const std::size_t outputs = vocabulary.outputs.size();
   const Coord unary = static_cast<Coord>(vocabulary.features.size()) * outputs;
-  if (extra_weights != 0 && extra_weights != outputs * outputs)
-    throw Error("a model with " + std::to_string(extra_weights) +
-                " extra weights cannot be written: expected 0 or " + std::to_string(outputs * outputs) +
-                ", one for each pair of labels");
+  require_names(extra_weights, names);
   if (!w.index.empty() && w.index.back() >= unary + extra_weights)
     throw Error("weight " + std::to_string(w.index.back()) + " is beyond the model's dimension " +
                 std::to_string(unary + extra_weights));
@@ -222,15 +303,21 @@ std::string model_text(const std::map<std::string, std::string>& header, const V
   for (std::size_t k = 0; k < outputs; ++k)
     out += fmt::format("{}{}", k ? "\t" : "", escaped(vocabulary.outputs[k]));
   out += '\n';
+  std::unordered_map<std::string, std::size_t> written;
   for (std::size_t i = 0; i < w.nnz(); ++i) {
     if (!std::isfinite(w.value[i]))
       throw Error("weight " + std::to_string(w.index[i]) + " is " + weight_text(w.value[i]) +
                   ": a model holds finite weights only");
-    const bool pair = w.index[i] >= unary;
-    const Coord c = pair ? w.index[i] - unary : w.index[i];
-    const std::string& first = pair ? vocabulary.outputs[c / outputs] : vocabulary.features[c / outputs];
-    out += fmt::format("{}\t{}\t{}\t{}\n", pair ? "pair" : "unary", escaped(first),
-                       escaped(vocabulary.outputs[c % outputs]), weight_text(w.value[i]));
+    const Coord c = w.index[i];
+    if (c < unary) {
+      out += fmt::format("unary\t{}\t{}\t{}\n", escaped(vocabulary.features[c / outputs]),
+                         escaped(vocabulary.outputs[c % outputs]), weight_text(w.value[i]));
+      continue;
+    }
+    const std::string key = key_of(names, c - unary, data);
+    if (const auto [other, added] = written.emplace(key, c - unary); !added)
+      same_names(key, other->second, c - unary);
+    out += fmt::format("{}\t{}{}\n", names.word, key, weight_text(w.value[i]));
   }
   return out;
 }
@@ -249,33 +336,30 @@ Model read_model(const std::filesystem::path& file) {
   return parse_model(text.view(), file.string());
 }
 
-SparseVector model_weights(const Model& model, const Vocabulary& vocabulary, std::size_t extra_weights,
-                           UnknownFeatures unknown) {
+SparseVector model_weights(const Model& model, const Dataset& data, std::size_t extra_weights,
+                           const ExtraWeightNames& names, UnknownFeatures unknown) {
+  require_names(extra_weights, names);
+  const Vocabulary& vocabulary = *data.vocabulary;
   const NameIndex features(vocabulary.features), outputs(vocabulary.outputs);
   const Coord width = vocabulary.outputs.size();
-  const auto output = [&](const Model::Weight& entry, const std::string& name) -> Coord {
-    const Index number = outputs.find(name);
-    if (number == kUnknownOutput)
-      throw Error::in_file(
-          model.source, entry.line, "label " + shown(name),
-          "one of the data's " + std::to_string(width) + " labels" + did_you_mean(name, vocabulary.outputs));
-    return number;
-  };
   std::vector<std::pair<Coord, double>> weights;
   for (const Model::Weight& entry : model.unary) {
-    const Coord k = output(entry, entry.second);
-    const Index j = features.find(entry.first);
+    const Index k = outputs.find(entry.output), j = features.find(entry.feature);
+    if (k == kUnknownOutput)
+      throw Error::in_file(model.source, entry.line, "label " + shown(entry.output),
+                           "one of the data's " + std::to_string(width) + " labels" +
+                               did_you_mean(entry.output, vocabulary.outputs));
     if (j != kUnknownOutput)
       weights.emplace_back(j * width + k, entry.weight);
     else if (unknown == UnknownFeatures::kReject)
-      throw Error::in_file(model.source, entry.line, "feature " + shown(entry.first),
+      throw Error::in_file(model.source, entry.line, "feature " + shown(entry.feature),
                            "one of the data's " + std::to_string(vocabulary.features.size()) + " features");
   }
-  for (const Model::Weight& entry : model.pair) {
-    if (extra_weights == 0)
-      throw Error::in_file(model.source, entry.line, "a pair weight", "a model without pairs");
-    const Coord from = output(entry, entry.first), to = output(entry, entry.second);
-    weights.emplace_back(vocabulary.features.size() * width + from * width + to, entry.weight);
+  if (!model.extra.empty()) {
+    const ExtraWeights extra(data, extra_weights, names);
+    for (const Model::ExtraWeight& entry : model.extra)
+      weights.emplace_back(vocabulary.features.size() * width + extra.find(entry, model.source),
+                           entry.weight);
   }
   std::sort(weights.begin(), weights.end());
   SparseVector w;

@@ -13,8 +13,27 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const Vocabulary kVocabulary{{"bias", "p5*p9", "tab\there", "back\\slash\nline"}, {"O", "B-X", "I-X"}};
+Dataset data_of(const Vocabulary& vocabulary) {
+  Dataset data;
+  data.vocabulary = std::make_shared<const Vocabulary>(vocabulary);
+  return data;
+}
+
+const Dataset kData = data_of({{"bias", "p5*p9", "tab\there", "back\\slash\nline"}, {"O", "B-X", "I-X"}});
 constexpr std::size_t kPairs = 9;
+/// Those of a chain.
+const ExtraWeightNames kNames{
+    "pair", {"label", "label"}, [](std::size_t weight, const Dataset& data) {
+      const std::vector<std::string>& labels = data.vocabulary->outputs;
+      return std::vector{labels[weight / labels.size()], labels[weight % labels.size()]};
+    }};
+/// Those of an oracle with a weight for the first position by label, and one for all last positions.
+const ExtraWeightNames kEnds{"end", {"side", "label"}, [](std::size_t weight, const Dataset& data) {
+                               const std::vector<std::string>& labels = data.vocabulary->outputs;
+                               return weight < labels.size()
+                                          ? std::vector<std::string>{"first", labels[weight]}
+                                          : std::vector<std::string>{"last", "any\tlabel"};
+                             }};
 
 SparseVector some_weights() {
   SparseVector w;
@@ -40,7 +59,7 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(Model, IsWrittenUnderNamesInShortestText) {
-  EXPECT_EQ(model_text({{"format", "ocr"}, {"note", "two\nlines"}}, kVocabulary, some_weights(), kPairs),
+  EXPECT_EQ(model_text({{"format", "ocr"}, {"note", "two\nlines"}}, kData, some_weights(), kPairs, kNames),
             "# proxbench model 1\n# format=ocr\n# note=two\\nlines\n# labels=O\tB-X\tI-X\n"
             "unary\tbias\tB-X\t0.1\nunary\ttab\\there\tO\t-1e-300\nunary\tback\\\\slash\\nline\tI-X\t0."
             "3333333333333333\n"
@@ -49,19 +68,19 @@ TEST(Model, IsWrittenUnderNamesInShortestText) {
 
 TEST(Model, ReadsBackToTheSameBits) {
   const Model model = parse_model(
-      model_text({{"lambda", "100"}, {"x", "a\\b"}}, kVocabulary, some_weights(), kPairs), "m.tsv");
+      model_text({{"lambda", "100"}, {"x", "a\\b"}}, kData, some_weights(), kPairs, kNames), "m.tsv");
   EXPECT_EQ(model.at("lambda"), "100");
   EXPECT_EQ(model.at("x"), "a\\b");
-  EXPECT_EQ(model.labels, kVocabulary.outputs);
-  const SparseVector w = model_weights(model, kVocabulary, kPairs, UnknownFeatures::kReject);
+  EXPECT_EQ(model.labels, kData.vocabulary->outputs);
+  const SparseVector w = model_weights(model, kData, kPairs, kNames, UnknownFeatures::kReject);
   EXPECT_EQ(w.index, some_weights().index);
   EXPECT_EQ(w.value, some_weights().value);
 }
 
 TEST(Model, FollowsTheNumbersOfTheData) {
-  const Model model = parse_model(model_text({}, kVocabulary, some_weights(), kPairs), "m.tsv");
+  const Model model = parse_model(model_text({}, kData, some_weights(), kPairs, kNames), "m.tsv");
   const Vocabulary other{{"new", "tab\there", "bias"}, {"I-X", "B-X", "O"}};
-  const SparseVector w = model_weights(model, other, kPairs, UnknownFeatures::kDrop);
+  const SparseVector w = model_weights(model, data_of(other), kPairs, kNames, UnknownFeatures::kDrop);
   EXPECT_THAT(w.index, ElementsAre(1 * 3 + 2, 2 * 3 + 1, 9 + 1 * 3 + 0));
   EXPECT_THAT(w.value, ElementsAre(-1e-300, 0.1, 12345678.9012345));
 }
@@ -72,7 +91,7 @@ TEST(Model, NamesThatTheDataLackAreErrorsWithTheirLine) {
   const auto error = [&](const Vocabulary& vocabulary, std::size_t pairs,
                          UnknownFeatures unknown) -> std::string {
     try {
-      model_weights(model, vocabulary, pairs, unknown);
+      model_weights(model, data_of(vocabulary), pairs, kNames, unknown);
       return "";
     } catch (const Error& e) {
       return e.what();
@@ -84,7 +103,70 @@ TEST(Model, NamesThatTheDataLackAreErrorsWithTheirLine) {
   EXPECT_EQ(error({{"f", "g"}, {"O", "B-PERS"}}, 4, UnknownFeatures::kDrop),
             "m.tsv:4: found label 'B-PER', expected one of the data's 2 labels (did you mean 'B-PERS'?)");
   EXPECT_EQ(error({{"f", "g"}, {"O", "B-PER"}}, 0, UnknownFeatures::kDrop),
-            "m.tsv:5: found a pair weight, expected a model without pairs");
+            "m.tsv:5: found 'pair' with 2 names, expected 'unary<TAB>feature<TAB>output<TAB>weight'");
+}
+
+TEST(Model, ExtraWeightsHaveTheNamesThatTheirOracleGives) {
+  SparseVector w;
+  w.push_back(2, 0.5);
+  w.push_back(12 + 1, -2.0);  // first, B-X
+  w.push_back(12 + 3, 0.25);  // last
+  const std::string text = model_text({}, kData, w, 4, kEnds);
+  EXPECT_THAT(text, HasSubstr("\nend\tfirst\tB-X\t-2\nend\tlast\tany\\tlabel\t0.25\n"));
+  const Model model = parse_model(text, "m.tsv");
+  const SparseVector same = model_weights(model, kData, 4, kEnds, UnknownFeatures::kReject);
+  EXPECT_EQ(same.index, w.index);
+  EXPECT_EQ(same.value, w.value);
+  // Another order of labels.
+  const Dataset other = data_of({kData.vocabulary->features, {"I-X", "O", "B-X"}});
+  EXPECT_THAT(model_weights(model, other, 4, kEnds, UnknownFeatures::kReject).index,
+              ElementsAre(0, 12 + 2, 12 + 3));
+}
+
+TEST(Model, ExtraWeightsThatTheOracleLacksAreErrorsWithTheirLine) {
+  const auto error = [](const std::string& line) -> std::string {
+    try {
+      const Model model = parse_model("# proxbench model 1\n" + line + "\n", "m.tsv");
+      model_weights(model, kData, 4, kEnds, UnknownFeatures::kReject);
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_EQ(error("end\tfirst\tO\t1"), "");
+  EXPECT_EQ(error("end\tfirst\tB-Y\t1"),
+            "m.tsv:2: found label 'B-Y', expected one of the data's 4 labels (did you mean 'B-X'?)");
+  EXPECT_EQ(error("end\tlate\tO\t1"),
+            "m.tsv:2: found side 'late', expected one of the data's 2 sides (did you mean 'last'?)");
+  EXPECT_EQ(
+      error("end\tlast\tO\t1"),
+      "m.tsv:2: found 'last\\tO', expected one of the 4 extra weights 'end<TAB>side<TAB>label<TAB>weight'");
+  const std::string expected =
+      ", expected 'unary<TAB>feature<TAB>output<TAB>weight' or 'end<TAB>side<TAB>label<TAB>weight'";
+  EXPECT_EQ(error("pair\tO\tO\t1"), "m.tsv:2: found 'pair' with 2 names" + expected);
+  EXPECT_EQ(error("end\tfirst\t1"), "m.tsv:2: found 'end' with 1 names" + expected);
+  EXPECT_THAT(error("end\tfirst\tO\t1\nend\tfirst\tO\t2"),
+              HasSubstr("m.tsv:3: found 'end\\tfirst\\tO\\t' again"));
+}
+
+TEST(Model, ExtraWeightsWithoutProperNamesAreNotWritten) {
+  SparseVector w;
+  w.push_back(12, 1.0);
+  w.push_back(13, 1.0);
+  const auto error = [&](const ExtraWeightNames& names) -> std::string {
+    try {
+      model_text({}, kData, w, 2, names);
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  const auto same = [](std::size_t, const Dataset&) { return std::vector<std::string>{"x"}; };
+  EXPECT_EQ(error({}), "found 2 extra weights that the oracle has no names for, expected OracleInfo::extra");
+  EXPECT_EQ(error({"bias", {"name"}, same}),
+            "extra weights 0 and 1 are both named 'x\\t', expected a name each");
+  EXPECT_EQ(error({"bias", {"name", "label"}, same}),
+            "extra weight 0: found 1 names, expected 2: bias<TAB>name<TAB>label<TAB>weight");
 }
 
 TEST(Model, MalformedLinesAreErrorsWithFoundAndExpected) {
@@ -93,8 +175,7 @@ TEST(Model, MalformedLinesAreErrorsWithFoundAndExpected) {
             "m.tsv:1: found 'unary\\ta\\tO\\t1', expected '# proxbench model 1'");
   EXPECT_THAT(error_of(with_header("unary\ta\tO\n")),
               HasSubstr("m.tsv:3: found 'unary\\ta\\tO', expected 'unary<TAB>"));
-  EXPECT_THAT(error_of(with_header("triple\ta\tO\t1\n")),
-              HasSubstr("m.tsv:3: found 'triple\\ta\\tO\\t1', expected 'unary"));
+  EXPECT_THAT(error_of(with_header("pair\t1\n")), HasSubstr("m.tsv:3: found 'pair\\t1', expected 'unary"));
   for (const char* bad : {"nan", "inf", "-inf", "1e999", "", "1x", "0,5"})
     EXPECT_EQ(error_of(with_header(std::string("unary\ta\tO\t") + bad + "\n")),
               std::string("m.tsv:3: found weight '") + bad + "', expected a finite number");
@@ -102,7 +183,7 @@ TEST(Model, MalformedLinesAreErrorsWithFoundAndExpected) {
             "m.tsv:5: found 'unary\\ta\\tO\\t' again, expected each entry once (first at line 3)");
   EXPECT_EQ(error_of(with_header("unary\ta\tI-LOC\t1\n")),
             "m.tsv:3: found label 'I-LOC', expected one of '# labels='");
-  EXPECT_THAT(error_of(with_header("pair\tO\tB-PERS\t1\n")),
+  EXPECT_THAT(error_of(with_header("unary\tf\tB-PERS\t1\n")),
               HasSubstr("found label 'B-PERS', expected one of '# labels=' (did you mean 'B-PER'?)"));
   EXPECT_THAT(error_of(with_header("unary\ta\\q\tO\t1\n")),
               HasSubstr("m.tsv:3: found escape in 'a\\q', expected \\t, \\n, \\r or \\\\"));
@@ -115,7 +196,7 @@ TEST(Model, MalformedLinesAreErrorsWithFoundAndExpected) {
 TEST(Model, HoldsFiniteWeightsOnly) {
   SparseVector w;
   w.push_back(0, std::nan(""));
-  EXPECT_THROW(model_text({}, kVocabulary, w, kPairs), Error);
+  EXPECT_THROW(model_text({}, kData, w, kPairs, kNames), Error);
 }
 
 TEST(Model, DataCanTakeOverTheLabelsOfAModel) {

@@ -1,9 +1,12 @@
 #include "experiments/data/readers.h"
 
-namespace proxbench {
+#include <utility>
 
-const Registry<DataFormatInfo>& data_format_registry() {
-  static const Registry<DataFormatInfo> registry = [] {
+namespace proxbench {
+namespace {
+
+Registry<DataFormatInfo>& registry() {
+  static Registry<DataFormatInfo> all = [] {
     Registry<DataFormatInfo> r("data format");
     r.add(ocr_format());
     r.add(crfsuite_format());
@@ -15,7 +18,17 @@ const Registry<DataFormatInfo>& data_format_registry() {
     r.add(synthetic_lshtc_format());
     return r;
   }();
-  return registry;
+  return all;
+}
+
+}  // namespace
+
+const Registry<DataFormatInfo>& data_format_registry() {
+  return registry();
+}
+
+void add_data_format(DataFormatInfo info) {
+  registry().add(std::move(info));
 }
 
 }  // namespace proxbench

@@ -156,25 +156,29 @@ Vocabulary vocabulary_of(const Model& model) {
   NameIndex features, outputs;
   for (const std::string& label : model.labels) outputs.intern(label);
   for (const Model::Weight& entry : model.unary) {
-    features.intern(entry.first);
-    outputs.intern(entry.second);
+    features.intern(entry.feature);
+    outputs.intern(entry.output);
   }
-  for (const Model::Weight& entry : model.pair) {
-    outputs.intern(entry.first);
-    outputs.intern(entry.second);
-  }
+  for (const Model::ExtraWeight& entry : model.extra)
+    for (const std::string& name : entry.names) outputs.intern(name);
   return {features.names(), outputs.names()};
 }
 
 void feed_model(std::string_view input) {
   const Model model = read_model(MemoryFile(input).path());
-  const Vocabulary vocabulary = vocabulary_of(model);
-  const std::size_t outputs = vocabulary.outputs.size();
-  const std::size_t pairs = model.pair.empty() ? 0 : outputs * outputs;
-  const SparseVector w = model_weights(model, vocabulary, pairs, UnknownFeatures::kReject);
-  const std::string text = model_text(model.header, vocabulary, w, pairs);
+  Dataset data;
+  data.vocabulary = std::make_shared<const Vocabulary>(vocabulary_of(model));
+  const std::size_t outputs = data.vocabulary->outputs.size();
+  const std::size_t pairs = model.extra.empty() ? 0 : outputs * outputs;
+  if (pairs > kMostWeights) return;
+  const auto labels = [outputs](std::size_t pair, const Dataset& of) -> std::vector<std::string> {
+    return {of.vocabulary->outputs[pair / outputs], of.vocabulary->outputs[pair % outputs]};
+  };
+  const ExtraWeightNames names{"pair", {"label", "label"}, labels};
+  const SparseVector w = model_weights(model, data, pairs, names, UnknownFeatures::kReject);
+  const std::string text = model_text(model.header, data, w, pairs, names);
   const SparseVector again =
-      model_weights(parse_model(text, "again"), vocabulary, pairs, UnknownFeatures::kReject);
+      model_weights(parse_model(text, "again"), data, pairs, names, UnknownFeatures::kReject);
   require(again.index == w.index && again.value == w.value, "a model reads back to the same weights");
 }
 

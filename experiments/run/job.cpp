@@ -9,6 +9,7 @@ nlohmann::ordered_json Job::to_json() const {
                                 {"train", files.train},
                                 {"test", files.test},
                                 {"hierarchy", files.hierarchy},
+                                {"oracle", oracle},
                                 {"decoding", decoding},
                                 {"options", data_options}}},
                               {"solver", solver},
@@ -42,6 +43,7 @@ Job Job::from_json(const nlohmann::json& json) {
   data.at("train").get_to(job.files.train);
   data.at("test").get_to(job.files.test);
   data.at("hierarchy").get_to(job.files.hierarchy);
+  data.at("oracle").get_to(job.oracle);
   data.at("decoding").get_to(job.decoding);
   data.at("options").get_to(job.data_options);
   json.at("solver").get_to(job.solver);

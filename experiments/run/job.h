@@ -20,6 +20,7 @@ namespace proxbench {
 struct Job {
   std::string name;  ///< for messages
   std::string format, decoding;
+  std::string oracle;  ///< in place of the format's; empty: that
   DataFiles files;  ///< absolute
   std::map<std::string, std::string> data_options, solver_options;
   std::string solver;  ///< empty: read the data, describe them, and train nothing

@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "core/plugin.h"
+#include "experiments/config/config.h"
+#include "experiments/metrics/metrics.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -133,14 +135,54 @@ Plugin contents_of(const fs::path& file) {
   return plugin;
 }
 
+bool works(const SolverInfo& info) {
+  return info.make != nullptr;
+}
+bool works(const OracleInfo& info) {
+  return info.make != nullptr;
+}
+bool works(const DataFormatInfo& info) {
+  return info.read != nullptr;
+}
+bool works(const MetricInfo& info) {
+  return info.measure != nullptr;
+}
+
+/// What a model file can hold, and tell from its other lines.
+void check_extra_names(const fs::path& file, const OracleInfo& info) {
+  const std::string& word = info.extra.word;
+  if (!info.extra.names && word.empty()) return;
+  const bool plain = word.find_first_of("\t\r\n\\") == word.npos && !word.empty() && word.front() != '#';
+  if (!plain || word == "unary")
+    throw Error(
+        fmt::format("{}: oracle '{}': found the word '{}' for its extra weights, expected one that is "
+                    "not 'unary', without TAB, line break and backslash, and no '#' first",
+                    file.string(), info.name, word));
+  if (info.extra.fields.empty() || !info.extra.names)
+    throw Error(fmt::format("{}: oracle '{}': found no {} of its extra weights", file.string(), info.name,
+                            info.extra.fields.empty() ? "fields" : "names"));
+}
+
+/// In a config the options of a format stand beside the keys of [data].
+void check_options(const fs::path& file, const DataFormatInfo& info) {
+  for (const ConfigSectionInfo& section : config_sections())
+    for (const OptionSpec& key : section.keys)
+      for (const OptionSpec& option : info.options)
+        if (section.name == "data" && option.name == key.name)
+          throw Error(
+              fmt::format("{}: data format '{}': found an option '{}', expected another name than a key "
+                          "of [data]",
+                          file.string(), info.name, option.name));
+}
+
 /// Before anything is added, so that all is added or nothing.
 template <class Info>
 void check_infos(const fs::path& file, const std::string& kind, const Registry<Info>& known,
                  const Registry<Info>& brought, const LoadedPlugin* (*origin)(std::string_view)) {
   for (const Info& info : brought.items()) {
-    if (info.name.empty() || !info.make)
+    if (info.name.empty() || !works(info))
       throw Error(fmt::format("{}: {} '{}' has no {}", file.string(), kind, info.name,
-                              info.name.empty() ? "name" : "function that makes it"));
+                              info.name.empty() ? "name" : "function"));
     if (!known.contains(info.name)) continue;
     const LoadedPlugin* other = origin(info.name);
     throw Error(fmt::format("{}: {} '{}' is registered already, {}", file.string(), kind, info.name,
@@ -168,10 +210,16 @@ const LoadedPlugin& load_plugin(const fs::path& given) {
   const Plugin plugin = contents_of(file);
   check_infos(file, "solver", solver_registry(), plugin.solvers, plugin_of_solver);
   check_infos(file, "oracle", oracle_registry(), plugin.oracles, plugin_of_oracle);
+  check_infos(file, "data format", data_format_registry(), plugin.formats, plugin_of_format);
+  check_infos(file, "metric", metric_registry(), plugin.metrics, plugin_of_metric);
+  for (const OracleInfo& info : plugin.oracles.items()) check_extra_names(file, info);
+  for (const DataFormatInfo& info : plugin.formats.items()) check_options(file, info);
   for (const SolverInfo& info : plugin.solvers.items()) add_solver(info);
   for (const OracleInfo& info : plugin.oracles.items()) add_oracle(info);
-  plugins().push_back(
-      {file, XXH3_64bits(bytes.data(), bytes.size()), plugin.solvers.names(), plugin.oracles.names()});
+  for (const DataFormatInfo& info : plugin.formats.items()) add_data_format(info);
+  for (const MetricInfo& info : plugin.metrics.items()) add_metric(info);
+  plugins().push_back({file, XXH3_64bits(bytes.data(), bytes.size()), plugin.solvers.names(),
+                       plugin.oracles.names(), plugin.formats.names(), plugin.metrics.names()});
   return plugins().back();
 }
 
@@ -184,6 +232,12 @@ const LoadedPlugin* plugin_of_solver(std::string_view name) {
 }
 const LoadedPlugin* plugin_of_oracle(std::string_view name) {
   return plugin_of(&LoadedPlugin::oracles, name);
+}
+const LoadedPlugin* plugin_of_format(std::string_view name) {
+  return plugin_of(&LoadedPlugin::formats, name);
+}
+const LoadedPlugin* plugin_of_metric(std::string_view name) {
+  return plugin_of(&LoadedPlugin::metrics, name);
 }
 
 }  // namespace proxbench

@@ -1,5 +1,5 @@
 #pragma once
-/// Shared libraries that add solvers and oracles (core/plugin.h).
+/// Shared libraries that add solvers, oracles, data formats and metrics (core/plugin.h).
 
 #include <cstdint>
 #include <deque>
@@ -13,7 +13,7 @@ namespace proxbench {
 struct LoadedPlugin {
   std::filesystem::path file;  ///< absolute
   std::uint64_t digest;        ///< xxh3 of the file's bytes, so that stored runs can be tied to it
-  std::vector<std::string> solvers, oracles;  ///< the names that it added
+  std::vector<std::string> solvers, oracles, formats, metrics;  ///< the names that it added
 };
 
 /// Loads a plug-in and registers what it brings; all of it, or nothing where this throws. It stays loaded
@@ -28,8 +28,10 @@ const LoadedPlugin& load_plugin(const std::filesystem::path& file);
 /// In the order of loading.
 const std::deque<LoadedPlugin>& loaded_plugins();
 
-/// The plug-in that brought this solver or oracle; null where it is built in, or unknown.
+/// The plug-in that brought what has this name; null where it is built in, or unknown.
 const LoadedPlugin* plugin_of_solver(std::string_view name);
 const LoadedPlugin* plugin_of_oracle(std::string_view name);
+const LoadedPlugin* plugin_of_format(std::string_view name);
+const LoadedPlugin* plugin_of_metric(std::string_view name);
 
 }  // namespace proxbench

@@ -7,7 +7,9 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
+#include "experiments/config/data_format.h"
 #include "experiments/conformance/conformance.h"
+#include "experiments/metrics/metrics.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -25,7 +27,8 @@ fs::path built(const std::string& name) {
 
 /// The error of loading a file that must not load; nothing must be registered by then.
 Error refusal(const fs::path& file) {
-  const auto solvers = solver_registry().names(), oracles = oracle_registry().names();
+  const auto solvers = solver_registry().names(), oracles = oracle_registry().names(),
+             formats = data_format_registry().names(), metrics = metric_registry().names();
   const std::size_t loaded = loaded_plugins().size();
   try {
     load_plugin(file);
@@ -34,6 +37,8 @@ Error refusal(const fs::path& file) {
   } catch (const Error& error) {
     EXPECT_EQ(solver_registry().names(), solvers);
     EXPECT_EQ(oracle_registry().names(), oracles);
+    EXPECT_EQ(data_format_registry().names(), formats);
+    EXPECT_EQ(metric_registry().names(), metrics);
     EXPECT_EQ(loaded_plugins().size(), loaded);
     EXPECT_THAT(error.what(), HasSubstr(file.string() + ": "));
     return error;
@@ -113,7 +118,14 @@ TEST(Plugins, RegisterAllOrNothing) {
   EXPECT_THAT(refusal(built("twice")).what(), HasSubstr("solver 'fine' is registered twice"));
   EXPECT_THAT(refusal(built("built_in")).what(),
               HasSubstr("solver 'prox-qn' is registered already, built in"));
-  EXPECT_THAT(refusal(built("no_maker")).what(), HasSubstr("oracle 'nothing' has no function that makes it"));
+  EXPECT_THAT(refusal(built("no_maker")).what(), HasSubstr("oracle 'nothing' has no function"));
+  EXPECT_THAT(refusal(built("no_reader")).what(), HasSubstr("data format 'nothing' has no function"));
+  EXPECT_THAT(refusal(built("no_measure")).what(), HasSubstr("metric 'nothing' has no function"));
+  EXPECT_THAT(
+      refusal(built("key_of_data")).what(),
+      HasSubstr("data format 'mine': found an option 'train', expected another name than a key of [data]"));
+  EXPECT_THAT(refusal(built("named_unary")).what(),
+              HasSubstr("oracle 'mine': found the word 'unary' for its extra weights"));
 }
 
 }  // namespace

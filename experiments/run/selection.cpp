@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "experiments/metrics/metrics.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {
@@ -240,15 +241,23 @@ HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parall
   oracle_ = oracle_registry().find(oracle).make(data_);
 }
 
-/// Of the measure, by instance.
-std::vector<double> HeldOut::sums(const SparseVector& w) const {
+namespace {
+
+/// One instance without its X, for metrics.
+Dataset gold_of(const Dataset& data, std::size_t instance) {
+  Dataset out;
+  out.gold.assign(data.gold.begin() + data.begin[instance], data.gold.begin() + data.begin[instance + 1]);
+  out.begin.push_back(static_cast<Index>(out.gold.size()));
+  out.vocabulary = data.vocabulary;
+  out.hierarchy = data.hierarchy;
+  return out;
+}
+
+}  // namespace
+
+/// Negative log-likelihoods by instance.
+std::vector<double> HeldOut::losses(const SparseVector& w) const {
   std::vector<double> out(data_.instances(), 0.0);
-  if (measure_ == Measure::kAccuracy) {
-    const std::vector<Index> outputs = TestSet(data_, *oracle_, parallel_).decode(w);
-    for (std::size_t i = 0; i < out.size(); ++i)
-      for (Index p = data_.begin[i]; p < data_.begin[i + 1]; ++p) out[i] += outputs[p] == data_.gold[p];
-    return out;
-  }
   const LinearMap map(data_.x, *oracle_, parallel_);
   Scores scores = map.make_scores();
   map.apply(w, scores);
@@ -259,9 +268,23 @@ std::vector<double> HeldOut::sums(const SparseVector& w) const {
 }
 
 HeldOut::Value HeldOut::measure(const SparseVector& w) const {
-  const std::vector<double> sum = sums(w);
-  const auto n = static_cast<double>(sum.size()), positions = static_cast<double>(data_.positions());
-  const double value = std::accumulate(sum.begin(), sum.end(), 0.0) / positions;
+  const MetricInfo& accuracy = trace_metric();
+  const auto positions = static_cast<double>(data_.positions());
+  std::vector<double> sum;
+  double value = 0.0;
+  if (measure_ == Measure::kAccuracy) {
+    const std::vector<Index> outputs = TestSet(data_, *oracle_, parallel_, accuracy).decode(w);
+    value = accuracy.measure(data_, outputs);
+    for (std::size_t i = 0; i < data_.instances(); ++i) {
+      const Dataset one = gold_of(data_, i);
+      sum.push_back(accuracy.measure(one, std::span(outputs).subspan(data_.begin[i], one.positions())) *
+                    static_cast<double>(one.positions()));
+    }
+  } else {
+    sum = losses(w);
+    value = std::accumulate(sum.begin(), sum.end(), 0.0) / positions;
+  }
+  const auto n = static_cast<double>(sum.size());
   double squares = 0.0;  // the variance of a ratio of sums, linearised
   for (std::size_t i = 0; i < sum.size(); ++i)
     squares += std::pow(sum[i] - value * static_cast<double>(data_.begin[i + 1] - data_.begin[i]), 2);

@@ -48,7 +48,7 @@ class HeldOut {
   Value measure(const SparseVector& w) const;
 
  private:
-  std::vector<double> sums(const SparseVector& w) const;
+  std::vector<double> losses(const SparseVector& w) const;
 
   Dataset data_;
   std::unique_ptr<Oracle> oracle_;

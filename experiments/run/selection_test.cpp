@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "experiments/config/path_grid.h"
+#include "experiments/metrics/metrics.h"
 #include "solvers/solvers.h"
 #include "solvers/shared/test_problems.h"
 
@@ -83,8 +84,8 @@ TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
   EXPECT_NEAR(loss.measure(w).value,
               certify(objective, w).loss / static_cast<double>(problem.data().positions()), 1e-12);
   const HeldOut accuracy(problem.data(), "chain", Parallel(1), Measure::kAccuracy);
-  EXPECT_NEAR(accuracy.measure(w).value, TestSet(problem.data(), problem.oracle(), Parallel(1)).accuracy(w),
-              1e-12);
+  EXPECT_NEAR(accuracy.measure(w).value,
+              TestSet(problem.data(), problem.oracle(), Parallel(1), trace_metric()).accuracy(w), 1e-12);
   EXPECT_GT(accuracy.measure(w).standard_error, 0.0);
 }
 

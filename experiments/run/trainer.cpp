@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "core/data/reduction.h"
+#include "experiments/data/model.h"
+#include "experiments/metrics/metrics.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -26,15 +28,31 @@ double ratio_to_start(double kkt, double kkt_at_zero) {
 
 }  // namespace
 
+std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data) {
+  const auto misfit = [&](const std::string& why, ErrorKind kind) {
+    return OracleMisfit(fmt::format("oracle {} cannot serve these data: {}", info.name, why), kind);
+  };
+  try {
+    std::unique_ptr<Oracle> oracle = info.make(data);
+    if (oracle->extra_weights() > 0 && !info.extra.names)
+      throw Error(fmt::format("found {} extra weights without names for models, expected OracleInfo::extra",
+                              oracle->extra_weights()));
+    return oracle;
+  } catch (const Error& error) {
+    throw misfit(error.what(), error.kind());
+  }
+}
+
 LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decoding)
     : data_(std::move(data)), parallel_(parallel), decoding_(decoding) {
   if (data_.train.instances() == 0 || data_.train.positions() == 0)
     throw Error("no training instances in " + data_.train.description, ErrorKind::kInput);
   const OracleInfo& oracle = oracle_registry().find(data_.oracle);
-  oracle_ = oracle.make(data_.train);
+  extra_names_ = &oracle.extra;
+  oracle_ = make_oracle(oracle, data_.train);
   if (data_.test.positions() == 0) return;
-  test_oracle_ = oracle.make(data_.test);
-  test_set_ = std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_, decoding);
+  test_oracle_ = make_oracle(oracle, data_.test);
+  test_set_ = std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_, trace_metric(), decoding);
 }
 
 const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
@@ -48,8 +66,12 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
     out->x = data_.train.x.select_features(out->kept);
     if (test_set_) {
       out->test.x = data_.test.x.select_features(out->kept);
+      out->test.begin = data_.test.begin;
       out->test.gold = data_.test.gold;
-      out->test_set = std::make_unique<TestSet>(out->test, *test_oracle_, parallel_, decoding_);
+      out->test.vocabulary = data_.test.vocabulary;
+      out->test.hierarchy = data_.test.hierarchy;
+      out->test_set =
+          std::make_unique<TestSet>(out->test, *test_oracle_, parallel_, trace_metric(), decoding_);
     }
   }
   reduced_ = std::move(out);
@@ -176,6 +198,24 @@ std::map<std::string, std::string> model_header(const LoadedData& data, const st
                                             {"description", data.train().description}};
   for (const auto& [key, value] : data_options.items()) header["data-option." + key] = value;
   return header;
+}
+
+std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
+                     const RunSettings& settings, const SparseVector& w) {
+  return model_text(model_header(data, format, data_options, settings), data.train(), w,
+                    data.oracle().extra_weights(), data.extra_names());
+}
+
+nlohmann::ordered_json metrics_json(const Dataset& data, std::span<const Index> prediction) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  for (const MetricInfo& metric : metric_registry().items())
+    if (!metric.applies || metric.applies(data)) out[metric.name] = metric.measure(data, prediction);
+  return out;
+}
+
+nlohmann::ordered_json test_metrics(const LoadedData& data, const SparseVector& w) {
+  if (data.test_set() == nullptr) return nullptr;
+  return metrics_json(data.test(), data.test_set()->decode(w));
 }
 
 double warm_up(Objective& objective, const SparseVector& w, double seconds,

@@ -8,14 +8,16 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
+#include "core/base/options.h"
+#include "core/base/parallel.h"
 #include "core/data/dataset.h"
 #include "core/monitor.h"
 #include "core/objective.h"
-#include "core/base/options.h"
-#include "core/base/parallel.h"
 #include "core/solver.h"
 
 namespace proxbench {
@@ -60,10 +62,19 @@ struct RunOutcome {
   nlohmann::ordered_json summary;
 };
 
+/// The oracle cannot serve the data, whatever is done with them.
+class OracleMisfit : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Throws OracleMisfit where the oracle throws an Error, or has extra weights that no model could hold.
+std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data);
+
 /// The oracle of the data, and of the test set where there is one; what all runs on the same data share.
 class LoadedData {
  public:
-  /// Throws Error (kInput) where there is nothing to train on.
+  /// Throws Error (kInput) where there is nothing to train on, and OracleMisfit.
   LoadedData(DataPair data, const Parallel& parallel, Decoding decoding = Decoding::kStructure);
   LoadedData(const LoadedData&) = delete;
   LoadedData& operator=(const LoadedData&) = delete;
@@ -72,6 +83,8 @@ class LoadedData {
   const Dataset& test() const { return data_.test; }
   const Oracle& oracle() const { return *oracle_; }
   const std::string& oracle_name() const { return data_.oracle; }
+  /// What model files call the oracle's extra weights.
+  const ExtraWeightNames& extra_names() const { return *extra_names_; }
   const Parallel& parallel() const { return parallel_; }
   /// Null where there are no test instances.
   const TestSet* test_set() const { return test_set_.get(); }
@@ -86,7 +99,7 @@ class LoadedData {
     std::vector<Index> kept;
     bool all;                           ///< nothing was dropped: x and test_set are those of the data
     DesignMatrix x;                     ///< empty where `all`
-    Dataset test;                       ///< X and gold outputs only; empty where `all`
+    Dataset test;                       ///< all but X is that of the test set; empty where `all`
     std::unique_ptr<TestSet> test_set;  ///< null where `all`, or without a test set
   };
   /// Kept until another lambda is asked for.
@@ -106,6 +119,7 @@ class LoadedData {
   DataPair data_;
   Parallel parallel_;
   Decoding decoding_;
+  const ExtraWeightNames* extra_names_;
   std::unique_ptr<Oracle> oracle_, test_oracle_;
   std::unique_ptr<TestSet> test_set_;
   mutable std::unique_ptr<Reduced> reduced_;
@@ -138,6 +152,15 @@ double warm_up(Objective& objective, const SparseVector& w, double seconds,
 /// again.
 std::map<std::string, std::string> model_header(const LoadedData& data, const std::string& format,
                                                 const Options& data_options, const RunSettings& settings);
+
+/// The text of the model w: model_text() with that header.
+std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
+                     const RunSettings& settings, const SparseVector& w);
+
+/// Every metric that applies to the data, by name, in the order of their registry.
+nlohmann::ordered_json metrics_json(const Dataset& data, std::span<const Index> prediction);
+/// The same of what w predicts on the test set; null where there is none.
+nlohmann::ordered_json test_metrics(const LoadedData& data, const SparseVector& w);
 
 /// How a run of so many seconds on the clock was spent, an object for each phase: phase, calls, seconds,
 /// loop_seconds, flops, bytes, loops (pairs of chunks and how many loops had so many). The solver's seconds

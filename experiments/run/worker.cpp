@@ -15,10 +15,10 @@
 #include "experiments/base/files.h"
 #include "experiments/config/config.h"
 #include "experiments/config/path_grid.h"
-#include "experiments/data/model.h"
 #include "experiments/results/results.h"
 #include "experiments/run/path.h"
 #include "experiments/run/plugins.h"
+#include "experiments/run/read_data.h"
 #include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
 #include "solvers/solvers.h"
@@ -113,8 +113,7 @@ PathOutcome run_path(const LoadedData& data, RunSettings settings, const Job& jo
   hooks.on_sample = [&](const Sample& sample) { trace << trace_line(sample) << std::endl; };
   hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
     settings.lambda = point.lambda;
-    const std::string model = model_text(model_header(data, job.format, data_options, settings),
-                                         *data.train().vocabulary, w, data.oracle().extra_weights());
+    const std::string model = model_of(data, job.format, data_options, settings, w);
     write_file_atomically(folder / fmt::format("model-{:03}.tsv", ++number), model);
     write_file_atomically(folder / "model.tsv", model);
     points << path_line(number, point) << std::endl;
@@ -143,7 +142,7 @@ void do_job(const Job& job, const fs::path& folder, const std::atomic<bool>& int
   const double begin = wall_seconds();
   const DataFormatInfo& format = data_format_registry().find(job.format);
   const Options data_options = options_from(format.options, job.data_options);
-  const LoadedData data(format.read(job.files, data_options),
+  const LoadedData data(read_data(format, job.files, data_options, job.oracle),
                         Parallel(job.threads, parse_backend(job.backend)),
                         job.decoding == "positions" ? Decoding::kPositions : Decoding::kStructure);
   const double load_seconds = wall_seconds() - begin;
@@ -163,8 +162,7 @@ void do_job(const Job& job, const fs::path& folder, const std::atomic<bool>& int
     if (job.tighten > 0 && ended) tighten_within_limit(data, job, interrupt, outcome);
     if (outcome.status != Status::kDiverged)  // else no weights that a model could hold
       write_file_atomically(folder / "model.tsv",
-                            model_text(model_header(data, job.format, data_options, settings),
-                                       *data.train().vocabulary, outcome.w, data.oracle().extra_weights()));
+                            model_of(data, job.format, data_options, settings, outcome.w));
     result = outcome.summary;
   }
   result["timing"] = {{"load_seconds", load_seconds}};
@@ -192,8 +190,10 @@ int worker_main(int argc, char** argv) {
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
+    const bool misfit = dynamic_cast<const OracleMisfit*>(&error) != nullptr;
     try {
-      write_json(folder / kResultFile, {{"status", "failed"}, {"reason", error.what()}});
+      write_json(folder / kResultFile,
+                 {{"status", "failed"}, {"reason", error.what()}, {"oracle_misfit", misfit}});
     } catch (const std::exception& second) {
       std::fprintf(stderr, "%s\n", second.what());
     }

@@ -119,10 +119,11 @@ RunKey key_of(const Job& job, double stop_at, const std::string& source_digest,
   return key;
 }
 
-std::string source_digest(const std::string& format, const DataFiles& files,
+std::string source_digest(const std::string& format, const std::string& oracle, const DataFiles& files,
                           const std::map<std::string, std::string>& options) {
   Digest digest;
   digest.text(format);
+  digest.text(oracle);
   for (const auto& [key, value] : options) digest.text(key + "=" + value);
   for (const auto& [role, names] :
        {std::pair<const char*, std::vector<std::string>>{"train", files.train}, {"test", files.test}})

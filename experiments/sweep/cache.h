@@ -34,9 +34,9 @@ struct RunKey {
 RunKey key_of(const Job& job, double stop_at, const std::string& source_digest,
               const std::string& program_digest);
 
-/// xxh3 of the bytes of all files of a data set, with their roles, its format and options. Throws Error
-/// where a file cannot be read.
-std::string source_digest(const std::string& format, const DataFiles& files,
+/// xxh3 of the bytes of all files of a data set, with their roles, its format, options and oracle (empty: the
+/// format's). Throws Error where a file cannot be read.
+std::string source_digest(const std::string& format, const std::string& oracle, const DataFiles& files,
                           const std::map<std::string, std::string>& options);
 
 /// xxh3 of the bytes of a file. Throws Error where it cannot be read.

@@ -88,22 +88,24 @@ TEST(Job, ReadsBackFromItsJson) {
   EXPECT_EQ(Job::from_json(nlohmann::json::parse(job.to_json().dump())).to_json(), job.to_json());
 }
 
-TEST(SourceDigest, IsOfTheBytesTheirRolesAndTheOptions) {
+TEST(SourceDigest, IsOfTheBytesTheirRolesTheOptionsAndTheOracle) {
   const TestFolder folder;
   folder.write("a", "some text");
   folder.write("b", "some text");
   folder.write("c", "some more");
-  const auto digest = [&](const std::string& train, const std::string& test, const char* seed) {
+  const auto digest = [&](const std::string& train, const std::string& test, const char* seed,
+                          const char* oracle = "") {
     DataFiles files;
     files.train = {(folder / train).string()};
     if (!test.empty()) files.test = {(folder / test).string()};
-    return source_digest("ocr", files, {{"seed", seed}});
+    return source_digest("ocr", oracle, files, {{"seed", seed}});
   };
   EXPECT_EQ(digest("a", "c", "1"), digest("b", "c", "1"));
   EXPECT_NE(digest("a", "c", "1"), digest("a", "b", "1"));
   EXPECT_NE(digest("a", "c", "1"), digest("c", "a", "1"));
   EXPECT_NE(digest("a", "c", "1"), digest("a", "", "1"));
   EXPECT_NE(digest("a", "c", "1"), digest("a", "c", "2"));
+  EXPECT_NE(digest("a", "c", "1"), digest("a", "c", "1", "independent"));
   EXPECT_THROW(digest("gone", "", "1"), Error);
 }
 

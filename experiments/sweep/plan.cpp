@@ -90,6 +90,7 @@ Job data_job(const ExperimentConfig& config, const DataConfig& data) {
   Job job;
   job.name = data.name;
   job.format = data.format;
+  job.oracle = data.oracle;
   job.decoding = config.decoding;
   job.data_options = option_texts(data.options);
   const auto absolute = [](const std::string& file) {
@@ -148,7 +149,7 @@ const std::string& Digests::source(const DataConfig& data) {
   std::string& known = sources_[data.name];
   if (known.empty()) {
     const Job job = data_job(config_, data);
-    known = source_digest(job.format, job.files, job.data_options);
+    known = source_digest(job.format, job.oracle, job.files, job.data_options);
   }
   return known;
 }

@@ -115,7 +115,9 @@ class Sweep {
       if (data_.is_null()) describe(data);
       if (stop()) return;
       if (data_.contains("reason")) {
-        skip(missing, "the data cannot be read", data_["reason"].get<std::string>());
+        const bool misfit = data_.value("oracle_misfit", false);
+        skip(missing, misfit ? "the oracle does not fit the data" : "the data cannot be read",
+             data_["reason"].get<std::string>());
         continue;
       }
       if (path)
@@ -131,7 +133,7 @@ class Sweep {
   }
 
   /// Reads the data once in a process of its own, to learn what they are: data_, with "reason" where they
-  /// cannot be read.
+  /// cannot be read, or not be served by their oracle.
   void describe(const DataConfig& data) {
     message("reading data set " + data.name);
     const fs::path folder = start_folder(out_ / "runs" / ("data-" + data.name));

@@ -212,6 +212,21 @@ TEST_F(SweepProcess, DataThatCannotBeReadCostTheirRunsOnly) {
   EXPECT_EQ(manifest("bad-lambda1-gd-rep1")["status"], "max-iterations");
 }
 
+TEST_F(SweepProcess, AnOracleThatDoesNotFitCostsItsRunsOnly) {
+  folder.write("tree.ini",
+               kConfig + std::string("[data.tree]\nformat = crfsuite\ntrain = train.txt\noracle = tree\n"));
+  const Result result = sweep("", "tree.ini");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("skipped(the oracle does not fit the data): oracle tree cannot serve"),
+                    HasSubstr("4 of 8 runs failed")));
+  EXPECT_EQ(manifest("words-lambda1-gd-rep1")["status"], "max-iterations");
+  EXPECT_EQ(manifest("tree-lambda1-gd-rep1")["status"], "skipped(the oracle does not fit the data)");
+  EXPECT_THAT(
+      run("check tree.ini --set data.tree.oracle=tre").err,
+      HasSubstr("[data.tree] oracle: found 'tre' (did you mean 'tree'?), expected one of chain, tree"));
+}
+
 TEST_F(SweepProcess, MemoryIsLimited) {
   if (kSanitized) GTEST_SKIP() << "memory and signals are the sanitizer's";
   folder.write("slow.ini", kSlow);

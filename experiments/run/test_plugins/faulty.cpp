@@ -22,6 +22,24 @@ PROXBENCH_PLUGIN(plugin) {
   plugin.solvers.add(info("prox-qn"));
 #elif defined(NO_MAKER)
   plugin.oracles.add({.name = "nothing", .help = "", .paper = "", .make = {}});
+#elif defined(NO_READER)
+  plugin.formats.add({.name = "nothing", .help = "", .source = "", .read = {}});
+#elif defined(KEY_OF_DATA)
+  plugin.formats.add({.name = "mine",
+                      .help = "",
+                      .source = "",
+                      .options = {{.name = "train", .default_value = "", .help = ""}},
+                      .read = [](const DataFiles&, const Options&) { return DataPair(); }});
+#elif defined(NAMED_UNARY)
+  plugin.oracles.add({.name = "mine",
+                      .help = "",
+                      .paper = "",
+                      .make = [](const Dataset&) { return std::unique_ptr<Oracle>(); },
+                      .extra = {"unary", {"label"}, [](std::size_t, const Dataset&) {
+                                  return std::vector<std::string>{"x"};
+                                }}});
+#elif defined(NO_MEASURE)
+  plugin.metrics.add({.name = "nothing", .help = "", .paper = "", .measure = {}});
 #endif
 }
 #else

@@ -1,4 +1,5 @@
-/// Solvers that go wrong in one way each, for sweep_test.cpp and path_commands_test.cpp.
+/// Solvers that go wrong in one way each, for sweep_test.cpp and path_commands_test.cpp, and a data format
+/// that does not keep to what it says, for scripts/test-plugin.
 #include <chrono>
 #include <csignal>
 #include <stdexcept>
@@ -54,9 +55,26 @@ void add(Plugin& plugin, const char* name, void (*fault)(const SolveProblem&)) {
                       }});
 }
 
+/// Three positions, of which the instances hold two.
+DataPair read_lies(const DataFiles&, const Options&) {
+  DataPair pair;
+  pair.oracle = "chain";
+  DesignMatrix::Builder builder;
+  for (Index p = 0; p < 3; ++p) {
+    builder.add(0, 1.0);
+    builder.end_position();
+  }
+  pair.train.x = std::move(builder).build(1);
+  pair.train.begin = {0, 2};
+  pair.train.gold = {0, 1, 0};
+  pair.train.vocabulary = std::make_shared<const Vocabulary>(Vocabulary{{"bias"}, {"A", "B"}});
+  return pair;
+}
+
 }  // namespace
 
 PROXBENCH_PLUGIN(plugin) {
+  plugin.formats.add({.name = "lies", .help = "", .source = "", .needs_files = false, .read = read_lies});
   add(plugin, "crash", crash);
   add(plugin, "hang", hang);
   add(plugin, "fail", fail);

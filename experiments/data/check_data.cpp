@@ -1,0 +1,87 @@
+#include "experiments/data/check_data.h"
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+
+namespace proxbench {
+namespace {
+
+class SetCheck {
+ public:
+  SetCheck(const Dataset& data, std::string where) : data_(data), where_(std::move(where)) {}
+
+  void check(bool unknown_allowed) const {
+    if (data_.vocabulary == nullptr) fail("no vocabulary", "one");
+    check_instances();
+    const std::size_t features = data_.vocabulary->features.size();
+    if (data_.vocabulary->outputs.empty()) fail("a vocabulary without outputs", "one output or more");
+    if (data_.x.positions() != data_.positions())
+      fail(fmt::format("X of {} positions", data_.x.positions()),
+           fmt::format("{}, as many as gold outputs", data_.positions()));
+    if (data_.x.features() != features)
+      fail(fmt::format("X of {} features", data_.x.features()),
+           fmt::format("{}, as many as the vocabulary has", features));
+    if (data_.hierarchy != nullptr && data_.hierarchy->nodes() != data_.outputs())
+      fail(fmt::format("a hierarchy of {} nodes", data_.hierarchy->nodes()),
+           fmt::format("{}, as many as the vocabulary has outputs", data_.outputs()));
+    check_gold(unknown_allowed);
+  }
+
+  void check_beside(const Dataset& train) const {
+    if (data_.vocabulary != train.vocabulary) {
+      if (data_.vocabulary->features != train.vocabulary->features)
+        fail("other features", "those of the training data");
+      if (data_.vocabulary->outputs != train.vocabulary->outputs)
+        fail("other outputs", "those of the training data");
+    }
+    if (data_.hierarchy == train.hierarchy) return;
+    if (data_.hierarchy == nullptr || train.hierarchy == nullptr ||
+        data_.hierarchy->parents() != train.hierarchy->parents())
+      fail("another hierarchy", "that of the training data");
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& found, const std::string& expected) const {
+    throw Error(fmt::format("{}: found {}, expected {}", where_, found, expected));
+  }
+
+  void check_instances() const {
+    if (data_.begin.empty() || data_.begin.front() != 0)
+      fail(data_.begin.empty() ? "no boundaries of instances" : fmt::format("begin[0] = {}", data_.begin[0]),
+           "begin[0] = 0");
+    for (std::size_t i = 1; i < data_.begin.size(); ++i)
+      if (data_.begin[i] <= data_.begin[i - 1])
+        fail(fmt::format("begin[{}] = {} after {}", i, data_.begin[i], data_.begin[i - 1]),
+             "ascending boundaries: each instance has a position");
+    if (data_.begin.back() != data_.positions())
+      fail(fmt::format("{} gold outputs", data_.positions()),
+           fmt::format("{}, where the last instance ends", data_.begin.back()));
+  }
+
+  void check_gold(bool unknown_allowed) const {
+    for (std::size_t p = 0; p < data_.positions(); ++p) {
+      const Index gold = data_.gold[p];
+      if (unknown_allowed && gold == kUnknownOutput) continue;
+      if (gold >= data_.outputs())
+        fail(gold == kUnknownOutput ? fmt::format("an unknown gold output at position {}", p)
+                                    : fmt::format("gold output {} at position {}", gold, p),
+             fmt::format("one of the {} outputs", data_.outputs()));
+    }
+  }
+
+  const Dataset& data_;
+  std::string where_;
+};
+
+}  // namespace
+
+void check_data(const DataPair& data, const std::string& format) {
+  SetCheck(data.train, fmt::format("data format {}: training data", format)).check(false);
+  const SetCheck test(data.test, fmt::format("data format {}: test data", format));
+  if (data.test.positions() == 0 && data.test.instances() == 0) return;
+  test.check(true);
+  test.check_beside(data.train);
+}
+
+}  // namespace proxbench
