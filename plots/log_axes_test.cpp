@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "experiments/test_folder.h"
+#include "experiments/base/test_folder.h"
 #include "plots/curves.h"
 #include "plots/figure.h"
 #include "plots/paths.h"
