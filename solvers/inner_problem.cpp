@@ -92,7 +92,8 @@ double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::
     const bool settled = done.moved <= limits.tolerance * first;
     if ((settled && whole) || separable) break;
     if (limits.subspace && !settled &&
-        static_cast<double>(done.crossed) <= kSteady * static_cast<double>(done.active)) {
+        (lambda == 0.0 ||
+         static_cast<double>(done.crossed) <= kSteady * static_cast<double>(done.active))) {
       visits += minimise_on_face(model, limits.visits - std::min(visits, limits.visits), limits.tolerance);
       whole = true;
     } else if (limits.tolerance > 0.0) {
@@ -154,9 +155,10 @@ void InnerProblem::precondition(const Model& model, std::vector<double>& out) {
 /// Conjugate gradients, then the step along their result. Returns how
 /// many coordinates were visited, `most` at most but for the first iteration.
 std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t most, double tolerance) {
+  const bool smooth = model.lambda == 0.0;  // no kink at 0: all coordinates are one face
   face_.clear();
   for (std::size_t j = 0; j < model.w.size(); ++j)
-    if (model.at(j) != 0.0 && diagonal_[j] > 0.0) face_.push_back(static_cast<std::uint32_t>(j));
+    if ((smooth || model.at(j) != 0.0) && diagonal_[j] > 0.0) face_.push_back(static_cast<std::uint32_t>(j));
   const std::size_t n = face_.size(), width = model.lbfgs.width();
   if (n == 0) return 0;
   if (model.metric != nullptr) {
@@ -217,7 +219,7 @@ std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t m
     const double at = model.at(face_[i]);
     linear += step_[i] * (residual_[i] + step_product_[i]);
     quadratic += step_[i] * step_product_[i];
-    if ((at + step_[i]) * at <= 0.0) {
+    if (!smooth && (at + step_[i]) * at <= 0.0) {
       const double zero = -at / step_[i];
       if (first < n && zero >= first_zero) continue;
       first = i;
@@ -247,7 +249,7 @@ std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t m
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t j = face_[i];
     const double at = model.at(j);
-    const bool zero = (at + step_[i]) * at <= 0.0;
+    const bool zero = !smooth && (at + step_[i]) * at <= 0.0;
     const double z = zero ? -at : step_[i];
     model.d[j] = zero ? -model.w[j] : model.d[j] + z;
     if (model.rows != nullptr) kernels.add_block_row(model.rows[j], z);

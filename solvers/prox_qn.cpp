@@ -869,6 +869,12 @@ SolverInfo prox_qn_info() {
         return std::make_unique<ProxQn>(settings);
       }};
   info.continues = true;
+  info.refuses = [](const Options& o, const Penalty& penalty) -> std::string {
+    return o.boolean("screening") && penalty.lambda == 0.0
+               ? "with screening = true needs an l1 penalty: found lambda = 0, which no weight is proven zero "
+                 "by, expected lambda > 0 or screening = false"
+               : "";
+  };
   return info;
 }
 
