@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/oracle.h"
 #include "experiments/config/config.h"
 #include "experiments/run/job.h"
 #include "experiments/sweep/cache.h"
