@@ -196,6 +196,33 @@ TEST(DualBound, IsTheDualOfTheMixturesThatEnumerationFinds) {
   }
 }
 
+TEST(DualBound, WithL2AloneTheGapOfTheModelIsTheSquaredGradient) {
+  // F - D = ||grad F||^2 / (2 mu) at t = 1 (Le Priol et al. 2018, equation 8); the best t can only be closer.
+  for (test::ProblemSpec spec : tiny_specs()) {
+    spec.lambda = 0.0;
+    spec.mu = 0.7;
+    const test::Problem problem(spec);
+    Objective objective = problem.objective();
+    Random random(9);
+    for (const double size : {0.0, 0.1, 1.0}) {
+      const SparseVector w = random_weights(objective.dimension(), size, random);
+      Scores scores = objective.make_scores();
+      Residual residual = objective.make_residual();
+      objective.scores(w, scores);
+      const double value = objective.infer({scores}, &residual) + objective.l2(w.value);
+      std::vector<double> dense(objective.dimension(), 0.0), g(dense.size());
+      for (std::size_t i = 0; i < w.nnz(); ++i) dense[w.index[i]] = w.value[i];
+      objective.gradient(residual, dense, g);
+      const double expected = squared_norm(g) / (2.0 * spec.mu);
+      const Enumerated truth = enumerate(problem, w, 1.0);
+      double dual = truth.entropy;
+      for (const auto& [c, of_loss] : truth.g) dual -= of_loss * of_loss / (2.0 * spec.mu);
+      EXPECT_NEAR(value - dual, expected, 1e-9 * (1.0 + expected)) << spec.name << ", " << size;
+      EXPECT_LE(certify(objective, w).gap(), expected * (1.0 + 1e-9) + 1e-9) << spec.name << ", " << size;
+    }
+  }
+}
+
 TEST(DualBound, LiesBelowEveryObjective) {
   for (const test::ProblemSpec& spec : test::problem_specs()) {
     const test::Problem problem(spec);

@@ -1,5 +1,7 @@
 #include "core/oracle.h"
 
+#include "core/base/error.h"
+
 namespace proxbench {
 
 const char* capability_name(Capability capability) {
@@ -24,6 +26,17 @@ bool has_capability(const Oracle& oracle, Capability capability) {
       return oracle.covariance() != nullptr;
   }
   return false;
+}
+
+void check_capabilities(const OracleInfo& info, const Oracle& oracle) {
+  for (const Capability capability : kCapabilities) {
+    const bool stated =
+        std::find(info.capabilities.begin(), info.capabilities.end(), capability) != info.capabilities.end();
+    if (stated == has_capability(oracle, capability)) continue;
+    throw Error("oracle '" + info.name + "': '" + capability_name(capability) + "' is " +
+                (stated ? "stated, but the oracle has it not" : "not stated, but the oracle has it") +
+                ": expected OracleInfo::capabilities to be what it has");
+  }
 }
 
 }  // namespace proxbench

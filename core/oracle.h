@@ -166,6 +166,7 @@ class Oracle : public Structure {
 
 /// What a solver may ask of an oracle.
 enum class Capability { kSum, kInstance, kCovariance };
+inline constexpr Capability kCapabilities[] = {Capability::kSum, Capability::kInstance, Capability::kCovariance};
 /// "sum", "one instance" or "covariances".
 const char* capability_name(Capability capability);
 bool has_capability(const Oracle& oracle, Capability capability);
@@ -187,7 +188,12 @@ struct OracleInfo {
   std::string paper;
   /// Copies what it needs of the data (structure and gold, not X). Throws Error where it cannot serve them.
   std::function<std::unique_ptr<Oracle>(const Dataset&)> make;
+  /// Those of every oracle that make() returns: known before there is data.
+  std::vector<Capability> capabilities = {Capability::kSum};
   ExtraWeightNames extra = {};  ///< of an oracle that has extra weights
 };
+
+/// Throws Error unless the oracle has exactly the capabilities that `info` states.
+void check_capabilities(const OracleInfo& info, const Oracle& oracle);
 
 }  // namespace proxbench

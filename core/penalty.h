@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <span>
+#include <string>
 
 namespace proxbench {
 
@@ -37,6 +38,9 @@ inline double squared_norm(std::span<const double> w) {
 struct Penalty {
   double lambda = 0.0, mu = 0.0;
 
+  bool operator==(const Penalty&) const = default;
+  /// "lambda = 1", "mu = 0.1" or "lambda = 1, mu = 0.1": what is 0 is left out.
+  std::string text() const;
   /// Throws Error (kUsage) unless both are finite and >= 0, and one of them is > 0.
   void check() const;
   double l1(std::span<const double> w) const { return lambda == 0.0 ? 0.0 : lambda * l1_norm(w); }

@@ -1,18 +1,25 @@
 #include "core/solver.h"
 
+#include <algorithm>
+
 namespace proxbench {
 
-std::string unmet_needs(const SolverInfo& solver, const Oracle& oracle, const std::string& oracle_name,
-                        const Penalty& penalty) {
-  for (const Capability capability : solver.needs.capabilities)
-    if (!has_capability(oracle, capability))
-      return "solver '" + solver.name + "' needs an oracle with '" + capability_name(capability) +
-             "', which oracle '" + oracle_name + "' has not";
+std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty) {
   if (solver.needs.l1 && penalty.lambda == 0.0)
     return "solver '" + solver.name + "' needs an l1 penalty: found lambda = 0, expected lambda > 0";
   if (solver.needs.l2 && penalty.mu == 0.0)
     return "solver '" + solver.name + "' needs an l2 penalty: found mu = 0, expected mu > 0";
-  return "";
+  const std::string refused = solver.refuses ? solver.refuses(options, penalty) : "";
+  return refused.empty() ? "" : "solver '" + solver.name + "' " + refused;
+}
+
+std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,
+                        const OracleInfo& oracle) {
+  for (const Capability needed : solver.needs.capabilities)
+    if (std::find(oracle.capabilities.begin(), oracle.capabilities.end(), needed) == oracle.capabilities.end())
+      return "solver '" + solver.name + "' needs an oracle with '" + capability_name(needed) +
+             "', which oracle '" + oracle.name + "' has not";
+  return unmet_needs(solver, options, penalty);
 }
 
 }  // namespace proxbench

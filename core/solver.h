@@ -93,10 +93,15 @@ struct SolverInfo {
   /// Whether one object may make all solves of a sequence, and gains by it (SolveProblem::in_sequence).
   /// Otherwise each takes an object of its own.
   bool continues = false;
+  /// Why it cannot run with these options and this penalty, beyond `needs`; empty: it can. Null: it always can.
+  std::function<std::string(const Options&, const Penalty&)> refuses = nullptr;
 };
 
-/// Why the solver cannot run with this oracle and penalty: "solver 'x' needs ..., ..."; empty: it can.
-std::string unmet_needs(const SolverInfo& solver, const Oracle& oracle, const std::string& oracle_name,
-                        const Penalty& penalty);
+/// Why the solver cannot run with these options and this penalty, whatever the oracle: "solver 'x' needs ...";
+/// empty: it can.
+std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty);
+/// The same with this oracle.
+std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,
+                        const OracleInfo& oracle);
 
 }  // namespace proxbench

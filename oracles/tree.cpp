@@ -312,7 +312,8 @@ OracleInfo tree_info() {
   return {"tree",
           "the leaves of a hierarchy, or labels side by side: downward-upward messages on the collapsed tree",
           "Zhong et al. 2014, section 6.2 and appendix D.2",
-          [](const Dataset& data) { return std::make_unique<TreeOracle>(data); }};
+          [](const Dataset& data) { return std::make_unique<TreeOracle>(data); },
+          {Capability::kSum, Capability::kInstance}};
 }
 
 }  // namespace proxbench

@@ -174,7 +174,7 @@ nlohmann::json group_json(const std::vector<const StoredRun*>& runs,
     if (!run->trace.empty()) drawn.push_back(run_json(*run, places.at(run->label), floor));
   }
   return {{"dataset", first.dataset},
-          {"lambda", fmt::format("{}", first.lambda)},
+          {"penalty", penalty_symbols({first.lambda, first.mu})},
           {"synthetic", says_synthetic(first.description)},
           {"bound", rounded(bound)},
           {"notes", descriptions},
@@ -189,7 +189,7 @@ void tell_machines_apart(std::vector<StoredRun>& runs) {
   for (const StoredRun& run : runs) machines.insert(run.machine);
   if (machines.size() < 2) return;
   const auto same = [](const StoredRun& a, const StoredRun& b) {
-    return a.dataset == b.dataset && a.lambda == b.lambda && a.label == b.label;
+    return a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu && a.label == b.label;
   };
   for (auto begin = runs.begin(); begin != runs.end();) {
     const auto end =
@@ -227,7 +227,7 @@ nlohmann::json chart_data(const std::vector<StoredRun>& runs, const PlotConfig& 
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     std::vector<const StoredRun*> group;
     for (; end < runs.size() && runs[end].dataset == runs[begin].dataset &&
-           runs[end].lambda == runs[begin].lambda;
+           runs[end].lambda == runs[begin].lambda && runs[end].mu == runs[begin].mu;
          ++end)
       group.push_back(&runs[end]);
     groups.push_back(group_json(group, place_of, plot.floor));

@@ -121,7 +121,7 @@ TEST(ChartData, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
   EXPECT_EQ(data["start"], nlohmann::json({{"x", "passes"}, {"log_x", true}, {"quantity", "nnz"}}));
   const nlohmann::json& group = data["groups"][0];
   EXPECT_EQ(group["dataset"], "words");
-  EXPECT_EQ(group["lambda"], "10");
+  EXPECT_EQ(group["penalty"], "λ = 10");
   EXPECT_NEAR(group["bound"].get<double>(), 2e-9, 1e-14);
   const nlohmann::json& stored = group["runs"][0];
   EXPECT_EQ(stored["seconds"], nlohmann::json({1e-310, 1.23457}));

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "core/base/error.h"
@@ -111,7 +112,7 @@ struct Panel {
   const Quantity& quantity;
   const Abscissa& abscissa;
   bool machines;                   ///< there are several
-  Group group;                     ///< all runs of the data set and lambda
+  Group group;                     ///< all runs of the data set and penalty
   Group traced;                    ///< those with a trace: a block each in the .tsv
   std::vector<std::size_t> lines;  ///< places in `traced`
   std::vector<Band> bands;         ///< further blocks in the .tsv
@@ -238,10 +239,10 @@ std::string title_of(const Panel& panel) {
   add("d = ", "d", "");
   add("threads: ", "threads", "");
 
-  return fmt::format("{{/:Bold {}{}{}}}: {}, λ = {}", says_synthetic(data) ? "SYNTHETIC DATA: " : "",
+  return fmt::format("{{/:Bold {}{}{}}}: {}, {}", says_synthetic(data) ? "SYNTHETIC DATA: " : "",
                      comparable || panel.abscissa.name != "seconds" ? "" : "NOT COMPARABLE: ",
                      gnuplot_literal(panel.quantity.title), gnuplot_literal(group.front()->dataset),
-                     group.front()->lambda) +
+                     penalty_symbols({group.front()->lambda, group.front()->mu})) +
          small_lines(data) + small_lines(size);
 }
 
@@ -442,14 +443,15 @@ std::string axes_of(const Panel& panel, const Ranges& ranges) {
   return out;
 }
 
-std::string figure_name(const std::string& dataset, double lambda, const Quantity& quantity,
-                        const std::string& suffix) {
-  return file_name_part(fmt::format("{}-lambda{}-{}{}", dataset, lambda, quantity.name, suffix));
+std::string figure_name(const StoredRun& run, const Quantity& quantity, const std::string& suffix) {
+  const std::string mu = run.mu > 0.0 ? fmt::format("-mu{}", run.mu) : "";
+  return file_name_part(
+      fmt::format("{}-lambda{}{}-{}{}", run.dataset, run.lambda, mu, quantity.name, suffix));
 }
 
 Figure make_figure(const Panel& panel, const Ranges& ranges, const Styles& styles) {
   const StoredRun& first = *panel.group.front();
-  const std::string name = figure_name(first.dataset, first.lambda, panel.quantity, panel.abscissa.suffix);
+  const std::string name = figure_name(first, panel.quantity, panel.abscissa.suffix);
   return {.name = name,
           .title = title_of(panel),
           .x_label = panel.abscissa.name + small_lines(caption_of(panel, std::isfinite(ranges.bound))),
@@ -537,12 +539,11 @@ std::vector<std::string> curve_names(const std::vector<StoredRun>& runs) {
   std::sort(suffixes.begin(), suffixes.end(),
             [](const auto& a, const auto& b) { return a.size() < b.size(); });
   std::vector<std::string> names;
-  std::set<std::pair<std::string, double>> seen;
+  std::set<std::tuple<std::string, double, double>> seen;
   for (const StoredRun& run : runs) {
-    if (!seen.insert({run.dataset, run.lambda}).second) continue;
+    if (!seen.insert({run.dataset, run.lambda, run.mu}).second) continue;
     for (const Quantity& quantity : quantities(CurveOptions{}.floor))
-      for (const std::string& suffix : suffixes)
-        names.push_back(figure_name(run.dataset, run.lambda, quantity, suffix));
+      for (const std::string& suffix : suffixes) names.push_back(figure_name(run, quantity, suffix));
   }
   return names;
 }
@@ -556,8 +557,8 @@ std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::
 
   const bool machines = several_machines(runs);
   const Styles styles = styles_of(runs, machines);
-  std::map<std::pair<std::string, double>, Group> groups;
-  for (const StoredRun& run : runs) groups[{run.dataset, run.lambda}].push_back(&run);
+  std::map<std::tuple<std::string, double, double>, Group> groups;
+  for (const StoredRun& run : runs) groups[{run.dataset, run.lambda, run.mu}].push_back(&run);
 
   std::vector<fs::path> written;
   for (const auto& [key, group] : groups)

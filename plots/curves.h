@@ -42,9 +42,10 @@ struct CurvePoint {
 /// value. Samples that were not measured are not among the points.
 std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>>& traces);
 
-/// For each (dataset, lambda) of the runs writes, below `figures` (made where it is missing),
+/// For each (dataset, lambda, mu) of the runs writes, below `figures` (made where it is missing),
 ///
-///     DATASET-lambdaLAMBDA-objective   (f - f*)/f*, log axis; where a run has f*
+///     DATASET-lambdaLAMBDA-objective   (f - f*)/f*, log axis; where a run has f* (with mu > 0
+///                                      DATASET-lambdaLAMBDA-muMU-objective, and so the others)
 ///     DATASET-lambdaLAMBDA-nnz         nonzeros of w, log axis
 ///     DATASET-lambdaLAMBDA-accuracy    accuracy per test position; where a run measured it
 ///     DATASET-lambdaLAMBDA-gap         (f - lower bound)/f, log axis; where a run measured it

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace proxbench {
 
@@ -22,6 +23,14 @@ bool says_synthetic(const std::string& description) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text.find("synthetic") != std::string::npos;
+}
+
+std::string penalty_symbols(const Penalty& penalty) {
+  std::string text = penalty.text();
+  for (const auto& [name, symbol] : {std::pair<std::string, const char*>{"lambda", "λ"}, {"mu", "μ"}})
+    if (const std::size_t at = text.find(name); at != std::string::npos)
+      text.replace(at, name.size(), symbol);
+  return text;
 }
 
 std::string distinct_counts(const std::vector<const StoredRun*>& runs, const char* key) {

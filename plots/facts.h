@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/penalty.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
@@ -17,6 +18,9 @@ bool says_synthetic(const std::string& description);
 
 /// The distinct values of an integer of the summaries, "2" or "1 / 2"; empty where no run has it.
 std::string distinct_counts(const std::vector<const StoredRun*>& runs, const char* key);
+
+/// "λ = 1, μ = 0.1": the text of the penalty in symbols.
+std::string penalty_symbols(const Penalty& penalty);
 
 /// The text as part of a file name.
 std::string file_name_part(const std::string& text);

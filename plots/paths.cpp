@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 struct Quantity {
   const char* name;
   const char* label;
-  const char* key;  ///< the corner that its curves leave free, lambda falling from left to right
+  const char* key;  ///< the corner that its curves leave free, lambda or mu falling from left to right
   double (*value)(const PathPoint&);
 };
 const std::vector<Quantity>& quantities() {
@@ -40,8 +40,36 @@ struct Line {
   const StoredPath* path;
 };
 
-std::string figure_name(const std::string& dataset, const Quantity& quantity) {
-  return file_name_part(fmt::format("path-{}-{}", dataset, quantity.name));
+/// The paths of one figure: those over the same part of the penalty, where the other part has one value.
+struct Family {
+  std::string dataset;
+  bool of_mu;
+  double fixed;
+  auto operator<=>(const Family&) const = default;
+
+  static Family of(const StoredRun& run) {
+    return {run.dataset, run.path_of_mu(), run.path_of_mu() ? run.lambda : run.mu};
+  }
+  /// "mu-", "mu-lambda1-" or "mu0.1-" as part of a name; "" for paths over lambda with mu = 0.
+  std::string name_part() const {
+    const std::string with = fixed == 0.0 ? "" : fmt::format("{}{}-", of_mu ? "lambda" : "mu", fixed);
+    return (of_mu ? "mu-" : "") + with;
+  }
+  /// "regularisation path over μ, λ = 1".
+  std::string text() const {
+    std::string out = "regularisation path";
+    if (of_mu) out += " over μ";
+    if (fixed != 0.0) out += ", " + penalty_symbols(of_mu ? Penalty{fixed, 0.0} : Penalty{0.0, fixed});
+    return out;
+  }
+};
+
+std::string figure_name(const Family& family, const Quantity& quantity) {
+  return file_name_part(fmt::format("path-{}-{}{}", family.dataset, family.name_part(), quantity.name));
+}
+
+double at(const PathPoint& point, bool of_mu) {
+  return of_mu ? point.mu : point.lambda;
 }
 
 bool drawn(const Quantity& quantity, const StoredPath& path, bool allow_not_comparable) {
@@ -51,12 +79,12 @@ bool drawn(const Quantity& quantity, const StoredPath& path, bool allow_not_comp
                      [&](const PathPoint& point) { return std::isfinite(quantity.value(point)); });
 }
 
-std::string data_text(const Quantity& quantity, const std::vector<Line>& lines) {
+std::string data_text(const Quantity& quantity, const std::vector<Line>& lines, bool of_mu) {
   std::string out;
   for (const Line& line : lines) {
-    out += fmt::format("solver\tlambda\t{}\n", quantity.name);
+    out += fmt::format("solver\t{}\t{}\n", of_mu ? "mu" : "lambda", quantity.name);
     for (const PathPoint& point : line.path->points)
-      out += fmt::format("{}\t{}\t{}\n", tsv_field(line.title), tsv_number(point.lambda),
+      out += fmt::format("{}\t{}\t{}\n", tsv_field(line.title), tsv_number(at(point, of_mu)),
                          tsv_number(quantity.value(point)));
     out += "\n\n";
   }
@@ -76,41 +104,42 @@ std::string plot_text(const std::string& name, const std::vector<Line>& lines) {
   return fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
 }
 
-/// The log axis of lambda, turned so that the path goes from left to right.
-std::string lambda_axis(const std::vector<Line>& lines) {
+/// The log axis of lambda or mu, turned so that the path goes from left to right.
+std::string penalty_axis(const std::vector<Line>& lines, bool of_mu) {
   Range range;
   for (const Line& line : lines)
-    for (const PathPoint& point : line.path->points) range.add(point.lambda);
+    for (const PathPoint& point : line.path->points) range.add(at(point, of_mu));
   range = range.widened(1.1);
   return log_axis("x", range) + fmt::format("set xrange [{:.6g}:{:.6g}]\n", range.max, range.min);
 }
 
-Figure make_figure(const Quantity& quantity, const std::vector<Line>& lines) {
+Figure make_figure(const Family& family, const Quantity& quantity, const std::vector<Line>& lines) {
   const StoredRun& first = lines.front().path->run;
   const bool comparable =
       std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.path->run.comparable; });
   const bool seconds = std::string_view(quantity.name) == "seconds";
-  const std::string name = figure_name(first.dataset, quantity);
+  const std::string name = figure_name(family, quantity);
   std::size_t cut = 0;
   for (const Line& line : lines) {
     const std::string& status = line.path->run.status;
     cut += status != "converged" && status != "gap-reached";
   }
-  const std::string caption =
-      cut == 0
-          ? ""
-          : fmt::format("{} of {} paths did not reach their tolerance at every lambda.", cut, lines.size());
+  const std::string caption = cut == 0
+                                  ? ""
+                                  : fmt::format("{} of {} paths did not reach their tolerance at every {}.",
+                                                cut, lines.size(), family.of_mu ? "μ" : "λ");
   return {
       .name = name,
       .title = fmt::format("{{/:Bold {}{}{}}}{}", says_synthetic(first.description) ? "SYNTHETIC DATA: " : "",
                            seconds && !comparable ? "NOT COMPARABLE: " : "",
-                           gnuplot_literal(fmt::format("{}: regularisation path", first.dataset)),
+                           gnuplot_literal(fmt::format("{}: {}", first.dataset, family.text())),
                            small_lines(first.description)),
-      .x_label = "λ" + small_lines(caption),
+      .x_label = (family.of_mu ? "μ" : "λ") + small_lines(caption),
       .y_label = quantity.label,
-      .axes = lambda_axis(lines) + fmt::format("set yrange [*:*]\nset key inside {}\n", quantity.key),
+      .axes = penalty_axis(lines, family.of_mu) +
+              fmt::format("set yrange [*:*]\nset key inside {}\n", quantity.key),
       .plot = plot_text(name, lines),
-      .data = data_text(quantity, lines)};
+      .data = data_text(quantity, lines, family.of_mu)};
 }
 
 }  // namespace
@@ -118,14 +147,14 @@ Figure make_figure(const Quantity& quantity, const std::vector<Line>& lines) {
 std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs::path& figures,
                                  bool allow_not_comparable) {
   std::map<std::string, std::size_t> places;
-  std::map<std::string, std::vector<const StoredPath*>> by_dataset;
+  std::map<Family, std::vector<const StoredPath*>> families;
   std::vector<StoredRun> runs;
   for (const StoredPath& path : paths) runs.push_back(path.run);
   const bool machines = several_machines(runs);
   for (const StoredPath& path : paths)
-    if (path.run.repetition == 1) by_dataset[path.run.dataset].push_back(&path);
+    if (path.run.repetition == 1) families[Family::of(path.run)].push_back(&path);
   std::vector<fs::path> written;
-  for (const auto& [dataset, group] : by_dataset) {
+  for (const auto& [family, group] : families) {
     const bool several = std::any_of(group.begin(), group.end(), [&](const StoredPath* path) {
       return path->run.path != group.front()->run.path;
     });
@@ -137,20 +166,20 @@ std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs:
         const std::size_t place = places.try_emplace(title, places.size()).first->second;
         if (drawn(quantity, *path, allow_not_comparable)) lines.push_back({title, place, path});
       }
-      if (!lines.empty()) written.push_back(write_figure(figures, make_figure(quantity, lines)));
+      if (!lines.empty()) written.push_back(write_figure(figures, make_figure(family, quantity, lines)));
     }
   }
   return written;
 }
 
 std::vector<PathFigure> path_figures(const std::vector<StoredPath>& paths) {
-  std::set<std::string> datasets;
-  for (const StoredPath& path : paths) datasets.insert(path.run.dataset);
+  std::set<Family> families;
+  for (const StoredPath& path : paths) families.insert(Family::of(path.run));
   std::vector<PathFigure> figures;
-  for (const std::string& dataset : datasets)
+  for (const Family& family : families)
     for (const Quantity& quantity : quantities())
-      figures.push_back({figure_name(dataset, quantity),
-                         fmt::format("{}: {} along the regularisation path", dataset, quantity.label)});
+      figures.push_back({figure_name(family, quantity),
+                         fmt::format("{}: {} along the {}", family.dataset, quantity.label, family.text())});
   return figures;
 }
 

@@ -177,7 +177,7 @@ std::string title_text(const Chart& chart, const ProblemSet& set) {
                                 : count == set.descriptions.size() ? "SYNTHETIC DATA: "
                                                                    : "PARTLY SYNTHETIC DATA: ";
   const std::string problems =
-      fmt::format("{} problems: (experiment, data set, λ, repetition){}", set.problems.size(),
+      fmt::format("{} problems: (experiment, data set, penalty, repetition){}", set.problems.size(),
                   set.machine.empty() ? "" : ", on " + set.machine);
   return fmt::format("{{/:Bold {}{}{}}}{}", synthetic,
                      set.comparable ? "" : "NOT COMPARABLE: ", gnuplot_literal(chart.title),

@@ -148,7 +148,7 @@ TEST(Profiles, KeepMachinesApartInSeconds) {
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].machine = i < 3 ? "fast" : "slow";
   EXPECT_THAT(make_profiles(runs, folder.path(), {.kinds = {"ecdf"}, .measures = {"seconds", "passes"}}),
               ElementsAre(folder / "ecdf-fast.png", folder / "ecdf-slow.png", folder / "ecdf-passes.png"));
-  EXPECT_THAT(read_text(folder / "ecdf-slow.gp"), HasSubstr("2 problems: (experiment, data set, λ, "
+  EXPECT_THAT(read_text(folder / "ecdf-slow.gp"), HasSubstr("2 problems: (experiment, data set, penalty, "
                                                             "repetition), on slow"));
 }
 

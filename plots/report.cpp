@@ -34,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSynthetic = "SYNTHETIC DATA";
-/// The summaries of more data sets and lambdas than this are folded.
+/// The summaries of more data sets and penalties than this are folded.
 constexpr std::size_t kOpenTables = 4;
 
 /// A heading and its paragraphs.
@@ -175,7 +175,7 @@ std::string ended_line(const std::vector<StoredRun>& runs) {
 double reference_accuracy(const std::vector<StoredRun>& runs, const TableGroup& group) {
   double accuracy = 0.0;
   for (const StoredRun& run : runs)
-    if (run.dataset == group.dataset && run.lambda == group.lambda) {
+    if (run.dataset == group.dataset && run.lambda == group.lambda && run.mu == group.mu) {
       const double bound = reference_bound(run);
       if (!(bound <= accuracy)) accuracy = bound;
     }
@@ -185,7 +185,7 @@ double reference_accuracy(const std::vector<StoredRun>& runs, const TableGroup& 
 /// "prox-qn 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and that f*
 /// is exact enough for.
 std::string order_line(const TableGroup& group, const std::vector<double>& targets, double accuracy) {
-  const std::string what = fmt::format("{}, λ = {}", group.dataset, group.lambda);
+  const std::string what = fmt::format("{}, {}", group.dataset, penalty_symbols({group.lambda, group.mu}));
   for (std::size_t i = targets.size(); i-- > 0;) {
     if (!(targets[i] >= accuracy)) continue;
     std::vector<std::pair<double, std::string>> reached;
@@ -210,7 +210,7 @@ std::string order_line(const TableGroup& group, const std::vector<double>& targe
   return fmt::format("{}: no solver reached (f − f*)/f* ≤ {:g}.", what, targets.front());
 }
 
-/// One line for each data set and lambda with several solvers; of runs whose timings can be compared.
+/// One line for each data set and penalty with several solvers; of runs whose timings can be compared.
 std::vector<std::string> order_lines(const std::vector<StoredRun>& runs, const TableOptions& options) {
   std::vector<StoredRun> timed;
   for (const StoredRun& run : runs)
@@ -295,7 +295,7 @@ std::vector<Link> existing_files(const fs::path& folder, const std::vector<std::
   return links;
 }
 
-/// `runs`: those of single lambdas.
+/// `runs`: those of single penalties.
 Paths paths_of(const std::vector<StoredPath>& paths, const std::vector<StoredRun>& runs,
                const fs::path& figures) {
   Paths out;
@@ -472,7 +472,7 @@ std::string summaries_html(const Section& section) {
   std::string out;
   for (const TextTable& table : section.summaries) out += table_html(table);
   return details_html(
-      section.paths ? "Times and ends of all runs of single lambdas" : "Times and ends of all runs", out,
+      section.paths ? "Times and ends of all runs of single penalties" : "Times and ends of all runs", out,
       section.summaries.size() <= kOpenTables ? " class=\"printed\" open" : " class=\"printed\"");
 }
 

@@ -18,7 +18,7 @@ struct ReportOptions {
 /// scripts. `results` are folders of `proxbench run`, in the order in which they are to be shown. For each
 /// experiment the page has
 ///
-///   - curves of all runs of single lambdas (plots/chart_data.h), to be filtered, zoomed and read off;
+///   - curves of all runs of single penalties (plots/chart_data.h), to be filtered, zoomed and read off;
 ///   - the stored figures of regularisation paths (plots/paths.h), what these cost, and their points;
 ///   - our table beside the paper's, the summary tables, the runs that failed and why;
 ///   - config.ini, what manifests tell under "provenance", told once where it is the same, and links to the

@@ -252,11 +252,11 @@ class Page(unittest.TestCase):
         self.tick("owl-qn")
         self.assertEqual(self.graph("graph.getLabels().length"), 4)
 
-    def test_the_lambda_filter_and_the_quantity_keep_the_zoom(self):
+    def test_the_penalty_filter_and_the_quantity_keep_the_zoom(self):
         self.drag(0.3, 0.6)
         window = self.graph("graph.xAxisRange()")
         before = self.graph("graph.file_")
-        self.choose("λ", "4")
+        self.choose("Penalty", "λ = 4")
         self.assertNotEqual(self.graph("graph.file_"), before)
         self.assertEqual(self.graph("graph.xAxisRange()"), window)
         self.assertIn("λ = 4", self.one(".chart-title").text)

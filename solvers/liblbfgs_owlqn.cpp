@@ -3,7 +3,8 @@
 ///
 ///     F(w) = f(w) + lambda*||w||_1,   f(w) = l(w) + (mu/2)*||w||^2,
 ///
-/// with orthantwise_c = lambda; the library is given f and its gradient. Paper: Andrew and Gao, ICML 2007.
+/// with orthantwise_c = lambda; the library is given f and its gradient. Paper: Andrew and Gao, ICML 2007. It
+/// needs lambda > 0: at 0 the library runs another method, L-BFGS with a line search of its own.
 ///
 /// The library's own stopping tests are off (epsilon = delta = 0): our kkt test in its progress callback
 /// decides, as for all solvers. It has no allowance for rounding in F and no restart, so close to the optimum
@@ -254,6 +255,7 @@ SolverInfo liblbfgs_owlqn_info() {
               dense::patience_option(100),
           },
       .make = [](const Options& options) { return std::make_unique<LiblbfgsOwlqn>(options); },
+      .needs = {.l1 = true},
   };
 }
 

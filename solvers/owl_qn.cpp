@@ -108,10 +108,13 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
   dense::Run run(problem, patience_);
   if (!run.open(now, g)) return run.result(now);
 
+  // With lambda = 0 there are no orthants, and both projections do nothing: L-BFGS.
+  const bool orthants = lambda > 0.0;
   /// p = pi(H v; v).
   auto find_direction = [&] {
     p = v;
     memory.apply(p);
+    if (!orthants) return;
     dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
         if (!(p[i] * v[i] > 0.0)) p[i] = 0.0;
@@ -132,7 +135,7 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
                                const double x = now.w[i] + alpha * p[i];
                                // v has the sign of xi where w is 0.
                                const double xi = now.w[i] != 0.0 ? now.w[i] : v[i];
-                               next.w[i] = x * xi > 0.0 ? x : 0.0;
+                               next.w[i] = !orthants || x * xi > 0.0 ? x : 0.0;
                                sum += v[i] * (next.w[i] - now.w[i]);
                              }
                              return sum;

@@ -11,6 +11,8 @@
 ///     w+ = pi(w + alpha*p; xi)                each trial is projected onto the orthant (section 3.2)
 ///     F(w+) <= F(w) - gamma * v^T (w+ - w)    for the first alpha = alpha0 * beta^n that satisfies it
 ///
+/// With lambda = 0 there are no orthants: both projections are the identity, and this is L-BFGS.
+///
 /// What the paper leaves open:
 /// - alpha0 is 1, but 1/||v|| before the first pair (s, y), as in the authors' code.
 /// - Footnote 7 skips updates with y^T s < omega to keep y^T s/||y||^2 away from 0, after Byrd et al. 1995.

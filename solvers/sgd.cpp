@@ -449,6 +449,7 @@ SolverInfo sgd_info() {
                                                   .reports = static_cast<std::size_t>(o.integer("reports")),
                                                   .check_every = o.integer("check_every")});
           },
+      .needs = {.capabilities = {Capability::kSum, Capability::kInstance}},
       .exact = false,
   };
 }

@@ -22,8 +22,10 @@ namespace proxbench {
 namespace {
 
 using test::Conditions;
+using test::expect_certified_optimum;
 using test::HookedOracle;
 using test::kkt_at_zero;
+using test::l2_specs;
 using test::optimum;
 using test::Outcome;
 using test::Problem;
@@ -87,6 +89,98 @@ TEST_P(ExactSolver, FindsTheFirstWeightJustBelowTheLargestPenalty) {
   EXPECT_LE(r.certificate.kkt, r.kkt_target * (1 + 1e-6));
   EXPECT_GE(r.result.w.nnz(), 1u);
   EXPECT_LE(r.result.w.nnz(), 5u);
+}
+
+TEST_P(ExactSolver, ReachesACertifiedOptimumWithAnL2Penalty) {
+  const SolverInfo& info = solver_registry().find(GetParam());
+  for (const ProblemSpec& spec : l2_specs()) {
+    if (info.needs.l1 && spec.lambda == 0.0) continue;
+    SCOPED_TRACE(spec.name + ", lambda = " + std::to_string(spec.lambda));
+    const Problem problem(spec);
+    expect_certified_optimum(problem, run(GetParam(), problem, {.tol = 1e-8}));
+  }
+}
+
+TEST(Solvers, TheL2OptimumIsThatOfNewtonsMethodOnFiniteDifferences) {
+  // Of F's values alone: gradient and Hessian by central differences, solved by Gaussian elimination.
+  const Problem problem({.name = "tiny", .labels = 2, .features = 3, .lambda = 0.0, .mu = 0.4, .seed = 8});
+  Objective objective = problem.objective();
+  const std::size_t d = objective.dimension();
+  const auto value = [&](const std::vector<double>& w) {
+    const SparseVector sparse = SparseVector::from_dense(w);
+    Scores scores = objective.make_scores();
+    objective.scores(sparse, scores);
+    return objective.infer({scores}, nullptr) + objective.l2(sparse.value);
+  };
+  constexpr double kStep = 1e-3;
+  const auto moved = [&](std::vector<double> w, std::size_t i, double by, std::size_t j, double also) {
+    w[i] += by;
+    w[j] += also;
+    return value(w);
+  };
+  std::vector<double> w(d, 0.0);
+  for (int iteration = 0; iteration < 12; ++iteration) {
+    std::vector<std::vector<double>> system(d, std::vector<double>(d + 1));
+    for (std::size_t i = 0; i < d; ++i) {
+      for (std::size_t j = 0; j < d; ++j)
+        system[i][j] = (moved(w, i, kStep, j, kStep) - moved(w, i, kStep, j, -kStep) -
+                        moved(w, i, -kStep, j, kStep) + moved(w, i, -kStep, j, -kStep)) /
+                       (4 * kStep * kStep);
+      system[i][d] = -(moved(w, i, kStep, i, 0.0) - moved(w, i, -kStep, i, 0.0)) / (2 * kStep);
+    }
+    for (std::size_t i = 0; i < d; ++i)
+      for (std::size_t row = 0; row < d; ++row) {
+        if (row == i) continue;
+        const double factor = system[row][i] / system[i][i];
+        for (std::size_t c = i; c <= d; ++c) system[row][c] -= factor * system[i][c];
+      }
+    for (std::size_t i = 0; i < d; ++i) w[i] += system[i][d] / system[i][i];
+  }
+  const double expected = value(w);
+  for (const SolverInfo& info : solver_registry().items()) {
+    if (!info.exact || info.needs.l1) continue;
+    const Outcome r = run(info.name, problem, {.tol = 1e-9});
+    EXPECT_NEAR(r.certificate.objective, expected, 1e-9 * expected) << info.name;
+    EXPECT_EQ(r.result.w.nnz(), d) << info.name << ": l2 alone sets no weight to zero";
+  }
+}
+
+TEST_P(InexactSolver, ComesNearTheOptimumWithAnL2Penalty) {
+  for (const double lambda : {0.0, 0.5}) {
+    const Problem problem({.name = "bias", .bias = true, .lambda = lambda, .mu = 0.3, .seed = 12});
+    const Outcome r = run(GetParam(), problem, {.monitor = {.max_iterations = 3000}});
+    EXPECT_LE(r.certificate.relative_gap(), 0.05) << lambda;
+  }
+}
+
+TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
+  const auto unmet = [](const std::string& name, const Penalty& penalty, const std::string& screening = "") {
+    const SolverInfo& info = solver_registry().find(name);
+    Options options(info.options);
+    if (!screening.empty()) options.set("screening", screening);
+    return unmet_needs(info, options, penalty);
+  };
+  EXPECT_EQ(unmet("liblbfgs-owlqn", {0.0, 1.0}),
+            "solver 'liblbfgs-owlqn' needs an l1 penalty: found lambda = 0, expected lambda > 0");
+  EXPECT_EQ(unmet("liblbfgs-owlqn", {0.5, 1.0}), "");
+  EXPECT_EQ(unmet("prox-qn", {0.0, 1.0}), "");
+  EXPECT_THAT(unmet("prox-qn", {0.0, 1.0}, "true"), HasSubstr("screening = true needs an l1 penalty"));
+  EXPECT_EQ(unmet("prox-qn", {0.5, 1.0}, "true"), "");
+
+  const SolverInfo& sgd = solver_registry().find("sgd");
+  OracleInfo sums_alone{.name = "sums", .help = "", .paper = "", .make = nullptr};
+  EXPECT_EQ(unmet_needs(sgd, Options(sgd.options), {1.0, 0.0}, sums_alone),
+            "solver 'sgd' needs an oracle with 'one instance', which oracle 'sums' has not");
+  EXPECT_EQ(unmet_needs(sgd, Options(sgd.options), {1.0, 0.0}, oracle_registry().find("chain")), "");
+}
+
+TEST(Needs, OraclesHaveTheCapabilitiesThatTheyState) {
+  for (const ProblemSpec& spec : test::problem_specs()) {
+    const bool chain = spec.tree == ProblemSpec::Tree::kNone;
+    EXPECT_NO_THROW(check_capabilities(oracle_registry().find(chain ? "chain" : "tree"), Problem(spec).oracle()));
+    EXPECT_THROW(check_capabilities(oracle_registry().find(chain ? "tree" : "chain"), Problem(spec).oracle()),
+                 Error);
+  }
 }
 
 TEST_P(ExactSolver, EndsByItselfWhereTheTargetIsOutOfReach) {

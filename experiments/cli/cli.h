@@ -85,6 +85,9 @@ class RunFlags {
 };
 
 struct RunSettings;
+/// "loss 12.5 + 2 * 3.1 (l1) + 0.8 (l2)": what F is made of; terms without weight are left out.
+std::string objective_text(const Certificate& c, const Penalty& penalty);
+
 /// What the flags say of one run of a solver, `options` being "key=value" of it. A gap target without a
 /// tolerance has tol = 0: else that might end the run before the gap is reached. Throws Error (kUsage).
 RunSettings run_settings(const RunFlags& flags, const std::string& solver,

@@ -124,11 +124,37 @@ TEST_F(CommandLine, BadModelsAreErrorsWithFileAndLine) {
               HasSubstr("'# labels=...'"));
 }
 
+TEST_F(CommandLine, TrainsAndCertifiesWithL2Alone) {
+  for (const char* solver : {"prox-qn", "owl-qn", "bcd"}) {
+    const Result result = train(std::string("--lambda 0 --mu 0.5 --solver ") + solver +
+                                " --tol 1e-7 --model m.tsv --json s.json");
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(" (l2)\n"));
+    EXPECT_THAT(result.out, testing::Not(HasSubstr("(l1)")));
+    const nlohmann::json summary = read_json("s.json");
+    EXPECT_EQ(summary["lambda"], 0.0);
+    EXPECT_EQ(summary["mu"], 0.5);
+    EXPECT_LE(summary["relative_gap"].get<double>(), 1e-10);
+    ASSERT_EQ(
+        run("certify --format crfsuite --train train.txt --model m.tsv --tighten 1 --json c.json").status, 0);
+    EXPECT_EQ(read_json("c.json")["objective"], summary["objective"]);
+    EXPECT_EQ(read_json("c.json")["mu"], 0.5);
+  }
+  const Result none = run("certify --format crfsuite --train train.txt --model m.tsv --mu 0");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("violated constraint lambda + mu > 0"));
+}
+
 TEST_F(CommandLine, WrongValuesAreBadUsage) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"", "--lambda is missing"},
-      {"--lambda 0", "--lambda: option lambda = 0: violated constraint 0 < lambda"},
-      {"--lambda=-1", "violated constraint 0 < lambda"},
+      {"--lambda 0", "lambda = 0 and mu = 0: violated constraint lambda + mu > 0"},
+      {"--lambda=-1", "violated constraint 0 <= lambda"},
+      {"--lambda 1 --mu=-1", "violated constraint 0 <= mu"},
+      {"--lambda 1 --mu nan", "expected a finite real number"},
+      {"--lambda 0 --mu 1 --solver liblbfgs-owlqn",
+       "solver 'liblbfgs-owlqn' needs an l1 penalty: found lambda = 0, expected lambda > 0"},
+      {"--lambda 0 --mu 1 --option screening=true", "screening = true needs an l1 penalty"},
       {"--lambda inf", "expected a finite real number"},
       {"--lambda 1 --solver prox-qm", "unknown solver 'prox-qm' (did you mean 'prox-qn'?)"},
       {"--lambda 1 --option memry=3", "unknown option 'memry' (did you mean 'memory'?)"},

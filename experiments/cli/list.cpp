@@ -40,6 +40,22 @@ nlohmann::ordered_json origin_json(const LoadedPlugin* plugin) {
   return plugin->file.string();
 }
 
+std::vector<std::string> names_of(const std::vector<Capability>& capabilities) {
+  std::vector<std::string> out;
+  for (const Capability capability : capabilities) out.emplace_back(capability_name(capability));
+  return out;
+}
+
+/// "an oracle with 'sum' and 'one instance'; lambda > 0".
+std::string needs_text(const Needs& needs) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names_of(needs.capabilities)) quoted.push_back("'" + name + "'");
+  std::string out = fmt::format("an oracle with {}", fmt::join(quoted, " and "));
+  if (needs.l1) out += "; lambda > 0";
+  if (needs.l2) out += "; mu > 0";
+  return out;
+}
+
 nlohmann::ordered_json list_json() {
   nlohmann::ordered_json out;
   for (const char* key : {"solvers", "oracles", "formats", "metrics", "config"})
@@ -48,12 +64,17 @@ nlohmann::ordered_json list_json() {
     out["solvers"].push_back({{"name", info.name},
                               {"help", info.help},
                               {"paper", info.paper},
+                              {"needs",
+                               {{"capabilities", names_of(info.needs.capabilities)},
+                                {"l1", info.needs.l1},
+                                {"l2", info.needs.l2}}},
                               {"plugin", origin_json(plugin_of_solver(info.name))},
                               {"options", options_table_json(info.options)}});
   for (const OracleInfo& info : oracle_registry().items())
     out["oracles"].push_back({{"name", info.name},
                               {"help", info.help},
                               {"paper", info.paper},
+                              {"capabilities", names_of(info.capabilities)},
                               {"plugin", origin_json(plugin_of_oracle(info.name))}});
   for (const DataFormatInfo& info : data_format_registry().items())
     out["formats"].push_back({{"name", info.name},
@@ -99,14 +120,15 @@ void print_options(const OptionTable& table, const std::vector<std::string>& req
 void print_list(bool options) {
   fmt::print("Solvers (--solver, [solver.LABEL])\n");
   for (const SolverInfo& info : solver_registry().items()) {
-    fmt::print("  {:<22} {}{}\n  {:<22} {}\n", info.name, info.help, origin_text(plugin_of_solver(info.name)),
-               "", info.paper);
+    fmt::print("  {0:<22} {1}{2}\n  {3:<22} {4}\n  {3:<22} needs {5}\n", info.name, info.help,
+               origin_text(plugin_of_solver(info.name)), "", info.paper, needs_text(info.needs));
     if (options) print_options(info.options);
   }
   fmt::print("\nOracles (--oracle, oracle = NAME in [data.NAME])\n");
   for (const OracleInfo& info : oracle_registry().items())
-    fmt::print("  {:<22} {}{}\n  {:<22} {}\n", info.name, info.help, origin_text(plugin_of_oracle(info.name)),
-               "", info.paper);
+    fmt::print("  {0:<22} {1}{2}\n  {3:<22} {4}\n  {3:<22} has {5}\n", info.name, info.help,
+               origin_text(plugin_of_oracle(info.name)), "", info.paper,
+               fmt::join(names_of(info.capabilities), ", "));
   fmt::print("\nData formats (--format, [data.NAME])\n");
   for (const DataFormatInfo& info : data_format_registry().items()) {
     fmt::print("  {:<22} {}{}\n  {:<22} {}\n", info.name, info.help, origin_text(plugin_of_format(info.name)),

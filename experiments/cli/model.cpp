@@ -173,13 +173,14 @@ void certify_model(const CertifyCommand& command) {
       throw Error::usage(fmt::format("--{} is not given, and the model does not say: {}", key, error.what()));
     }
   }
+  const double lambda = run.real("lambda"), mu = run.real("mu");
+  Penalty{lambda, mu}.check();
   const DataFormatInfo& format = format_of(command, model);
   const LoadedData data(
       read_for(command, model, format, command.data.find(), data_options_of(command, model, format)),
       make_parallel(run));
   const SparseVector w = model_weights(model, data.train(), data.oracle().extra_weights(), data.extra_names(),
                                        UnknownFeatures::kReject);
-  const double lambda = run.real("lambda"), mu = run.real("mu");
   Objective objective = data.objective(lambda, mu);
   const double kkt_at_zero = certify(objective, {}).kkt;
   const Certificate c = certify(objective, w);
@@ -199,8 +200,7 @@ void certify_model(const CertifyCommand& command) {
   }
   command.json.write(summary);
   if (command.quiet || command.json.to_stdout()) return;
-  fmt::print("objective {:.10g} = loss {:.10g} + {:g} * {:.10g}{}\n", c.objective, c.loss, lambda, c.l1,
-             mu > 0 ? " + l2 term" : "");
+  fmt::print("objective {}\n", objective_text(c, {lambda, mu}));
   fmt::print("nonzeros {} of {}\n", c.nnz, summary.at("d").get<Coord>());
   fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, summary.at("relative_kkt").get<double>());
   fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());

@@ -91,7 +91,7 @@ TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
   std::string points = read_text(folder / stored / "path.csv");
   points.resize(points.find("\n4,") + 1);
   folder.write(stored + "path.csv", points);
-  const std::string why = "failed before: interrupted; a path begins anew: 3 of its 6 lambdas were done";
+  const std::string why = "failed before: interrupted; a path begins anew: 3 of its 6 points were done";
   EXPECT_THAT(run("run path.ini --out out --dry-run --why").out, HasSubstr(why));
   const Result again = run("run path.ini --out out");
   EXPECT_EQ(again.status, 0);
@@ -112,7 +112,7 @@ TEST_F(PathCommands, CompareAPathWithTheSolveOfItsLastLambda) {
   EXPECT_GT(paths[0]["seconds_ratio"].get<double>(), 0.0);
   EXPECT_GT(paths[0]["passes_ratio"].get<double>(), 0.0);
   const Result csv = run("table out --kind path --format csv");
-  EXPECT_THAT(csv.out, HasSubstr("dataset,path,solver,repetition,point,lambda,objective"));
+  EXPECT_THAT(csv.out, HasSubstr("dataset,path,solver,repetition,point,lambda,mu,objective"));
   EXPECT_EQ(run("plot out --kind path").status, 0);
   EXPECT_EQ(run("table out").status, 0);  // of the single lambda
 }
@@ -130,14 +130,80 @@ TEST_F(PathCommands, TellWhatIsWrongWithAPathAndWhere) {
   rejects("path(1, 2, 5)", "", "path.ini:3:18: [experiment] lambda: found END = 2 of a path from 1");
   rejects("path(2, 1, 5), path(2.0, 1, 5)", "", "again, expected each value once");
   rejects("path 2 1 5", "",
-          "found 'path 2 1 5', expected a finite real, 0 < lambda, or path(START, END, COUNT)");
+          "found 'path 2 1 5', expected a finite real, 0 <= lambda, or path(START, END, COUNT)");
   rejects("path(2)", "", "found 'path(2)' with 1 value, expected path(START, END, COUNT)");
   rejects("path(2, 1, 5)", "stop_at = 1e-6\n", "has no f* to stop at");
   rejects("path(2, 1, 5)", "reference_tol = 1e-6\n", "which has no f*, expected no such key");
   rejects("path(2, 1, 5)", "reference_gap = 1e-6\n", "which has no f*, expected no such key");
   rejects("path(2, 1, 5)", "[plot]\nkinds = curves\n", "expected kinds = path alone");
   rejects("path(2, 1, 5)", "[plot]\nx = passes\n", "expected no such key");
-  rejects("2", "[plot]\nkinds = path\n", "has no path(...)");
+  rejects("2", "[plot]\nkinds = path\n", "has a path(...), expected one to draw");
+  rejects("path(2, 1, 5)", "mu = path(2, 1, 5)\n", "expected one of them to be a path");
+  rejects("1", "mu = path(max, 1, 5)\n",
+          "as START of a path over mu, expected a number, e.g. path(10, 0.1, 20)");
+  rejects("1", "mu = path(1, 2, 5)\n", "paths go from the largest mu down");
+  rejects("1", "mu = -1\n", "[experiment] mu: found '-1', expected a finite real, 0 <= mu");
+  rejects("1", "mu = nan\n", "[experiment] mu: found 'nan', expected a finite real, 0 <= mu");
+  rejects("1, 0", "", "path.ini:3:13: [experiment] lambda: found '0' with mu = 0, expected lambda + mu > 0");
+  rejects("1", "mu = path(2, 1, 5)\nreference_tol = 1e-6\n",
+          "mu has nothing but a path(...), which has no f*, expected no such key");
+}
+
+TEST_F(PathCommands, GoOverMuWithLambdaFixed) {
+  write_config("0, 0.5", "mu = path(10, 0.1, 4)\n");
+  const Result result = run("run path.ini --out out");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("lambda = 0.5, mu = path(10, 0.1, 4)"));
+  for (const char* lambda : {"0", "0.5"}) {
+    const std::string name = std::string("words-lambda") + lambda + "-mu-path-10-0.1-4-prox-qn-rep1";
+    const std::vector<PathPoint> points = read_path_file(folder / ("out/runs/" + name) / "path.csv");
+    ASSERT_EQ(points.size(), 4u);
+    EXPECT_EQ(points.front().mu, 10.0);
+    EXPECT_EQ(points.back().mu, 0.1);
+    EXPECT_EQ(points.back().lambda, std::stod(lambda));
+    for (const PathPoint& point : points) EXPECT_LE(point.certificate.relative_gap(), 1e-6);
+  }
+  EXPECT_THAT(run("run path.ini --out out --dry-run").out, HasSubstr("2 runs, 2 of them stored"));
+  EXPECT_THAT(run("export out --out - --points").out, HasSubstr("-mu-path-10-0.1-4-prox-qn-rep1,4,0.5,0.1,"));
+}
+
+TEST_F(PathCommands, ASolverThatDoesNotFitIsSkippedWithItsReason) {
+  write_config("0, 0.5", "mu = 1\n");
+  folder.write("path.ini", read_text(folder / "path.ini") + "[solver.liblbfgs-owlqn]\n");
+  constexpr const char* kReason =
+      "skipped(the solver does not fit): solver 'liblbfgs-owlqn' needs an l1 penalty: found lambda = 0, "
+      "expected "
+      "lambda > 0";
+  EXPECT_THAT(run("run path.ini --out out --dry-run").out, HasSubstr(kReason));
+  const Result result = run("run path.ini --out out");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(std::string("words-lambda0-liblbfgs-owlqn-rep1: ") + kReason));
+  EXPECT_THAT(result.out, HasSubstr("words, mu = 1, f* = "));
+  EXPECT_THAT(result.out, HasSubstr("words, lambda = 0.5, mu = 1, f* = "));
+  EXPECT_EQ(read_json("out/runs/words-lambda0-prox-qn-rep1/manifest.json")["mu"], 1.0);
+  const Result again = run("run path.ini --out out");
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(run("run path.ini --out out --dry-run").out, HasSubstr("4 runs, 4 of them stored"));
+}
+
+TEST_F(PathCommands, SelectChoosesAMu) {
+  const std::string select = "select --format crfsuite --train train.txt --folds 2 ";
+  const Result result =
+      run(select + "--lambda 0 --mu 'path(10, 0.1, 4)' --measure loss --model mu.tsv --json mu.json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json selection = read_json("mu.json");
+  EXPECT_EQ(selection["over"], "mu");
+  ASSERT_EQ(selection["points"].size(), 4u);
+  EXPECT_EQ(selection["points"][0]["mu"], 10.0);
+  EXPECT_THAT(result.out, HasSubstr("chosen: mu = "));
+  ASSERT_EQ(run("certify --format crfsuite --train train.txt --model mu.tsv --json mc.json").status, 0);
+  EXPECT_EQ(read_json("mc.json")["mu"], selection["chosen_mu"]);
+  EXPECT_THAT(run(select + "--lambda 'path(max, 1, 3)' --mu 'path(2, 1, 3)'").err,
+              HasSubstr("found two paths"));
+  EXPECT_THAT(run(select + "--lambda 0 --mu 'path(max, 1, 3)'").err, HasSubstr("expected a number"));
+  EXPECT_THAT(run(select + "--lambda 0 --mu 'path(2, 1, 3)' --solver liblbfgs-owlqn").err,
+              HasSubstr("needs an l1 penalty"));
+  EXPECT_THAT(run(select + "--lambda 1 --mu 2").err, HasSubstr("--lambda: found '1'"));
 }
 
 TEST_F(PathCommands, StopAPathThatWouldGoUp) {
@@ -147,7 +213,7 @@ TEST_F(PathCommands, StopAPathThatWouldGoUp) {
   EXPECT_THAT(result.err, HasSubstr("expected a path that ends above 0 and below its start"));
   const Result plot = run("plot out --kind path");
   EXPECT_EQ(plot.status, 1);
-  EXPECT_THAT(plot.err, HasSubstr("out: found no path that came to its first lambda"));
+  EXPECT_THAT(plot.err, HasSubstr("out: found no path that came to its first point"));
 }
 
 TEST_F(PathCommands, NameTheKindWhereThereAreOnlyPaths) {

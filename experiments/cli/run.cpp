@@ -37,6 +37,7 @@ nlohmann::ordered_json plan_json(const std::vector<PlannedRun>& plan) {
     runs.push_back({{"name", run.name()},
                     {"dataset", run.data->name},
                     {"lambda", run.lambda_json()},
+                    {"mu", run.mu_json()},
                     {"solver", run.solver->solver},
                     {"label", run.solver->label},
                     {"repetition", run.repetition},
@@ -52,6 +53,8 @@ nlohmann::ordered_json states_json(const std::vector<CellState>& states) {
   nlohmann::ordered_json runs = plan_json(plan);
   for (std::size_t i = 0; i < states.size(); ++i) {
     runs[i]["stored"] = states[i].stored;
+    runs[i]["skipped"] = nullptr;
+    if (!states[i].skipped.empty()) runs[i]["skipped"] = states[i].skipped;
     runs[i]["why"] = states[i].why;
     runs[i]["key"] = states[i].key.digest();
     runs[i]["estimated_seconds"] = states[i].wall_seconds;  // NaN becomes null
@@ -61,20 +64,24 @@ nlohmann::ordered_json states_json(const std::vector<CellState>& states) {
 
 void print_states(const std::vector<CellState>& states, bool why, int jobs) {
   double seconds = 0.0;
-  std::size_t missing = 0, unknown = 0;
+  std::size_t missing = 0, estimated = 0, unknown = 0;
   for (const CellState& state : states) {
     std::string what = state.stored ? "stored" : state.why.front();
     if (why && !state.stored) what = fmt::format("{}", fmt::join(state.why, "; "));
+    if (!state.skipped.empty()) what = fmt::format("{}: {}", kDoesNotFit, state.skipped);
     fmt::print("{}  ({})  {}\n", state.cell.name(), limit_text(*state.cell.solver), what);
     if (state.stored) continue;
     ++missing;
-    if (std::isnan(state.wall_seconds))
+    if (!state.skipped.empty()) continue;
+    if (std::isnan(state.wall_seconds)) {
       ++unknown;
-    else
+    } else {
+      ++estimated;
       seconds += state.wall_seconds;
+    }
   }
   fmt::print("{} runs, {} of them stored", states.size(), states.size() - missing);
-  if (missing > unknown) fmt::print("; about {:.0f} s for those that are missing", seconds / jobs);
+  if (estimated > 0) fmt::print("; about {:.0f} s for those that are missing", seconds / jobs);
   if (unknown > 0) fmt::print(" ({} have no limit and were never run: not counted)", unknown);
   fmt::print("; and a reference run for each data set and lambda that lacks f*\n");
 }
@@ -97,7 +104,7 @@ SweepResult sweep(const RunCommand& command, const ExperimentConfig& config,
   if (result.interrupted) {
     progress.warning(fmt::format("interrupted; {} runs are kept in {}, the same command goes on from there{}",
                                  result.folders.size(), out.string(),
-                                 config.paths.empty() ? "" : " (an interrupted path starts again)"));
+                                 config.has_paths() ? " (an interrupted path starts again)" : ""));
     throw ExitStatus{1};
   }
   return result;

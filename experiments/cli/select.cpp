@@ -1,10 +1,11 @@
-/// `select`: a lambda chosen along a path, and its model.
+/// `select`: a lambda or mu chosen along a path, and its model.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/options.h"
 #include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/path_grid.h"
@@ -16,7 +17,7 @@ namespace {
 struct SelectCommand {
   DataFlags data;
   RunFlags run;
-  std::string lambda, solver = "prox-qn", measure = "accuracy", rule = "best", model;
+  std::string lambda, mu = "0", solver = "prox-qn", measure = "accuracy", rule = "best", model;
   std::vector<std::string> options;
   std::int64_t folds = 0;
   std::optional<double> held_out;
@@ -29,6 +30,24 @@ struct SelectCommand {
             .measure = measure == "loss" ? Measure::kLoss : Measure::kAccuracy,
             .one_standard_error = rule == "one-se"};
   }
+  PathOf over() const { return looks_like_path(mu) ? PathOf::kMu : PathOf::kLambda; }
+  PathGrid grid() const {
+    if (over() == PathOf::kLambda) return parse_path(lambda, PathOf::kLambda, "--lambda");
+    if (looks_like_path(lambda))
+      throw Error::usage(fmt::format(
+          "--lambda {} and --mu {}: found two paths, expected one, and a number for the other", lambda, mu));
+    return parse_path(mu, PathOf::kMu, "--mu");
+  }
+  /// The part of the penalty that the path leaves as it is.
+  double fixed() const {
+    const bool of_mu = over() == PathOf::kMu;
+    double value = 0.0;
+    if (const std::string& text = of_mu ? lambda : mu;
+        !parse_real(text, value) || !(value >= 0.0) || !std::isfinite(value))
+      throw Error::usage(
+          fmt::format("--{}: found '{}', expected a finite real, at least 0", of_mu ? "lambda" : "mu", text));
+    return value;
+  }
   std::string held_out_text() const {
     if (folds > 0) return fmt::format("{}-fold cross-validation", folds);
     return held_out ? fmt::format("{:g} of the training instances", *held_out) : "test set";
@@ -39,22 +58,26 @@ void print_selection(const SelectCommand& command, const ModelSelection& selecti
   TextTable table;
   table.caption = fmt::format("{} on {}", command.measure == "loss" ? "Loss by position" : "Accuracy",
                               command.held_out_text());
-  table.head = {"", "lambda", command.measure, "standard error", "nnz"};
+  const bool of_mu = command.over() == PathOf::kMu;
+  if (const double fixed = command.fixed(); fixed > 0.0)
+    table.notes.push_back((of_mu ? Penalty{fixed, 0.0} : Penalty{0.0, fixed}).text());
+  table.head = {"", path_of_name(command.over()), command.measure, "standard error", "nnz"};
   table.text_columns = 1;
   for (std::size_t k = 0; k < selection.points.size(); ++k) {
     const SelectionPoint& point = selection.points[k];
     std::vector<std::string> marks;
     if (k == selection.best) marks.emplace_back("best");
     if (k == selection.one_standard_error) marks.emplace_back("one-se");
-    table.rows.push_back({fmt::format("{}", fmt::join(marks, ", ")), fmt::format("{:.6g}", point.lambda),
+    table.rows.push_back({fmt::format("{}", fmt::join(marks, ", ")),
+                          fmt::format("{:.6g}", of_mu ? point.mu : point.lambda),
                           fmt::format("{:.5f}", point.mean), fmt::format("{:.5f}", point.standard_error),
                           count_cell(std::round(point.nnz))});
   }
   fmt::print("{}\n", markdown_document("", {table}));
   const PathPoint& last = selection.refit.points.back();
-  fmt::print(
-      "chosen: lambda = {:.10g}; on all training instances {} nonzeros, objective {:.10g}, kkt {:.3g}\n",
-      last.lambda, last.certificate.nnz, last.certificate.objective, last.certificate.kkt);
+  fmt::print("chosen: {} = {:.10g}; on all training instances {} nonzeros, objective {:.10g}, kkt {:.3g}\n",
+             path_of_name(command.over()), of_mu ? last.mu : last.lambda, last.certificate.nnz,
+             last.certificate.objective, last.certificate.kkt);
 }
 
 nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGrid& grid,
@@ -62,10 +85,12 @@ nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGr
   nlohmann::ordered_json points = nlohmann::ordered_json::array();
   for (const SelectionPoint& point : selection.points)
     points.push_back({{"lambda", point.lambda},
+                      {"mu", point.mu},
                       {"mean", point.mean},
                       {"standard_error", number_json(point.standard_error)},
                       {"nnz", point.nnz}});
   return {{"path", grid.text()},
+          {"over", path_of_name(grid.of)},
           {"lambda_max", selection.refit.lambda_max},
           {"measure", command.measure},
           {"held_out", command.held_out_text()},
@@ -73,17 +98,21 @@ nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGr
           {"skipped_instances", selection.skipped},
           {"points", points},
           {"best_lambda", selection.points[selection.best].lambda},
+          {"best_mu", selection.points[selection.best].mu},
           {"one_se_lambda", selection.points[selection.one_standard_error].lambda},
+          {"one_se_mu", selection.points[selection.one_standard_error].mu},
           {"rule", command.rule},
           {"chosen_lambda", selection.points[selection.chosen].lambda},
+          {"chosen_mu", selection.points[selection.chosen].mu},
           {"refit", selection.refit.summary}};
 }
 
 void select(const SelectCommand& command) {
   if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
   if (command.folds == 0 && !command.held_out && command.data.test.empty())
-    throw Error::usage("found no --folds, --held-out or --test, expected one of them to choose lambda by");
-  const PathGrid grid = parse_path(command.lambda, "--lambda");
+    throw Error::usage("found no --folds, --held-out or --test, expected one of them to choose by");
+  const PathGrid grid = command.grid();
+  const double fixed = command.fixed();
   const Options run = command.run.parse();
   RunSettings settings = run_settings(command.run, command.solver, command.options);
   const DataFormatInfo& format = data_format_registry().find(command.data.format);
@@ -101,7 +130,7 @@ void select(const SelectCommand& command) {
   hooks.message = [&](const std::string& text) { progress.message(text); };
   hooks.on_sample = [&](const std::string& name, const Sample& sample) { progress.sample(name, sample); };
   const ModelSelection selection =
-      select_model(data, settings, grid.lambdas(lambda_max(data)), command.selection(), hooks);
+      select_model(data, settings, grid.penalties(fixed, lambda_max(data)), command.selection(), hooks);
   if (selection.interrupted) {
     progress.warning("interrupted; nothing is chosen");
     throw ExitStatus{1};
@@ -113,6 +142,7 @@ void select(const SelectCommand& command) {
                     selection.skipped, selection.held_out_instances));
   if (!command.model.empty()) {
     settings.lambda = selection.points[selection.chosen].lambda;
+    settings.mu = selection.points[selection.chosen].mu;
     write_file_atomically(command.model,
                           model_of(data, format.name, data_options, settings, selection.refit.w));
   }
@@ -124,15 +154,18 @@ void select(const SelectCommand& command) {
 
 void add_select_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("select",
-                                     "Choose lambda along a path by cross-validation, held-out instances or "
-                                     "the test set, then train on all training instances");
+                                     "Choose lambda or mu along a path by cross-validation, held-out instances "
+                                     "or the test set, then train on all training instances");
   auto command = std::make_shared<SelectCommand>();
   command->data.add_to(*sub);
   sub->add_option("--lambda", command->lambda,
                   "lambdas to try: path(START, END, COUNT); START and END are reals, max (the smallest "
-                  "lambda at which w = 0 is optimal) or R*max")
+                  "lambda at which w = 0 is optimal) or R*max; a real where --mu is a path")
       ->required()
       ->type_name("PATH");
+  sub->add_option("--mu", command->mu,
+                  "weight of ||w||_2^2 / 2 in F, or the mus: path(START, END, COUNT), each a real [0]")
+      ->type_name("REAL|PATH");
   auto* folds = sub->add_option("--folds", command->folds, "K-fold cross-validation over training instances")
                     ->check(CLI::Range(2, 1000000))
                     ->type_name("INT");
@@ -146,14 +179,12 @@ void add_select_command(CLI::App& app) {
          "measure to choose by: accuracy, or loss, the mean negative log-likelihood of a position [accuracy]")
       ->check(CLI::IsMember({"accuracy", "loss"}))
       ->type_name("NAME");
-  sub->add_option(
-         "--rule", command->rule,
-         "the chosen lambda: best, or one-se, the largest within one standard error of the best [best]")
+  sub->add_option("--rule", command->rule,
+                  "the chosen one: best, or one-se, the largest within one standard error of the best [best]")
       ->check(CLI::IsMember({"best", "one-se"}))
       ->type_name("NAME");
   sub->add_option("--solver", command->solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
-  command->run.add_to(*sub,
-                      {"mu", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
+  command->run.add_to(*sub, {"tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
   sub->add_option("--option", command->options,
                   "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 struct Source {
   fs::path folder;
   Presentation presentation;
-  std::vector<StoredRun> runs;  ///< of single lambdas
+  std::vector<StoredRun> runs;  ///< of single penalties
   std::vector<StoredPath> paths;
 };
 
@@ -116,7 +116,7 @@ bool paths_alone(const std::vector<Source>& sources) {
                      [](const Source& source) { return source.runs.empty(); });
 }
 
-/// For what is made of single lambdas. Throws Error where a source has paths alone.
+/// For what is made of single penalties. Throws Error where a source has paths alone.
 void require_runs(const std::vector<Source>& sources) {
   for (const Source& source : sources)
     if (source.runs.empty()) read_results(source.folder);  // which says what there is instead
@@ -181,6 +181,7 @@ nlohmann::ordered_json table_json(const Source& source, const TableOptions& opti
     out.push_back({{"experiment", source.runs.front().experiment},
                    {"dataset", group.dataset},
                    {"lambda", group.lambda},
+                   {"mu", group.mu},
                    {"description", group.description},
                    {"reference_objective", number_json(group.reference_objective)},
                    {"reference_relative_kkt", number_json(group.reference_kkt)},
@@ -235,6 +236,7 @@ nlohmann::ordered_json paths_json(const Source& source) {
     nlohmann::ordered_json points = nlohmann::ordered_json::array();
     for (const PathPoint& point : path.points)
       points.push_back({{"lambda", point.lambda},
+                        {"mu", point.mu},
                         {"objective", point.certificate.objective},
                         {"nnz", point.certificate.nnz},
                         {"kkt", point.certificate.kkt},
@@ -352,7 +354,7 @@ void draw_paths(const Source& source, const PlotCommand& command, std::vector<fs
   const std::vector<fs::path> drawn = make_paths(source.paths, command.read.out_folder(source) / "figures",
                                                  command.read.allow_not_comparable);
   if (drawn.empty())
-    throw Error::in_file(source.folder.string(), 0, "no path that came to its first lambda", "one to draw");
+    throw Error::in_file(source.folder.string(), 0, "no path that came to its first point", "one to draw");
   figures.insert(figures.end(), drawn.begin(), drawn.end());
 }
 

@@ -27,8 +27,7 @@ void print_summary(const RunOutcome& outcome, const RunSettings& settings, const
   fmt::print("{}: {} after {} iterations, {:.3g} s ({:.3g} s CPU), {:.4g} passes\n", settings.solver,
              status_name(outcome.status), outcome.summary.at("iterations").get<std::int64_t>(),
              real("seconds"), real("cpu_seconds"), real("passes"));
-  fmt::print("objective {:.10g} = loss {:.10g} + {:g} * {:.10g}{}\n", c.objective, c.loss, settings.lambda,
-             c.l1, settings.mu > 0 ? " + l2 term" : "");
+  fmt::print("objective {}\n", objective_text(c, {settings.lambda, settings.mu}));
   fmt::print("nonzeros {} of {}\n", c.nnz, outcome.summary.at("d").get<Coord>());
   fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, outcome.relative_kkt);
   fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
@@ -50,10 +49,12 @@ void write_outputs(const TrainCommand& command, const LoadedData& data, const Da
 }
 
 void train_one(const TrainCommand& command) {
-  if (!command.run.given("lambda")) throw Error::usage("--lambda is missing, expected --lambda REAL");
+  if (!command.run.given("lambda"))
+    throw Error::usage("--lambda is missing, expected --lambda REAL (--lambda 0 --mu REAL for l2 alone)");
   if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
   const Options run = command.run.parse();
   const RunSettings settings = run_settings(command.run, command.solver, command.options);
+  Penalty{settings.lambda, settings.mu}.check();
   const DataFormatInfo& format = data_format_registry().find(command.data.format);
   Options data_options(format.options);
   set_options(data_options, command.data.options, "--data-option");
@@ -79,6 +80,13 @@ void train_one(const TrainCommand& command) {
 }
 
 }  // namespace
+
+std::string objective_text(const Certificate& c, const Penalty& penalty) {
+  std::string out = fmt::format("{:.10g} = loss {:.10g}", c.objective, c.loss);
+  if (penalty.lambda > 0.0) out += fmt::format(" + {:g} * {:.10g} (l1)", penalty.lambda, c.l1);
+  if (penalty.mu > 0.0) out += fmt::format(" + {:.10g} (l2)", c.objective - c.loss - penalty.lambda * c.l1);
+  return out;
+}
 
 DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options) {
   return read_data(format, flags.find(), options, flags.oracle);

@@ -56,6 +56,10 @@ std::string value_problem(const OptionSpec& spec, const std::string& text) {
   }
 }
 
+PathOf path_of(std::string_view key) {
+  return key == "mu" ? PathOf::kMu : PathOf::kLambda;
+}
+
 /// The values of one section: what its table says, overridden by what the file says.
 class Values {
  public:
@@ -106,7 +110,7 @@ class Values {
   std::vector<PathGrid> paths(std::string_view key) const {
     std::vector<PathGrid> values;
     for (const std::string& part : list(key))
-      if (looks_like_path(part)) values.push_back(parse_path(part, std::string(key)));
+      if (looks_like_path(part)) values.push_back(parse_path(part, path_of(key), std::string(key)));
     return values;
   }
   std::int64_t integer(std::string_view key) const {
@@ -137,6 +141,13 @@ class Values {
     std::string text;
   };
 
+  /// What is wrong with the text of a path; none: nothing.
+  static std::optional<ValueProblem> path_problem(const OptionSpec& spec, std::string_view text) {
+    PathProblem problem;
+    if (parse_path(text, path_of(spec.name), problem)) return std::nullopt;
+    return ValueProblem{problem.offset, problem.text};
+  }
+
   std::vector<ListPart> parts(std::string_view key) const {
     return contains(info_.paths, key) ? path_list_parts(text(key)) : list_parts(text(key));
   }
@@ -148,6 +159,8 @@ class Values {
       problems = list_problems(spec, value);
     } else if (required && value.empty()) {
       problems.push_back({0, "found nothing, expected " + spec.help});
+    } else if (contains(info_.paths, spec.name) && looks_like_path(value)) {
+      if (const auto problem = path_problem(spec, value)) problems.push_back(*problem);
     } else if (std::string problem = value_problem(spec, value); !problem.empty()) {
       problems.push_back({0, std::move(problem)});
     }
@@ -168,11 +181,9 @@ class Values {
       if (part.empty())
         problems.push_back({offset, "found nothing between commas, expected a value"});
       else if (may_be_path && looks_like_path(part)) {
-        PathProblem problem;
-        const std::optional<PathGrid> grid = parse_path(part, problem);
-        if (!grid)
-          problems.push_back({offset + problem.offset, problem.text});
-        else if (!seen.insert(grid->text()).second)
+        if (const auto problem = path_problem(spec, part))
+          problems.push_back({offset + problem->offset, problem->text});
+        else if (!seen.insert(parse_path(part, path_of(spec.name), spec.name).text()).second)
           problems.push_back({offset, fmt::format("found '{}' again, expected each value once", part)});
         continue;
       } else if (std::string problem = value_problem(element, part); !problem.empty())
@@ -306,7 +317,9 @@ class ConfigReader {
     config_.title = values.given("title") ? values.text("title") : config_.name;
     config_.lambdas = values.reals("lambda");
     config_.paths = values.paths("lambda");
-    config_.mu = values.real("mu");
+    config_.mu = looks_like_path(values.text("mu")) ? 0.0 : values.real("mu");
+    for (const PathGrid& path : values.paths("mu")) config_.mu_path = path;
+    check_penalties(values);
     config_.threads = static_cast<int>(values.integer("threads"));
     config_.backend = parse_backend(values.text("backend"));
     config_.repetitions = static_cast<int>(values.integer("repetitions"));
@@ -332,6 +345,24 @@ class ConfigReader {
     max_iterations_ = values.integer("max_iterations");
   }
 
+  /// lambda + mu > 0, and one of them at most goes over a path.
+  void check_penalties(const Values& values) {
+    if (config_.mu_path && !config_.paths.empty())
+      problems_.add(
+          values.where("mu"),
+          fmt::format("[experiment] mu: found '{}' beside lambda = {}, expected one of them to be a "
+                      "path",
+                      config_.mu_path->text(), config_.paths.front().text()));
+    if (config_.mu_path || config_.mu > 0.0) return;
+    for (const ListPart& part : path_list_parts(values.text("lambda"))) {
+      double lambda = 1.0;
+      if (parse_real(part.text, lambda) && lambda == 0.0)
+        problems_.add(
+            values.where("lambda", part.offset),
+            fmt::format("[experiment] lambda: found '{}' with mu = 0, expected lambda + mu > 0", part.text));
+    }
+  }
+
   void read_plot() {
     const IniSection* section = ini_.find("plot");
     if (section) check_keys(*section, info("plot"), {});
@@ -345,8 +376,8 @@ class ConfigReader {
                     .repetitions = values.text("repetitions"),
                     .shift = values.real("shift"),
                     .par = values.real("par")};
-    if (!values.given("kinds") && !config_.paths.empty()) {
-      if (config_.lambdas.empty()) config_.plot.kinds.clear();
+    if (!values.given("kinds") && config_.has_paths()) {
+      if (!config_.has_singles()) config_.plot.kinds.clear();
       config_.plot.kinds.emplace_back("path");
     }
     check_length(values, "[plot]", "x_max", "x");
@@ -371,29 +402,30 @@ class ConfigReader {
       problems_.add(entry->where,
                     fmt::format("[{}] {}: found '{}', but {}", section, entry->key, entry->value, why));
     };
-    if (config_.paths.empty()) {
+    if (!config_.has_paths()) {
       if (contains(kinds, "path") && !config_.name.empty())
         for (const IniEntry* entry : given("plot", {"kinds"}))
-          reject(entry, "plot", "[experiment] lambda has no path(...), expected one to draw");
+          reject(entry, "plot",
+                 "neither lambda nor mu of [experiment] has a path(...), expected one to draw");
       return;
     }
+    const std::string axis = config_.mu_path ? "mu" : "lambda";
     if (config_.stop_at > 0)
       for (const IniEntry* entry : given("experiment", {"stop_at"}))
         reject(entry, "experiment",
-               "[experiment] lambda has a path(...), which has no f* to stop at, expected 0");
-    if (!config_.lambdas.empty()) return;
-    constexpr const char* kNoCurves =
-        "[experiment] lambda has nothing but a path(...), expected kinds = path alone";
-    constexpr const char* kNoReference =
-        "[experiment] lambda has nothing but a path(...), which has no f*, expected no such key";
+               "[experiment] " + axis + " has a path(...), which has no f* to stop at, expected 0");
+    if (config_.has_singles()) return;
+    const std::string path_alone = "[experiment] " + axis + " has nothing but a path(...), ";
+    const std::string no_curves = path_alone + "expected kinds = path alone";
+    const std::string no_reference = path_alone + "which has no f*, expected no such key";
     for (const IniEntry* entry :
          given("experiment", {"reference_tol", "reference_gap", "reference_time_limit", "targets"}))
-      reject(entry, "experiment", kNoReference);
+      reject(entry, "experiment", no_reference);
     for (const IniEntry* entry : given("plot", {"kinds"}))
-      if (kinds != std::vector<std::string>{"path"}) reject(entry, "plot", kNoCurves);
+      if (kinds != std::vector<std::string>{"path"}) reject(entry, "plot", no_curves);
     for (const IniEntry* entry :
          given("plot", {"x", "x_max", "quantities", "log_seconds", "floor", "repetitions", "shift", "par"}))
-      reject(entry, "plot", kNoReference);
+      reject(entry, "plot", no_reference);
   }
 
   void read_paper() {
@@ -556,9 +588,8 @@ const OptionTable& run_options() {
       {.name = "lambda",
        .type = OptionType::kReal,
        .default_value = "1",
-       .help = "weight of ||w||_1 in F",
-       .min = 0,
-       .min_open = true},
+       .help = "weight of ||w||_1 in F; 0 where mu > 0",
+       .min = 0},
       {.name = "mu",
        .type = OptionType::kReal,
        .default_value = "0",
@@ -638,7 +669,10 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                     "list of weights of ||w||_1 in F; path(START, END, COUNT), with COUNT lambdas from START "
                     "down to END, is one run for all of them, each warm-started from the one before; START "
                     "and END: a real, max (the smallest lambda at which w = 0 is optimal), or R*max"),
-             shared("mu"),
+             shared(
+                 "mu",
+                 "weight of ||w||_2^2 / 2 in F; path(START, END, COUNT), START and END reals, is one run for "
+                 "COUNT values from START down to END, with each lambda"),
              shared("threads"),
              shared("backend"),
              shared("tol"),
@@ -740,7 +774,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
          {"lambda", "targets"},
          {"name", "lambda"},
          {},
-         {"lambda"}});
+         {"lambda", "mu"}});
     all.push_back(
         {"data",
          "[data] or [data.NAME]: a data set; also takes the options of its format",
@@ -912,9 +946,9 @@ std::string ExperimentConfig::to_ini() const {
   std::vector<std::string> all_lambdas;
   for (const double one : lambdas) all_lambdas.push_back(fmt::format("{}", one));
   for (const PathGrid& path : paths) all_lambdas.push_back(path.text());
-  const bool has_reference = !lambdas.empty();  // only then do its keys mean anything
+  const bool has_reference = has_singles();  // only then do its keys mean anything
   line("lambda", joined(all_lambdas));
-  line("mu", mu);
+  line("mu", mu_path ? mu_path->text() : fmt::format("{}", mu));
   line("threads", threads);
   line("backend", backend_name(backend));
   line("repetitions", repetitions);

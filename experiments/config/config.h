@@ -26,7 +26,7 @@ struct ConfigSectionInfo {
   std::vector<std::string> lists = {};      ///< keys that take several values, separated by commas
   std::vector<std::string> required = {};   ///< keys without a default
   std::vector<std::string> repeating = {};  ///< lists in which a value may stand more than once
-  std::vector<std::string> paths = {};      ///< lists of reals in which a path(...) may stand
+  std::vector<std::string> paths = {};      ///< reals, or lists of them, in which a path(...) may stand
 };
 /// In the order in which they are documented.
 const std::vector<ConfigSectionInfo>& config_sections();
@@ -78,9 +78,10 @@ struct PaperConfig {
 
 struct ExperimentConfig {
   std::string name, title;
-  std::vector<double> lambdas;  ///< each a run of its own
-  std::vector<PathGrid> paths;  ///< each a run for all its lambdas
-  double mu;
+  std::vector<double> lambdas;      ///< each a run of its own
+  std::vector<PathGrid> paths;      ///< each a run for all its lambdas; with it no mu_path
+  double mu;                        ///< 0 where it is a path
+  std::optional<PathGrid> mu_path;  ///< with each of the lambdas a run for all its mus
   int threads;  ///< 0: all cores
   Backend backend;
   int repetitions;
@@ -102,6 +103,10 @@ struct ExperimentConfig {
   PlotConfig plot;
   PaperConfig paper;
   std::vector<std::string> includes;  ///< files that were included, in the order of reading
+
+  bool has_paths() const { return mu_path || !paths.empty(); }
+  /// Runs of a single penalty.
+  bool has_singles() const { return !mu_path && !lambdas.empty(); }
 
   /// An INI text that reads back to the same config, every default written out and without includes.
   std::string to_ini() const;

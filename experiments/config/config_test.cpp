@@ -136,9 +136,9 @@ junk
       error,
       HasSubstr(
           "c.ini:3:1: found key 'lamda' in [experiment] (did you mean 'lambda'?), expected one of name, "));
-  EXPECT_THAT(error, HasSubstr("c.ini:4:13: [experiment] lambda: found '-2', expected a finite real, 0 < "
+  EXPECT_THAT(error, HasSubstr("c.ini:4:13: [experiment] lambda: found '-2', expected a finite real, 0 <= "
                                "lambda, or path(START, END, COUNT)\n"));
-  EXPECT_THAT(error, HasSubstr("c.ini:4:17: [experiment] lambda: found 'nan', expected a finite real, 0 < "
+  EXPECT_THAT(error, HasSubstr("c.ini:4:17: [experiment] lambda: found 'nan', expected a finite real, 0 <= "
                                "lambda, or path(START, END, COUNT)\n"));
   EXPECT_THAT(
       error,

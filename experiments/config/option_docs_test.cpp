@@ -62,7 +62,7 @@ TEST(OptionDocs, TellEveryOptionOfTheTablesThatParseAndCheck) {
 
 TEST(OptionDocs, SayTypesBoundsAndChoicesAndKeepFormulasLiteral) {
   const std::string text = part("options:config", "[experiment]");
-  EXPECT_THAT(text, HasSubstr("| `lambda` | required | list of real: `0 < lambda` | list of weights of "
+  EXPECT_THAT(text, HasSubstr("| `lambda` | required | list of real: `0 <= lambda` | list of weights of "
                               "\\|\\|w\\|\\|_1 in F; path(START, END, COUNT), with "));
   EXPECT_THAT(text, HasSubstr("| `backend` | `openmp` | `openmp`, `tbb` | parallel back end |\n"));
   EXPECT_THAT(

@@ -13,8 +13,11 @@ namespace {
 
 constexpr std::string_view kOpen = "path(", kMax = "max";
 constexpr std::int64_t kMostPoints = 10000;
-constexpr const char* kForm =
-    "path(START, END, COUNT), e.g. path(max, 50, 50), path(max, 0.01*max, 50) or path(100, 0.01, 50)";
+const char* form(PathOf of) {
+  return of == PathOf::kMu ? "path(START, END, COUNT), e.g. path(10, 0.1, 20)"
+                           : "path(START, END, COUNT), e.g. path(max, 50, 50), path(max, 0.01*max, 50) or "
+                             "path(100, 0.01, 50)";
+}
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
@@ -45,15 +48,20 @@ double resolved(const PathGrid::End& end, double lambda_max) {
 
 }  // namespace
 
+const char* path_of_name(PathOf of) {
+  return of == PathOf::kMu ? "mu" : "lambda";
+}
+
 std::string PathGrid::text() const {
   return fmt::format("path({}, {}, {})", end_text(start, "*"), end_text(end, "*"), count);
 }
 
 std::string PathGrid::file_text() const {
-  return fmt::format("path-{}-{}-{}", end_text(start, ""), end_text(end, ""), count);
+  return fmt::format("{}path-{}-{}-{}", of == PathOf::kMu ? "mu-" : "", end_text(start, ""),
+                     end_text(end, ""), count);
 }
 
-std::vector<double> PathGrid::lambdas(double lambda_max) const {
+std::vector<double> PathGrid::values(double lambda_max) const {
   const double first = resolved(start, lambda_max), last = resolved(end, lambda_max);
   if (!(first > last && last > 0.0))
     throw Error::usage(
@@ -64,6 +72,13 @@ std::vector<double> PathGrid::lambdas(double lambda_max) const {
   for (int i = 1; i + 1 < count; ++i)
     out.push_back(first * std::pow(last / first, static_cast<double>(i) / (count - 1)));
   out.push_back(last);
+  return out;
+}
+
+std::vector<Penalty> PathGrid::penalties(double fixed, double lambda_max) const {
+  std::vector<Penalty> out;
+  for (const double value : values(lambda_max))
+    out.push_back(of == PathOf::kMu ? Penalty{fixed, value} : Penalty{value, fixed});
   return out;
 }
 
@@ -84,25 +99,32 @@ std::vector<ListPart> path_list_parts(std::string_view text) {
   return parts;
 }
 
-std::optional<PathGrid> parse_path(std::string_view text, PathProblem& problem) {
+std::optional<PathGrid> parse_path(std::string_view text, PathOf of, PathProblem& problem) {
   const auto fail = [&](std::size_t offset, std::string found) {
     problem = {offset, std::move(found)};
     return std::nullopt;
   };
   if (!text.starts_with(kOpen) || !text.ends_with(')'))
-    return fail(0, fmt::format("found '{}', expected {}", text, kForm));
+    return fail(0, fmt::format("found '{}', expected {}", text, form(of)));
   const std::vector<ListPart> parts = list_parts(text.substr(kOpen.size(), text.size() - kOpen.size() - 1));
   if (parts.size() != 3)
     return fail(0, fmt::format("found '{}' with {} value{}, expected {}", text, parts.size(),
-                               parts.size() == 1 ? "" : "s", kForm));
+                               parts.size() == 1 ? "" : "s", form(of)));
   PathGrid grid{};
+  grid.of = of;
   for (const std::size_t i : {0u, 1u}) {
     const std::optional<PathGrid::End> end = parse_end(parts[i].text);
+    if (of == PathOf::kMu && (end ? end->of_max : parts[i].text.ends_with(kMax)))
+      return fail(
+          kOpen.size() + parts[i].offset,
+          fmt::format("found '{}' as {} of a path over mu, expected a number, e.g. path(10, 0.1, 20): "
+                      "max is the smallest lambda at which w = 0 is optimal, and no mu has it so",
+                      parts[i].text, i == 0 ? "START" : "END"));
     if (!end)
-      return fail(kOpen.size() + parts[i].offset,
-                  fmt::format("found '{}' as {} of a path, expected a real above 0, max, or R*max with R "
-                              "above 0",
-                              parts[i].text, i == 0 ? "START" : "END"));
+      return fail(
+          kOpen.size() + parts[i].offset,
+          fmt::format("found '{}' as {} of a path, expected a real above 0{}", parts[i].text,
+                      i == 0 ? "START" : "END", of == PathOf::kMu ? "" : ", max, or R*max with R above 0"));
     (i == 0 ? grid.start : grid.end) = *end;
   }
   std::int64_t count = 0;
@@ -112,17 +134,16 @@ std::optional<PathGrid> parse_path(std::string_view text, PathProblem& problem) 
                             parts[2].text, kMostPoints));
   grid.count = static_cast<int>(count);
   if (grid.start.of_max == grid.end.of_max && !(grid.start.value > grid.end.value))
-    return fail(
-        kOpen.size() + parts[1].offset,
-        fmt::format("found END = {} of a path from {}, expected less: paths go from the largest lambda "
-                    "down",
-                    parts[1].text, parts[0].text));
+    return fail(kOpen.size() + parts[1].offset,
+                fmt::format("found END = {} of a path from {}, expected less: paths go from the largest {} "
+                            "down",
+                            parts[1].text, parts[0].text, path_of_name(of)));
   return grid;
 }
 
-PathGrid parse_path(std::string_view text, const std::string& what) {
+PathGrid parse_path(std::string_view text, PathOf of, const std::string& what) {
   PathProblem problem;
-  const std::optional<PathGrid> grid = parse_path(trimmed(text), problem);
+  const std::optional<PathGrid> grid = parse_path(trimmed(text), of, problem);
   if (!grid) throw Error::usage(fmt::format("{}: {}", what, problem.text));
   return *grid;
 }

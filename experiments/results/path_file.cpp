@@ -64,6 +64,7 @@ Column count_column(const char* name) {
 const std::vector<Column>& columns() {
   static const std::vector<Column> all = {
       real_column<&PathPoint::lambda>("lambda"),
+      real_column<&PathPoint::mu>("mu"),
       certificate_column<&Certificate::objective>("objective"),
       certificate_column<&Certificate::loss>("loss"),
       certificate_column<&Certificate::l1>("l1"),

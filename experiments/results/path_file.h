@@ -12,9 +12,9 @@
 
 namespace proxbench {
 
-/// One lambda of a path. Counts and times of the solver and of the path's own work.
+/// One penalty of a path. Counts and times of the solver and of the path's own work.
 struct PathPoint {
-  double lambda = 0.0;
+  double lambda = 0.0, mu = 0.0;
   Certificate certificate = {};  ///< over all coordinates, with the best lower bound that its solves gave
   double kkt_target = 0.0;       ///< what kkt was to come down to
   double seconds = 0.0;          ///< on the clock, since the path began

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
@@ -24,7 +25,8 @@ Reference Reference::from(const nlohmann::ordered_json& json) {
 }
 
 double Reference::slack(double lambda) const {
-  const double by_kkt = kkt * (l1 + objective / lambda);
+  const double by_kkt =
+      lambda > 0.0 ? kkt * (l1 + objective / lambda) : std::numeric_limits<double>::infinity();
   return std::isnan(dual) ? by_kkt : std::min(by_kkt, std::max(objective - dual, 0.0));
 }
 

@@ -27,7 +27,7 @@ struct Reference {
   double relative_gap() const { return (objective - dual) / objective; }
 
   /// A bound on objective - min F, the smaller of two: the certified gap; and F being convex, F(w) - F(w*) <=
-  /// kkt * ||w - w*||_1, where lambda*||w*||_1 <= F(w).
+  /// kkt * ||w - w*||_1, where lambda*||w*||_1 <= F(w) and lambda > 0.
   double slack(double lambda) const;
 
   /// Good enough for a config that asks for these, or as good as it would get again.

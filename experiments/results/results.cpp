@@ -94,10 +94,9 @@ void use_stored_reference(const fs::path& out, StoredRun& run) {
   fs::path file = run.folder / "manifest.json";
   try {
     if (!run.path.empty()) return;
-    for (const char* key : {"data_digest", "mu"})  // a run that never came to its data has none
-      if (!run.summary.contains(key) || run.summary[key].is_null()) return;
-    file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda,
-                          run.summary["mu"].get<double>());
+    // A run that never came to its data has none.
+    if (!run.summary.contains("data_digest") || run.summary["data_digest"].is_null()) return;
+    file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda, run.mu);
     if (std::error_code ignored; !fs::exists(file, ignored)) return;
     const nlohmann::json reference = read_json(file, kStored);
     run.reference_objective = reference.at("objective").get<double>();
@@ -127,8 +126,8 @@ struct ConfigOrder {
   }
   auto key(const StoredRun& run) const {
     return std::make_tuple(of(datasets, run.dataset), run.dataset, run.path,
-                           run.path.empty() ? run.lambda : 0.0, of(labels, run.label), run.label,
-                           run.repetition);
+                           std::isnan(run.lambda) ? 0.0 : run.lambda, run.path_of_mu() ? 0.0 : run.mu,
+                           of(labels, run.label), run.label, run.repetition);
   }
 };
 
@@ -188,6 +187,15 @@ fs::path reference_file(const fs::path& out, const std::string& data_digest, dou
   return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
 }
 
+std::string penalty_text(const StoredRun& run) {
+  if (run.path.empty()) return Penalty{run.lambda, run.mu}.text();
+  const double fixed = run.path_of_mu() ? run.lambda : run.mu;
+  const char* over = run.path_of_mu() ? "mu" : "lambda";
+  if (fixed == 0.0) return fmt::format("{} = {}", over, run.path);
+  return run.path_of_mu() ? fmt::format("lambda = {}, mu = {}", fixed, run.path)
+                          : fmt::format("lambda = {}, mu = {}", run.path, fixed);
+}
+
 std::string run_name(const StoredRun& run) {
   if (run.folder.has_filename()) return run.folder.filename().string();
   return fmt::format("{}-lambda{}-{}-rep{}", run.dataset, run.lambda, run.label, run.repetition);
@@ -244,9 +252,14 @@ StoredRun read_run(const fs::path& out, const fs::path& folder) {
     run.description = about.at("description").get<std::string>();
     run.solver = about.at("solver").get<std::string>();
     run.label = about.at("label").get<std::string>();
-    const bool path = about.at("lambda").is_string();
-    run.path = path ? about.at("lambda").get<std::string>() : "";
-    run.lambda = path ? kNaN : about.at("lambda").get<double>();
+    const auto read_penalty = [&](const nlohmann::json& value) {
+      if (!value.is_string()) return value.get<double>();
+      run.path = value.get<std::string>();
+      return kNaN;
+    };
+    run.lambda = read_penalty(about.at("lambda"));
+    const nlohmann::json& told = about.contains("mu") ? about : run.summary;
+    run.mu = told.contains("mu") && !told["mu"].is_null() ? read_penalty(told["mu"]) : 0.0;
     run.repetition = about.at("repetition").get<int>();
     const auto real = [&](const char* key) {
       return about.at(key).is_null() ? kNaN : about.at(key).get<double>();
@@ -274,7 +287,7 @@ std::vector<StoredRun> read_results(const fs::path& out) {
   std::erase_if(runs, [](const StoredRun& run) { return !run.path.empty(); });
   if (runs.empty())
     throw Error::in_file((out / "runs").string(), 0, "paths alone",
-                         "runs of single lambdas; paths have kinds of their own: --kind path");
+                         "runs of single penalties; paths have kinds of their own: --kind path");
   return runs;
 }
 

@@ -7,15 +7,15 @@
 ///     OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
-///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path (path_file.h), for each lambda
+///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path (path_file.h), for each of its penalties
 ///     OUT/figures/NAME.{svg,pdf,png,gp,tsv}, OUT/tables/NAME.{md,tex,csv}
 ///
-/// RUN = DATASET-lambdaLAMBDA-LABEL-repREPETITION, in characters safe for file names.
+/// RUN = DATASET-lambdaLAMBDA-LABEL-repREPETITION (paths: sweep/plan.h), in characters safe for file names.
 ///
 /// A manifest holds the keys of DESIGN section 5 (null where the run did not come so far) and
 ///
 ///     reason       why it failed, null where it did not
-///     run          experiment, dataset, lambda, solver, label, repetition, seed, options, time_limit,
+///     run          experiment, dataset, lambda, mu, solver, label, repetition, seed, options, time_limit,
 ///                  max_iterations, data_digest, description, reference_objective, reference_kkt,
 ///                  reference_gap, kkt_at_zero
 ///     timing       load_seconds, setup_seconds, warm_up_seconds, sampling_seconds, gap_seconds,
@@ -46,7 +46,8 @@ struct StoredRun {
   std::string solver;       ///< registered name
   std::string label;        ///< name in the config, e.g. "prox-qn" or "prox-qn-m20"
   double lambda = 0.0;      ///< NaN where it is a path
-  std::string path;         ///< "path(max, 50, 50)"; empty: a run of a single lambda
+  double mu = 0.0;          ///< the same
+  std::string path;         ///< "path(max, 50, 50)"; empty: a run of a single penalty
   int repetition = 1;
   double reference_objective;  ///< f*; NaN where none is stored
   double reference_kkt;        ///< kkt of the reference, relative to that at w = 0
@@ -57,7 +58,13 @@ struct StoredRun {
   std::string machine;     ///< name of the machine; empty: not told
   nlohmann::json summary;  ///< the whole of manifest.json
   std::vector<Sample> trace;
+
+  bool path_of_mu() const { return mu != mu; }
 };
+
+/// "lambda = 1", "mu = 0.1", "lambda = 1, mu = 0.1"; of a path "lambda = path(max, 50, 50), mu = 0.1" and the
+/// like. What is 0 is left out.
+std::string penalty_text(const StoredRun& run);
 
 /// Whether a status tells of a run that did not come to an end of its own: out-of-memory, crashed(SIGNAL),
 /// failed, skipped, interrupted. Others (converged, target-reached, gap-reached, stalled, max-iterations,
@@ -88,11 +95,11 @@ void require_comparable(const std::vector<StoredRun>& runs, const std::string& i
 std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
                                        const std::vector<std::string>& labels);
 
-/// All runs of single lambdas below OUT/runs, with the f* that OUT/references holds now (it may have been
+/// All runs of single penalties below OUT/runs, with the f* that OUT/references holds now (it may have been
 /// made again, tighter, since a run was stored; where it is gone, that of the run's summary), sorted by
-/// dataset, lambda, order of labels in the config, repetition. A run that failed may have no trace, and where
-/// its process died while it wrote one, the half line at its end is left out. Throws Error with file and line
-/// where a file is malformed, or where the folder holds no such run.
+/// dataset, lambda, mu, order of labels in the config, repetition. A run that failed may have no trace, and
+/// where its process died while it wrote one, the half line at its end is left out. Throws Error with file
+/// and line where a file is malformed, or where the folder holds no such run.
 std::vector<StoredRun> read_results(const std::filesystem::path& out);
 /// The same of all runs, paths behind the others of their data set.
 std::vector<StoredRun> read_all_runs(const std::filesystem::path& out);

@@ -251,14 +251,14 @@ TEST(Tables, ComeAsMarkdownLatexAndCsv) {
               HasSubstr("\\end{tabular}\n\\par\\noindent{\\footnotesize * n = 1: a single run"));
   const std::string csv = csv_table(groups, options);
   EXPECT_THAT(
-      csv,
-      testing::StartsWith(
-          "dataset,lambda,reference_objective,reference_relative_kkt,reference_relative_gap,solver,machine,"
-          "status,repetitions,failed,failures,not_comparable,ratio_to_fastest_at_1e-06,seconds_to_0.01,"
-          "seconds_to_0.01_q25,seconds_to_0.01_q75,seconds_to_0.01_min,seconds_to_0.01_max,"
-          "seconds_to_0.01_n,seconds_to_1e-06,"));
+      csv, testing::StartsWith(
+               "dataset,lambda,mu,reference_objective,reference_relative_kkt,reference_relative_gap,solver,"
+               "machine,"
+               "status,repetitions,failed,failures,not_comparable,ratio_to_fastest_at_1e-06,seconds_to_0.01,"
+               "seconds_to_0.01_q25,seconds_to_0.01_q75,seconds_to_0.01_min,seconds_to_0.01_max,"
+               "seconds_to_0.01_n,seconds_to_1e-06,"));
   EXPECT_THAT(csv,
-              HasSubstr("\nocr,10,100,1e-09,3e-10,a_b,,converged,1,0,,0,,1,1,1,1,1,1,inf,inf,inf,inf,inf,1,"
+              HasSubstr("\nocr,10,0,100,1e-09,3e-10,a_b,,converged,1,0,,0,,1,1,1,1,1,1,inf,inf,inf,inf,inf,1,"
                         "0.01,0.01,0.01,0.01,0.01,1,8,8,8,8,8,1,"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 2);
 }

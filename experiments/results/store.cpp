@@ -163,7 +163,7 @@ void insert_run(Database& database, const fs::path& out, const StoredRun& run) {
                                               run.dataset,
                                               run.description,
                                               run.lambda,
-                                              top("mu"),
+                                              run.mu,
                                               run.solver,
                                               run.label,
                                               run.repetition,

@@ -31,7 +31,7 @@ nlohmann::ordered_json Job::to_json() const {
                               {"backend", backend},
                               {"plugins", plugins}};
   if (objective_target) json["objective_target"] = *objective_target;
-  if (!path.empty()) json["lambda"] = path;
+  if (!path.empty()) json[path_of_mu ? "mu" : "lambda"] = path;
   return json;
 }
 
@@ -52,7 +52,11 @@ Job Job::from_json(const nlohmann::json& json) {
     json.at("lambda").get_to(job.path);
   else
     json.at("lambda").get_to(job.lambda);
-  json.at("mu").get_to(job.mu);
+  job.path_of_mu = json.at("mu").is_string();
+  if (job.path_of_mu)
+    json.at("mu").get_to(job.path);
+  else
+    json.at("mu").get_to(job.mu);
   json.at("tol").get_to(job.tol);
   json.at("gap").get_to(job.gap);
   json.at("tighten").get_to(job.tighten);

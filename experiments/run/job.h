@@ -24,7 +24,8 @@ struct Job {
   DataFiles files;  ///< absolute
   std::map<std::string, std::string> data_options, solver_options;
   std::string solver;  ///< empty: read the data, describe them, and train nothing
-  std::string path;    ///< path(...) in the place of lambda; empty: a single lambda
+  std::string path;    ///< path(...) in the place of lambda or mu; empty: a single penalty
+  bool path_of_mu = false;
   double lambda = 1.0, mu = 0.0, tol = 1e-6, gap = 0.0, time_limit = 0.0, sampling_budget = 0.0,
          warm_up = 0.0;
   double tighten = 0.0;  ///< relative gap to go on for after the run, while time_limit lasts; 0: do not

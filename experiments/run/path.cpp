@@ -58,34 +58,45 @@ bool done(Status status) {
   return reached(status) || status == Status::kStalled || status == Status::kMaxIterations;
 }
 
-void check_lambdas(std::span<const double> lambdas) {
-  const bool descending =
-      std::adjacent_find(lambdas.begin(), lambdas.end(), std::less_equal<>()) == lambdas.end();
-  if (lambdas.empty() || !descending || !(lambdas.back() > 0.0) || !std::isfinite(lambdas.front()))
-    throw Error::usage(
-        fmt::format("lambdas of a path: found {}, expected positive numbers, each below the one before",
-                    fmt::join(lambdas, ", ")));
+void check_penalties(std::span<const Penalty> penalties) {
+  for (const Penalty& penalty : penalties) penalty.check();
+  const auto falls = [&](double Penalty::*over, double Penalty::*fixed) {
+    return std::adjacent_find(penalties.begin(), penalties.end(), [&](const Penalty& a, const Penalty& b) {
+             return !(a.*over > b.*over) || a.*fixed != b.*fixed;
+           }) == penalties.end();
+  };
+  if (!penalties.empty() && (falls(&Penalty::lambda, &Penalty::mu) || falls(&Penalty::mu, &Penalty::lambda)))
+    return;
+  std::vector<std::string> found;
+  for (const Penalty& penalty : penalties) found.push_back(penalty.text());
+  throw Error::usage(
+      fmt::format("penalties of a path: found '{}', expected lambdas, each below the one before, with one "
+                  "mu, or mus with "
+                  "one lambda",
+                  fmt::join(found, "; ")));
 }
 
 /// Largest difference between a state that a solver left and the state found at its result: of the loss,
-/// relative to it, and of gradients, relative to lambda. Rounding alone, as in the audits of samples.
+/// relative to it, and of gradients, relative to lambda, or to that at w = 0 where lambda is 0. Rounding
+/// alone, as in the audits of samples.
 constexpr double kAuditTolerance = 1e-8;
 
 class Path {
  public:
-  Path(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,
+  Path(const LoadedData& data, const RunSettings& settings, std::span<const Penalty> penalties,
        const PathHooks& hooks)
       : data_(data),
         settings_(settings),
-        lambdas_(lambdas),
+        penalties_(penalties),
+        over_mu_(penalties.front().mu != penalties.back().mu),
         hooks_(hooks),
         solver_(solver_registry().find(settings.solver)),
         began_(wall_seconds()),
         // What cannot enter at the smallest lambda cannot at a larger one.
-        reduced_(data.reduced(lambdas.back())),
+        reduced_(data.reduced(penalties.back().lambda)),
         test_(data.test_set(reduced_)) {
     outcome_.lambda_max = lambda_max(data);
-    Objective first = objective(lambdas.front());
+    Objective first = objective(penalties.front());
     state_ = {first.make_scores(), first.make_residual()};
     setup_seconds_ = wall_seconds() - began_;
     warm_up_seconds_ = warm_up(first, {}, settings.warm_up, hooks.interrupt);
@@ -93,7 +104,7 @@ class Path {
 
   PathOutcome run() {
     begin();
-    for (std::size_t k = 0; k < lambdas_.size() && done(outcome_.status); ++k) point(k);
+    for (std::size_t k = 0; k < penalties_.size() && done(outcome_.status); ++k) point(k);
     outcome_.w = expanded(w_);
     summarize();
     return std::move(outcome_);
@@ -101,7 +112,9 @@ class Path {
 
  private:
   bool interrupted() const { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); }
-  Objective objective(double lambda) const { return data_.objective(reduced_, lambda, settings_.mu); }
+  Objective objective(const Penalty& penalty) const {
+    return data_.objective(reduced_, penalty.lambda, penalty.mu);
+  }
 
   /// What tol is relative to, see train_path().
   double scale(double lambda) const { return std::max(outcome_.lambda_max - lambda, lambda); }
@@ -110,16 +123,20 @@ class Path {
     return outcome_.lambda_max - lambda <= settings_.tol * scale(lambda);
   }
 
-  /// The strong rule's threshold on |gradient of l| at `lambda`, from the optimum at `before`.
-  static double strong_threshold(double lambda, double before) { return 2.0 * lambda - before; }
+  /// The strong rule's threshold on |gradient of l| at `lambda`, from the optimum at `before`; 0 or less: all
+  /// coordinates are candidates.
+  double strong_threshold(double lambda, double before) const {
+    return over_mu_ ? 0.0 : 2.0 * lambda - before;
+  }
 
-  /// The candidates of the first lambda, from the gradient at w = 0.
+  /// The candidates of the first point, from the gradient at w = 0.
   void begin() {
-    const double threshold = strong_threshold(lambdas_.front(), outcome_.lambda_max);
-    if (zero_is_optimal(lambdas_.front())) return;
+    const double lambda = penalties_.front().lambda;
+    const double threshold = strong_threshold(lambda, outcome_.lambda_max);
+    if (zero_is_optimal(lambda)) return;
     const OnClock on_clock(total_);
-    Objective at_zero = objective(lambdas_.front());
-    evaluate(at_zero, lambdas_.front(), threshold);
+    Objective at_zero = objective(penalties_.front());
+    evaluate(at_zero, lambda, threshold);
     set_candidates(threshold);
   }
 
@@ -159,13 +176,21 @@ class Path {
     return out;
   }
 
+  /// The gradients of the last selection, of the smooth part, with the mu of point k.
+  void change_mu(std::size_t k) {
+    const double change = penalties_[k].mu - penalties_[k - 1].mu;
+    for (std::size_t i = 0; i < selection_.index.size(); ++i)
+      selection_.gradient[i] += change * selection_.weight[i];
+  }
+
   void point(std::size_t k) {
-    const double lambda = lambdas_[k];
-    const double next = k + 1 < lambdas_.size() ? lambdas_[k + 1] : lambda;
+    const double lambda = penalties_[k].lambda;
+    const double next = k + 1 < penalties_.size() ? penalties_[k + 1].lambda : lambda;
     const double threshold = strong_threshold(next, lambda);  // lambda itself where it is the last
-    PathPoint point{.lambda = lambda, .kkt_target = settings_.tol * scale(lambda)};
+    PathPoint point{.lambda = lambda, .mu = penalties_[k].mu, .kkt_target = settings_.tol * scale(lambda)};
     lower_bound_ = -std::numeric_limits<double>::infinity();
-    Objective checker = objective(lambda);
+    if (over_mu_ && k > 0) change_mu(k);
+    Objective checker = objective(penalties_[k]);
     for (;;) {
       if (w_.nnz() > 0 || !zero_is_optimal(lambda)) {
         point.status = solve(checker);
@@ -192,7 +217,7 @@ class Path {
     }
     finish(checker, point);
     const OnClock on_clock(total_);
-    if (k + 1 < lambdas_.size()) set_candidates(threshold);
+    if (k + 1 < penalties_.size()) set_candidates(threshold);
   }
 
   /// One solve from w_, which moves there.
@@ -205,16 +230,17 @@ class Path {
     std::optional<Objective> seen;
     {
       const OnClock on_clock(total_);
-      seen.emplace(objective(checker.lambda()));
+      seen.emplace(objective(checker.penalty()));
       if (candidates_) seen->restrict_to(*candidates_);
     }
     Monitor monitor(checker, *seen, options, test_);
     monitor.interrupt = hooks_.interrupt;
     monitor.on_sample = [this](const Sample& sample) { record(sample); };
-    if (solving_ == nullptr || !solver_.continues) solving_ = solver_.make(settings_.options);
+    const bool in_sequence = solver_.continues && !over_mu_;  // a sequence has one smooth part
+    if (solving_ == nullptr || !in_sequence) solving_ = solver_.make(settings_.options);
     KnownStart known{.state = state_, .selection = selection_, .complete_above = selected_above_};
-    SolveResult result = solving_->solve({*seen, monitor, w_, settings_.tol, scale(checker.lambda()),
-                                          settings_.seed, solver_.continues, &known});
+    SolveResult result = solving_->solve(
+        {*seen, monitor, w_, settings_.tol, scale(checker.lambda()), settings_.seed, in_sequence, &known});
     monitor.finish(result.iterations, result.w, result.working_set);
     total_.seconds += monitor.seconds();
     total_.cpu_seconds += monitor.cpu_seconds();
@@ -251,14 +277,14 @@ class Path {
     checker.partial_gradient(audited_.residual, w_.index, w_.value, found);
     checker.partial_gradient(state_.residual, w_.index, w_.value, left);
     double difference = std::abs(state_.loss - audited_.loss) / std::max(1.0, std::abs(audited_.loss));
+    const double size = checker.lambda() > 0.0 ? checker.lambda() : outcome_.lambda_max;
     for (std::size_t i = 0; i < found.size(); ++i)
-      if (const double d = std::abs(left[i] - found[i]) / checker.lambda(); !(d <= difference))
-        difference = d;
+      if (const double d = std::abs(left[i] - found[i]) / size; !(d <= difference)) difference = d;
     if (!(difference <= kAuditTolerance))
       throw Error(
-          fmt::format("solver {} at lambda = {}: the state that it left differs from that at its result by "
+          fmt::format("solver {} at {}: the state that it left differs from that at its result by "
                       "{}: expected a relative difference of at most {}",
-                      settings_.solver, checker.lambda(), difference, kAuditTolerance));
+                      settings_.solver, checker.penalty().text(), difference, kAuditTolerance));
     ++audits_.count;
     audits_.largest = std::max(audits_.largest, difference);
   }
@@ -268,7 +294,7 @@ class Path {
     if (left_by_solver_) audit(checker);
     Certificate& c = point.certificate;
     c.loss = state_.loss;
-    c.l1 = checker.l1(w_.value) / checker.lambda();
+    c.l1 = l1_norm(w_.value);
     c.objective = state_.loss + checker.l1(w_.value) + checker.l2(w_.value);
     c.nnz = w_.nnz();
     c.kkt = selection_.kkt_max;
@@ -291,9 +317,9 @@ class Path {
 
   void summarize() {
     const bool any = !outcome_.points.empty();
-    const PathPoint last = any ? outcome_.points.back() : PathPoint{};
+    const PathPoint last = any ? outcome_.points.back() : PathPoint{.mu = penalties_.front().mu};
     nlohmann::ordered_json& summary = outcome_.summary;
-    summary = certificate_summary(data_, last.lambda, settings_.mu, last.certificate,
+    summary = certificate_summary(data_, last.lambda, last.mu, last.certificate,
                                   std::max(outcome_.lambda_max - last.lambda, 0.0), last.test_accuracy);
     if (!any)
       for (const char* key : {"lambda", "objective", "loss", "l1", "nnz", "kkt", "relative_kkt", "dual",
@@ -305,7 +331,7 @@ class Path {
     summary["status"] = status_name(outcome_.status);
     summary["lambda_max"] = outcome_.lambda_max;
     summary["points"] = outcome_.points.size();
-    summary["points_asked"] = lambdas_.size();
+    summary["points_asked"] = penalties_.size();
     std::uint64_t violations = 0;
     std::int64_t rounds = 0;
     for (const PathPoint& point : outcome_.points) {
@@ -334,7 +360,8 @@ class Path {
 
   const LoadedData& data_;
   const RunSettings& settings_;
-  std::span<const double> lambdas_;
+  std::span<const Penalty> penalties_;
+  bool over_mu_;
   const PathHooks& hooks_;
   const SolverInfo& solver_;
   std::unique_ptr<Solver> solving_;
@@ -352,7 +379,7 @@ class Path {
   bool state_at_w_ = false, left_by_solver_ = false;
   Objective::Selection selection_;
   double selected_above_ = 0.0;
-  double lower_bound_ = 0.0;  ///< the best on min F at the lambda at hand that its solves gave
+  double lower_bound_ = 0.0;  ///< the best on min F at the point at hand that its solves gave
   double test_accuracy_ = std::numeric_limits<double>::quiet_NaN();
   std::optional<std::vector<Coord>> candidates_;  ///< none: all
   PathOutcome outcome_;
@@ -370,10 +397,11 @@ double lambda_max(const LoadedData& data) {
   return selection.gradient_max;
 }
 
-PathOutcome train_path(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,
-                       const PathHooks& hooks) {
-  check_lambdas(lambdas);
-  return Path(data, settings, lambdas, hooks).run();
+PathOutcome train_path(const LoadedData& data, const RunSettings& settings,
+                       std::span<const Penalty> penalties, const PathHooks& hooks) {
+  check_penalties(penalties);
+  for (const Penalty& penalty : penalties) require_needs(data, settings, penalty);
+  return Path(data, settings, penalties, hooks).run();
 }
 
 }  // namespace proxbench

@@ -1,14 +1,15 @@
 #pragma once
-/// Regularisation paths: the optima of one data set for many lambdas, from the largest down, each solve
-/// starting where the one before ended.
+/// Regularisation paths: the optima of one data set for many penalties, over lambda or over mu from the
+/// largest down, each solve starting where the one before ended.
 ///
-/// At lambda_{k+1} the solver sees candidates only, by the sequential strong rule (Tibshirani et al. 2012,
-/// Strong rules for discarding predictors in lasso-type problems, section 7): the coordinates with
-/// |g_j(w_k)| >= 2*lambda_{k+1} - lambda_k, g the gradient of l, and the support of w_k. The rule can err, so
-/// that each solve is followed by one full gradient: coordinates that violate the optimality conditions
-/// become candidates, and it is solved again until there are none. That gradient is the one which the rule
-/// needs for the next lambda, and it certifies the point: exact where it exceeds the next lambda and on the
-/// support; what the rule looks at below may be in single precision.
+/// On a path over mu the solver sees all coordinates. On one over lambda, at lambda_{k+1} the solver sees
+/// candidates only, by the sequential strong rule (Tibshirani et al. 2012, Strong rules for discarding
+/// predictors in lasso-type problems, section 7): the coordinates with |g_j(w_k)| >= 2*lambda_{k+1} -
+/// lambda_k, g the gradient of l, and the support of w_k. The rule can err, so that each solve is followed by
+/// one full gradient: coordinates that violate the optimality conditions become candidates, and it is solved
+/// again until there are none. That gradient is the one which the rule needs for the next lambda, and it
+/// certifies the point: exact where it exceeds the next lambda and on the support; what the rule looks at
+/// below may be in single precision.
 
 #include <atomic>
 #include <cstdint>
@@ -39,19 +40,20 @@ struct PathHooks {
 };
 
 struct PathOutcome {
-  /// Converged where every lambda is done and every kkt reached its target, gap-reached where every kkt or
+  /// Converged where every penalty is done and every kkt reached its target, gap-reached where every kkt or
   /// gap did; else what stopped the path or kept a point from its target.
   Status status = Status::kConverged;
   std::vector<PathPoint> points;  ///< those that were done
   SparseVector w;                 ///< of the last one
-  std::vector<Sample> trace;  ///< of all solves, on one clock; the objective is that of the lambda at hand
+  std::vector<Sample> trace;  ///< of all solves, on one clock; the objective is that of the penalty at hand
   double lambda_max = 0.0;
   nlohmann::ordered_json summary;
 };
 
-/// Solves for all lambdas (positive, strictly descending, at least one). Of `settings`, lambda and
-/// objective_target mean nothing here, and time_limit bounds the whole path; a point that it cuts short is
-/// not among the points. At each lambda kkt is to come down to
+/// Solves for all penalties: at least one, each with a smaller lambda or a smaller mu than the one before,
+/// and the other of the two the same along the path. Of `settings`, lambda, mu and objective_target mean
+/// nothing here, and time_limit bounds the whole path; a point that it cuts short is not among the points. At
+/// each point kkt is to come down to
 ///
 ///     tol * max(kkt at w = 0, lambda),    kkt at w = 0 being max(lambda_max - lambda, 0),
 ///
@@ -63,9 +65,9 @@ struct PathOutcome {
 /// On the clock are the solves (as their monitors count them), the strong rule and the check of the
 /// conditions, and the objectives; not the samples, the dual bounds (those that a gap target asks for
 /// included), the audits of what solvers leave (KnownStart), and lambda_max. Solvers that are not
-/// `exact` are shown all coordinates. Throws Error (kUsage) where the lambdas are not as said, and what
+/// `exact` are shown all coordinates. Throws Error (kUsage) where the penalties are not as said, and what
 /// train() throws.
-PathOutcome train_path(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,
-                       const PathHooks& hooks = {});
+PathOutcome train_path(const LoadedData& data, const RunSettings& settings,
+                       std::span<const Penalty> penalties, const PathHooks& hooks = {});
 
 }  // namespace proxbench

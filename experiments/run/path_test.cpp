@@ -31,7 +31,14 @@ RunSettings settings_for(const ProblemSpec& spec, const std::string& solver = "p
 }
 
 std::vector<double> geometric(const LoadedData& data, double ratio, int count) {
-  return PathGrid{{1.0, true}, {ratio, true}, count}.lambdas(lambda_max(data));
+  return PathGrid{{1.0, true}, {ratio, true}, count}.values(lambda_max(data));
+}
+
+PathOutcome path_over_lambda(const LoadedData& data, const RunSettings& settings,
+                             const std::vector<double>& lambdas, const PathHooks& hooks = {}) {
+  std::vector<Penalty> penalties;
+  for (const double lambda : lambdas) penalties.push_back({lambda, settings.mu});
+  return train_path(data, settings, penalties, hooks);
 }
 
 ProblemSpec chain_spec() {
@@ -63,7 +70,7 @@ void expect_same_optima(const ProblemSpec& spec, const std::string& solver, doub
   std::vector<SparseVector> models;
   PathHooks hooks;
   hooks.on_point = [&](const PathPoint&, const SparseVector& w) { models.push_back(w); };
-  const PathOutcome path = train_path(*data, settings_for(spec, solver, tol), lambdas, hooks);
+  const PathOutcome path = path_over_lambda(*data, settings_for(spec, solver, tol), lambdas, hooks);
   EXPECT_EQ(path.status, Status::kConverged);
   ASSERT_EQ(path.points.size(), lambdas.size());
   ASSERT_EQ(models.size(), lambdas.size());
@@ -100,7 +107,7 @@ TEST(Path, GoesWithOtherSolvers) {
 TEST(Path, HasLargerWeightsAndSmallerLossesAtSmallerLambdas) {
   for (const ProblemSpec& spec : {chain_spec(), tree_spec()}) {
     const auto data = load(spec);
-    const PathOutcome path = train_path(*data, settings_for(spec), geometric(*data, 0.01, 20));
+    const PathOutcome path = path_over_lambda(*data, settings_for(spec), geometric(*data, 0.01, 20));
     ASSERT_EQ(path.points.size(), 20u);
     EXPECT_EQ(path.points.front().certificate.nnz, 0u);
     EXPECT_EQ(path.points.front().rounds, 0);
@@ -143,7 +150,7 @@ TEST(Path, RepairsWhatTheStrongRuleLeavesOutWrongly) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const auto data = load_suppressor(seed);
     const RunSettings settings = settings_for({});
-    const PathOutcome path = train_path(*data, settings, geometric(*data, 0.1, 30));
+    const PathOutcome path = path_over_lambda(*data, settings, geometric(*data, 0.1, 30));
     for (const PathPoint& point : path.points) {
       violations += point.violations;
       EXPECT_GE(point.rounds, point.violations > 0 ? 2 : 0);
@@ -159,7 +166,7 @@ TEST(Path, IsTheSameForAnyNumberOfThreads) {
     std::vector<PathOutcome> paths;
     for (const int threads : {1, 3}) {
       const auto data = load(spec, threads);
-      paths.push_back(train_path(*data, settings_for(spec, "prox-qn", 1e-4), geometric(*data, 0.3, 5)));
+      paths.push_back(path_over_lambda(*data, settings_for(spec, "prox-qn", 1e-4), geometric(*data, 0.3, 5)));
     }
     EXPECT_EQ(paths[0].w.index, paths[1].w.index);
     EXPECT_EQ(paths[0].w.value, paths[1].w.value);
@@ -177,7 +184,8 @@ TEST(Path, KeepsThePointsThatAreDoneWhenItIsInterrupted) {
   hooks.interrupt = &interrupt;
   std::size_t points = 0;
   hooks.on_point = [&](const PathPoint&, const SparseVector&) { interrupt = ++points == 4; };
-  const PathOutcome path = train_path(*data, settings_for(chain_spec()), geometric(*data, 0.05, 10), hooks);
+  const PathOutcome path =
+      path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.05, 10), hooks);
   EXPECT_EQ(path.status, Status::kInterrupted);
   EXPECT_EQ(path.points.size(), 4u);
   EXPECT_EQ(path.summary["points"], 4);
@@ -189,7 +197,7 @@ TEST(Path, EndsAtItsTimeLimit) {
   const auto data = load(chain_spec());
   RunSettings settings = settings_for(chain_spec());
   settings.time_limit = 1e-9;
-  const PathOutcome path = train_path(*data, settings, geometric(*data, 0.05, 10));
+  const PathOutcome path = path_over_lambda(*data, settings, geometric(*data, 0.05, 10));
   EXPECT_EQ(path.status, Status::kTimeLimit);
   EXPECT_LT(path.points.size(), 10u);
 }
@@ -201,7 +209,7 @@ TEST(Path, EndsEachPointAtItsGap) {
     RunSettings settings = settings_for(spec, "prox-qn", 0.0);
     settings.gap_target = 1e-3;
     const std::vector<double> lambdas = geometric(*data, 0.05, 8);
-    const PathOutcome path = train_path(*data, settings, lambdas);
+    const PathOutcome path = path_over_lambda(*data, settings, lambdas);
     EXPECT_EQ(path.status, Status::kGapReached);
     ASSERT_EQ(path.points.size(), lambdas.size());
     for (const PathPoint& point : path.points) {
@@ -223,11 +231,12 @@ TEST(Path, CertifiesNothingWithoutPoints) {
   const std::atomic<bool> interrupt = true;
   PathHooks hooks;
   hooks.interrupt = &interrupt;
-  const PathOutcome path = train_path(*data, settings_for(chain_spec()), geometric(*data, 0.5, 3), hooks);
+  const PathOutcome path =
+      path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.5, 3), hooks);
   // w = 0 is the optimum of the first, and needs no solve.
   ASSERT_EQ(path.points.size(), 1u);
   const std::vector<double> lambdas{0.5 * lambda_max(*data)};
-  const PathOutcome none = train_path(*data, settings_for(chain_spec()), lambdas, hooks);
+  const PathOutcome none = path_over_lambda(*data, settings_for(chain_spec()), lambdas, hooks);
   ASSERT_TRUE(none.points.empty());
   for (const char* key : {"objective", "kkt", "dual", "gap", "relative_gap"})
     EXPECT_TRUE(none.summary[key].is_null()) << key;
@@ -235,7 +244,7 @@ TEST(Path, CertifiesNothingWithoutPoints) {
 
 TEST(Path, HasItsTraceOnOneClock) {
   const auto data = load(chain_spec());
-  const PathOutcome path = train_path(*data, settings_for(chain_spec()), geometric(*data, 0.05, 6));
+  const PathOutcome path = path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.05, 6));
   ASSERT_FALSE(path.trace.empty());
   for (std::size_t i = 1; i < path.trace.size(); ++i) {
     EXPECT_GE(path.trace[i].seconds, path.trace[i - 1].seconds);
@@ -250,17 +259,66 @@ TEST(Path, IsZeroAboveLambdaMax) {
   const auto data = load(chain_spec());
   const double max = lambda_max(*data);
   const std::vector<double> lambdas{3.0 * max, 2.0 * max, max};
-  const PathOutcome path = train_path(*data, settings_for(chain_spec()), lambdas);
+  const PathOutcome path = path_over_lambda(*data, settings_for(chain_spec()), lambdas);
   ASSERT_EQ(path.points.size(), 3u);
   EXPECT_EQ(path.summary["iterations"], 0);
   EXPECT_EQ(path.w.nnz(), 0u);
+}
+
+TEST(Path, OverMuEveryPointIsTheOptimumOfItsPenalty) {
+  for (const ProblemSpec& spec : {chain_spec(), tree_spec()})
+    for (const double lambda : {0.0, 0.5})
+      for (const char* solver : {"prox-qn", "owl-qn"}) {
+        SCOPED_TRACE(spec.name + " " + solver + ", lambda = " + std::to_string(lambda));
+        const auto data = load(spec);
+        const std::vector<Penalty> penalties =
+            PathGrid{{10.0}, {0.05}, 8, PathOf::kMu}.penalties(lambda, lambda_max(*data));
+        std::vector<SparseVector> models;
+        PathHooks hooks;
+        hooks.on_point = [&](const PathPoint&, const SparseVector& w) { models.push_back(w); };
+        const PathOutcome path = train_path(*data, settings_for(spec, solver), penalties, hooks);
+        EXPECT_EQ(path.status, Status::kConverged);
+        ASSERT_EQ(path.points.size(), penalties.size());
+        for (std::size_t k = 0; k < penalties.size(); ++k) {
+          const PathPoint& point = path.points[k];
+          EXPECT_EQ((Penalty{point.lambda, point.mu}), penalties[k]);
+          Objective whole = data->objective(lambda, penalties[k].mu);
+          const Certificate own = certify(whole, models[k]);
+          EXPECT_NEAR(point.certificate.objective, own.objective, 1e-12 * own.objective);
+          EXPECT_NEAR(point.certificate.kkt, own.kkt, 1e-9);
+          EXPECT_LE(own.kkt, point.kkt_target * (1 + 1e-6));
+          EXPECT_LE(own.relative_gap(), 1e-9);
+          EXPECT_LE(point.certificate.gap(), own.gap() + 1e-9 * own.objective);
+          EXPECT_EQ(point.candidates, whole.dimension()) << "no rule";
+        }
+      }
+}
+
+TEST(Path, RefusesASolverThatCannot) {
+  const auto data = load(chain_spec());
+  RunSettings settings = settings_for(chain_spec(), "liblbfgs-owlqn");
+  settings.lambda = 0.0;
+  settings.mu = 1.0;
+  const std::vector<Penalty> penalties{{0.0, 2.0}, {0.0, 1.0}};
+  EXPECT_THROW(train(*data, settings), Error);
+  EXPECT_THROW(train_path(*data, settings, penalties), Error);
+}
+
+TEST(Path, RejectsPenaltiesThatDoNotDescendInOnePart) {
+  const auto data = load(chain_spec());
+  for (const std::vector<Penalty>& penalties : {std::vector<Penalty>{{2.0, 1.0}, {1.0, 0.5}},
+                                                {{1.0, 1.0}, {1.0, 2.0}},
+                                                {{0.0, 1.0}, {0.0, 0.0}},
+                                                {{1.0, 2.0}, {1.0, -1.0}},
+                                                {{std::nan(""), 1.0}}})
+    EXPECT_THROW(train_path(*data, settings_for(chain_spec()), penalties), Error);
 }
 
 TEST(Path, RejectsLambdasThatDoNotDescend) {
   const auto data = load(chain_spec());
   for (const std::vector<double>& lambdas : {std::vector<double>{}, {1.0, 1.0}, {1.0, 2.0}, {1.0, -1.0}})
     try {
-      train_path(*data, settings_for(chain_spec()), lambdas);
+      path_over_lambda(*data, settings_for(chain_spec()), lambdas);
       ADD_FAILURE() << "accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kUsage);

@@ -41,7 +41,7 @@ struct Split {
   HeldOut held_out;
 };
 
-/// What a path gave on one split, by lambda.
+/// What a path gave on one split, by point.
 struct Measured {
   std::vector<HeldOut::Value> values;
   std::vector<double> nnz;
@@ -49,9 +49,9 @@ struct Measured {
 
 class Selector {
  public:
-  Selector(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,
+  Selector(const LoadedData& data, const RunSettings& settings, std::span<const Penalty> penalties,
            const SelectionSettings& selection, const SelectionHooks& hooks)
-      : data_(data), settings_(settings), lambdas_(lambdas), selection_(selection), hooks_(hooks) {}
+      : data_(data), settings_(settings), penalties_(penalties), selection_(selection), hooks_(hooks) {}
 
   ModelSelection run() {
     std::vector<Measured> measured;
@@ -101,15 +101,15 @@ class Selector {
     return {"training", {}, hold_out(select_instances(data_.test(), all))};
   }
 
-  PathOutcome path(const LoadedData& data, std::span<const double> lambdas, const std::string& name,
+  PathOutcome path(const LoadedData& data, std::span<const Penalty> penalties, const std::string& name,
                    PathHooks hooks) {
     hooks.interrupt = hooks_.interrupt;
     if (hooks_.on_sample) hooks.on_sample = [&](const Sample& sample) { hooks_.on_sample(name, sample); };
-    PathOutcome outcome = train_path(data, settings_, lambdas, hooks);
+    PathOutcome outcome = train_path(data, settings_, penalties, hooks);
     interrupted_ = outcome.status == Status::kInterrupted;
-    if (!interrupted_ && outcome.points.size() < lambdas.size())
-      throw Error(fmt::format("{}: {} after {} of {} lambdas, expected all of them", name,
-                              status_name(outcome.status), outcome.points.size(), lambdas.size()));
+    if (!interrupted_ && outcome.points.size() < penalties.size())
+      throw Error(fmt::format("{}: {} after {} of {} points, expected all of them", name,
+                              status_name(outcome.status), outcome.points.size(), penalties.size()));
     return outcome;
   }
 
@@ -121,19 +121,19 @@ class Selector {
       out.nnz.push_back(static_cast<double>(point.certificate.nnz));
     };
     if (split.train.empty()) {
-      path(data_, lambdas_, split.name, hooks);
+      path(data_, penalties_, split.name, hooks);
     } else {
       const LoadedData part(DataPair{select_instances(data_.train(), split.train), {}, data_.oracle_name()},
                             data_.parallel());
-      path(part, lambdas_, split.name, hooks);
+      path(part, penalties_, split.name, hooks);
     }
     return out;
   }
 
   void summarize(const std::vector<Measured>& measured) {
     const auto folds = static_cast<double>(measured.size());
-    for (std::size_t k = 0; k < lambdas_.size(); ++k) {
-      SelectionPoint point{.lambda = lambdas_[k]};
+    for (std::size_t k = 0; k < penalties_.size(); ++k) {
+      SelectionPoint point{.lambda = penalties_[k].lambda, .mu = penalties_[k].mu};
       for (const Measured& one : measured) {
         point.mean += one.values[k].value / folds;
         point.nnz += one.nnz[k] / folds;
@@ -151,13 +151,13 @@ class Selector {
 
   void refit() {
     if (hooks_.message)
-      hooks_.message(fmt::format("all training instances, down to lambda = {:.6g}", lambdas_[out_.chosen]));
-    out_.refit = path(data_, lambdas_.subspan(0, out_.chosen + 1), "all training instances", {});
+      hooks_.message(fmt::format("all training instances, down to {}", penalties_[out_.chosen].text()));
+    out_.refit = path(data_, penalties_.subspan(0, out_.chosen + 1), "all training instances", {});
   }
 
   const LoadedData& data_;
   const RunSettings& settings_;
-  std::span<const double> lambdas_;
+  std::span<const Penalty> penalties_;
   const SelectionSettings& selection_;
   const SelectionHooks& hooks_;
   std::vector<std::vector<Index>> folds_;
@@ -171,7 +171,7 @@ void check(const LoadedData& data, const SelectionSettings& selection) {
     throw Error::usage("found both folds and a share to hold out, expected one of them");
   if (selection.folds == 0 && !selection.held_out && data.test().instances() == 0)
     throw Error::usage(
-        "no instances to choose lambda by: expected folds, a share to hold out, or a test set");
+        "no instances to choose a penalty by: expected folds, a share to hold out, or a test set");
 }
 
 }  // namespace
@@ -308,10 +308,10 @@ std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, 
 }
 
 ModelSelection select_model(const LoadedData& data, const RunSettings& settings,
-                            std::span<const double> lambdas, const SelectionSettings& selection,
+                            std::span<const Penalty> penalties, const SelectionSettings& selection,
                             const SelectionHooks& hooks) {
   check(data, selection);
-  return Selector(data, settings, lambdas, selection, hooks).run();
+  return Selector(data, settings, penalties, selection, hooks).run();
 }
 
 }  // namespace proxbench

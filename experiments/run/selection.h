@@ -1,6 +1,6 @@
 #pragma once
-/// Model selection along a path: how good the model of each lambda is on instances that it was not trained
-/// on, and the model of the lambda that is chosen, trained on all of them.
+/// Model selection along a path: how good the model of each penalty is on instances that it was not trained
+/// on, and the model of the one that is chosen, trained on all of them.
 
 #include <atomic>
 #include <cstdint>
@@ -62,20 +62,20 @@ struct SelectionSettings {
   std::int64_t folds = 0;               ///< K-fold cross-validation over the training instances; 0: not
   std::optional<double> held_out = {};  ///< this share of the training instances; with neither, the test set
   Measure measure = Measure::kAccuracy;
-  /// Choose the largest lambda that is within one standard error of the best, in the place of the best.
+  /// Choose the largest penalty that is within one standard error of the best, in the place of the best.
   bool one_standard_error = false;
 };
 
 struct SelectionPoint {
-  double lambda = 0.0;
+  double lambda = 0.0, mu = 0.0;
   double mean = 0.0;  ///< of the measure over folds; of one set, its value
   /// Of the mean: over folds their standard deviation / sqrt(K); of one set, that of HeldOut::measure().
   double standard_error = 0.0;
   double nnz = 0.0;  ///< mean over folds
 };
 
-/// The point with the best mean (of equals that with the largest lambda), and the first within that one's
-/// standard error of it. `points` in descending order of lambda, at least one.
+/// The point with the best mean (of equals that with the largest penalty), and the first within that one's
+/// standard error of it. `points` in descending order of lambda or mu, at least one.
 std::size_t best_point(const std::vector<SelectionPoint>& points, Measure measure);
 std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, Measure measure);
 
@@ -91,13 +91,13 @@ struct ModelSelection {
   std::size_t held_out_instances = 0;                        ///< over all folds
   std::size_t skipped = 0;                                   ///< of these, without a likelihood
   bool interrupted = false;                                  ///< then nothing else is set
-  PathOutcome refit;  ///< on all training instances, down to the chosen lambda
+  PathOutcome refit;  ///< on all training instances, down to the chosen penalty
 };
 
-/// Lambdas as for train_path(), of whose settings `seed` also draws the instances. Throws Error (kUsage)
-/// where the settings do not fit the data, and Error where a path ends before its last lambda.
+/// Penalties as for train_path(), of whose settings `seed` also draws the instances. Throws Error (kUsage)
+/// where the settings do not fit the data, and Error where a path ends before its last point.
 ModelSelection select_model(const LoadedData& data, const RunSettings& settings,
-                            std::span<const double> lambdas, const SelectionSettings& selection,
+                            std::span<const Penalty> penalties, const SelectionSettings& selection,
                             const SelectionHooks& hooks = {});
 
 }  // namespace proxbench

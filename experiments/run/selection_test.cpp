@@ -29,8 +29,8 @@ LoadedData load(Dataset test = {}) {
   return LoadedData(DataPair{test::Problem(kSpec).data(), std::move(test), "chain"}, Parallel(1));
 }
 
-std::vector<double> grid(const LoadedData& data) {
-  return PathGrid{{1.0, true}, {0.05, true}, 6}.lambdas(lambda_max(data));
+std::vector<Penalty> grid(const LoadedData& data) {
+  return PathGrid{{1.0, true}, {0.05, true}, 6}.penalties(0.0, lambda_max(data));
 }
 
 TEST(Folds, PartitionTheInstances) {
@@ -119,7 +119,7 @@ TEST(Choice, IsTheBestMeanAndTheLargestLambdaWithinOneError) {
 TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
   const LoadedData data = load();
   const RunSettings settings = settings_of();
-  const std::vector<double> lambdas = grid(data);
+  const std::vector<Penalty> lambdas = grid(data);
   for (const Measure measure : {Measure::kAccuracy, Measure::kLoss}) {
     const ModelSelection selection = select_model(data, settings, lambdas, {.folds = 3, .measure = measure});
     ASSERT_EQ(selection.points.size(), lambdas.size());
@@ -133,7 +133,7 @@ TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
           if (std::find(fold.begin(), fold.end(), i) == fold.end()) rest.push_back(i);
         const LoadedData part(DataPair{select_instances(data.train(), rest), {}, "chain"}, Parallel(1));
         RunSettings single = settings;
-        single.lambda = lambdas[k];
+        single.lambda = lambdas[k].lambda;
         const HeldOut held_out(select_instances(data.train(), fold), "chain", Parallel(1), measure);
         values.push_back(held_out.measure(train(part, single).w).value);
       }
@@ -146,7 +146,7 @@ TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
     EXPECT_EQ(selection.chosen, selection.best);
     // The model is the optimum of the chosen lambda on all instances.
     RunSettings single = settings;
-    single.lambda = lambdas[selection.chosen];
+    single.lambda = lambdas[selection.chosen].lambda;
     const RunOutcome whole = train(data, single);
     EXPECT_EQ(selection.refit.points.size(), selection.chosen + 1);
     EXPECT_NEAR(selection.refit.points.back().certificate.objective, whole.certificate.objective,
@@ -157,7 +157,7 @@ TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
 TEST(SelectModel, TakesHeldOutInstancesOrTheTestSet) {
   Dataset test = test::Problem({.name = "test", .sequences = 10, .bias = true, .seed = 4}).data();
   const LoadedData data = load(test);
-  const std::vector<double> lambdas = grid(data);
+  const std::vector<Penalty> lambdas = grid(data);
   const ModelSelection by_share = select_model(data, settings_of(), lambdas, {.held_out = 0.25});
   EXPECT_EQ(by_share.held_out_instances, 6u);
   const ModelSelection by_test = select_model(data, settings_of(), lambdas, {.one_standard_error = true});
@@ -168,7 +168,7 @@ TEST(SelectModel, TakesHeldOutInstancesOrTheTestSet) {
 
 TEST(SelectModel, TellsWhatDoesNotFit) {
   const LoadedData data = load();
-  const std::vector<double> lambdas = grid(data);
+  const std::vector<Penalty> lambdas = grid(data);
   EXPECT_THROW(select_model(data, settings_of(), lambdas, {}), Error);
   EXPECT_THROW(select_model(data, settings_of(), lambdas, {.folds = 2, .held_out = 0.5}), Error);
   EXPECT_THROW(select_model(data, settings_of(), lambdas, {.folds = 25}), Error);

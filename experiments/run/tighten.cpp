@@ -43,6 +43,7 @@ Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSe
   const SolverInfo& info = solver_registry().find("prox-qn");
   Options solver_options(info.options);
   solver_options.set("max_stagnant", kPatience);
+  require_needs(data, {.solver = info.name, .options = solver_options}, {settings.lambda, settings.mu});
   const std::unique_ptr<Solver> solver = info.make(solver_options);
   // The minimum over the features that can enter is that over all.
   const LoadedData::Reduced& reduced = data.reduced(settings.lambda);

@@ -50,6 +50,7 @@ LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decodin
   const OracleInfo& oracle = oracle_registry().find(data_.oracle);
   extra_names_ = &oracle.extra;
   oracle_ = make_oracle(oracle, data_.train);
+  check_capabilities(oracle, *oracle_);
   if (data_.test.positions() == 0) return;
   test_oracle_ = make_oracle(oracle, data_.test);
   test_set_ = std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_, trace_metric(), decoding);
@@ -78,8 +79,17 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
   return *reduced_;
 }
 
+void require_needs(const LoadedData& data, const RunSettings& settings, const Penalty& penalty) {
+  const std::string unmet = unmet_needs(solver_registry().find(settings.solver), settings.options, penalty,
+                                        oracle_registry().find(data.oracle_name()));
+  if (!unmet.empty()) throw Error::usage(unmet);
+}
+
 RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks) {
   const double began = wall_seconds();
+  const Penalty penalty{settings.lambda, settings.mu};
+  penalty.check();
+  require_needs(data, settings, penalty);
   const std::unique_ptr<Solver> solver = solver_registry().find(settings.solver).make(settings.options);
   // Certified where it was trained: kkt over the features kept is kkt over all.
   const LoadedData::Reduced* reduced = settings.drop_features ? &data.reduced(settings.lambda) : nullptr;

@@ -125,8 +125,13 @@ class LoadedData {
   mutable std::unique_ptr<Reduced> reduced_;
 };
 
+/// Throws Error (kUsage) with unmet_needs() where the solver cannot run on the data with these options and
+/// this penalty.
+void require_needs(const LoadedData& data, const RunSettings& settings, const Penalty& penalty);
+
 /// Runs the solver from w = 0 and certifies where it ended. Throws Error where the solver is unknown or
-/// fails, or where a loss that it gave is not that at its iterate (core/monitor.h).
+/// fails, where it needs what is not there (require_needs()), or where a loss that it gave is not that at its
+/// iterate (core/monitor.h).
 ///
 /// The summary has the keys of certificate_summary(), those of the run, and of what was off the clock:
 /// setup_seconds, warm_up_seconds, sampling_seconds (in the monitor), gap_seconds (there, for the gap

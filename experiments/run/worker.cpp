@@ -80,6 +80,7 @@ void tighten_within_limit(const LoadedData& data, const Job& job, const std::ato
 nlohmann::ordered_json description_of(const LoadedData& data) {
   return {{"data_digest", digest_text(data.train().digest)},
           {"description", data.train().description},
+          {"oracle", data.oracle_name()},
           {"instances", data.train().instances()},
           {"positions", data.train().positions()},
           {"d", static_cast<Coord>(data.train().x.features()) * data.train().outputs() +
@@ -103,7 +104,10 @@ RunOutcome run_solver(const LoadedData& data, const RunSettings& settings, const
 PathOutcome run_path(const LoadedData& data, RunSettings settings, const Job& job,
                      const Options& data_options, const fs::path& folder,
                      const std::atomic<bool>& interrupt) {
-  const std::vector<double> lambdas = parse_path(job.path, "lambda").lambdas(lambda_max(data));
+  const PathOf of = job.path_of_mu ? PathOf::kMu : PathOf::kLambda;
+  const std::vector<Penalty> penalties =
+      parse_path(job.path, of, path_of_name(of))
+          .penalties(of == PathOf::kMu ? job.lambda : job.mu, lambda_max(data));
   std::ofstream trace(folder / "trace.csv"), points(folder / "path.csv");
   trace << trace_header() << std::endl;
   points << path_header() << std::endl;
@@ -113,12 +117,13 @@ PathOutcome run_path(const LoadedData& data, RunSettings settings, const Job& jo
   hooks.on_sample = [&](const Sample& sample) { trace << trace_line(sample) << std::endl; };
   hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
     settings.lambda = point.lambda;
+    settings.mu = point.mu;
     const std::string model = model_of(data, job.format, data_options, settings, w);
     write_file_atomically(folder / fmt::format("model-{:03}.tsv", ++number), model);
     write_file_atomically(folder / "model.tsv", model);
     points << path_line(number, point) << std::endl;
   };
-  PathOutcome outcome = train_path(data, settings, lambdas, hooks);
+  PathOutcome outcome = train_path(data, settings, penalties, hooks);
   for (std::ofstream* file : {&trace, &points}) {
     file->close();
     if (!*file) throw Error((folder / "trace.csv").string() + " or path.csv: cannot be written");

@@ -43,9 +43,10 @@ std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key,
   const auto text_at = [&](const char* name) {
     return manifest.contains(name) && manifest[name].is_string() ? manifest[name].get<std::string>() : "";
   };
-  if (failed_status(status))
+  const bool unfit = status == kDoesNotFit;
+  if (failed_status(status) && !unfit)
     why.push_back(fmt::format("failed before: {}", status));
-  else if (const std::string reason = text_at("reason"); !reason.empty())
+  else if (const std::string reason = text_at("reason"); !reason.empty() && !unfit)
     why.push_back(fmt::format("not complete: {}", reason));
   const Json timing = manifest.value("timing", Json::object());
   if (jobs == 1 && !timing.value("comparable", true))
@@ -59,12 +60,27 @@ std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key,
 }  // namespace
 
 std::string PlannedRun::name() const {
-  const std::string problem = path ? path->file_text() : fmt::format("lambda{}", lambda);
+  const bool lambdas = path && path->of == PathOf::kLambda;
+  std::string problem = lambdas ? path->file_text() : fmt::format("lambda{}", lambda);
+  if (path && !lambdas) problem += "-" + path->file_text();
   return fmt::format("{}-{}-{}-rep{}", data->name, problem, solver->label, repetition);
 }
 
 Json PlannedRun::lambda_json() const {
-  return path ? Json(path->text()) : Json(lambda);
+  return path && path->of == PathOf::kLambda ? Json(path->text()) : Json(lambda);
+}
+
+Json PlannedRun::mu_json() const {
+  return path && path->of == PathOf::kMu ? Json(path->text()) : Json(mu);
+}
+
+std::string PlannedRun::unmet_needs(const OracleInfo* oracle) const {
+  // All values of a path are above 0, and which they are changes nothing.
+  Penalty penalty{lambda, mu};
+  if (path) (path->of == PathOf::kMu ? penalty.mu : penalty.lambda) = 1.0;
+  const SolverInfo& info = solver_registry().find(solver->solver);
+  return oracle != nullptr ? proxbench::unmet_needs(info, solver->options, penalty, *oracle)
+                           : proxbench::unmet_needs(info, solver->options, penalty);
 }
 
 std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
@@ -73,14 +89,14 @@ std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
   const auto add = [&](const DataConfig& data, double lambda, const PathGrid* path) {
     for (const SolverConfig& solver : config.solvers)
       for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
-        plan.push_back({&data, lambda, &solver, repetition, path});
+        plan.push_back({&data, lambda, config.mu, &solver, repetition, path});
         if (!names.insert(plan.back().name()).second)
           throw Error::usage("two runs would both be named " + plan.back().name() +
                              ": expected names of data and solvers that tell them apart");
       }
   };
   for (const DataConfig& data : config.data) {
-    for (double lambda : config.lambdas) add(data, lambda, nullptr);
+    for (double lambda : config.lambdas) add(data, lambda, config.mu_path ? &*config.mu_path : nullptr);
     for (const PathGrid& path : config.paths) add(data, 0.0, &path);
   }
   return plan;
@@ -115,6 +131,7 @@ Job run_job(const ExperimentConfig& config, const PlannedRun& cell) {
   job.solver_options = option_texts(cell.solver->options);
   job.lambda = cell.lambda;
   if (cell.path) job.path = cell.path->text();
+  job.path_of_mu = cell.path && cell.path->of == PathOf::kMu;
   job.tol = cell.solver->tol;
   job.gap = cell.solver->gap;
   job.time_limit = cell.solver->time_limit;
@@ -159,6 +176,7 @@ CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, cons
   const Job job = run_job(config, cell);
   CellState state{.cell = cell,
                   .key = key_of(job, config.stop_at, digests.source(*cell.data), digests.program()),
+                  .skipped = cell.unmet_needs(),
                   .why = {},
                   .wall_seconds = kNaN};
   const fs::path folder = out / "runs" / cell.name();
@@ -170,7 +188,7 @@ CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, cons
   state.begins_anew = 0 < points && points < cell.path->count;
   if (state.begins_anew)
     state.why.push_back(
-        fmt::format("a path begins anew: {} of its {} lambdas were done", points, cell.path->count));
+        fmt::format("a path begins anew: {} of its {} points were done", points, cell.path->count));
   state.wall_seconds = number_at(manifest, "/timing/wall_seconds");
   if (std::isnan(state.wall_seconds) && job.time_limit > 0) state.wall_seconds = job.time_limit;
   return state;

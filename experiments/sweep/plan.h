@@ -6,27 +6,37 @@
 #include <string>
 #include <vector>
 
+#include "core/oracle.h"
 #include "experiments/config/config.h"
 #include "experiments/run/job.h"
 #include "experiments/sweep/cache.h"
 
 namespace proxbench {
 
+/// Status of a cell whose solver cannot run with its penalty or oracle: no failure, and not tried again.
+inline constexpr const char* kDoesNotFit = "skipped(the solver does not fit)";
+
 /// One cell of the grid; the pointers are into the config.
 struct PlannedRun {
   const DataConfig* data;
   double lambda;  ///< 0 where it is a path
+  double mu;      ///< the same
   const SolverConfig* solver;
   int repetition;                  ///< from 1
-  const PathGrid* path = nullptr;  ///< null: a single lambda
+  const PathGrid* path = nullptr;  ///< null: a single penalty
 
-  /// The name of its folder: DATASET-lambdaLAMBDA-LABEL-repREPETITION, or
-  /// DATASET-path-START-END-COUNT-LABEL-repREPETITION.
+  /// The name of its folder: DATASET-lambdaLAMBDA-LABEL-repREPETITION,
+  /// DATASET-path-START-END-COUNT-LABEL-repREPETITION, or
+  /// DATASET-lambdaLAMBDA-mu-path-START-END-COUNT-LABEL-repREPETITION.
   std::string name() const;
-  /// Its lambda or path as the config has it.
+  /// Its lambda or mu, or the path over it, as the config has them.
   nlohmann::ordered_json lambda_json() const;
+  nlohmann::ordered_json mu_json() const;
+  /// Why its solver cannot run with its penalty and, where it is known, with the oracle of its data
+  /// (core/solver.h); empty: it can.
+  std::string unmet_needs(const OracleInfo* oracle = nullptr) const;
   bool same_problem(const PlannedRun& other) const {
-    return data == other.data && lambda == other.lambda && path == other.path;
+    return data == other.data && lambda == other.lambda && path == other.path;  // a config has one mu
   }
 };
 
@@ -43,8 +53,9 @@ struct CellState {
   PlannedRun cell;
   RunKey key;
   bool stored = false;           ///< there is a run that is served: nothing to do
+  std::string skipped;           ///< why its solver does not fit, as far as that is known without the data
   std::vector<std::string> why;  ///< why not, a text each: "missing", "failed before: ...", "config tol: ..."
-  bool begins_anew = false;      ///< a path that came to some of its lambdas, all of which are made again
+  bool begins_anew = false;      ///< a path that came to some of its points, all of which are made again
   double wall_seconds;  ///< what it may take: the time it took when last stored, else its limit; NaN:
                         ///< nothing is known
 };

@@ -88,6 +88,8 @@ class Measurement {
   }
 
   ScalingProblem measure(const PlannedRun& cell) {
+    if (const std::string unmet = cell.unmet_needs(); !unmet.empty())
+      throw Error::usage(fmt::format("{}: {}", cell.name(), unmet));
     ScalingProblem problem{.dataset = cell.data->name,
                            .description = "",
                            .label = cell.solver->label,
@@ -240,9 +242,11 @@ ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::
   ScalingOptions out;
   if (config.solvers.empty())
     throw Error::usage(config.name + ": found no [solver] section, expected one whose runs are measured");
-  if (!config.paths.empty())
-    throw Error::usage(fmt::format("{}: [experiment] lambda: found '{}', expected single lambdas to measure",
-                                   config.name, config.paths.front().text()));
+  if (config.has_paths()) {
+    const PathGrid& path = config.mu_path ? *config.mu_path : config.paths.front();
+    throw Error::usage(fmt::format("{}: [experiment] {}: found '{}', expected single {}s to measure",
+                                   config.name, path_of_name(path.of), path.text(), path_of_name(path.of)));
+  }
   if (threads.empty()) {
     out.threads.resize(std::max<std::size_t>(usable_cpus().size(), 1));
     std::iota(out.threads.begin(), out.threads.end(), 1);

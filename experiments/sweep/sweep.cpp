@@ -22,6 +22,7 @@
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/job_process.h"
 #include "experiments/sweep/out_folder.h"
+#include "oracles/oracles.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -116,7 +117,7 @@ class Sweep {
       if (stop()) return;
       if (data_.contains("reason")) {
         const bool misfit = data_.value("oracle_misfit", false);
-        skip(missing, misfit ? "the oracle does not fit the data" : "the data cannot be read",
+        skip(missing, misfit ? "skipped(the oracle does not fit the data)" : "skipped(the data cannot be read)",
              data_["reason"].get<std::string>());
         continue;
       }
@@ -126,10 +127,24 @@ class Sweep {
         set_reference(data, lambda);
       if (stop()) return;
       if (!reference_ && config_.stop_at > 0)
-        skip(missing, "no f* to stop at", "the reference run failed");
+        skip(missing, "skipped(no f* to stop at)", "the reference run failed");
       else
-        run_cells(missing);
+        run_cells(fitting(missing));
     }
+  }
+
+  /// Those of the cells whose solver can run; the others are stored as skipped.
+  std::vector<const CellState*> fitting(const std::vector<const CellState*>& cells) {
+    const OracleInfo& oracle = oracle_registry().find(data_.at("oracle").get<std::string>());
+    std::vector<const CellState*> out;
+    for (const CellState* state : cells) {
+      const std::string unmet = state->cell.unmet_needs(&oracle);
+      if (unmet.empty())
+        out.push_back(state);
+      else
+        skip({state}, kDoesNotFit, unmet);
+    }
+    return out;
   }
 
   /// Reads the data once in a process of its own, to learn what they are: data_, with "reason" where they
@@ -224,10 +239,10 @@ class Sweep {
   void warn_if_loose(const DataConfig& data, double lambda) const {
     if (reference_->relative_kkt > config_.reference_tol)
       warning(fmt::format(
-          "reference of {} at lambda = {}: kkt is {:.1e} of its start, asked for {:g} ({}); f* may be up "
+          "reference of {} at {}: kkt is {:.1e} of its start, asked for {:g} ({}); f* may be up "
           "to {:.1e} (relative) too high",
-          data.name, lambda, reference_->relative_kkt, config_.reference_tol, reference_->status,
-          reference_->slack(lambda) / reference_->objective));
+          data.name, Penalty{lambda, config_.mu}.text(), reference_->relative_kkt, config_.reference_tol,
+          reference_->status, reference_->slack(lambda) / reference_->objective));
   }
 
   // ---- runs
@@ -368,12 +383,13 @@ class Sweep {
     const Job job = run_job(config_, cell);
     manifest["solver"] = job.solver;
     manifest["lambda"] = cell.lambda_json();
-    manifest["mu"] = job.mu;
+    manifest["mu"] = cell.mu_json();
     manifest["threads"] = job.threads;
     manifest["backend"] = job.backend;
     manifest["run"] = {{"experiment", config_.name},
                        {"dataset", cell.data->name},
                        {"lambda", cell.lambda_json()},
+                       {"mu", cell.mu_json()},
                        {"solver", job.solver},
                        {"label", cell.solver->label},
                        {"repetition", cell.repetition},
@@ -403,14 +419,14 @@ class Sweep {
     if (!manifest.contains("objective")) add_last_sample(manifest, trace);
   }
 
-  void skip(const std::vector<const CellState*>& cells, const std::string& why, const std::string& reason) {
+  void skip(const std::vector<const CellState*>& cells, const std::string& status,
+            const std::string& reason) {
     for (const CellState* state : cells) {
       const std::string name = state->cell.name();
       ++started_;
       const fs::path folder = start_folder(out_ / "runs" / name);
       repair_trace(folder / "trace.csv");
-      Json manifest =
-          base_manifest(*state, {{"status", fmt::format("skipped({})", why)}, {"reason", reason}});
+      Json manifest = base_manifest(*state, {{"status", status}, {"reason", reason}});
       add_missing(manifest, folder / "trace.csv");
       manifest["timing"] = {
           {"wall_seconds", nullptr}, {"comparable", true}, {"not_comparable_because", nullptr}};
@@ -434,7 +450,7 @@ class Sweep {
   void warn_about(const PlannedRun& cell, const Json& manifest) {
     const std::string name = cell.name(), status = manifest.value("status", "failed");
     const std::string reason = manifest["reason"].is_string() ? manifest["reason"].get<std::string>() : "";
-    if (failed_status(status)) ++result_.failed;
+    if (failed_status(status) && status != kDoesNotFit) ++result_.failed;
     if (failed_status(status) || !reason.empty())
       warning(fmt::format("{}: {}{}{}", name, status, reason.empty() ? "" : ": ", reason));
     if (status == "diverged") warning(name + ": diverged, so no model is stored");

@@ -222,7 +222,7 @@
       this.columns = [];
       const first = this.data.groups[0];
       this.state = {
-        dataset: first.dataset, lambda: first.lambda,
+        dataset: first.dataset, penalty: first.penalty,
         quantity: this.data.start.quantity, x: this.data.start.x, log_x: this.data.start.log_x,
         repetitions: this.hasRepetitions() ? "median" : "each",
         uncomparable: false, failed: false, hidden: new Set(),
@@ -249,13 +249,13 @@
       return this.runs().some((run) => run.repetition > 1);
     }
 
-    lambdas() {
-      return this.data.groups.filter((group) => group.dataset === this.state.dataset).map((group) => group.lambda);
+    penalties() {
+      return this.data.groups.filter((group) => group.dataset === this.state.dataset).map((group) => group.penalty);
     }
 
     group() {
       return this.data.groups.find((group) =>
-        group.dataset === this.state.dataset && group.lambda === this.state.lambda);
+        group.dataset === this.state.dataset && group.penalty === this.state.penalty);
     }
 
     quantity() {
@@ -290,13 +290,13 @@
       const pairs = (values) => values.map((value) => [value, value]);
       if (several(datasets))
         bar.append(labelledSelect("Data", pairs(datasets), this.state.dataset, (v) => this.chooseDataset(v)).label);
-      const lambda = labelledSelect("λ", pairs(this.lambdas()), this.state.lambda, (v) => {
-        this.state.lambda = v;
+      const penalty = labelledSelect("Penalty", pairs(this.penalties()), this.state.penalty, (v) => {
+        this.state.penalty = v;
         this.redraw();
       });
-      this.lambdaSelect = lambda.select;
-      lambda.select.dataset.role = "lambda";
-      if (several([...new Set(this.data.groups.map((group) => group.lambda))])) bar.append(lambda.label);
+      this.penaltySelect = penalty.select;
+      penalty.select.dataset.role = "penalty";
+      if (several([...new Set(this.data.groups.map((group) => group.penalty))])) bar.append(penalty.label);
       bar.append(labelledSelect("Show", this.quantities().map((name) => [name, QUANTITIES[name].title]),
         this.state.quantity, (v) => {
           this.state.quantity = v;
@@ -333,10 +333,10 @@
 
     chooseDataset(dataset) {
       this.state.dataset = dataset;
-      const lambdas = this.lambdas();
-      this.lambdaSelect.replaceChildren(...lambdas.map((v) => element("option", {value: v}, v)));
-      if (!lambdas.includes(this.state.lambda)) this.state.lambda = lambdas[0];
-      this.lambdaSelect.value = this.state.lambda;
+      const penalties = this.penalties();
+      this.penaltySelect.replaceChildren(...penalties.map((v) => element("option", {value: v}, v)));
+      if (!penalties.includes(this.state.penalty)) this.state.penalty = penalties[0];
+      this.penaltySelect.value = this.state.penalty;
       this.redraw();
     }
 
@@ -503,7 +503,7 @@
     describe() {
       const group = this.group();
       this.title.replaceChildren(...(group.synthetic ? [element("strong", {}, "SYNTHETIC DATA: ")] : []),
-        `${this.quantity().title}: ${group.dataset}, λ = ${group.lambda}`);
+        `${this.quantity().title}: ${group.dataset}, ${group.penalty}`);
       const notes = [...group.notes];
       if (this.state.quantity === "objective") {
         notes.push(...group.objective_notes);

@@ -205,6 +205,12 @@ SolverInfo prox_qn_info() {
         return std::make_unique<prox_qn::ProxQn>(prox_qn::read_settings(options));
       }};
   info.continues = true;
+  info.refuses = [](const Options& options, const Penalty& penalty) -> std::string {
+    return options.boolean("screening") && penalty.lambda == 0.0
+               ? "with screening = true needs an l1 penalty: found lambda = 0, which no weight is proven zero "
+                 "by, expected lambda > 0 or screening = false"
+               : "";
+  };
   return info;
 }
 

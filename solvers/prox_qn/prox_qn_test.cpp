@@ -14,8 +14,10 @@
 namespace proxbench {
 namespace {
 
+using test::expect_certified_optimum;
 using test::HookedOracle;
 using test::kkt_at_zero;
+using test::l2_specs;
 using test::optimum;
 using test::Outcome;
 using test::Problem;
@@ -205,6 +207,18 @@ TEST(ProxQn, GivesUpAHessianAtTheTimeLimit) {
   EXPECT_EQ(cut.result.w.value, there.result.w.value);
   EXPECT_EQ(cut.result.working_set, there.result.working_set);
   EXPECT_EQ(cut.certificate.objective, there.certificate.objective);
+}
+
+TEST(ProxQn, EveryChoiceReachesACertifiedOptimumWithAnL2Penalty) {
+  const std::vector<std::map<std::string, std::string>> choices = {
+      {{"preset", "paper"}}, {{"inner", "descent"}}, {{"newton", "never"}}, {{"shrinking", "false"}},
+      {{"working_set", "all"}}};
+  for (const ProblemSpec& spec : l2_specs())
+    for (const auto& options : choices) {
+      SCOPED_TRACE(spec.name + ", lambda = " + std::to_string(spec.lambda) + ", " + options.begin()->first);
+      const Problem problem(spec);
+      expect_certified_optimum(problem, run("prox-qn", problem, {.tol = 1e-8, .options = options}));
+    }
 }
 
 }  // namespace

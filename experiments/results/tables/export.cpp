@@ -42,6 +42,7 @@ std::vector<Column> columns() {
       {"dataset", [](const StoredRun& run) { return run.dataset; }},
       {"description", [](const StoredRun& run) { return run.description; }},
       {"lambda", [](const StoredRun& run) { return csv_number(run.lambda); }},
+      {"mu", [](const StoredRun& run) { return csv_number(run.mu); }},
       {"path", [](const StoredRun& run) { return run.path; }},
       {"solver", [](const StoredRun& run) { return run.solver; }},
       {"label", [](const StoredRun& run) { return run.label; }},
@@ -50,18 +51,12 @@ std::vector<Column> columns() {
       {"status", [](const StoredRun& run) { return run.status; }},
   };
   // The numbers of a summary (DESIGN section 5, and what the harness adds).
-  for (const char* key : {"reason",       "mu",
-                          "tol",          "d",
-                          "instances",    "positions",
-                          "threads",      "backend",
-                          "objective",    "loss",
-                          "l1",           "nnz",
-                          "kkt",          "relative_kkt",
-                          "dual",         "gap",
-                          "relative_gap", "iterations",
-                          "passes",       "seconds",
-                          "cpu_seconds",  "peak_rss_bytes",
-                          "test_accuracy"})
+  for (const char* key : {"reason",         "tol",          "d",       "instances",
+                          "positions",      "threads",      "backend", "objective",
+                          "loss",           "l1",           "nnz",     "kkt",
+                          "relative_kkt",   "dual",         "gap",     "relative_gap",
+                          "iterations",     "passes",       "seconds", "cpu_seconds",
+                          "peak_rss_bytes", "test_accuracy"})
     all.push_back(stored(key, std::string("/") + key));
   for (const char* key : {"load_seconds", "setup_seconds", "warm_up_seconds", "sampling_seconds",
                           "gap_seconds", "certify_seconds", "wall_seconds", "not_comparable_because"})

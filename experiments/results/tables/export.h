@@ -12,15 +12,15 @@ namespace proxbench {
 
 /// One row a run: what it was, how it ended, the numbers of its summary, its times off the clock, f* and the
 /// relative difference to it, where it was made. The column `options` holds the solver's options as JSON. A
-/// path has `path` in the place of a lambda and of f*; its numbers are those of its last lambda, its costs
-/// those of all.
+/// path has `path` in the place of its lambda or mu and of f*; its numbers are those of its last point, its
+/// costs those of all.
 std::string csv_of_runs(const std::vector<StoredRun>& runs);
 
 /// One row a sample: the name of the run, the columns of its trace, the relative difference to f*. On a path
-/// the objective is that of the lambda at hand.
+/// the objective is that of the penalty at hand.
 std::string csv_of_samples(const std::vector<StoredRun>& runs);
 
-/// One row a lambda of a path: the name of the run, the columns of its path.csv.
+/// One row a point of a path: the name of the run, the columns of its path.csv.
 std::string csv_of_points(const std::vector<StoredPath>& paths);
 
 }  // namespace proxbench

@@ -49,7 +49,7 @@ TextTable means_table(const MeansGroup& group, const MeansOptions& options) {
   if (!set.comparable)
     table.notes.push_back("NOT COMPARABLE: seconds of runs whose timings are not comparable count here.");
   table.notes.push_back(
-      fmt::format("{} problems: (experiment, data set, lambda, repetition).", set.problems.size()));
+      fmt::format("{} problems: (experiment, data set, penalty, repetition).", set.problems.size()));
   table.head = {"solver"};
   table.text_columns = 1;
   for (const double target : set.targets) {

@@ -123,7 +123,7 @@ TEST(Means, ComeAsMarkdownLatexAndCsv) {
     EXPECT_FALSE(read_text(file).empty()) << file;
   EXPECT_EQ(read_text(folder / "tables/means.md"),
             "## Two\n\n### Shifted geometric means of seconds to a target, shift 1, PAR10\n\n"
-            "1 problems: (experiment, data set, lambda, repetition).\n\n"
+            "1 problems: (experiment, data set, penalty, repetition).\n\n"
             "| solver | s to 0.001 | reached |\n|---|---:|---:|\n| a_b | 2.00 | 1 of 1 |\n"
             "| c | 500 | 0 of 1 |\n\n"
             "A run that failed or never reached the target is charged 10 x the run's time limit, or the most "

@@ -25,6 +25,7 @@ PaperRow row_of(const StoredRun& run, const PaperConfig& paper) {
   PaperRow row{};
   row.dataset = run.dataset;
   row.lambda = run.lambda;
+  row.mu = run.mu;
   row.label = run.label;
   row.status = run.status;
   row.relative_kkt = number_at(run.summary, "/relative_kkt");
@@ -105,15 +106,15 @@ std::vector<PaperRow> compare_with_paper(const std::vector<StoredRun>& runs,
   const auto nearer = [](const PaperRow& a, const PaperRow& b) {
     return a.relative_kkt < b.relative_kkt || (std::isnan(b.relative_kkt) && !std::isnan(a.relative_kkt));
   };
-  // source -> lambda -> one row a data set; sources in the order in which they first occur
-  std::vector<std::pair<std::string, std::map<double, std::vector<PaperRow>>>> families;
+  // source -> (lambda, mu) -> one row a data set; sources in the order in which they first occur
+  std::vector<std::pair<std::string, std::map<std::pair<double, double>, std::vector<PaperRow>>>> families;
   for (const StoredRun& run : runs) {
     const auto known = presentation.sources.find(run.dataset);
     const std::string source = known == presentation.sources.end() ? run.dataset : known->second;
     auto family = std::find_if(families.begin(), families.end(),
                                [&](const auto& candidate) { return candidate.first == source; });
     if (family == families.end()) family = families.insert(family, {source, {}});
-    std::vector<PaperRow>& rows = family->second[run.lambda];
+    std::vector<PaperRow>& rows = family->second[{run.lambda, run.mu}];
     const PaperRow row = row_of(run, presentation.paper);
     if (rows.empty() || rows.back().dataset != run.dataset)
       rows.push_back(row);
@@ -122,8 +123,8 @@ std::vector<PaperRow> compare_with_paper(const std::vector<StoredRun>& runs,
   }
 
   std::vector<PaperRow> out;
-  for (const auto& [source, by_lambda] : families)
-    for (const auto& [lambda, rows] : by_lambda) {
+  for (const auto& [source, by_penalty] : families)
+    for (const auto& [penalty, rows] : by_penalty) {
       out.insert(out.end(), rows.begin(), rows.end());
       if (rows.size() < 2) continue;
       for (const PaperRow& row : statistics(rows)) out.push_back(row);
@@ -134,8 +135,8 @@ std::vector<PaperRow> compare_with_paper(const std::vector<StoredRun>& runs,
 TextTable paper_table(const std::vector<PaperRow>& rows, const Presentation& presentation) {
   TextTable table;
   table.caption = presentation.paper.item + " of the paper, and ours";
-  table.head = {"data",       "status",          "lambda", "nnz: paper", "ours",
-                "difference", "accuracy: paper", "ours",   "difference", "relative kkt"};
+  table.head = {"data",       "status",          "penalty", "nnz: paper", "ours",
+                "difference", "accuracy: paper", "ours",    "difference", "relative kkt"};
   table.text_columns = 2;
   bool all_optimal = true;
   for (const PaperRow& row : rows) {
@@ -145,10 +146,10 @@ TextTable paper_table(const std::vector<PaperRow>& rows, const Presentation& pre
     all_optimal = all_optimal && row.optimal;
     const std::string status = row.label.empty() ? "" : fmt::format("{}: {}", row.label, row.status);
     table.rows.push_back({name_cell(row), row.optimal ? status : status + ", NOT AN OPTIMUM",
-                          fmt::format("{}", row.lambda), count_cell(row.paper_nnz), ours(count_cell(row.nnz)),
-                          ours(share_cell(row.nnz_difference())), fixed_cell(row.paper_accuracy, 6),
-                          ours(fixed_cell(row.accuracy, 6)), ours(signed_cell(row.accuracy_difference())),
-                          scientific_cell(row.relative_kkt)});
+                          Penalty{row.lambda, row.mu}.text(), count_cell(row.paper_nnz),
+                          ours(count_cell(row.nnz)), ours(share_cell(row.nnz_difference())),
+                          fixed_cell(row.paper_accuracy, 6), ours(fixed_cell(row.accuracy, 6)),
+                          ours(signed_cell(row.accuracy_difference())), scientific_cell(row.relative_kkt)});
   }
   if (!all_optimal)
     table.notes.push_back(
@@ -161,12 +162,12 @@ TextTable paper_table(const std::vector<PaperRow>& rows, const Presentation& pre
 
 std::string csv_paper_table(const std::vector<PaperRow>& rows) {
   std::string out =
-      "kind,dataset,lambda,solver,status,optimal,datasets_used,datasets,paper_nnz,nnz,nnz_relative_"
+      "kind,dataset,lambda,mu,solver,status,optimal,datasets_used,datasets,paper_nnz,nnz,nnz_relative_"
       "difference,"
       "paper_accuracy,accuracy,accuracy_difference,relative_kkt\n";
   for (const PaperRow& row : rows) {
-    out += fmt::format("{},{},{},{},{},{},{},{}", kind_name(row.kind), csv_field(row.dataset), row.lambda,
-                       csv_field(row.label), csv_field(row.status), row.optimal, row.used, row.total);
+    out += fmt::format("{},{},{},{},{},{},{},{},{}", kind_name(row.kind), csv_field(row.dataset), row.lambda,
+                       row.mu, csv_field(row.label), csv_field(row.status), row.optimal, row.used, row.total);
     for (const double value : {row.paper_nnz, row.nnz, row.nnz_difference(), row.paper_accuracy, row.accuracy,
                                row.accuracy_difference(), row.relative_kkt})
       out += fmt::format(",{}", csv_number(value));

@@ -1,5 +1,5 @@
 #pragma once
-/// The optimum of each data set and lambda beside what a paper prints for it: nonzeros and test accuracy, as
+/// The optimum of each data set and penalty beside what a paper prints for it: nonzeros and test accuracy, as
 /// in Tables 1 and 2 of Zhong et al. 2014. The paper's numbers come from the config.
 
 #include <filesystem>
@@ -19,7 +19,7 @@ enum class PaperRowKind { kRun, kMean, kDeviation };
 struct PaperRow {
   PaperRowKind kind = PaperRowKind::kRun;
   std::string dataset;  ///< for a mean or deviation: the first of the data sets it is taken over
-  double lambda = 0.0;
+  double lambda = 0.0, mu = 0.0;
   std::string label, status;        ///< of the run; empty for a mean or deviation
   bool optimal = true;              ///< the run met its tol or its gap
   std::size_t used = 1, total = 1;  ///< data sets that a mean or deviation is taken over, and that there are
@@ -30,10 +30,10 @@ struct PaperRow {
   double accuracy_difference() const { return accuracy - paper_accuracy; }
 };
 
-/// For each data set and lambda the run that is nearest to the optimum: the one with the smallest kkt
+/// For each data set and penalty the run that is nearest to the optimum: the one with the smallest kkt
 /// relative to that at w = 0. Data sets that differ only by their seed (Presentation::sources) stand
-/// together, and are followed, for each lambda, by mean and standard deviation (that of a sample, n - 1) over
-/// those whose optimum was reached. `runs` in the order of read_results().
+/// together, and are followed, for each penalty, by mean and standard deviation (that of a sample, n - 1)
+/// over those whose optimum was reached. `runs` in the order of read_results().
 std::vector<PaperRow> compare_with_paper(const std::vector<StoredRun>& runs,
                                          const Presentation& presentation);
 

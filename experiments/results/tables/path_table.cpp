@@ -15,12 +15,13 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// The run of the path's last lambda by itself; null where there is none.
+/// The run of the path's last point by itself; null where there is none.
 const StoredRun* single_run(const StoredPath& path, const std::vector<StoredRun>& runs) {
   for (const StoredRun& run : runs)
     if (run.path.empty() && !failed_status(run.status) && run.dataset == path.run.dataset &&
         run.label == path.run.label && run.repetition == path.run.repetition &&
-        run.machine == path.run.machine && run.lambda == path.points.back().lambda)
+        run.machine == path.run.machine && run.lambda == path.points.back().lambda &&
+        run.mu == path.points.back().mu)
       return &run;
   return nullptr;
 }
@@ -38,7 +39,7 @@ TextTable cost_table(const std::vector<StoredPath>& paths, const std::vector<Sto
   for (const StoredPath& path : paths) {
     PathCost cost = path_cost(path, runs);
     if (!path.run.comparable) cost.seconds = cost.single_seconds = kNaN;
-    table.rows.push_back({path.run.dataset, path.run.path, path.run.label,
+    table.rows.push_back({path.run.dataset, penalty_text(path.run), path.run.label,
                           std::to_string(path.run.repetition), path.run.status,
                           std::to_string(path.points.size()),
                           count_cell(number_at(path.run.summary, "/rounds")), seconds_cell(cost.seconds),
@@ -47,19 +48,28 @@ TextTable cost_table(const std::vector<StoredPath>& paths, const std::vector<Sto
                           ratio_cell(cost.passes_ratio())});
   }
   table.notes.push_back(
-      "single: one solve, from w = 0, of the path's last lambda, where the results have it.");
+      "single: one solve, from w = 0, of the path's last point, where the results have it.");
   return table;
 }
 
 TextTable points_table(const StoredPath& path) {
   TextTable table;
-  table.caption = fmt::format("{}, {}, {}, repetition {}", path.run.dataset, path.run.path, path.run.label,
-                              path.run.repetition);
-  table.head = {"lambda",     "nnz",        "objective", "relative gap", "kkt / target",
-                "candidates", "violations", "seconds",   "iterations",   "accuracy"};
+  table.caption = fmt::format("{}, {}, {}, repetition {}", path.run.dataset, penalty_text(path.run),
+                              path.run.label, path.run.repetition);
+  const bool of_mu = path.run.path_of_mu();
+  table.head = {of_mu ? "mu" : "lambda",
+                "nnz",
+                "objective",
+                "relative gap",
+                "kkt / target",
+                "candidates",
+                "violations",
+                "seconds",
+                "iterations",
+                "accuracy"};
   for (const PathPoint& point : path.points) {
     const Certificate& c = point.certificate;
-    table.rows.push_back({fmt::format("{:.5g}", point.lambda), std::to_string(c.nnz),
+    table.rows.push_back({fmt::format("{:.5g}", of_mu ? point.mu : point.lambda), std::to_string(c.nnz),
                           fmt::format("{:.8g}", c.objective), scientific_cell(c.relative_gap()),
                           point.kkt_target > 0.0 ? fmt::format("{:.2g}", c.kkt / point.kkt_target) : "-",
                           std::to_string(point.candidates), std::to_string(point.violations),
@@ -88,7 +98,8 @@ std::vector<StoredPath> take_paths(std::vector<StoredRun>& runs) {
 
 void require_paths(const std::vector<StoredPath>& paths, const fs::path& results) {
   if (paths.empty())
-    throw Error::in_file(results.string(), 0, "no path", "the results of a config with lambda = path(...)");
+    throw Error::in_file(results.string(), 0, "no path",
+                         "the results of a config with lambda or mu = path(...)");
 }
 
 PathCost path_cost(const StoredPath& path, const std::vector<StoredRun>& runs) {

@@ -21,7 +21,7 @@ std::vector<StoredPath> take_paths(std::vector<StoredRun>& runs);
 /// Throws Error that names the results where there is none.
 void require_paths(const std::vector<StoredPath>& paths, const std::filesystem::path& results);
 
-/// What a path cost beside one solve, from w = 0, of its last lambda alone: the run of the same data set,
+/// What a path cost beside one solve, from w = 0, of its last point alone: the run of the same data set,
 /// label, repetition and machine. NaN where there is none, or where the path did not come so far.
 struct PathCost {
   double seconds = 0.0, passes = 0.0;  ///< of the path

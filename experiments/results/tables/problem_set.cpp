@@ -69,7 +69,7 @@ bool lacks_charge(const Problem& problem) {
 }
 
 std::string problem_name(const StoredRun& run, bool machines) {
-  return fmt::format("{}: {}, lambda = {}, repetition {}{}", run.experiment, run.dataset, run.lambda,
+  return fmt::format("{}: {}, {}, repetition {}{}", run.experiment, run.dataset, penalty_text(run),
                      run.repetition, machines ? " @ " + machine_name(run) : "");
 }
 
@@ -87,13 +87,13 @@ class SetBuilder {
   ProblemSet build(const Runs& runs, const std::string& machine) {
     set_.machine = machine;
     // Results of two folders may bear the same name.
-    std::map<std::tuple<std::string, std::string, std::string, double, int>, std::size_t> places;
+    std::map<std::tuple<std::string, std::string, std::string, double, double, int>, std::size_t> places;
     std::vector<Cells> problems;
     for (const StoredRun* run : runs) {
       const auto solver = std::find(set_.solvers.begin(), set_.solvers.end(), run->label);
       const std::string folder = run->folder.parent_path().parent_path().string() + "\n" + run->experiment;
       const auto [place, added] = places.try_emplace(
-          {folder, run->machine, run->dataset, run->lambda, run->repetition}, problems.size());
+          {folder, run->machine, run->dataset, run->lambda, run->mu, run->repetition}, problems.size());
       if (added) problems.emplace_back(set_.solvers.size());
       problems[place->second][static_cast<std::size_t>(solver - set_.solvers.begin())] = run;
     }

@@ -2,7 +2,7 @@
 /// What each solver pays to reach each target on each problem, from stored results: what performance
 /// profiles, distributions of costs and means over problems are made of.
 ///
-/// A problem is one (experiment, data set, lambda, repetition): costs are compared within one experiment
+/// A problem is one (experiment, data set, penalty, repetition): costs are compared within one experiment
 /// only. Costs in seconds are also compared within one machine only.
 
 #include <set>

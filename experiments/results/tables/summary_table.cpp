@@ -138,6 +138,7 @@ TableGroup summarize_group(const Runs& runs, bool machines, const TableOptions& 
   TableGroup group{first.dataset,
                    first.description,
                    first.lambda,
+                   first.mu,
                    first.reference_objective,
                    first.reference_kkt,
                    first.reference_gap,
@@ -222,7 +223,7 @@ std::vector<std::string> cells_of(const TableRow& row) {
 
 /// What stands above the table of a group.
 std::string caption(const TableGroup& group) {
-  std::string out = fmt::format("{}, lambda = {}", group.dataset, group.lambda);
+  std::string out = fmt::format("{}, {}", group.dataset, Penalty{group.lambda, group.mu}.text());
   if (!std::isnan(group.reference_objective)) {
     out += fmt::format(", f* = {} (relative kkt {}", group.reference_objective,
                        scientific_cell(group.reference_kkt));
@@ -279,7 +280,7 @@ std::string csv_cost(double value) {
 
 std::string csv_header(const TableOptions& options) {
   std::string out =
-      "dataset,lambda,reference_objective,reference_relative_kkt,reference_relative_gap,solver,machine,"
+      "dataset,lambda,mu,reference_objective,reference_relative_kkt,reference_relative_gap,solver,machine,"
       "status,repetitions,failed,"
       "failures,not_comparable";
   out += fmt::format(",ratio_to_fastest_at_{}", options.ratio_target);
@@ -292,7 +293,7 @@ std::string csv_header(const TableOptions& options) {
 
 std::string csv_row(const TableGroup& group, const TableRow& row, const TableOptions& options) {
   std::string out = fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda,
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda, group.mu,
       csv_number(group.reference_objective), csv_number(group.reference_kkt), csv_number(group.reference_gap),
       csv_field(row.label), csv_field(row.machine), csv_field(row.status), row.repetitions, row.failed(),
       csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))), row.not_comparable,
@@ -319,7 +320,7 @@ std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const Tabl
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     Runs group;
     for (; end < runs.size() && runs[end].dataset == runs[begin].dataset &&
-           runs[end].lambda == runs[begin].lambda;
+           runs[end].lambda == runs[begin].lambda && runs[end].mu == runs[begin].mu;
          ++end)
       group.push_back(&runs[end]);
     groups.push_back(summarize_group(group, machines, options));

@@ -1,5 +1,5 @@
 #pragma once
-/// The summary table of an experiment, from stored results alone: for each data set and lambda one row a
+/// The summary table of an experiment, from stored results alone: for each data set and penalty one row a
 /// solver, with the times to the targets, what was reached, and how good the model is.
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct FailureCount {
   int count = 0;
 };
 
-/// One solver on one data set and lambda; numbers are medians over the repetitions that did not fail. NaN:
+/// One solver on one data set and penalty; numbers are medians over the repetitions that did not fail. NaN:
 /// not applicable or never.
 struct TableRow {
   std::string label;    ///< series_name()
@@ -65,7 +65,7 @@ struct TableRow {
 
 struct TableGroup {
   std::string dataset, description;
-  double lambda = 0.0;
+  double lambda = 0.0, mu = 0.0;
   double reference_objective = 0.0, reference_kkt = 0.0;  ///< f* and its kkt relative to that at w = 0
   double reference_gap = 0.0;                             ///< its certified relative gap; NaN: not stored
   std::vector<TableRow> rows;

@@ -92,7 +92,8 @@ double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::
     const bool settled = done.moved <= limits.tolerance * first;
     if ((settled && whole) || separable) break;
     if (limits.subspace && !settled &&
-        static_cast<double>(done.crossed) <= kSteady * static_cast<double>(done.active)) {
+        (lambda == 0.0 ||
+         static_cast<double>(done.crossed) <= kSteady * static_cast<double>(done.active))) {
       visits += minimise_on_face(model, limits.visits - std::min(visits, limits.visits), limits.tolerance,
                                  limits.stop);
       whole = true;
@@ -156,13 +157,14 @@ void InnerProblem::precondition(const Model& model, std::vector<double>& out) {
 /// at most but for the first iteration.
 std::uint64_t InnerProblem::minimise_on_face(const Model& model, std::uint64_t most, double tolerance,
                                              const StopToken& stop) {
+  const bool smooth = model.lambda == 0.0;  // no kink at 0: all coordinates are one face
   face_.clear();
   for (std::size_t j = 0; j < model.w.size(); ++j)
-    if (model.at(j) != 0.0 && diagonal_[j] > 0.0) face_.push_back(static_cast<std::uint32_t>(j));
+    if ((smooth || model.at(j) != 0.0) && diagonal_[j] > 0.0) face_.push_back(static_cast<std::uint32_t>(j));
   if (face_.empty()) return 0;
   take_face(model);
   std::uint64_t visits = conjugate_gradients(model, most, tolerance, stop);
-  if (const auto first = first_to_cross(model)) {
+  if (const auto first = smooth ? std::nullopt : first_to_cross(model)) {
     hold_signs(model, *first);
     visits += face_.size();
   }
@@ -269,11 +271,12 @@ void InnerProblem::hold_signs(const Model& model, const Crossing& first) {
 
 /// d and the running products after the step.
 void InnerProblem::take_step(const Model& model) {
+  const bool smooth = model.lambda == 0.0;
   const KernelTable& kernels = kernels_in_use();
   for (std::size_t i = 0; i < face_.size(); ++i) {
     const std::size_t j = face_[i];
     const double at = model.at(j);
-    const bool zero = (at + step_[i]) * at <= 0.0;
+    const bool zero = !smooth && (at + step_[i]) * at <= 0.0;
     const double z = zero ? -at : step_[i];
     model.d[j] = zero ? -model.w[j] : model.d[j] + z;
     if (model.rows != nullptr) kernels.add_block_row(model.rows[j], z);

@@ -179,7 +179,7 @@ double NewtonModel::solve(std::span<const double> w, std::span<const double> g, 
   return predicted_change(w, g, d, lambda);
 }
 
-/// The active-set method. Returns false where it did not find the solution.
+/// The active-set method; with lambda = 0 signs do not matter, and one system is enough. Returns false where it did not find the solution.
 bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double> g, double lambda,
                                const Parallel& parallel, std::vector<double>& d, const StopToken& stop) {
   sign_.resize(size_);
@@ -225,7 +225,7 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
 
     wrong.clear();
     for (std::size_t j = 0; j < size_; ++j)
-      if (sign_[j] != 0 ? !((w[j] + d[j]) * sign_[j] > 0.0)
+      if (sign_[j] != 0 ? lambda > 0.0 && !((w[j] + d[j]) * sign_[j] > 0.0)
                         : std::abs(g[j] + product[j]) > (1.0 + kExceeds) * lambda)
         wrong.push_back(j);
     if (wrong.empty()) return true;
