@@ -18,7 +18,4 @@ bool says_synthetic(const std::string& description);
 /// The distinct values of an integer of the summaries, "2" or "1 / 2"; empty where no run has it.
 std::string distinct_counts(const std::vector<const StoredRun*>& runs, const char* key);
 
-/// The text as part of a file name.
-std::string file_name_part(const std::string& text);
-
 }  // namespace proxbench

@@ -77,7 +77,7 @@ nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGr
           {"one_se_lambda", selection.points[selection.one_standard_error].lambda},
           {"rule", command.rule},
           {"chosen_lambda", selection.points[selection.chosen].lambda},
-          {"refit", selection.refit.summary}};
+          {"refit", selection.refit.summary()}};
 }
 
 void select(const SelectCommand& command) {
@@ -86,7 +86,7 @@ void select(const SelectCommand& command) {
     throw Error::usage("found no --folds, --held-out or --test, expected one of them to choose lambda by");
   const PathGrid grid = parse_path(command.lambda, "--lambda");
   const Options run = command.run.parse();
-  RunSettings settings = run_settings(command.run, command.solver, command.options);
+  RunParameters settings = run_settings(command.run, command.solver, command.options);
   const DataFormatInfo& format = data_format_registry().find(command.data.format);
   Options data_options(format.options);
   set_options(data_options, command.data.options, "--data-option");

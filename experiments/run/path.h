@@ -38,15 +38,12 @@ struct PathHooks {
   const std::atomic<bool>* interrupt = nullptr;  ///< set to stop at the next iteration
 };
 
-struct PathOutcome {
-  /// Converged where every lambda is done and every kkt reached its target, gap-reached where every kkt or
-  /// gap did; else what stopped the path or kept a point from its target.
-  Status status = Status::kConverged;
+/// The status is converged where every lambda is done and every kkt reached its target, gap-reached where
+/// every kkt or gap did; else what stopped the path or kept a point from its target. Figures are those of the
+/// last point, costs those of all, w is of the last point, and the trace is of all solves, on one clock; its
+/// objective is that of the lambda at hand.
+struct PathOutcome : RunOutcome {
   std::vector<PathPoint> points;  ///< those that were done
-  SparseVector w;                 ///< of the last one
-  std::vector<Sample> trace;  ///< of all solves, on one clock; the objective is that of the lambda at hand
-  double lambda_max = 0.0;
-  nlohmann::ordered_json summary;
 };
 
 /// Solves for all lambdas (positive, strictly descending, at least one). Of `settings`, lambda and
@@ -65,7 +62,7 @@ struct PathOutcome {
 /// included), the audits of what solvers leave (KnownStart), and lambda_max. Solvers that are not
 /// `exact` are shown all coordinates. Throws Error (kUsage) where the lambdas are not as said, and what
 /// train() throws.
-PathOutcome train_path(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,
+PathOutcome train_path(const LoadedData& data, const RunParameters& settings, std::span<const double> lambdas,
                        const PathHooks& hooks = {});
 
 }  // namespace proxbench

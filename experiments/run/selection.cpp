@@ -48,7 +48,7 @@ struct Measured {
 
 class Selector {
  public:
-  Selector(const LoadedData& data, const RunSettings& settings, std::span<const double> lambdas,
+  Selector(const LoadedData& data, const RunParameters& settings, std::span<const double> lambdas,
            const SelectionSettings& selection, const SelectionHooks& hooks)
       : data_(data), settings_(settings), lambdas_(lambdas), selection_(selection), hooks_(hooks) {}
 
@@ -108,7 +108,7 @@ class Selector {
     interrupted_ = outcome.status == Status::kInterrupted;
     if (!interrupted_ && outcome.points.size() < lambdas.size())
       throw Error(fmt::format("{}: {} after {} of {} lambdas, expected all of them", name,
-                              status_name(outcome.status), outcome.points.size(), lambdas.size()));
+                              status_name(*outcome.status), outcome.points.size(), lambdas.size()));
     return outcome;
   }
 
@@ -155,7 +155,7 @@ class Selector {
   }
 
   const LoadedData& data_;
-  const RunSettings& settings_;
+  const RunParameters& settings_;
   std::span<const double> lambdas_;
   const SelectionSettings& selection_;
   const SelectionHooks& hooks_;
@@ -284,7 +284,7 @@ std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, 
   return k;
 }
 
-ModelSelection select_model(const LoadedData& data, const RunSettings& settings,
+ModelSelection select_model(const LoadedData& data, const RunParameters& settings,
                             std::span<const double> lambdas, const SelectionSettings& selection,
                             const SelectionHooks& hooks) {
   check(data, selection);

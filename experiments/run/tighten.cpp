@@ -28,12 +28,12 @@ SparseVector onto_features(const SparseVector& w, const std::vector<Index>& kept
   return out;
 }
 
-void set_outcome(nlohmann::ordered_json& summary, const TightenSettings& settings, const char* status,
-                 std::int64_t iterations, double seconds) {
-  summary["tighten"] = {{"status", status},
-                        {"gap_target", settings.gap_target},
-                        {"iterations", iterations},
-                        {"seconds", seconds}};
+nlohmann::ordered_json end_json(const TightenSettings& settings, Status status, std::int64_t iterations,
+                                double seconds) {
+  return {{"status", status_name(status)},
+          {"gap_target", settings.gap_target},
+          {"iterations", iterations},
+          {"seconds", seconds}};
 }
 
 }  // namespace
@@ -72,8 +72,10 @@ Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSe
 }
 
 void tighten(const LoadedData& data, const TightenSettings& settings, RunOutcome& outcome) {
-  if (outcome.certificate.relative_gap() <= settings.gap_target)
-    return set_outcome(outcome.summary, settings, status_name(Status::kGapReached), 0, 0.0);
+  if (outcome.certificate.relative_gap() <= settings.gap_target) {
+    outcome.tighten = end_json(settings, Status::kGapReached, 0, 0.0);
+    return;
+  }
   Tightened better = tighten(data, outcome.w, settings);
   Certificate& found = outcome.certificate;
   const double dual = std::fmax(found.dual, better.certificate.dual);
@@ -83,9 +85,7 @@ void tighten(const LoadedData& data, const TightenSettings& settings, RunOutcome
   }
   found.dual = dual;
   if (found.relative_gap() <= settings.gap_target) better.status = Status::kGapReached;
-  set_certificate(outcome.summary, found, outcome.kkt_at_zero);
-  outcome.relative_kkt = outcome.summary["relative_kkt"];
-  set_outcome(outcome.summary, settings, status_name(better.status), better.iterations, better.seconds);
+  outcome.tighten = end_json(settings, better.status, better.iterations, better.seconds);
 }
 
 }  // namespace proxbench

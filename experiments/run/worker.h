@@ -4,7 +4,7 @@
 #include <atomic>
 #include <filesystem>
 
-#include "experiments/run/job.h"
+#include "experiments/results/fields.h"
 
 namespace proxbench {
 
@@ -19,7 +19,8 @@ namespace proxbench {
 ///
 /// A job without a solver leaves only result.json: data_digest, description, instances, positions, d, notes
 /// {train, test}, timing. Throws Error where the data cannot be read or the solver fails.
-void do_job(const Job& job, const std::filesystem::path& folder, const std::atomic<bool>& interrupt);
+void do_job(const RunParameters& job, const std::filesystem::path& folder,
+            const std::atomic<bool>& interrupt);
 
 /// The program `proxbench-worker JOB.json FOLDER`: do_job(), with the exit statuses of job.h and, where it
 /// fails, a result.json with "status" and "reason". SIGTERM and SIGINT ask the solver to stop.
