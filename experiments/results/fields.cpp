@@ -233,7 +233,7 @@ const std::vector<Field<RunFigures>>& run_figures() {
                [](const F& f) { return f.audits ? std::optional(f.audits->count) : std::nullopt; }),
       field<F>("", "audit_max_difference", "", kColumn, "the largest relative difference in audits",
                [](const F& f) { return f.audits && f.audits->count > 0 ? f.audits->largest : F::kNone; }),
-      figure<&F::notes>("notes", "", "what the solver tells"),
+      figure<&F::notes>("notes", "", "what the solver tells; of a path, by its last solve"),
       member_field<&F::phases, F>("", "phases", "", kRecord, "of a profiled run: how its time was spent"),
       member_field<&F::tighten, F>("", "tighten", "", kRecord, "the search for a better bound after the run"),
       figure<&F::lambda_max>("lambda_max", "", "of a path: smallest lambda at which w = 0 is optimal"),
