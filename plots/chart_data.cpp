@@ -21,10 +21,6 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Of each piece of a trace, envelope() keeps at most so many samples.
 constexpr std::size_t kOfEachPiece = 5;
 
-double relative_difference(const StoredRun& run, const Sample& sample) {
-  return (sample.objective - run.reference_objective) / std::abs(run.reference_objective);
-}
-
 /// Six digits, which is more than a screen shows.
 nlohmann::json rounded(double value) {
   if (!std::isfinite(value)) return nullptr;
@@ -61,7 +57,7 @@ std::vector<double> drawn_way(const StoredRun& run, double floor) {
   add_way(
       run.trace,
       [&](const Sample& s) {
-        const double difference = relative_difference(run, s);
+        const double difference = relative_difference(s.objective, run.reference_objective);
         return std::isnan(difference) ? kNaN : std::log10(std::max(difference, floor));
       },
       way);
@@ -127,7 +123,7 @@ nlohmann::json run_json(const StoredRun& run, std::size_t curve, double floor) {
     out["seconds"].push_back(rounded(sample.seconds));
     out["passes"].push_back(rounded(sample.passes));
     out["iterations"].push_back(sample.iteration);
-    out["objective"].push_back(rounded(relative_difference(run, sample)));
+    out["objective"].push_back(rounded(relative_difference(sample.objective, run.reference_objective)));
     out["nnz"].push_back(sample.nnz);
     out["accuracy"].push_back(rounded(sample.test_accuracy));
     out["gap"].push_back(rounded(sample.gap / sample.objective));
@@ -143,7 +139,7 @@ std::vector<std::string> objective_notes(const std::vector<const StoredRun*>& ru
     if (!std::isfinite(run->reference_objective)) continue;
     references[run->reference_objective] = reference_bound(*run);
     for (const Sample& sample : run->trace) {
-      const double difference = relative_difference(*run, sample);
+      const double difference = relative_difference(sample.objective, run->reference_objective);
       if (!(difference < -floor)) continue;
       if (below.empty() || below.back().first != run->label) below.emplace_back(run->label, 0.0);
       below.back().second = std::min(below.back().second, difference);

@@ -83,13 +83,13 @@ const std::vector<Abscissa>& abscissas() {
   return all;
 }
 
-double relative_difference(const StoredRun& run, const Sample& sample) {
-  return (sample.objective - run.reference_objective) / run.reference_objective;
+double difference_at(const StoredRun& run, const Sample& sample) {
+  return relative_difference(sample.objective, run.reference_objective);
 }
 
 std::vector<Quantity> quantities(double floor) {
   return {{"objective", "Relative objective difference", "(f − f*) / f*", "relative_difference", true, floor,
-           kInfinity, relative_difference},
+           kInfinity, difference_at},
           {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
            [](const StoredRun&, const Sample& s) { return static_cast<double>(s.nnz); }},
           {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, -kInfinity, kNaN,
@@ -254,7 +254,7 @@ std::string reference_caption(const Panel& panel, bool below_bound) {
     if (!std::isfinite(run->reference_objective)) continue;
     references[run->reference_objective] = reference_bound(*run);
     for (const Sample& sample : run->trace) {
-      const double difference = relative_difference(*run, sample);
+      const double difference = difference_at(*run, sample);
       if (difference < -panel.quantity.floor)
         below[panel.series(*run)] = std::min(below[panel.series(*run)], difference);
     }

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "experiments/base/test_folder.h"
 
 namespace proxbench {
 namespace {
@@ -69,17 +69,10 @@ StoredRun falling_run(const std::string& label, double decade, double end, doubl
 
 class Curves : public ::testing::Test {
  protected:
-  Curves() {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ =
-        fs::temp_directory_path() / ("proxbench-curves-" + std::to_string(getpid()) + "-" + info->name());
-    fs::remove_all(folder_);
-  }
-  ~Curves() override { fs::remove_all(folder_); }
-
   fs::path file(const std::string& name) const { return folder_ / name; }
 
-  fs::path folder_;
+  const TestFolder scratch_;
+  const fs::path folder_ = scratch_ / "figures";
 };
 
 TEST_F(Curves, DrawsThreeFiguresForADataSetAndLambda) {

@@ -44,12 +44,4 @@ std::string distinct_counts(const std::vector<const StoredRun*>& runs, const cha
   return out;
 }
 
-std::string file_name_part(const std::string& text) {
-  std::string out = text;
-  for (char& c : out)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string_view("-_.+").find(c) == std::string::npos)
-      c = '_';
-  return out;
-}
-
 }  // namespace proxbench

@@ -22,7 +22,4 @@ std::string distinct_counts(const std::vector<const StoredRun*>& runs, const cha
 /// "λ = 1, μ = 0.1": the text of the penalty in symbols.
 std::string penalty_symbols(const Penalty& penalty);
 
-/// The text as part of a file name.
-std::string file_name_part(const std::string& text);
-
 }  // namespace proxbench

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/config/config.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
@@ -17,7 +18,7 @@ struct ProfileOptions {
   std::vector<std::string> kinds{"profile", "ecdf"};
   /// What reaching a target costs, each in figures of its own: seconds, passes, iterations.
   std::vector<std::string> measures{"seconds"};
-  std::vector<double> targets{1e-2, 1e-4, 1e-6, 1e-8};  ///< relative differences to f*
+  std::vector<double> targets = default_targets();  ///< relative differences to f*
   /// Draws seconds also of what is not comparable; the titles then begin with NOT COMPARABLE.
   bool allow_not_comparable = false;
 };

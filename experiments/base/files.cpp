@@ -58,6 +58,14 @@ void make_folder(const fs::path& folder) {
   if (failure) throw Error(folder.string() + ": cannot be made: " + failure.message());
 }
 
+std::string file_name_part(const std::string& text) {
+  std::string out = text;
+  for (char& c : out)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string_view("-_.+").find(c) == std::string::npos)
+      c = '_';
+  return out;
+}
+
 std::string read_file(const fs::path& file, const std::string& expected) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Error::in_file(file.string(), 0, "no readable file", expected);

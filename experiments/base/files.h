@@ -13,6 +13,9 @@ void write_file_atomically(const std::filesystem::path& file, const std::string&
 /// Makes the folder and those above it where they are missing; throws Error naming it when it cannot.
 void make_folder(const std::filesystem::path& folder);
 
+/// The text as part of a file name: what may be special in one becomes "_".
+std::string file_name_part(const std::string& text);
+
 /// All bytes of it. Throws Error (kInput), which says that `expected` was expected, where it cannot be read.
 std::string read_file(const std::filesystem::path& file, const std::string& expected);
 

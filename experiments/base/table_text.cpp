@@ -130,6 +130,15 @@ std::string html_text(const std::string& text) {
   return out;
 }
 
+std::string markdown_literal(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '*' || c == '<') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
@@ -137,7 +146,7 @@ std::string csv_field(const std::string& text) {
   return out + "\"";
 }
 
-std::string csv_number(double value) {
+std::string number_text(double value) {
   return std::isnan(value) ? "" : fmt::format("{}", value);
 }
 

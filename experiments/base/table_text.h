@@ -28,12 +28,14 @@ std::string latex_tabular(const TextTable& table);
 std::string markdown_document(const std::string& title, const std::vector<TextTable>& tables);
 std::string latex_document(const std::string& title, const std::vector<TextTable>& tables);
 
+/// The text with what would be emphasis or a tag in Markdown made literal.
+std::string markdown_literal(const std::string& text);
 /// The text with what is special in HTML, also in attributes, made literal.
 std::string html_text(const std::string& text);
 /// A field of a CSV file (RFC 4180), in quotes where it needs them.
 std::string csv_field(const std::string& text);
-/// Full precision; empty for NaN.
-std::string csv_number(double value);
+/// The shortest text that reads back to the same number; empty for NaN.
+std::string number_text(double value);
 
 /// Cells: "-" for NaN.
 std::string scientific_cell(double value);

@@ -18,7 +18,7 @@ namespace proxbench {
 namespace {
 
 /// Prints, as JSON, the seconds on the clock and of the processor, and the objective that was reached.
-void run(const Job& job) {
+void run(const RunParameters& job) {
   const DataFormatInfo& format = data_format_registry().find(job.format);
   const LoadedData data(
       read_data(format, job.files, options_from(format.options, job.data_options), job.oracle),
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    proxbench::run(proxbench::Job::from_json(nlohmann::json::parse(proxbench::text_of(argv[1]))));
+    proxbench::run(proxbench::job_from(nlohmann::json::parse(proxbench::text_of(argv[1]))));
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());

@@ -3,7 +3,7 @@
 
 #include "experiments/cli/cli.h"
 #include "experiments/conformance/conformance.h"
-#include "experiments/run/trainer.h"
+#include "experiments/run/job.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -24,7 +24,7 @@ void print_check(const ConformanceCheck& check) {
 nlohmann::ordered_json conformance_json(const SolverInfo& solver, const Options& options, std::uint64_t seed,
                                         const std::vector<ConformanceCheck>& checks, bool passed) {
   nlohmann::ordered_json out{
-      {"solver", solver.name}, {"options", options_json(options)}, {"seed", seed}, {"passed", passed}};
+      {"solver", solver.name}, {"options", option_texts(options)}, {"seed", seed}, {"passed", passed}};
   out["checks"] = nlohmann::ordered_json::array();
   for (const ConformanceCheck& check : checks)
     out["checks"].push_back({{"name", check.name}, {"passed", check.passed}, {"found", check.found}});

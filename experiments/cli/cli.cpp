@@ -6,7 +6,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 
 #include "core/base/error.h"
@@ -214,10 +213,9 @@ void JsonFlag::write(const nlohmann::ordered_json& result) const {
 ProgressPrinter::ProgressPrinter(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void ProgressPrinter::sample(const std::string& name, const Sample& sample) {
-  using Clock = std::chrono::steady_clock;  // of the display; timings are the monitor's
-  constexpr std::chrono::milliseconds kRefresh{200}, kLine{5000};
+  constexpr double kRefresh = 0.2, kLine = 5.0;  // seconds
   if (quiet_) return;
-  const auto now = Clock::now();
+  const double now = wall_seconds();
   if (now - last_ < (terminal_ ? kRefresh : kLine)) return;
   last_ = now;
   std::string line = fmt::format("{}: {:.1f} s, iteration {}, objective {:.10g}, nnz {}", name,

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -11,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/data/dataset.h"
-#include "core/monitor.h"
 #include "core/base/options.h"
 #include "core/base/parallel.h"
+#include "core/data/dataset.h"
+#include "core/monitor.h"
 #include "experiments/config/config.h"
 #include "experiments/config/data_format.h"
 #include "experiments/results/results.h"
@@ -84,14 +83,18 @@ class RunFlags {
   std::map<std::string, std::string> text_;
 };
 
-struct RunSettings;
+struct RunParameters;
 /// "loss 12.5 + 2 * 3.1 (l1) + 0.8 (l2)": what F is made of; terms without weight are left out.
 std::string objective_text(const Certificate& c, const Penalty& penalty);
 
 /// What the flags say of one run of a solver, `options` being "key=value" of it. A gap target without a
 /// tolerance has tol = 0: else that might end the run before the gap is reached. Throws Error (kUsage).
-RunSettings run_settings(const RunFlags& flags, const std::string& solver,
-                         const std::vector<std::string>& options);
+RunParameters run_settings(const RunFlags& flags, const std::string& solver,
+                           const std::vector<std::string>& options);
+
+struct RunOutcome;
+/// Prints F, its parts, nonzeros, kkt and the bound on min F.
+void print_certificate(const RunOutcome& outcome);
 
 /// 0: all cores.
 Parallel make_parallel(const Options& run);
@@ -145,7 +148,7 @@ class ProgressPrinter {
  private:
   void clear_line();
   bool quiet_, terminal_, open_line_ = false;
-  std::chrono::steady_clock::time_point last_{};
+  double last_ = 0.0;  ///< wall seconds
 };
 
 class LoadedData;

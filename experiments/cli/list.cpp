@@ -151,6 +151,7 @@ void print_list(bool options) {
 /// The blocks that scripts/update-docs puts into the READMEs.
 void print_markdown() {
   for (const DocBlock& block : option_blocks()) fmt::print("{}", block.text);
+  for (const DocBlock& block : field_blocks()) fmt::print("{}", block.text);
 }
 
 }  // namespace

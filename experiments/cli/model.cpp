@@ -182,33 +182,32 @@ void certify_model(const CertifyCommand& command) {
   const SparseVector w = model_weights(model, data.train(), data.oracle().extra_weights(), data.extra_names(),
                                        UnknownFeatures::kReject);
   Objective objective = data.objective(lambda, mu);
-  const double kkt_at_zero = certify(objective, {}).kkt;
-  const Certificate c = certify(objective, w);
-  const nlohmann::ordered_json metrics = test_metrics(data, w);
-  const double accuracy = metrics.is_null() ? std::numeric_limits<double>::quiet_NaN()
-                                            : metrics.at(trace_metric().name).get<double>();
-  nlohmann::ordered_json summary = certificate_summary(data, lambda, mu, c, kkt_at_zero, accuracy);
-  summary["test_metrics"] = metrics;
-  Certificate better = c;
+  RunOutcome outcome;
+  outcome.parameters.lambda = lambda;
+  outcome.parameters.mu = mu;
+  outcome.kkt_at_zero = certify(objective, {}).kkt;
+  outcome.certificate = certify(objective, w);
+  outcome.test_metrics = test_metrics(data, w);
+  if (data.test_set()) outcome.test_accuracy = outcome.test_metrics.at(trace_metric().name).get<double>();
+  set_facts(data, outcome);
+  nlohmann::ordered_json summary = outcome.summary();
+  Certificate better = outcome.certificate;
   summary["tightened"] = nullptr;
   if (command.tighten > 0.0) {
     stop_cleanly_on_interrupt();
     const Tightened found =
         tighten(data, w, {.lambda = lambda, .mu = mu, .seconds = command.tighten, .interrupt = &interrupted});
-    better.dual = std::fmax(c.dual, found.certificate.dual);
+    better.dual = std::fmax(better.dual, found.certificate.dual);
     summary["tightened"] = tightened_summary(found, better);
   }
   command.json.write(summary);
   if (command.quiet || command.json.to_stdout()) return;
-  fmt::print("objective {}\n", objective_text(c, {lambda, mu}));
-  fmt::print("nonzeros {} of {}\n", c.nnz, summary.at("d").get<Coord>());
-  fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, summary.at("relative_kkt").get<double>());
-  fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
+  print_certificate(outcome);
   if (command.tighten > 0.0)
     fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual, better.relative_gap());
   if (!data.test_set()) return;
-  fmt::print("test accuracy {:.4f} of {} positions\n", accuracy, data.test().positions());
-  print_other_metrics(metrics);
+  fmt::print("test accuracy {:.4f} of {} positions\n", outcome.test_accuracy, data.test().positions());
+  print_other_metrics(outcome.test_metrics);
 }
 
 CLI::App* add_model_command(CLI::App& app, const std::string& name, const std::string& help,

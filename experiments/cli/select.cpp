@@ -104,7 +104,7 @@ nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGr
           {"rule", command.rule},
           {"chosen_lambda", selection.points[selection.chosen].lambda},
           {"chosen_mu", selection.points[selection.chosen].mu},
-          {"refit", selection.refit.summary}};
+          {"refit", selection.refit.summary()}};
 }
 
 void select(const SelectCommand& command) {
@@ -114,7 +114,7 @@ void select(const SelectCommand& command) {
   const PathGrid grid = command.grid();
   const double fixed = command.fixed();
   const Options run = command.run.parse();
-  RunSettings settings = run_settings(command.run, command.solver, command.options);
+  RunParameters settings = run_settings(command.run, command.solver, command.options);
   const DataFormatInfo& format = data_format_registry().find(command.data.format);
   Options data_options(format.options);
   set_options(data_options, command.data.options, "--data-option");

@@ -5,6 +5,7 @@
 #include "experiments/cli/cli.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/results/results.h"
+#include "experiments/run/job.h"
 #include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
 #include "solvers/solvers.h"
@@ -21,29 +22,24 @@ struct TrainCommand {
   JsonFlag json;
 };
 
-void print_summary(const RunOutcome& outcome, const RunSettings& settings, const LoadedData& data) {
-  const auto real = [&](const char* key) { return outcome.summary.at(key).get<double>(); };
-  const Certificate& c = outcome.certificate;
-  fmt::print("{}: {} after {} iterations, {:.3g} s ({:.3g} s CPU), {:.4g} passes\n", settings.solver,
-             status_name(outcome.status), outcome.summary.at("iterations").get<std::int64_t>(),
-             real("seconds"), real("cpu_seconds"), real("passes"));
-  fmt::print("objective {}\n", objective_text(c, {settings.lambda, settings.mu}));
-  fmt::print("nonzeros {} of {}\n", c.nnz, outcome.summary.at("d").get<Coord>());
-  fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, outcome.relative_kkt);
-  fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
+void print_summary(const RunOutcome& outcome, const LoadedData& data) {
+  fmt::print("{}: {} after {} iterations, {:.3g} s ({:.3g} s CPU), {:.4g} passes\n",
+             outcome.parameters.solver, status_name(*outcome.status), *outcome.iterations, outcome.seconds,
+             outcome.cpu_seconds, outcome.passes);
+  print_certificate(outcome);
   if (!data.test_set()) return;
-  fmt::print("test accuracy {:.4f} of {} positions\n", real("test_accuracy"), data.test().positions());
-  print_other_metrics(outcome.summary.at("test_metrics"));
+  fmt::print("test accuracy {:.4f} of {} positions\n", outcome.test_accuracy, data.test().positions());
+  print_other_metrics(outcome.test_metrics);
 }
 
 void write_outputs(const TrainCommand& command, const LoadedData& data, const DataFormatInfo& format,
-                   const Options& data_options, const RunSettings& settings, const RunOutcome& outcome) {
+                   const Options& data_options, const RunParameters& settings, const RunOutcome& outcome) {
   if (!command.trace.empty()) {
     std::string text = trace_header() + "\n";
     for (const Sample& sample : outcome.trace) text += trace_line(sample) + "\n";
     write_file_atomically(command.trace, text);
   }
-  command.json.write(outcome.summary);
+  command.json.write(outcome.summary());
   if (!command.model.empty() && outcome.status != Status::kDiverged)
     write_file_atomically(command.model, model_of(data, format.name, data_options, settings, outcome.w));
 }
@@ -53,7 +49,7 @@ void train_one(const TrainCommand& command) {
     throw Error::usage("--lambda is missing, expected --lambda REAL (--lambda 0 --mu REAL for l2 alone)");
   if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
   const Options run = command.run.parse();
-  const RunSettings settings = run_settings(command.run, command.solver, command.options);
+  const RunParameters settings = run_settings(command.run, command.solver, command.options);
   Penalty{settings.lambda, settings.mu}.check();
   const DataFormatInfo& format = data_format_registry().find(command.data.format);
   Options data_options(format.options);
@@ -69,11 +65,11 @@ void train_one(const TrainCommand& command) {
   hooks.interrupt = &interrupted;
   hooks.on_sample = [&](const Sample& sample) { progress.sample(settings.solver, sample); };
   RunOutcome outcome = train(data, settings, hooks);
-  outcome.summary["test_metrics"] = test_metrics(data, outcome.w);
+  outcome.test_metrics = test_metrics(data, outcome.w);
   write_outputs(command, data, format, data_options, settings, outcome);
   if (!command.quiet && !command.json.to_stdout()) {
     progress.message("done");
-    print_summary(outcome, settings, data);
+    print_summary(outcome, data);
   }
   if (outcome.status == Status::kDiverged) throw Error(settings.solver + " diverged, so there is no model");
   if (outcome.status == Status::kInterrupted) throw ExitStatus{1};
@@ -86,6 +82,14 @@ std::string objective_text(const Certificate& c, const Penalty& penalty) {
   if (penalty.lambda > 0.0) out += fmt::format(" + {:g} * {:.10g} (l1)", penalty.lambda, c.l1);
   if (penalty.mu > 0.0) out += fmt::format(" + {:.10g} (l2)", c.objective - c.loss - penalty.lambda * c.l1);
   return out;
+}
+
+void print_certificate(const RunOutcome& outcome) {
+  const Certificate& c = outcome.certificate;
+  fmt::print("objective {}\n", objective_text(c, {outcome.parameters.lambda, outcome.parameters.mu}));
+  fmt::print("nonzeros {} of {}\n", c.nnz, *outcome.d);
+  fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, outcome.relative_kkt());
+  fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
 }
 
 DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options) {
@@ -105,21 +109,22 @@ void tell_data(ProgressPrinter& progress, const LoadedData& data) {
     progress.message(fmt::format("test data: {}: {}", what, count));
 }
 
-RunSettings run_settings(const RunFlags& flags, const std::string& solver,
-                         const std::vector<std::string>& options) {
+RunParameters run_settings(const RunFlags& flags, const std::string& solver,
+                           const std::vector<std::string>& options) {
   const Options run = flags.parse();
   const SolverInfo& info = solver_registry().find(solver);
-  RunSettings settings{.solver = info.name,
-                       .options = Options(info.options),
-                       .lambda = run.real("lambda"),
-                       .mu = run.real("mu"),
-                       .tol = run.real("tol"),
-                       .time_limit = run.real("time_limit"),
-                       .max_iterations = run.integer("max_iterations"),
-                       .seed = static_cast<std::uint64_t>(run.integer("seed")),
-                       .gap_target = run.real("gap")};
-  if (settings.gap_target > 0 && !flags.given("tol")) settings.tol = 0.0;
-  set_options(settings.options, options, "--option");
+  Options solver_options(info.options);
+  set_options(solver_options, options, "--option");
+  RunParameters settings;
+  settings.solver = info.name;
+  settings.solver_options = option_texts(solver_options);
+  settings.lambda = run.real("lambda");
+  settings.mu = run.real("mu");
+  settings.gap_target = run.real("gap");
+  settings.tol = settings.gap_target > 0 && !flags.given("tol") ? 0.0 : run.real("tol");
+  settings.time_limit = run.real("time_limit");
+  settings.max_iterations = run.integer("max_iterations");
+  settings.seed = static_cast<std::uint64_t>(run.integer("seed"));
   return settings;
 }
 

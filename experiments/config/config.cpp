@@ -925,11 +925,19 @@ std::string paper_ini(const PaperConfig& paper) {
 
 }  // namespace
 
+const std::vector<double>& default_targets() {
+  static const std::vector<double> all = [] {
+    Problems none;
+    return Values(config_sections().front(), nullptr, "", none).reals("targets");
+  }();
+  return all;
+}
+
 Presentation load_presentation(const std::filesystem::path& config_file) {
   Problems problems;
   if (std::error_code ignored; !std::filesystem::exists(config_file, ignored)) {
     Presentation defaults;
-    defaults.targets = Values(config_sections().front(), nullptr, "", problems).reals("targets");
+    defaults.targets = default_targets();
     return defaults;
   }
   const Ini ini = read_ini(config_file, problems);

@@ -38,6 +38,9 @@ inline constexpr double kNoSamplingBudget = 1e6;
 /// max_iterations, time_limit, threads, backend, seed.
 const OptionTable& run_options();
 
+/// Of the key targets of [experiment].
+const std::vector<double>& default_targets();
+
 struct DataConfig {
   std::string name;  ///< of the section, or of the format for a plain [data]
   std::string format;

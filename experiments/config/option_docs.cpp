@@ -17,16 +17,6 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Stars and angles of formulas are no emphasis and no tags.
-std::string literal(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '*' || c == '<') out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 std::string code(const std::string& text) {
   return text.empty() ? "" : fmt::format("`{}`", text);
 }
@@ -61,7 +51,7 @@ std::string options_grid(const OptionTable& table, const ConfigSectionInfo* sect
     const bool required = section && contains(section->required, spec.name);
     const bool list = section && contains(section->lists, spec.name);
     grid.rows.push_back({code(spec.name), required ? "required" : default_cell(spec), values_cell(spec, list),
-                         literal(spec.help)});
+                         markdown_literal(spec.help)});
   }
   return fmt::format("\n{}", markdown_grid(grid));
 }
@@ -70,14 +60,15 @@ template <class Infos>
 std::string blocks_of(const Infos& infos) {
   std::string out;
   for (const auto& info : infos)
-    out += fmt::format("\n### `{}`\n\n{}\n{}", info.name, literal(info.help), options_grid(info.options));
+    out += fmt::format("\n### `{}`\n\n{}\n{}", info.name, markdown_literal(info.help),
+                       options_grid(info.options));
   return out;
 }
 
 std::string config_block() {
   std::string out;
   for (const ConfigSectionInfo& section : config_sections())
-    out += fmt::format("\n### `[{}]`\n\n{}\n{}", section.name, literal(section.help),
+    out += fmt::format("\n### `[{}]`\n\n{}\n{}", section.name, markdown_literal(section.help),
                        options_grid(section.keys, &section));
   return out;
 }

@@ -4,7 +4,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -14,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "experiments/config/ini.h"
+#include "experiments/results/field_csv.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -22,71 +22,16 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kStored = "a stored result";
 
-/// The columns of a trace, in order; integers are stored through double, exact up to 2^53.
-struct Column {
-  const char* name;
-  double (*get)(const Sample&);
-  void (*set)(Sample&, double);
-};
-const std::vector<Column>& columns() {
-  static const std::vector<Column> all = {
-      {"seconds", [](const Sample& s) { return s.seconds; }, [](Sample& s, double v) { s.seconds = v; }},
-      {"cpu_seconds", [](const Sample& s) { return s.cpu_seconds; },
-       [](Sample& s, double v) { s.cpu_seconds = v; }},
-      {"iteration", [](const Sample& s) { return static_cast<double>(s.iteration); },
-       [](Sample& s, double v) { s.iteration = static_cast<std::int64_t>(v); }},
-      {"passes", [](const Sample& s) { return s.passes; }, [](Sample& s, double v) { s.passes = v; }},
-      {"objective", [](const Sample& s) { return s.objective; },
-       [](Sample& s, double v) { s.objective = v; }},
-      {"loss", [](const Sample& s) { return s.loss; }, [](Sample& s, double v) { s.loss = v; }},
-      {"nnz", [](const Sample& s) { return static_cast<double>(s.nnz); },
-       [](Sample& s, double v) { s.nnz = static_cast<std::uint64_t>(v); }},
-      {"working_set", [](const Sample& s) { return static_cast<double>(s.working_set); },
-       [](Sample& s, double v) { s.working_set = static_cast<std::uint64_t>(v); }},
-      {"kkt", [](const Sample& s) { return s.kkt; }, [](Sample& s, double v) { s.kkt = v; }},
-      {"gap", [](const Sample& s) { return s.gap; }, [](Sample& s, double v) { s.gap = v; }},
-      {"test_accuracy", [](const Sample& s) { return s.test_accuracy; },
-       [](Sample& s, double v) { s.test_accuracy = v; }},
-  };
-  return all;
-}
+using Column = Field<Sample>;
 
 /// Those of traces of before there were gaps.
 const std::vector<Column>& columns_without_gap() {
   static const std::vector<Column> some = [] {
-    std::vector<Column> out = columns();
-    std::erase_if(out, [](const Column& column) { return std::string_view(column.name) == "gap"; });
+    std::vector<Column> out = trace_columns();
+    std::erase_if(out, [](const Column& column) { return column.name == "gap"; });
     return out;
   }();
   return some;
-}
-
-std::string header_of(const std::vector<Column>& all) {
-  std::string out;
-  for (const Column& column : all) out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
-  return out;
-}
-
-bool is_count(const Column& column) {
-  const std::string_view name = column.name;
-  return name == "iteration" || name == "nnz" || name == "working_set";
-}
-
-std::string number_text(double value) {
-  if (std::isnan(value)) return "";
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
-
-/// Empty: NaN. False where the text is neither that nor a number.
-bool parse_field(std::string_view text, bool count, double& out) {
-  if (text.empty()) {
-    out = kNaN;
-    return !count;
-  }
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (status != std::errc{} || end != text.data() + text.size()) return false;
-  return !count || (out >= 0 && out == std::floor(out) && out <= 0x1p53);
 }
 
 /// Takes f* from OUT/references where it is there.
@@ -131,37 +76,19 @@ struct ConfigOrder {
   }
 };
 
-Sample parse_line(const std::string& line, const std::vector<Column>& all, const fs::path& file,
-                  std::uint64_t number) {
-  const std::vector<std::string> fields = split_list(line);
-  if (fields.size() != all.size())
-    throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
-                         std::to_string(all.size()));
-  Sample sample;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const Column& column = all[i];
-    double value = 0.0;
-    if (!parse_field(fields[i], is_count(column), value))
-      throw Error::in_file(file.string(), number, fmt::format("{} '{}'", column.name, fields[i]),
-                           is_count(column) ? "a count" : "a number or an empty field");
-    column.set(sample, value);
-  }
-  return sample;
-}
-
 /// `text` is what stands in `file`.
 std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
   std::istringstream in(text);
   std::string line;
   std::uint64_t number = 1;
   const bool has_header = static_cast<bool>(std::getline(in, line));
-  const bool older = has_header && line == header_of(columns_without_gap());
+  const bool older = has_header && line == csv_header(columns_without_gap());
   if (!older && (!has_header || line != trace_header()))
     throw Error::in_file(file.string(), 1, fmt::format("'{}'", line), fmt::format("'{}'", trace_header()));
   std::vector<Sample> trace;
   while (std::getline(in, line)) {
     ++number;
-    trace.push_back(parse_line(line, older ? columns_without_gap() : columns(), file, number));
+    trace.push_back(record_of(older ? columns_without_gap() : trace_columns(), line, file, number));
   }
   return trace;
 }
@@ -307,31 +234,28 @@ std::vector<StoredRun> read_all_runs(const fs::path& out) {
 }
 
 std::string trace_header() {
-  return header_of(columns());
+  return csv_header(trace_columns());
 }
 
 std::string trace_line(const Sample& sample) {
-  std::string out;
-  for (const Column& column : columns()) {
-    if (&column != columns().data()) out += ',';
-    out += is_count(column) ? std::to_string(static_cast<std::int64_t>(column.get(sample)))
-                            : number_text(column.get(sample));
-  }
-  return out;
+  return csv_line(trace_columns(), sample);
 }
 
 Sample parse_trace_line(const std::string& line, const fs::path& file, std::uint64_t number) {
-  return parse_line(line, columns(), file, number);
+  return record_of(trace_columns(), line, file, number);
 }
 
 std::vector<Sample> read_trace(const fs::path& file) {
   return parse_trace(read_file(file, kStored), file);
 }
 
+double relative_difference(double objective, double reference) {
+  return (objective - reference) / std::abs(reference);
+}
+
 const Sample* sample_at_target(const StoredRun& run, double target) {
-  const double best = run.reference_objective;
   for (const Sample& sample : run.trace)
-    if ((sample.objective - best) / std::abs(best) <= target) return &sample;
+    if (relative_difference(sample.objective, run.reference_objective) <= target) return &sample;
   return nullptr;
 }
 

@@ -12,16 +12,14 @@
 ///
 /// RUN = DATASET-lambdaLAMBDA-LABEL-repREPETITION (paths: sweep/plan.h), in characters safe for file names.
 ///
-/// A manifest holds the keys of DESIGN section 5 (null where the run did not come so far) and
+/// A manifest holds the figures of fields.h (null where the run did not come so far) and
 ///
 ///     reason       why it failed, null where it did not
-///     run          experiment, dataset, lambda, mu, solver, label, repetition, seed, options, time_limit,
-///                  max_iterations, data_digest, description, reference_objective, reference_kkt,
+///     run          the parameters of fields.h, data_digest, description, reference_objective, reference_kkt,
 ///                  reference_gap, kkt_at_zero
-///     timing       load_seconds, setup_seconds, warm_up_seconds, sampling_seconds, gap_seconds,
-///                  certify_seconds, wall_seconds (of the process), comparable, not_comparable_because (null
-///                  or text), cpus (list of numbers), environment (list of NAME=value, set for the process),
-///                  memory_nodes (NUMA nodes that its memory was spread over; empty: it was not)
+///     timing       beside figures: comparable, not_comparable_because (null or text), cpus (list of
+///                  numbers), environment (list of NAME=value, set for the process), memory_nodes (NUMA nodes
+///                  that its memory was spread over; empty: it was not)
 ///     key          what a second `run` compares, see experiments/cache.h
 ///     provenance   where, when and with what it was made, see experiments/provenance.h; "machine" is {name,
 ///                  cpu, cores, id}
@@ -34,6 +32,7 @@
 
 #include "core/monitor.h"
 #include "experiments/base/files.h"
+#include "experiments/results/fields.h"
 
 namespace proxbench {
 
@@ -107,14 +106,16 @@ std::vector<StoredRun> read_all_runs(const std::filesystem::path& out);
 /// One of them; `run_folder` is OUT/runs/RUN.
 StoredRun read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);
 
-/// Trace columns: seconds, cpu_seconds, iteration, passes, objective, loss, nnz, working_set, kkt, gap,
-/// test_accuracy. What was not measured is an empty field. Traces of before there were gaps, which have no
-/// such column, are read as well.
+/// The columns of trace_columns(). What was not measured is an empty field. Traces of before there were gaps,
+/// which have no such column, are read as well.
 std::string trace_header();
 std::string trace_line(const Sample& sample);
 std::vector<Sample> read_trace(const std::filesystem::path& file);
 /// One line of it. Throws Error, under the name of the file and its line.
 Sample parse_trace_line(const std::string& line, const std::filesystem::path& file, std::uint64_t number);
+
+/// (F - f*) / |f*|.
+double relative_difference(double objective, double reference);
 
 /// The first sample (nothing is interpolated) with (objective - f*)/|f*| <= target; null where there is none.
 const Sample* sample_at_target(const StoredRun& run, double target);

@@ -320,11 +320,11 @@ std::string scaling_csv(const std::vector<PhaseScaling>& rows) {
       out += fmt::format(
           "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(row.problem->dataset),
           row.problem->lambda, csv_field(row.problem->label), row.backend, row.phase, predicted.threads,
-          measured ? spread.n : 0, csv_number(spread.median), csv_number(spread.q25), csv_number(spread.q75),
-          csv_number(measured ? row.speedup[at] : kNaN), csv_number(measured ? row.efficiency[at] : kNaN),
-          csv_number(predicted.seconds), row.calls, row.loops, csv_number(row.chunks_per_loop),
-          csv_number(row.flops), csv_number(row.bytes), csv_number(row.outside_loops),
-          csv_number(row.serial_fraction));
+          measured ? spread.n : 0, number_text(spread.median), number_text(spread.q25),
+          number_text(spread.q75), number_text(measured ? row.speedup[at] : kNaN),
+          number_text(measured ? row.efficiency[at] : kNaN), number_text(predicted.seconds), row.calls,
+          row.loops, number_text(row.chunks_per_loop), number_text(row.flops), number_text(row.bytes),
+          number_text(row.outside_loops), number_text(row.serial_fraction));
     }
   return out;
 }

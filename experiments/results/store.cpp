@@ -13,31 +13,31 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "experiments/results/run_columns.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kSchema = 2;
+constexpr int kSchema = 3;
 constexpr const char* kStored = "a stored result";
 
-constexpr const char* kTables = R"(
-PRAGMA user_version = 2;
-CREATE TABLE runs (
-  folder TEXT PRIMARY KEY, manifest_digest TEXT, key TEXT, experiment TEXT, dataset TEXT, description TEXT,
-  lambda REAL, mu REAL, solver TEXT, label TEXT, repetition INTEGER, seed INTEGER, status TEXT, reason TEXT,
-  objective REAL, loss REAL, l1 REAL, nnz INTEGER, kkt REAL, relative_kkt REAL, dual REAL,
-  gap REAL, relative_gap REAL, reference_objective REAL, difference REAL, iterations INTEGER, passes REAL, seconds REAL, cpu_seconds REAL, load_seconds REAL,
-  setup_seconds REAL, warm_up_seconds REAL, sampling_seconds REAL, gap_seconds REAL, certify_seconds REAL,
-  wall_seconds REAL, comparable INTEGER,
-  peak_rss_bytes INTEGER, threads INTEGER, backend TEXT, test_accuracy REAL, machine TEXT, machine_id TEXT,
-  time TEXT, manifest TEXT);
-CREATE TABLE samples (
-  folder TEXT REFERENCES runs(folder) ON DELETE CASCADE, seconds REAL, cpu_seconds REAL, iteration INTEGER,
-  passes REAL, objective REAL, loss REAL, nnz INTEGER, working_set INTEGER, kkt REAL, gap REAL,
-  test_accuracy REAL);
-CREATE INDEX samples_by_folder ON samples(folder);
-)";
+std::string column_sql(const std::string& name, FieldType type) {
+  const bool whole = type == FieldType::kCount || type == FieldType::kTruth;
+  return fmt::format(", \"{}\" {}", name, whole ? "INTEGER" : type == FieldType::kReal ? "REAL" : "TEXT");
+}
+
+std::string tables_sql() {
+  std::string runs, samples;
+  for (const RunColumn& column : run_columns()) runs += column_sql(column.name, column.type);
+  for (const Field<Sample>& column : trace_columns()) samples += column_sql(column.name, column.type);
+  return fmt::format(
+      "PRAGMA user_version = {};"
+      "CREATE TABLE runs (folder TEXT PRIMARY KEY, manifest_digest TEXT{}, difference REAL, manifest TEXT);"
+      "CREATE TABLE samples (folder TEXT REFERENCES runs(folder) ON DELETE CASCADE{});"
+      "CREATE INDEX samples_by_folder ON samples(folder);",
+      kSchema, runs, samples);
+}
 
 fs::path index_file(const fs::path& out) {
   return out / "index.sqlite";
@@ -119,10 +119,6 @@ class Statement {
     database_.check(code);
     return code == SQLITE_ROW;
   }
-  void reset() {
-    sqlite3_reset(statement_.get());
-    at_ = 0;
-  }
   std::string text(int column) const {
     const unsigned char* value = sqlite3_column_text(statement_.get(), column);
     return value ? reinterpret_cast<const char*>(value) : "";
@@ -138,85 +134,26 @@ class Statement {
   int at_ = 0;
 };
 
-/// The value at a path of keys; null where there is none.
-nlohmann::json value_at(const nlohmann::json& json, std::initializer_list<const char*> path) {
-  const nlohmann::json* at = &json;
-  for (const char* key : path) {
-    if (!at->is_object() || !at->contains(key)) return nullptr;
-    at = &(*at)[key];
-  }
-  return *at;
+void insert(Database& database, const std::string& table, const std::vector<nlohmann::json>& values) {
+  std::string marks;
+  for (std::size_t i = 0; i < values.size(); ++i) marks += i ? ",?" : "?";
+  Statement statement(database, fmt::format("INSERT INTO {} VALUES ({})", table, marks));
+  for (const nlohmann::json& value : values)
+    statement.bind(value.is_structured() ? nlohmann::json(value.dump()) : value);
+  statement.step();
 }
 
 void insert_run(Database& database, const fs::path& out, const StoredRun& run) {
-  const nlohmann::json& m = run.summary;
-  const auto top = [&](const char* key) { return value_at(m, {key}); };
-  const auto timing = [&](const char* key) { return value_at(m, {"timing", key}); };
-  const nlohmann::json objective = top("objective");
-  const double difference = objective.is_number() ? (objective.get<double>() - run.reference_objective) /
-                                                        std::abs(run.reference_objective)
-                                                  : std::nan("");
-  const std::vector<nlohmann::json> values = {fs::relative(run.folder, out).string(),
-                                              digest_of_file(run.folder / "manifest.json"),
-                                              value_at(m, {"key", "digest"}),
-                                              run.experiment,
-                                              run.dataset,
-                                              run.description,
-                                              run.lambda,
-                                              run.mu,
-                                              run.solver,
-                                              run.label,
-                                              run.repetition,
-                                              value_at(m, {"run", "seed"}),
-                                              run.status,
-                                              top("reason"),
-                                              objective,
-                                              top("loss"),
-                                              top("l1"),
-                                              top("nnz"),
-                                              top("kkt"),
-                                              top("relative_kkt"),
-                                              top("dual"),
-                                              top("gap"),
-                                              top("relative_gap"),
-                                              run.reference_objective,
-                                              difference,
-                                              top("iterations"),
-                                              top("passes"),
-                                              top("seconds"),
-                                              top("cpu_seconds"),
-                                              timing("load_seconds"),
-                                              timing("setup_seconds"),
-                                              timing("warm_up_seconds"),
-                                              timing("sampling_seconds"),
-                                              timing("gap_seconds"),
-                                              timing("certify_seconds"),
-                                              timing("wall_seconds"),
-                                              run.comparable,
-                                              top("peak_rss_bytes"),
-                                              top("threads"),
-                                              top("backend"),
-                                              top("test_accuracy"),
-                                              run.machine,
-                                              value_at(m, {"provenance", "machine", "id"}),
-                                              value_at(m, {"provenance", "time"}),
-                                              m.dump()};
-  std::string marks;
-  for (std::size_t i = 0; i < values.size(); ++i) marks += i ? ",?" : "?";
-  Statement insert(database, "INSERT INTO runs VALUES (" + marks + ")");
-  for (const nlohmann::json& value : values) insert.bind(value);
-  insert.step();
-
-  Statement sample(database, "INSERT INTO samples VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
-  for (const Sample& s : run.trace) {
-    for (const nlohmann::json& value :
-         {values.front(), nlohmann::json(s.seconds), nlohmann::json(s.cpu_seconds),
-          nlohmann::json(s.iteration), nlohmann::json(s.passes), nlohmann::json(s.objective),
-          nlohmann::json(s.loss), nlohmann::json(s.nnz), nlohmann::json(s.working_set), nlohmann::json(s.kkt),
-          nlohmann::json(s.gap), nlohmann::json(s.test_accuracy)})
-      sample.bind(value);
-    sample.step();
-    sample.reset();
+  const std::string folder = fs::relative(run.folder, out).string();
+  std::vector<nlohmann::json> values = {folder, digest_of_file(run.folder / "manifest.json")};
+  for (const RunColumn& column : run_columns()) values.emplace_back(column.get(run));
+  values.emplace_back(relative_difference(number_at(run.summary, "/objective"), run.reference_objective));
+  values.push_back(run.summary.dump());
+  insert(database, "runs", values);
+  for (const Sample& sample : run.trace) {
+    values = {folder};
+    for (const Field<Sample>& column : trace_columns()) values.emplace_back(column.get(sample));
+    insert(database, "samples", values);
   }
 }
 
@@ -249,14 +186,6 @@ void copy_folder(const fs::path& from, const fs::path& to) {
     if (entry.is_regular_file()) copy_file_into(entry.path(), to / entry.path().filename());
 }
 
-std::string safe_part(std::string text) {
-  for (char& c : text)
-    if (!std::isalnum(static_cast<unsigned char>(c)) &&
-        std::string_view("._+-").find(c) == std::string_view::npos)
-      c = '_';
-  return text.empty() ? "unknown" : text;
-}
-
 /// What OUT/runs/NAME is to be copied from.
 struct Chosen {
   fs::path folder;
@@ -264,14 +193,14 @@ struct Chosen {
 };
 
 std::string machine_id(const StoredRun& run) {
-  const nlohmann::json id = value_at(run.summary, {"provenance", "machine", "id"});
+  const nlohmann::json id = stored_value(run, "/provenance/machine/id");
   return id.is_string() ? id.get<std::string>() : "";
 }
 
 /// Where the run goes; "" where it is there already. Throws Error where it cannot be told from another.
 std::string merged_name(const StoredRun& run, const std::map<std::string, Chosen>& chosen) {
   const std::string own = run.folder.filename().string(), name = own.substr(0, own.find('@'));
-  const std::string machine = safe_part(run.machine);
+  const std::string machine = run.machine.empty() ? "unknown" : file_name_part(run.machine);
   const std::string digest = digest_of_file(run.folder / "manifest.json");
   std::string candidate = name;
   for (int number = 1;; ++number) {
@@ -322,7 +251,7 @@ std::size_t rebuild_index(const fs::path& out) {
   {
     Database database(temporary, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     database.run("PRAGMA journal_mode = MEMORY; BEGIN");  // a file that is not there yet needs no journal
-    database.run(kTables);
+    database.run(tables_sql());
     for (const fs::path& folder : run_folders(out)) {
       insert_run(database, out, read_run(out, folder));
       ++count;

@@ -3,12 +3,8 @@
 /// results.h are the truth; the index is made from them and can be made again at any time.
 ///
 ///     OUT/index.sqlite
-///         runs     one row a run: folder, key, experiment, dataset, description, lambda, mu, solver, label,
-///                  repetition, seed, status, reason, objective, loss, l1, nnz, kkt, relative_kkt,
-///                  reference_objective, difference ((F - f*)/|f*|), iterations, passes, seconds,
-///                  cpu_seconds, load_seconds, setup_seconds, warm_up_seconds, sampling_seconds,
-///                  wall_seconds, comparable, peak_rss_bytes, threads, backend, test_accuracy, machine,
-///                  machine_id, time, manifest (JSON)
+///         runs     one row a run: folder, the columns of run_columns(), difference ((F - f*)/|f*|), manifest
+///                  (JSON)
 ///         samples  one row a row of a trace: folder, and the columns of trace.csv
 
 #include <filesystem>

@@ -125,7 +125,7 @@ DataPair sequences(const std::string& oracle) {
 TEST(ExtraWeights, OfAnyOracleAreStoredInModels) {
   if (!oracle_registry().contains("starts")) add_oracle(starts());
   const LoadedData data(sequences("starts"), Parallel(1));
-  RunSettings settings;
+  RunParameters settings;
   settings.solver = "prox-gd";
   settings.options = Options(solver_registry().find("prox-gd").options);
   settings.lambda = 0.1;

@@ -10,11 +10,12 @@
 #include <optional>
 #include <sstream>
 
-#include "core/dual.h"
 #include "core/base/error.h"
 #include "core/data/reduction.h"
+#include "core/dual.h"
 #include "experiments/base/files.h"
 #include "experiments/config/ini.h"
+#include "experiments/run/job.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -26,16 +27,10 @@ double cpu_clock() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// What the solves of a path have taken together, and its own work between them.
-struct Total {
-  double seconds = 0.0, cpu_seconds = 0.0, passes = 0.0;
-  std::int64_t iterations = 0;
-};
-
 /// Counts what happens in its life as time on the clock.
 class OnClock {
  public:
-  explicit OnClock(Total& total) : total_(total), wall_(wall_seconds()), cpu_(cpu_clock()) {}
+  explicit OnClock(RunFigures& total) : total_(total), wall_(wall_seconds()), cpu_(cpu_clock()) {}
   OnClock(const OnClock&) = delete;
   OnClock& operator=(const OnClock&) = delete;
   ~OnClock() {
@@ -44,7 +39,7 @@ class OnClock {
   }
 
  private:
-  Total& total_;
+  RunFigures& total_;
   double wall_, cpu_;
 };
 
@@ -83,7 +78,7 @@ constexpr double kAuditTolerance = 1e-8;
 
 class Path {
  public:
-  Path(const LoadedData& data, const RunSettings& settings, std::span<const Penalty> penalties,
+  Path(const LoadedData& data, const RunParameters& settings, std::span<const Penalty> penalties,
        const PathHooks& hooks)
       : data_(data),
         settings_(settings),
@@ -91,20 +86,27 @@ class Path {
         over_mu_(penalties.front().mu != penalties.back().mu),
         hooks_(hooks),
         solver_(solver_registry().find(settings.solver)),
+        options_(options_from(solver_.options, settings.solver_options)),
         began_(wall_seconds()),
         // What cannot enter at the smallest lambda cannot at a larger one.
         reduced_(data.reduced(penalties.back().lambda)),
         test_(data.test_set(reduced_)) {
+    begin_counting(outcome_);
+    outcome_.status = Status::kConverged;
+    outcome_.violations = 0;
+    outcome_.rounds = 0;
+    outcome_.parameters = settings;
+    outcome_.parameters.solver_options = option_texts(options_);
     outcome_.lambda_max = lambda_max(data);
     Objective first = objective(penalties.front());
     state_ = {first.make_scores(), first.make_residual()};
-    setup_seconds_ = wall_seconds() - began_;
-    warm_up_seconds_ = warm_up(first, {}, settings.warm_up, hooks.interrupt);
+    outcome_.setup_seconds = wall_seconds() - began_;
+    outcome_.warm_up_seconds = warm_up(first, {}, settings.warm_up, hooks.interrupt);
   }
 
   PathOutcome run() {
     begin();
-    for (std::size_t k = 0; k < penalties_.size() && done(outcome_.status); ++k) point(k);
+    for (std::size_t k = 0; k < penalties_.size() && done(*outcome_.status); ++k) point(k);
     outcome_.w = expanded(w_);
     summarize();
     return std::move(outcome_);
@@ -134,7 +136,7 @@ class Path {
     const double lambda = penalties_.front().lambda;
     const double threshold = strong_threshold(lambda, outcome_.lambda_max);
     if (zero_is_optimal(lambda)) return;
-    const OnClock on_clock(total_);
+    const OnClock on_clock(outcome_);
     Objective at_zero = objective(penalties_.front());
     evaluate(at_zero, lambda, threshold);
     set_candidates(threshold);
@@ -146,7 +148,7 @@ class Path {
     if (!state_at_w_) {
       checker.scores(w_, state_.scores);
       state_.loss = checker.infer({state_.scores}, &state_.residual);
-      total_.passes += 1.0;
+      outcome_.passes += 1.0;
     }
     state_at_w_ = true;
     // What is selected is above the threshold; the rule takes what is equal, too.
@@ -202,7 +204,7 @@ class Path {
       }
       std::vector<Coord> wrong;
       {
-        const OnClock on_clock(total_);
+        const OnClock on_clock(outcome_);
         evaluate(checker, next, threshold);
         wrong = violators(lambda, point.kkt_target);
       }
@@ -216,7 +218,7 @@ class Path {
       candidates_ = std::move(all);
     }
     finish(checker, point);
-    const OnClock on_clock(total_);
+    const OnClock on_clock(outcome_);
     if (k + 1 < penalties_.size()) set_candidates(threshold);
   }
 
@@ -224,12 +226,12 @@ class Path {
   Status solve(Objective& checker) {
     MonitorOptions options = monitor_options(settings_);
     options.objective_target = -std::numeric_limits<double>::infinity();
-    options.time_limit -= total_.seconds;
+    options.time_limit -= outcome_.seconds;
     if (interrupted()) return Status::kInterrupted;
     if (!(options.time_limit > 0.0)) return Status::kTimeLimit;
     std::optional<Objective> seen;
     {
-      const OnClock on_clock(total_);
+      const OnClock on_clock(outcome_);
       seen.emplace(objective(checker.penalty()));
       if (candidates_) seen->restrict_to(*candidates_);
     }
@@ -237,21 +239,13 @@ class Path {
     monitor.interrupt = hooks_.interrupt;
     monitor.on_sample = [this](const Sample& sample) { record(sample); };
     const bool in_sequence = solver_.continues && !over_mu_;  // a sequence has one smooth part
-    if (solving_ == nullptr || !in_sequence) solving_ = solver_.make(settings_.options);
+    if (solving_ == nullptr || !in_sequence) solving_ = solver_.make(options_);
     KnownStart known{.state = state_, .selection = selection_, .complete_above = selected_above_};
     SolveResult result = solving_->solve(
         {*seen, monitor, w_, settings_.tol, scale(checker.lambda()), settings_.seed, in_sequence, &known});
     monitor.finish(result.iterations, result.w, result.working_set);
-    total_.seconds += monitor.seconds();
-    total_.cpu_seconds += monitor.cpu_seconds();
-    total_.passes += seen->passes();
-    total_.iterations += result.iterations;
-    sampling_seconds_ += monitor.sampling_seconds();
-    gap_seconds_ += monitor.gap_seconds();
+    count_solve(monitor, *seen, result, outcome_);
     lower_bound_ = std::max(lower_bound_, monitor.lower_bound());
-    audits_.count += monitor.audits().count;
-    audits_.largest = std::max(audits_.largest, monitor.audits().largest);
-    test_accuracy_ = monitor.trace().back().test_accuracy;
     if (done(result.status)) w_ = std::move(result.w);
     state_at_w_ = left_by_solver_ = known.at_result;
     return result.status;
@@ -259,10 +253,10 @@ class Path {
 
   void record(const Sample& of_solve) {
     Sample sample = of_solve;
-    sample.seconds += total_.seconds;
-    sample.cpu_seconds += total_.cpu_seconds;
-    sample.iteration += total_.iterations;
-    sample.passes += total_.passes;
+    sample.seconds += outcome_.seconds;
+    sample.cpu_seconds += outcome_.cpu_seconds;
+    sample.iteration += *outcome_.iterations;
+    sample.passes += outcome_.passes;
     outcome_.trace.push_back(sample);
     if (hooks_.on_sample) hooks_.on_sample(sample);
   }
@@ -285,8 +279,8 @@ class Path {
           fmt::format("solver {} at {}: the state that it left differs from that at its result by "
                       "{}: expected a relative difference of at most {}",
                       settings_.solver, checker.penalty().text(), difference, kAuditTolerance));
-    ++audits_.count;
-    audits_.largest = std::max(audits_.largest, difference);
+    ++outcome_.audits->count;
+    outcome_.audits->largest = std::max(outcome_.audits->largest, difference);
   }
 
   void finish(Objective& checker, PathPoint& point) {
@@ -299,16 +293,19 @@ class Path {
     c.nnz = w_.nnz();
     c.kkt = selection_.kkt_max;
     c.dual = std::fmax(dual_bound(checker, state_.scores, selection_).value, lower_bound_);
-    if (test_ != nullptr) point.test_accuracy = point.rounds > 0 ? test_accuracy_ : test_->accuracy(w_);
-    point.seconds = total_.seconds;
-    point.cpu_seconds = total_.cpu_seconds;
-    point.iterations = total_.iterations;
-    point.passes = total_.passes;
+    if (test_ != nullptr)
+      point.test_accuracy = point.rounds > 0 ? outcome_.test_accuracy : test_->accuracy(w_);
+    point.seconds = outcome_.seconds;
+    point.cpu_seconds = outcome_.cpu_seconds;
+    point.iterations = *outcome_.iterations;
+    point.passes = outcome_.passes;
     point.candidates = candidates_ ? candidates_->size() : checker.dimension();
+    *outcome_.violations += point.violations;
+    *outcome_.rounds += point.rounds;
     outcome_.points.push_back(point);
-    if (point.status != Status::kConverged && reached(outcome_.status)) outcome_.status = point.status;
+    if (point.status != Status::kConverged && reached(*outcome_.status)) outcome_.status = point.status;
     if (hooks_.on_point) hooks_.on_point(point, expanded(w_));
-    certify_seconds_ += wall_seconds() - ended;
+    outcome_.certify_seconds += wall_seconds() - ended;
   }
 
   SparseVector expanded(const SparseVector& w) const {
@@ -318,60 +315,30 @@ class Path {
   void summarize() {
     const bool any = !outcome_.points.empty();
     const PathPoint last = any ? outcome_.points.back() : PathPoint{.mu = penalties_.front().mu};
-    nlohmann::ordered_json& summary = outcome_.summary;
-    summary = certificate_summary(data_, last.lambda, last.mu, last.certificate,
-                                  std::max(outcome_.lambda_max - last.lambda, 0.0), last.test_accuracy);
-    if (!any)
-      for (const char* key : {"lambda", "objective", "loss", "l1", "nnz", "kkt", "relative_kkt", "dual",
-                              "gap", "relative_gap", "kkt_at_zero"})
-        summary[key] = nullptr;
-    summary["features"] = data_.train().x.features();
-    summary["features_kept"] = reduced_.kept.size();
-    summary["solver"] = settings_.solver;
-    summary["status"] = status_name(outcome_.status);
-    summary["lambda_max"] = outcome_.lambda_max;
-    summary["points"] = outcome_.points.size();
-    summary["points_asked"] = penalties_.size();
-    std::uint64_t violations = 0;
-    std::int64_t rounds = 0;
-    for (const PathPoint& point : outcome_.points) {
-      violations += point.violations;
-      rounds += point.rounds;
+    outcome_.parameters.lambda = any ? last.lambda : RunFigures::kNone;
+    outcome_.parameters.mu = last.mu;
+    outcome_.test_accuracy = last.test_accuracy;
+    if (any) {
+      outcome_.certificate = last.certificate;
+      outcome_.kkt_at_zero = std::max(outcome_.lambda_max - last.lambda, 0.0);
     }
-    summary["violations"] = violations;
-    summary["rounds"] = rounds;
-    summary["iterations"] = total_.iterations;
-    summary["passes"] = total_.passes;
-    summary["seconds"] = total_.seconds;
-    summary["cpu_seconds"] = total_.cpu_seconds;
-    summary["setup_seconds"] = setup_seconds_;
-    summary["warm_up_seconds"] = warm_up_seconds_;
-    summary["sampling_seconds"] = sampling_seconds_;
-    summary["gap_seconds"] = gap_seconds_;
-    summary["certify_seconds"] = certify_seconds_;
-    summary["audits"] = audits_.count;
-    summary["audit_max_difference"] = nullptr;
-    if (audits_.count > 0) summary["audit_max_difference"] = audits_.largest;
-    summary["tol"] = settings_.tol;
-    summary["gap_target"] = settings_.gap_target;
-    summary["seed"] = settings_.seed;
-    summary["options"] = options_json(settings_.options);
+    outcome_.features_kept = reduced_.kept.size();
+    outcome_.points_done = outcome_.points.size();
+    outcome_.points_asked = penalties_.size();
+    set_facts(data_, outcome_);
   }
 
   const LoadedData& data_;
-  const RunSettings& settings_;
+  const RunParameters& settings_;
   std::span<const Penalty> penalties_;
   bool over_mu_;
   const PathHooks& hooks_;
   const SolverInfo& solver_;
+  Options options_;
   std::unique_ptr<Solver> solving_;
   double began_;
   const LoadedData::Reduced& reduced_;
   const TestSet* test_;
-  double setup_seconds_ = 0.0, warm_up_seconds_ = 0.0, sampling_seconds_ = 0.0, gap_seconds_ = 0.0,
-         certify_seconds_ = 0.0;
-  Audits audits_;
-  Total total_;
   /// The point at hand, in the coordinates of the features kept, and what evaluate() found there.
   SparseVector w_;
   SmoothState state_;
@@ -380,7 +347,6 @@ class Path {
   Objective::Selection selection_;
   double selected_above_ = 0.0;
   double lower_bound_ = 0.0;  ///< the best on min F at the point at hand that its solves gave
-  double test_accuracy_ = std::numeric_limits<double>::quiet_NaN();
   std::optional<std::vector<Coord>> candidates_;  ///< none: all
   PathOutcome outcome_;
 };
@@ -397,10 +363,12 @@ double lambda_max(const LoadedData& data) {
   return selection.gradient_max;
 }
 
-PathOutcome train_path(const LoadedData& data, const RunSettings& settings,
+PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
                        std::span<const Penalty> penalties, const PathHooks& hooks) {
   check_penalties(penalties);
-  for (const Penalty& penalty : penalties) require_needs(data, settings, penalty);
+  const SolverInfo& solver = solver_registry().find(settings.solver);
+  const Options options = options_from(solver.options, settings.solver_options);
+  for (const Penalty& penalty : penalties) require_needs(data, solver, options, penalty);
   return Path(data, settings, penalties, hooks).run();
 }
 

@@ -39,15 +39,12 @@ struct PathHooks {
   const std::atomic<bool>* interrupt = nullptr;  ///< set to stop at the next iteration
 };
 
-struct PathOutcome {
-  /// Converged where every penalty is done and every kkt reached its target, gap-reached where every kkt or
-  /// gap did; else what stopped the path or kept a point from its target.
-  Status status = Status::kConverged;
+/// The status is converged where every penalty is done and every kkt reached its target, gap-reached where
+/// every kkt or gap did; else what stopped the path or kept a point from its target. Figures are those of the
+/// last point, costs those of all, w is of the last point, and the trace is of all solves, on one clock; its
+/// objective is that of the penalty at hand.
+struct PathOutcome : RunOutcome {
   std::vector<PathPoint> points;  ///< those that were done
-  SparseVector w;                 ///< of the last one
-  std::vector<Sample> trace;  ///< of all solves, on one clock; the objective is that of the penalty at hand
-  double lambda_max = 0.0;
-  nlohmann::ordered_json summary;
 };
 
 /// Solves for all penalties: at least one, each with a smaller lambda or a smaller mu than the one before,
@@ -67,7 +64,7 @@ struct PathOutcome {
 /// included), the audits of what solvers leave (KnownStart), and lambda_max. Solvers that are not
 /// `exact` are shown all coordinates. Throws Error (kUsage) where the penalties are not as said, and what
 /// train() throws.
-PathOutcome train_path(const LoadedData& data, const RunSettings& settings,
-                       std::span<const Penalty> penalties, const PathHooks& hooks = {});
+PathOutcome train_path(const LoadedData& data, const RunParameters& settings, std::span<const Penalty> penalties,
+                       const PathHooks& hooks = {});
 
 }  // namespace proxbench

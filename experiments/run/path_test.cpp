@@ -23,8 +23,10 @@ std::unique_ptr<LoadedData> load(const ProblemSpec& spec, int threads = 1) {
   return std::make_unique<LoadedData>(DataPair{problem.data(), {}, oracle}, Parallel(threads));
 }
 
-RunSettings settings_for(const ProblemSpec& spec, const std::string& solver = "prox-qn", double tol = 1e-8) {
-  RunSettings settings{.solver = solver, .options = Options(solver_registry().find(solver).options)};
+RunParameters settings_for(const ProblemSpec& spec, const std::string& solver = "prox-qn",
+                           double tol = 1e-8) {
+  RunParameters settings;
+  settings.solver = solver;
   settings.mu = spec.mu;
   settings.tol = tol;
   return settings;
@@ -34,7 +36,7 @@ std::vector<double> geometric(const LoadedData& data, double ratio, int count) {
   return PathGrid{{1.0, true}, {ratio, true}, count}.values(lambda_max(data));
 }
 
-PathOutcome path_over_lambda(const LoadedData& data, const RunSettings& settings,
+PathOutcome path_over_lambda(const LoadedData& data, const RunParameters& settings,
                              const std::vector<double>& lambdas, const PathHooks& hooks = {}) {
   std::vector<Penalty> penalties;
   for (const double lambda : lambdas) penalties.push_back({lambda, settings.mu});
@@ -55,7 +57,7 @@ TEST(LambdaMax, IsWhereTheFirstWeightEnters) {
     const double max = lambda_max(*data);
     ASSERT_GT(max, 0.0);
     for (const auto& [factor, zero] : {std::pair{1.0, true}, {1.5, true}, {0.999, false}}) {
-      RunSettings settings = settings_for(spec);
+      RunParameters settings = settings_for(spec);
       settings.lambda = factor * max;
       EXPECT_EQ(train(*data, settings).w.nnz() == 0, zero) << factor;
     }
@@ -85,7 +87,7 @@ void expect_same_optima(const ProblemSpec& spec, const std::string& solver, doub
     EXPECT_NEAR(own.objective, point.certificate.objective, 1e-11 * own.objective);
     EXPECT_NEAR(own.dual, point.certificate.dual, 1e-9 * own.objective);
     EXPECT_EQ(own.nnz, point.certificate.nnz);
-    RunSettings settings = settings_for(spec, "prox-qn", 1e-9);
+    RunParameters settings = settings_for(spec, "prox-qn", 1e-9);
     settings.lambda = lambdas[k];
     const double single = train(*data, settings).certificate.objective;
     EXPECT_NEAR(point.certificate.objective, single, 1e-6 * single);
@@ -149,7 +151,7 @@ TEST(Path, RepairsWhatTheStrongRuleLeavesOutWrongly) {
   std::uint64_t violations = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const auto data = load_suppressor(seed);
-    const RunSettings settings = settings_for({});
+    const RunParameters settings = settings_for({});
     const PathOutcome path = path_over_lambda(*data, settings, geometric(*data, 0.1, 30));
     for (const PathPoint& point : path.points) {
       violations += point.violations;
@@ -188,14 +190,22 @@ TEST(Path, KeepsThePointsThatAreDoneWhenItIsInterrupted) {
       path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.05, 10), hooks);
   EXPECT_EQ(path.status, Status::kInterrupted);
   EXPECT_EQ(path.points.size(), 4u);
-  EXPECT_EQ(path.summary["points"], 4);
-  EXPECT_EQ(path.summary["points_asked"], 10);
+  EXPECT_EQ(path.summary()["points"], 4);
+  EXPECT_EQ(path.summary()["points_asked"], 10);
   EXPECT_EQ(path.w.nnz(), path.points.back().certificate.nnz);
+}
+
+TEST(Path, TellsWhatItsSolverNotes) {
+  const auto data = load(chain_spec());
+  const PathOutcome path = train_path(*data, settings_for(chain_spec()), geometric(*data, 0.05, 3));
+  ASSERT_TRUE(path.notes.contains("inner_passes"));
+  EXPECT_GT(path.notes.at("inner_passes"), 0.0);
+  EXPECT_EQ(path.summary()["notes"]["inner_passes"], path.notes.at("inner_passes"));
 }
 
 TEST(Path, EndsAtItsTimeLimit) {
   const auto data = load(chain_spec());
-  RunSettings settings = settings_for(chain_spec());
+  RunParameters settings = settings_for(chain_spec());
   settings.time_limit = 1e-9;
   const PathOutcome path = path_over_lambda(*data, settings, geometric(*data, 0.05, 10));
   EXPECT_EQ(path.status, Status::kTimeLimit);
@@ -206,7 +216,7 @@ TEST(Path, EndsEachPointAtItsGap) {
   for (const ProblemSpec& spec : {chain_spec(), tree_spec()}) {
     SCOPED_TRACE(spec.name);
     const auto data = load(spec);
-    RunSettings settings = settings_for(spec, "prox-qn", 0.0);
+    RunParameters settings = settings_for(spec, "prox-qn", 0.0);
     settings.gap_target = 1e-3;
     const std::vector<double> lambdas = geometric(*data, 0.05, 8);
     const PathOutcome path = path_over_lambda(*data, settings, lambdas);
@@ -214,13 +224,13 @@ TEST(Path, EndsEachPointAtItsGap) {
     ASSERT_EQ(path.points.size(), lambdas.size());
     for (const PathPoint& point : path.points) {
       EXPECT_LE(point.certificate.relative_gap(), 1e-3 * (1.0 + 1e-9));
-      RunSettings optimum = settings_for(spec);
+      RunParameters optimum = settings_for(spec);
       optimum.lambda = point.lambda;
       EXPECT_LE(point.certificate.dual, train(*data, optimum).certificate.objective * (1.0 + 1e-12));
     }
-    EXPECT_EQ(path.summary["dual"], path.points.back().certificate.dual);
-    EXPECT_EQ(path.summary["gap_target"], 1e-3);
-    EXPECT_GT(path.summary["gap_seconds"], 0.0);
+    EXPECT_EQ(path.summary()["dual"], path.points.back().certificate.dual);
+    EXPECT_EQ(path.summary()["gap_target"], 1e-3);
+    EXPECT_GT(path.summary()["gap_seconds"], 0.0);
     EXPECT_TRUE(std::any_of(path.trace.begin(), path.trace.end(),
                             [](const Sample& sample) { return std::isfinite(sample.gap); }));
   }
@@ -239,7 +249,7 @@ TEST(Path, CertifiesNothingWithoutPoints) {
   const PathOutcome none = path_over_lambda(*data, settings_for(chain_spec()), lambdas, hooks);
   ASSERT_TRUE(none.points.empty());
   for (const char* key : {"objective", "kkt", "dual", "gap", "relative_gap"})
-    EXPECT_TRUE(none.summary[key].is_null()) << key;
+    EXPECT_TRUE(none.summary()[key].is_null()) << key;
 }
 
 TEST(Path, HasItsTraceOnOneClock) {
@@ -261,7 +271,7 @@ TEST(Path, IsZeroAboveLambdaMax) {
   const std::vector<double> lambdas{3.0 * max, 2.0 * max, max};
   const PathOutcome path = path_over_lambda(*data, settings_for(chain_spec()), lambdas);
   ASSERT_EQ(path.points.size(), 3u);
-  EXPECT_EQ(path.summary["iterations"], 0);
+  EXPECT_EQ(path.summary()["iterations"], 0);
   EXPECT_EQ(path.w.nnz(), 0u);
 }
 
@@ -296,7 +306,7 @@ TEST(Path, OverMuEveryPointIsTheOptimumOfItsPenalty) {
 
 TEST(Path, RefusesASolverThatCannot) {
   const auto data = load(chain_spec());
-  RunSettings settings = settings_for(chain_spec(), "liblbfgs-owlqn");
+  RunParameters settings = settings_for(chain_spec(), "liblbfgs-owlqn");
   settings.lambda = 0.0;
   settings.mu = 1.0;
   const std::vector<Penalty> penalties{{0.0, 2.0}, {0.0, 1.0}};

@@ -49,7 +49,7 @@ struct Measured {
 
 class Selector {
  public:
-  Selector(const LoadedData& data, const RunSettings& settings, std::span<const Penalty> penalties,
+  Selector(const LoadedData& data, const RunParameters& settings, std::span<const Penalty> penalties,
            const SelectionSettings& selection, const SelectionHooks& hooks)
       : data_(data), settings_(settings), penalties_(penalties), selection_(selection), hooks_(hooks) {}
 
@@ -109,7 +109,7 @@ class Selector {
     interrupted_ = outcome.status == Status::kInterrupted;
     if (!interrupted_ && outcome.points.size() < penalties.size())
       throw Error(fmt::format("{}: {} after {} of {} points, expected all of them", name,
-                              status_name(outcome.status), outcome.points.size(), penalties.size()));
+                              status_name(*outcome.status), outcome.points.size(), penalties.size()));
     return outcome;
   }
 
@@ -156,7 +156,7 @@ class Selector {
   }
 
   const LoadedData& data_;
-  const RunSettings& settings_;
+  const RunParameters& settings_;
   std::span<const Penalty> penalties_;
   const SelectionSettings& selection_;
   const SelectionHooks& hooks_;
@@ -307,7 +307,7 @@ std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, 
   return k;
 }
 
-ModelSelection select_model(const LoadedData& data, const RunSettings& settings,
+ModelSelection select_model(const LoadedData& data, const RunParameters& settings,
                             std::span<const Penalty> penalties, const SelectionSettings& selection,
                             const SelectionHooks& hooks) {
   check(data, selection);

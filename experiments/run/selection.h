@@ -96,7 +96,7 @@ struct ModelSelection {
 
 /// Penalties as for train_path(), of whose settings `seed` also draws the instances. Throws Error (kUsage)
 /// where the settings do not fit the data, and Error where a path ends before its last point.
-ModelSelection select_model(const LoadedData& data, const RunSettings& settings,
+ModelSelection select_model(const LoadedData& data, const RunParameters& settings,
                             std::span<const Penalty> penalties, const SelectionSettings& selection,
                             const SelectionHooks& hooks = {});
 

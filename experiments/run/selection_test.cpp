@@ -18,8 +18,9 @@ using test::ProblemSpec;
 
 const ProblemSpec kSpec{.name = "chain", .sequences = 24, .bias = true, .seed = 3};
 
-RunSettings settings_of() {
-  RunSettings settings{.solver = "prox-qn", .options = Options(solver_registry().find("prox-qn").options)};
+RunParameters settings_of() {
+  RunParameters settings;
+  settings.solver = "prox-qn";
   settings.tol = 1e-7;
   settings.seed = 5;
   return settings;
@@ -77,7 +78,7 @@ TEST(SelectInstances, KeepsTheirPositionsAndNames) {
 TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
   const test::Problem problem(kSpec);
   const LoadedData data = load();
-  RunSettings settings = settings_of();
+  RunParameters settings = settings_of();
   const SparseVector w = train(data, settings).w;
   Objective objective = problem.objective(Parallel(1));
   const HeldOut loss(problem.data(), "chain", Parallel(1), Measure::kLoss);
@@ -118,7 +119,7 @@ TEST(Choice, IsTheBestMeanAndTheLargestLambdaWithinOneError) {
 /// Cross-validation by hand: each fold's model trained by itself for each lambda.
 TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
   const LoadedData data = load();
-  const RunSettings settings = settings_of();
+  const RunParameters settings = settings_of();
   const std::vector<Penalty> lambdas = grid(data);
   for (const Measure measure : {Measure::kAccuracy, Measure::kLoss}) {
     const ModelSelection selection = select_model(data, settings, lambdas, {.folds = 3, .measure = measure});
@@ -132,7 +133,7 @@ TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
         for (Index i = 0; i < data.train().instances(); ++i)
           if (std::find(fold.begin(), fold.end(), i) == fold.end()) rest.push_back(i);
         const LoadedData part(DataPair{select_instances(data.train(), rest), {}, "chain"}, Parallel(1));
-        RunSettings single = settings;
+        RunParameters single = settings;
         single.lambda = lambdas[k].lambda;
         const HeldOut held_out(select_instances(data.train(), fold), "chain", Parallel(1), measure);
         values.push_back(held_out.measure(train(part, single).w).value);
@@ -145,7 +146,7 @@ TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
     }
     EXPECT_EQ(selection.chosen, selection.best);
     // The model is the optimum of the chosen lambda on all instances.
-    RunSettings single = settings;
+    RunParameters single = settings;
     single.lambda = lambdas[selection.chosen].lambda;
     const RunOutcome whole = train(data, single);
     EXPECT_EQ(selection.refit.points.size(), selection.chosen + 1);

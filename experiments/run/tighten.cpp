@@ -28,12 +28,12 @@ SparseVector onto_features(const SparseVector& w, const std::vector<Index>& kept
   return out;
 }
 
-void set_outcome(nlohmann::ordered_json& summary, const TightenSettings& settings, const char* status,
-                 std::int64_t iterations, double seconds) {
-  summary["tighten"] = {{"status", status},
-                        {"gap_target", settings.gap_target},
-                        {"iterations", iterations},
-                        {"seconds", seconds}};
+nlohmann::ordered_json end_json(const TightenSettings& settings, Status status, std::int64_t iterations,
+                                double seconds) {
+  return {{"status", status_name(status)},
+          {"gap_target", settings.gap_target},
+          {"iterations", iterations},
+          {"seconds", seconds}};
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSe
   const SolverInfo& info = solver_registry().find("prox-qn");
   Options solver_options(info.options);
   solver_options.set("max_stagnant", kPatience);
-  require_needs(data, {.solver = info.name, .options = solver_options}, {settings.lambda, settings.mu});
+  require_needs(data, info, solver_options, {settings.lambda, settings.mu});
   const std::unique_ptr<Solver> solver = info.make(solver_options);
   // The minimum over the features that can enter is that over all.
   const LoadedData::Reduced& reduced = data.reduced(settings.lambda);
@@ -73,8 +73,10 @@ Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSe
 }
 
 void tighten(const LoadedData& data, const TightenSettings& settings, RunOutcome& outcome) {
-  if (outcome.certificate.relative_gap() <= settings.gap_target)
-    return set_outcome(outcome.summary, settings, status_name(Status::kGapReached), 0, 0.0);
+  if (outcome.certificate.relative_gap() <= settings.gap_target) {
+    outcome.tighten = end_json(settings, Status::kGapReached, 0, 0.0);
+    return;
+  }
   Tightened better = tighten(data, outcome.w, settings);
   Certificate& found = outcome.certificate;
   const double dual = std::fmax(found.dual, better.certificate.dual);
@@ -84,9 +86,7 @@ void tighten(const LoadedData& data, const TightenSettings& settings, RunOutcome
   }
   found.dual = dual;
   if (found.relative_gap() <= settings.gap_target) better.status = Status::kGapReached;
-  set_certificate(outcome.summary, found, outcome.kkt_at_zero);
-  outcome.relative_kkt = outcome.summary["relative_kkt"];
-  set_outcome(outcome.summary, settings, status_name(better.status), better.iterations, better.seconds);
+  outcome.tighten = end_json(settings, better.status, better.iterations, better.seconds);
 }
 
 }  // namespace proxbench

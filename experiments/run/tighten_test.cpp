@@ -17,13 +17,13 @@ DataPair pair_of(const test::Problem& problem) {
   return out;
 }
 
-RunSettings settings_of(const test::ProblemSpec& spec, double tol) {
-  const SolverInfo& solver = solver_registry().find("prox-qn");
-  return {.solver = solver.name,
-          .options = Options(solver.options),
-          .lambda = spec.lambda,
-          .mu = spec.mu,
-          .tol = tol};
+RunParameters settings_of(const test::ProblemSpec& spec, double tol) {
+  RunParameters settings;
+  settings.solver = "prox-qn";
+  settings.lambda = spec.lambda;
+  settings.mu = spec.mu;
+  settings.tol = tol;
+  return settings;
 }
 
 /// Of a chain with features that cannot enter, and of trees.
@@ -74,15 +74,15 @@ TEST(Tighten, AnOutcomeTakesTheBetterBoundAndPoint) {
     tighten(data, {.lambda = spec.lambda, .mu = spec.mu, .gap_target = 1e-7}, after);
     EXPECT_LE(after.certificate.relative_gap(), 1e-7) << spec.name;
     EXPECT_LE(after.certificate.objective, before.certificate.objective) << spec.name;
-    EXPECT_EQ(after.summary["relative_gap"], after.certificate.relative_gap()) << spec.name;
-    EXPECT_EQ(after.summary["objective"], after.certificate.objective) << spec.name;
-    EXPECT_EQ(after.summary["tighten"]["status"], "gap-reached") << spec.name;
-    EXPECT_EQ(after.summary["status"], "converged") << "of the run itself";
-    EXPECT_GT(after.summary["tighten"]["iterations"], 0) << spec.name;
+    EXPECT_EQ(after.summary()["relative_gap"], after.certificate.relative_gap()) << spec.name;
+    EXPECT_EQ(after.summary()["objective"], after.certificate.objective) << spec.name;
+    EXPECT_EQ(after.summary()["tighten"]["status"], "gap-reached") << spec.name;
+    EXPECT_EQ(after.summary()["status"], "converged") << "of the run itself";
+    EXPECT_GT(after.summary()["tighten"]["iterations"], 0) << spec.name;
 
     RunOutcome again = after;
     tighten(data, {.lambda = spec.lambda, .mu = spec.mu, .gap_target = 1e-7}, again);
-    EXPECT_EQ(again.summary["tighten"]["iterations"], 0) << "there is nothing left to do";
+    EXPECT_EQ(again.summary()["tighten"]["iterations"], 0) << "there is nothing left to do";
     EXPECT_EQ(again.certificate.dual, after.certificate.dual);
   }
 }

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "core/data/reduction.h"
+#include "experiments/config/config.h"
+#include "experiments/run/job.h"
 #include "experiments/data/model.h"
 #include "experiments/metrics/metrics.h"
 #include "oracles/oracles.h"
@@ -20,10 +24,6 @@ std::uint64_t peak_rss_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-double ratio_to_start(double kkt, double kkt_at_zero) {
-  return kkt == 0.0 ? 0.0 : kkt / kkt_at_zero;
 }
 
 }  // namespace
@@ -79,18 +79,21 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
   return *reduced_;
 }
 
-void require_needs(const LoadedData& data, const RunSettings& settings, const Penalty& penalty) {
-  const std::string unmet = unmet_needs(solver_registry().find(settings.solver), settings.options, penalty,
-                                        oracle_registry().find(data.oracle_name()));
+void require_needs(const LoadedData& data, const SolverInfo& solver, const Options& options,
+                   const Penalty& penalty) {
+  const std::string unmet =
+      unmet_needs(solver, options, penalty, oracle_registry().find(data.oracle_name()));
   if (!unmet.empty()) throw Error::usage(unmet);
 }
 
-RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks) {
+RunOutcome train(const LoadedData& data, const RunParameters& settings, const RunHooks& hooks) {
   const double began = wall_seconds();
   const Penalty penalty{settings.lambda, settings.mu};
   penalty.check();
-  require_needs(data, settings, penalty);
-  const std::unique_ptr<Solver> solver = solver_registry().find(settings.solver).make(settings.options);
+  const SolverInfo& info = solver_registry().find(settings.solver);
+  const Options options = options_from(info.options, settings.solver_options);
+  require_needs(data, info, options, penalty);
+  const std::unique_ptr<Solver> solver = info.make(options);
   // Certified where it was trained: kkt over the features kept is kkt over all.
   const LoadedData::Reduced* reduced = settings.drop_features ? &data.reduced(settings.lambda) : nullptr;
   const auto make_objective = [&] {
@@ -104,6 +107,9 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   const SparseVector start;
 
   RunOutcome outcome;
+  begin_counting(outcome);
+  outcome.parameters = settings;
+  outcome.parameters.solver_options = option_texts(options);
   outcome.kkt_at_zero = certify(evaluator, start).kkt;
 
   Monitor monitor(evaluator, objective, monitor_options(settings),
@@ -129,75 +135,50 @@ RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunH
   outcome.w = reduced != nullptr ? expand_features(result.w, reduced->kept, data.train().x.features(),
                                                    data.train().outputs())
                                  : std::move(result.w);
-  outcome.relative_kkt = ratio_to_start(outcome.certificate.kkt, outcome.kkt_at_zero);
-
-  nlohmann::ordered_json& summary = outcome.summary;
-  summary = certificate_summary(data, settings.lambda, settings.mu, outcome.certificate, outcome.kkt_at_zero,
-                                outcome.trace.back().test_accuracy);
-  summary["features"] = data.train().x.features();
-  summary["features_kept"] = objective.features();
-  summary["solver"] = settings.solver;
-  summary["status"] = status_name(outcome.status);
-  summary["iterations"] = result.iterations;
-  summary["passes"] = objective.passes();
-  summary["seconds"] = monitor.seconds();
-  summary["cpu_seconds"] = monitor.cpu_seconds();
-  summary["setup_seconds"] = outcome.setup_seconds;
-  summary["warm_up_seconds"] = outcome.warm_up_seconds;
-  summary["sampling_seconds"] = monitor.sampling_seconds();
-  summary["gap_seconds"] = monitor.gap_seconds();
-  summary["certify_seconds"] = outcome.certify_seconds;
-  const Audits& audits = monitor.audits();
-  summary["audits"] = audits.count;
-  summary["audit_max_difference"] = nullptr;
-  if (audits.count > 0) summary["audit_max_difference"] = audits.largest;
-  summary["tol"] = settings.tol;
-  summary["gap_target"] = settings.gap_target;
-  summary["seed"] = settings.seed;
-  summary["options"] = options_json(settings.options);
-  summary["notes"] = result.notes;
-  if (settings.profile) summary["phases"] = phases_json(profile, monitor.seconds());
+  outcome.features_kept = objective.features();
+  count_solve(monitor, objective, result, outcome);
+  if (settings.profile) outcome.phases = phases_json(profile, monitor.seconds());
+  set_facts(data, outcome);
   return outcome;
 }
 
-void set_certificate(nlohmann::ordered_json& summary, const Certificate& c, double kkt_at_zero) {
-  summary["objective"] = c.objective;
-  summary["loss"] = c.loss;
-  summary["l1"] = c.l1;
-  summary["nnz"] = c.nnz;
-  summary["kkt"] = c.kkt;
-  summary["relative_kkt"] = ratio_to_start(c.kkt, kkt_at_zero);
-  summary["dual"] = c.dual;
-  summary["gap"] = c.gap();
-  summary["relative_gap"] = c.relative_gap();
+void set_facts(const LoadedData& data, RunOutcome& outcome) {
+  const Dataset& train = data.train();
+  outcome.d = static_cast<Coord>(train.x.features()) * train.outputs() + data.oracle().extra_weights();
+  outcome.instances = train.instances();
+  outcome.positions = train.positions();
+  outcome.features = train.x.features();
+  outcome.data_digest = digest_text(train.digest);
+  outcome.description = train.description;
+  outcome.oracle = data.oracle_name();
+  outcome.peak_rss_bytes = peak_rss_bytes();
+  outcome.parameters.threads = data.parallel().threads();
+  outcome.parameters.backend = backend_name(data.parallel().backend());
 }
 
-nlohmann::ordered_json certificate_summary(const LoadedData& data, double lambda, double mu,
-                                           const Certificate& c, double kkt_at_zero, double test_accuracy) {
-  nlohmann::ordered_json summary;
-  summary["solver"] = nullptr;
-  summary["status"] = nullptr;
-  summary["lambda"] = lambda;
-  summary["mu"] = mu;
-  summary["d"] =
-      static_cast<Coord>(data.train().x.features()) * data.train().outputs() + data.oracle().extra_weights();
-  summary["instances"] = data.train().instances();
-  summary["positions"] = data.train().positions();
-  set_certificate(summary, c, kkt_at_zero);
-  summary["kkt_at_zero"] = kkt_at_zero;
-  for (const char* later : {"iterations", "passes", "seconds", "cpu_seconds"}) summary[later] = nullptr;
-  summary["peak_rss_bytes"] = peak_rss_bytes();
-  summary["threads"] = data.parallel().threads();
-  summary["backend"] = backend_name(data.parallel().backend());
-  summary["test_accuracy"] = nullptr;
-  if (!std::isnan(test_accuracy)) summary["test_accuracy"] = test_accuracy;
-  summary["data_digest"] = digest_text(data.train().digest);
-  summary["description"] = data.train().description;
-  return summary;
+void begin_counting(RunFigures& figures) {
+  figures.iterations = 0;
+  figures.passes = figures.seconds = figures.cpu_seconds = 0.0;
+  figures.sampling_seconds = figures.gap_seconds = figures.certify_seconds = 0.0;
+  figures.audits.emplace();
+}
+
+void count_solve(const Monitor& monitor, const Objective& seen, const SolveResult& result,
+                 RunFigures& figures) {
+  *figures.iterations += result.iterations;
+  figures.passes += seen.passes();
+  figures.seconds += monitor.seconds();
+  figures.cpu_seconds += monitor.cpu_seconds();
+  figures.sampling_seconds += monitor.sampling_seconds();
+  figures.gap_seconds += monitor.gap_seconds();
+  figures.audits->count += monitor.audits().count;
+  figures.audits->largest = std::max(figures.audits->largest, monitor.audits().largest);
+  figures.test_accuracy = monitor.trace().back().test_accuracy;
+  for (const auto& [name, value] : result.notes) figures.notes[name] = value;
 }
 
 std::map<std::string, std::string> model_header(const LoadedData& data, const std::string& format,
-                                                const Options& data_options, const RunSettings& settings) {
+                                                const Options& data_options, const RunParameters& settings) {
   std::map<std::string, std::string> header{{"format", format},
                                             {"oracle", data.oracle_name()},
                                             {"lambda", fmt::format("{}", settings.lambda)},
@@ -211,7 +192,7 @@ std::map<std::string, std::string> model_header(const LoadedData& data, const st
 }
 
 std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
-                     const RunSettings& settings, const SparseVector& w) {
+                     const RunParameters& settings, const SparseVector& w) {
   return model_text(model_header(data, format, data_options, settings), data.train(), w,
                     data.oracle().extra_weights(), data.extra_names());
 }
@@ -239,12 +220,15 @@ double warm_up(Objective& objective, const SparseVector& w, double seconds,
   return passed;
 }
 
-MonitorOptions monitor_options(const RunSettings& settings) {
+MonitorOptions monitor_options(const RunParameters& settings) {
   MonitorOptions options;
   if (settings.time_limit > 0) options.time_limit = settings.time_limit;
   if (settings.max_iterations > 0) options.max_iterations = settings.max_iterations;
   options.sample_kkt = settings.sample_kkt;
-  options.sampling_budget = settings.sampling_budget;
+  if (settings.sampling_budget >= kNoSamplingBudget)
+    options.sampling_budget = std::numeric_limits<double>::infinity();
+  else
+    options.sampling_budget = settings.sampling_budget;
   options.objective_target = settings.objective_target;
   options.gap_target = settings.gap_target;
   return options;
@@ -269,12 +253,6 @@ nlohmann::ordered_json phases_json(const Profile& profile, double seconds) {
 
 std::string digest_text(std::uint64_t digest) {
   return fmt::format("{:016x}", digest);
-}
-
-nlohmann::ordered_json options_json(const Options& options) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::object();
-  for (const auto& [key, value] : options.items()) out[key] = value;
-  return out;
 }
 
 int resolved_threads(int threads) {

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,27 +18,9 @@
 #include "core/monitor.h"
 #include "core/objective.h"
 #include "core/solver.h"
+#include "experiments/results/fields.h"
 
 namespace proxbench {
-
-struct RunSettings {
-  std::string solver;  ///< registered name
-  Options options;     ///< of the solver
-  double lambda = 1.0, mu = 0.0;
-  double tol = 1e-6;
-  double time_limit = 0.0;          ///< seconds on the clock; 0: no limit
-  std::int64_t max_iterations = 0;  ///< 0: no limit
-  std::uint64_t seed = 1;
-  bool sample_kkt = false;
-  bool profile = false;  ///< the summary tells of each phase, see phases_json()
-  double sampling_budget = MonitorOptions{}.sampling_budget;  ///< share of the clock; infinity: no limit
-  double objective_target = -std::numeric_limits<double>::infinity();  ///< stop where F <= this
-  double gap_target = 0.0;  ///< stop where the relative gap is proven to be at most this; 0: do not look
-  /// Wall seconds of inference and full gradients at w = 0 before the run, so that threads exist and caches
-  /// and the processor's frequency are warm. Off the clock.
-  double warm_up = 0.0;
-  bool drop_features = true;  ///< those that can never enter (core/data/reduction.h); off: for comparison
-};
 
 /// What the caller wants to hear of while a run is going on.
 struct RunHooks {
@@ -47,19 +28,12 @@ struct RunHooks {
   const std::atomic<bool>* interrupt = nullptr;  ///< set to stop at the next iteration
 };
 
-struct RunOutcome {
-  Status status;
+struct RunOutcome : RunFigures {
+  RunParameters parameters;  ///< as they were: all options, the threads and back end of the data
   SparseVector w;
   std::vector<Sample> trace;
-  /// Of w, from an objective that the solver never saw, with the best lower bound that any sample gave.
-  Certificate certificate;
-  double kkt_at_zero = 0.0;
-  double relative_kkt = 0.0;  ///< kkt / kkt_at_zero; 0 where both are
-  /// Wall seconds before the solver was called, off the clock: feature reduction, buffers and kkt at w = 0;
-  /// and those of RunSettings::warm_up.
-  double setup_seconds = 0.0, warm_up_seconds = 0.0;
-  double certify_seconds = 0.0;  ///< wall seconds of the certificate at the end
-  nlohmann::ordered_json summary;
+
+  nlohmann::ordered_json summary() const { return summary_json(parameters, *this); }
 };
 
 /// The oracle cannot serve the data, whatever is done with them.
@@ -127,28 +101,25 @@ class LoadedData {
 
 /// Throws Error (kUsage) with unmet_needs() where the solver cannot run on the data with these options and
 /// this penalty.
-void require_needs(const LoadedData& data, const RunSettings& settings, const Penalty& penalty);
+void require_needs(const LoadedData& data, const SolverInfo& solver, const Options& options,
+                   const Penalty& penalty);
 
 /// Runs the solver from w = 0 and certifies where it ended. Throws Error where the solver is unknown or
 /// fails, where it needs what is not there (require_needs()), or where a loss that it gave is not that at its
 /// iterate (core/monitor.h).
-///
-/// The summary has the keys of certificate_summary(), those of the run, and of what was off the clock:
-/// setup_seconds, warm_up_seconds, sampling_seconds (in the monitor), gap_seconds (there, for the gap
-/// target), certify_seconds, audits (losses of the solver that were checked) and audit_max_difference (their
-/// largest relative difference, null without audits). That of a profiled run has "phases" as well.
-RunOutcome train(const LoadedData& data, const RunSettings& settings, const RunHooks& hooks = {});
+RunOutcome train(const LoadedData& data, const RunParameters& settings, const RunHooks& hooks = {});
 
-/// Objective, loss, l1, nnz, kkt, relative_kkt, dual, gap, relative_gap, as they stand in a summary.
-void set_certificate(nlohmann::ordered_json& summary, const Certificate& c, double kkt_at_zero);
-
-/// What certify() says, under the keys of DESIGN section 5; what only a run knows is null, as is a test
-/// accuracy of NaN.
-nlohmann::ordered_json certificate_summary(const LoadedData& data, double lambda, double mu,
-                                           const Certificate& c, double kkt_at_zero, double test_accuracy);
+/// What train(), train_path() and `certify` say alike: the facts of the data, its threads and back end, and
+/// the most memory that this process has held so far.
+void set_facts(const LoadedData& data, RunOutcome& outcome);
+/// Adds a solve to what the outcome counts, which begin_counting() sets to 0. Of several solves, each note is
+/// that of the last one to have it.
+void begin_counting(RunFigures& figures);
+void count_solve(const Monitor& monitor, const Objective& seen, const SolveResult& result,
+                 RunFigures& figures);
 
 /// What train() and train_path() make of settings.
-MonitorOptions monitor_options(const RunSettings& settings);
+MonitorOptions monitor_options(const RunParameters& settings);
 /// Inference and full gradients at w for that many wall seconds; returns those that passed.
 double warm_up(Objective& objective, const SparseVector& w, double seconds,
                const std::atomic<bool>* interrupt);
@@ -156,11 +127,11 @@ double warm_up(Objective& objective, const SparseVector& w, double seconds,
 /// What a model file must say about where it came from, so that `predict` and `certify` need not be told
 /// again.
 std::map<std::string, std::string> model_header(const LoadedData& data, const std::string& format,
-                                                const Options& data_options, const RunSettings& settings);
+                                                const Options& data_options, const RunParameters& settings);
 
 /// The text of the model w: model_text() with that header.
 std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
-                     const RunSettings& settings, const SparseVector& w);
+                     const RunParameters& settings, const SparseVector& w);
 
 /// Every metric that applies to the data, by name, in the order of their registry.
 nlohmann::ordered_json metrics_json(const Dataset& data, std::span<const Index> prediction);
@@ -174,8 +145,6 @@ nlohmann::ordered_json phases_json(const Profile& profile, double seconds);
 
 /// "0123456789abcdef".
 std::string digest_text(std::uint64_t digest);
-/// Every option with its text.
-nlohmann::ordered_json options_json(const Options& options);
 /// All cores where `threads` is 0.
 int resolved_threads(int threads);
 

@@ -60,9 +60,9 @@ TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
     for (const double lambda : {0.5, 2.0, 4.0}) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << " lambda " << lambda);
       const LoadedData data(make_data(GetParam(), seed), Parallel(1));
-      RunSettings settings{.solver = "prox-qn",
-                           .options = Options(solver_registry().find("prox-qn").options),
-                           .lambda = lambda};
+      RunParameters settings;
+      settings.solver = "prox-qn";
+      settings.lambda = lambda;
       settings.tol = 1e-9;
       const RunOutcome dropped = train(data, settings);
       settings.drop_features = false;
@@ -75,12 +75,12 @@ TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
       const Certificate certificate = certify(whole, dropped.w);
       EXPECT_NEAR(certificate.objective, dropped.certificate.objective, 1e-12 * certificate.objective);
       EXPECT_NEAR(certificate.kkt, dropped.certificate.kkt, 1e-11);
-      EXPECT_EQ(dropped.summary["test_accuracy"], dropped.trace.back().test_accuracy);
+      EXPECT_EQ(dropped.summary()["test_accuracy"], dropped.trace.back().test_accuracy);
 
       const std::vector<Index> kept = features_that_can_enter(data.train().x, lambda);
       const std::set<Index> entered(kept.begin(), kept.end());
       problems_with_dropped += kept.size() < data.train().x.features();
-      EXPECT_EQ(dropped.summary["features_kept"], kept.size());
+      EXPECT_EQ(dropped.summary()["features_kept"], kept.size());
       for (const Coord c : all.w.index)
         if (c < data.train().x.features() * Coord{data.train().outputs()}) {
           EXPECT_TRUE(entered.contains(static_cast<Index>(c / data.train().outputs())))
@@ -92,9 +92,10 @@ TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
 
 INSTANTIATE_TEST_SUITE_P(Oracles, Dropping, testing::Values("chain", "tree"));
 
-RunSettings settings_of(const std::string& solver) {
-  RunSettings settings{
-      .solver = solver, .options = Options(solver_registry().find(solver).options), .lambda = 0.5};
+RunParameters settings_of(const std::string& solver) {
+  RunParameters settings;
+  settings.solver = solver;
+  settings.lambda = 0.5;
   settings.max_iterations = 40;
   return settings;
 }
@@ -106,35 +107,35 @@ std::int64_t samples_with_accuracy(const RunOutcome& outcome) {
 
 TEST(Train, TellsWhatSamplingCostAndWhatItsAuditsFound) {
   const LoadedData data(make_data("chain", 1), Parallel(1));
-  RunSettings settings = settings_of("owl-qn");
+  RunParameters settings = settings_of("owl-qn");
   settings.sampling_budget = 0.0;
   const RunOutcome light = train(data, settings);
   EXPECT_EQ(samples_with_accuracy(light), 2) << "the start and the end";
-  EXPECT_EQ(light.summary["audits"], 1);
-  EXPECT_LE(light.summary["audit_max_difference"].get<double>(), 1e-12);
-  EXPECT_GT(light.summary["sampling_seconds"].get<double>(), 0.0);
+  EXPECT_EQ(light.summary()["audits"], 1);
+  EXPECT_LE(light.summary()["audit_max_difference"].get<double>(), 1e-12);
+  EXPECT_GT(light.summary()["sampling_seconds"].get<double>(), 0.0);
 
   settings.sampling_budget = std::numeric_limits<double>::infinity();
   const RunOutcome full = train(data, settings);
   EXPECT_EQ(samples_with_accuracy(full), static_cast<std::int64_t>(full.trace.size()));
-  EXPECT_EQ(full.summary["audits"], full.trace.size() - 1);
+  EXPECT_EQ(full.summary()["audits"], full.trace.size() - 1);
   EXPECT_EQ(full.w.index, light.w.index);
   EXPECT_EQ(full.w.value, light.w.value);
 
   // A solver that gives no loss has nothing to audit.
   const RunOutcome sgd = train(data, settings_of("sgd"));
-  EXPECT_EQ(sgd.summary["audits"], 0);
-  EXPECT_TRUE(sgd.summary["audit_max_difference"].is_null());
+  EXPECT_EQ(sgd.summary()["audits"], 0);
+  EXPECT_TRUE(sgd.summary()["audit_max_difference"].is_null());
 }
 
 TEST(Train, StopsAtTheTarget) {
   const LoadedData data(make_data("tree", 1), Parallel(1));
-  RunSettings settings = settings_of("prox-qn");
+  RunParameters settings = settings_of("prox-qn");
   const double best = train(data, settings).certificate.objective;
   settings.objective_target = 1.05 * best;
   const RunOutcome outcome = train(data, settings);
   EXPECT_EQ(outcome.status, Status::kTargetReached);
-  EXPECT_EQ(outcome.summary["status"], "target-reached");
+  EXPECT_EQ(outcome.summary()["status"], "target-reached");
   EXPECT_LE(outcome.certificate.objective, 1.05 * best);
   EXPECT_GT(outcome.certificate.objective, 1.0001 * best) << "not long after";
 }
@@ -142,20 +143,20 @@ TEST(Train, StopsAtTheTarget) {
 TEST(Train, StopsAtTheGapAndKeepsTheBestBound) {
   for (const char* oracle : {"chain", "tree"}) {
     const LoadedData data(make_data(oracle, 1), Parallel(1));
-    RunSettings settings = settings_of("prox-qn");
+    RunParameters settings = settings_of("prox-qn");
     const double best = train(data, settings).certificate.objective;
     settings.tol = 0.0;
     settings.max_iterations = 0;
     settings.gap_target = 1e-3;
     const RunOutcome outcome = train(data, settings);
-    EXPECT_EQ(outcome.summary["status"], "gap-reached");
+    EXPECT_EQ(outcome.summary()["status"], "gap-reached");
     EXPECT_LE(outcome.certificate.relative_gap(), 1e-3);
-    EXPECT_EQ(outcome.summary["relative_gap"], outcome.certificate.relative_gap());
-    EXPECT_EQ(outcome.summary["gap"], outcome.certificate.objective - outcome.certificate.dual);
+    EXPECT_EQ(outcome.summary()["relative_gap"], outcome.certificate.relative_gap());
+    EXPECT_EQ(outcome.summary()["gap"], outcome.certificate.objective - outcome.certificate.dual);
     EXPECT_LE(outcome.certificate.dual, best);
     EXPECT_LE(outcome.certificate.objective - best, 1e-3 * outcome.certificate.objective) << "as is proven";
-    EXPECT_GT(outcome.summary["gap_seconds"], 0.0);
-    EXPECT_EQ(outcome.summary["gap_target"], 1e-3);
+    EXPECT_GT(outcome.summary()["gap_seconds"], 0.0);
+    EXPECT_EQ(outcome.summary()["gap_target"], 1e-3);
     EXPECT_FALSE(std::isnan(outcome.trace.back().gap));
     EXPECT_FALSE(std::isnan(outcome.trace.back().test_accuracy));
   }
@@ -163,18 +164,18 @@ TEST(Train, StopsAtTheGapAndKeepsTheBestBound) {
 
 TEST(Train, WarmsUpForAsLongAsAskedOffTheClock) {
   const LoadedData data(make_data("chain", 1), Parallel(1));
-  RunSettings settings = settings_of("prox-qn");
+  RunParameters settings = settings_of("prox-qn");
   const RunOutcome cold = train(data, settings);
   EXPECT_EQ(cold.warm_up_seconds, 0.0);
-  EXPECT_EQ(cold.summary["warm_up_seconds"], 0.0);
+  EXPECT_EQ(cold.summary()["warm_up_seconds"], 0.0);
   EXPECT_GT(cold.setup_seconds, 0.0);
-  EXPECT_EQ(cold.summary["setup_seconds"], cold.setup_seconds);
+  EXPECT_EQ(cold.summary()["setup_seconds"], cold.setup_seconds);
 
   settings.warm_up = 0.002;
   const RunOutcome warm = train(data, settings);
   EXPECT_GE(warm.warm_up_seconds, settings.warm_up);
-  EXPECT_EQ(warm.summary["warm_up_seconds"], warm.warm_up_seconds);
-  EXPECT_EQ(warm.summary["passes"], cold.summary["passes"]) << "the solver's passes alone";
+  EXPECT_EQ(warm.summary()["warm_up_seconds"], warm.warm_up_seconds);
+  EXPECT_EQ(warm.summary()["passes"], cold.summary()["passes"]) << "the solver's passes alone";
   EXPECT_EQ(warm.w.value, cold.w.value);
 
   const std::atomic<bool> interrupt{true};

@@ -16,6 +16,7 @@
 #include "experiments/config/config.h"
 #include "experiments/config/path_grid.h"
 #include "experiments/results/results.h"
+#include "experiments/run/job.h"
 #include "experiments/run/path.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/read_data.h"
@@ -41,29 +42,9 @@ extern "C" void ask_to_stop(int) {
   _exit(kOutOfMemoryStatus);
 }
 
-RunSettings settings_of(const Job& job) {
-  RunSettings settings;
-  settings.solver = job.solver;
-  settings.options = options_from(solver_registry().find(job.solver).options, job.solver_options);
-  settings.lambda = job.lambda;
-  settings.mu = job.mu;
-  settings.tol = job.tol;
-  settings.gap_target = job.gap;
-  settings.time_limit = job.time_limit;
-  settings.max_iterations = job.max_iterations;
-  settings.seed = job.seed;
-  settings.sample_kkt = job.sample_kkt;
-  settings.profile = job.profile;
-  settings.sampling_budget =
-      job.sampling_budget < kNoSamplingBudget ? job.sampling_budget : std::numeric_limits<double>::infinity();
-  if (job.objective_target) settings.objective_target = *job.objective_target;
-  settings.warm_up = job.warm_up;
-  return settings;
-}
-
 /// Goes on for a better bound in what is left of the time limit.
-void tighten_within_limit(const LoadedData& data, const Job& job, const std::atomic<bool>& interrupt,
-                          RunOutcome& outcome) {
+void tighten_within_limit(const LoadedData& data, const RunParameters& job,
+                          const std::atomic<bool>& interrupt, RunOutcome& outcome) {
   TightenSettings settings{.lambda = job.lambda,
                            .mu = job.mu,
                            .gap_target = job.tighten,
@@ -72,38 +53,25 @@ void tighten_within_limit(const LoadedData& data, const Job& job, const std::ato
                            .interrupt = &interrupt};
   // A run that took all of its time still gets the bounds of a moment.
   constexpr double kLeast = 1e-3;
-  if (job.time_limit > 0)
-    settings.seconds = std::max(job.time_limit - outcome.summary.at("seconds").get<double>(), kLeast);
+  if (job.time_limit > 0) settings.seconds = std::max(job.time_limit - outcome.seconds, kLeast);
   tighten(data, settings, outcome);
 }
 
-nlohmann::ordered_json description_of(const LoadedData& data) {
-  return {{"data_digest", digest_text(data.train().digest)},
-          {"description", data.train().description},
-          {"oracle", data.oracle_name()},
-          {"instances", data.train().instances()},
-          {"positions", data.train().positions()},
-          {"d", static_cast<Coord>(data.train().x.features()) * data.train().outputs() +
-                    data.oracle().extra_weights()},
-          {"notes", {{"train", data.train().notes}, {"test", data.test().notes}}}};
-}
-
-RunOutcome run_solver(const LoadedData& data, const RunSettings& settings, const fs::path& trace_file,
+RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const fs::path& trace_file,
                       const std::atomic<bool>& interrupt) {
   std::ofstream trace(trace_file);
   trace << trace_header() << std::endl;
   RunHooks hooks;
   hooks.interrupt = &interrupt;
   hooks.on_sample = [&trace](const Sample& sample) { trace << trace_line(sample) << std::endl; };
-  RunOutcome outcome = train(data, settings, hooks);
+  RunOutcome outcome = train(data, job, hooks);
   trace.close();
   if (!trace) throw Error(trace_file.string() + ": cannot be written");
   return outcome;
 }
 
-PathOutcome run_path(const LoadedData& data, RunSettings settings, const Job& job,
-                     const Options& data_options, const fs::path& folder,
-                     const std::atomic<bool>& interrupt) {
+PathOutcome run_path(const LoadedData& data, RunParameters job, const Options& data_options,
+                     const fs::path& folder, const std::atomic<bool>& interrupt) {
   const PathOf of = job.path_of_mu ? PathOf::kMu : PathOf::kLambda;
   const std::vector<Penalty> penalties =
       parse_path(job.path, of, path_of_name(of))
@@ -116,14 +84,14 @@ PathOutcome run_path(const LoadedData& data, RunSettings settings, const Job& jo
   hooks.interrupt = &interrupt;
   hooks.on_sample = [&](const Sample& sample) { trace << trace_line(sample) << std::endl; };
   hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
-    settings.lambda = point.lambda;
-    settings.mu = point.mu;
-    const std::string model = model_of(data, job.format, data_options, settings, w);
+    job.lambda = point.lambda;
+    job.mu = point.mu;
+    const std::string model = model_of(data, job.format, data_options, job, w);
     write_file_atomically(folder / fmt::format("model-{:03}.tsv", ++number), model);
     write_file_atomically(folder / "model.tsv", model);
     points << path_line(number, point) << std::endl;
   };
-  PathOutcome outcome = train_path(data, settings, penalties, hooks);
+  PathOutcome outcome = train_path(data, job, penalties, hooks);
   for (std::ofstream* file : {&trace, &points}) {
     file->close();
     if (!*file) throw Error((folder / "trace.csv").string() + " or path.csv: cannot be written");
@@ -131,10 +99,10 @@ PathOutcome run_path(const LoadedData& data, RunSettings settings, const Job& jo
   return outcome;
 }
 
-Job read_job(const fs::path& file) {
+RunParameters read_job(const fs::path& file) {
   std::ifstream in(file);
   try {
-    return Job::from_json(nlohmann::json::parse(in));
+    return job_from(nlohmann::json::parse(in));
   } catch (const nlohmann::json::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), "a job of `proxbench run`");
   }
@@ -142,7 +110,7 @@ Job read_job(const fs::path& file) {
 
 }  // namespace
 
-void do_job(const Job& job, const fs::path& folder, const std::atomic<bool>& interrupt) {
+void do_job(const RunParameters& job, const fs::path& folder, const std::atomic<bool>& interrupt) {
   for (const std::string& plugin : job.plugins) load_plugin(plugin);
   const double begin = wall_seconds();
   const DataFormatInfo& format = data_format_registry().find(job.format);
@@ -151,31 +119,22 @@ void do_job(const Job& job, const fs::path& folder, const std::atomic<bool>& int
                         Parallel(job.threads, parse_backend(job.backend)),
                         job.decoding == "positions" ? Decoding::kPositions : Decoding::kStructure);
   const double load_seconds = wall_seconds() - begin;
+  RunOutcome outcome;
   if (job.solver.empty()) {
-    nlohmann::ordered_json result = description_of(data);
-    result["timing"]["load_seconds"] = load_seconds;
-    write_json(folder / kResultFile, result);
-    return;
-  }
-  const RunSettings settings = settings_of(job);
-  nlohmann::ordered_json result;
-  if (!job.path.empty()) {
-    result = run_path(data, settings, job, data_options, folder, interrupt).summary;
+    set_facts(data, outcome);
+  } else if (!job.path.empty()) {
+    outcome = run_path(data, job, data_options, folder, interrupt);
   } else {
-    RunOutcome outcome = run_solver(data, settings, folder / "trace.csv", interrupt);
+    outcome = run_solver(data, job, folder / "trace.csv", interrupt);
     const bool ended = outcome.status != Status::kDiverged && outcome.status != Status::kInterrupted;
     if (job.tighten > 0 && ended) tighten_within_limit(data, job, interrupt, outcome);
     if (outcome.status != Status::kDiverged)  // else no weights that a model could hold
       write_file_atomically(folder / "model.tsv",
-                            model_of(data, job.format, data_options, settings, outcome.w));
-    result = outcome.summary;
+                            model_of(data, job.format, data_options, job, outcome.w));
   }
-  result["timing"] = {{"load_seconds", load_seconds}};
-  for (const char* key :
-       {"setup_seconds", "warm_up_seconds", "sampling_seconds", "gap_seconds", "certify_seconds"}) {
-    result["timing"][key] = result.value(key, nlohmann::ordered_json());
-    result.erase(key);
-  }
+  outcome.load_seconds = load_seconds;
+  nlohmann::ordered_json result = result_json(outcome.parameters, outcome);
+  if (job.solver.empty()) result["notes"] = {{"train", data.train().notes}, {"test", data.test().notes}};
   write_json(folder / kResultFile, result);
 }
 

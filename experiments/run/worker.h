@@ -4,7 +4,7 @@
 #include <atomic>
 #include <filesystem>
 
-#include "experiments/run/job.h"
+#include "experiments/results/fields.h"
 
 namespace proxbench {
 
@@ -14,12 +14,12 @@ namespace proxbench {
 ///     model.tsv    where there is one
 ///     path.csv, model-NUMBER.tsv   of a path: line by line, and a model each, as points are done;
 ///                  see results/path_file.h; model.tsv is the last one's
-///     result.json  the summary (DESIGN section 5), "timing" {load_seconds, setup_seconds, warm_up_seconds,
-///                  sampling_seconds, certify_seconds}; the last to be written
+///     result.json  the result (result_json() of results/fields.h); the last to be written
 ///
-/// A job without a solver leaves only result.json: data_digest, description, instances, positions, d, notes
-/// {train, test}, timing. Throws Error where the data cannot be read or the solver fails.
-void do_job(const Job& job, const std::filesystem::path& folder, const std::atomic<bool>& interrupt);
+/// A job without a solver leaves only result.json, with the facts of the data and their notes {train, test}.
+/// Throws Error where the data cannot be read or the solver fails.
+void do_job(const RunParameters& job, const std::filesystem::path& folder,
+            const std::atomic<bool>& interrupt);
 
 /// The program `proxbench-worker JOB.json FOLDER`: do_job(), with the exit statuses of job.h and, where it
 /// fails, a result.json with "status" and "reason". SIGTERM and SIGINT ask the solver to stop.

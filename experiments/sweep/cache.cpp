@@ -103,11 +103,12 @@ std::vector<std::string> RunKey::changes_from(const nlohmann::json& stored) cons
   return out;
 }
 
-RunKey key_of(const Job& job, double stop_at, const std::string& source_digest,
+RunKey key_of(const RunParameters& job, double stop_at, const std::string& source_digest,
               const std::string& program_digest) {
   RunKey key;
-  key.config = job.to_json();
-  for (const char* elsewhere : {"name", "threads", "seed", "plugins", "objective_target", "profile"})
+  key.config = job_json(job);
+  for (const char* elsewhere : {"name", "experiment", "dataset", "label", "repetition", "threads", "seed",
+                                "plugins", "objective_target", "profile"})
     key.config.erase(elsewhere);
   for (const char* file : {"train", "test", "hierarchy"}) key.config["data"].erase(file);
   key.config["stop_at"] = stop_at;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/job.h"
+#include "experiments/results/fields.h"
 
 namespace proxbench {
 
@@ -31,7 +31,7 @@ struct RunKey {
 
 /// `stop_at`: the relative difference to f* at which the run is to stop, in the place of the job's target,
 /// which moves with every better f*.
-RunKey key_of(const Job& job, double stop_at, const std::string& source_digest,
+RunKey key_of(const RunParameters& job, double stop_at, const std::string& source_digest,
               const std::string& program_digest);
 
 /// xxh3 of the bytes of all files of a data set, with their roles, its format, options and oracle (empty: the

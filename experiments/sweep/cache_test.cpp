@@ -12,8 +12,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Job a_job() {
-  Job job;
+RunParameters a_job() {
+  RunParameters job;
   job.name = "words-lambda1-prox-qn-rep1";
   job.format = "crfsuite";
   job.decoding = "structure";
@@ -26,7 +26,7 @@ Job a_job() {
   return job;
 }
 
-RunKey key(const Job& job, double stop_at = 0.0) {
+RunKey key(const RunParameters& job, double stop_at = 0.0) {
   return key_of(job, stop_at, "data", "program");
 }
 
@@ -41,7 +41,7 @@ TEST(RunKey, IsTheSameForTheSameRun) {
 }
 
 TEST(RunKey, DoesNotDependOnNamesOfFilesOrOnTheBestKnownOptimum) {
-  Job other = a_job();
+  RunParameters other = a_job();
   other.files.train = {"/elsewhere/train.txt"};
   other.name = "again";
   other.objective_target = 12.5;
@@ -50,7 +50,7 @@ TEST(RunKey, DoesNotDependOnNamesOfFilesOrOnTheBestKnownOptimum) {
 
 TEST(RunKey, EveryComponentMakesAnotherRunAndIsNamed) {
   const nlohmann::json before = stored(key(a_job()));
-  Job job = a_job();
+  RunParameters job = a_job();
   job.solver_options["memory"] = "20";
   job.tol = 1e-7;
   EXPECT_THAT(key(job).changes_from(before),
@@ -73,7 +73,7 @@ TEST(RunKey, EveryComponentMakesAnotherRunAndIsNamed) {
 }
 
 TEST(RunKey, TellsOptionsThatCameOrWent) {
-  Job job = a_job();
+  RunParameters job = a_job();
   job.solver_options.erase("memory");
   job.solver_options["sigma"] = "0.5";
   EXPECT_THAT(key(job).changes_from(stored(key(a_job()))),
@@ -82,10 +82,10 @@ TEST(RunKey, TellsOptionsThatCameOrWent) {
 }
 
 TEST(Job, ReadsBackFromItsJson) {
-  Job job = a_job();
+  RunParameters job = a_job();
   job.objective_target = 1.5;
   job.plugins = {"/lib/mine.so"};
-  EXPECT_EQ(Job::from_json(nlohmann::json::parse(job.to_json().dump())).to_json(), job.to_json());
+  EXPECT_EQ(job_json(job_from(nlohmann::json::parse(job_json(job).dump()))), job_json(job));
 }
 
 TEST(SourceDigest, IsOfTheBytesTheirRolesTheOptionsAndTheOracle) {

@@ -9,13 +9,12 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
+#include "experiments/run/job.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 namespace {
-
-using Clock = std::chrono::steady_clock;  // of processes; what solvers are timed by is the monitor's
 
 /// How often the kernel has killed a process for want of memory.
 long oom_kills() {
@@ -64,10 +63,10 @@ void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t fi
   if (may_place_memory()) settings.memory_nodes = memory_nodes_of(settings.cpus);
 }
 
-JobProcess::JobProcess(const Job& job, const fs::path& folder, ProcessSettings settings,
+JobProcess::JobProcess(const RunParameters& job, const fs::path& folder, ProcessSettings settings,
                        const JobLimits& limits)
-    : folder_(folder), limits_(limits), oom_kills_(oom_kills()), start_(Clock::now()) {
-  write_json(folder / kJobFile, job.to_json());
+    : folder_(folder), limits_(limits), oom_kills_(oom_kills()), start_(wall_seconds()) {
+  write_json(folder / kJobFile, job_json(job));
   settings.command = {worker_program().string(), (folder / kJobFile).string(), folder.string()};
   settings.log = folder / "log.txt";
   process_ = std::make_unique<Process>(settings);
@@ -96,7 +95,7 @@ std::vector<Sample> JobProcess::new_samples() {
 }
 
 double JobProcess::seconds() const {
-  return std::chrono::duration<double>(Clock::now() - start_).count();
+  return wall_seconds() - start_;
 }
 
 Json JobProcess::result() const {
@@ -151,12 +150,8 @@ void repair_trace(const fs::path& file) {
 }
 
 void add_last_sample(Json& manifest, const fs::path& trace_file) {
-  static constexpr const char* kKeys[] = {
-      "objective",   "loss",          "l1",           "nnz",        "kkt",       "relative_kkt",
-      "dual",        "gap",           "relative_gap", "iterations", "passes",    "seconds",
-      "cpu_seconds", "test_accuracy", "data_digest",  "d",          "instances", "positions"};
-  for (const char* key : kKeys)
-    if (!manifest.contains(key)) manifest[key] = nullptr;
+  for (const Field<RunFigures>& field : run_figures())
+    if (field.section.empty() && !manifest.contains(field.name)) manifest[field.name] = nullptr;
   const std::vector<Sample> trace = read_trace(trace_file);
   if (trace.empty()) return;
   const Sample& last = trace.back();

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/monitor.h"
 #include "core/base/parallel.h"
+#include "core/monitor.h"
 #include "experiments/base/process.h"
-#include "experiments/run/job.h"
+#include "experiments/results/fields.h"
 
 namespace proxbench {
 
@@ -31,7 +31,7 @@ void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t fi
 class JobProcess {
  public:
   /// Starts it, to work in this folder; of `settings` command and log are set here.
-  JobProcess(const Job& job, const std::filesystem::path& folder, ProcessSettings settings,
+  JobProcess(const RunParameters& job, const std::filesystem::path& folder, ProcessSettings settings,
              const JobLimits& limits);
 
   /// Watches it for so long at most; true once it has ended. Asks it to stop where `interrupt` is set or its
@@ -58,7 +58,7 @@ class JobProcess {
   std::filesystem::path folder_;
   JobLimits limits_;
   long oom_kills_;  ///< of the kernel, before the start
-  std::chrono::steady_clock::time_point start_;
+  double start_;
   std::unique_ptr<Process> process_;
   std::optional<Asked> asked_;
   double asked_at_ = 0.0;

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
+#include "experiments/run/job.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
@@ -22,12 +23,6 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-std::map<std::string, std::string> option_texts(const Options& options) {
-  std::map<std::string, std::string> out;
-  for (const auto& [key, value] : options.items()) out[key] = value;
-  return out;
-}
 
 /// Points of the path in a folder of a run, whatever became of it.
 std::int64_t stored_points(const fs::path& folder) {
@@ -102,9 +97,11 @@ std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
   return plan;
 }
 
-Job data_job(const ExperimentConfig& config, const DataConfig& data) {
-  Job job;
+RunParameters data_job(const ExperimentConfig& config, const DataConfig& data) {
+  RunParameters job;
   job.name = data.name;
+  job.experiment = config.name;
+  job.dataset = data.name;
   job.format = data.format;
   job.oracle = data.oracle;
   job.decoding = config.decoding;
@@ -124,16 +121,18 @@ Job data_job(const ExperimentConfig& config, const DataConfig& data) {
   return job;
 }
 
-Job run_job(const ExperimentConfig& config, const PlannedRun& cell) {
-  Job job = data_job(config, *cell.data);
+RunParameters run_job(const ExperimentConfig& config, const PlannedRun& cell) {
+  RunParameters job = data_job(config, *cell.data);
   job.name = cell.name();
+  job.label = cell.solver->label;
+  job.repetition = cell.repetition;
   job.solver = cell.solver->solver;
   job.solver_options = option_texts(cell.solver->options);
   job.lambda = cell.lambda;
   if (cell.path) job.path = cell.path->text();
   job.path_of_mu = cell.path && cell.path->of == PathOf::kMu;
   job.tol = cell.solver->tol;
-  job.gap = cell.solver->gap;
+  job.gap_target = cell.solver->gap;
   job.time_limit = cell.solver->time_limit;
   job.max_iterations = cell.solver->max_iterations;
   job.sample_kkt = config.sample_kkt;
@@ -141,8 +140,8 @@ Job run_job(const ExperimentConfig& config, const PlannedRun& cell) {
   return job;
 }
 
-Job reference_job(const ExperimentConfig& config, const DataConfig& data, double lambda) {
-  Job job = data_job(config, data);
+RunParameters reference_job(const ExperimentConfig& config, const DataConfig& data, double lambda) {
+  RunParameters job = data_job(config, data);
   job.name = fmt::format("reference {}-lambda{}", data.name, lambda);
   const SolverInfo& solver = solver_registry().find("prox-qn");
   Options options(solver.options);
@@ -165,7 +164,7 @@ Digests::Digests(const ExperimentConfig& config)
 const std::string& Digests::source(const DataConfig& data) {
   std::string& known = sources_[data.name];
   if (known.empty()) {
-    const Job job = data_job(config_, data);
+    const RunParameters job = data_job(config_, data);
     known = source_digest(job.format, job.oracle, job.files, job.data_options);
   }
   return known;
@@ -173,7 +172,7 @@ const std::string& Digests::source(const DataConfig& data) {
 
 CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, const PlannedRun& cell,
                        const SweepOptions& options, Digests& digests) {
-  const Job job = run_job(config, cell);
+  const RunParameters job = run_job(config, cell);
   CellState state{.cell = cell,
                   .key = key_of(job, config.stop_at, digests.source(*cell.data), digests.program()),
                   .skipped = cell.unmet_needs(),

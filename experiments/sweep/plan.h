@@ -8,7 +8,7 @@
 
 #include "core/oracle.h"
 #include "experiments/config/config.h"
-#include "experiments/run/job.h"
+#include "experiments/results/fields.h"
 #include "experiments/sweep/cache.h"
 
 namespace proxbench {
@@ -66,11 +66,11 @@ std::vector<CellState> inspect_cells(const ExperimentConfig& config, const std::
                                      const SweepOptions& options = {});
 
 /// A job that reads the data and describes them.
-Job data_job(const ExperimentConfig& config, const DataConfig& data);
+RunParameters data_job(const ExperimentConfig& config, const DataConfig& data);
 /// The job of a cell, without a target to stop at.
-Job run_job(const ExperimentConfig& config, const PlannedRun& cell);
+RunParameters run_job(const ExperimentConfig& config, const PlannedRun& cell);
 /// The prox-qn run that gives f*.
-Job reference_job(const ExperimentConfig& config, const DataConfig& data, double lambda);
+RunParameters reference_job(const ExperimentConfig& config, const DataConfig& data, double lambda);
 
 /// Digests of the program and of the files of data sets, each read once. Throws Error where one cannot be.
 class Digests {

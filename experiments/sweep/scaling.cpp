@@ -100,7 +100,7 @@ class Measurement {
     for (int repetition = 1; repetition <= options_.repetitions; ++repetition)
       for (const int threads : options_.threads)
         for (const Backend backend : options_.backends) {
-          Job job = job_of(cell);
+          RunParameters job = job_of(cell);
           job.threads = threads;
           job.backend = backend_name(backend);
           job.name = fmt::format("{}: {} {}, {}, repetition {}", problem.name(), threads,
@@ -111,18 +111,18 @@ class Measurement {
   }
 
   /// The same work in every run: no clock decides where it ends.
-  Job job_of(const PlannedRun& cell) const {
-    Job job = run_job(config_, cell);
+  RunParameters job_of(const PlannedRun& cell) const {
+    RunParameters job = run_job(config_, cell);
     job.max_iterations = options_.iterations;
     job.time_limit = 0.0;
-    job.gap = 0.0;
+    job.gap_target = 0.0;
     job.sample_kkt = false;
     job.sampling_budget = 0.0;
     job.profile = true;
     return job;
   }
 
-  void add(ScalingProblem& problem, const Job& job, int repetition) {
+  void add(ScalingProblem& problem, const RunParameters& job, int repetition) {
     ++started_;
     if (hooks_.message) hooks_.message(fmt::format("[{}/{}] {}", started_, total_, job.name));
     const Scratch folder(scratch_ / "run");
@@ -146,11 +146,11 @@ class Measurement {
     problem.runs.push_back(std::move(run));
   }
 
-  bool pins(const Job& job) const {
+  bool pins(const RunParameters& job) const {
     return config_.pin && static_cast<std::size_t>(job.threads) <= cpus_.size();
   }
 
-  Json result_of(const Job& job, const fs::path& folder) const {
+  Json result_of(const RunParameters& job, const fs::path& folder) const {
     ProcessSettings settings;
     settings.memory_limit = static_cast<std::uint64_t>(config_.memory_limit * 1024 * 1024);
     if (pins(job)) pin(settings, cpus_, 0, static_cast<std::size_t>(job.threads), parse_backend(job.backend));

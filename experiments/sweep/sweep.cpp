@@ -18,6 +18,7 @@
 #include "experiments/results/reference.h"
 #include "experiments/results/results.h"
 #include "experiments/results/store.h"
+#include "experiments/run/job.h"
 #include "experiments/run/provenance.h"
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/job_process.h"
@@ -31,7 +32,6 @@ namespace {
 
 /// Relative differences of F this small are rounding of its sums.
 constexpr double kRounding = 1e-10;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::string duration_text(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
@@ -111,8 +111,7 @@ class Sweep {
       const double lambda = states_[from].cell.lambda;
       const bool path = states_[from].cell.path != nullptr;  // there is no f* of one
       const std::vector<const CellState*> missing = missing_in_order(from, to);
-      const bool has_reference = path || (!options_.force && find_reference(data, lambda));
-      if (missing.empty() && has_reference) continue;
+      if (missing.empty() && (path || has_reference(states_[from].cell))) continue;
       if (data_.is_null()) describe(data);
       if (stop()) return;
       if (data_.contains("reason")) {
@@ -173,18 +172,12 @@ class Sweep {
     return reference.serves({config_.reference_tol, config_.reference_gap, config_.reference_time_limit});
   }
 
-  /// Whether a reference that serves is stored for these data files; found without reading them as data.
-  bool find_reference(const DataConfig& data, double lambda) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(out_ / "references")) {
-      if (entry.path().extension() != ".json" || entry.path().filename().string().starts_with('.')) continue;
-      const Json json = json_of(entry.path());
-      if (!json.is_object() || json.value("source_digest", "") != digests_.source(data) ||
-          json.value("program_digest", "") != digests_.program() || json.value("lambda", kNaN) != lambda ||
-          json.value("mu", kNaN) != config_.mu)
-        continue;
-      return serves(read_reference(entry.path()));
-    }
-    return false;
+  /// Whether a reference that serves is stored for a stored run, whose manifest knows its data.
+  bool has_reference(const PlannedRun& stored) const {
+    const Json manifest = json_of(out_ / "runs" / stored.name() / "manifest.json");
+    const fs::path file = reference_file(out_, manifest.value("data_digest", ""), stored.lambda, config_.mu);
+    std::error_code ignored;
+    return fs::exists(file, ignored) && serves(read_reference(file));
   }
 
   /// reference_: a stored one that serves, or a new one; none where that fails.
@@ -205,7 +198,7 @@ class Sweep {
   }
 
   void make_reference(const DataConfig& data, double lambda, const fs::path& file) {
-    const Job job = reference_job(config_, data, lambda);
+    const RunParameters job = reference_job(config_, data, lambda);
     message(fmt::format("{}: prox-qn to kkt <= {:g} of its start", job.name, job.tol));
     const fs::path folder = start_folder(out_ / "runs" / ("reference-" + data.name));
     JobProcess child(job, folder, process_settings(0), limits(job.time_limit));
@@ -296,7 +289,7 @@ class Sweep {
     while (std::any_of(active.begin(), active.end(),
                        [&](const Active& other) { return other.slot == run.slot; }))
       ++run.slot;
-    Job job = run_job(config_, state.cell);
+    RunParameters job = run_job(config_, state.cell);
     if (config_.stop_at > 0)
       job.objective_target = reference_->objective + config_.stop_at * std::abs(reference_->objective);
     ++started_;
@@ -380,34 +373,19 @@ class Sweep {
   Json base_manifest(const CellState& state, const Json& result) const {
     Json manifest = result;
     const PlannedRun& cell = state.cell;
-    const Job job = run_job(config_, cell);
-    manifest["solver"] = job.solver;
-    manifest["lambda"] = cell.lambda_json();
-    manifest["mu"] = cell.mu_json();
-    manifest["threads"] = job.threads;
-    manifest["backend"] = job.backend;
-    manifest["run"] = {{"experiment", config_.name},
-                       {"dataset", cell.data->name},
-                       {"lambda", cell.lambda_json()},
-                       {"mu", cell.mu_json()},
-                       {"solver", job.solver},
-                       {"label", cell.solver->label},
-                       {"repetition", cell.repetition},
-                       {"seed", job.seed},
-                       {"options", options_json(cell.solver->options)},
-                       {"data_digest", data_.value("data_digest", "")},
-                       {"description", data_.value("description", "")},
-                       {"reference_objective", nullptr},
-                       {"reference_kkt", nullptr},
-                       {"reference_gap", nullptr},
-                       {"kkt_at_zero", nullptr},
-                       {"time_limit", job.time_limit},
-                       {"max_iterations", job.max_iterations}};
+    const RunParameters job = run_job(config_, cell);
+    manifest.update(summary_parameters(job));
+    Json& run = manifest["run"];
+    run = parameters_json(job);
+    run["data_digest"] = data_.value("data_digest", "");
+    run["description"] = data_.value("description", "");
+    for (const char* key : {"reference_objective", "reference_kkt", "reference_gap", "kkt_at_zero"})
+      run[key] = nullptr;
     if (reference_) {
-      manifest["run"]["reference_objective"] = reference_->objective;
-      manifest["run"]["reference_kkt"] = reference_->relative_kkt;
-      manifest["run"]["reference_gap"] = reference_->relative_gap();
-      manifest["run"]["kkt_at_zero"] = reference_->kkt_at_zero;
+      run["reference_objective"] = reference_->objective;
+      run["reference_kkt"] = reference_->relative_kkt;
+      run["reference_gap"] = number_json(reference_->relative_gap());
+      run["kkt_at_zero"] = reference_->kkt_at_zero;
     }
     return manifest;
   }

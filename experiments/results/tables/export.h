@@ -10,8 +10,7 @@
 
 namespace proxbench {
 
-/// One row a run: what it was, how it ended, the numbers of its summary, its times off the clock, f* and the
-/// relative difference to it, where it was made. The column `options` holds the solver's options as JSON. A
+/// One row a run, the columns of run_columns(). The column `options` holds the solver's options as JSON. A
 /// path has `path` in the place of its lambda or mu and of f*; its numbers are those of its last point, its
 /// costs those of all.
 std::string csv_of_runs(const std::vector<StoredRun>& runs);

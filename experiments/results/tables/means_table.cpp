@@ -107,7 +107,7 @@ std::string csv_means(const std::vector<MeansGroup>& groups, const MeansOptions&
         out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", group.set.measure, csv_field(group.set.machine),
                            csv_field(row.solver), group.set.targets[i], group.set.problems.size(),
                            row.reached[i], group.set.left_out.size(), options.shift, options.par,
-                           csv_number(row.means[i]));
+                           number_text(row.means[i]));
   return out;
 }
 

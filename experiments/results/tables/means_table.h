@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/base/table_text.h"
+#include "experiments/config/config.h"
 #include "experiments/results/tables/problem_set.h"
 
 namespace proxbench {
@@ -16,7 +17,7 @@ namespace proxbench {
 struct MeansOptions {
   std::string title{};                                  ///< stands above the tables; may be empty
   std::vector<std::string> measures{"seconds"};         ///< a table each
-  std::vector<double> targets{1e-2, 1e-4, 1e-6, 1e-8};  ///< relative differences to f*
+  std::vector<double> targets = default_targets();      ///< relative differences to f*
   double shift = 1.0;                                   ///< in units of the measure; > 0
   double par = 10.0;                                    ///< k; >= 1
   bool allow_not_comparable = false;

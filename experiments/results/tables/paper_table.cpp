@@ -170,7 +170,7 @@ std::string csv_paper_table(const std::vector<PaperRow>& rows) {
                        row.mu, csv_field(row.label), csv_field(row.status), row.optimal, row.used, row.total);
     for (const double value : {row.paper_nnz, row.nnz, row.nnz_difference(), row.paper_accuracy, row.accuracy,
                                row.accuracy_difference(), row.relative_kkt})
-      out += fmt::format(",{}", csv_number(value));
+      out += fmt::format(",{}", number_text(value));
     out += "\n";
   }
   return out;

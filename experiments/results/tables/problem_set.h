@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/config/config.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
@@ -24,7 +25,7 @@ const Measure& find_measure(const std::string& name);
 
 struct ProblemOptions {
   std::string measure = "seconds";
-  std::vector<double> targets{1e-2, 1e-4, 1e-6, 1e-8};  ///< relative differences to f*
+  std::vector<double> targets = default_targets();      ///< relative differences to f*
   bool allow_not_comparable = false;                    ///< count seconds that are not comparable, too
 };
 

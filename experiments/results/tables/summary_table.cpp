@@ -55,7 +55,7 @@ Spread time_to(const Runs& runs, double target) {
 /// A run that diverged has no objective at its end: nothing is farther from f*.
 double final_difference(const StoredRun& run) {
   const double objective = number_at(run.summary, "/objective"), best = run.reference_objective;
-  return std::isnan(objective) && !std::isnan(best) ? kInfinity : (objective - best) / std::abs(best);
+  return std::isnan(objective) && !std::isnan(best) ? kInfinity : relative_difference(objective, best);
 }
 
 RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableOptions& options) {
@@ -275,7 +275,7 @@ std::vector<std::string> footnotes(const TableGroup& group) {
 
 /// Empty for what is not there, "inf" for never.
 std::string csv_cost(double value) {
-  return std::isinf(value) && value > 0 ? "inf" : csv_number(value);
+  return std::isinf(value) && value > 0 ? "inf" : number_text(value);
 }
 
 std::string csv_header(const TableOptions& options) {
@@ -294,10 +294,10 @@ std::string csv_header(const TableOptions& options) {
 std::string csv_row(const TableGroup& group, const TableRow& row, const TableOptions& options) {
   std::string out = fmt::format(
       "{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda, group.mu,
-      csv_number(group.reference_objective), csv_number(group.reference_kkt), csv_number(group.reference_gap),
-      csv_field(row.label), csv_field(row.machine), csv_field(row.status), row.repetitions, row.failed(),
-      csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))), row.not_comparable,
-      csv_number(row.ratio));
+      number_text(group.reference_objective), number_text(group.reference_kkt),
+      number_text(group.reference_gap), csv_field(row.label), csv_field(row.machine), csv_field(row.status),
+      row.repetitions, row.failed(), csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))),
+      row.not_comparable, number_text(row.ratio));
   for (const auto& [name, spread] : named_spreads(row, options)) {
     for (const double value : {spread.median, spread.q25, spread.q75, spread.min, spread.max})
       out += fmt::format(",{}", csv_cost(value));

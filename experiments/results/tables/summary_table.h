@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiments/base/table_text.h"
+#include "experiments/config/config.h"
 #include "experiments/results/results.h"
 #include "experiments/results/statistics.h"
 
@@ -18,7 +19,7 @@ constexpr int kFewRepetitions = 5;
 
 struct TableOptions {
   std::string title{};                                  ///< stands above the tables; may be empty
-  std::vector<double> targets{1e-2, 1e-4, 1e-6, 1e-8};  ///< relative differences to f*
+  std::vector<double> targets = default_targets();      ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this one are compared with the fastest solver's
   /// Times of runs with StoredRun::comparable == false are shown as well.
   bool allow_not_comparable = false;
