@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -14,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "experiments/base/numbers.h"
 #include "experiments/results/statistics.h"
 #include "experiments/results/tables/summary_table.h"
 #include "plots/facts.h"
@@ -26,8 +26,6 @@ namespace fs = std::filesystem;
 
 /// Ends the names of figures with seconds on a log axis.
 constexpr const char* kLogSuffix = "-logx";
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLineWidth = 2, kFailedLineWidth = 1;
 constexpr const char* kGrey = "#7F7F7F";
 /// How far below the accuracy of f* an axis goes on: enough to see that a curve does, too little for a slope.
@@ -80,10 +78,6 @@ const std::vector<Abscissa>& abscissas() {
       {"passes", "-passes", 6, [](const Sample& s) { return s.passes; }},
       {"iterations", "-iterations", 5, [](const Sample& s) { return static_cast<double>(s.iteration); }}};
   return all;
-}
-
-double relative_difference(const StoredRun& run, const Sample& sample) {
-  return (sample.objective - run.reference_objective) / run.reference_objective;
 }
 
 std::vector<Quantity> quantities(double floor) {

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "experiments/base/numbers.h"
 
 namespace proxbench {
 namespace {
@@ -20,7 +21,6 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kReference = 76214.125;
 
 bool have_gnuplot() {

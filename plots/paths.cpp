@@ -16,14 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Quantity {
+struct PathQuantity {
   const char* name;
   const char* label;
   const char* key;  ///< the corner that its curves leave free, lambda falling from left to right
   double (*value)(const PathPoint&);
 };
-const std::vector<Quantity>& quantities() {
-  static const std::vector<Quantity> all = {
+const std::vector<PathQuantity>& path_quantities() {
+  static const std::vector<PathQuantity> all = {
       {"nnz", "nonzeros", "left top",
        [](const PathPoint& p) { return static_cast<double>(p.certificate.nnz); }},
       {"objective", "objective F", "left bottom", [](const PathPoint& p) { return p.certificate.objective; }},
@@ -40,18 +40,18 @@ struct Line {
   const StoredPath* path;
 };
 
-std::string figure_name(const std::string& dataset, const Quantity& quantity) {
+std::string figure_name(const std::string& dataset, const PathQuantity& quantity) {
   return file_name_part(fmt::format("path-{}-{}", dataset, quantity.name));
 }
 
-bool drawn(const Quantity& quantity, const StoredPath& path, bool allow_not_comparable) {
+bool drawn(const PathQuantity& quantity, const StoredPath& path, bool allow_not_comparable) {
   const bool seconds = std::string_view(quantity.name) == "seconds";
   return (!seconds || path.run.comparable || allow_not_comparable) &&
          std::any_of(path.points.begin(), path.points.end(),
                      [&](const PathPoint& point) { return std::isfinite(quantity.value(point)); });
 }
 
-std::string data_text(const Quantity& quantity, const std::vector<Line>& lines) {
+std::string data_text(const PathQuantity& quantity, const std::vector<Line>& lines) {
   std::string out;
   for (const Line& line : lines) {
     out += fmt::format("solver\tlambda\t{}\n", quantity.name);
@@ -85,7 +85,7 @@ std::string lambda_axis(const std::vector<Line>& lines) {
   return log_axis("x", range) + fmt::format("set xrange [{:.6g}:{:.6g}]\n", range.max, range.min);
 }
 
-Figure make_figure(const Quantity& quantity, const std::vector<Line>& lines) {
+Figure make_figure(const PathQuantity& quantity, const std::vector<Line>& lines) {
   const StoredRun& first = lines.front().path->run;
   const bool comparable =
       std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.path->run.comparable; });
@@ -129,7 +129,7 @@ std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs:
     const bool several = std::any_of(group.begin(), group.end(), [&](const StoredPath* path) {
       return path->run.path != group.front()->run.path;
     });
-    for (const Quantity& quantity : quantities()) {
+    for (const PathQuantity& quantity : path_quantities()) {
       std::vector<Line> lines;
       for (const StoredPath* path : group) {
         std::string title = series_name(path->run, machines);
@@ -148,7 +148,7 @@ std::vector<PathFigure> path_figures(const std::vector<StoredPath>& paths) {
   for (const StoredPath& path : paths) datasets.insert(path.run.dataset);
   std::vector<PathFigure> figures;
   for (const std::string& dataset : datasets)
-    for (const Quantity& quantity : quantities())
+    for (const PathQuantity& quantity : path_quantities())
       figures.push_back({figure_name(dataset, quantity),
                          fmt::format("{}: {} along the regularisation path", dataset, quantity.label)});
   return figures;

@@ -14,13 +14,13 @@ namespace proxbench {
 namespace {
 
 /// The columns of path.csv, in order.
-struct Column {
+struct PathColumn {
   const char* name;
   std::string (*text)(const PathPoint&);
   bool (*set)(PathPoint&, const std::string&);
 };
 
-std::string number_text(double value) {
+std::string field_text(double value) {
   return std::isnan(value) ? "" : fmt::format("{}", value);
 }
 
@@ -46,23 +46,23 @@ bool set_status(Status& out, const std::string& text) {
 }
 
 template <auto member>
-Column real_column(const char* name) {
-  return {name, [](const PathPoint& p) { return number_text(p.*member); },
+PathColumn real_column(const char* name) {
+  return {name, [](const PathPoint& p) { return field_text(p.*member); },
           [](PathPoint& p, const std::string& text) { return set_real(p.*member, text); }};
 }
 template <auto member>
-Column certificate_column(const char* name) {
-  return {name, [](const PathPoint& p) { return number_text(p.certificate.*member); },
+PathColumn certificate_column(const char* name) {
+  return {name, [](const PathPoint& p) { return field_text(p.certificate.*member); },
           [](PathPoint& p, const std::string& text) { return set_real(p.certificate.*member, text); }};
 }
 template <auto member>
-Column count_column(const char* name) {
+PathColumn count_column(const char* name) {
   return {name, [](const PathPoint& p) { return std::to_string(p.*member); },
           [](PathPoint& p, const std::string& text) { return set_count(p.*member, text); }};
 }
 
-const std::vector<Column>& columns() {
-  static const std::vector<Column> all = {
+const std::vector<PathColumn>& path_columns() {
+  static const std::vector<PathColumn> all = {
       real_column<&PathPoint::lambda>("lambda"),
       certificate_column<&Certificate::objective>("objective"),
       certificate_column<&Certificate::loss>("loss"),
@@ -73,7 +73,7 @@ const std::vector<Column>& columns() {
       real_column<&PathPoint::kkt_target>("kkt_target"),
       certificate_column<&Certificate::dual>("dual"),
       // Follows from two others.
-      {"gap", [](const PathPoint& p) { return number_text(p.certificate.gap()); },
+      {"gap", [](const PathPoint& p) { return field_text(p.certificate.gap()); },
        [](PathPoint&, const std::string& text) {
          double ignored = 0.0;
          return set_real(ignored, text);
@@ -94,13 +94,13 @@ const std::vector<Column>& columns() {
 
 PathPoint parse_path_line(const std::string& line, const std::filesystem::path& file, std::uint64_t number) {
   const std::vector<std::string> fields = split_list(line);
-  if (fields.size() != columns().size() + 1)
+  if (fields.size() != path_columns().size() + 1)
     throw Error::in_file(file.string(), number, std::to_string(fields.size()) + " fields",
-                         std::to_string(columns().size() + 1));
+                         std::to_string(path_columns().size() + 1));
   PathPoint point;
-  for (std::size_t i = 0; i < columns().size(); ++i)
-    if (!columns()[i].set(point, fields[i + 1]))
-      throw Error::in_file(file.string(), number, fmt::format("{} '{}'", columns()[i].name, fields[i + 1]),
+  for (std::size_t i = 0; i < path_columns().size(); ++i)
+    if (!path_columns()[i].set(point, fields[i + 1]))
+      throw Error::in_file(file.string(), number, fmt::format("{} '{}'", path_columns()[i].name, fields[i + 1]),
                            "a value of a path");
   return point;
 }
@@ -109,13 +109,13 @@ PathPoint parse_path_line(const std::string& line, const std::filesystem::path& 
 
 std::string path_header() {
   std::string out = "point";
-  for (const Column& column : columns()) out += fmt::format(",{}", column.name);
+  for (const PathColumn& column : path_columns()) out += fmt::format(",{}", column.name);
   return out;
 }
 
 std::string path_line(std::size_t number, const PathPoint& point) {
   std::string out = std::to_string(number);
-  for (const Column& column : columns()) out += fmt::format(",{}", column.text(point));
+  for (const PathColumn& column : path_columns()) out += fmt::format(",{}", column.text(point));
   return out;
 }
 

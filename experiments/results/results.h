@@ -59,6 +59,9 @@ struct StoredRun {
   std::vector<Sample> trace;
 };
 
+/// What read_file() expects of a file in OUT.
+inline constexpr const char* kStoredResult = "a stored result";
+
 /// Whether a status tells of a run that did not come to an end of its own: out-of-memory, crashed(SIGNAL),
 /// failed, skipped, interrupted. Others (converged, target-reached, gap-reached, stalled, max-iterations,
 /// time-limit, diverged) are results.
@@ -109,6 +112,8 @@ std::vector<Sample> read_trace(const std::filesystem::path& file);
 /// One line of it. Throws Error, under the name of the file and its line.
 Sample parse_trace_line(const std::string& line, const std::filesystem::path& file, std::uint64_t number);
 
+/// (objective - f*)/|f*|.
+double relative_difference(const StoredRun& run, const Sample& sample);
 /// The first sample (nothing is interpolated) with (objective - f*)/|f*| <= target; null where there is none.
 const Sample* sample_at_target(const StoredRun& run, double target);
 /// Its clock time; NaN where never.

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
+#include "experiments/base/numbers.h"
 #include "experiments/results/results.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/tighten.h"
@@ -20,8 +20,6 @@ namespace proxbench {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::map<std::string, std::string> option_texts(const Options& options) {
   std::map<std::string, std::string> out;

@@ -11,7 +11,7 @@
 namespace proxbench {
 namespace {
 
-struct Column {
+struct ExportColumn {
   std::string name;
   std::function<std::string(const StoredRun&)> text;
 };
@@ -25,7 +25,7 @@ std::string value_text(const nlohmann::json& value) {
 }
 
 /// The value at a JSON pointer of the manifest, e.g. "/run/seed".
-Column stored(const std::string& name, const std::string& pointer) {
+ExportColumn stored(const std::string& name, const std::string& pointer) {
   return {name, [at = nlohmann::json::json_pointer(pointer)](const StoredRun& run) {
             return run.summary.contains(at) ? value_text(run.summary.at(at)) : "";
           }};
@@ -35,8 +35,8 @@ double relative_difference(const StoredRun& run, double objective) {
   return (objective - run.reference_objective) / std::abs(run.reference_objective);
 }
 
-std::vector<Column> columns() {
-  std::vector<Column> all = {
+std::vector<ExportColumn> export_columns() {
+  std::vector<ExportColumn> all = {
       {"name", run_name},
       {"experiment", [](const StoredRun& run) { return run.experiment; }},
       {"dataset", [](const StoredRun& run) { return run.dataset; }},
@@ -68,7 +68,7 @@ std::vector<Column> columns() {
     all.push_back(stored(key, std::string("/timing/") + key));
   for (const char* key : {"time_limit", "max_iterations", "data_digest"})
     all.push_back(stored(key, std::string("/run/") + key));
-  const std::vector<Column> last = {
+  const std::vector<ExportColumn> last = {
       {"reference_objective", [](const StoredRun& run) { return csv_number(run.reference_objective); }},
       {"reference_relative_kkt", [](const StoredRun& run) { return csv_number(run.reference_kkt); }},
       {"reference_relative_gap", [](const StoredRun& run) { return csv_number(run.reference_gap); }},
@@ -87,13 +87,13 @@ std::vector<Column> columns() {
 }  // namespace
 
 std::string csv_of_runs(const std::vector<StoredRun>& runs) {
-  const std::vector<Column> all = columns();
+  const std::vector<ExportColumn> all = export_columns();
   std::string out;
-  for (const Column& column : all) out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
+  for (const ExportColumn& column : all) out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
   out += "\n";
   for (const StoredRun& run : runs) {
     std::vector<std::string> fields;
-    for (const Column& column : all) fields.push_back(csv_field(column.text(run)));
+    for (const ExportColumn& column : all) fields.push_back(csv_field(column.text(run)));
     out += fmt::format("{}\n", fmt::join(fields, ","));
   }
   return out;
