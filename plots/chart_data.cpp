@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "experiments/base/numbers.h"
 #include "plots/colours.h"
 #include "plots/curves.h"
 #include "plots/facts.h"
@@ -17,7 +18,6 @@
 namespace proxbench {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Of each piece of a trace, envelope() keeps at most so many samples.
 constexpr std::size_t kOfEachPiece = 5;
 

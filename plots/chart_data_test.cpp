@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
+#include "experiments/base/numbers.h"
 #include "plots/colours.h"
 
 namespace proxbench {
@@ -18,7 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 constexpr double kFloor = 1e-12;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// f* = 100, known to 2e-9.
 StoredRun run_of(const std::string& label, std::vector<Sample> trace = {}) {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -15,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "experiments/base/numbers.h"
 #include "experiments/results/statistics.h"
 #include "experiments/results/tables/summary_table.h"
 #include "plots/facts.h"
@@ -27,8 +27,6 @@ namespace fs = std::filesystem;
 
 /// Ends the names of figures with seconds on a log axis.
 constexpr const char* kLogSuffix = "-logx";
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLineWidth = 2, kFailedLineWidth = 1;
 constexpr const char* kGrey = "#7F7F7F";
 /// How far below the accuracy of f* an axis goes on: enough to see that a curve does, too little for a slope.

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "experiments/base/numbers.h"
 #include "experiments/base/test_folder.h"
 
 namespace proxbench {
@@ -20,7 +21,6 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kReference = 76214.125;
 
 bool have_gnuplot() {

@@ -16,14 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Quantity {
+struct PathQuantity {
   const char* name;
   const char* label;
   const char* key;  ///< the corner that its curves leave free, lambda or mu falling from left to right
   double (*value)(const PathPoint&);
 };
-const std::vector<Quantity>& quantities() {
-  static const std::vector<Quantity> all = {
+const std::vector<PathQuantity>& path_quantities() {
+  static const std::vector<PathQuantity> all = {
       {"nnz", "nonzeros", "left top",
        [](const PathPoint& p) { return static_cast<double>(p.certificate.nnz); }},
       {"objective", "objective F", "left bottom", [](const PathPoint& p) { return p.certificate.objective; }},
@@ -72,7 +72,7 @@ double at(const PathPoint& point, bool of_mu) {
   return of_mu ? point.mu : point.lambda;
 }
 
-bool drawn(const Quantity& quantity, const StoredPath& path, bool allow_not_comparable) {
+bool drawn(const PathQuantity& quantity, const StoredPath& path, bool allow_not_comparable) {
   const bool seconds = std::string_view(quantity.name) == "seconds";
   return (!seconds || path.run.comparable || allow_not_comparable) &&
          std::any_of(path.points.begin(), path.points.end(),
@@ -158,7 +158,7 @@ std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs:
     const bool several = std::any_of(group.begin(), group.end(), [&](const StoredPath* path) {
       return path->run.path != group.front()->run.path;
     });
-    for (const Quantity& quantity : quantities()) {
+    for (const PathQuantity& quantity : path_quantities()) {
       std::vector<Line> lines;
       for (const StoredPath* path : group) {
         std::string title = series_name(path->run, machines);

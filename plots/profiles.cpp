@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "experiments/base/numbers.h"
 #include "experiments/results/statistics.h"
 #include "experiments/results/tables/problem_set.h"
 #include "plots/curves.h"
@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// So many names of problems or runs stand under a plot.
 constexpr std::size_t kMostNames = 4;
 /// A ratio axis shows at least this.

@@ -13,7 +13,6 @@
 namespace proxbench {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 struct Result {
   int status;
@@ -65,7 +64,9 @@ class CommandLine : public testing::Test {
                         .c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
   }
-  json read_json(const std::string& name) const { return json::parse(read_text(folder / name)); }
+  nlohmann::json read_json(const std::string& name) const {
+    return nlohmann::json::parse(read_text(folder / name));
+  }
   Result train(const std::string& more) const {
     return run("train --format crfsuite --train train.txt --test test.txt --threads 1 " + more);
   }

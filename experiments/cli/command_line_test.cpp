@@ -16,6 +16,7 @@
 namespace proxbench {
 namespace {
 
+using nlohmann::json;
 using testing::HasSubstr;
 
 TEST_F(CommandLine, TrainWritesSummaryModelAndTrace) {

@@ -8,6 +8,7 @@
 namespace proxbench {
 namespace {
 
+using nlohmann::json;
 using testing::HasSubstr;
 
 constexpr const char* kPathConfig = R"([experiment]

@@ -27,7 +27,7 @@ struct SelectCommand {
   SelectionSettings selection() const {
     return {.folds = folds,
             .held_out = held_out,
-            .measure = measure == "loss" ? Measure::kLoss : Measure::kAccuracy,
+            .measure = measure == "loss" ? SelectionMeasure::kLoss : SelectionMeasure::kAccuracy,
             .one_standard_error = rule == "one-se"};
   }
   PathOf over() const { return looks_like_path(mu) ? PathOf::kMu : PathOf::kLambda; }

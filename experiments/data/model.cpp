@@ -63,9 +63,9 @@ std::vector<std::string_view> split_tabs(std::string_view line) {
 }
 
 /// Numbers of names; the names must outlive it.
-class NameIndex {
+class NumberOfName {
  public:
-  explicit NameIndex(const std::vector<std::string>& names) {
+  explicit NumberOfName(const std::vector<std::string>& names) {
     number_.reserve(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) number_.emplace(names[i], static_cast<Index>(i));
   }
@@ -263,7 +263,7 @@ class ModelParser {
 
   void check_labels() {
     if (model_.labels.empty()) return;
-    const NameIndex labels(model_.labels);
+    const NumberOfName labels(model_.labels);
     for (const Model::Weight& entry : model_.unary) {
       line_ = entry.line;
       if (labels.find(entry.output) == kUnknownOutput)
@@ -340,7 +340,7 @@ SparseVector model_weights(const Model& model, const Dataset& data, std::size_t 
                            const ExtraWeightNames& names, UnknownFeatures unknown) {
   require_names(extra_weights, names);
   const Vocabulary& vocabulary = *data.vocabulary;
-  const NameIndex features(vocabulary.features), outputs(vocabulary.outputs);
+  const NumberOfName features(vocabulary.features), outputs(vocabulary.outputs);
   const Coord width = vocabulary.outputs.size();
   std::vector<std::pair<Coord, double>> weights;
   for (const Model::Weight& entry : model.unary) {
@@ -372,7 +372,7 @@ Dataset with_labels(Dataset data, const std::vector<std::string>& labels) {
   if (data.hierarchy != nullptr && labels != data.vocabulary->outputs)
     throw Error("the model's outputs are not the nodes of the hierarchy given with the data",
                 ErrorKind::kInput);
-  const NameIndex numbers(labels);
+  const NumberOfName numbers(labels);
   std::vector<Index> renumbered;
   for (const std::string& name : data.vocabulary->outputs) renumbered.push_back(numbers.find(name));
   for (Index& gold : data.gold)

@@ -12,15 +12,13 @@
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "experiments/base/numbers.h"
 #include "experiments/config/ini.h"
 #include "experiments/results/field_csv.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr const char* kStored = "a stored result";
 
 using Column = Field<Sample>;
 
@@ -43,7 +41,7 @@ void use_stored_reference(const fs::path& out, StoredRun& run) {
     if (!run.summary.contains("data_digest") || run.summary["data_digest"].is_null()) return;
     file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda, run.mu);
     if (std::error_code ignored; !fs::exists(file, ignored)) return;
-    const nlohmann::json reference = read_json(file, kStored);
+    const nlohmann::json reference = read_json(file, kStoredResult);
     run.reference_objective = reference.at("objective").get<double>();
     run.reference_kkt = reference.at("relative_kkt").get<double>();
     run.reference_gap = reference.value("relative_gap", kNaN);  // older references have none
@@ -60,7 +58,7 @@ struct ConfigOrder {
     if (!fs::is_regular_file(config, ignored)) return;
     Problems not_ours;
     for (const IniSection& section :
-         parse_ini(read_file(config, kStored), config.string(), not_ours).sections) {
+         parse_ini(read_file(config, kStoredResult), config.string(), not_ours).sections) {
       if (section.name.starts_with("data.")) datasets.emplace(section.name.substr(5), datasets.size());
       if (section.name.starts_with("solver.")) labels.emplace(section.name.substr(7), labels.size());
     }
@@ -96,7 +94,7 @@ std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
 /// As far as the process came that failed.
 std::vector<Sample> read_trace_of_failure(const fs::path& file) {
   if (std::error_code ignored; !fs::exists(file, ignored)) return {};
-  std::string text = read_file(file, kStored);
+  std::string text = read_file(file, kStoredResult);
   text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
   return text.empty() ? std::vector<Sample>{} : parse_trace(text, file);
 }
@@ -171,7 +169,7 @@ StoredRun read_run(const fs::path& out, const fs::path& folder) {
   const fs::path file = folder / "manifest.json";
   StoredRun run;
   run.folder = folder;
-  run.summary = read_json(file, kStored);
+  run.summary = read_json(file, kStoredResult);
   try {
     const nlohmann::json& about = run.summary.at("run");
     run.experiment = about.at("experiment").get<std::string>();
@@ -246,7 +244,7 @@ Sample parse_trace_line(const std::string& line, const fs::path& file, std::uint
 }
 
 std::vector<Sample> read_trace(const fs::path& file) {
-  return parse_trace(read_file(file, kStored), file);
+  return parse_trace(read_file(file, kStoredResult), file);
 }
 
 double relative_difference(double objective, double reference) {

@@ -61,6 +61,8 @@ struct StoredRun {
   bool path_of_mu() const { return mu != mu; }
 };
 
+/// What read_file() expects of a file in OUT.
+inline constexpr const char* kStoredResult = "a stored result";
 /// "lambda = 1", "mu = 0.1", "lambda = 1, mu = 0.1"; of a path "lambda = path(max, 50, 50), mu = 0.1" and the
 /// like. What is 0 is left out.
 std::string penalty_text(const StoredRun& run);

@@ -4,15 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
+
+#include "experiments/base/numbers.h"
 
 namespace proxbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// So many numbers of threads have a column in a table.
 constexpr std::size_t kMostColumns = 6;
 

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "experiments/base/numbers.h"
 
 namespace proxbench {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double sorted_quantile(const std::vector<double>& sorted, double p) {
   if (sorted.empty()) return kNaN;

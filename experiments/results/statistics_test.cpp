@@ -4,15 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
+
+#include "experiments/base/numbers.h"
 
 namespace proxbench {
 namespace {
 
 using testing::ElementsAre;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(Quantile, InterpolatesBetweenOrderStatistics) {
   // h = (n - 1)*p = 3*0.25 = 0.75 between 1 and 2; 3*0.5 = 1.5 between 2 and 4; 3*0.75 = 2.25 from 4 to 8.

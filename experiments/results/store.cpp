@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kSchema = 3;
-constexpr const char* kStored = "a stored result";
 
 std::string column_sql(const std::string& name, FieldType type) {
   const bool whole = type == FieldType::kCount || type == FieldType::kTruth;
@@ -44,7 +43,7 @@ fs::path index_file(const fs::path& out) {
 }
 
 std::string digest_of_file(const fs::path& file) {
-  const std::string text = read_file(file, kStored);
+  const std::string text = read_file(file, kStoredResult);
   return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
@@ -177,7 +176,7 @@ bool index_exists(const fs::path& out) {
 // ---- merge
 
 void copy_file_into(const fs::path& from, const fs::path& to) {
-  write_file_atomically(to, read_file(from, kStored));
+  write_file_atomically(to, read_file(from, kStoredResult));
 }
 
 void copy_folder(const fs::path& from, const fs::path& to) {
@@ -305,7 +304,7 @@ MergeResult merge_results(const std::vector<fs::path>& folders, const fs::path& 
   const fs::path config = folders.front() / "config.ini";
   for (const fs::path& folder : folders)
     if (fs::exists(folder / "config.ini") && fs::exists(config) &&
-        read_file(folder / "config.ini", kStored) != read_file(config, kStored))
+        read_file(folder / "config.ini", kStoredResult) != read_file(config, kStoredResult))
       result.notes.push_back(fmt::format("{} differs from {}, which is taken",
                                          (folder / "config.ini").string(), config.string()));
   const std::map<std::string, fs::path> references = chosen_references(folders);

@@ -11,7 +11,6 @@
 #include <zlib.h>
 
 #include <CLI/CLI.hpp>
-#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -126,7 +125,7 @@ Json libraries() {
   const unsigned xxhash = XXH_versionNumber();
   return {{"glibc", gnu_get_libc_version()},
           {"oneTBB", TBB_runtime_version()},
-          {"Eigen", triple(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
+          {"Eigen", PROXBENCH_EIGEN_VERSION},
           {"fmt", triple(FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
           {"zlib", zlibVersion()},
           {"xxhash", fmt::format("{}.{}.{}", xxhash / 10000, xxhash / 100 % 100, xxhash % 100)},

@@ -30,8 +30,8 @@ std::vector<Index> complement(std::size_t instances, const std::vector<Index>& w
   return out;
 }
 
-bool better(double a, double b, Measure measure) {
-  return measure == Measure::kAccuracy ? a > b : a < b;
+bool better(double a, double b, SelectionMeasure measure) {
+  return measure == SelectionMeasure::kAccuracy ? a > b : a < b;
 }
 
 /// One training set, and what its models are measured on.
@@ -221,14 +221,14 @@ std::vector<Index> draw_held_out(std::size_t instances, double share, std::uint6
   return out;
 }
 
-HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, Measure measure)
+HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, SelectionMeasure measure)
     : parallel_(parallel), measure_(measure) {
   std::vector<Index> usable;
   for (Index i = 0; i < data.instances(); ++i) {
     const auto gold = data.gold.begin();
     const bool unknown =
         std::find(gold + data.begin[i], gold + data.begin[i + 1], kUnknownOutput) != gold + data.begin[i + 1];
-    if (measure != Measure::kLoss || !unknown) usable.push_back(i);
+    if (measure != SelectionMeasure::kLoss || !unknown) usable.push_back(i);
   }
   skipped_ = data.instances() - usable.size();
   data_ = skipped_ > 0 ? select_instances(data, usable) : std::move(data);
@@ -272,7 +272,7 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
   const auto positions = static_cast<double>(data_.positions());
   std::vector<double> sum;
   double value = 0.0;
-  if (measure_ == Measure::kAccuracy) {
+  if (measure_ == SelectionMeasure::kAccuracy) {
     const std::vector<Index> outputs = TestSet(data_, *oracle_, parallel_, accuracy).decode(w);
     value = accuracy.measure(data_, outputs);
     for (std::size_t i = 0; i < data_.instances(); ++i) {
@@ -291,17 +291,17 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
   return {value, std::sqrt(squares * n / (n - 1.0)) / positions};
 }
 
-std::size_t best_point(const std::vector<SelectionPoint>& points, Measure measure) {
+std::size_t best_point(const std::vector<SelectionPoint>& points, SelectionMeasure measure) {
   std::size_t best = 0;
   for (std::size_t k = 1; k < points.size(); ++k)
     if (better(points[k].mean, points[best].mean, measure)) best = k;
   return best;
 }
 
-std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, Measure measure) {
+std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, SelectionMeasure measure) {
   const SelectionPoint& best = points[best_point(points, measure)];
   const double error = std::isfinite(best.standard_error) ? best.standard_error : 0.0;
-  const double worst = measure == Measure::kAccuracy ? best.mean - error : best.mean + error;
+  const double worst = measure == SelectionMeasure::kAccuracy ? best.mean - error : best.mean + error;
   std::size_t k = 0;
   while (better(worst, points[k].mean, measure)) ++k;
   return k;

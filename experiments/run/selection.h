@@ -28,14 +28,14 @@ std::vector<Index> draw_held_out(std::size_t instances, double share, std::uint6
 
 /// What is measured on the instances held out: the share of positions predicted right, or the negative
 /// log-likelihood by position, in nats.
-enum class Measure { kAccuracy, kLoss };
+enum class SelectionMeasure { kAccuracy, kLoss };
 
 /// Instances that models are measured on.
 class HeldOut {
  public:
   /// Instances with a gold output that training does not know have no likelihood: for kLoss they are left
   /// out. Throws Error (kInput) where none is left.
-  HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, Measure measure);
+  HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, SelectionMeasure measure);
 
   std::size_t skipped() const { return skipped_; }
   std::size_t positions() const { return data_.positions(); }
@@ -53,7 +53,7 @@ class HeldOut {
   Dataset data_;
   std::unique_ptr<Oracle> oracle_;
   Parallel parallel_;
-  Measure measure_;
+  SelectionMeasure measure_;
   std::size_t skipped_ = 0;
 };
 
@@ -61,7 +61,7 @@ class HeldOut {
 struct SelectionSettings {
   std::int64_t folds = 0;               ///< K-fold cross-validation over the training instances; 0: not
   std::optional<double> held_out = {};  ///< this share of the training instances; with neither, the test set
-  Measure measure = Measure::kAccuracy;
+  SelectionMeasure measure = SelectionMeasure::kAccuracy;
   /// Choose the largest penalty that is within one standard error of the best, in the place of the best.
   bool one_standard_error = false;
 };
@@ -76,8 +76,8 @@ struct SelectionPoint {
 
 /// The point with the best mean (of equals that with the largest penalty), and the first within that one's
 /// standard error of it. `points` in descending order of lambda or mu, at least one.
-std::size_t best_point(const std::vector<SelectionPoint>& points, Measure measure);
-std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, Measure measure);
+std::size_t best_point(const std::vector<SelectionPoint>& points, SelectionMeasure measure);
+std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, SelectionMeasure measure);
 
 struct SelectionHooks {
   std::function<void(const std::string& name, const Sample&)> on_sample;

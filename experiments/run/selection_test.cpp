@@ -81,10 +81,10 @@ TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
   RunParameters settings = settings_of();
   const SparseVector w = train(data, settings).w;
   Objective objective = problem.objective(Parallel(1));
-  const HeldOut loss(problem.data(), "chain", Parallel(1), Measure::kLoss);
+  const HeldOut loss(problem.data(), "chain", Parallel(1), SelectionMeasure::kLoss);
   EXPECT_NEAR(loss.measure(w).value,
               certify(objective, w).loss / static_cast<double>(problem.data().positions()), 1e-12);
-  const HeldOut accuracy(problem.data(), "chain", Parallel(1), Measure::kAccuracy);
+  const HeldOut accuracy(problem.data(), "chain", Parallel(1), SelectionMeasure::kAccuracy);
   EXPECT_NEAR(accuracy.measure(w).value,
               TestSet(problem.data(), problem.oracle(), Parallel(1), trace_metric()).accuracy(w), 1e-12);
   EXPECT_GT(accuracy.measure(w).standard_error, 0.0);
@@ -93,10 +93,10 @@ TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
 TEST(HeldOut, LeavesOutInstancesWithoutALikelihood) {
   Dataset data = test::Problem(kSpec).data();
   data.gold[data.begin[3]] = kUnknownOutput;
-  EXPECT_EQ(HeldOut(data, "chain", Parallel(1), Measure::kLoss).skipped(), 1u);
-  EXPECT_EQ(HeldOut(data, "chain", Parallel(1), Measure::kAccuracy).skipped(), 0u);
+  EXPECT_EQ(HeldOut(data, "chain", Parallel(1), SelectionMeasure::kLoss).skipped(), 1u);
+  EXPECT_EQ(HeldOut(data, "chain", Parallel(1), SelectionMeasure::kAccuracy).skipped(), 0u);
   std::fill(data.gold.begin(), data.gold.end(), kUnknownOutput);
-  EXPECT_THROW(HeldOut(data, "chain", Parallel(1), Measure::kLoss), Error);
+  EXPECT_THROW(HeldOut(data, "chain", Parallel(1), SelectionMeasure::kLoss), Error);
 }
 
 TEST(Choice, IsTheBestMeanAndTheLargestLambdaWithinOneError) {
@@ -106,14 +106,14 @@ TEST(Choice, IsTheBestMeanAndTheLargestLambdaWithinOneError) {
     return out;
   };
   const auto accuracy = points({0.5, 0.86, 0.9, 0.9, 0.7});
-  EXPECT_EQ(best_point(accuracy, Measure::kAccuracy), 2u);
-  EXPECT_EQ(one_standard_error_point(accuracy, Measure::kAccuracy), 1u);
+  EXPECT_EQ(best_point(accuracy, SelectionMeasure::kAccuracy), 2u);
+  EXPECT_EQ(one_standard_error_point(accuracy, SelectionMeasure::kAccuracy), 1u);
   const auto loss = points({0.5, 0.23, 0.2, 0.2, 0.3});
-  EXPECT_EQ(best_point(loss, Measure::kLoss), 2u);
-  EXPECT_EQ(one_standard_error_point(loss, Measure::kLoss), 1u);
+  EXPECT_EQ(best_point(loss, SelectionMeasure::kLoss), 2u);
+  EXPECT_EQ(one_standard_error_point(loss, SelectionMeasure::kLoss), 1u);
   std::vector<SelectionPoint> unknown = accuracy;
   for (SelectionPoint& point : unknown) point.standard_error = std::nan("");
-  EXPECT_EQ(one_standard_error_point(unknown, Measure::kAccuracy), 2u);
+  EXPECT_EQ(one_standard_error_point(unknown, SelectionMeasure::kAccuracy), 2u);
 }
 
 /// Cross-validation by hand: each fold's model trained by itself for each lambda.
@@ -121,7 +121,7 @@ TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
   const LoadedData data = load();
   const RunParameters settings = settings_of();
   const std::vector<Penalty> lambdas = grid(data);
-  for (const Measure measure : {Measure::kAccuracy, Measure::kLoss}) {
+  for (const SelectionMeasure measure : {SelectionMeasure::kAccuracy, SelectionMeasure::kLoss}) {
     const ModelSelection selection = select_model(data, settings, lambdas, {.folds = 3, .measure = measure});
     ASSERT_EQ(selection.points.size(), lambdas.size());
     EXPECT_EQ(selection.held_out_instances, data.train().instances());

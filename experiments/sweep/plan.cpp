@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
+#include "experiments/base/numbers.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
 #include "experiments/run/plugins.h"
@@ -22,7 +22,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Points of the path in a folder of a run, whatever became of it.
 std::int64_t stored_points(const fs::path& folder) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -15,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "experiments/base/files.h"
+#include "experiments/base/numbers.h"
 #include "experiments/results/reference.h"
 #include "experiments/results/results.h"
 #include "experiments/results/store.h"

@@ -17,6 +17,7 @@
 namespace proxbench {
 namespace {
 
+using nlohmann::json;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -15,7 +15,7 @@
 namespace proxbench {
 namespace {
 
-constexpr std::size_t kLetters = 26;
+constexpr std::size_t kAlphabet = 26;
 
 /// Words of 3, 4, ..., 14 letters among the 6,877 of letter.data; their mean is 7.58.
 constexpr std::size_t kShortestWord = 3;
@@ -68,12 +68,12 @@ Polyline random_letter(Random& random) {
 }
 
 /// What the words are drawn from.
-struct Model {
-  std::array<Polyline, kLetters> letter;
-  std::array<double, kLetters> first;
-  std::array<std::array<double, kLetters>, kLetters> next;
+struct MadeUpWords {
+  std::array<Polyline, kAlphabet> letter;
+  std::array<double, kAlphabet> first;
+  std::array<std::array<double, kAlphabet>, kAlphabet> next;
 
-  explicit Model(Random& random) {
+  explicit MadeUpWords(Random& random) {
     for (Polyline& line : letter) line = random_letter(random);
     for (double& weight : first) weight = std::exp(kTransitionSpread * random.normal());
     for (auto& row : next)
@@ -128,7 +128,7 @@ DataPair read_synthetic_ocr(const DataFiles& files, const Options& options) {
 
 Words make_synthetic_words(Index count, double noise, std::uint64_t seed) {
   Random random(seed);
-  const Model model(random);
+  const MadeUpWords model(random);
   Words words;
   for (Index w = 0; w < count; ++w) {
     const std::size_t length = kShortestWord + draw(kLengthCounts, random);

@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "core/base/error.h"
+#include "experiments/base/numbers.h"
 
 namespace proxbench {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// The paper's number for lambda in one of its lists.
 double printed(const PaperConfig& paper, const std::vector<double>& numbers, double lambda) {

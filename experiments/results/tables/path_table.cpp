@@ -4,16 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
+#include "experiments/base/numbers.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// The run of the path's last point by itself; null where there is none.
 const StoredRun* single_run(const StoredPath& path, const std::vector<StoredRun>& runs) {

@@ -4,18 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <tuple>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "experiments/base/numbers.h"
 
 namespace proxbench {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The runs of one problem, one for each solver; null: not run.
 using Cells = std::vector<const StoredRun*>;

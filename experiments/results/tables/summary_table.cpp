@@ -5,17 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <set>
 
 #include "core/base/error.h"
+#include "experiments/base/numbers.h"
 
 namespace proxbench {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using Runs = std::vector<const StoredRun*>;
 
