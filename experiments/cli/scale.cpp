@@ -7,6 +7,7 @@
 #include "experiments/config/ini.h"
 #include "experiments/results/scaling_model.h"
 #include "experiments/sweep/out_folder.h"
+#include "experiments/sweep/scaling.h"
 #include "plots/scaling_plot.h"
 
 namespace proxbench {
