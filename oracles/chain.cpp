@@ -601,7 +601,8 @@ void ChainOracle::viterbi(const Scores& scores, std::span<Index> outputs, const 
 }
 
 OracleInfo chain_info() {
-  return {"chain", "linear chain over each sequence: forward-backward, Viterbi; K*K transition weights",
+  return {"chain",
+          "linear chain over each sequence: forward-backward, Viterbi; K*K transition weights",
           "Zhong et al. 2014, appendix D.1",
           [](const Dataset& data) { return std::make_unique<ChainOracle>(data); },
           {Capability::kSum, Capability::kInstance, Capability::kCovariance}};

@@ -198,7 +198,8 @@ TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
 TEST(Needs, OraclesHaveTheCapabilitiesThatTheyState) {
   for (const ProblemSpec& spec : test::problem_specs()) {
     const bool chain = spec.tree == ProblemSpec::Tree::kNone;
-    EXPECT_NO_THROW(check_capabilities(oracle_registry().find(chain ? "chain" : "tree"), Problem(spec).oracle()));
+    EXPECT_NO_THROW(
+        check_capabilities(oracle_registry().find(chain ? "chain" : "tree"), Problem(spec).oracle()));
     EXPECT_THROW(check_capabilities(oracle_registry().find(chain ? "tree" : "chain"), Problem(spec).oracle()),
                  Error);
   }
@@ -721,9 +722,11 @@ TEST(ProxQn, MeetsTheSameOptimumWithEveryChoice) {
 }
 
 TEST(ProxQn, EveryChoiceReachesACertifiedOptimumWithAnL2Penalty) {
-  const std::vector<std::map<std::string, std::string>> choices = {
-      {{"preset", "paper"}}, {{"inner", "descent"}}, {{"newton", "never"}}, {{"shrinking", "false"}},
-      {{"working_set", "all"}}};
+  const std::vector<std::map<std::string, std::string>> choices = {{{"preset", "paper"}},
+                                                                   {{"inner", "descent"}},
+                                                                   {{"newton", "never"}},
+                                                                   {{"shrinking", "false"}},
+                                                                   {{"working_set", "all"}}};
   for (const ProblemSpec& spec : l2_specs())
     for (const auto& options : choices) {
       SCOPED_TRACE(spec.name + ", lambda = " + std::to_string(spec.lambda) + ", " + options.begin()->first);
