@@ -166,7 +166,8 @@ class Oracle : public Structure {
 
 /// What a solver may ask of an oracle.
 enum class Capability { kSum, kInstance, kCovariance };
-inline constexpr Capability kCapabilities[] = {Capability::kSum, Capability::kInstance, Capability::kCovariance};
+inline constexpr Capability kCapabilities[] = {Capability::kSum, Capability::kInstance,
+                                               Capability::kCovariance};
 /// "sum", "one instance" or "covariances".
 const char* capability_name(Capability capability);
 bool has_capability(const Oracle& oracle, Capability capability);

@@ -16,7 +16,8 @@ std::string unmet_needs(const SolverInfo& solver, const Options& options, const 
 std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,
                         const OracleInfo& oracle) {
   for (const Capability needed : solver.needs.capabilities)
-    if (std::find(oracle.capabilities.begin(), oracle.capabilities.end(), needed) == oracle.capabilities.end())
+    if (std::find(oracle.capabilities.begin(), oracle.capabilities.end(), needed) ==
+        oracle.capabilities.end())
       return "solver '" + solver.name + "' needs an oracle with '" + capability_name(needed) +
              "', which oracle '" + oracle.name + "' has not";
   return unmet_needs(solver, options, penalty);

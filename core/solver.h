@@ -93,12 +93,13 @@ struct SolverInfo {
   /// Whether one object may make all solves of a sequence, and gains by it (SolveProblem::in_sequence).
   /// Otherwise each takes an object of its own.
   bool continues = false;
-  /// Why it cannot run with these options and this penalty, beyond `needs`; empty: it can. Null: it always can.
+  /// Why it cannot run with these options and this penalty, beyond `needs`; empty: it can. Null: it always
+  /// can.
   std::function<std::string(const Options&, const Penalty&)> refuses = nullptr;
 };
 
-/// Why the solver cannot run with these options and this penalty, whatever the oracle: "solver 'x' needs ...";
-/// empty: it can.
+/// Why the solver cannot run with these options and this penalty, whatever the oracle: "solver 'x' needs
+/// ..."; empty: it can.
 std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty);
 /// The same with this oracle.
 std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,

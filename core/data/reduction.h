@@ -5,8 +5,9 @@
 /// an indicator. A minimiser of F with w_jk != 0 satisfies g_jk + mu*w_jk = -lambda*sign(w_jk), so |g_jk| >=
 /// lambda. Where c_j <= lambda that cannot be: probabilities lie strictly between 0 and 1 (or R(k, .) is
 /// identically 0, as for a node that all leaves share), so |g_jk| < c_j, or c_j = 0. Then lambda > 0 is a
-/// contradiction, and lambda = 0 < mu leaves mu*w_jk = 0. Hence all minimisers have w_jk = 0 for all k. What is more, at every w that is zero there the minimum-norm
-/// subgradient of these coordinates is zero, so kkt over the features kept is kkt over all.
+/// contradiction, and lambda = 0 < mu leaves mu*w_jk = 0. Hence all minimisers have w_jk = 0 for all k. What
+/// is more, at every w that is zero there the minimum-norm subgradient of these coordinates is zero, so kkt
+/// over the features kept is kkt over all.
 
 #include <vector>
 

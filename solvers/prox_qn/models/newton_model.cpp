@@ -179,7 +179,8 @@ double NewtonModel::solve(std::span<const double> w, std::span<const double> g, 
   return predicted_change(w, g, d, lambda);
 }
 
-/// The active-set method; with lambda = 0 signs do not matter, and one system is enough. Returns false where it did not find the solution.
+/// The active-set method; with lambda = 0 signs do not matter, and one system is enough. Returns false where
+/// it did not find the solution.
 bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double> g, double lambda,
                                const Parallel& parallel, std::vector<double>& d, const StopToken& stop) {
   sign_.resize(size_);
