@@ -64,7 +64,7 @@ struct Family {
   }
 };
 
-std::string figure_name(const Family& family, const Quantity& quantity) {
+std::string figure_name(const Family& family, const PathQuantity& quantity) {
   return file_name_part(fmt::format("path-{}-{}{}", family.dataset, family.name_part(), quantity.name));
 }
 
@@ -79,7 +79,7 @@ bool drawn(const PathQuantity& quantity, const StoredPath& path, bool allow_not_
                      [&](const PathPoint& point) { return std::isfinite(quantity.value(point)); });
 }
 
-std::string data_text(const Quantity& quantity, const std::vector<Line>& lines, bool of_mu) {
+std::string data_text(const PathQuantity& quantity, const std::vector<Line>& lines, bool of_mu) {
   std::string out;
   for (const Line& line : lines) {
     out += fmt::format("solver\t{}\t{}\n", of_mu ? "mu" : "lambda", quantity.name);
@@ -113,7 +113,7 @@ std::string penalty_axis(const std::vector<Line>& lines, bool of_mu) {
   return log_axis("x", range) + fmt::format("set xrange [{:.6g}:{:.6g}]\n", range.max, range.min);
 }
 
-Figure make_figure(const Family& family, const Quantity& quantity, const std::vector<Line>& lines) {
+Figure make_figure(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
   const StoredRun& first = lines.front().path->run;
   const bool comparable =
       std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.path->run.comparable; });
@@ -177,7 +177,7 @@ std::vector<PathFigure> path_figures(const std::vector<StoredPath>& paths) {
   for (const StoredPath& path : paths) families.insert(Family::of(path.run));
   std::vector<PathFigure> figures;
   for (const Family& family : families)
-    for (const Quantity& quantity : quantities())
+    for (const PathQuantity& quantity : path_quantities())
       figures.push_back({figure_name(family, quantity),
                          fmt::format("{}: {} along the {}", family.dataset, quantity.label, family.text())});
   return figures;
