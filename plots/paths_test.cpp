@@ -74,7 +74,7 @@ TEST(PathFigures, TellGridsApartAndWhichWereCutShort) {
   const std::string script = read_text(folder / "path-d-nnz.gp");
   EXPECT_THAT(script,
               AllOf(HasSubstr("title 'fast path(20, 10, 2)'"), HasSubstr("title 'fast path(20, 1, 9)'"),
-                    HasSubstr("1 of 2 paths did not reach their tolerance at every lambda.")));
+                    HasSubstr("1 of 2 paths did not reach their tolerance at every λ.")));
 }
 
 }  // namespace

@@ -318,7 +318,7 @@ TEST(Report, ShowsPathsWithTheirFiguresCostsAndPoints) {
   for (const char* part : {"3 of 3 runs reached their tolerance", "<h3>Regularisation paths</h3>",
                            "<img src=\"data:image/svg+xml,%3Csvg%3E%231%3C/svg%3E\" "
                            "alt=\"ocr: nonzeros along the regularisation path\">",
-                           "<h3>What paths cost</h3>", "Points: ocr, path(20, 10, 2), quick, repetition 1",
+                           "<h3>What paths cost</h3>", "Points: ocr, lambda = path(20, 10, 2), quick, repetition 1",
                            "<td class=\"number\">123</td>", "runs/ocr-path-20-10-2-quick-rep1/path.csv",
                            "figures/path-ocr-nnz.svg"})
     EXPECT_THAT(html, HasSubstr(part));

@@ -127,7 +127,6 @@ TEST(ExtraWeights, OfAnyOracleAreStoredInModels) {
   const LoadedData data(sequences("starts"), Parallel(1));
   RunParameters settings;
   settings.solver = "prox-gd";
-  settings.options = Options(solver_registry().find("prox-gd").options);
   settings.lambda = 0.1;
   settings.tol = 1e-8;
   const RunOutcome outcome = train(data, settings);

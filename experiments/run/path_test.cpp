@@ -197,7 +197,7 @@ TEST(Path, KeepsThePointsThatAreDoneWhenItIsInterrupted) {
 
 TEST(Path, TellsWhatItsSolverNotes) {
   const auto data = load(chain_spec());
-  const PathOutcome path = train_path(*data, settings_for(chain_spec()), geometric(*data, 0.05, 3));
+  const PathOutcome path = path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.05, 3));
   ASSERT_TRUE(path.notes.contains("inner_passes"));
   EXPECT_GT(path.notes.at("inner_passes"), 0.0);
   EXPECT_EQ(path.summary()["notes"]["inner_passes"], path.notes.at("inner_passes"));

@@ -82,10 +82,10 @@ TEST(PaperTable, WhatIsNoOptimumIsMarkedAndInNoMean) {
   EXPECT_EQ(rows[2].used, 1u);
   EXPECT_EQ(rows[2].total, 2u);
   const std::string text = markdown_grid(paper_table(rows, presentation()));
-  EXPECT_THAT(text, HasSubstr("| seed1 | prox-qn: converged | 50 | 2000 | 1990 | -0.5 % | 0.800000 | "
+  EXPECT_THAT(text, HasSubstr("| seed1 | prox-qn: converged | lambda = 50 | 2000 | 1990 | -0.5 % | 0.800000 | "
                               "0.800000 | +0.0000 | 1.0e-08 |"));
   EXPECT_THAT(text,
-              HasSubstr("| seed2 | prox-qn: time-limit, NOT AN OPTIMUM | 50 | 2000 | (10) | (-99.5 %) | "
+              HasSubstr("| seed2 | prox-qn: time-limit, NOT AN OPTIMUM | lambda = 50 | 2000 | (10) | (-99.5 %) | "
                         "0.800000 | (0.100000) | (-0.7000) | 1.0e-03 |"));
   EXPECT_THAT(text, HasSubstr("| mean of 1 of 2 |"));
   EXPECT_THAT(paper_table(rows, presentation()).notes, testing::ElementsAre(HasSubstr("are in no mean")));
@@ -100,8 +100,8 @@ TEST(PaperTable, WhatThePaperDoesNotPrintIsLeftOpen) {
   run.summary["test_accuracy"] = nullptr;
   const auto rows = compare_with_paper({run}, presentation());
   EXPECT_THAT(markdown_grid(paper_table(rows, presentation())),
-              HasSubstr("| a | prox-qn: converged | 9 | - | 7 | - | - | - | - | 1.0e-08 |"));
-  EXPECT_THAT(csv_paper_table(rows), HasSubstr("\nrun,a,9,prox-qn,converged,true,1,1,,7,,,,,1e-08\n"));
+              HasSubstr("| a | prox-qn: converged | lambda = 9 | - | 7 | - | - | - | - | 1.0e-08 |"));
+  EXPECT_THAT(csv_paper_table(rows), HasSubstr("\nrun,a,9,0,prox-qn,converged,true,1,1,,7,,,,,1e-08\n"));
 }
 
 TEST(PaperTable, IsWrittenWhereTheConfigHasNumbers) {
@@ -114,7 +114,7 @@ TEST(PaperTable, IsWrittenWhereTheConfigHasNumbers) {
               HasSubstr("## Five splits\n\n### Table 1 of the paper, and ours\n\n| data | "));
   EXPECT_THAT(read_text(files[1]), HasSubstr("\\begin{tabular}{llrrrrrrrr}"));
   EXPECT_THAT(read_text(files[1]), HasSubstr("+5.0 \\%"));
-  EXPECT_THAT(read_text(files[2]), HasSubstr("run,seed1,50,prox-qn,converged,true,1,1,2000,2100,0.05"));
+  EXPECT_THAT(read_text(files[2]), HasSubstr("run,seed1,50,0,prox-qn,converged,true,1,1,2000,2100,0.05"));
 }
 
 }  // namespace
