@@ -4,10 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/sum.h"
+
 namespace proxbench {
 
 namespace {
 
+constexpr std::size_t kInstancesPerChunk = 256;
 /// Rounding of gradients relative to lambda, and of the gap relative to F: bounds are widened by them.
 constexpr double kGradientRounding = 1e-9, kGapRounding = 1e-13;
 
@@ -41,8 +44,13 @@ DualBound dual_bound(const Objective& objective, const Scores& scores,
   std::vector<InstanceTerms> terms(objective.instances());
   objective.instance_terms(scores, terms);
   const auto value = [&](double t) {
-    double sum = 0.0;
-    for (const InstanceTerms& instance : terms) sum += mixture_entropy(instance, t);
+    const Chunks chunks{terms.size(), kInstancesPerChunk};
+    double sum = sum_chunks(objective.parallel(), chunks.count(), [&](std::size_t chunk) {
+      double part = 0.0;
+      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
+        part += mixture_entropy(terms[i], t);
+      return part;
+    });
     if (mu > 0.0) sum -= excess_squares(selection, t, lambda, mu) / (2.0 * mu);
     return sum;
   };

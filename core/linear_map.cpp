@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 
 namespace proxbench {
@@ -213,31 +214,30 @@ void LinearMap::advance(Scores& base, double alpha, const Scores& direction) con
 }
 
 double LinearMap::inner(const Residual& a, const Residual& b, const Scores& s, const ScorePoint& t) const {
-  std::vector<double> part(outputs_, 0.0);
-  parallel_.for_each(outputs_, [&](std::size_t task) {
-    const Index k = static_cast<Index>(task);
-    const double *plus = s.find(k), *base = t.base.find(k),
-                 *direction = t.direction != nullptr ? t.direction->find(k) : nullptr;
-    if (plus == nullptr && base == nullptr && direction == nullptr) return;
-    const double a_share = a.owns(k) ? 1.0 : a.share[k], b_share = b.owns(k) ? 1.0 : b.share[k];
-    // An own column has the gold structure in it, a shared one has not.
-    const double gold = static_cast<double>(b.owns(k)) - static_cast<double>(a.owns(k));
-    const double *a_column = a.find(k), *b_column = b.find(k);
-    double sum = 0.0;
-    for (Index p = 0; p < x_.positions(); ++p) {
-      double score = plus == nullptr ? 0.0 : plus[p];
-      if (base != nullptr) score -= base[p];
-      if (direction != nullptr) score -= t.alpha * direction[p];
-      double difference = a_share * a_column[p] - b_share * b_column[p];
-      if (gold != 0.0)
-        for (const Index on : structure_.gold_outputs(p))
-          if (on == k) difference -= gold;
-      sum += difference * score;
+  const Chunks chunks{x_.positions(), kRowsPerTask};
+  double sum = sum_chunks(parallel_, chunks.count(), [&](std::size_t chunk) {
+    double part = 0.0;
+    for (Index k = 0; k < outputs_; ++k) {
+      const double *plus = s.find(k), *base = t.base.find(k),
+                   *direction = t.direction != nullptr ? t.direction->find(k) : nullptr;
+      if (plus == nullptr && base == nullptr && direction == nullptr) continue;
+      const double a_share = a.owns(k) ? 1.0 : a.share[k], b_share = b.owns(k) ? 1.0 : b.share[k];
+      // An own column has the gold structure in it, a shared one has not.
+      const double gold = static_cast<double>(b.owns(k)) - static_cast<double>(a.owns(k));
+      const double *a_column = a.find(k), *b_column = b.find(k);
+      for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p) {
+        double score = plus == nullptr ? 0.0 : plus[p];
+        if (base != nullptr) score -= base[p];
+        if (direction != nullptr) score -= t.alpha * direction[p];
+        double difference = a_share * a_column[p] - b_share * b_column[p];
+        if (gold != 0.0)
+          for (const Index on : structure_.gold_outputs(static_cast<Index>(p)))
+            if (on == k) difference -= gold;
+        part += difference * score;
+      }
     }
-    part[k] = sum;
+    return part;
   });
-  double sum = 0.0;
-  for (const double x : part) sum += x;
   for (std::size_t e = 0; e < a.extra.size(); ++e) {
     double score = s.extra[e] - t.base.extra[e];
     if (t.direction != nullptr) score -= t.alpha * t.direction->extra[e];
@@ -473,21 +473,19 @@ std::vector<double> LinearMap::fill_single_rows(const Residual& residual) const 
   const std::size_t width = padded(outputs_), single_width = padded_single(outputs_);
   single_rows_.resize(static_cast<std::size_t>(x_.positions()) * single_width);
   const Chunks chunks{x_.positions(), kRowsPerTask};
-  std::vector<double> sizes(chunks.count() * width, 0.0);
-  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+  std::vector<double> sizes(width);
+  sum_chunks(parallel_, chunks.count(), width, sizes.data(), [&](std::size_t chunk, double* part) {
     AlignedVector<double> rows(kRowsAtOnce * width);
     for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); p += kRowsAtOnce) {
       const std::size_t n = std::min(kRowsAtOnce, chunks.end(chunk) - p);
       kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, p, n, rows.data(),
                                        width);
       kernels_in_use().shorten_rows(rows.data(), width, n, single_rows_.data() + p * single_width,
-                                    single_width, sizes.data() + chunk * width);
+                                    single_width, part);
     }
   });
-  std::vector<double> sum(outputs_, 0.0);
-  for (std::size_t chunk = 0; chunk < chunks.count(); ++chunk)
-    for (Index k = 0; k < outputs_; ++k) sum[k] += sizes[chunk * width + k];
-  return sum;
+  sizes.resize(outputs_);
+  return sizes;
 }
 
 void LinearMap::for_each_single_row(const SingleRow& row) const {

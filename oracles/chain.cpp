@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/sum.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain_kernels.h"
@@ -325,17 +326,15 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
   const Transitions m = transitions(at);
   const std::size_t width = m.width, chunks = on.chunk_begin.size() - 1;
   const std::size_t pair_size = residual != nullptr ? width * width : 0;
-  std::vector<double> loss(chunks);
-  // Sums of pair marginals by chunk: pages that stay this thread's, for the next call.
-  static thread_local AlignedVector<double> pairs;
-  pairs.resize(pair_size * chunks);
-  double* const pair_of = pairs.data();
-  parallel.for_each(chunks, [&](std::size_t chunk) {
+  // Sums of pair marginals, then the loss.
+  AlignedVector<double> sum(pair_size + 1);
+  sum_chunks(parallel, chunks, sum.size(), sum.data(), [&](std::size_t chunk, double* part) {
+    double& loss = part[pair_size];
     const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1];
     const std::size_t begin = on.begin[first], end = on.begin[last], origin = on.row_origin(first);
-    const Backward backward{pair_of + chunk * pair_size, residual};
+    const Backward backward{part, residual};
     Buffers& work = buffers(end - origin, last - first, residual != nullptr);
-    loss[chunk] = infer_rows(on, m, at, work, first, last, residual != nullptr ? &backward : nullptr);
+    loss = infer_rows(on, m, at, work, first, last, residual != nullptr ? &backward : nullptr);
     double gold = 0.0;
     for (std::size_t i = first; i < last; ++i)
       for (std::size_t p = on.begin[i]; p < on.begin[i + 1]; ++p) {
@@ -344,7 +343,7 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
         if (at.direction != nullptr) gold += at.alpha * at.direction->values[score];
         if (p + 1 < on.begin[i + 1]) gold += m.score[on.gold[p] * std::size_t{outputs_} + on.gold[p + 1]];
       }
-    loss[chunk] -= gold;
+    loss -= gold;
     if (residual == nullptr) return;
     for (std::size_t p = begin; p < end; ++p) work.posterior[(p - origin) * width + on.gold[p]] -= 1.0;
     kernels_in_use().rows_to_columns(work.posterior.data() + (begin - origin) * width, width, outputs_, begin,
@@ -354,21 +353,10 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
         backward.pair[on.gold[p] * width + on.gold[p + 1]] -= 1.0;
   });
 
-  double total = 0.0;
-  for (const double l : loss) total += l;
-  if (residual != nullptr) {
-    const Chunks rows{outputs_, kPad};
-    parallel.for_each(rows.count(), [&](std::size_t task) {
-      double* const extra = residual->extra.data();
-      std::fill(extra + rows.begin(task) * outputs_, extra + rows.end(task) * outputs_, 0.0);
-      for (std::size_t chunk = 0; chunk < chunks; ++chunk)
-        for (std::size_t i = rows.begin(task); i < rows.end(task); ++i) {
-          const double* pair = pair_of + chunk * pair_size + i * width;
-          for (std::size_t j = 0; j < outputs_; ++j) extra[i * outputs_ + j] += pair[j];
-        }
-    });
-  }
-  return total;
+  if (residual != nullptr)
+    for (std::size_t i = 0; i < outputs_; ++i)
+      std::copy_n(sum.data() + i * width, outputs_, residual->extra.data() + i * outputs_);
+  return sum[pair_size];
 }
 
 /// The distribution of one sequence as a Markov chain.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/sum.h"
 #include "core/kernels/kernel_sets.h"
 #include "oracles/oracles.h"
 #include "oracles/tree_kernels.h"
@@ -187,17 +187,17 @@ double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, R
   const TreeKernels& kernels = tree_kernels();
   const TreeNodes nodes = tree.view();
   const Chunks chunks{gold.size(), kTask};
-  std::vector<double> loss(chunks.count(), 0.0);
-  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+  return sum_chunks(parallel, chunks.count(), [&](std::size_t chunk) {
+    double loss = 0.0;
     Block& block = Block::mine(entries);
     for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kTreeLanes) {
       const std::size_t count = std::min(kTreeLanes, chunks.end(chunk) - first), lanes = padded(count);
       const TreeDocuments documents = block.documents(first, lanes);
       kernels.walk_down(nodes, documents);
       for (std::size_t l = 0; l < count; ++l)
-        loss[chunk] += block.best[l] - block.path[tree.entry[gold[first + l]] * kTreeLanes + l];
+        loss += block.best[l] - block.path[tree.entry[gold[first + l]] * kTreeLanes + l];
       kernels.weigh(nodes, documents, residual != nullptr);
-      for (std::size_t l = 0; l < count; ++l) loss[chunk] += std::log(block.partition[l]);
+      for (std::size_t l = 0; l < count; ++l) loss += std::log(block.partition[l]);
       if (residual == nullptr) continue;
 
       kernels.walk_up(nodes, documents, own.data(), shared.data());
@@ -205,8 +205,8 @@ double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, R
         for (Index i = tree.entry[gold[first + l]]; i != 0; i = tree.nodes[i].parent)
           own[i][first + l] -= 1.0;
     }
+    return loss;
   });
-  return std::accumulate(loss.begin(), loss.end(), 0.0);
 }
 
 /// The probabilities of leaves jump only where a score is not zero: most nodes of most documents have none.
