@@ -10,7 +10,7 @@
 #include <xxhash.h>
 #include <zlib.h>
 
-#include <CLI/CLI.hpp>
+#include <CLI/Version.hpp>
 #include <algorithm>
 #include <array>
 #include <fstream>
