@@ -354,13 +354,19 @@ class Path {
 }  // namespace
 
 double lambda_max(const LoadedData& data) {
-  Objective objective = data.objective(std::numeric_limits<double>::min(), 0.0);
-  Scores scores = objective.make_scores();
-  Residual residual = objective.make_residual();
-  objective.infer({scores}, &residual);
-  Objective::Selection selection;
-  objective.select_gradient(residual, {}, std::numeric_limits<double>::infinity(), selection);
-  return selection.gradient_max;
+  const LinearMap map(data.train().x, data.oracle(), data.parallel());
+  const Scores zero = map.make_scores();
+  Residual residual = map.make_scores();
+  data.oracle().sum()->infer({zero}, &residual, data.parallel());
+  std::vector<double> largest(map.feature_chunks() + 1, 0.0);  // of |gradient|, by chunk
+  map.for_each_row(
+      residual, 0.0, [](Index) { return true; },
+      [&](std::size_t chunk, Index, const double* g, std::size_t step) {
+        for (Index k = 0; k < map.outputs(); ++k)
+          largest[chunk] = std::max(largest[chunk], std::abs(g[k * step]));
+      });
+  for (const double g : residual.extra) largest.push_back(std::abs(g));
+  return *std::max_element(largest.begin(), largest.end());
 }
 
 PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
