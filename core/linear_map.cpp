@@ -333,7 +333,7 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
     groups.push_back({j, i, end});
     i = end;
   }
-  // Turning the residual into rows touches every column of every position once. Where the oracle collapses(),
+  // Turning the residual into rows touches every column of every position once. Where outputs collapse,
   // a row is expanded over all outputs, which never pays for some of them.
   const bool use_rows = residual.one_each() && saved > kTurnCost * static_cast<double>(x_.positions()) *
                                                            static_cast<double>(residual.columns);

@@ -12,7 +12,7 @@ namespace proxbench {
 /// A number for each (output k, position p), stored by output in columns of stride = padded(positions)
 /// numbers; and one for each extra weight of the oracle.
 ///
-/// Most oracles have a column for every output: column k is output k's. An oracle that collapses()
+/// Most oracles have a column for every output: column k is output k's. An oracle with CollapsedOutputs
 /// (hierarchies) has columns for some outputs only:
 /// - Scores: outputs without a column have score 0 everywhere.
 /// - Residual: outputs without a column of their own share one, value(k, p) = share[k] *
