@@ -1,6 +1,6 @@
 #pragma once
-/// Scores and residuals: a number for each output at each position, as the linear map and the oracles exchange
-/// them.
+/// Scores and residuals: a number for each output at each position, as the linear map and the oracles
+/// exchange them.
 
 #include <algorithm>
 #include <vector>
