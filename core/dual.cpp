@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 
@@ -77,6 +80,64 @@ DualBound dual_bound(const Objective& objective, const Scores& scores,
   for (const DualBound& found : {DualBound{at_left, left}, DualBound{at_right, right}})
     if (found.value > best.value) best = found;
   return best;
+}
+
+double dual_value(const Objective& objective, const DualPoint& point) {
+  const BeliefOracle& oracle = objective.beliefs();
+  const Structure& structure = objective.structure();
+  const KernelTable& kernels = kernels_in_use();
+  const auto begin = structure.begin();
+  const std::size_t width = padded(objective.outputs()), extras = structure.extra_weights();
+  // E[features] - gold: by position and output, and for the extra weights; behind these the entropies.
+  AlignedVector<double> rows(structure.positions() * width), sums(extras + 1);
+  const Chunks chunks{objective.instances(), kInstancesPerChunk};
+  sum_chunks(objective.parallel(), chunks.count(), sums.size(), sums.data(), [&](std::size_t chunk, double* part) {
+    AlignedVector<double> logs, p;
+    AlignedVector<double> extra(extras);
+    for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
+      const BeliefOracle::Size size = oracle.belief_size(i);
+      logs.resize(size.all());
+      point.beliefs(i, logs.data());
+      p = logs;
+      kernels.exponentiate(p.data(), p.size());
+      const double off = oracle.inconsistency(i, p.data());
+      if (!(off <= kBeliefTolerance))
+        throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
+                    std::to_string(off) + ", expected at most 1e-9");
+      part[extras] -= kernels.dot(p.data(), logs.data(), size.positive) -
+                      kernels.dot(p.data() + size.positive, logs.data() + size.positive, size.negative);
+      oracle.expectation(i, p.data(), rows.data() + begin[i] * width, extra);
+      kernels.add_scaled(part, 1.0, extra.data(), extras);
+    }
+  });
+  for (Index q = 0; q < structure.positions(); ++q)
+    for (const Index k : structure.gold_outputs(q)) rows[q * width + k] -= 1.0;
+  const std::vector<double> gold = structure.gold_extra();
+  const auto excess = [&](const double* g, std::size_t n) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < n; ++k) {
+      const double over = std::max(std::abs(g[k]) - objective.lambda(), 0.0);
+      sum += over * over;
+    }
+    return sum;
+  };
+  const Chunks features{objective.features(), kInstancesPerChunk};
+  double squares = sum_chunks(objective.parallel(), features.count(), [&](std::size_t chunk) {
+    AlignedVector<double> g(width);
+    double sum = 0.0;
+    for (Index j = static_cast<Index>(features.begin(chunk)); j < features.end(chunk); ++j) {
+      const std::vector<Index> positions = objective.x().column(j);
+      const auto values = objective.x().column_values(j);
+      std::fill(g.begin(), g.end(), 0.0);
+      kernels.add_rows(rows.data(), positions.data(), values.empty() ? nullptr : values.data(), positions.size(),
+                       g.data(), width);
+      sum += excess(g.data(), objective.outputs());
+    }
+    return sum;
+  });
+  for (std::size_t e = 0; e < extras; ++e) sums[e] -= gold[e];
+  squares += excess(sums.data(), extras);
+  return sums[extras] - squares / (2.0 * objective.mu());
 }
 
 GapSafeScreen::GapSafeScreen(const Objective& objective)

@@ -44,6 +44,24 @@ inline double bound_threshold(const Penalty& penalty) {
 /// Throws Error where a gold output is unknown.
 DualBound dual_bound(const Objective& objective, const Scores& scores, const Objective::Selection& selection);
 
+/// A dual point that a solver keeps: a distribution over the structures of each instance, as beliefs
+/// (BeliefOracle).
+class DualPoint {
+ public:
+  virtual ~DualPoint() = default;
+  /// Writes the instance's beliefs, BeliefOracle::belief_size() logarithms. Several threads may call it at once.
+  virtual void beliefs(Index instance, double* log_beliefs) const = 0;
+  /// What the solver takes F(w(alpha)) - D(alpha) for; NaN: it has no estimate.
+  virtual double estimated_gap() const { return std::numeric_limits<double>::quiet_NaN(); }
+};
+
+/// D(alpha) of these beliefs: a lower bound on min F, of which nothing is taken from the solver but alpha itself.
+/// Entropies and expected features are found here, and the beliefs must be marginals of distributions: throws
+/// Error where they fail by more than kBeliefTolerance. For mu > 0 and oracles with beliefs. Takes a row of K
+/// numbers a position.
+inline constexpr double kBeliefTolerance = 1e-9;
+double dual_value(const Objective& objective, const DualPoint& point);
+
 /// Gap-safe screening (Ndiaye, Fercoq, Gramfort, Salmon 2017, here with entropies).
 ///
 /// Proof. Entropy is strongly concave in the l1 norm (Pinsker): with alpha* the best dual point and alpha

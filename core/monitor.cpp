@@ -277,6 +277,7 @@ void Monitor::finish(std::int64_t iteration, const SparseVector& w, std::uint64_
     pause();
   else
     off_mark_ = options_.clock();
+  if (dual_point_ != nullptr) raise_bound(dual_value(evaluator_, *dual_point_));
   if (full_iteration_ != iteration) take_full_sample(iteration, w, working_set);
   leave();
 }
@@ -313,9 +314,13 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
   Objective::Selection selection;
   evaluator_.select_gradient(residual_, w, bound_threshold(evaluator_.penalty()), selection);
   sample.kkt = selection.kkt_max;
-  const double bound = dual_bound(evaluator_, scores_, selection).value;
-  if (bound > lower_bound_) lower_bound_ = bound;  // false where it is no number
+  raise_bound(dual_bound(evaluator_, scores_, selection).value);
+  if (dual_point_ != nullptr) raise_bound(dual_value(evaluator_, *dual_point_));
   return sample;
+}
+
+void Monitor::raise_bound(double bound) {
+  if (bound > lower_bound_) lower_bound_ = bound;  // false where it is no number
 }
 
 void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {

@@ -15,12 +15,14 @@
 #include <atomic>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/base/types.h"
 #include "core/base/stop_token.h"
+#include "core/dual.h"
 #include "core/metric.h"
 #include "core/objective.h"
 
@@ -141,6 +143,10 @@ class Monitor {
   /// Set from outside (Ctrl-C) to stop at the next iteration, or within one that asks out_of_time().
   const std::atomic<bool>* interrupt = nullptr;
 
+  /// For a solver that keeps a dual point: from now on, wherever the monitor looks for a lower bound, and at the
+  /// end, it reads that point as well, which must be the one of the iterate handed over (core/dual.h). Before start().
+  void watch(std::shared_ptr<const DualPoint> point) { dual_point_ = std::move(point); }
+
   /// Takes the sample of the starting point and starts the clock. Called by the solver once it is ready to
   /// iterate from w (allocation of its buffers comes before, all of its work on the problem after).
   void start(const SparseVector& w);
@@ -209,12 +215,14 @@ class Monitor {
   Sample full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
                      bool with_gradient);
   void audit(const Sample& found);
+  void raise_bound(double bound);
   void record(Sample sample);
 
   Objective& evaluator_;
   const Objective& solver_objective_;
   MonitorOptions options_;
   const TestSet* test_;
+  std::shared_ptr<const DualPoint> dual_point_;
   Scores scores_;
   Residual residual_;
   std::vector<Sample> trace_;

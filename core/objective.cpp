@@ -90,8 +90,14 @@ double Objective::infer_instance(Index instance, const double* scores, std::span
   const PhaseTimer timer(profile_, Phase::kInference, [&] {
     return inference_work({work.scores}, residual != nullptr ? &work.residual : nullptr, positions);
   });
-  passes_ += 1.0 / static_cast<double>(instances());
+  ++single_calls_;
   return oracle_.instance()->infer_instance(instance, scores, extra, residual, extra_residual, work);
+}
+
+double Objective::infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
+                                double* log_beliefs) {
+  ++single_calls_;
+  return oracle_.beliefs()->infer_beliefs(instance, scores, extra, log_beliefs);
 }
 
 void Objective::instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const {

@@ -5,6 +5,7 @@
 ///
 /// "Smooth part" below means l(w) + (mu/2)*||w||^2; every gradient is that of the smooth part.
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -66,6 +67,12 @@ class Objective {
   /// InstanceOracle::infer_instance(), counted as its share of a pass. Only where the oracle has it.
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
                         std::span<double> extra_residual, InstanceOracle::Workspace& work);
+  /// BeliefOracle::infer_beliefs(), counted as its share of a pass. Several threads may call it at once. Only
+  /// where the oracle has it.
+  double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
+                       double* log_beliefs);
+  /// What else beliefs can do. Only where the oracle has them.
+  const BeliefOracle& beliefs() const { return *oracle_.beliefs(); }
   /// SumOracle::instance_terms(); not counted.
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const;
   /// SumOracle::inference_flops() of a pass.
@@ -122,7 +129,9 @@ class Objective {
   double l2(std::span<const double> w) const { return penalty_.l2(w); }
 
   /// Inferences over all training instances so far (a pass); monitors use objectives of their own.
-  double passes() const { return passes_; }
+  double passes() const {
+    return passes_ + static_cast<double>(single_calls_.load()) / static_cast<double>(instances());
+  }
 
   /// From now on what the methods do is timed and counted there, by phase, and so are all loops of
   /// parallel(); null: nothing is. It must outlive the objective or be taken away.
@@ -146,6 +155,7 @@ class Objective {
   Penalty penalty_;
   LinearMap map_;
   double passes_ = 0.0;
+  std::atomic<std::uint64_t> single_calls_ = 0;  ///< of one instance each
   Profile* profile_ = nullptr;
   std::optional<std::vector<Coord>> candidates_;
 };

@@ -10,6 +10,8 @@ const char* capability_name(Capability capability) {
       return "sum";
     case Capability::kInstance:
       return "one instance";
+    case Capability::kBeliefs:
+      return "beliefs";
     case Capability::kCovariance:
       return "covariances";
   }
@@ -22,6 +24,8 @@ bool has_capability(const Oracle& oracle, Capability capability) {
       return oracle.sum() != nullptr;
     case Capability::kInstance:
       return oracle.instance() != nullptr;
+    case Capability::kBeliefs:
+      return oracle.beliefs() != nullptr;
     case Capability::kCovariance:
       return oracle.covariance() != nullptr;
   }

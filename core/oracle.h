@@ -125,6 +125,41 @@ class InstanceOracle {
                                 Workspace& work) const = 0;
 };
 
+/// The distribution over one instance's structures as marginals of its cliques: the dual variables of the log
+/// loss (Le Priol et al. 2018, section 3). Its entropy, and the KL divergence of two of them, are sums over
+/// cliques with a sign: that over pairs of neighbours minus that over the positions that two pairs share; over the
+/// leaves of a tree all signs are +. So entropies, divergences and mixtures need no structure.
+///
+/// Beliefs are size().all() numbers: those of sign +, then those of sign -, each padded to a multiple of kPad. They
+/// are kept as logarithms; in the padding stands log 1 = 0, which adds nothing to any of these sums. Several threads
+/// may call the methods at once.
+class BeliefOracle {
+ public:
+  struct Size {
+    std::size_t positive, negative;  ///< multiples of kPad
+    std::size_t all() const { return positive + negative; }
+  };
+  virtual ~BeliefOracle() = default;
+  virtual Size belief_size(Index instance) const = 0;
+  /// The model's at these scores (rows as in InstanceOracle): logarithms <= 0, about -708 where a marginal
+  /// underflows. Returns A_i - score of the gold structure. Throws Error where a gold output is unknown.
+  virtual double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
+                               double* log_beliefs) const = 0;
+  /// Those of the model in which every gold clique, pairs as well as positions, has this score >= 0 and any other
+  /// has 0. With 0 it is uniform; a large score leaves nothing but gold.
+  virtual void gold_beliefs(Index instance, double score, double* log_beliefs) const = 0;
+  /// Probabilities (not logarithms) of the distribution with all mass on one structure: outputs[t] is the label of
+  /// the instance's position t, or its leaf. Padding 1.
+  virtual void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const = 0;
+  /// From numbers on the cliques, probabilities or differences of such, to those of the outputs at each
+  /// position (rows as in InstanceOracle, padding 0) and of the extra weights: linear.
+  virtual void expectation(Index instance, const double* beliefs, double* rows,
+                           std::span<double> extra) const = 0;
+  /// By how much probabilities on the cliques fail to be the marginals of one distribution: the largest
+  /// difference between two marginals that should agree, or between a sum and 1. NaN where one is NaN.
+  virtual double inconsistency(Index instance, const double* beliefs) const = 0;
+};
+
 /// Second moments of one instance: what a dense Hessian of the log loss is made of.
 class CovarianceOracle {
  public:
@@ -155,6 +190,7 @@ class Oracle : public Structure {
   /// Capabilities; null: the oracle does not have it. The objects live as long as the oracle.
   virtual const SumOracle* sum() const { return nullptr; }
   virtual const InstanceOracle* instance() const { return nullptr; }
+  virtual const BeliefOracle* beliefs() const { return nullptr; }
   virtual const CovarianceOracle* covariance() const { return nullptr; }
   /// How scores and residuals are laid out, not what can be asked: null where every output has a column.
   virtual const CollapsedOutputs* collapsed() const { return nullptr; }
@@ -165,10 +201,10 @@ class Oracle : public Structure {
 };
 
 /// What a solver may ask of an oracle.
-enum class Capability { kSum, kInstance, kCovariance };
-inline constexpr Capability kCapabilities[] = {Capability::kSum, Capability::kInstance,
+enum class Capability { kSum, kInstance, kBeliefs, kCovariance };
+inline constexpr Capability kCapabilities[] = {Capability::kSum, Capability::kInstance, Capability::kBeliefs,
                                                Capability::kCovariance};
-/// "sum", "one instance" or "covariances".
+/// "sum", "one instance", "beliefs" or "covariances".
 const char* capability_name(Capability capability);
 bool has_capability(const Oracle& oracle, Capability capability);
 

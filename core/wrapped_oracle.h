@@ -7,7 +7,11 @@
 namespace proxbench {
 
 /// The inner oracle is borrowed.
-class WrappedOracle : public Oracle, public SumOracle, public InstanceOracle, public CovarianceOracle {
+class WrappedOracle : public Oracle,
+                      public SumOracle,
+                      public InstanceOracle,
+                      public BeliefOracle,
+                      public CovarianceOracle {
  public:
   explicit WrappedOracle(const Oracle& inner) : inner_(inner) {}
 
@@ -20,6 +24,7 @@ class WrappedOracle : public Oracle, public SumOracle, public InstanceOracle, pu
 
   const SumOracle* sum() const override { return inner_.sum() != nullptr ? this : nullptr; }
   const InstanceOracle* instance() const override { return inner_.instance() != nullptr ? this : nullptr; }
+  const BeliefOracle* beliefs() const override { return inner_.beliefs() != nullptr ? this : nullptr; }
   const CovarianceOracle* covariance() const override {
     return inner_.covariance() != nullptr ? this : nullptr;
   }
@@ -42,6 +47,24 @@ class WrappedOracle : public Oracle, public SumOracle, public InstanceOracle, pu
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
                         std::span<double> extra_residual, Workspace& work) const override {
     return inner_.instance()->infer_instance(instance, scores, extra, residual, extra_residual, work);
+  }
+  Size belief_size(Index instance) const override { return inner_.beliefs()->belief_size(instance); }
+  double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
+                       double* log_beliefs) const override {
+    return inner_.beliefs()->infer_beliefs(instance, scores, extra, log_beliefs);
+  }
+  void gold_beliefs(Index instance, double score, double* log_beliefs) const override {
+    inner_.beliefs()->gold_beliefs(instance, score, log_beliefs);
+  }
+  void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const override {
+    inner_.beliefs()->structure_beliefs(instance, outputs, beliefs);
+  }
+  void expectation(Index instance, const double* beliefs, double* rows,
+                   std::span<double> extra) const override {
+    inner_.beliefs()->expectation(instance, beliefs, rows, extra);
+  }
+  double inconsistency(Index instance, const double* beliefs) const override {
+    return inner_.beliefs()->inconsistency(instance, beliefs);
   }
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override {

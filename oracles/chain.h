@@ -18,6 +18,7 @@ namespace proxbench {
 class ChainOracle final : public Oracle,
                           public SumOracle,
                           public InstanceOracle,
+                          public BeliefOracle,
                           public CovarianceOracle {
  public:
   /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is
@@ -38,6 +39,7 @@ class ChainOracle final : public Oracle,
 
   const SumOracle* sum() const override { return this; }
   const InstanceOracle* instance() const override { return this; }
+  const BeliefOracle* beliefs() const override { return this; }
   const CovarianceOracle* covariance() const override { return this; }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
@@ -49,6 +51,14 @@ class ChainOracle final : public Oracle,
   }
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
                         std::span<double> extra_residual, InstanceOracle::Workspace& work) const override;
+  Size belief_size(Index instance) const override;
+  double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
+                       double* log_beliefs) const override;
+  void gold_beliefs(Index instance, double score, double* log_beliefs) const override;
+  void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const override;
+  void expectation(Index instance, const double* beliefs, double* rows,
+                   std::span<double> extra) const override;
+  double inconsistency(Index instance, const double* beliefs) const override;
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override;
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,

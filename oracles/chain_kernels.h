@@ -39,10 +39,20 @@ struct ChainChunk {
   Index* edge;                    ///< scratch: a number a row
 };
 
+/// out[t][j][k] = min(0, before[t][j] + transition[j][k] + shift + after[t][k]): log marginals of pairs. Rows of
+/// `before` and `after` have `width` doubles, those of `transition` and `out` K.
+struct LogPairs {
+  std::size_t outputs, width, edges;
+  const double *before, *after, *transition;
+  double shift;
+  double* out;
+};
+
 struct ChainKernels {
   /// Fills log_partition and message, and where posterior is not null that and pair. Transitions may differ
   /// by ChainOracle::kLinearRange.
   void (*forward_backward)(const ChainChunk& chunk);
+  void (*log_pairs)(const LogPairs& pairs);
 };
 
 /// For the instruction set in use; see core/kernels/instruction_set.h.

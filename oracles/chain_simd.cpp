@@ -298,9 +298,30 @@ void forward_backward(const ChainChunk& chunk) {
   if (c.posterior != nullptr) sum_pairs(c);
 }
 
+void log_pairs(const LogPairs& pairs) {
+  const LogPairs p = pairs;
+  const std::size_t whole = p.outputs / kLanes * kLanes;
+  double* out = p.out;
+  for (std::size_t t = 0; t < p.edges; ++t)
+    for (std::size_t j = 0; j < p.outputs; ++j) {
+      const double before = p.before[t * p.width + j] + p.shift;
+      const double *edge = p.transition + j * p.outputs, *after = p.after + t * p.width;
+      std::size_t k = 0;
+      for (; k < whole; k += kLanes) {
+        const Vec sum = before + load(edge + k) + load(after + k);
+        store(out + k, sum < Vec{} ? sum : Vec{});
+      }
+      for (; k < p.outputs; ++k) {
+        const double sum = before + edge[k] + after[k];
+        out[k] = sum < 0.0 ? sum : 0.0;
+      }
+      out += p.outputs;
+    }
+}
+
 }  // namespace
 
 extern const ChainKernels chain_kernels;
-const ChainKernels chain_kernels{.forward_backward = forward_backward};
+const ChainKernels chain_kernels{.forward_backward = forward_backward, .log_pairs = log_pairs};
 
 }  // namespace proxbench::PROXBENCH_SIMD

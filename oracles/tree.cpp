@@ -76,6 +76,7 @@ TreeOracle::TreeOracle(const Dataset& data) : tree_(data.hierarchy), gold_(data.
   for (Index k = 0; k < outputs(); ++k) {
     if (tree_->leaf(k)) {
       for (Index node = k; node != Hierarchy::kNone; node = tree_->parent(node)) path_.push_back(node);
+      leaves_.push_back(k);
       std::reverse(path_.begin() + static_cast<std::ptrdiff_t>(path_begin_.back()), path_.end());
     } else {
       inner_.push_back(k);
@@ -313,7 +314,7 @@ OracleInfo tree_info() {
           "the leaves of a hierarchy, or labels side by side: downward-upward messages on the collapsed tree",
           "Zhong et al. 2014, section 6.2 and appendix D.2",
           [](const Dataset& data) { return std::make_unique<TreeOracle>(data); },
-          {Capability::kSum, Capability::kInstance}};
+          {Capability::kSum, Capability::kInstance, Capability::kBeliefs}};
 }
 
 }  // namespace proxbench

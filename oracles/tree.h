@@ -25,6 +25,7 @@ namespace proxbench {
 class TreeOracle final : public Oracle,
                          public SumOracle,
                          public InstanceOracle,
+                         public BeliefOracle,
                          public CollapsedOutputs {
  public:
   /// Takes hierarchy and gold leaves. Throws Error where there is no output, where an instance is not one
@@ -38,6 +39,7 @@ class TreeOracle final : public Oracle,
   std::vector<double> gold_extra() const override { return {}; }
   const SumOracle* sum() const override { return this; }
   const InstanceOracle* instance() const override { return this; }
+  const BeliefOracle* beliefs() const override { return this; }
   const CollapsedOutputs* collapsed() const override { return this; }
   std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
 
@@ -46,6 +48,15 @@ class TreeOracle final : public Oracle,
                     const Parallel& parallel) const override;
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
                         std::span<double> extra_residual, Workspace& work) const override;
+  /// One number a leaf, in ascending order of leaves: every sign is +.
+  Size belief_size(Index) const override { return {padded(leaves_.size()), 0}; }
+  double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
+                       double* log_beliefs) const override;
+  void gold_beliefs(Index instance, double score, double* log_beliefs) const override;
+  void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const override;
+  void expectation(Index instance, const double* beliefs, double* rows,
+                   std::span<double> extra) const override;
+  double inconsistency(Index instance, const double* beliefs) const override;
   /// An addition a document and column downwards and one upwards; with the residual one more and a product.
   double inference_flops(const ScorePoint& at, bool residual) const override {
     return (residual ? 4.0 : 2.0) * static_cast<double>(at.base.columns) * static_cast<double>(positions());
@@ -72,6 +83,7 @@ class TreeOracle final : public Oracle,
     return {path_.data() + path_begin_[leaf], path_.data() + path_begin_[leaf + std::size_t{1}]};
   }
   void require_gold() const;
+  std::size_t leaf_number(Index leaf) const;
   Collapsed collapse(const ScorePoint& at) const;
   std::vector<Index> lay_out(const Collapsed& tree, std::size_t positions, Residual& residual) const;
   double infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
@@ -79,7 +91,7 @@ class TreeOracle final : public Oracle,
 
   std::shared_ptr<const Hierarchy> tree_;
   std::vector<Index> gold_, begin_;
-  std::vector<Index> path_, inner_;
+  std::vector<Index> path_, inner_, leaves_;
   std::vector<std::size_t> path_begin_;  ///< size K + 1
   bool gold_known_ = true;
 };

@@ -15,6 +15,9 @@ Registry<SolverInfo>& registry() {
     r.add(prox_gd_acc_info());
     r.add(sgd_info());
     r.add(bcd_info());
+    r.add(sdca_info());
+    r.add(oeg_info());
+    r.add(sag_nus_info());
     return r;
   }();
   return all;

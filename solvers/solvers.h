@@ -18,5 +18,8 @@ SolverInfo prox_gd_info();
 SolverInfo prox_gd_acc_info();
 SolverInfo sgd_info();
 SolverInfo bcd_info();
+SolverInfo sdca_info();
+SolverInfo oeg_info();
+SolverInfo sag_nus_info();
 
 }  // namespace proxbench

@@ -88,6 +88,9 @@ struct KernelTable {
 
   /// x_i = exp(x_i) for x_i <= 700, at most 2 ulp off; 0 below -708, NaN for NaN. n is a multiple of kPad.
   void (*exponentiate)(double* x, std::size_t n);
+  /// x_i = log(x_i), at most 2 ulp off; that of the smallest normal number where x_i is less. n is a multiple of
+  /// kPad.
+  void (*logarithm)(double* x, std::size_t n);
   /// y += alpha * x.
   void (*add_scaled)(double* y, double alpha, const double* x, std::size_t n);
   /// sum_i a_i * b_i.

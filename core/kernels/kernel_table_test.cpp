@@ -65,6 +65,26 @@ TEST_P(Kernels, ExponentialsUnderflowToZeroAndKeepNaN) {
   EXPECT_EQ(x[7], 1.0);
 }
 
+TEST_P(Kernels, LogarithmsAreThoseOfTheLibraryWithinTwoUlp) {
+  std::vector<double> x{1.0, 2.0, 0.5, std::sqrt(0.5), std::sqrt(2.0), 1e300, 2.3e-308};
+  for (double v = 1e-300; v < 1e3; v *= 1.0371) x.insert(x.end(), {v, 1.0 + v, 1.0 / (1.0 + v)});
+  x.resize(padded(x.size()), 1.0);
+  std::vector<double> y = x;
+  kernels().logarithm(y.data(), y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double exact = std::log(x[i]), ulp = std::nextafter(std::abs(exact), INFINITY) - std::abs(exact);
+    EXPECT_LE(std::abs(y[i] - exact), 2.0 * ulp) << "log(" << x[i] << ")";
+  }
+}
+
+TEST_P(Kernels, LogarithmsOfWhatIsTooSmallAreThatOfTheSmallestNormalNumber) {
+  const double smallest = std::numeric_limits<double>::min();
+  std::vector<double> x{0.0, 1e-310, smallest, 1.0, 1.0, 1.0, 1.0, 1.0};
+  kernels().logarithm(x.data(), x.size());
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(x[i], std::log(smallest), 1e-12) << i;
+  EXPECT_EQ(x[3], 0.0);
+}
+
 TEST_P(Kernels, GatherSumsAndScatterAddsTheEntriesOfColumns) {
   constexpr std::size_t kPositions = 1000;
   for (const bool binary : {true, false})

@@ -158,6 +158,34 @@ inline Vec exp(const Vec& x) {
   return x < splat(-708.0) ? Vec{} : y;
 }
 
+/// log(x) for normal x > 0, at most 2 ulp off (by the method of fdlibm's e_log.c); of anything smaller, and 0:
+/// that of the smallest normal number, about -708. Undefined for the rest. Also 1/x, which comes with it.
+struct Logarithm {
+  Vec log, inverse;
+};
+inline Logarithm log_and_inverse(const Vec& at) {
+  constexpr unsigned long long kOne = 0x3ff0000000000000, kRootHalf = 0x3fe6a09e667f3bcd;
+  constexpr unsigned long long kMantissa = 0x000fffffffffffff, kTwo52 = 0x4330000000000000;
+  constexpr double kLn2High = 0x1.62e42feep-1, kLn2Low = 0x1.a39ef35793c76p-33;
+  const Vec x = larger(at, splat(0x1p-1022));
+  // x = 2^k * (1 + f), 1 + f from sqrt(1/2) to sqrt(2).
+  const IntVec shifted = reinterpret_cast<IntVec>(x) + (kOne - kRootHalf);
+  const Vec k = reinterpret_cast<Vec>((shifted >> 52) | kTwo52) - (0x1p52 + 1023.0);
+  const Vec f = reinterpret_cast<Vec>((shifted & kMantissa) + kRootHalf) - 1.0;
+  // One division for both: of x * (2 + f), which is far from overflow.
+  const Vec quotient = 1.0 / (x * (2.0 + f));
+  const Vec s = f * (x * quotient), z = s * s;
+  Vec r = splat(0x1.2f112df3e5244p-3);
+  r = r * z + 0x1.39a09d078c69fp-3;
+  r = r * z + 0x1.7466496cb03dep-3;
+  r = r * z + 0x1.c71c51d8e78afp-3;
+  r = r * z + 0x1.2492494229359p-2;
+  r = r * z + 0x1.999999997fa04p-2;
+  r = r * z + 0x1.5555555555593p-1;
+  const Vec half = 0.5 * f * f;
+  return {k * kLn2High - ((half - (s * (half + r * z) + k * kLn2Low)) - f), (2.0 + f) * quotient};
+}
+
 /// Transposes a kLanes x kLanes block.
 inline void transpose(Vec (&m)[kLanes]) {
 #if defined(__AVX512F__)

@@ -201,6 +201,10 @@ void exponentiate(double* x, std::size_t n) {
   for (std::size_t i = 0; i < n; i += kLanes) store(x + i, exp(load(x + i)));
 }
 
+void logarithm(double* x, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += kLanes) store(x + i, log_and_inverse(load(x + i)).log);
+}
+
 double add_then_dot(double alpha, const double* x, double* y, const double* z, std::size_t n) {
   Vec lanes{};
   std::size_t i = 0;
@@ -374,6 +378,7 @@ const KernelTable kernel_table{
     .all_within = all_within,
     .lanes_outside = lanes_outside,
     .exponentiate = exponentiate,
+    .logarithm = logarithm,
     .add_scaled = add_scaled,
     .dot = dot,
     .add_then_dot = add_then_dot,

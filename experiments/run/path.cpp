@@ -229,22 +229,24 @@ class Path {
     options.time_limit -= outcome_.seconds;
     if (interrupted()) return Status::kInterrupted;
     if (!(options.time_limit > 0.0)) return Status::kTimeLimit;
-    std::optional<Objective> seen;
-    {
+    Objective seen = [&] {
       const OnClock on_clock(outcome_);
-      seen.emplace(objective(checker.penalty()));
-      if (candidates_) seen->restrict_to(*candidates_);
+      return objective(checker.penalty());
+    }();
+    if (candidates_) {
+      const OnClock on_clock(outcome_);
+      seen.restrict_to(*candidates_);
     }
-    Monitor monitor(checker, *seen, options, test_);
+    Monitor monitor(checker, seen, options, test_);
     monitor.interrupt = hooks_.interrupt;
     monitor.on_sample = [this](const Sample& sample) { record(sample); };
     const bool in_sequence = solver_.continues && !over_mu_;  // a sequence has one smooth part
     if (solving_ == nullptr || !in_sequence) solving_ = solver_.make(options_);
     KnownStart known{.state = state_, .selection = selection_, .complete_above = selected_above_};
     SolveResult result = solving_->solve(
-        {*seen, monitor, w_, settings_.tol, scale(checker.lambda()), settings_.seed, in_sequence, &known});
+        {seen, monitor, w_, settings_.tol, scale(checker.lambda()), settings_.seed, in_sequence, &known});
     monitor.finish(result.iterations, result.w, result.working_set);
-    count_solve(monitor, *seen, result, outcome_);
+    count_solve(monitor, seen, result, outcome_);
     lower_bound_ = std::max(lower_bound_, monitor.lower_bound());
     if (done(result.status)) w_ = std::move(result.w);
     state_at_w_ = left_by_solver_ = known.at_result;

@@ -1,0 +1,238 @@
+/// Online exponentiated gradient (Collins, Globerson, Koo, Carreras, Bartlett, "Exponentiated gradient algorithms for
+/// conditional random fields and max-margin Markov networks", JMLR 2008). Maximises the same dual as SDCA
+/// (solvers/sdca/sdca.cpp),
+///
+///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,
+///
+/// with alpha_i = p(. | theta_i) given by scores theta_i of its own for each instance. A step on instance i:
+///
+///     theta  = (1 - eta)*theta_i + eta * (scores of i at w)
+///     w'     = w - (1/mu) * (E_theta[F_i] - E_{theta_i}[F_i])
+///     taken where D has risen; else eta is halved, and the trial has cost one inference
+///
+/// eta is the instance's own. The first pass visits the instances in random order, each once; from then on they are
+/// drawn uniformly.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "core/base/random.h"
+#include "core/kernels/kernel_table.h"
+#include "solvers/shared/common_options.h"
+#include "solvers/shared/passes.h"
+#include "solvers/shared/weight_rows.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+/// Collins et al. 2008, section 8: eta to begin with, and its factor after a step that was taken.
+constexpr double kFirstEta = 0.5, kEtaGrowth = 1.05;
+/// An eta below this moves nothing within rounding: the instance stays where it is.
+constexpr double kLeastEta = 1e-6;
+/// What rounding may take from D in a step, relative to the block's terms.
+constexpr double kRounding = 1e-14;
+
+/// theta_i, and marginals - gold there: rows of positions one behind the other, and the extra weights.
+class ScoreStore final : public DualPoint {
+ public:
+  explicit ScoreStore(const Objective& objective)
+      : objective_(objective),
+        begin_(objective.structure().begin()),
+        width_(padded(objective.outputs())),
+        extras_(objective.map().extra_weights()),
+        rows_(objective.structure().positions() * width_, 0.0),
+        extra_(objective.instances() * extras_, 0.0) {}
+
+  static double bytes(const Objective& objective) {
+    return 2.0 * sizeof(double) *
+           (static_cast<double>(objective.structure().positions() * padded(objective.outputs())) +
+            static_cast<double>(objective.instances() * objective.map().extra_weights()));
+  }
+
+  double* rows(Index i) { return rows_.data() + begin_[i] * width_; }
+  std::span<double> extra(Index i) { return std::span(extra_).subspan(i * extras_, extras_); }
+  void beliefs(Index i, double* log_beliefs) const override {
+    objective_.beliefs().infer_beliefs(i, rows_.data() + begin_[i] * width_,
+                                       std::span(extra_).subspan(i * extras_, extras_), log_beliefs);
+  }
+
+ private:
+  const Objective& objective_;
+  std::span<const Index> begin_;
+  std::size_t width_, extras_;
+  AlignedVector<double> rows_, extra_;
+};
+
+class Ascent {
+ public:
+  explicit Ascent(Objective& objective)
+      : objective_(objective),
+        begin_(objective.structure().begin()),
+        features_(objective.x(), begin_),
+        w_(objective),
+        theta_(std::make_shared<ScoreStore>(objective)),
+        residual_(objective),
+        entropy_(objective.instances()),
+        eta_(objective.instances(), kFirstEta) {}
+
+  std::shared_ptr<const DualPoint> dual_point() const { return theta_; }
+  SparseVector weights() const { return w_.nonzeros(); }
+
+  /// theta_i = the scores at `start`, or `gold_score` for each gold output where start = 0; w = w(alpha). A pass.
+  void start(const SparseVector& start, double gold_score, Monitor& monitor) {
+    w_.set(start);
+    for (Index i = 0; i < objective_.instances(); ++i) {
+      double* const rows = theta_->rows(i);
+      w_.scores(begin_[i], positions(i), rows);
+      std::copy(w_.extra().begin(), w_.extra().end(), theta_->extra(i).begin());
+      for (std::size_t t = 0; t < positions(i) && start.nnz() == 0; ++t)
+        rows[t * w_.width() + objective_.structure().gold_outputs(begin_[i] + static_cast<Index>(t)).back()] =
+            gold_score;
+    }
+    w_.set({});
+    for (Index i = 0; i < objective_.instances() && !monitor.out_of_time(); ++i) {
+      entropy_[i] = infer(i, theta_->rows(i), theta_->extra(i), residual_.rows(i), residual_.extra(i));
+      direction_.form(features_.of(i), residual_.rows(i), residual_.extra(i), w_.width(), -1.0 / objective_.mu());
+      w_.add(1.0, direction_);
+    }
+  }
+
+  void step(Index i) {
+    const std::size_t rows = positions(i) * w_.width(), extras = objective_.map().extra_weights();
+    const KernelTable& kernels = kernels_in_use();
+    const double mu = objective_.mu();
+    for (AlignedVector<double>* numbers : {&scores_, &trial_, &residual_rows_, &change_}) numbers->resize(rows);
+    for (AlignedVector<double>* numbers : {&trial_extra_, &residual_extra_, &change_extra_}) numbers->resize(extras);
+    w_.scores(begin_[i], positions(i), scores_.data());
+    const auto mix = [&](double eta, const double* theta, const double* score, double* out, std::size_t n) {
+      for (std::size_t c = 0; c < n; ++c) out[c] = theta[c] + eta * (score[c] - theta[c]);
+    };
+    for (double eta = eta_[i]; eta >= kLeastEta; eta *= 0.5) {
+      mix(eta, theta_->rows(i), scores_.data(), trial_.data(), rows);
+      mix(eta, theta_->extra(i).data(), w_.extra().data(), trial_extra_.data(), extras);
+      const double entropy = infer(i, trial_.data(), trial_extra_, residual_rows_.data(), residual_extra_);
+      change_ = residual_rows_;
+      kernels.add_scaled(change_.data(), -1.0, residual_.rows(i), rows);
+      change_extra_ = residual_extra_;
+      kernels.add_scaled(change_extra_.data(), -1.0, residual_.extra(i).data(), extras);
+      direction_.form(features_.of(i), change_.data(), change_extra_, w_.width(), -1.0 / mu);
+      const double along = mu * w_.dot(direction_), rise = entropy - entropy_[i] - along -
+                                                          0.5 * mu * direction_.squared_norm();
+      if (!(rise >= -kRounding * (1.0 + std::abs(entropy) + std::abs(along)))) continue;
+      w_.add(1.0, direction_);
+      std::copy(trial_.begin(), trial_.end(), theta_->rows(i));
+      std::copy(trial_extra_.begin(), trial_extra_.end(), theta_->extra(i).begin());
+      std::copy(residual_rows_.begin(), residual_rows_.end(), residual_.rows(i));
+      std::copy(residual_extra_.begin(), residual_extra_.end(), residual_.extra(i).begin());
+      entropy_[i] = entropy;
+      eta_[i] = std::min(1.0, kEtaGrowth * eta);
+      return;
+    }
+  }
+
+ private:
+  std::size_t positions(Index i) const { return begin_[i + std::size_t{1}] - begin_[i]; }
+
+  /// Residual and entropy of p(. | theta): the loss is A - theta(gold), and H = A - E[theta].
+  double infer(Index i, const double* rows, std::span<const double> extra, double* residual,
+               std::span<double> residual_extra) {
+    const double loss = objective_.infer_instance(i, rows, extra, residual, residual_extra, work_);
+    const std::size_t width = w_.width(), labels = objective_.outputs();
+    double expected = kernels_in_use().dot(extra.data(), residual_extra.data(), extra.size());
+    for (std::size_t t = 0; t < positions(i); ++t) {
+      std::fill(residual + t * width + labels, residual + (t + 1) * width, 0.0);
+      expected += kernels_in_use().dot(rows + t * width, residual + t * width, labels);
+    }
+    return loss - expected;
+  }
+
+  Objective& objective_;
+  std::span<const Index> begin_;
+  InstanceFeatures features_;
+  WeightRows w_;
+  std::shared_ptr<ScoreStore> theta_;
+  ScoreStore residual_;
+  std::vector<double> entropy_, eta_;
+  InstanceDirection direction_;
+  InstanceOracle::Workspace work_;
+  AlignedVector<double> scores_, trial_, trial_extra_, residual_rows_, residual_extra_, change_, change_extra_;
+};
+
+struct Settings {
+  double gold_score, memory_limit;
+  PassSettings passes;
+};
+
+class Oeg final : public Solver {
+ public:
+  explicit Oeg(const Settings& settings) : settings_(settings) {}
+
+  SolveResult solve(const SolveProblem& problem) override {
+    Objective& objective = problem.objective;
+    Monitor& monitor = problem.monitor;
+    const double bytes = ScoreStore::bytes(objective);
+    require_memory(bytes, settings_.memory_limit,
+                   "the scores and marginals of " + std::to_string(objective.instances()) + " instances");
+    Ascent ascent(objective);
+    Random random(problem.seed);
+    std::vector<Index> order(objective.instances());
+    std::iota(order.begin(), order.end(), Index{0});
+    SolveResult result{.w = problem.start};
+    result.notes["score_bytes"] = bytes;
+
+    monitor.start(problem.start);
+    if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+    random.shuffle(std::span(order));
+    ascent.start(problem.start, settings_.gold_score, monitor);
+    monitor.watch(ascent.dual_point());
+    Passes passes;
+    passes.visit = [&](std::int64_t pass, std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
+        ascent.step(pass == 1 ? order[i] : static_cast<Index>(random.below(order.size())));
+      return true;
+    };
+    passes.weights = [&] { return ascent.weights(); };
+    return run_passes(problem, settings_.passes, passes, result);
+  }
+
+ private:
+  Settings settings_;
+};
+
+}  // namespace
+
+SolverInfo oeg_info() {
+  return {
+      .name = "oeg",
+      .help = "online exponentiated gradient on the dual; lambda = 0",
+      .paper =
+          "Collins, Globerson, Koo, Carreras, Bartlett, Exponentiated gradient algorithms for conditional random "
+          "fields and max-margin Markov networks, JMLR 2008",
+      .options = joined({{.name = "gold_score",
+                          .type = OptionType::kReal,
+                          .default_value = "10",
+                          .help = "first dual point, where training starts at w = 0: marginals of a model that gives "
+                                  "this score to each gold label",
+                          .min = 0,
+                          .max = 100,
+                          .min_open = true},
+                         memory_limit_option()},
+                        pass_options()),
+      .make =
+          [](const Options& o) {
+            return std::make_unique<Oeg>(Settings{.gold_score = o.real("gold_score"),
+                                                  .memory_limit = o.real("memory_limit"),
+                                                  .passes = read_passes(o)});
+          },
+      .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs}, .l2 = true},
+      .refuses = [](const Options&, const Penalty& penalty) -> std::string {
+        return penalty.lambda > 0.0 ? "solver 'oeg' needs lambda = 0: its dual is that of the l2 penalty alone" : "";
+      },
+  };
+}
+
+}  // namespace proxbench

@@ -1,0 +1,314 @@
+/// Stochastic average gradient with non-uniform sampling (Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar,
+/// "Non-uniform stochastic average gradient method for training conditional random fields", AISTATS 2015). Minimises
+/// F/n = (1/n) sum_i l_i(w) + (mu/(2n))*||w||^2. The latest gradient of each l_i is kept as marginals - gold; d is
+/// the sum of them. A step on instance i:
+///
+///     d     += grad l_i(w) - (the gradient of i that is kept)
+///     L_i    : doubled while l_i(w - g/L_i) > l_i(w) - ||g||^2/(2 L_i), g = grad l_i(w)
+///     alpha  = (1/(L_max + mu/n) + 1/(L_mean + mu/n)) / 2
+///     w      = (1 - alpha*mu/n)*w - (alpha/m)*d                      m: instances seen so far
+///
+/// Half of the draws are uniform, half proportional to L_i. An instance's L_i is at first half the mean of those seen,
+/// later 0.9 of what it was. With skipping (SAG-NUS* in Le Priol et al. 2018), after xi visits in a row without a
+/// doubling the search for L_i is left out 2^(xi-1) times.
+///
+/// Lazy steps. w = scale * u, so the l2 term is one product. d changes only at the features of the instance at hand, so
+/// between two visits u_j moves by -d_j times the sum of the steps since: a row is brought up to date when it is next
+/// read.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include "core/base/random.h"
+#include "core/kernels/kernel_table.h"
+#include "solvers/shared/common_options.h"
+#include "solvers/shared/passes.h"
+#include "solvers/shared/sum_tree.h"
+#include "solvers/shared/weight_rows.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+/// Below this squared norm of a gradient there is nothing to search L_i by.
+constexpr double kLeastSquares = 1e-8;
+/// L_i of an instance seen before, relative to its last one; of one seen first, relative to the mean.
+constexpr double kShrink = 0.9, kFirst = 0.5;
+/// u is rescaled before products of scales lose digits.
+constexpr double kLeastScale = 1e-50;
+
+/// How curved the losses seem to be, and how often that is looked at.
+class Curvatures {
+ public:
+  explicit Curvatures(std::size_t n) : l_(n, 1.0), seen_(n, 0), good_(n, 0), skip_(n, 0), tree_(n, 1.0) {}
+
+  double mean() const { return seen_sum_ / static_cast<double>(count_); }
+  double largest() const { return *sorted_.rbegin(); }
+  /// Instances seen.
+  std::size_t count() const { return count_; }
+  Index draw(Random& random) const {
+    return random.uniform() < 0.5 ? static_cast<Index>(random.below(l_.size()))
+                                  : static_cast<Index>(tree_.find(random.uniform() * tree_.total()));
+  }
+  /// L_i to search from.
+  double first(Index i) const {
+    return seen_[i] ? kShrink * l_[i] : count_ > 0 ? kFirst * mean() : 1.0;
+  }
+  double last(Index i) const { return l_[i]; }
+  bool seen(Index i) const { return seen_[i] != 0; }
+  void set(Index i, double l) {
+    if (seen_[i]) {
+      sorted_.erase(sorted_.find(l_[i]));
+      seen_sum_ -= l_[i];
+    } else {
+      ++count_;
+    }
+    seen_[i] = 1;
+    l_[i] = l;
+    seen_sum_ += l;
+    sorted_.insert(l);
+    tree_.set(i, l);
+  }
+  /// Whether this visit leaves the search out.
+  bool skips(Index i) {
+    if (skip_[i] == 0) return false;
+    --skip_[i];
+    return true;
+  }
+  void searched(Index i, bool doubled) {
+    constexpr int kMostDoublings = 30;
+    good_[i] = doubled ? 0 : std::min(good_[i] + 1, kMostDoublings);
+    skip_[i] = good_[i] > 0 ? std::int64_t{1} << (good_[i] - 1) : 0;
+  }
+
+ private:
+  std::vector<double> l_;
+  std::vector<char> seen_;
+  std::vector<int> good_;
+  std::vector<std::int64_t> skip_;
+  SumTree tree_;
+  std::multiset<double> sorted_;
+  double seen_sum_ = 0.0;
+  std::size_t count_ = 0;
+};
+
+class Descent {
+ public:
+  Descent(Objective& objective, bool skipping)
+      : objective_(objective),
+        skipping_(skipping),
+        begin_(objective.structure().begin()),
+        features_(objective.x(), begin_),
+        u_(objective),
+        d_(objective),
+        kept_(objective.structure().positions() * u_.width(), 0.0),
+        kept_extra_(objective.instances() * objective.map().extra_weights(), 0.0),
+        moved_(objective.features(), 0.0),
+        curvatures_(objective.instances()) {}
+
+  static double bytes(const Objective& objective) {
+    return static_cast<double>(sizeof(double)) *
+           (static_cast<double>(objective.structure().positions() * padded(objective.outputs())) +
+            static_cast<double>(objective.instances() * objective.map().extra_weights()));
+  }
+
+  void start(const SparseVector& w) { u_.set(w); }
+
+  SparseVector weights() const {
+    WeightRows w = u_;
+    for (Index j = 0; j < objective_.features(); ++j) bring_up(w, j);
+    bring_up_extra(w);
+    SparseVector out = w.nonzeros();
+    for (double& value : out.value) value *= scale_;
+    return out;
+  }
+
+  /// False: the loss has no value at w.
+  bool step(Random& random) {
+    const Index i = curvatures_.draw(random);
+    const InstanceFeatures::View features = features_.of(i);
+    for (const Index j : features.features) {
+      bring_up(u_, j);
+      moved_[j] = steps_;
+    }
+    bring_up_extra(u_);
+    moved_extra_ = steps_;
+
+    const std::size_t n = positions(i), width = u_.width(), extras = objective_.map().extra_weights();
+    rows_.resize(n * width);
+    u_.scores(begin_[i], n, rows_.data());
+    for (double& s : rows_) s *= scale_;
+    extra_.assign(u_.extra().begin(), u_.extra().end());
+    for (double& s : extra_) s *= scale_;
+    residual_.resize(n * width);
+    residual_extra_.resize(extras);
+    const double loss = objective_.infer_instance(i, rows_.data(), extra_, residual_.data(), residual_extra_, work_);
+    if (!std::isfinite(loss)) return false;
+    for (std::size_t t = 0; t < n; ++t)
+      std::fill(residual_.data() + t * width + objective_.outputs(), residual_.data() + (t + 1) * width, 0.0);
+
+    search(i, features, loss);
+    replace(i, features);
+    const double share = objective_.mu() / static_cast<double>(objective_.instances());
+    const double alpha =
+        0.5 * (1.0 / (curvatures_.largest() + share) + 1.0 / (curvatures_.mean() + share));
+    scale_ *= 1.0 - alpha * share;
+    steps_ += alpha / (static_cast<double>(curvatures_.count()) * scale_);
+    if (scale_ < kLeastScale) rescale();
+    return true;
+  }
+
+ private:
+  std::size_t positions(Index i) const { return begin_[i + std::size_t{1}] - begin_[i]; }
+
+  void bring_up(WeightRows& w, Index j) const {
+    if (moved_[j] != steps_)
+      kernels_in_use().add_scaled(w.row(j), moved_[j] - steps_, d_.row(j), w.width());
+  }
+  void bring_up_extra(WeightRows& w) const {
+    kernels_in_use().add_scaled(w.extra_row(), moved_extra_ - steps_, d_.extra().data(), d_.extra().size());
+  }
+
+  /// L_i, from the gradient at hand: a trial is an inference on scores that are linear in 1/L_i.
+  void search(Index i, const InstanceFeatures::View& features, double loss) {
+    if (skipping_ && curvatures_.skips(i)) return curvatures_.set(i, curvatures_.last(i));
+    double l = curvatures_.first(i);
+    const std::size_t width = u_.width();
+    gradient_.form(features, residual_.data(), residual_extra_, width, 1.0);
+    const double squares = gradient_.squared_norm();
+    bool doubled = false;
+    if (squares > kLeastSquares) {
+      along_.assign(rows_.size(), 0.0);
+      for (std::size_t f = 0; f < features.features.size(); ++f) {
+        const std::span<const Index> at = features.positions(f);
+        const double* x = features.values(f);
+        for (std::size_t e = 0; e < at.size(); ++e)
+          kernels_in_use().add_scaled(along_.data() + at[e] * width, x == nullptr ? 1.0 : x[e],
+                                      gradient_.rows.data() + f * width, width);
+      }
+      while (true) {
+        trial_ = rows_;
+        kernels_in_use().add_scaled(trial_.data(), -1.0 / l, along_.data(), trial_.size());
+        trial_extra_ = extra_;
+        kernels_in_use().add_scaled(trial_extra_.data(), -1.0 / l, gradient_.extra.data(), trial_extra_.size());
+        const double there = objective_.infer_instance(i, trial_.data(), trial_extra_, nullptr, {}, work_);
+        if (!(there > loss - squares / (2.0 * l))) break;
+        l *= 2.0;
+        doubled = true;
+      }
+    }
+    curvatures_.searched(i, doubled);
+    curvatures_.set(i, l);
+  }
+
+  /// The gradient at hand takes the place of the one that is kept, in d as well.
+  void replace(Index i, const InstanceFeatures::View& features) {
+    double* const kept = kept_.data() + begin_[i] * u_.width();
+    double* const kept_extra = kept_extra_.data() + i * residual_extra_.size();
+    for (std::size_t c = 0; c < residual_.size(); ++c) {
+      const double now = residual_[c];
+      residual_[c] -= kept[c];
+      kept[c] = now;
+    }
+    for (std::size_t e = 0; e < residual_extra_.size(); ++e) {
+      const double now = residual_extra_[e];
+      residual_extra_[e] -= kept_extra[e];
+      kept_extra[e] = now;
+    }
+    gradient_.form(features, residual_.data(), residual_extra_, u_.width(), 1.0);
+    d_.add(1.0, gradient_);
+  }
+
+  /// The same w with scale = 1.
+  void rescale() {
+    u_.set(weights());
+    std::fill(moved_.begin(), moved_.end(), 0.0);
+    moved_extra_ = steps_ = 0.0;
+    scale_ = 1.0;
+  }
+
+  Objective& objective_;
+  bool skipping_;
+  std::span<const Index> begin_;
+  InstanceFeatures features_;
+  WeightRows u_, d_;
+  AlignedVector<double> kept_, kept_extra_;  ///< marginals - gold of each instance when it was last visited
+  double scale_ = 1.0;
+  double steps_ = 0.0;         ///< sum of alpha/(m*scale)
+  std::vector<double> moved_;  ///< steps_ up to which a row of u has followed d
+  double moved_extra_ = 0.0;
+  Curvatures curvatures_;
+  InstanceDirection gradient_;
+  InstanceOracle::Workspace work_;
+  AlignedVector<double> rows_, extra_, residual_, residual_extra_, along_, trial_, trial_extra_;
+};
+
+struct Settings {
+  bool skipping;
+  double memory_limit;
+  PassSettings passes;
+};
+
+class SagNus final : public Solver {
+ public:
+  explicit SagNus(const Settings& settings) : settings_(settings) {}
+
+  SolveResult solve(const SolveProblem& problem) override {
+    Monitor& monitor = problem.monitor;
+    const double bytes = Descent::bytes(problem.objective);
+    require_memory(bytes, settings_.memory_limit,
+                   "the marginals of " + std::to_string(problem.objective.instances()) + " instances");
+    Descent descent(problem.objective, settings_.skipping);
+    Random random(problem.seed);
+    SolveResult result{.w = problem.start};
+    result.notes["marginal_bytes"] = bytes;
+
+    monitor.start(problem.start);
+    if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+    descent.start(problem.start);
+    Passes passes;
+    passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
+        if (!descent.step(random)) return false;
+      return true;
+    };
+    passes.weights = [&] { return descent.weights(); };
+    return run_passes(problem, settings_.passes, passes, result);
+  }
+
+ private:
+  Settings settings_;
+};
+
+}  // namespace
+
+SolverInfo sag_nus_info() {
+  return {
+      .name = "sag-nus",
+      .help = "stochastic average gradient with non-uniform sampling; lambda = 0",
+      .paper =
+          "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient method for "
+          "training conditional random fields, AISTATS 2015",
+      .options = joined({{.name = "skipping",
+                          .type = OptionType::kBool,
+                          .default_value = "false",
+                          .help = "leave out the search for L_i after visits that did not change it (SAG-NUS*)"},
+                         memory_limit_option()},
+                        pass_options()),
+      .make =
+          [](const Options& o) {
+            return std::make_unique<SagNus>(Settings{.skipping = o.boolean("skipping"),
+                                                     .memory_limit = o.real("memory_limit"),
+                                                     .passes = read_passes(o)});
+          },
+      .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true},
+      .refuses = [](const Options&, const Penalty& penalty) -> std::string {
+        return penalty.lambda > 0.0 ? "solver 'sag-nus' needs lambda = 0: it has no step for an l1 penalty" : "";
+      },
+  };
+}
+
+}  // namespace proxbench

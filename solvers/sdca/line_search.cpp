@@ -1,0 +1,92 @@
+#include "solvers/sdca/line_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/kernels/kernel_sets.h"
+#include "solvers/sdca/belief_kernels.h"
+
+namespace proxbench {
+
+PROXBENCH_KERNEL_SETS(BeliefKernels, belief_kernels, belief_kernels_for)
+
+const BeliefKernels& belief_kernels() {
+  return belief_kernels_for(instruction_set());
+}
+
+namespace sdca {
+
+void LineSearch::set(const BeliefOracle::Size& size, const double* log_mu, const double* log_nu) {
+  size_ = size;
+  log_nu_.assign(log_nu, log_nu + size.all());
+  for (AlignedVector<double>* numbers : {&p_, &difference_, &next_}) numbers->resize(size.all());
+  const auto part = [&](std::size_t from, std::size_t n) {
+    return belief_kernels().compare(log_mu + from, log_nu + from, n, p_.data() + from, difference_.data() + from);
+  };
+  const auto plus = part(0, size.positive), minus = part(size.positive, size.negative);
+  forward_ = std::max(0.0, plus.forward - minus.forward);
+  backward_ = std::max(0.0, plus.backward - minus.backward);
+  gamma_ = 0.0;
+  next_at_ = -1.0;
+  cliques_ = {forward_ + backward_, 0.0};
+}
+
+LineSearch::Slope LineSearch::slope(double gamma, double curvature) {
+  const auto part = [&](std::size_t from, std::size_t n) {
+    return belief_kernels().mix(p_.data() + from, difference_.data() + from, log_nu_.data() + from, gamma, n,
+                                next_.data() + from);
+  };
+  const auto plus = part(0, size_.positive), minus = part(size_.positive, size_.negative);
+  next_at_ = gamma;
+  cliques_ = {-(plus.first - minus.first), plus.second - minus.second};
+  return {cliques_.first - gamma * curvature, -cliques_.second - curvature};
+}
+
+/// Safeguarded Newton on f' (Press et al. 1992, section 9.4): where a step leaves the bracket, or is longer than half of
+/// the one before the last, the bracket is halved instead.
+double LineSearch::maximise(double curvature, const LineSearchOptions& options) {
+  constexpr double kNarrow = 1e-12;
+  if (!(forward_ + backward_ > 0.0)) return gamma_ = 0.0;  // f'(0)
+  gamma_ = curvature == 0.0 ? 1.0 : 0.5;                   // with no curvature f'(1) is 0
+  double low = 0.0, high = 1.0, last = 1.0, before_last = 1.0;
+  while (true) {
+    const Slope f = slope(gamma_, curvature);
+    if (curvature == 0.0) return gamma_;
+    (f.first >= 0.0 ? low : high) = gamma_;
+    double next = gamma_ - f.first / f.second;
+    if (options.precision == 0.0) {
+      gamma_ = std::clamp(next, 0.0, 1.0);
+      slope(gamma_, curvature);
+      return gamma_;
+    }
+    const bool close = std::abs(next - gamma_) < options.precision;
+    if (close && f.first >= 0.0) return gamma_;
+    if (high - low < kNarrow) break;
+    // From above the maximum, a step twice as long ends about as far below it.
+    if (close) next = gamma_ + 2.0 * (next - gamma_);
+    if (!(next > low && next < high) || (!close && 2.0 * std::abs(next - gamma_) > std::abs(before_last)))
+      next = 0.5 * (low + high);
+    before_last = last;
+    last = next - gamma_;
+    gamma_ = next;
+  }
+  gamma_ = low;
+  slope(gamma_, curvature);
+  return gamma_;
+}
+
+double LineSearch::corrected(double curvature, double shift) const {
+  if (gamma_ == 0.0 || curvature == 0.0) return gamma_;
+  const double slope_here = cliques_.first - gamma_ * curvature - shift;
+  const double newton = gamma_ + slope_here / (cliques_.second + curvature);
+  const double safe = 2.0 * (cliques_.first - shift) / curvature;
+  return std::max(0.0, std::min({newton, gamma_, safe}));
+}
+
+void LineSearch::beliefs(double gamma, double* log_m) {
+  if (gamma != next_at_) slope(gamma, 0.0);
+  std::copy(next_.begin(), next_.begin() + static_cast<std::ptrdiff_t>(size_.all()), log_m);
+}
+
+}  // namespace sdca
+}  // namespace proxbench

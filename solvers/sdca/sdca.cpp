@@ -1,0 +1,400 @@
+/// Stochastic dual coordinate ascent for l2-regularised conditional random fields (Le Priol, Piche, Lacoste-Julien,
+/// "Adaptive stochastic dual coordinate ascent for conditional random fields", UAI 2018, Algorithm 2). Maximises
+///
+///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,   w(alpha) = (1/mu) * sum_i (F_i(gold) - E_{alpha_i}[F_i])
+///
+/// over a distribution alpha_i for each instance, kept as beliefs (core/oracle.h). A step on instance i:
+///
+///     nu     = beliefs of p(. | x_i; w)                                        the only inference
+///     v      = -(1/mu) * E_{nu - mu_i}[F_i]
+///     gamma  = argmax of D along mu_i + gamma*(nu - mu_i) in [0, 1]            line_search.h
+///     mu_i  += gamma*(nu - mu_i),   w += gamma*v
+///
+/// and KL(mu_i || nu), the block's duality gap, is what the instance is drawn by (sampling.h).
+///
+/// Batches. Of a batch of distinct instances, everything but the update of w is found in parallel at one w: nu, v, the
+/// line search. Then, one after the other, each gamma is corrected for how far w has moved since (line_search.h), so
+/// that every step still raises D. With batch = 1 this is the paper's algorithm. Batches do not depend on the number of
+/// threads.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/kernels/kernel_table.h"
+#include "solvers/sdca/line_search.h"
+#include "solvers/sdca/sampling.h"
+#include "solvers/shared/belief_store.h"
+#include "solvers/shared/common_options.h"
+#include "solvers/shared/passes.h"
+#include "solvers/shared/weight_rows.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+using sdca::LineSearch;
+using sdca::Sampler;
+using sdca::Scheme;
+
+constexpr std::size_t kInstancesPerChunk = 64;
+
+struct Settings {
+  Scheme scheme;
+  double share;
+  bool refresh_drawn;
+  std::int64_t refresh_every;
+  sdca::LineSearchOptions line_search;
+  double gold_score, uniform_share;
+  bool single;
+  double memory_limit;
+  std::size_t batch;
+  PassSettings passes;
+};
+
+/// One instance of a batch.
+struct Visit {
+  Index instance;
+  AlignedVector<double> rows, extra, log_mu, log_nu;
+  LineSearch search;
+  InstanceDirection direction;
+  double curvature, at_start, gamma;
+};
+
+class Ascent {
+ public:
+  Ascent(Objective& objective, const Settings& settings, Random& random)
+      : objective_(objective),
+        settings_(settings),
+        begin_(objective.structure().begin()),
+        features_(objective.x(), begin_),
+        w_(objective),
+        beliefs_(std::make_shared<BeliefStore>(objective, settings.single, settings.memory_limit)),
+        visits_(std::min(settings.batch, objective.instances())) {
+    sampler_ = std::make_unique<Sampler>(settings.scheme, settings.share, importance(), objective.instances(), random);
+  }
+
+  void start(const SparseVector& w) {
+    set_beliefs(w);
+    set_weights();
+  }
+
+  SparseVector weights() const { return w_.nonzeros(); }
+  std::shared_ptr<BeliefStore> dual_point() const { return beliefs_; }
+  double total_gap() const { return sampler_->total_gap(); }
+
+  /// A step for each of `count` instances, at most a batch.
+  void step(std::size_t count) {
+    const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
+    for (Visit& visit : visits) visit.instance = sampler_->draw();
+    const auto each = [&](const auto& body) {
+      if (visits.size() == 1) return body(visits[0]);
+      objective_.parallel().for_each(visits.size(), [&](std::size_t i) { body(visits[i]); });
+    };
+    each([&](Visit& visit) { prepare(visit); });
+    for (Visit& visit : visits) {
+      if (visits.size() > 1) {
+        const double shift = objective_.mu() * (w_.dot(visit.direction) - visit.at_start);
+        visit.gamma = visit.search.corrected(visit.curvature, shift);
+      }
+      w_.add(visit.gamma, visit.direction);
+      sampler_->record(visit.instance,
+                       settings_.refresh_drawn ? visit.search.gap() : sampler_->gap(visit.instance));
+    }
+    each([&](Visit& visit) {
+      if (visit.gamma == 0.0) return;
+      visit.search.beliefs(visit.gamma, visit.log_mu.data());
+      beliefs_->set(visit.instance, visit.log_mu.data());
+    });
+  }
+
+  /// Finds the gaps of all blocks at w: a pass.
+  void refresh(Monitor& monitor) {
+    std::vector<double> gap(objective_.instances(), 0.0);
+    const Chunks chunks{gap.size(), kInstancesPerChunk};
+    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      Visit visit;
+      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk) && !monitor.out_of_time(); ++i) {
+        visit.instance = static_cast<Index>(i);
+        compare(visit);
+        gap[i] = visit.search.gap();
+      }
+    });
+    if (monitor.out_of_time()) return;
+    for (Index i = 0; i < gap.size(); ++i) sampler_->record(i, gap[i]);
+  }
+
+ private:
+  std::size_t positions(Index i) const { return begin_[i + std::size_t{1}] - begin_[i]; }
+
+  /// -(1/mu) * E_difference[features].
+  void form_direction(Visit& visit, const double* difference) const {
+    const Index i = visit.instance;
+    visit.rows.resize(positions(i) * w_.width());
+    visit.extra.resize(objective_.map().extra_weights());
+    objective_.beliefs().expectation(i, difference, visit.rows.data(), visit.extra);
+    visit.direction.form(features_.of(i), visit.rows.data(), visit.extra, w_.width(), -1.0 / objective_.mu());
+  }
+
+  /// mu_i against the model's beliefs at w.
+  void compare(Visit& visit) {
+    const Index i = visit.instance;
+    const BeliefOracle::Size size = objective_.beliefs().belief_size(i);
+    visit.rows.resize(positions(i) * w_.width());
+    w_.scores(begin_[i], positions(i), visit.rows.data());
+    visit.log_nu.resize(size.all());
+    objective_.infer_beliefs(i, visit.rows.data(), w_.extra(), visit.log_nu.data());
+    visit.log_mu.resize(size.all());
+    beliefs_->beliefs(i, visit.log_mu.data());
+    visit.search.set(size, visit.log_mu.data(), visit.log_nu.data());
+  }
+
+  /// All that a step needs, at w.
+  void prepare(Visit& visit) {
+    compare(visit);
+    form_direction(visit, visit.search.difference());
+    visit.curvature = objective_.mu() * visit.direction.squared_norm();
+    visit.at_start = visits_.size() > 1 ? w_.dot(visit.direction) : 0.0;
+    visit.gamma = visit.search.maximise(visit.curvature, settings_.line_search);
+  }
+
+  void gold_structure(Index i, double* beliefs) const {
+    std::vector<Index> outputs;
+    for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p)
+      outputs.push_back(objective_.structure().gold_outputs(p).back());
+    objective_.beliefs().structure_beliefs(i, outputs, beliefs);
+  }
+
+  /// The beliefs to begin with: those of the model at `start`, or distributions near gold where start = 0.
+  void set_beliefs(const SparseVector& start) {
+    const BeliefOracle& oracle = objective_.beliefs();
+    w_.set(start);
+    const Chunks chunks{objective_.instances(), kInstancesPerChunk};
+    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      AlignedVector<double> log_mu, gold, rows;
+      for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
+        log_mu.resize(oracle.belief_size(i).all());
+        if (start.nnz() > 0) {
+          rows.resize(positions(i) * w_.width());
+          w_.scores(begin_[i], positions(i), rows.data());
+          objective_.infer_beliefs(i, rows.data(), w_.extra(), log_mu.data());
+        } else if (settings_.uniform_share > 0.0) {  // equation 21
+          gold.resize(log_mu.size());
+          oracle.gold_beliefs(i, 0.0, log_mu.data());
+          gold_structure(i, gold.data());
+          for (std::size_t c = 0; c < gold.size(); ++c)
+            log_mu[c] = std::log(settings_.uniform_share * std::exp(log_mu[c]) +
+                                 (1.0 - settings_.uniform_share) * gold[c]);
+        } else {
+          oracle.gold_beliefs(i, settings_.gold_score, log_mu.data());
+        }
+        beliefs_->set(i, log_mu.data());
+      }
+    });
+  }
+
+  /// w(alpha).
+  void set_weights() {
+    w_.set({});
+    Visit visit;
+    AlignedVector<double> p, gold;
+    for (Index i = 0; i < objective_.instances(); ++i) {
+      visit.instance = i;
+      p.resize(objective_.beliefs().belief_size(i).all());
+      gold.resize(p.size());
+      beliefs_->beliefs(i, p.data());
+      kernels_in_use().exponentiate(p.data(), p.size());
+      gold_structure(i, gold.data());
+      kernels_in_use().add_scaled(p.data(), -1.0, gold.data(), p.size());
+      form_direction(visit, p.data());
+      w_.add(1.0, visit.direction);
+    }
+  }
+
+  /// c_i = 1 + R_i/mu, R_i the squared distance between the features of gold and those of a structure that gives all
+  /// positions one label: one that gold lacks, or its rarest (Le Priol et al. 2018, appendix C).
+  std::vector<double> importance() {
+    if (settings_.scheme != Scheme::kImportance && settings_.scheme != Scheme::kGapImportance) return {};
+    std::vector<Index> labels;  // that are gold anywhere
+    for (Index p = 0; p < objective_.structure().positions(); ++p)
+      labels.push_back(objective_.structure().gold_outputs(p).back());
+    std::sort(labels.begin(), labels.end());
+    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+    std::vector<double> out;
+    Visit visit;
+    AlignedVector<double> gold, other;
+    for (Index i = 0; i < objective_.instances(); ++i) {
+      visit.instance = i;
+      std::vector<std::size_t> count(objective_.outputs(), 0);
+      for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p)
+        ++count[objective_.structure().gold_outputs(p).back()];
+      const Index rarest =
+          *std::min_element(labels.begin(), labels.end(), [&](Index a, Index b) { return count[a] < count[b]; });
+      gold.resize(objective_.beliefs().belief_size(i).all());
+      other.resize(gold.size());
+      gold_structure(i, gold.data());
+      objective_.beliefs().structure_beliefs(i, std::vector<Index>(positions(i), rarest), other.data());
+      kernels_in_use().add_scaled(gold.data(), -1.0, other.data(), gold.size());
+      form_direction(visit, gold.data());
+      out.push_back(1.0 + objective_.mu() * visit.direction.squared_norm());  // = 1 + R_i/mu
+    }
+    return out;
+  }
+
+  Objective& objective_;
+  const Settings& settings_;
+  std::span<const Index> begin_;
+  InstanceFeatures features_;
+  WeightRows w_;
+  std::shared_ptr<BeliefStore> beliefs_;
+  std::unique_ptr<Sampler> sampler_;
+  std::vector<Visit> visits_;
+};
+
+class Sdca final : public Solver {
+ public:
+  explicit Sdca(const Settings& settings) : settings_(settings) {}
+
+  SolveResult solve(const SolveProblem& problem) override {
+    Objective& objective = problem.objective;
+    Monitor& monitor = problem.monitor;
+    Random random(problem.seed);
+    Ascent ascent(objective, settings_, random);
+    SolveResult result{.w = problem.start};
+    result.notes["belief_bytes"] = BeliefStore::bytes(objective, settings_.single);
+
+    monitor.start(problem.start);
+    if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+    ascent.start(problem.start);
+    // Rounded marginals give no certain bound: their gap is proven by gradients alone.
+    if (!settings_.single) monitor.watch(ascent.dual_point());
+    Passes passes;
+    passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch) ascent.step(to - i);
+      ascent.dual_point()->set_estimated_gap(ascent.total_gap());
+      return true;
+    };
+    passes.weights = [&] { return ascent.weights(); };
+    passes.after = [&](std::int64_t pass) {
+      if (settings_.refresh_every > 0 && pass % settings_.refresh_every == 0) ascent.refresh(monitor);
+    };
+    return run_passes(problem, settings_.passes, passes, result);
+  }
+
+ private:
+  Settings settings_;
+};
+
+}  // namespace
+
+SolverInfo sdca_info() {
+  const auto make = [](const Options& o) {
+    const std::string& scheme = o.string("sampling");
+    return std::make_unique<Sdca>(Settings{
+        .scheme = scheme == "uniform"      ? Scheme::kUniform
+                  : scheme == "importance" ? Scheme::kImportance
+                  : scheme == "gap"        ? Scheme::kGap
+                  : scheme == "max"        ? Scheme::kMax
+                                           : Scheme::kGapImportance,
+        .share = o.real("share"),
+        .refresh_drawn = o.boolean("refresh_drawn"),
+        .refresh_every = o.integer("refresh_every"),
+        .line_search = {.precision = o.string("line_search") == "newton" ? o.real("line_search_precision") : 0.0},
+        .gold_score = o.real("gold_score"),
+        .uniform_share = o.string("start") == "uniform" ? o.real("uniform_share") : 0.0,
+        .single = o.string("precision") == "single",
+        .memory_limit = o.real("memory_limit"),
+        .batch = static_cast<std::size_t>(o.integer("batch")),
+        .passes = read_passes(o)});
+  };
+  return {
+      .name = "sdca",
+      .help = "stochastic dual coordinate ascent with adaptive sampling; lambda = 0",
+      .paper =
+          "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for conditional random "
+          "fields, UAI 2018",
+      .options = joined(
+          {
+              {.name = "sampling",
+               .type = OptionType::kString,
+               .default_value = "gap",
+               .help = "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest estimate "
+                       "of its duality gap, by their product, or the one with the largest estimate",
+               .choices = {"uniform", "importance", "gap", "gap-importance", "max"}},
+              {.name = "share",
+               .type = OptionType::kReal,
+               .default_value = "0.8",
+               .help = "share of draws that follow the scheme; the others are uniform",
+               .min = 0,
+               .max = 1},
+              {.name = "refresh_drawn",
+               .type = OptionType::kBool,
+               .default_value = "true",
+               .help = "a visit renews the instance's estimate of its gap; false: estimates stay as they began"},
+              {.name = "refresh_every",
+               .type = OptionType::kInt,
+               .default_value = "0",
+               .help = "passes between inferences over all instances that renew all estimates; 0: none",
+               .min = 0,
+               .max = 1e9},
+              {.name = "line_search",
+               .type = OptionType::kString,
+               .default_value = "newton",
+               .help = "newton: safeguarded, to line_search_precision; one-step: one Newton step from 1/2",
+               .choices = {"newton", "one-step"}},
+              {.name = "line_search_precision",
+               .type = OptionType::kReal,
+               .default_value = "1e-3",
+               .help = "the line search ends where a step is shorter",
+               .min = 0,
+               .max = 1,
+               .min_open = true},
+              {.name = "start",
+               .type = OptionType::kString,
+               .default_value = "gold",
+               .help = "first dual point, where training starts at w = 0. gold: marginals of a model that gives "
+                       "gold_score to each gold label and pair; uniform: uniform_share of the uniform distribution, "
+                       "the rest on gold (equation 21)",
+               .choices = {"gold", "uniform"}},
+              {.name = "gold_score",
+               .type = OptionType::kReal,
+               .default_value = "10",
+               .help = "for start = gold",
+               .min = 0,
+               .max = 100},
+              {.name = "uniform_share",
+               .type = OptionType::kReal,
+               .default_value = "0.01",
+               .help = "for start = uniform",
+               .min = 0,
+               .max = 1,
+               .min_open = true},
+              {.name = "batch",
+               .type = OptionType::kInt,
+               .default_value = "1",
+               .help = "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
+               .min = 1,
+               .max = 65536},
+              {.name = "precision",
+               .type = OptionType::kString,
+               .default_value = "double",
+               .help = "of the stored marginals; single halves their memory, and its gap is proven by gradients alone",
+               .choices = {"double", "single"}},
+              memory_limit_option(),
+          },
+          pass_options()),
+      .make = make,
+      .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true},
+      .refuses = [](const Options&, const Penalty& penalty) -> std::string {
+        return penalty.lambda > 0.0 ? "solver 'sdca' needs lambda = 0: its dual is that of the l2 penalty alone" : "";
+      },
+  };
+}
+
+}  // namespace proxbench

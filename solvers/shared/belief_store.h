@@ -1,0 +1,31 @@
+#pragma once
+/// The beliefs of all instances in one block of memory: the dual point of solvers that keep marginals.
+
+#include <vector>
+
+#include "core/dual.h"
+
+namespace proxbench {
+
+class BeliefStore final : public DualPoint {
+ public:
+  /// What beliefs of all instances take, in bytes.
+  static double bytes(const Objective& objective, bool single);
+
+  /// In single precision where `single`. Throws Error (kUsage) where they exceed the limit (require_memory()).
+  BeliefStore(const Objective& objective, bool single, double limit_gigabytes);
+
+  void beliefs(Index instance, double* log_beliefs) const override;
+  void set(Index instance, const double* log_beliefs);
+
+  double estimated_gap() const override { return estimated_gap_; }
+  void set_estimated_gap(double gap) { estimated_gap_ = gap; }
+
+ private:
+  std::vector<std::size_t> begin_;
+  AlignedVector<double> doubles_;
+  std::vector<float> singles_;
+  double estimated_gap_ = std::numeric_limits<double>::quiet_NaN();
+};
+
+}  // namespace proxbench
