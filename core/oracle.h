@@ -155,6 +155,9 @@ class BeliefOracle {
   /// position (rows as in InstanceOracle, padding 0) and of the extra weights: linear.
   virtual void expectation(Index instance, const double* beliefs, double* rows,
                            std::span<double> extra) const = 0;
+  /// Makes probabilities that are nearly marginals, as rounding leaves them, those of one distribution: of a chain, by
+  /// its first pair and each later label given the one before.
+  virtual void make_consistent(Index instance, double* beliefs) const = 0;
   /// By how much probabilities on the cliques fail to be the marginals of one distribution: the largest
   /// difference between two marginals that should agree, or between a sum and 1. NaN where one is NaN.
   virtual double inconsistency(Index instance, const double* beliefs) const = 0;

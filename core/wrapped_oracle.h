@@ -63,6 +63,9 @@ class WrappedOracle : public Oracle,
                    std::span<double> extra) const override {
     inner_.beliefs()->expectation(instance, beliefs, rows, extra);
   }
+  void make_consistent(Index instance, double* beliefs) const override {
+    inner_.beliefs()->make_consistent(instance, beliefs);
+  }
   double inconsistency(Index instance, const double* beliefs) const override {
     return inner_.beliefs()->inconsistency(instance, beliefs);
   }

@@ -58,6 +58,7 @@ class ChainOracle final : public Oracle,
   void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const override;
   void expectation(Index instance, const double* beliefs, double* rows,
                    std::span<double> extra) const override;
+  void make_consistent(Index instance, double* beliefs) const override;
   double inconsistency(Index instance, const double* beliefs) const override;
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override;

@@ -251,6 +251,29 @@ void ChainOracle::expectation(Index instance, const double* beliefs, double* row
     kernels.add_scaled(extra.data(), 1.0, beliefs + t * labels * labels, labels * labels);
 }
 
+void ChainOracle::make_consistent(Index instance, double* beliefs) const {
+  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance], labels = outputs_;
+  const auto scale_to = [](double* x, std::size_t n, double total) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < n; ++i) sum += x[i];
+    for (std::size_t i = 0; i < n; ++i) x[i] = sum > 0.0 ? x[i] * (total / sum) : total / static_cast<double>(n);
+  };
+  if (positions == 1) return scale_to(beliefs, labels, 1.0);
+  double* shared = beliefs + belief_size(instance).positive;
+  std::vector<double> into(labels);
+  for (std::size_t t = 0; t + 1 < positions; ++t) {
+    double* const pair = beliefs + t * labels * labels;
+    if (t == 0) scale_to(pair, labels * labels, 1.0);
+    for (std::size_t j = 0; j < labels && t > 0; ++j) {
+      scale_to(pair + j * labels, labels, into[j]);
+      *shared++ = into[j];
+    }
+    std::fill(into.begin(), into.end(), 0.0);
+    for (std::size_t j = 0; j < labels; ++j)
+      for (std::size_t k = 0; k < labels; ++k) into[k] += pair[j * labels + k];
+  }
+}
+
 double ChainOracle::inconsistency(Index instance, const double* beliefs) const {
   const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance], labels = outputs_,
                     edges = positions - 1;

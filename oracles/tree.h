@@ -56,6 +56,7 @@ class TreeOracle final : public Oracle,
   void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const override;
   void expectation(Index instance, const double* beliefs, double* rows,
                    std::span<double> extra) const override;
+  void make_consistent(Index instance, double* beliefs) const override;
   double inconsistency(Index instance, const double* beliefs) const override;
   /// An addition a document and column downwards and one upwards; with the residual one more and a product.
   double inference_flops(const ScorePoint& at, bool residual) const override {

@@ -58,6 +58,12 @@ void TreeOracle::expectation(Index, const double* beliefs, double* rows, std::sp
     if (tree_->parent(k) != Hierarchy::kNone) rows[tree_->parent(k)] += rows[k];
 }
 
+void TreeOracle::make_consistent(Index, double* beliefs) const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < leaves_.size(); ++i) sum += beliefs[i];
+  for (std::size_t i = 0; i < leaves_.size(); ++i) beliefs[i] /= sum;
+}
+
 double TreeOracle::inconsistency(Index, const double* beliefs) const {
   double sum = 0.0, least = 0.0;
   for (std::size_t i = 0; i < leaves_.size(); ++i) {

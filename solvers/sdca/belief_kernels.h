@@ -15,9 +15,10 @@ struct BeliefKernels {
     double forward, backward;
   };
   Divergences (*compare)(const double* log_p, const double* log_q, std::size_t n, double* p, double* difference);
-  /// Of m = p + gamma*difference: writes log m; sums difference*(log m - log_q) and difference^2/m.
+  /// Of m = p + gamma*difference: writes log m; sums m*(log m - log_q), which is KL(m||q), difference*(log m - log_q)
+  /// and difference^2/m.
   struct Derivatives {
-    double first, second;
+    double divergence, first, second;
   };
   Derivatives (*mix)(const double* p, const double* difference, const double* log_q, double gamma, std::size_t n,
                      double* log_m);

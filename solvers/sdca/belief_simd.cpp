@@ -23,15 +23,17 @@ BeliefKernels::Divergences compare(const double* log_p, const double* log_q, std
 
 BeliefKernels::Derivatives mix(const double* p, const double* difference, const double* log_q, double gamma,
                                std::size_t n, double* log_m) {
-  Vec first{}, second{};
+  Vec divergence{}, first{}, second{};
   for (std::size_t i = 0; i < n; i += kLanes) {
     const Vec d = load(difference + i), m = load(p + i) + gamma * d;
     const Logarithm l = log_and_inverse(m);
     store(log_m + i, l.log < Vec{} ? l.log : Vec{});
-    first += d * (l.log - load(log_q + i));
+    const Vec ratio = l.log - load(log_q + i);
+    divergence += m * ratio;
+    first += d * ratio;
     second += d * d * l.inverse;
   }
-  return {sum(first), sum(second)};
+  return {sum(divergence), sum(first), sum(second)};
 }
 
 }  // namespace

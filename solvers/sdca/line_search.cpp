@@ -38,6 +38,7 @@ LineSearch::Slope LineSearch::slope(double gamma, double curvature) {
   };
   const auto plus = part(0, size_.positive), minus = part(size_.positive, size_.negative);
   next_at_ = gamma;
+  divergence_ = plus.divergence - minus.divergence;
   cliques_ = {-(plus.first - minus.first), plus.second - minus.second};
   return {cliques_.first - gamma * curvature, -cliques_.second - curvature};
 }
@@ -77,10 +78,15 @@ double LineSearch::maximise(double curvature, const LineSearchOptions& options) 
 
 double LineSearch::corrected(double curvature, double shift) const {
   if (gamma_ == 0.0 || curvature == 0.0) return gamma_;
+  const double integral = forward_ - divergence_;
+  const auto least_rise = [&](double gamma) {
+    return std::min(gamma / gamma_, 1.0) * integral - gamma * (shift + 0.5 * gamma * curvature);
+  };
   const double slope_here = cliques_.first - gamma_ * curvature - shift;
-  const double newton = gamma_ + slope_here / (cliques_.second + curvature);
-  const double safe = 2.0 * (cliques_.first - shift) / curvature;
-  return std::max(0.0, std::min({newton, gamma_, safe}));
+  const double newton = std::clamp(gamma_ + slope_here / (cliques_.second + curvature), 0.0, 1.0);
+  if (least_rise(newton) >= 0.0) return newton;
+  // Where the bound is largest.
+  return std::clamp((integral / gamma_ - shift) / curvature, 0.0, gamma_);
 }
 
 void LineSearch::beliefs(double gamma, double* log_m) {

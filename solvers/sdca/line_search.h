@@ -34,9 +34,10 @@ class LineSearch {
   /// The gamma in [0, 1] that maximises f at w; where it is not at an end and precision > 0, a point with f' >= 0 near
   /// it, so that f has risen. `curvature` = mu * ||v||^2.
   double maximise(double curvature, const LineSearchOptions& options);
-  /// The same after a move of w, without another walk over the cliques: a Newton step from the gamma found before,
-  /// within what is certain to raise f. There h(gamma) = -sum (nu - mu)(log m - log nu) falls in gamma, so that
-  /// f(g) - f(0) >= g*(h(gamma) - shift) - curvature*g^2/2 for g <= gamma.
+  /// The same after a move of w, without another walk over the cliques: a Newton step from the gamma0 found before, where
+  /// that is certain to raise f. With h(gamma) = -sum (nu - mu)(log m - log nu), f(gamma) - f(0) is the integral of h up
+  /// to gamma, less shift*gamma + curvature*gamma^2/2. The integral up to gamma0 is KL(mu || nu) - KL(m || nu). h falls,
+  /// to 0 at 1, so below gamma0 the integral is at least its share of that, and above gamma0 at least all of it.
   double corrected(double curvature, double shift) const;
   /// Writes log m at this gamma.
   void beliefs(double gamma, double* log_m);
@@ -54,6 +55,7 @@ class LineSearch {
   double gamma_ = 0.0;        ///< what maximise() found
   double next_at_ = -1.0;     ///< the gamma of next_
   Slope cliques_{0.0, 0.0};   ///< there: h, and how fast it falls
+  double divergence_ = 0.0;   ///< there: KL(m || nu)
 };
 
 }  // namespace proxbench::sdca

@@ -151,7 +151,7 @@ class Ascent {
     visit.log_nu.resize(size.all());
     objective_.infer_beliefs(i, visit.rows.data(), w_.extra(), visit.log_nu.data());
     visit.log_mu.resize(size.all());
-    beliefs_->beliefs(i, visit.log_mu.data());
+    beliefs_->get(i, visit.log_mu.data());
     visit.search.set(size, visit.log_mu.data(), visit.log_nu.data());
   }
 
@@ -208,7 +208,7 @@ class Ascent {
       visit.instance = i;
       p.resize(objective_.beliefs().belief_size(i).all());
       gold.resize(p.size());
-      beliefs_->beliefs(i, p.data());
+      beliefs_->get(i, p.data());
       kernels_in_use().exponentiate(p.data(), p.size());
       gold_structure(i, gold.data());
       kernels_in_use().add_scaled(p.data(), -1.0, gold.data(), p.size());
@@ -272,8 +272,7 @@ class Sdca final : public Solver {
     monitor.start(problem.start);
     if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
     ascent.start(problem.start);
-    // Rounded marginals give no certain bound: their gap is proven by gradients alone.
-    if (!settings_.single) monitor.watch(ascent.dual_point());
+    monitor.watch(ascent.dual_point());
     Passes passes;
     passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch) ascent.step(to - i);
@@ -384,7 +383,7 @@ SolverInfo sdca_info() {
               {.name = "precision",
                .type = OptionType::kString,
                .default_value = "double",
-               .help = "of the stored marginals; single halves their memory, and its gap is proven by gradients alone",
+               .help = "of the stored marginals; single halves their memory",
                .choices = {"double", "single"}},
               memory_limit_option(),
           },

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/kernels/kernel_table.h"
 #include "solvers/shared/passes.h"
 
 namespace proxbench {
@@ -14,7 +15,8 @@ double BeliefStore::bytes(const Objective& objective, bool single) {
   return numbers * (single ? sizeof(float) : sizeof(double));
 }
 
-BeliefStore::BeliefStore(const Objective& objective, bool single, double limit_gigabytes) : begin_{0} {
+BeliefStore::BeliefStore(const Objective& objective, bool single, double limit_gigabytes)
+    : oracle_(objective.beliefs()), begin_{0} {
   require_memory(bytes(objective, single), limit_gigabytes,
                  std::string("the ") + (single ? "" : "double precision ") + "marginals of " +
                      std::to_string(objective.instances()) + " instances");
@@ -26,12 +28,21 @@ BeliefStore::BeliefStore(const Objective& objective, bool single, double limit_g
     doubles_.resize(begin_.back());
 }
 
-void BeliefStore::beliefs(Index instance, double* log_beliefs) const {
+void BeliefStore::get(Index instance, double* log_beliefs) const {
   const std::size_t from = begin_[instance], to = begin_[instance + std::size_t{1}];
   if (singles_.empty())
     std::copy(doubles_.data() + from, doubles_.data() + to, log_beliefs);
   else
     std::copy(singles_.data() + from, singles_.data() + to, log_beliefs);
+}
+
+void BeliefStore::beliefs(Index instance, double* log_beliefs) const {
+  get(instance, log_beliefs);
+  if (singles_.empty()) return;
+  const std::size_t n = begin_[instance + std::size_t{1}] - begin_[instance];
+  kernels_in_use().exponentiate(log_beliefs, n);
+  oracle_.make_consistent(instance, log_beliefs);
+  kernels_in_use().logarithm(log_beliefs, n);
 }
 
 void BeliefStore::set(Index instance, const double* log_beliefs) {

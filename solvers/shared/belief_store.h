@@ -15,13 +15,17 @@ class BeliefStore final : public DualPoint {
   /// In single precision where `single`. Throws Error (kUsage) where they exceed the limit (require_memory()).
   BeliefStore(const Objective& objective, bool single, double limit_gigabytes);
 
-  void beliefs(Index instance, double* log_beliefs) const override;
+  /// As stored.
+  void get(Index instance, double* log_beliefs) const;
   void set(Index instance, const double* log_beliefs);
 
+  /// Marginals of a distribution: in single precision, of one within rounding of what is stored.
+  void beliefs(Index instance, double* log_beliefs) const override;
   double estimated_gap() const override { return estimated_gap_; }
   void set_estimated_gap(double gap) { estimated_gap_ = gap; }
 
  private:
+  const BeliefOracle& oracle_;
   std::vector<std::size_t> begin_;
   AlignedVector<double> doubles_;
   std::vector<float> singles_;
