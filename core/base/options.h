@@ -29,6 +29,13 @@ struct OptionSpec {
   bool automatic = false;  ///< kReal: "auto" may stand for the number; real() is NaN then
   /// Defaults in place of default_value, by the value of the table's option "preset".
   std::map<std::string, std::string> preset_values = {};
+  /// kString: names a file, or is "". It is looked for as data files are, and its content counts as data. A
+  /// text of several lines stands for the file itself: that is how models keep it.
+  bool file = false;
+  /// Whether `text` as its value is the name of a file.
+  bool names_file(std::string_view text) const {
+    return file && !text.empty() && text.find('\n') == text.npos;
+  }
 
   /// "integer", "real", "bool" or "string".
   std::string type_name() const;

@@ -2,6 +2,7 @@
 /// What a data format is: its name, its options and how it reads.
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct DataFormatInfo {
   /// Whether values depend on the training set (scaling), so that no file can be read without it; null:
   /// never.
   std::function<bool(const Options&)> fitted = nullptr;
+  /// Values of options that keep every feature, for options that drop features by what the training set
+  /// holds: for data that are read by the names of a model, which says what features there are.
+  std::map<std::string, std::string> every_feature = {};
 };
 
 }  // namespace proxbench

@@ -32,8 +32,11 @@ LineReader::LineReader(std::string path) : path_(std::move(path)) {
   gzbuffer(file_, kBlock);
 }
 
+LineReader::LineReader(std::string_view text, std::string name)
+    : path_(std::move(name)), buffer_(text.begin(), text.end()), end_(text.size()), ended_(true) {}
+
 LineReader::~LineReader() {
-  gzclose_r(file_);
+  if (file_ != nullptr) gzclose_r(file_);
 }
 
 bool LineReader::next(std::string_view& line) {

@@ -16,6 +16,8 @@ class LineReader {
  public:
   /// Throws Error (kInput) where the file is missing, unreadable or a directory.
   explicit LineReader(std::string path);
+  /// The lines of `text`, not gzipped; errors name it `name`.
+  LineReader(std::string_view text, std::string name);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;

@@ -28,6 +28,17 @@ std::vector<std::string> lines_in(const std::string& content) {
   return lines_of(TempFile(content).path());
 }
 
+TEST(LineReader, ReadsTextUnderAName) {
+  LineReader in("a\r\n\nb", "a text");
+  std::string_view line;
+  ASSERT_TRUE(in.next(line));
+  EXPECT_EQ(line, "a");
+  ASSERT_TRUE(in.next(line) && in.next(line));
+  EXPECT_EQ(line, "b");
+  EXPECT_EQ(error_of([&] { in.fail("this", "that"); }), "a text:3: found this, expected that");
+  EXPECT_FALSE(in.next(line));
+}
+
 TEST(LineReader, SplitsLinesWithAnyLineEnd) {
   EXPECT_THAT(lines_in("a\nb\n"), ElementsAre("a", "b"));
   EXPECT_THAT(lines_in("a\nb"), ElementsAre("a", "b")) << "the last line may lack its end";

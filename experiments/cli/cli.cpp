@@ -172,8 +172,12 @@ void set_options(Options& options, const std::vector<std::string>& assignments, 
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0)
       throw Error::usage(fmt::format("{} {}: expected key=value", flag, assignment));
+    const std::string name = assignment.substr(0, equals);
+    std::string value = assignment.substr(equals + 1);
     try {
-      options.set(assignment.substr(0, equals), assignment.substr(equals + 1));
+      for (const OptionSpec& spec : options.table())
+        if (spec.name == name) value = find_option_file(spec, value, "");
+      options.set(name, value);
     } catch (const Error& error) {
       throw Error::usage(fmt::format("{} {}: {}", flag, assignment, error.what()));
     }

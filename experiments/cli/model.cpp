@@ -60,11 +60,13 @@ struct Prediction {
   Dataset data;
   std::unique_ptr<Oracle> oracle;
   SparseVector w;
+  bool sequences;  ///< instances are sequences, also where each has one position
 };
 
 Prediction with_oracle(Dataset data, const std::string& oracle_name, const Model& model,
                        UnknownFeatures unknown) {
-  Prediction out{std::move(data), nullptr, {}};
+  const bool sequences = oracle_name == "chain" || data.positions() > data.instances();
+  Prediction out{std::move(data), nullptr, {}, sequences};
   const OracleInfo& info = oracle_registry().find(oracle_name);
   out.oracle = make_oracle(info, out.data);
   out.w = model_weights(model, out.data, out.oracle->extra_weights(), info.extra, unknown);
@@ -81,7 +83,7 @@ Prediction test_part(DataPair pair, const Model& model) {
 /// A file by itself: read as its own training set, so that the format needs no vocabulary, and matched by
 /// name.
 Prediction by_name(const ModelCommand& command, const DataFormatInfo& format, DataFiles files,
-                   const Options& options, const Model& model) {
+                   Options options, const Model& model) {
   if (files.test.empty()) throw Error::usage("no data, expected --test FILE (with or without --train FILE)");
   if (model.labels.empty())
     throw Error::in_file(model.source, 0, "no line '# labels=...'",
@@ -92,6 +94,7 @@ Prediction by_name(const ModelCommand& command, const DataFormatInfo& format, Da
                        " are scaled over the training set, expected --train FILE with what the model was "
                        "trained on");
   files.train = files.test;
+  for (const auto& [name, value] : format.every_feature) options.set(name, value);
   DataPair pair = read_for(command, model, format, files, options);
   if (pair.train.positions() != pair.test.positions())
     throw Error::usage(
@@ -102,11 +105,11 @@ Prediction by_name(const ModelCommand& command, const DataFormatInfo& format, Da
                      UnknownFeatures::kDrop);
 }
 
-std::string labels_text(const Dataset& data, const std::vector<Index>& outputs) {
-  const bool sequences = data.positions() > data.instances();
+std::string labels_text(const Prediction& prediction, const std::vector<Index>& outputs) {
+  const Dataset& data = prediction.data;
   std::string out;
   for (std::size_t i = 0; i < data.instances(); ++i) {
-    if (i > 0 && sequences) out += '\n';
+    if (i > 0 && prediction.sequences) out += '\n';
     for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p)
       out += data.vocabulary->outputs[outputs[p]] + "\n";
   }
@@ -131,7 +134,7 @@ void predict(const ModelCommand& command) {
   const double accuracy = metrics.at(trace_metric().name).get<double>();
   const auto right = std::llround(accuracy * static_cast<double>(data.positions()));
 
-  if (!command.output.empty()) write_file_atomically(command.output, labels_text(data, outputs));
+  if (!command.output.empty()) write_file_atomically(command.output, labels_text(prediction, outputs));
   command.json.write({{"model", command.model},
                       {"instances", data.instances()},
                       {"positions", data.positions()},

@@ -294,9 +294,17 @@ class ConfigReader {
       if (const std::string problem = value_problem(spec, entry->value); !problem.empty())
         problems_.add(entry->at(), fmt::format("{} {}: {}", title(section), spec.name, problem));
       else
-        options.set(spec.name, entry->value);
+        set_option(options, spec, *entry);
     }
     return options;
+  }
+
+  void set_option(Options& options, const OptionSpec& spec, const IniEntry& entry) {
+    try {
+      options.set(spec.name, find_option_file(spec, entry.value, ini_.folder_of(entry.at())));
+    } catch (const Error& error) {
+      problems_.add(entry.at(), fmt::format("{}: {}", spec.name, error.what()));
+    }
   }
 
   void read_experiment() {

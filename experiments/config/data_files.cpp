@@ -50,4 +50,8 @@ fs::path find_data_file(const std::string& given, const fs::path& base) {
   throw Error(text, ErrorKind::kInput);
 }
 
+std::string find_option_file(const OptionSpec& spec, const std::string& text, const fs::path& base) {
+  return spec.names_file(text) ? find_data_file(text, base).string() : text;
+}
+
 }  // namespace proxbench

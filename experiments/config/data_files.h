@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/options.h"
+
 namespace proxbench {
 
 /// The folders that are searched for a relative path, in order: the current one (the path as given), `base`
@@ -14,5 +16,10 @@ std::vector<std::filesystem::path> data_folders(const std::filesystem::path& bas
 /// The first file found; an absolute path is taken as it is. Throws Error (kInput) that lists where it
 /// looked.
 std::filesystem::path find_data_file(const std::string& given, const std::filesystem::path& base);
+
+/// The value of an option as `text` gives it: where the option names a file, that file as find_data_file()
+/// finds it. Texts of several lines (OptionSpec::file) and those of other options stay as they are.
+std::string find_option_file(const OptionSpec& spec, const std::string& text,
+                             const std::filesystem::path& base);
 
 }  // namespace proxbench

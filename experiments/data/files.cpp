@@ -23,4 +23,22 @@ std::string file_names(const std::vector<std::string>& paths) {
   return out;
 }
 
+LineReader option_lines(const Options& options, const std::string& name) {
+  const std::string& value = options.string(name);
+  return value.find('\n') == value.npos ? LineReader(value) : LineReader(value, "option " + name);
+}
+
+std::vector<std::pair<std::string, std::string>> options_with_texts(const Options& options) {
+  auto items = options.items();
+  for (const OptionSpec& spec : options.table()) {
+    if (!spec.file || options.string(spec.name).empty()) continue;
+    std::string text;
+    LineReader in = option_lines(options, spec.name);
+    for (std::string_view line; in.next(line);) (text += line) += '\n';
+    for (auto& [name, value] : items)
+      if (name == spec.name) value = text;
+  }
+  return items;
+}
+
 }  // namespace proxbench

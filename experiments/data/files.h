@@ -2,8 +2,10 @@
 /// Checks and texts that all data formats share.
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "experiments/base/line_reader.h"
 #include "experiments/config/data_format.h"
 
 namespace proxbench {
@@ -17,5 +19,12 @@ void require_training_files(const DataFiles& files, const std::string& format,
 
 /// "a.txt, b.txt": names without folders, for texts that are shown far from this machine.
 std::string file_names(const std::vector<std::string>& paths);
+
+/// The lines of a file option (OptionSpec::file): of the file that it names, or of the text that it is.
+LineReader option_lines(const Options& options, const std::string& name);
+
+/// The options as a model keeps them: in place of each file its text, so that the model needs no other file.
+/// Throws Error (kInput) where a file cannot be read.
+std::vector<std::pair<std::string, std::string>> options_with_texts(const Options& options);
 
 }  // namespace proxbench

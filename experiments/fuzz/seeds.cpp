@@ -117,6 +117,10 @@ std::vector<std::string> conll_seeds() {
       "\n" + text + "\n%%\n" + "A DT B\n\n \ndog\tNN\tI\n: : X\n",
       "attributes=words label_column=1\na B\nb I\n\na|b B\n",
       "word_column=-3 pos_column=1 label_column=3\n1 x NN I ok 7\n2 y NN B ok 8\n",
+      "min_count=2 bias=true ends=true lowercase=word,1\n" + text + "\n%%\n" + "the DT B\n" + "\n%%\n" +
+          "# words\nU00:%x[-2,0]/%x[ 1,word]\nU01:%X[0,1]  # POS\n*\n",
+      "pad=1 pad_symbols=<s>,</s>\n" + text + "\n%%\n\n%%\n" + "U00:%x[-1,pos]|%x[0,0]\nU\nB\n",
+      "\n" + text + "\n%%\n\n%%\n" + "U0:%x[0,0]\nB0:%x[0,1]\nU1:%t[0,0,\"a\"]\nU2:%x[0,2]\n",
       fmt::format("\n{}", gzip(text)),
   };
 }

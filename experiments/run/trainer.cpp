@@ -11,6 +11,7 @@
 #include "core/data/reduction.h"
 #include "experiments/config/config.h"
 #include "experiments/run/job.h"
+#include "experiments/data/files.h"
 #include "experiments/data/model.h"
 #include "experiments/metrics/metrics.h"
 #include "oracles/oracles.h"
@@ -187,7 +188,7 @@ std::map<std::string, std::string> model_header(const LoadedData& data, const st
                                             {"seed", std::to_string(settings.seed)},
                                             {"data_digest", digest_text(data.train().digest)},
                                             {"description", data.train().description}};
-  for (const auto& [key, value] : data_options.items()) header["data-option." + key] = value;
+  for (const auto& [key, value] : options_with_texts(data_options)) header["data-option." + key] = value;
   return header;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
+#include "experiments/config/data_format.h"
 
 namespace proxbench {
 namespace {
@@ -69,6 +70,16 @@ void add_changes(const std::string& where, const nlohmann::json& from, const nlo
     add_changes(where + " " + key, from.value(key, none), to.value(key, none), out);
 }
 
+/// The options that name files: what counts is the content of these, not where they lie.
+std::set<std::string> file_options(const std::string& format,
+                                   const std::map<std::string, std::string>& options) {
+  std::set<std::string> out;
+  for (const OptionSpec& spec : data_format_registry().find(format).options)
+    if (const auto set = options.find(spec.name); set != options.end() && spec.names_file(set->second))
+      out.insert(spec.name);
+  return out;
+}
+
 }  // namespace
 
 std::string RunKey::digest() const {
@@ -111,6 +122,8 @@ RunKey key_of(const RunParameters& job, double stop_at, const std::string& sourc
                                 "plugins", "objective_target", "profile"})
     key.config.erase(elsewhere);
   for (const char* file : {"train", "test", "hierarchy"}) key.config["data"].erase(file);
+  for (const std::string& file : file_options(job.format, job.data_options))
+    key.config["data"]["options"].erase(file);
   key.config["stop_at"] = stop_at;
   key.data = source_digest;
   key.program = program_digest;
@@ -125,7 +138,15 @@ std::string source_digest(const std::string& format, const std::string& oracle, 
   Digest digest;
   digest.text(format);
   digest.text(oracle);
-  for (const auto& [key, value] : options) digest.text(key + "=" + value);
+  const std::set<std::string> of_files = file_options(format, options);
+  for (const auto& [key, value] : options) {
+    if (of_files.contains(key)) {
+      digest.text(key);
+      digest.file(value);
+    } else {
+      digest.text(key + "=" + value);
+    }
+  }
   for (const auto& [role, names] :
        {std::pair<const char*, std::vector<std::string>>{"train", files.train}, {"test", files.test}})
     for (const std::string& name : names) {

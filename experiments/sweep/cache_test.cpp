@@ -109,5 +109,29 @@ TEST(SourceDigest, IsOfTheBytesTheirRolesTheOptionsAndTheOracle) {
   EXPECT_THROW(digest("gone", "", "1"), Error);
 }
 
+TEST(SourceDigest, IsOfTheContentOfFilesThatOptionsName) {
+  const TestFolder folder;
+  for (const char* name : {"data", "one.txt", "same.txt"}) folder.write(name, "U:%x[0,0]\n");
+  folder.write("other.txt", "U:%x[1,0]\n");
+  DataFiles files;
+  files.train = {(folder / "data").string()};
+  const auto digest = [&](const std::string& name) {
+    return source_digest("conll", "", files, {{"template", name.empty() ? "" : (folder / name).string()}});
+  };
+  EXPECT_EQ(digest("one.txt"), digest("same.txt"));
+  EXPECT_NE(digest("one.txt"), digest("other.txt"));
+  EXPECT_NE(digest("one.txt"), digest(""));
+  EXPECT_THROW(digest("gone.txt"), Error);
+
+  RunParameters job;
+  job.format = "conll";
+  const auto key = [&](const char* name) {
+    job.data_options = {{"template", (folder / name).string()}, {"pad", "1"}};
+    return key_of(job, 0.0, digest(name), "program").digest();
+  };
+  EXPECT_EQ(key("one.txt"), key("same.txt")) << "where it lies says nothing";
+  EXPECT_NE(key("one.txt"), key("other.txt"));
+}
+
 }  // namespace
 }  // namespace proxbench

@@ -111,6 +111,8 @@ RunParameters data_job(const ExperimentConfig& config, const DataConfig& data) {
   for (const std::string& file : data.files.train) job.files.train.push_back(absolute(file));
   for (const std::string& file : data.files.test) job.files.test.push_back(absolute(file));
   if (!data.files.hierarchy.empty()) job.files.hierarchy = absolute(data.files.hierarchy);
+  for (const OptionSpec& spec : data.options.table())
+    if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) value = absolute(value);
   job.threads = resolved_threads(config.threads);
   job.backend = backend_name(config.backend);
   job.mu = config.mu;

@@ -8,8 +8,9 @@
 /// starts no comment, and `-DOCSTART-` is a token as any other. Which columns are the word, the part of
 /// speech (POS) and the label is said by options.
 ///
-/// The attributes of a token are those of CRFsuite's tutorial on chunking (example/chunking.py), in its order
-/// and under its names:
+/// Templates (templates.h) make the attributes of a token, from a file of the user's or as `attributes` names
+/// them. Those of `attributes = chunking` are those of CRFsuite's tutorial on chunking (example/chunking.py),
+/// in its order and under its names:
 ///
 ///     w[-2]=the ... w[2]=.   w[-1]|w[0]=a|b   w[0]|w[1]=a|b
 ///     pos[-2]=DT ... pos[2]=.   pos[-2]|pos[-1]=DT|NN and so on to pos[1]|pos[2]
@@ -23,26 +24,3 @@
 /// its output cannot hold a colon, they have the colon.
 ///
 /// The registered format is conll_format() in readers.h.
-
-#include <cstddef>
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
-
-namespace proxbench {
-
-/// One line of the data.
-struct ConllToken {
-  std::string word, pos, label;  ///< pos is empty where attributes are of words only
-};
-
-/// kChunking: all of the above; kWords: those of words, and __BOS__ and __EOS__.
-enum class ConllAttributes { kChunking, kWords };
-
-/// Hands the attributes of the token at `position` of a sentence to `add`, in the tutorial's order, none of
-/// them twice. The text is valid during the call only.
-void for_each_conll_attribute(std::span<const ConllToken> sentence, std::size_t position,
-                              ConllAttributes attributes, const std::function<void(std::string_view)>& add);
-
-}  // namespace proxbench

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
+#include "experiments/config/config.h"
 #include "experiments/data/sequences/crfsuite.h"
 #include "experiments/data/test_files.h"
 
@@ -166,6 +168,144 @@ TEST(Conll, DataWithoutTokensAreErrors) {
                 },
                 ErrorKind::kUsage),
             "format conll: takes no hierarchy, found '" + good.path() + "'");
+}
+
+TEST(Conll, TemplatesOfAFileTakeThePlaceOfTheNamedOnes) {
+  const std::string own_text = "U00:%x[-1,0]\nU01:%x[0,1]/%x[1,1]\nU02:%x[0,2]\nB\n";
+  const TempFile own(own_text, "own.txt");
+  const std::string columns = "He PRP x B-NP\nate VBD y B-VP\n\nso RB z O\n";
+  const TempFile attributes(
+      "B-NP\t00\\:_B-1\t01\\:PRP/VBD\t02\\:x\nB-VP\t00\\:He\t01\\:VBD/_B+1\t02\\:y\n\n"
+      "O\t00\\:_B-1\t01\\:RB/_B+1\t02\\:z\n");
+  const DataPair ours = read(columns, "", {{"template", own.path()}});
+  EXPECT_EQ(ours.train.digest, read_data("crfsuite", {{attributes.path()}, {}, ""}).train.digest);
+  EXPECT_EQ(ours.train.digest, read(columns, "", {{"template", own_text}}).train.digest)
+      << "the text itself, as a model holds it";
+  EXPECT_NE(ours.train.digest, read(columns, "", {{"template", own.path()}, {"pad", "0"}}).train.digest);
+}
+
+TEST(Conll, ShippedTemplatesAreThoseThatAttributesName) {
+  for (const std::string name : {"chunking", "words"}) {
+    const std::string file = PROXBENCH_SOURCE_DIR "/configs/templates/" + name + ".txt";
+    EXPECT_EQ(read(kColumns, "", {{"template", file}, {"pad", "0"}, {"ends", "true"}}).train.digest,
+              read(kColumns, "", {{"attributes", name}}).train.digest);
+  }
+}
+
+TEST(Conll, BiasAndEndsAreAttributesOfTheirOwn) {
+  const TempFile own("U:%x[0,0]\n");
+  const DataPair data =
+      read("a X\nb Y\n", "", {{"template", own.path()}, {"ends", "true"}, {"bias", "true"}});
+  EXPECT_THAT(names_at(data.train, 0), ElementsAre(":a", "__BOS__", "bias"));
+  EXPECT_THAT(names_at(data.train, 1), ElementsAre(":b", "__EOS__", "bias"));
+  EXPECT_THAT(names_at(read("a X\n", "", {{"template", own.path()}}).train, 0), ElementsAre(":a"));
+}
+
+TEST(Conll, LowercaseIsOfTheColumnsItNames) {
+  const TempFile own("U0:%x[0,0]\nU1:%x[0,1]\n");
+  const auto names = [&](const std::string& columns) {
+    return names_at(read("The DT O\n", "", {{"template", own.path()}, {"lowercase", columns}}).train, 0);
+  };
+  EXPECT_THAT(names(""), ElementsAre("0:The", "1:DT"));
+  EXPECT_THAT(names("word"), ElementsAre("0:the", "1:DT"));
+  EXPECT_THAT(names("1"), ElementsAre("0:The", "1:dt"));
+  EXPECT_THAT(names("pos, 0"), ElementsAre("0:the", "1:dt"));
+}
+
+TEST(Conll, RareAttributesAreDroppedAsTheTrainingSetCountsThem) {
+  const TempFile own("U:%x[0,0]\n");
+  const DataPair data =
+      read("a X\nb Y\na X\nc Y\n", "b X\nb X\na X\nd X\n", {{"template", own.path()}, {"min_count", "2"}});
+  EXPECT_THAT(data.train.vocabulary->features, ElementsAre(":a"));
+  EXPECT_EQ(data.train.x.features(), 1u);
+  EXPECT_EQ(data.train.positions(), 4u) << "tokens without an attribute stay";
+  EXPECT_THAT(data.train.notes, UnorderedElementsAre(Pair("rare attributes", 2)));
+  EXPECT_THAT(data.test.notes,
+              UnorderedElementsAre(Pair("unknown attributes", 3), Pair("distinct unknown attributes", 2)))
+      << ":b twice and :d, though :b is frequent in the test set";
+  EXPECT_EQ(data.train.vocabulary, data.test.vocabulary);
+  EXPECT_EQ(error_of(
+                [&] {
+                  read("a X\nb Y\n", "", {{"attributes", "words"}, {"min_count", "3"}});
+                },
+                ErrorKind::kUsage),
+            "option min_count = 3: no attribute occurs so often");
+}
+
+TEST(Conll, ColumnsOfTemplatesMustBeThereAndNotTheLabel) {
+  for (const char* column : {"2", "3"}) {
+    const TempFile own(std::string("# mine\nU0:%x[0,0]\nU1:%x[-1,") + column + "]\n");
+    const TempFile data("\na N X\n");
+    EXPECT_EQ(error_of([&] {
+                read_data("conll", {{data.path()}, {}, ""}, {{"template", own.path()}});
+              }),
+              own.path() + ":3: found column '" + column +
+                  "', expected word, pos or one of the 3 columns from 0 of " + data.path() +
+                  ":2 but 2, the label's");
+  }
+  EXPECT_THAT(
+      error_of([&] {
+        read("a N X\n", "", {{"lowercase", "words"}});
+      }),
+      HasSubstr("option lowercase: found column 'words', expected word, pos or one of the 3 columns"));
+}
+
+TEST(Conll, PaddingIsChecked) {
+  const auto error = [](const char* option, const char* value) {
+    return error_of([&] { read("a N X\n", "", {{option, value}}); }, ErrorKind::kUsage);
+  };
+  EXPECT_EQ(error("pad", "-1"), "option pad = -1: expected auto or an integer from 0");
+  EXPECT_EQ(error("pad", "numbered"), "option pad = numbered: expected auto or an integer from 0");
+  EXPECT_EQ(error("pad_symbols", "a, b, c"),
+            "option pad_symbols = a, b, c: expected numbered, a symbol, or two: before, after");
+  EXPECT_EQ(error("pad_symbols", ""),
+            "option pad_symbols = : expected numbered, a symbol, or two: before, after");
+}
+
+/// The data set of a file of configs/common, whose data lie below `folder`.
+DataPair read_config(const std::string& file, const std::string& folder) {
+  setenv("PROXBENCH_DATA", folder.c_str(), 1);
+  const ExperimentConfig config =
+      parse_config("include = common/" + file + "\n[experiment]\nname = x\nlambda = 1\n[solver.prox-gd]\n",
+                   "x", PROXBENCH_SOURCE_DIR "/configs");
+  const DataConfig& data = config.data.at(0);
+  return data_format_registry().find(data.format).read(data.files, data.options);
+}
+
+/// d of a chain: a weight for each label and each of its features, and each pair of labels.
+std::size_t weights(const Dataset& data) {
+  const std::size_t labels = data.outputs();
+  return labels * (data.x.features() + labels);
+}
+
+// Table 1 of Le Priol et al. 2018: n, d. A and what it does not say: counted with a few lines of Python.
+TEST(ConllRealData, ChunkingIsThatOfTheSdcaPaper) {
+  PROXBENCH_NEED_DATA(train, "conll2000/train.txt.gz");
+  const DataPair data = read_config("conll2000-sdca.ini", train.substr(0, train.find("/conll2000")));
+  EXPECT_EQ(data.train.instances(), 8936u);
+  EXPECT_EQ(data.train.outputs(), 22u);
+  EXPECT_EQ(data.train.x.features(), 74658u + 3u) << "bias and the two ends are not among the attributes";
+  EXPECT_EQ(weights(data.train), 1643026u);
+  EXPECT_EQ(data.train.x.nonzeros(), 3732441u + 211727u + 2u * 8936u);
+  EXPECT_EQ(data.test.notes.at("unknown labels"), 2u);
+}
+
+TEST(ConllRealData, DutchNamedEntitiesAreThoseOfTheSdcaPaper) {
+  PROXBENCH_NEED_DATA(train, "conll2002-ned/ned.train.gz");
+  const DataPair data = read_config("ner-sdca.ini", train.substr(0, train.find("/conll2002")));
+  EXPECT_EQ(data.train.instances(), 15806u);
+  EXPECT_EQ(data.train.positions(), 202931u);
+  EXPECT_EQ(data.train.outputs(), 9u);
+  EXPECT_EQ(data.train.x.features(), 360299u + 3u);
+}
+
+TEST(ConllRealData, EnglishXposStandsInForTheWallStreetJournal) {
+  PROXBENCH_NEED_DATA(train, "ud-ewt/train.tsv.gz");
+  const DataPair data = read_config("pos-sdca.ini", train.substr(0, train.find("/ud-ewt")));
+  EXPECT_EQ(data.train.instances(), 12544u);
+  EXPECT_EQ(data.train.positions(), 204577u);
+  EXPECT_EQ(data.train.outputs(), 49u);
+  EXPECT_EQ(data.train.x.features(), 299966u + 3u);
 }
 
 // Counted with a few lines of Python.

@@ -54,7 +54,8 @@ DataPair read_crfsparse(const DataFiles& files, const Options& options) {
   if (!files.hierarchy.empty()) return read_documents_of_tree(files, options);
   require_training_files(files, "crfsparse");
   const std::string& label_file = options.string("template");
-  NamedSequences train(label_file.empty() ? std::vector<std::string>() : read_label_template(label_file));
+  NamedSequences train(label_file.empty() ? std::vector<std::string>()
+                                          : read_label_template(option_lines(options, "template")));
   for (const std::string& path : files.train) read_file(path, label_file, train);
   NamedSequences test = NamedSequences::test_for(train);
   for (const std::string& path : files.test) read_file(path, "", test);
@@ -63,8 +64,7 @@ DataPair read_crfsparse(const DataFiles& files, const Options& options) {
 
 }  // namespace
 
-std::vector<std::string> read_label_template(const std::string& path) {
-  LineReader in(path);
+std::vector<std::string> read_label_template(LineReader&& in) {
   NameIndex labels;
   std::string_view line;
   bool inside = false;
@@ -96,6 +96,7 @@ DataFormatInfo crfsparse_format() {
   info.source = "the solver published by the authors of Zhong et al. 2014 (Prox-QN)";
   info.options = {{"template", OptionType::kString, "",
                    "file with the label set and its order; empty: labels in order of first appearance"}};
+  info.options[0].file = true;
   info.read = read_crfsparse;
   return info;
 }

@@ -19,10 +19,12 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/line_reader.h"
+
 namespace proxbench {
 
 /// The labels that a template file lists, in its order. Throws Error (kInput) where there are none or one
 /// twice.
-std::vector<std::string> read_label_template(const std::string& path);
+std::vector<std::string> read_label_template(LineReader&& in);
 
 }  // namespace proxbench

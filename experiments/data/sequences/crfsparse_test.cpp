@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "experiments/data/files.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {
@@ -17,8 +18,20 @@ std::string error_in(const std::string& text, const std::string& label_file = ""
 
 std::string template_error(const std::string& text) {
   const TempFile file(text);
-  const std::string message = error_of([&] { read_label_template(file.path()); });
+  const std::string message = error_of([&] { read_label_template(LineReader(file.path())); });
   return message.substr(std::min(message.size(), file.path().size() + 1));
+}
+
+TEST(Crfsparse, AModelHoldsTheTextOfTheTemplate) {
+  const TempFile labels("label: O B\n\nunigram: 1"), data("B 1:1\n");
+  Options options(data_format_registry().find("crfsparse").options);
+  options.set("template", labels.path());
+  for (const auto& [name, text] : options_with_texts(options)) {
+    EXPECT_EQ(name, "template");
+    EXPECT_EQ(text, "label: O B\n\nunigram: 1\n");
+    EXPECT_EQ(read_data("crfsparse", {{data.path()}, {}, ""}, {{name, text}}).train.vocabulary->outputs,
+              (std::vector<std::string>{"O", "B"}));
+  }
 }
 
 TEST(Crfsparse, ReadsSequencesOfNumberedFeatures) {
@@ -67,7 +80,7 @@ TEST(Crfsparse, ATemplateWithManyLabelsTakesNoQuadraticTime) {
   constexpr std::size_t kMany = 200'000;
   std::string text = "label:\n";
   for (std::size_t i = 0; i < kMany; ++i) text += "L" + std::to_string(i) + "\n";
-  EXPECT_EQ(read_label_template(TempFile(text).path()).size(), kMany);
+  EXPECT_EQ(read_label_template(LineReader(TempFile(text).path())).size(), kMany);
 }
 
 TEST(Crfsparse, WithAHierarchyItReadsDocuments) {

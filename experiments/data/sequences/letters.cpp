@@ -37,13 +37,14 @@ LetterFeatures letter_features(const Options& options) {
   return options.string("features") == "pixels" ? LetterFeatures::kPixels : LetterFeatures::kDegree2;
 }
 
-std::vector<std::string> letter_feature_names(LetterFeatures map) {
+std::vector<std::string> letter_feature_names(LetterFeatures map, bool ends) {
   std::vector<std::string> names{"bias"};
-  names.reserve(letter_feature_count(map));
+  names.reserve(letter_feature_count(map, ends));
   for (Index i = 1; i <= kGridPixels; ++i) names.push_back(fmt::format("p{}", i));
   if (map == LetterFeatures::kDegree2)
     for (Index i = 1; i <= kGridPixels; ++i)
       for (Index j = i + 1; j <= kGridPixels; ++j) names.push_back(fmt::format("{}*{}", names[i], names[j]));
+  if (ends) names.insert(names.end(), {"first", "last"});
   return names;
 }
 
@@ -58,15 +59,16 @@ std::string letters_of(const Words& words, std::span<const Index> chosen) {
   return letters;
 }
 
-std::shared_ptr<const Vocabulary> letter_vocabulary(std::string_view letters, LetterFeatures map) {
+std::shared_ptr<const Vocabulary> letter_vocabulary(std::string_view letters, LetterFeatures map, bool ends) {
   auto vocabulary = std::make_shared<Vocabulary>();
-  vocabulary->features = letter_feature_names(map);
+  vocabulary->features = letter_feature_names(map, ends);
   for (char letter : letters) vocabulary->outputs.emplace_back(1, letter);
   return vocabulary;
 }
 
 Dataset letter_dataset(const Words& words, std::span<const Index> chosen, LetterFeatures map,
-                       std::shared_ptr<const Vocabulary> vocabulary, std::string description, bool bias) {
+                       std::shared_ptr<const Vocabulary> vocabulary, std::string description, bool bias,
+                       bool ends) {
   std::array<Index, kLetters> output;
   output.fill(kUnknownOutput);
   for (std::size_t k = 0; k < vocabulary->outputs.size(); ++k)
@@ -75,16 +77,20 @@ Dataset letter_dataset(const Words& words, std::span<const Index> chosen, Letter
   Dataset data;
   DesignMatrix::Builder builder;
   std::uint64_t unknown = 0;
+  const Index first =
+      letter_feature_count(map);  // the feature of a word's first letter, before that of the last
   for (Index w : chosen) {
     for (Index p = words.begin[w]; p < words.begin[w + 1]; ++p) {
       add_features(words.glyph[p], map, bias, builder);
+      if (ends && p == words.begin[w]) builder.add(first, 1.0);
+      if (ends && p + 1 == words.begin[w + 1]) builder.add(first + 1, 1.0);
       builder.end_position();
       data.gold.push_back(output[static_cast<std::size_t>(words.letter[p] - 'a')]);
       if (data.gold.back() == kUnknownOutput) ++unknown;
     }
     data.begin.push_back(static_cast<Index>(data.gold.size()));
   }
-  data.x = std::move(builder).build(letter_feature_count(map));
+  data.x = std::move(builder).build(letter_feature_count(map, ends));
   data.vocabulary = std::move(vocabulary);
   data.description = std::move(description);
   if (unknown > 0) data.notes["unknown labels"] = unknown;

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/data/dataset.h"
 #include "core/base/options.h"
+#include "core/data/dataset.h"
 
 namespace proxbench {
 
@@ -55,25 +55,27 @@ constexpr Index pair_feature(Index i, Index j) {
   return kGridPixels + (i - 1) * kGridPixels - i * (i - 1) / 2 + (j - i);
 }
 
-/// J.
-constexpr Index letter_feature_count(LetterFeatures map) {
-  return 1 + (map == LetterFeatures::kPixels ? kGridPixels : pair_feature(kGridPixels - 1, kGridPixels));
+/// J. With `ends` two more features, the last ones: of a word's first letter and of its last.
+constexpr Index letter_feature_count(LetterFeatures map, bool ends = false) {
+  return 1 + (map == LetterFeatures::kPixels ? kGridPixels : pair_feature(kGridPixels - 1, kGridPixels)) +
+         (ends ? 2 : 0);
 }
 
-/// "bias", "p1".."p128", and for degree 2 "p1*p2", "p1*p3", ..., "p127*p128".
-std::vector<std::string> letter_feature_names(LetterFeatures map);
+/// "bias", "p1".."p128", for degree 2 "p1*p2", "p1*p3", ..., "p127*p128", and with `ends` "first", "last".
+std::vector<std::string> letter_feature_names(LetterFeatures map, bool ends = false);
 
 /// The letters that occur in the chosen words, each once, from a to z.
 std::string letters_of(const Words& words, std::span<const Index> chosen);
 
 /// The names of the features, and one output for each of `letters`.
-std::shared_ptr<const Vocabulary> letter_vocabulary(std::string_view letters, LetterFeatures map);
+std::shared_ptr<const Vocabulary> letter_vocabulary(std::string_view letters, LetterFeatures map,
+                                                    bool ends = false);
 
 /// The chosen words, in that order, as a data set with its digest. A letter that the vocabulary lacks becomes
 /// kUnknownOutput and is counted in the note "unknown labels".
 /// Without `bias` feature 0 keeps its place and is never on.
 Dataset letter_dataset(const Words& words, std::span<const Index> chosen, LetterFeatures map,
                        std::shared_ptr<const Vocabulary> vocabulary, std::string description,
-                       bool bias = true);
+                       bool bias = true, bool ends = false);
 
 }  // namespace proxbench

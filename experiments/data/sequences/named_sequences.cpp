@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "core/base/error.h"
 #include "experiments/data/files.h"
 
 namespace proxbench {
@@ -100,7 +101,41 @@ Dataset NamedSequences::build(std::shared_ptr<const Vocabulary> vocabulary) && {
   return std::move(data_);
 }
 
-DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& files) {
+namespace {
+
+/// Drops the features that occur at fewer positions of the training set.
+void drop_rare_features(DataPair& data, std::size_t min_count) {
+  auto vocabulary = std::make_shared<Vocabulary>();
+  vocabulary->outputs = data.train.vocabulary->outputs;
+  std::vector<Index> kept;
+  std::uint64_t newly_unknown = 0;
+  for (Index feature = 0; feature < data.train.x.features(); ++feature) {
+    if (data.train.x.column_size(feature) >= min_count) {
+      kept.push_back(feature);
+      vocabulary->features.push_back(data.train.vocabulary->features[feature]);
+    } else if (data.test.x.column_size(feature) > 0) {
+      ++newly_unknown;
+    }
+  }
+  if (kept.empty())
+    throw Error::usage(fmt::format("option min_count = {}: no attribute occurs so often", min_count));
+  if (const std::size_t rare = data.train.x.features() - kept.size(); rare > 0)
+    data.train.notes["rare attributes"] = rare;
+  if (newly_unknown > 0) data.test.notes["distinct unknown attributes"] += newly_unknown;
+  for (Dataset* set : {&data.train, &data.test}) {
+    const std::uint64_t before = set->x.nonzeros();
+    set->x = set->x.select_features(kept);
+    if (set == &data.test && before > set->x.nonzeros())
+      set->notes["unknown attributes"] += before - set->x.nonzeros();
+    set->vocabulary = vocabulary;
+    set->digest = digest_of(*set);
+  }
+}
+
+}  // namespace
+
+DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& files,
+                std::size_t min_count) {
   const auto vocabulary = train.make_vocabulary();
   const auto describe = [](const Dataset& data, const std::vector<std::string>& paths) {
     return fmt::format("{}: {} sequences, {} positions", file_names(paths), data.instances(),
@@ -110,6 +145,7 @@ DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& 
   out.oracle = "chain";
   out.test = std::move(test).build(vocabulary);  // first: it looks names up in the training set
   out.train = std::move(train).build(vocabulary);
+  if (min_count > 1) drop_rare_features(out, min_count);
   out.train.description = describe(out.train, files.train);
   if (!files.test.empty()) out.test.description = describe(out.test, files.test);
   return out;

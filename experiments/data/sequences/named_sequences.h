@@ -81,7 +81,10 @@ class NamedSequences {
   std::unordered_set<std::string> unknown_features_;
 };
 
-/// Both sets with descriptions, for the chain oracle.
-DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& files);
+/// Both sets with descriptions, for the chain oracle. Features at fewer than `min_count` positions of the
+/// training set are dropped from both: they are unknown to the test set, and the training set's notes count
+/// them as "rare attributes". Throws Error (kUsage) where none is left.
+DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& files,
+                std::size_t min_count = 1);
 
 }  // namespace proxbench

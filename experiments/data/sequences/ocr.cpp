@@ -168,16 +168,18 @@ Dataset describe(const std::string& source, const Words& words, const std::vecto
                  std::shared_ptr<const Vocabulary> vocabulary) {
   return letter_dataset(
       words, chosen, letter_features(options), std::move(vocabulary),
-      fmt::format("{}: {} of {} words, {} features{}, {}", source, chosen.size(), words.size(),
-                  options.string("features"), options.boolean("bias") ? "" : " without bias", how),
-      options.boolean("bias"));
+      fmt::format("{}: {} of {} words, {} features{}{}, {}", source, chosen.size(), words.size(),
+                  options.string("features"), options.boolean("bias") ? "" : " without bias",
+                  options.boolean("ends") ? " and ends" : "", how),
+      options.boolean("bias"), options.boolean("ends"));
 }
 
 DataPair read_ocr(const DataFiles& files, const Options& options) {
   require_training_files(files, "ocr");
   const Words words = read_words(files.train, options.integer("words"));
   const Split split = files.test.empty() ? split_words(words, options) : no_split(words);
-  const auto vocabulary = letter_vocabulary(letters_of(words, split.train), letter_features(options));
+  const auto vocabulary =
+      letter_vocabulary(letters_of(words, split.train), letter_features(options), options.boolean("ends"));
 
   DataPair out;
   out.oracle = "chain";
@@ -237,6 +239,8 @@ DataFormatInfo ocr_format() {
        "false: feature 0, the bias, keeps its place and is never on, as in the data that the authors of "
        "Prox-QN "
        "published"},
+      {"ends", OptionType::kBool, "false",
+       "true: two more features, first and last, of the first letter of a word and of the last"},
       split,
       {"seed", OptionType::kInt, "1", "seed of the random split", 0},
       {"train_words", OptionType::kInt, kPaperTrainWords, "training words of the random split", 1},

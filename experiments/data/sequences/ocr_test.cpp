@@ -273,6 +273,38 @@ TEST(Ocr, WithoutBiasItsFeatureKeepsItsPlace) {
   EXPECT_NE(without.train.digest, with.train.digest);
 }
 
+TEST(Ocr, EndsAreFeaturesOfTheFirstAndTheLastLetter) {
+  const TempFile file(text_of(good_lines()));
+  const Settings options = {{"split", "none"}, {"features", "pixels"}, {"ends", "true"}};
+  const Dataset data = read_data("ocr", {{file.path()}, {}, ""}, options).train;
+  EXPECT_EQ(data.x.features(), 131u);
+  EXPECT_EQ(data.vocabulary->features.at(129), "first");
+  EXPECT_EQ(data.vocabulary->features.at(130), "last");
+  EXPECT_THAT(data.x.row(0), ElementsAre(0, 5, 9, 129));
+  EXPECT_THAT(data.x.row(1), ElementsAre(0, 128, 130));
+  EXPECT_THAT(data.x.row(2), ElementsAre(0, 129, 130)) << "the only letter of its word";
+  const auto degree2 = letter_feature_names(LetterFeatures::kDegree2, true);
+  EXPECT_EQ(degree2.size(), letter_feature_count(LetterFeatures::kDegree2, true));
+  EXPECT_EQ(degree2.at(8258), "last");
+}
+
+// Table 1 of Le Priol et al. 2018: n and d. Their program leaves out fold 0.
+TEST(OcrRealData, EndsAndAFoldGiveTheNumbersOfTheSdcaPaper) {
+  PROXBENCH_NEED_DATA(path, "ocr/letter.data.gz");
+  const auto read_fold = [&](const char* fold) {
+    return read_data("ocr", {{path}, {}, ""},
+                     {{"split", "fold"}, {"test_fold", fold}, {"features", "pixels"}, {"ends", "true"}});
+  };
+  const DataPair paper = read_fold("9");
+  EXPECT_EQ(paper.train.instances(), 6202u);
+  EXPECT_EQ(paper.test.instances(), 675u);
+  const std::size_t labels = paper.train.outputs();
+  EXPECT_EQ(labels * labels + labels * paper.train.x.features(), 4082u);
+  EXPECT_EQ(paper.train.x.column_size(129), 6202u);
+  EXPECT_EQ(paper.train.x.column_size(130), 6202u);
+  EXPECT_EQ(read_fold("0").train.instances(), 6251u);
+}
+
 TEST(OcrRealData, FoldsCoverAllWords) {
   PROXBENCH_NEED_DATA(path, "ocr/letter.data.gz");
   const DataPair data =

@@ -1,0 +1,144 @@
+#include "experiments/data/sequences/templates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/options.h"
+
+namespace proxbench {
+namespace {
+
+constexpr const char* kMacro = "%x[ROW,COLUMN]";
+/// Rows further away are taken for a mistake.
+constexpr std::int64_t kFurthestRow = 1000;
+constexpr const char* kBlanks = " \t";
+
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+}
+
+/// The line without its comment, which starts with # at its beginning or after white space.
+std::string_view without_comment(std::string_view line) {
+  for (std::size_t at = line.find('#'); at != line.npos; at = line.find('#', at + 1))
+    if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return trimmed(line.substr(0, at));
+  return trimmed(line);
+}
+
+bool append_symbol(const std::string& symbol, char side, std::int64_t distance, const Padding& padding,
+                   std::string& out) {
+  if (distance > padding.tokens) return false;
+  out += symbol;
+  if (padding.numbered) out += side + std::to_string(distance);
+  return true;
+}
+
+}  // namespace
+
+Templates::Templates(LineReader&& in) {
+  std::string_view line;
+  while (in.next(line)) {
+    line = without_comment(line);
+    if (!line.empty()) parse_line(in, line);
+  }
+  if (templates_.empty())
+    throw Error::in_file(in.path(), 0, "no template that makes attributes", "at least one line U...");
+}
+
+void Templates::parse_line(const LineReader& in, std::string_view line) {
+  const char kind = line.front();
+  if (std::string_view("UuBb*").find(kind) == std::string_view::npos)
+    in.fail(in_quotes(line), "U and a template, B, * or a comment after #");
+  const bool unigram = kind == 'U' || kind == 'u';
+  Template one = parse_template(in, line.substr(1));
+  if (!unigram) {
+    if (!one.macros.empty())
+      in.fail(fmt::format("{}: weights of pairs of labels for each attribute", in_quotes(line)),
+              fmt::format("{} without {}: a chain has one weight for each pair of labels", kind, kMacro));
+    if (transitions_)
+      in.fail(fmt::format("{}: a second line for pairs of labels", in_quotes(line)),
+              "one: a chain has one weight for each pair of labels");
+    transitions_ = true;
+  }
+  if (kind == 'B' || kind == 'b') return;
+  if (one.macros.empty() && one.end.empty()) one.end = "bias";
+  templates_.push_back(std::move(one));
+}
+
+Templates::Template Templates::parse_template(const LineReader& in, std::string_view text) {
+  Template out;
+  for (std::size_t at = text.find('%'); at != text.npos; at = text.find('%')) {
+    std::string before(text.substr(0, at));
+    text.remove_prefix(at);
+    out.macros.push_back(parse_macro(in, text));
+    out.macros.back().before = std::move(before);
+  }
+  out.end = text;
+  return out;
+}
+
+Templates::Macro Templates::parse_macro(const LineReader& in, std::string_view& text) {
+  const std::size_t end = text.find(']');
+  const std::string_view macro = text.substr(0, end == text.npos ? end : end + 1);
+  if (macro.size() > 1 && std::string_view("tTmM").find(macro[1]) != std::string_view::npos)
+    in.fail(fmt::format("{}: regular expressions are not supported", in_quotes(macro.substr(0, 2))),
+            fmt::format("{}, or a column of the data that holds the result", kMacro));
+  const std::size_t comma = macro.find(',');
+  if (!(macro.starts_with("%x[") || macro.starts_with("%X[")) || end == text.npos || comma == macro.npos)
+    in.fail(in_quotes(macro), kMacro);
+  const std::string_view row = trimmed(macro.substr(3, comma - 3));
+  const std::string_view column = trimmed(macro.substr(comma + 1, end - comma - 1));
+  Macro out{.before = {}, .row = 0, .column = 0, .lowercase = macro[1] == 'X'};
+  if (!parse_integer(row, out.row) || out.row < -kFurthestRow || out.row > kFurthestRow)
+    in.fail(fmt::format("row {} in {}", in_quotes(row), in_quotes(macro)),
+            fmt::format("an integer from {} to {}, counted from the token", -kFurthestRow, kFurthestRow));
+  std::int64_t number = 0;
+  const bool numbered = parse_integer(column, number) && number >= 0;
+  if (!numbered && column != "word" && column != "pos")
+    in.fail(fmt::format("column {} in {}", in_quotes(column), in_quotes(macro)),
+            "an integer from 0, word or pos");
+  out.column = column_index(in, numbered ? std::to_string(number) : std::string(column));
+  text.remove_prefix(end + 1);
+  return out;
+}
+
+std::size_t Templates::column_index(const LineReader& in, std::string_view name) {
+  const auto known = std::find_if(columns_.begin(), columns_.end(),
+                                  [&](const Column& column) { return column.name == name; });
+  const auto index = static_cast<std::size_t>(known - columns_.begin());
+  if (known == columns_.end())
+    columns_.push_back({std::string(name), fmt::format("{}:{}", in.path(), in.line())});
+  return index;
+}
+
+void Templates::attributes(const Sentence& sentence, std::size_t position, const Padding& padding,
+                           const std::function<void(std::string_view)>& add) const {
+  const auto here = static_cast<std::int64_t>(position), size = static_cast<std::int64_t>(sentence.size());
+  std::string name, cell;
+  const auto append = [&](const Macro& macro) {
+    name += macro.before;
+    const std::int64_t row = here + macro.row;
+    if (row < 0) return append_symbol(padding.before, '-', -row, padding, name);
+    if (row >= size) return append_symbol(padding.after, '+', row - size + 1, padding, name);
+    cell = sentence.cells[static_cast<std::size_t>(row) * sentence.columns + columns_[macro.column].place];
+    if (macro.lowercase) to_lowercase(cell);
+    name += cell;
+    return true;
+  };
+  for (const Template& one : templates_) {
+    name.clear();
+    if (!std::all_of(one.macros.begin(), one.macros.end(), append)) continue;
+    name += one.end;
+    add(name);
+  }
+}
+
+void to_lowercase(std::string& text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+}
+
+}  // namespace proxbench
