@@ -461,7 +461,7 @@ void add_table_command(CLI::App& app) {
         ->check(CLI::IsMember({"markdown", "latex", "csv"}))
         ->type_name("NAME");
     sub->add_option("--x", command->read.x,
-                    "costs to average: seconds, passes, iterations, separated by commas [the config's]")
+                    "costs to average: seconds, passes, updates, iterations, separated by commas [the config's]")
         ->type_name("NAMES");
     sub->add_option("--shift", command->shift, "shift of the means [the config's]")
         ->check(CLI::PositiveNumber)
@@ -483,11 +483,12 @@ void add_table_command(CLI::App& app) {
          "the costs to reach the targets) over all DIRs; separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option("--x", command->read.x,
-                  "abscissas: seconds, passes, iterations, separated by commas [the config's]")
+                  "abscissas: seconds, passes, updates, iterations, separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option(
          "--quantities", command->quantities,
-         "quantities of the curves: objective, nnz, accuracy, gap, separated by commas [the config's]")
+         "quantities of the curves: objective, suboptimality, nnz, accuracy, error, structure-error, chunk-f1, gap, "
+         "mean-gap, separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option("--repetitions", command->repetitions,
                   "repetitions in curves: band (median and quartiles) or lines [the config's]")

@@ -505,6 +505,16 @@ class ConfigReader {
                       fmt::format("{} oracle: found '{}'{}, expected one of {}", title(section), data.oracle,
                                   did_you_mean(data.oracle, oracles), joined(oracles)));
     }
+    const std::vector<std::string> starts = find_files(values, "start");
+    if (starts.size() > 1)
+      problems_.add(values.where("start"),
+                    fmt::format("{} start: found {} files, expected one", title(section), starts.size()));
+    if (!starts.empty()) data.start = starts.front();
+    if (config_.has_paths() && values.given("start"))
+      problems_.add(values.where("start"),
+                    fmt::format("{} start: found '{}', but [experiment] has a path(...), which starts from w = 0, "
+                                "expected no such key",
+                                title(section), values.text("start")));
     if (!format.needs_files) {
       for (const char* key : {"train", "test", "hierarchy"})
         if (values.given(key))
@@ -784,6 +794,9 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "test", .default_value = "", .help = "list of test files"},
              {.name = "hierarchy", .default_value = "", .help = "file with the hierarchy of classes"},
              {.name = "oracle", .default_value = "", .help = "an oracle; default: that of the format"},
+             {.name = "start",
+              .default_value = "",
+              .help = "model file that the runs start from, but that for f*; default: w = 0"},
          },
          {"train", "test"},
          {"format"}});
@@ -811,7 +824,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                         .default_value = "seconds",
                         .help = "list of what the curves are drawn against, and of the costs that profiles, "
                                 "ecdf and means compare; each in figures of its own",
-                        .choices = {"seconds", "passes", "iterations"}},
+                        .choices = {"seconds", "passes", "updates", "iterations"}},
                        {.name = "x_max",
                         .type = OptionType::kReal,
                         .default_value = "",
@@ -820,7 +833,8 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                        {.name = "quantities",
                         .default_value = "objective, nnz, accuracy",
                         .help = "list of what the curves show; empty: no curves",
-                        .choices = {"objective", "nnz", "accuracy", "gap"}},
+                        .choices = {"objective", "suboptimality", "nnz", "accuracy", "error",
+                                    "structure-error", "chunk-f1", "gap", "mean-gap"}},
                        {.name = "log_seconds",
                         .type = OptionType::kBool,
                         .default_value = "false",
@@ -839,7 +853,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                        {.name = "shift",
                         .type = OptionType::kReal,
                         .default_value = "1",
-                        .help = "shift of the geometric means over problems, in seconds (passes, iterations)",
+                        .help = "shift of the geometric means over problems, in seconds (passes, updates, iterations)",
                         .min = 0,
                         .min_open = true},
                        {.name = "par",
@@ -984,6 +998,7 @@ std::string ExperimentConfig::to_ini() const {
     if (!one.files.test.empty()) line("test", joined(one.files.test));
     if (!one.files.hierarchy.empty()) line("hierarchy", one.files.hierarchy);
     if (!one.oracle.empty()) line("oracle", one.oracle);
+    if (!one.start.empty()) line("start", one.start);
     for (const auto& [key, value] : one.options.items()) line(key, value);
   }
   for (const SolverConfig& one : solvers) {

@@ -70,14 +70,19 @@ TEST(Trace, ReadsBackToTheSameBits) {
   s.cpu_seconds = 0.6;
   s.iteration = 12;
   s.passes = 13.25;
+  s.updates = 11.5;
   s.loss = 1e-17;
   s.nnz = 1544;
   s.working_set = 2000;
   s.kkt = 0.125;
   s.gap = 0.25;
+  s.test_metrics = {{"structure-accuracy", 0.75}, {"chunk-f1", 0.1}};
   EXPECT_EQ(trace_header(),
-            "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,gap,test_accuracy");
-  EXPECT_EQ(trace_line(s), "0.3333333333333333,0.6,12,13.25,12345.678901234567,1e-17,1544,2000,0.125,0.25,");
+            "seconds,cpu_seconds,iteration,passes,updates,objective,loss,nnz,working_set,kkt,gap,test_accuracy,"
+            "test_metrics");
+  EXPECT_EQ(trace_line(s),
+            "0.3333333333333333,0.6,12,13.25,11.5,12345.678901234567,1e-17,1544,2000,0.125,0.25,,"
+            "chunk-f1=0.1 structure-accuracy=0.75");
   folder.write("t.csv", trace_header() + "\n" + trace_line(s) + "\n");
   const std::vector<Sample> trace = read_trace(folder / "t.csv");
   ASSERT_EQ(trace.size(), 1u);
@@ -85,7 +90,7 @@ TEST(Trace, ReadsBackToTheSameBits) {
   EXPECT_TRUE(std::isnan(trace[0].test_accuracy));
 }
 
-TEST(Trace, OfBeforeThereWereGapsIsRead) {
+TEST(Trace, OfEarlierVersionsIsRead) {
   const TestFolder folder;
   const std::string older =
       "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,test_accuracy\n";
@@ -93,6 +98,7 @@ TEST(Trace, OfBeforeThereWereGapsIsRead) {
   ASSERT_EQ(trace.size(), 1u);
   EXPECT_EQ(trace[0].kkt, 0.5);
   EXPECT_TRUE(std::isnan(trace[0].gap));
+  EXPECT_TRUE(std::isnan(trace[0].updates)) << "not 0: nobody counted";
   EXPECT_EQ(trace[0].test_accuracy, 0.25);
 }
 
@@ -108,11 +114,13 @@ TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
   };
   const std::string file = (folder / "t.csv").string();
   EXPECT_EQ(error("seconds\n"), file + ":1: found 'seconds', expected '" + trace_header() + "'");
-  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 11");
-  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,x,0,0,0,,,\n"),
+  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 13");
+  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,x,0,0,0,,,,\n"),
             file + ":2: found objective 'x', expected a number or an empty field");
-  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,,,\n"),
+  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,0,,,,\n"),
             file + ":2: found iteration '-1', expected a count");
+  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,0,0,0,0,,,,chunk-f1\n"),
+            file + ":2: found test_metrics 'chunk-f1', expected NAME=NUMBER, separated by spaces");
 }
 
 TEST(Results, AreSortedAsTheConfigHasThem) {

@@ -85,8 +85,9 @@ TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
   EXPECT_NEAR(loss.measure(w).value,
               certify(objective, w).loss / static_cast<double>(problem.data().positions()), 1e-12);
   const HeldOut accuracy(problem.data(), "chain", Parallel(1), SelectionMeasure::kAccuracy);
-  EXPECT_NEAR(accuracy.measure(w).value,
-              TestSet(problem.data(), problem.oracle(), Parallel(1), trace_metric()).accuracy(w), 1e-12);
+  Sample measured;
+  TestSet(problem.data(), problem.oracle(), Parallel(1), {&trace_metric()}).measure(w, measured);
+  EXPECT_NEAR(accuracy.measure(w).value, measured.test_accuracy, 1e-12);
   EXPECT_GT(accuracy.measure(w).standard_error, 0.0);
 }
 

@@ -111,6 +111,7 @@ RunKey key_of(const RunParameters& job, double stop_at, const std::string& sourc
                                 "plugins", "objective_target", "profile"})
     key.config.erase(elsewhere);
   for (const char* file : {"train", "test", "hierarchy"}) key.config["data"].erase(file);
+  if (!job.start.empty()) key.config["start"] = file_digest(job.start);
   key.config["stop_at"] = stop_at;
   key.data = source_digest;
   key.program = program_digest;
