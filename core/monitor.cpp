@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "core/dual.h"
 #include "core/base/error.h"
+#include "core/dual.h"
 
 namespace proxbench {
 

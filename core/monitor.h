@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/types.h"
 #include "core/base/stop_token.h"
+#include "core/base/types.h"
 #include "core/metric.h"
 #include "core/objective.h"
 

@@ -64,9 +64,9 @@ struct SolveResult {
 /// with monitor.stop_status(). It hands step() the loss at its iterate where it has computed that anyway:
 /// samples are then cheap and many, and a target for F is met to the iteration. Within an iteration that may
 /// last, it asks monitor.out_of_time() every few inferences' time at least; once that is true it returns,
-/// with monitor.stop_status(). Where an iteration is not one update of w by all instances, it counts its steps
-/// with objective.count_updates(). It reads no clock, prints nothing, and gives the same bits for the same seed
-/// with any number of threads, sampled or not.
+/// with monitor.stop_status(). Where an iteration is not one update of w by all instances, it counts its
+/// steps with objective.count_updates(). It reads no clock, prints nothing, and gives the same bits for the
+/// same seed with any number of threads, sampled or not.
 class Solver {
  public:
   virtual ~Solver() = default;

@@ -158,8 +158,8 @@ struct Panel {
 
 bool drawn(const Panel& panel, double x, double value) {
   const Abscissa& abscissa = panel.abscissa;
-  return std::isfinite(x) && std::isfinite(value) && value > panel.floor() && (!abscissa.log_axis || x > 0.0) &&
-         (abscissa.max == 0.0 || x <= abscissa.max);
+  return std::isfinite(x) && std::isfinite(value) && value > panel.floor() &&
+         (!abscissa.log_axis || x > 0.0) && (abscissa.max == 0.0 || x <= abscissa.max);
 }
 
 /// The samples of a run that were measured.
@@ -353,8 +353,8 @@ std::string caption_of(const Panel& panel, bool below_bound) {
 std::string band_line(const Panel& panel, const Band& band, double x, const BandPoint& values) {
   const auto in_column = [&](int column) { return column == panel.abscissa.column ? tsv_number(x) : ""; };
   return fmt::format("{}\tmedian\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", tsv_field(band.series), in_column(3),
-                     tsv_number(values.median), in_column(5), in_column(6), in_column(7), tsv_number(values.q25),
-                     tsv_number(values.q75));
+                     tsv_number(values.median), in_column(5), in_column(6), in_column(7),
+                     tsv_number(values.q25), tsv_number(values.q75));
 }
 
 /// A block of rows a run, then one a band, two blank lines between blocks; one header line.
@@ -367,7 +367,8 @@ std::string data_text(const Panel& panel) {
     for (const Sample& sample : run->trace)
       out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)), run->repetition,
                          tsv_number(sample.seconds), tsv_number(panel.quantity.value(*run, sample)),
-                         sample.iteration, tsv_number(sample.passes), tsv_number(sample.updates), bands ? "\t\t" : "");
+                         sample.iteration, tsv_number(sample.passes), tsv_number(sample.updates),
+                         bands ? "\t\t" : "");
   }
   for (const Band& band : panel.bands) {
     out += "\n\n";
@@ -580,7 +581,8 @@ double suboptimality_unit(const StoredRun& run) {
 std::vector<CurveValue> curve_values(const StoredRun& run, const Sample& sample) {
   std::vector<CurveValue> out;
   for (const Abscissa& abscissa : abscissas()) out.push_back({abscissa.name, abscissa.value(sample)});
-  for (const Quantity& quantity : quantities(0.0)) out.push_back({quantity.name, quantity.value(run, sample)});
+  for (const Quantity& quantity : quantities(0.0))
+    out.push_back({quantity.name, quantity.value(run, sample)});
   return out;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-/// Curves of stored runs against time, oracle calls, parameter updates or iterations, drawn by gnuplot: relative objective difference
-/// and number of nonzeros as in Figures 1 to 6 and 8 of Zhong et al. 2014, test accuracy (Figure 7), and the
-/// certified gap, which needs no f*; suboptimality on the scale of the mean loss and test errors as in Figures 4, 6
-/// and 7 of Le Priol et al. 2018.
+/// Curves of stored runs against time, oracle calls, parameter updates or iterations, drawn by gnuplot:
+/// relative objective difference and number of nonzeros as in Figures 1 to 6 and 8 of Zhong et al. 2014, test
+/// accuracy (Figure 7), and the certified gap, which needs no f*; suboptimality on the scale of the mean loss
+/// and test errors as in Figures 4, 6 and 7 of Le Priol et al. 2018.
 
 #include <filesystem>
 #include <string>
@@ -55,15 +55,16 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 ///     DATASET-lambdaLAMBDA-error, -structure-error, -chunk-f1   by position, by structure, of chunks
 ///
 /// against seconds (names that end in -logx: on a log axis), and with these names followed by -passes (oracle
-/// calls / n), -updates (parameter updates / n) or -iterations against those; each as .svg, .pdf and .png, with the data (.tsv: every sample, also those not
-/// drawn, then the corners of the medians and quartiles that are) and the script (.gp, to be run in its own
-/// folder: `gnuplot NAME.gp`) beside them. A label has one colour in all figures, machines
-/// differ by their dashes. A value that a log axis cannot show (nnz = 0, a difference <= floor) leaves a gap;
-/// a run that goes below its f* is named under the plot. Where curves go below the accuracy to which f* is
-/// known, reference_bound(), a dotted line marks it over a grey ground, on which curves are faint and soon
-/// cut off: with min F in [f* - bound, f*], a difference d there says no more than that the true one is in
-/// [d, d + bound]. A run that failed is in no median: it is drawn as far as its trace goes, ended by a cross,
-/// and named under the plot. Titles of data whose description says "synthetic" begin with SYNTHETIC DATA.
+/// calls / n), -updates (parameter updates / n) or -iterations against those; each as .svg, .pdf and .png,
+/// with the data (.tsv: every sample, also those not drawn, then the corners of the medians and quartiles
+/// that are) and the script (.gp, to be run in its own folder: `gnuplot NAME.gp`) beside them. A label has
+/// one colour in all figures, machines differ by their dashes. A value that a log axis cannot show (nnz = 0,
+/// a difference <= floor) leaves a gap; a run that goes below its f* is named under the plot. Where curves go
+/// below the accuracy to which f* is known, reference_bound(), a dotted line marks it over a grey ground, on
+/// which curves are faint and soon cut off: with min F in [f* - bound, f*], a difference d there says no more
+/// than that the true one is in [d, d + bound]. A run that failed is in no median: it is drawn as far as its
+/// trace goes, ended by a cross, and named under the plot. Titles of data whose description says "synthetic"
+/// begin with SYNTHETIC DATA.
 ///
 /// Returns the .png files. Throws Error (kUsage) when there are no runs, an option is wrong, or timings that
 /// are not comparable are asked for, and Error (kRun) when gnuplot is missing or fails; scripts and data are

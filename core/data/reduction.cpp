@@ -30,8 +30,8 @@ SparseVector expand_features(const SparseVector& w, const std::vector<Index>& ke
   return out;
 }
 
-std::optional<SparseVector> reduce_features(const SparseVector& w, const std::vector<Index>& kept, Index features,
-                                            Index outputs) {
+std::optional<SparseVector> reduce_features(const SparseVector& w, const std::vector<Index>& kept,
+                                            Index features, Index outputs) {
   const Coord unary = static_cast<Coord>(kept.size()) * outputs, all = static_cast<Coord>(features) * outputs;
   SparseVector out;
   for (std::size_t i = 0; i < w.nnz(); ++i) {

@@ -12,8 +12,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/data/design_matrix.h"
 #include "core/base/types.h"
+#include "core/data/design_matrix.h"
 
 namespace proxbench {
 
@@ -24,7 +24,7 @@ std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda)
 SparseVector expand_features(const SparseVector& w, const std::vector<Index>& kept, Index features,
                              Index outputs);
 /// The reverse; none where w has a weight of a feature that is not kept.
-std::optional<SparseVector> reduce_features(const SparseVector& w, const std::vector<Index>& kept, Index features,
-                                            Index outputs);
+std::optional<SparseVector> reduce_features(const SparseVector& w, const std::vector<Index>& kept,
+                                            Index features, Index outputs);
 
 }  // namespace proxbench

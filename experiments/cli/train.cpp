@@ -140,7 +140,8 @@ void add_train_command(CLI::App& app) {
                   "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  sub->add_option("--start", command->start, "model of the same data to start from [w = 0]")->type_name("M.tsv");
+  sub->add_option("--start", command->start, "model of the same data to start from [w = 0]")
+      ->type_name("M.tsv");
   sub->add_option("--model", command->model, "write the model")->type_name("OUT.tsv");
   sub->add_option("--trace", command->trace, "write the trace")->type_name("OUT.csv");
   command->json.add_to(*sub);

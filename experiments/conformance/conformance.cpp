@@ -326,7 +326,8 @@ void Suite::require_same(const Outcome& expected, const Outcome& found) const {
     if (!same_bits(a.passes, b.passes))
       throw failure(fmt::format("{} passes at iteration {}, expected {}", b.passes, b.iteration, a.passes));
     if (!same_bits(a.updates, b.updates))
-      throw failure(fmt::format("{} updates at iteration {}, expected {}", b.updates, b.iteration, a.updates));
+      throw failure(
+          fmt::format("{} updates at iteration {}, expected {}", b.updates, b.iteration, a.updates));
   }
   if (expected.trace.size() != found.trace.size())
     throw failure(

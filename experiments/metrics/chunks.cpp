@@ -1,4 +1,5 @@
-/// Precision, recall and F1 of chunks in B/I/O labels, counted as conlleval of the CoNLL shared tasks counts them.
+/// Precision, recall and F1 of chunks in B/I/O labels, counted as conlleval of the CoNLL shared tasks counts
+/// them.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -20,16 +21,22 @@ ChunkLabel chunk_label(std::string_view name) {
   return {name.substr(0, dash), name.substr(dash + 1)};
 }
 
-/// Where the label after another one starts a chunk. In IOB2 chunks start with B; in IOB1 with I, and with B only
-/// behind a chunk of the same type.
+bool in_chunk(const ChunkLabel& label) {
+  return label.tag == "B" || label.tag == "I";
+}
+
+/// Whether the second of two labels starts a chunk. In IOB2 chunks start with B; in IOB1 with I, and with B
+/// only behind a chunk of the same type. Other tags, which labels of the test set alone may have, count by
+/// their types.
 bool starts_chunk(const ChunkLabel& before, const ChunkLabel& now) {
   if (now.tag == "O") return false;
-  return now.tag == "B" || before.tag == "O" || before.type != now.type;
+  if (now.type != before.type) return true;
+  return before.tag == "O" ? in_chunk(now) : in_chunk(before) && now.tag == "B";
 }
-/// Where the chunk of the label before ends.
+/// Whether a chunk ends with the first of two labels.
 bool ends_chunk(const ChunkLabel& before, const ChunkLabel& now) {
   if (before.tag == "O") return false;
-  return now.tag == "B" || now.tag == "O" || before.type != now.type;
+  return now.type != before.type || (in_chunk(before) && (now.tag == "B" || now.tag == "O"));
 }
 
 struct ChunkCounts {
@@ -43,7 +50,8 @@ class ChunkCounter {
     const bool gold_ends = ends_chunk(gold_, gold), predicted_ends = ends_chunk(predicted_, predicted);
     if (agree_ && gold_ends && predicted_ends) ++counts_.correct;
     if (gold_ends || predicted_ends || gold.type != predicted.type) agree_ = false;
-    const bool gold_starts = starts_chunk(gold_, gold), predicted_starts = starts_chunk(predicted_, predicted);
+    const bool gold_starts = starts_chunk(gold_, gold),
+               predicted_starts = starts_chunk(predicted_, predicted);
     if (gold_starts && predicted_starts && gold.type == predicted.type) agree_ = true;
     counts_.gold += gold_starts;
     counts_.predicted += predicted_starts;
@@ -107,18 +115,21 @@ bool has_chunks(const Dataset& data) {
                      [&](const std::string& name) { return name == "O" || is_chunk(name); });
 }
 
-MetricInfo chunk_metric(const char* name, const char* help, double (*measure)(const Dataset&, std::span<const Index>)) {
-  return {.name = name,
-          .help = help,
-          .paper = "conlleval (Tjong Kim Sang, Buchholz, CoNLL-2000); where all labels are O, B-TYPE or I-TYPE",
-          .measure = measure,
-          .applies = has_chunks};
+MetricInfo chunk_metric(const char* name, const char* help,
+                        double (*measure)(const Dataset&, std::span<const Index>)) {
+  return {
+      .name = name,
+      .help = help,
+      .paper = "conlleval (Tjong Kim Sang, Buchholz, CoNLL-2000); where all labels are O, B-TYPE or I-TYPE",
+      .measure = measure,
+      .applies = has_chunks};
 }
 
 }  // namespace
 
 MetricInfo chunk_precision_metric() {
-  return chunk_metric("chunk-precision", "share of predicted chunks that are right: start, end and type", chunk_precision);
+  return chunk_metric("chunk-precision", "share of predicted chunks that are right: start, end and type",
+                      chunk_precision);
 }
 MetricInfo chunk_recall_metric() {
   return chunk_metric("chunk-recall", "share of gold chunks that are predicted", chunk_recall);

@@ -43,8 +43,8 @@ TEST(Metrics, SayWhatTheyApplyTo) {
   EXPECT_EQ(metric_registry().find("accuracy").applies, nullptr);
 }
 
-/// Labels of the sequences, and what is predicted for them, as texts. A gold label that the vocabulary lacks is
-/// one of the test set alone.
+/// Labels of the sequences, and what is predicted for them, as texts. A gold label that the vocabulary lacks
+/// is one of the test set alone.
 double chunks_measured(const char* metric, const std::vector<std::vector<std::string>>& gold,
                        const std::vector<std::vector<std::string>>& predicted) {
   const std::vector<std::string> names = {"O", "B-NP", "I-NP", "B-VP", "I-VP"};
@@ -108,7 +108,13 @@ TEST(Metrics, ChunksAreCountedAsConllevalDoes) {
       {"nothing there", {{"O", "O"}}, {{"O", "O"}}, 0, 0, 0},
       {"a label of the test set alone is a chunk of its type", {{"B-NP", "I-LST"}}, {{"B-NP", "O"}}, 1, 2, 1},
       {"and goes on with one", {{"B-LST", "I-LST"}}, {{"O", "O"}}, 0, 1, 0},
-      {"an unknown label without a name is a chunk that is missed", {{"B-NP", "?"}}, {{"B-NP", "I-NP"}}, 0, 2, 1},
+      {"a tag that is neither B nor I starts no chunk without a type", {{"O", "X"}}, {{"O", "O"}}, 0, 0, 0},
+      {"an unknown label without a name is a chunk that is missed",
+       {{"B-NP", "?"}},
+       {{"B-NP", "I-NP"}},
+       0,
+       2,
+       1},
   };
   for (const ChunkCase& one : cases) {
     SCOPED_TRACE(one.name);

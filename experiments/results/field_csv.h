@@ -66,8 +66,8 @@ inline bool parse_value(const std::string& text, FieldType type, nlohmann::json&
   return true;
 }
 
-/// The fields that the header of a file names: all of them, or all but some of `newer`, which files of earlier
-/// versions lack. Throws Error.
+/// The fields that the header of a file names: all of them, or all but some of `newer`, which files of
+/// earlier versions lack. Throws Error.
 template <class Record>
 std::vector<Field<Record>> fields_of_header(const std::vector<Field<Record>>& fields,
                                             const std::set<std::string>& newer, const std::string& header,

@@ -77,9 +77,10 @@ TEST(Trace, ReadsBackToTheSameBits) {
   s.kkt = 0.125;
   s.gap = 0.25;
   s.test_metrics = {{"structure-accuracy", 0.75}, {"chunk-f1", 0.1}};
-  EXPECT_EQ(trace_header(),
-            "seconds,cpu_seconds,iteration,passes,updates,objective,loss,nnz,working_set,kkt,gap,test_accuracy,"
-            "test_metrics");
+  EXPECT_EQ(
+      trace_header(),
+      "seconds,cpu_seconds,iteration,passes,updates,objective,loss,nnz,working_set,kkt,gap,test_accuracy,"
+      "test_metrics");
   EXPECT_EQ(trace_line(s),
             "0.3333333333333333,0.6,12,13.25,11.5,12345.678901234567,1e-17,1544,2000,0.125,0.25,,"
             "chunk-f1=0.1 structure-accuracy=0.75");
@@ -246,15 +247,15 @@ TEST(Tables, ComeAsMarkdownLatexAndCsv) {
       markdown_table(groups, options),
       "## OCR, 50 %\n\n### ocr, lambda = 10, f* = 100 (relative kkt 1.0e-09, gap 3.0e-10)\n\nmade up\n\n"
       "| solver | status | n | s to 0.01 | s to 1e-06 | x fastest at 1e-06 | final difference | nnz | "
-      "relative kkt | relative gap | iterations | passes | seconds | load + set-up s | test accuracy |\n"
-      "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
-      "| a_b | converged | 1* | 1.00 | - | - | 1.0e-02 | 8 | 1.0e-07 | 2.0e-08 | 4 | 2.5 | 3.00 | - | - |\n\n"
+      "relative kkt | relative gap | iterations | passes | updates | seconds | load + set-up s | test "
+      "accuracy |\n"
+      "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+      "| a_b | converged | 1* | 1.00 | - | - | 1.0e-02 | 8 | 1.0e-07 | 2.0e-08 | 4 | 2.5 | - | 3.00 | - | - "
+      "|\n\n"
       "\\* n = 1: a single run, whose spread is not known.\n");
-  EXPECT_THAT(
-      latex_table(groups, options),
-      HasSubstr(
-          "\na\\_b & converged & 1* & 1.00 & -- & -- & 1.0e-02 & 8 & 1.0e-07 & 2.0e-08 & 4 & 2.5 & 3.00 & "
-          "-- & -- \\\\\n"));
+  EXPECT_THAT(latex_table(groups, options), HasSubstr("\na\\_b & converged & 1* & 1.00 & -- & -- & 1.0e-02 & "
+                                                      "8 & 1.0e-07 & 2.0e-08 & 4 & 2.5 & -- & 3.00 & "
+                                                      "-- & -- \\\\\n"));
   EXPECT_THAT(latex_table(groups, options),
               HasSubstr("\\end{tabular}\n\\par\\noindent{\\footnotesize * n = 1: a single run"));
   const std::string csv = csv_table(groups, options);
@@ -269,6 +270,23 @@ TEST(Tables, ComeAsMarkdownLatexAndCsv) {
               HasSubstr("\nocr,10,0,100,1e-09,3e-10,a_b,,converged,1,0,,0,,1,1,1,1,1,1,inf,inf,inf,inf,inf,1,"
                         "0.01,0.01,0.01,0.01,0.01,1,8,8,8,8,8,1,"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 2);
+}
+
+TEST(Tables, ShowTheMetricsThatAnyRunHas) {
+  const TableOptions options{"", {1e-2}, 1e-2};
+  std::vector<StoredRun> runs{made_up("a", 1, {200, 101}), made_up("b", 1, {200, 101})};
+  runs[0].summary["updates"] = 3.0;
+  runs[0].trace.front().test_metrics = {{"chunk-f1", 0.25}};
+  runs[0].trace.back().test_metrics = {{"chunk-f1", 0.75}};
+  const std::vector<TableGroup> groups = summarize(runs, options);
+  const std::string table = markdown_table(groups, options);
+  EXPECT_THAT(table, HasSubstr("| test accuracy | test chunk-f1 |\n"));
+  EXPECT_THAT(table, HasSubstr("| 2.5 | 3 | 3.00 | - | - | 0.7500 |\n")) << "that at the end";
+  EXPECT_THAT(table, HasSubstr("| 2.5 | - | 3.00 | - | - | - |\n"));
+  const std::string csv = csv_table(groups, options);
+  EXPECT_THAT(csv, HasSubstr(",test_metrics.chunk-f1_n\n"));
+  EXPECT_THAT(csv, HasSubstr(",0.75,0.75,0.75,0.75,0.75,1\n"));
+  EXPECT_THAT(csv, HasSubstr(",,,,,,0\n"));
 }
 
 std::vector<StoredRun> repeated(const std::string& label, const std::vector<double>& speeds) {

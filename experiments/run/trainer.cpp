@@ -12,9 +12,9 @@
 
 #include "core/data/reduction.h"
 #include "experiments/config/config.h"
-#include "experiments/run/job.h"
 #include "experiments/data/model.h"
 #include "experiments/metrics/metrics.h"
+#include "experiments/run/job.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -55,7 +55,8 @@ LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decodin
   check_capabilities(oracle, *oracle_);
   if (data_.test.positions() == 0) return;
   test_oracle_ = make_oracle(oracle, data_.test);
-  test_set_ = std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_, metrics_for(data_.test), decoding);
+  test_set_ =
+      std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_, metrics_for(data_.test), decoding);
 }
 
 const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
@@ -101,9 +102,9 @@ SparseVector start_of(const LoadedData& data, const RunParameters& settings) {
   for (const auto& [key, expected] :
        {std::pair<const char*, std::string>{"format", settings.format}, {"oracle", data.oracle_name()}})
     if (model.at(key) != expected)
-      throw Error::in_file(model.source, 0, fmt::format("a model of {} '{}'", key, model.at(key)),
-                           fmt::format("{} '{}', as the data to train on have, for a model to start from", key,
-                                       expected));
+      throw Error::in_file(
+          model.source, 0, fmt::format("a model of {} '{}'", key, model.at(key)),
+          fmt::format("{} '{}', as the data to train on have, for a model to start from", key, expected));
   return model_weights(model, data.train(), data.oracle().extra_weights(), data.extra_names(),
                        UnknownFeatures::kReject);
 }
@@ -118,8 +119,8 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
   if (const std::string unmet = unmet_start(info, settings.start); !unmet.empty()) throw Error::usage(unmet);
   SparseVector start = start_of(data, settings);
   const std::unique_ptr<Solver> solver = info.make(options);
-  // Certified where it was trained: kkt over the features kept is kkt over all. Where the start has weights of
-  // other features, all are kept.
+  // Certified where it was trained: kkt over the features kept is kkt over all. Where the start has weights
+  // of other features, all are kept.
   const LoadedData::Reduced* reduced = settings.drop_features ? &data.reduced(settings.lambda) : nullptr;
   if (reduced != nullptr) {
     std::optional<SparseVector> within =
