@@ -135,7 +135,7 @@ TEST_F(Curves, WhatWasNotMeasuredIsAnEmptyField) {
   run.trace.resize(2);
   run.trace[0].test_accuracy = kNaN;
   make_curves({run}, folder_);
-  EXPECT_EQ(lines_of(file("ocr-degree2-lambda100-accuracy.tsv"))[1], "prox-qn\t1\t0\t\t0\t0");
+  EXPECT_EQ(lines_of(file("ocr-degree2-lambda100-accuracy.tsv"))[1], "prox-qn\t1\t0\t\t0\t0\t0");
 }
 
 TEST_F(Curves, NothingIsDrawnAtOrBelowTheFloor) {
@@ -313,7 +313,7 @@ TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
   for (std::size_t i : {0u, 1u}) runs[i].trace[1].objective = kNaN;
   make_curves(runs, folder_, {.quantities = {"objective"}});
   EXPECT_THAT(lines_of(file("ocr-degree2-lambda100-objective.tsv")).back(),
-              ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t\t\t\t\t"));
+              ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t\t\t\t\t\t"));
 }
 
 TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
@@ -381,12 +381,12 @@ TEST_F(Curves, LinesGoThroughTheSamplesThatHaveAnAccuracy) {
   }
   make_curves(runs, folder_, {.quantities = {"accuracy"}});
   const auto lines = lines_of(file("ocr-degree2-lambda100-accuracy.tsv"));
-  EXPECT_EQ(lines[2], "prox-qn\t1\t" + lines[2].substr(10, lines[2].find('\t', 10) - 10) + "\t\t1\t1.5\t\t");
+  EXPECT_EQ(lines[2], "prox-qn\t1\t" + lines[2].substr(10, lines[2].find('\t', 10) - 10) + "\t\t1\t1.5\t0.75\t\t");
   EXPECT_THAT(
       std::vector<std::string>(lines.end() - 3, lines.end()),
-      ::testing::ElementsAre("prox-qn\tmedian\t0\t0.25\t\t\t0.25\t0.25",
-                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.25\t\t\t0.25\t0.25"),
-                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.5\t\t\t0.5\t0.5")));
+      ::testing::ElementsAre("prox-qn\tmedian\t0\t0.25\t\t\t\t0.25\t0.25",
+                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.25\t\t\t\t0.25\t0.25"),
+                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.5\t\t\t\t0.5\t0.5")));
 }
 
 TEST_F(Curves, LogSecondsGoToFiguresOfTheirOwn) {
