@@ -14,7 +14,7 @@ namespace proxbench {
 /// A registered metric.
 struct MetricInfo {
   enum class Better { kHigher, kLower };
-  std::string name;
+  std::string name;  ///< without spaces and '='
   std::string help;
   std::string paper;  ///< or the definition
   Better better = Better::kHigher;

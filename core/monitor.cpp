@@ -5,9 +5,10 @@
 #include <cstdio>
 #include <ctime>
 #include <string>
+#include <utility>
 
-#include "core/dual.h"
 #include "core/base/error.h"
+#include "core/dual.h"
 
 namespace proxbench {
 
@@ -51,8 +52,8 @@ double wall_seconds() {
 }
 
 TestSet::TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel,
-                 const MetricInfo& metric, Decoding decoding)
-    : data_(data), oracle_(oracle), parallel_(parallel), metric_(metric), decoding_(decoding) {}
+                 std::vector<const MetricInfo*> metrics, Decoding decoding)
+    : data_(data), oracle_(oracle), parallel_(parallel), metrics_(std::move(metrics)), decoding_(decoding) {}
 
 std::vector<Index> TestSet::decode(const SparseVector& w) const {
   const LinearMap map(data_.x, oracle_, parallel_);
@@ -63,8 +64,13 @@ std::vector<Index> TestSet::decode(const SparseVector& w) const {
   return outputs;
 }
 
-double TestSet::accuracy(const SparseVector& w) const {
-  return metric_.measure(data_, decode(w));
+void TestSet::measure(const SparseVector& w, Sample& sample) const {
+  if (metrics_.empty()) return;
+  const std::vector<Index> prediction = decode(w);
+  for (const MetricInfo* metric : metrics_) {
+    const bool main = metric == metrics_.front();
+    (main ? sample.test_accuracy : sample.test_metrics[metric->name]) = metric->measure(data_, prediction);
+  }
 }
 
 Certificate certify(Objective& objective, const SparseVector& w) {
@@ -188,13 +194,12 @@ bool Monitor::accuracy_fits() const {
 }
 
 /// Of the iterate at this moment.
-double Monitor::measure_accuracy(const SparseVector& w) {
+void Monitor::measure_accuracy(const SparseVector& w, Sample& sample) {
   const double began = options_.clock();
-  const double accuracy = test_->accuracy(w);
+  test_->measure(w, sample);
   accuracy_cost_ = options_.clock() - began;
   accuracy_total_ += accuracy_cost_;
   accuracy_seconds_ = seconds_;
-  return accuracy;
 }
 
 bool Monitor::out_of_time() {
@@ -289,6 +294,7 @@ Sample Monitor::light_sample(std::int64_t iteration, const SparseVector& w, std:
   sample.cpu_seconds = cpu_seconds_;
   sample.iteration = iteration;
   sample.passes = solver_objective_.passes();
+  sample.updates = solver_objective_.updates().value_or(static_cast<double>(iteration));
   sample.nnz = w.nnz();
   sample.working_set = working_set;
   sample.loss = loss;
@@ -299,7 +305,7 @@ Sample Monitor::light_sample(std::int64_t iteration, const SparseVector& w, std:
 void Monitor::take_light_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
                                 double loss) {
   Sample sample = light_sample(iteration, w, working_set, loss);
-  if (accuracy_fits()) sample.test_accuracy = measure_accuracy(w);
+  if (accuracy_fits()) measure_accuracy(w, sample);
   record(sample);
 }
 
@@ -326,7 +332,7 @@ void Monitor::raise_bound(double bound) {
 void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
   const double began = options_.clock();
   Sample sample = full_sample(iteration, w, working_set, options_.sample_kkt);
-  if (test_ != nullptr) sample.test_accuracy = measure_accuracy(w);
+  if (test_ != nullptr) measure_accuracy(w, sample);
   record(sample);
   full_iteration_ = iteration;
   full_seconds_ = seconds_;
@@ -341,7 +347,7 @@ void Monitor::take_gap_sample(std::int64_t iteration, const SparseVector& w, std
   gap_cost_ = options_.clock() - began;
   gap_seconds_ += gap_cost_;
   off_mark_ += gap_cost_;
-  if (accuracy_fits()) sample.test_accuracy = measure_accuracy(w);
+  if (accuracy_fits()) measure_accuracy(w, sample);
   record(sample);
 }
 

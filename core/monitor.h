@@ -16,13 +16,15 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "core/base/types.h"
 #include "core/base/stop_token.h"
 #include "core/dual.h"
+#include "core/base/types.h"
 #include "core/metric.h"
 #include "core/objective.h"
 
@@ -31,20 +33,24 @@ namespace proxbench {
 /// Seconds of wall time, from some fixed moment on. For what is not on the timed clock.
 double wall_seconds();
 
-/// What w predicts on a data set, and its accuracy by a metric.
+struct Sample;
+
+/// What w predicts on a data set, and what that is worth.
 class TestSet {
  public:
-  /// All are borrowed. The oracle is that of the data.
-  TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel, const MetricInfo& metric,
-          Decoding decoding = Decoding::kStructure);
-  double accuracy(const SparseVector& w) const;
+  /// All are borrowed. The oracle is that of the data. Of the metrics the first is what a Sample calls
+  /// test_accuracy.
+  TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel,
+          std::vector<const MetricInfo*> metrics, Decoding decoding = Decoding::kStructure);
   std::vector<Index> decode(const SparseVector& w) const;
+  /// Sets test_accuracy and test_metrics; neither where there is no metric.
+  void measure(const SparseVector& w, Sample& sample) const;
 
  private:
   const Dataset& data_;
   const Oracle& oracle_;
   Parallel parallel_;
-  const MetricInfo& metric_;
+  std::vector<const MetricInfo*> metrics_;
   Decoding decoding_;
 };
 
@@ -54,6 +60,8 @@ struct Sample {
   double cpu_seconds = 0.0;  ///< CPU time of the process on the clock
   std::int64_t iteration = 0;
   double passes = 0.0;
+  /// Parameter updates by all training instances (Objective::count_updates()).
+  double updates = std::numeric_limits<double>::quiet_NaN();
   double objective = 0.0;  ///< F at the iterate
   double loss = 0.0;       ///< l at the iterate; in a light sample as the solver's own objective gave it
   std::uint64_t nnz = 0;
@@ -62,6 +70,7 @@ struct Sample {
   /// F minus the best lower bound on min F that was known by then; NaN before there is one (dual.h).
   double gap = std::numeric_limits<double>::quiet_NaN();
   double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of some samples
+  std::map<std::string, double> test_metrics = {};  ///< the other metrics of the same samples, by name
 };
 
 /// F and its optimality measures at one point.
@@ -132,7 +141,7 @@ class Monitor {
   /// What a solver gives that has not computed the loss at exactly the iterate that it hands over.
   static constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
 
-  /// `evaluator` is an objective of the monitor's own; `solver_objective` is asked for its passes only. All
+  /// `evaluator` is an objective of the monitor's own; `solver_objective` is asked for its counts only. All
   /// borrowed. Throws Error (kUsage) where the sampling budget or the gap target is negative, or a target is
   /// no number.
   Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
@@ -202,7 +211,7 @@ class Monitor {
   bool gap_reached() const;
   bool full_sample_fits() const;
   bool accuracy_fits() const;
-  double measure_accuracy(const SparseVector& w);
+  void measure_accuracy(const SparseVector& w, Sample& sample);
   template <class Iterate>
   bool step_at(std::int64_t iteration, const Iterate& iterate, std::uint64_t working_set, double loss);
   bool proceed(std::int64_t iteration);

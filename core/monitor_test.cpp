@@ -56,6 +56,19 @@ const MetricInfo kShareRight{.name = "right",
                                return right / static_cast<double>(prediction.size());
                              }};
 
+/// Of sequences.
+const MetricInfo kShareWhole{.name = "whole",
+                             .help = "",
+                             .paper = "",
+                             .measure = [](const Dataset& data, std::span<const Index> prediction) {
+                               double right = 0.0;
+                               for (std::size_t i = 0; i < data.instances(); ++i)
+                                 right += std::equal(prediction.begin() + data.begin[i],
+                                                     prediction.begin() + data.begin[i + 1],
+                                                     data.gold.begin() + data.begin[i]);
+                               return right / static_cast<double>(data.instances());
+                             }};
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// l at w.
@@ -100,7 +113,7 @@ SparseVector good_weights() {
 
 TEST(Monitor, ComputesItsSamplesFromTheIterate) {
   Problem problem;
-  const TestSet test(problem.test, *problem.test_oracle, Parallel(), kShareRight);
+  const TestSet test(problem.test, *problem.test_oracle, Parallel(), {&kShareRight, &kShareWhole});
   Monitor monitor(*problem.evaluator, *problem.objective, {.sample_kkt = true}, &test);
   const SparseVector w = good_weights();
   monitor.start(SparseVector{});
@@ -118,8 +131,23 @@ TEST(Monitor, ComputesItsSamplesFromTheIterate) {
   EXPECT_EQ(sample.working_set, 2u);
   EXPECT_EQ(sample.iteration, 1);
   EXPECT_NEAR(sample.test_accuracy, 0.9, 1e-12) << "the unknown label counts as a miss";
+  EXPECT_EQ(sample.test_metrics, (std::map<std::string, double>{{"whole", 0.5}})) << "of two sequences";
   EXPECT_NEAR(sample.kkt, certify(*problem.evaluator, w).kkt, 1e-12);
   EXPECT_EQ(sample.passes, 0.0) << "the monitor's own inference is not the solver's";
+  EXPECT_EQ(sample.updates, 1.0) << "nobody counted: an iteration is one";
+}
+
+TEST(Monitor, TellsTheUpdatesThatTheSolverCounts) {
+  Problem problem;
+  Monitor monitor(*problem.evaluator, *problem.objective, {.sampling_budget = kInfinity});
+  monitor.start(SparseVector{});
+  for (int i = 1; i <= 3; ++i) {
+    problem.objective->count_updates(1.0);
+    monitor.step(i, good_weights(), 2);
+  }
+  ASSERT_EQ(monitor.trace().size(), 4u);
+  EXPECT_EQ(monitor.trace().front().updates, 0.0);
+  EXPECT_EQ(monitor.trace().back().updates, 1.5) << "three steps on one of two instances each";
 }
 
 TEST(Monitor, TakesDenseIteratesToo) {
@@ -270,7 +298,7 @@ BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives
   Objective evaluator(problem.train.x, slow, {0.5, 0.0}, Parallel());
   MonitorOptions options{.sample_growth = 0.0, .sample_kkt = sample_kkt, .sampling_budget = budget};
   options.clock = time.clock();
-  const TestSet test(problem.test, slow_test, Parallel(), kShareRight);
+  const TestSet test(problem.test, slow_test, Parallel(), {&kShareRight});
   Monitor monitor(evaluator, *problem.objective, options, &test);
   monitor.start(SparseVector{});
   for (int i = 1; i <= iterations; ++i) {

@@ -1,7 +1,7 @@
 #pragma once
 /// F(w) = lambda*||w||_1 + (mu/2)*||w||_2^2 + l(w), l(w) = SUM over training instances of the negative
-/// log-likelihood. The full-batch helper on top of the linear map, the penalty and what the oracle can do: values,
-/// gradients, selections, and the counting of passes.
+/// log-likelihood. The full-batch helper on top of the linear map, the penalty and what the oracle can do:
+/// values, gradients, selections, and the counting of passes and updates.
 ///
 /// "Smooth part" below means l(w) + (mu/2)*||w||^2; every gradient is that of the smooth part.
 
@@ -133,6 +133,14 @@ class Objective {
     return passes_ + static_cast<double>(single_calls_.load()) / static_cast<double>(instances());
   }
 
+  /// Counts a change of w, or of a dual solver's variables, that was made by so many of the instances.
+  void count_updates(double instances) { updated_ = updated_.value_or(0.0) + instances; }
+  /// Updates by all training instances so far; none where a solver counts none: each of its iterations is
+  /// one.
+  std::optional<double> updates() const {
+    return updated_ ? std::optional(*updated_ / static_cast<double>(instances())) : std::nullopt;
+  }
+
   /// From now on what the methods do is timed and counted there, by phase, and so are all loops of
   /// parallel(); null: nothing is. It must outlive the objective or be taken away.
   void time_phases(Profile* profile) {
@@ -156,6 +164,7 @@ class Objective {
   LinearMap map_;
   double passes_ = 0.0;
   std::atomic<std::uint64_t> single_calls_ = 0;  ///< of one instance each
+  std::optional<double> updated_;  ///< instances
   Profile* profile_ = nullptr;
   std::optional<std::vector<Coord>> candidates_;
 };

@@ -552,6 +552,10 @@ TEST(Objective, CountsPasses) {
   objective.infer({scores}, nullptr);
   objective.infer({scores}, nullptr);
   EXPECT_EQ(objective.passes(), 2.0);
+  EXPECT_FALSE(objective.updates()) << "nobody counted";
+  objective.count_updates(1.0);
+  objective.count_updates(2.0);
+  EXPECT_EQ(objective.updates(), 3.0 / static_cast<double>(objective.instances()));
 }
 
 TEST(Objective, RefusesBadPenalties) {

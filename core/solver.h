@@ -37,7 +37,7 @@ struct KnownStart {
 struct SolveProblem {
   Objective& objective;
   Monitor& monitor;
-  /// Where to start: the same for all solvers.
+  /// Where to start: the same for all solvers, but those that do not start_anywhere.
   const SparseVector& start;
   /// Stop when kkt (max norm of the minimum-norm subgradient of F) <= tol * kkt_at_zero.
   double tol;
@@ -64,8 +64,9 @@ struct SolveResult {
 /// with monitor.stop_status(). It hands step() the loss at its iterate where it has computed that anyway:
 /// samples are then cheap and many, and a target for F is met to the iteration. Within an iteration that may
 /// last, it asks monitor.out_of_time() every few inferences' time at least; once that is true it returns,
-/// with monitor.stop_status(). It reads no clock, prints nothing, and gives the same bits for the same seed
-/// with any number of threads, sampled or not.
+/// with monitor.stop_status(). Where an iteration is not one update of w by all instances, it counts its
+/// steps with objective.count_updates(). It reads no clock, prints nothing, and gives the same bits for the
+/// same seed with any number of threads, sampled or not.
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -93,6 +94,8 @@ struct SolverInfo {
   /// Whether one object may make all solves of a sequence, and gains by it (SolveProblem::in_sequence).
   /// Otherwise each takes an object of its own.
   bool continues = false;
+  /// Whether it starts from any w; otherwise it has a start of its own, and is refused a model to start from.
+  bool starts_anywhere = true;
   /// Why it cannot run with these options and this penalty, beyond `needs`; empty: it can. Null: it always
   /// can.
   std::function<std::string(const Options&, const Penalty&)> refuses = nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <set>
@@ -21,9 +22,11 @@ namespace {
 /// Of each piece of a trace, envelope() keeps at most so many samples.
 constexpr std::size_t kOfEachPiece = 5;
 
-/// Six digits, which is more than a screen shows.
+/// Six digits, which is more than a screen shows; counts in full.
 nlohmann::json rounded(double value) {
+  constexpr double kLargestCount = 1e15;
   if (!std::isfinite(value)) return nullptr;
+  if (value == std::floor(value) && std::abs(value) < kLargestCount) return static_cast<std::int64_t>(value);
   const std::string text = fmt::format("{:.6g}", value);
   double out = 0.0;
   std::from_chars(text.data(), text.data() + text.size(), out);
@@ -116,18 +119,14 @@ nlohmann::json run_json(const StoredRun& run, std::size_t curve, double floor) {
                         {"repetition", run.repetition},
                         {"comparable", run.comparable},
                         {"failed", failed_status(run.status)}};
-  for (const char* key : {"seconds", "passes", "iterations", "objective", "nnz", "accuracy", "gap"})
-    out[key] = nlohmann::json::array();
-  for (const std::size_t i : thinned(run, floor)) {
-    const Sample& sample = run.trace[i];
-    out["seconds"].push_back(rounded(sample.seconds));
-    out["passes"].push_back(rounded(sample.passes));
-    out["iterations"].push_back(sample.iteration);
-    out["objective"].push_back(rounded(relative_difference(sample.objective, run.reference_objective)));
-    out["nnz"].push_back(sample.nnz);
-    out["accuracy"].push_back(rounded(sample.test_accuracy));
-    out["gap"].push_back(rounded(sample.gap / sample.objective));
-  }
+  std::map<std::string, nlohmann::json> values;
+  std::set<std::string> measured;
+  for (const std::size_t i : thinned(run, floor))
+    for (const auto& [name, value] : curve_values(run, run.trace[i])) {
+      values[name].push_back(rounded(value));
+      if (std::isfinite(value)) measured.insert(name);
+    }
+  for (const std::string& name : measured) out[name] = std::move(values[name]);
   return out;
 }
 
@@ -163,8 +162,9 @@ nlohmann::json group_json(const std::vector<const StoredRun*>& runs,
   const StoredRun& first = *runs.front();
   std::set<std::string> descriptions;
   nlohmann::json drawn = nlohmann::json::array();
-  double bound = kNaN;
+  double bound = kNaN, unit = kNaN;
   for (const StoredRun* run : runs) {
+    if (std::isnan(unit)) unit = suboptimality_unit(*run);
     descriptions.insert(run->description);
     bound = std::fmax(bound, reference_bound(*run));
     if (!run->trace.empty()) drawn.push_back(run_json(*run, places.at(run->label), floor));
@@ -173,6 +173,7 @@ nlohmann::json group_json(const std::vector<const StoredRun*>& runs,
           {"penalty", penalty_symbols({first.lambda, first.mu})},
           {"synthetic", says_synthetic(first.description)},
           {"bound", rounded(bound)},
+          {"unit", rounded(unit)},
           {"notes", descriptions},
           {"objective_notes", objective_notes(runs, floor)},
           {"runs", drawn}};

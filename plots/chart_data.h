@@ -33,11 +33,11 @@ std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t
 ///     start    x, log_x, quantity: what is shown first
 ///     curves   [{name, colour, round}], a colour comes again with the next round of dashes; colours as in
 ///              make_curves()
-///     groups   [{dataset, penalty (text), bound (of f*, null where not known), notes, objective_notes,
-///     runs}] runs     [{curve (its place in curves), repetition, comparable, failed, seconds, passes,
-///     iterations,
-///              objective (the relative difference to f*), nnz, accuracy,
-///              gap (relative, certified)}], runs without a sample left out
+///     groups   [{dataset, penalty (text), bound (of f*, null where not known), unit (suboptimality_unit()),
+///     notes,
+///              objective_notes, runs}]
+///     runs     [{curve (its place in curves), repetition, comparable, failed, and a list for each name of
+///              curve_values() that the run has values of}], runs without a sample left out
 ///
 /// `runs` in the order of read_results() or tell_machines_apart().
 nlohmann::json chart_data(const std::vector<StoredRun>& runs, const PlotConfig& plot);

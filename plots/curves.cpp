@@ -58,14 +58,26 @@ struct Quantity {
   std::string axis;    ///< of the vertical axis
   std::string column;  ///< in the .tsv
   bool log_axis;
-  double floor;       ///< values at or below are not drawn
+  double floor;       ///< values at or below are not drawn, in units of `unit`
   double unmeasured;  ///< what NaN stands for in a median: an objective that is none has diverged
   std::function<double(const StoredRun&, const Sample&)> value;
+  bool to_reference = false;  ///< a difference to f*
+  /// What a difference of |f*| is on the axis; null: 1.
+  double (*unit)(const StoredRun&) = nullptr;
+
+  double unit_of(const StoredRun& run) const { return unit == nullptr ? 1.0 : unit(run); }
+  /// Of runs on the same problem, of which some may have failed before it was known.
+  double unit_of_any(const Group& group) const {
+    for (const StoredRun* run : group)
+      if (const double found = unit_of(*run); std::isfinite(found)) return found;
+    return 1.0;
+  }
 };
 
 /// What is on the horizontal axis.
 struct Abscissa {
-  std::string name;    ///< in the options, and of the axis
+  std::string name;    ///< in the options
+  std::string title;   ///< of the axis
   std::string suffix;  ///< of the file names
   int column;          ///< in the .tsv
   double (*value)(const Sample&);
@@ -75,9 +87,11 @@ struct Abscissa {
 
 const std::vector<Abscissa>& abscissas() {
   static const std::vector<Abscissa> all = {
-      {"seconds", "", 3, [](const Sample& s) { return s.seconds; }},
-      {"passes", "-passes", 6, [](const Sample& s) { return s.passes; }},
-      {"iterations", "-iterations", 5, [](const Sample& s) { return static_cast<double>(s.iteration); }}};
+      {"seconds", "seconds", "", 3, [](const Sample& s) { return s.seconds; }},
+      {"passes", "oracle calls / n", "-passes", 6, [](const Sample& s) { return s.passes; }},
+      {"updates", "parameter updates / n", "-updates", 7, [](const Sample& s) { return s.updates; }},
+      {"iterations", "iterations", "-iterations", 5,
+       [](const Sample& s) { return static_cast<double>(s.iteration); }}};
   return all;
 }
 
@@ -85,15 +99,39 @@ double difference_at(const StoredRun& run, const Sample& sample) {
   return relative_difference(sample.objective, run.reference_objective);
 }
 
+double instances_of(const StoredRun& run) {
+  return number_at(run.summary, "/instances");
+}
+
+/// NaN where it was not measured.
+double metric_at(const Sample& sample, const char* name) {
+  const auto found = sample.test_metrics.find(name);
+  return found == sample.test_metrics.end() ? kNaN : found->second;
+}
+
 std::vector<Quantity> quantities(double floor) {
   return {{"objective", "Relative objective difference", "(f − f*) / f*", "relative_difference", true, floor,
-           kInfinity, difference_at},
+           kInfinity, difference_at, true},
+          {"suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality", true, floor, kInfinity,
+           [](const StoredRun& run, const Sample& s) {
+             return (s.objective - run.reference_objective) / instances_of(run);
+           },
+           true, suboptimality_unit},
           {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
            [](const StoredRun&, const Sample& s) { return static_cast<double>(s.nnz); }},
           {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, -kInfinity, kNaN,
            [](const StoredRun&, const Sample& s) { return s.test_accuracy; }},
+          {"error", "Test error", "error per position", "test_error", false, -kInfinity, kNaN,
+           [](const StoredRun&, const Sample& s) { return 1.0 - s.test_accuracy; }},
+          {"structure-error", "Test error by structure", "error per structure", "structure_error", false,
+           -kInfinity, kNaN,
+           [](const StoredRun&, const Sample& s) { return 1.0 - metric_at(s, "structure-accuracy"); }},
+          {"chunk-f1", "Test F1 of chunks", "F1 of chunks", "chunk_f1", false, -kInfinity, kNaN,
+           [](const StoredRun&, const Sample& s) { return metric_at(s, "chunk-f1"); }},
           {"gap", "Certified relative gap", "(f − lower bound) / f", "relative_gap", true, floor, kNaN,
-           [](const StoredRun&, const Sample& s) { return s.gap / s.objective; }}};
+           [](const StoredRun&, const Sample& s) { return s.gap / s.objective; }},
+          {"mean-gap", "Certified gap", "(f − lower bound) / n", "mean_gap", true, 0.0, kNaN,
+           [](const StoredRun& run, const Sample& s) { return s.gap / instances_of(run); }}};
 }
 
 // ---- what is drawn
@@ -115,12 +153,13 @@ struct Panel {
   std::vector<std::size_t> lines;  ///< places in `traced`
   std::vector<Band> bands;         ///< further blocks in the .tsv
   std::string series(const StoredRun& run) const { return series_name(run, machines); }
+  double floor() const { return quantity.floor * quantity.unit_of_any(group); }
 };
 
 bool drawn(const Panel& panel, double x, double value) {
   const Abscissa& abscissa = panel.abscissa;
-  return std::isfinite(value) && value > panel.quantity.floor && (!abscissa.log_axis || x > 0.0) &&
-         (abscissa.max == 0.0 || x <= abscissa.max);
+  return std::isfinite(x) && std::isfinite(value) && value > panel.floor() &&
+         (!abscissa.log_axis || x > 0.0) && (abscissa.max == 0.0 || x <= abscissa.max);
 }
 
 /// The samples of a run that were measured.
@@ -129,14 +168,15 @@ std::vector<CurvePoint> measured_points(const Panel& panel, const StoredRun& run
   for (const Sample& sample : run.trace) {
     const double value = panel.quantity.value(run, sample);
     const double counted = std::isnan(value) ? panel.quantity.unmeasured : value;
-    if (!std::isnan(counted)) points.push_back({panel.abscissa.value(sample), counted});
+    const double x = panel.abscissa.value(sample);
+    if (!std::isnan(counted) && !std::isnan(x)) points.push_back({x, counted});
   }
   return points;
 }
 
 /// Where a run has no f*, all of its differences are unknown and none has diverged.
 bool can_be_measured(const Panel& panel, const StoredRun& run) {
-  return panel.quantity.name != "objective" || !std::isnan(run.reference_objective);
+  return !panel.quantity.to_reference || !std::isnan(run.reference_objective);
 }
 
 void add_bands(Panel& panel) {
@@ -183,8 +223,9 @@ Panel make_panel(const Group& group, const Quantity& quantity, const Abscissa& a
 /// The accuracy of the worst f* of the panel; NaN where none is drawn against.
 double bound_of(const Panel& panel) {
   double bound = kNaN;
-  if (panel.quantity.name != "objective") return bound;
-  for (const StoredRun* run : panel.traced) bound = std::fmax(bound, reference_bound(*run));
+  if (!panel.quantity.to_reference) return bound;
+  for (const StoredRun* run : panel.traced)
+    bound = std::fmax(bound, reference_bound(*run) * panel.quantity.unit_of(*run));
   return bound;
 }
 
@@ -262,7 +303,8 @@ std::string reference_caption(const Panel& panel, bool below_bound) {
     out += fmt::format("{}f* = {:.10g}", out.empty() ? "" : "; ", objective);
     if (std::isfinite(bound)) out += fmt::format(" (proven to a relative accuracy of {:.1e})", bound);
   }
-  out += fmt::format("\nDifferences <= {:g} are rounding: not drawn.", panel.quantity.floor);
+  out += fmt::format("\nDifferences <= {:g}{} are rounding: not drawn.", panel.quantity.floor,
+                     panel.quantity.unit == nullptr ? "" : " f*");
   if (below_bound) out += " On grey ground, below the accuracy of f*, curves say nothing.";
   for (const auto& [series, difference] : below)
     out += fmt::format(" {} goes below f* by {:.1e}.", series, -difference);
@@ -302,7 +344,7 @@ std::string failure_caption(const Panel& panel) {
 std::string caption_of(const Panel& panel, bool below_bound) {
   std::string out;
   if (panel.quantity.name == "nnz") out = "Nothing is drawn while no weight differs from zero.";
-  if (panel.quantity.name == "objective") out = reference_caption(panel, below_bound);
+  if (panel.quantity.to_reference) out = reference_caption(panel, below_bound);
   return out + band_caption(panel) + failure_caption(panel);
 }
 
@@ -310,22 +352,23 @@ std::string caption_of(const Panel& panel, bool below_bound) {
 
 std::string band_line(const Panel& panel, const Band& band, double x, const BandPoint& values) {
   const auto in_column = [&](int column) { return column == panel.abscissa.column ? tsv_number(x) : ""; };
-  return fmt::format("{}\tmedian\t{}\t{}\t{}\t{}\t{}\t{}\n", tsv_field(band.series), in_column(3),
-                     tsv_number(values.median), in_column(5), in_column(6), tsv_number(values.q25),
-                     tsv_number(values.q75));
+  return fmt::format("{}\tmedian\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", tsv_field(band.series), in_column(3),
+                     tsv_number(values.median), in_column(5), in_column(6), in_column(7),
+                     tsv_number(values.q25), tsv_number(values.q75));
 }
 
 /// A block of rows a run, then one a band, two blank lines between blocks; one header line.
 std::string data_text(const Panel& panel) {
   const bool bands = !panel.bands.empty();
-  std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses{}\n",
+  std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses\tupdates{}\n",
                                 panel.quantity.column, bands ? "\tq25\tq75" : "");
   for (const StoredRun* run : panel.traced) {
     if (run != panel.traced.front()) out += "\n\n";
     for (const Sample& sample : run->trace)
-      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)), run->repetition,
+      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)), run->repetition,
                          tsv_number(sample.seconds), tsv_number(panel.quantity.value(*run, sample)),
-                         sample.iteration, tsv_number(sample.passes), bands ? "\t\t" : "");
+                         sample.iteration, tsv_number(sample.passes), tsv_number(sample.updates),
+                         bands ? "\t\t" : "");
   }
   for (const Band& band : panel.bands) {
     out += "\n\n";
@@ -384,7 +427,7 @@ class PlotCommand {
         fmt::format("{} using {}:{} with filledcurves notitle fillcolor rgb '{}' fillstyle transparent solid "
                     "0.2 noborder",
                     block(panel_.traced.size() + i), panel_.abscissa.column,
-                    has_floor() ? fmt::format("($7 > {0} ? $7 : {0}):($8 > {0} ? $8 : {0})", lowest) : "7:8",
+                    has_floor() ? fmt::format("($8 > {0} ? $8 : {0}):($9 > {0} ? $9 : {0})", lowest) : "8:9",
                     style(panel_.bands[i].series).colour));
   }
   void add_line(const std::string& series, std::size_t i, int width = kLineWidth) {
@@ -430,7 +473,7 @@ std::string axes_of(const Panel& panel, const Ranges& ranges) {
           : fmt::format("set xrange [0:{}]\n", abscissa.max > 0.0 ? fmt::format("{:g}", abscissa.max) : "*");
   constexpr double kMargin = 1.5;
   if (panel.quantity.log_axis) out += log_axis("y", ranges.values.widened(kMargin));
-  if (std::isfinite(panel.quantity.floor)) out += fmt::format("floor = {:g}\n", panel.quantity.floor);
+  if (std::isfinite(panel.quantity.floor)) out += fmt::format("floor = {:g}\n", panel.floor());
   if (panel.quantity.log_axis && !panel.bands.empty())
     out += fmt::format("bottom = {:.6g}\n", ranges.values.min / kMargin);
   if (std::isfinite(ranges.bound))
@@ -452,7 +495,7 @@ Figure make_figure(const Panel& panel, const Ranges& ranges, const Styles& style
   const std::string name = figure_name(first, panel.quantity, panel.abscissa.suffix);
   return {.name = name,
           .title = title_of(panel),
-          .x_label = panel.abscissa.name + small_lines(caption_of(panel, std::isfinite(ranges.bound))),
+          .x_label = panel.abscissa.title + small_lines(caption_of(panel, std::isfinite(ranges.bound))),
           .y_label = panel.quantity.axis,
           .axes = axes_of(panel, ranges),
           .plot = PlotCommand(name, panel, styles, ranges.bound).text(),
@@ -529,6 +572,18 @@ double reference_bound(const StoredRun& run) {
   const double by_kkt = 2.0 * run.reference_kkt * number_at(run.summary, "/run/kkt_at_zero") / run.lambda;
   const double bound = std::fmin(by_kkt, run.reference_gap);
   return std::isnan(bound) ? bound : std::max(bound, kRounding);
+}
+
+double suboptimality_unit(const StoredRun& run) {
+  return std::abs(run.reference_objective) / instances_of(run);
+}
+
+std::vector<CurveValue> curve_values(const StoredRun& run, const Sample& sample) {
+  std::vector<CurveValue> out;
+  for (const Abscissa& abscissa : abscissas()) out.push_back({abscissa.name, abscissa.value(sample)});
+  for (const Quantity& quantity : quantities(0.0))
+    out.push_back({quantity.name, quantity.value(run, sample)});
+  return out;
 }
 
 std::vector<std::string> curve_names(const std::vector<StoredRun>& runs) {

@@ -1,7 +1,8 @@
 #pragma once
-/// Curves of stored runs against time, passes or iterations, drawn by gnuplot: relative objective difference
-/// and number of nonzeros as in Figures 1 to 6 and 8 of Zhong et al. 2014, test accuracy (Figure 7), and the
-/// certified gap, which needs no f*.
+/// Curves of stored runs against time, oracle calls, parameter updates or iterations, drawn by gnuplot:
+/// relative objective difference and number of nonzeros as in Figures 1 to 6 and 8 of Zhong et al. 2014, test
+/// accuracy (Figure 7), and the certified gap, which needs no f*; suboptimality on the scale of the mean loss
+/// and test errors as in Figures 4, 6 and 7 of Le Priol et al. 2018.
 
 #include <filesystem>
 #include <string>
@@ -12,9 +13,9 @@
 namespace proxbench {
 
 struct CurveOptions {
-  /// What the curves are drawn against, each in figures of its own: seconds, passes, iterations.
+  /// What the curves are drawn against, each in figures of its own: seconds, passes, updates, iterations.
   std::vector<std::string> x{"seconds"};
-  /// What is drawn, each in figures of its own: objective, nnz, accuracy, gap.
+  /// What is drawn, each in figures of its own: see make_curves().
   std::vector<std::string> quantities{"objective", "nnz", "accuracy"};
   std::vector<double>
       x_max{};               ///< where the axis of each x ends, 0: where the runs do; one for each x, or none
@@ -49,17 +50,21 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 ///     DATASET-lambdaLAMBDA-nnz         nonzeros of w, log axis
 ///     DATASET-lambdaLAMBDA-accuracy    accuracy per test position; where a run measured it
 ///     DATASET-lambdaLAMBDA-gap         (f - lower bound)/f, log axis; where a run measured it
+///     DATASET-lambdaLAMBDA-suboptimality       (f - f*)/n, log axis
+///     DATASET-lambdaLAMBDA-mean-gap            (f - lower bound)/n, log axis
+///     DATASET-lambdaLAMBDA-error, -structure-error, -chunk-f1   by position, by structure, of chunks
 ///
-/// against seconds (names that end in -logx: on a log axis), and with these names followed by -passes or
-/// -iterations against those; each as .svg, .pdf and .png, with the data (.tsv: every sample, also those not
-/// drawn, then the corners of the medians and quartiles that are) and the script (.gp, to be run in its own
-/// folder: `gnuplot NAME.gp`) beside them. A label has one colour in all figures, machines
-/// differ by their dashes. A value that a log axis cannot show (nnz = 0, a difference <= floor) leaves a gap;
-/// a run that goes below its f* is named under the plot. Where curves go below the accuracy to which f* is
-/// known, reference_bound(), a dotted line marks it over a grey ground, on which curves are faint and soon
-/// cut off: with min F in [f* - bound, f*], a difference d there says no more than that the true one is in
-/// [d, d + bound]. A run that failed is in no median: it is drawn as far as its trace goes, ended by a cross,
-/// and named under the plot. Titles of data whose description says "synthetic" begin with SYNTHETIC DATA.
+/// against seconds (names that end in -logx: on a log axis), and with these names followed by -passes (oracle
+/// calls / n), -updates (parameter updates / n) or -iterations against those; each as .svg, .pdf and .png,
+/// with the data (.tsv: every sample, also those not drawn, then the corners of the medians and quartiles
+/// that are) and the script (.gp, to be run in its own folder: `gnuplot NAME.gp`) beside them. A label has
+/// one colour in all figures, machines differ by their dashes. A value that a log axis cannot show (nnz = 0,
+/// a difference <= floor) leaves a gap; a run that goes below its f* is named under the plot. Where curves go
+/// below the accuracy to which f* is known, reference_bound(), a dotted line marks it over a grey ground, on
+/// which curves are faint and soon cut off: with min F in [f* - bound, f*], a difference d there says no more
+/// than that the true one is in [d, d + bound]. A run that failed is in no median: it is drawn as far as its
+/// trace goes, ended by a cross, and named under the plot. Titles of data whose description says "synthetic"
+/// begin with SYNTHETIC DATA.
 ///
 /// Returns the .png files. Throws Error (kUsage) when there are no runs, an option is wrong, or timings that
 /// are not comparable are asked for, and Error (kRun) when gnuplot is missing or fails; scripts and data are
@@ -71,6 +76,16 @@ std::vector<std::filesystem::path> make_curves(const std::vector<StoredRun>& run
 /// The names, without extension, of all figures that make_curves() can make of the runs, in the order of the
 /// runs.
 std::vector<std::string> curve_names(const std::vector<StoredRun>& runs);
+
+/// What a relative difference to f* of 1 is as a suboptimality (f - f*)/n; NaN where f* or n is not known.
+double suboptimality_unit(const StoredRun& run);
+
+/// A sample under the names of every x and quantity of CurveOptions; what was not measured is NaN.
+struct CurveValue {
+  std::string name;
+  double value;
+};
+std::vector<CurveValue> curve_values(const StoredRun& run, const Sample& sample);
 
 /// Bound on (f - min F)/f at the run's reference w, the smaller of two: its certified gap; and F being
 /// convex, F(w) - min F <= kkt*(||w||_1 + ||w*||_1), where lambda*||w||_1 <= F(w), together 2*kkt/lambda. At

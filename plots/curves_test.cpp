@@ -1,5 +1,6 @@
 #include "plots/curves.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +9,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <sstream>
+#include <string>
 
 #include "core/base/error.h"
 #include "experiments/base/numbers.h"
@@ -58,6 +61,7 @@ StoredRun falling_run(const std::string& label, double decade, double end, doubl
     sample.seconds = end * std::pow(i / 60.0, 2.0);
     sample.iteration = i;
     sample.passes = 1.5 * i;
+    sample.updates = 0.75 * i;
     sample.objective = kReference * (1.0 + 1.2 * std::pow(10.0, -sample.seconds / decade));
     sample.nnz =
         i == 0 ? 0 : static_cast<std::uint64_t>(1490 + 20000 * std::pow(10.0, -sample.seconds / decade));
@@ -119,10 +123,10 @@ TEST_F(Curves, DataKeepEverySampleInOneBlockARun) {
   make_curves({first, second}, folder_, {.repetitions = "lines"});
   EXPECT_THAT(
       lines_of(file("ocr-degree2-lambda100-objective.tsv")),
-      ::testing::ElementsAre("label\trepetition\tseconds\trelative_difference\titeration\tpasses",
-                             ::testing::MatchesRegex("prox-qn\t1\t0\t1\\.(2|19999)[0-9]*\t0\t0"),
-                             ::testing::MatchesRegex("prox-qn\t1\t0\\.0055[0-9]*\t0\t1\t1\\.5"), "", "",
-                             ::testing::MatchesRegex("prox-qn\t2\t0\t1\\.(2|19999)[0-9]*\t0\t0")));
+      ::testing::ElementsAre("label\trepetition\tseconds\trelative_difference\titeration\tpasses\tupdates",
+                             ::testing::MatchesRegex("prox-qn\t1\t0\t1\\.(2|19999)[0-9]*\t0\t0\t0"),
+                             ::testing::MatchesRegex("prox-qn\t1\t0\\.0055[0-9]*\t0\t1\t1\\.5\t0\\.75"), "",
+                             "", ::testing::MatchesRegex("prox-qn\t2\t0\t1\\.(2|19999)[0-9]*\t0\t0\t0")));
 }
 
 TEST_F(Curves, WhatWasNotMeasuredIsAnEmptyField) {
@@ -131,7 +135,7 @@ TEST_F(Curves, WhatWasNotMeasuredIsAnEmptyField) {
   run.trace.resize(2);
   run.trace[0].test_accuracy = kNaN;
   make_curves({run}, folder_);
-  EXPECT_EQ(lines_of(file("ocr-degree2-lambda100-accuracy.tsv"))[1], "prox-qn\t1\t0\t\t0\t0");
+  EXPECT_EQ(lines_of(file("ocr-degree2-lambda100-accuracy.tsv"))[1], "prox-qn\t1\t0\t\t0\t0\t0");
 }
 
 TEST_F(Curves, NothingIsDrawnAtOrBelowTheFloor) {
@@ -280,17 +284,18 @@ TEST_F(Curves, RepetitionsAreAMedianWithABand) {
   first.trace[1].nnz = 30;
   make_curves({first, second}, folder_, {.quantities = {"nnz"}});
   // The corners of the steps: all 0 before, then one run has 30, then both have a value.
-  EXPECT_THAT(lines_of(file("ocr-degree2-lambda100-nnz.tsv")),
-              ::testing::ElementsAre(
-                  "label\trepetition\tseconds\tnnz\titeration\tpasses\tq25\tq75", ::testing::_, ::testing::_,
-                  "", "", ::testing::_, ::testing::_, "", "", "prox-qn\tmedian\t0\t0\t\t\t0\t0",
-                  ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t0\t\t\t0\t0"),
-                  ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t15\t\t\t7.5\t22.5"),
-                  ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t15\t\t\t7.5\t22.5"),
-                  ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t20\t\t\t15\t25")));
+  EXPECT_THAT(
+      lines_of(file("ocr-degree2-lambda100-nnz.tsv")),
+      ::testing::ElementsAre("label\trepetition\tseconds\tnnz\titeration\tpasses\tupdates\tq25\tq75",
+                             ::testing::_, ::testing::_, "", "", ::testing::_, ::testing::_, "", "",
+                             "prox-qn\tmedian\t0\t0\t\t\t\t0\t0",
+                             ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t0\t\t\t\t0\t0"),
+                             ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t15\t\t\t\t7.5\t22.5"),
+                             ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t15\t\t\t\t7.5\t22.5"),
+                             ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t20\t\t\t\t15\t25")));
   const std::string script = text_of(file("ocr-degree2-lambda100-nnz.gp"));
   EXPECT_THAT(script,
-              HasSubstr("index 2 using 3:($7 > bottom ? $7 : bottom):($8 > bottom ? $8 : bottom) with "
+              HasSubstr("index 2 using 3:($8 > bottom ? $8 : bottom):($9 > bottom ? $9 : bottom) with "
                         "filledcurves notitle"));
   EXPECT_THAT(script, HasSubstr("index 2 using 3:($4 > floor ? $4 : 1/0) title 'prox-qn' with linespoints"));
   EXPECT_THAT(
@@ -308,7 +313,7 @@ TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
   for (std::size_t i : {0u, 1u}) runs[i].trace[1].objective = kNaN;
   make_curves(runs, folder_, {.quantities = {"objective"}});
   EXPECT_THAT(lines_of(file("ocr-degree2-lambda100-objective.tsv")).back(),
-              ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t\t\t\t\t"));
+              ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t\t\t\t\t\t"));
 }
 
 TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
@@ -324,7 +329,7 @@ TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
   EXPECT_THAT(script, HasSubstr("Medians of n = 2 repetitions"));
   EXPECT_THAT(script,
               HasSubstr("index 1 every ::11::11 using 3:($4 > floor ? $4 : 1/0) notitle with points"));
-  EXPECT_THAT(script, HasSubstr("index 3 using 3:($7")) << "the run without a trace has no block";
+  EXPECT_THAT(script, HasSubstr("index 3 using 3:($8")) << "the run without a trace has no block";
   EXPECT_THAT(script, HasSubstr("A cross ends what failed: prox-qn repetition 2 crashed(SIGSEGV)."));
   EXPECT_THAT(script, HasSubstr("Failed, nothing to draw: prox-qn repetition 3 out-of-memory."));
 }
@@ -376,12 +381,12 @@ TEST_F(Curves, LinesGoThroughTheSamplesThatHaveAnAccuracy) {
   }
   make_curves(runs, folder_, {.quantities = {"accuracy"}});
   const auto lines = lines_of(file("ocr-degree2-lambda100-accuracy.tsv"));
-  EXPECT_EQ(lines[2], "prox-qn\t1\t" + lines[2].substr(10, lines[2].find('\t', 10) - 10) + "\t\t1\t1.5\t\t");
+  EXPECT_EQ(lines[2], "prox-qn\t1\t" + lines[2].substr(10, lines[2].find('\t', 10) - 10) + "\t\t1\t1.5\t0.75\t\t");
   EXPECT_THAT(
       std::vector<std::string>(lines.end() - 3, lines.end()),
-      ::testing::ElementsAre("prox-qn\tmedian\t0\t0.25\t\t\t0.25\t0.25",
-                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.25\t\t\t0.25\t0.25"),
-                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.5\t\t\t0.5\t0.5")));
+      ::testing::ElementsAre("prox-qn\tmedian\t0\t0.25\t\t\t\t0.25\t0.25",
+                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.25\t\t\t\t0.25\t0.25"),
+                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.5\t\t\t\t0.5\t0.5")));
 }
 
 TEST_F(Curves, LogSecondsGoToFiguresOfTheirOwn) {
@@ -394,22 +399,56 @@ TEST_F(Curves, LogSecondsGoToFiguresOfTheirOwn) {
   EXPECT_TRUE(fs::exists(file("ocr-degree2-lambda100-nnz-logx.png")));
 }
 
-TEST_F(Curves, PassesAndIterationsGoToFiguresOfTheirOwn) {
+TEST_F(Curves, PassesUpdatesAndIterationsGoToFiguresOfTheirOwn) {
   SKIP_WITHOUT_GNUPLOT();
-  const auto written = make_curves(
-      {falling_run("prox-qn", 2, 20)}, folder_,
-      {.x = {"passes", "iterations", "seconds"}, .quantities = {"objective"}, .log_seconds = true});
+  const auto written = make_curves({falling_run("prox-qn", 2, 20)}, folder_,
+                                   {.x = {"passes", "updates", "iterations", "seconds"},
+                                    .quantities = {"objective"},
+                                    .log_seconds = true});
   EXPECT_THAT(written, ::testing::ElementsAre(file("ocr-degree2-lambda100-objective-passes.png"),
+                                              file("ocr-degree2-lambda100-objective-updates.png"),
                                               file("ocr-degree2-lambda100-objective-iterations.png"),
                                               file("ocr-degree2-lambda100-objective-logx.png")));
   const std::string passes = text_of(file("ocr-degree2-lambda100-objective-passes.gp"));
-  EXPECT_THAT(passes, HasSubstr("set xlabel 'passes"));
+  EXPECT_THAT(passes, HasSubstr("set xlabel 'oracle calls / n"));
   EXPECT_THAT(passes, HasSubstr("using 6:($4 > floor"));
   EXPECT_THAT(passes, HasSubstr("set xrange [0:*]")) << "only seconds can have a log axis";
+  const std::string updates = text_of(file("ocr-degree2-lambda100-objective-updates.gp"));
+  EXPECT_THAT(updates, HasSubstr("set xlabel 'parameter updates / n"));
+  EXPECT_THAT(updates, HasSubstr("using 7:($4 > floor"));
   EXPECT_THAT(text_of(file("ocr-degree2-lambda100-objective-iterations.gp")),
               HasSubstr("using 5:($4 > floor"));
   EXPECT_THAT(lines_of(file("ocr-degree2-lambda100-objective-passes.tsv"))[0],
-              "label\trepetition\tseconds\trelative_difference\titeration\tpasses");
+              "label\trepetition\tseconds\trelative_difference\titeration\tpasses\tupdates");
+}
+
+TEST_F(Curves, AreOnTheScaleOfTheMeanLossToo) {
+  SKIP_WITHOUT_GNUPLOT();
+  StoredRun run = falling_run("sgd", 2, 20);
+  run.summary["instances"] = 4;
+  run.trace.resize(2);
+  run.trace[1].objective = kReference * 1.5;
+  run.trace[1].gap = 8.0;
+  run.trace[1].test_accuracy = 0.75;
+  run.trace[1].test_metrics = {{"structure-accuracy", 0.5}, {"chunk-f1", 0.25}};
+  const std::map<std::string, double> expected = {{"suboptimality", kReference * 0.5 / 4.0},
+                                                  {"mean-gap", 2.0},
+                                                  {"error", 0.25},
+                                                  {"structure-error", 0.5},
+                                                  {"chunk-f1", 0.25}};
+  for (const auto& [quantity, value] : expected) {
+    SCOPED_TRACE(quantity);
+    make_curves({run}, folder_, {.quantities = {quantity}});
+    const std::vector<std::string> lines = lines_of(file("ocr-degree2-lambda100-" + quantity + ".tsv"));
+    ASSERT_EQ(lines.size(), 3u);
+    std::istringstream fields(lines[2]);
+    std::string field;
+    for (int column = 1; column <= 4; ++column) std::getline(fields, field, '\t');
+    EXPECT_NEAR(std::stod(field), value, 1e-9 * value);
+  }
+  // What is rounding, and the accuracy of f*, are on that scale as well.
+  const std::string script = text_of(file("ocr-degree2-lambda100-suboptimality.gp"));
+  EXPECT_THAT(script, HasSubstr(fmt::format("floor = {:g}\n", 1e-12 * kReference / 4.0)));
 }
 
 TEST_F(Curves, AnAxisCanEndBeforeTheRuns) {
@@ -454,7 +493,7 @@ TEST_F(Curves, RefusesWhatItCannotDraw) {
     ADD_FAILURE() << "expected an error";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "x = pases: expected one of seconds, passes, iterations (did you mean 'passes'?)");
+                 "x = pases: expected one of seconds, passes, updates, iterations (did you mean 'passes'?)");
   }
   EXPECT_FALSE(fs::exists(folder_));
 }

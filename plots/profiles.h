@@ -16,7 +16,7 @@ namespace proxbench {
 struct ProfileOptions {
   /// What is drawn: profile, ecdf.
   std::vector<std::string> kinds{"profile", "ecdf"};
-  /// What reaching a target costs, each in figures of its own: seconds, passes, iterations.
+  /// What reaching a target costs, each in figures of its own: seconds, passes, updates, iterations.
   std::vector<std::string> measures{"seconds"};
   std::vector<double> targets = default_targets();  ///< relative differences to f*
   /// Draws seconds also of what is not comparable; the titles then begin with NOT COMPARABLE.
@@ -32,10 +32,10 @@ struct ProfileOptions {
 ///     cost;
 ///                      log axis
 ///
-/// for seconds, with -passes or -iterations after these names for those, and with -MACHINE after them where
-/// seconds were measured on several machines. Each as .svg, .pdf and .png, with the data (.tsv: the corners
-/// of the steps) and the script (.gp) beside them. A label has the colour that it has in curves of the same
-/// runs. Problems that not all solvers were run on do not count and are named under the plot.
+/// for seconds, with -passes, -updates or -iterations after these names for those, and with -MACHINE after
+/// them where seconds were measured on several machines. Each as .svg, .pdf and .png, with the data (.tsv:
+/// the corners of the steps) and the script (.gp) beside them. A label has the colour that it has in curves
+/// of the same runs. Problems that not all solvers were run on do not count and are named under the plot.
 ///
 /// Returns the .png files. Throws Error (kUsage) where an option is wrong, timings that are not comparable
 /// are asked for or no problem is left, and Error (kRun) when gnuplot is missing or fails; scripts and data

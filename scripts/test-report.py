@@ -102,7 +102,7 @@ def write_traces(results):
         trace = folder / "trace.csv"
         lines = [trace.read_text().splitlines()[0]]
         for seconds, difference in differences.items():
-            lines.append(f"{seconds},{seconds},{seconds},{seconds},{best * (1 + difference)!r},1,5,5,,,")
+            lines.append(f"{seconds},{seconds},{seconds},{seconds},{seconds},{best * (1 + difference)!r},1,5,5,,,,")
         trace.write_text("\n".join(lines) + "\n")
 
 
@@ -307,8 +307,8 @@ class Page(unittest.TestCase):
         self.choose("Repetitions", "each")
         self.assertEqual(self.graph("graph.getLabels().length"), 10)
         self.choose("Repetitions", "median")
-        for quantity in ("nnz", "accuracy", "objective"):
-            for axis in ("passes", "iterations", "seconds"):
+        for quantity in ("nnz", "accuracy", "suboptimality", "objective"):
+            for axis in ("passes", "updates", "iterations", "seconds"):
                 with self.subTest(quantity=quantity, axis=axis):
                     self.choose("Show", quantity)
                     self.choose("against", axis)

@@ -105,6 +105,7 @@ class Ascent {
     const std::size_t rows = positions(i) * w_.width(), extras = objective_.map().extra_weights();
     const KernelTable& kernels = kernels_in_use();
     const double mu = objective_.mu();
+    objective_.count_updates(1.0);
     for (AlignedVector<double>* numbers : {&scores_, &trial_, &residual_rows_, &change_}) numbers->resize(rows);
     for (AlignedVector<double>* numbers : {&trial_extra_, &residual_extra_, &change_extra_}) numbers->resize(extras);
     w_.scores(begin_[i], positions(i), scores_.data());

@@ -129,6 +129,7 @@ class Descent {
   /// False: the loss has no value at w.
   bool step(Random& random) {
     const Index i = curvatures_.draw(random);
+    objective_.count_updates(1.0);
     const InstanceFeatures::View features = features_.of(i);
     for (const Index j : features.features) {
       bring_up(u_, j);

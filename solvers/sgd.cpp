@@ -192,6 +192,7 @@ class Learner {
     if (!std::isfinite(infer(instance, true))) return false;
     const double eta = eta0_ / (1.0 + steps_ / instances_);
     steps_ += 1.0;
+    objective_.count_updates(1.0);
     penalty_ += eta * objective_.lambda() / instances_;
     for (std::size_t f = 0; f < columns_.features.size(); ++f) {
       const Index j = columns_.features[f];

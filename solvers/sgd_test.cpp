@@ -153,6 +153,7 @@ TEST(Sgd, CalibrationCountsItsPassesAndLeavesTheStart) {
   EXPECT_EQ(r.trace[1].nnz, 0u);
   // One pass over the sample, here all instances, and one to look at it.
   EXPECT_NEAR(r.trace[1].passes, 2.0, 1e-12);
+  EXPECT_NEAR(r.trace[1].updates, 1.0, 1e-12) << "looking changes no weight";
 }
 
 TEST(Sgd, HowOftenItReportsChangesNoBit) {

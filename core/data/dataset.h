@@ -24,6 +24,8 @@ struct Dataset {
   DesignMatrix x;
   std::vector<Index> begin{0};  ///< size instances + 1
   std::vector<Index> gold;      ///< one output a position; kUnknownOutput only in test data
+  /// What the unknown gold outputs are called, by position, where the reader tells.
+  std::map<Index, std::string> unknown_gold = {};
   std::shared_ptr<const Vocabulary> vocabulary;
   /// What the outputs are nested in, for the tree oracle: one node an output; null: they are flat.
   std::shared_ptr<const Hierarchy> hierarchy;

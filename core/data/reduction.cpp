@@ -1,5 +1,6 @@
 #include "core/data/reduction.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace proxbench {
@@ -25,6 +26,24 @@ SparseVector expand_features(const SparseVector& w, const std::vector<Index>& ke
     const Coord c = w.index[i];
     out.push_back(c < unary ? static_cast<Coord>(kept[c / outputs]) * outputs + c % outputs : c - unary + all,
                   w.value[i]);
+  }
+  return out;
+}
+
+std::optional<SparseVector> reduce_features(const SparseVector& w, const std::vector<Index>& kept,
+                                            Index features, Index outputs) {
+  const Coord unary = static_cast<Coord>(kept.size()) * outputs, all = static_cast<Coord>(features) * outputs;
+  SparseVector out;
+  for (std::size_t i = 0; i < w.nnz(); ++i) {
+    Coord c = w.index[i];
+    if (c < all) {
+      const auto j = std::lower_bound(kept.begin(), kept.end(), static_cast<Index>(c / outputs));
+      if (j == kept.end() || *j != c / outputs) return std::nullopt;
+      c = static_cast<Coord>(j - kept.begin()) * outputs + c % outputs;
+    } else {
+      c = c - all + unary;
+    }
+    out.push_back(c, w.value[i]);
   }
   return out;
 }

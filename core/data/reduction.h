@@ -9,10 +9,11 @@
 /// is more, at every w that is zero there the minimum-norm subgradient of these coordinates is zero, so kkt
 /// over the features kept is kkt over all.
 
+#include <optional>
 #include <vector>
 
-#include "core/data/design_matrix.h"
 #include "core/base/types.h"
+#include "core/data/design_matrix.h"
 
 namespace proxbench {
 
@@ -22,5 +23,8 @@ std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda)
 /// w over the kept features (K outputs each, then extra weights) in the coordinates of all J features.
 SparseVector expand_features(const SparseVector& w, const std::vector<Index>& kept, Index features,
                              Index outputs);
+/// The reverse; none where w has a weight of a feature that is not kept.
+std::optional<SparseVector> reduce_features(const SparseVector& w, const std::vector<Index>& kept,
+                                            Index features, Index outputs);
 
 }  // namespace proxbench

@@ -61,6 +61,12 @@ TEST(Reduction, WeightsGoBackToTheirFeatures) {
   const SparseVector all = expand_features(w, {1, 4}, 6, 3);
   EXPECT_EQ(all.index, (std::vector<Coord>{3, 5, 12, 18, 20}));
   EXPECT_EQ(all.value, w.value);
+  const std::optional<SparseVector> back = reduce_features(all, {1, 4}, 6, 3);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->index, w.index);
+  EXPECT_EQ(back->value, w.value);
+  for (const std::vector<Index>& without : {std::vector<Index>{1}, {1, 5}, {4}})
+    EXPECT_FALSE(reduce_features(all, without, 6, 3)) << "a weight of a feature that is not kept";
 }
 
 }  // namespace

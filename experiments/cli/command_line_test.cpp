@@ -19,11 +19,20 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
+/// Of kTest: one chunk, which is found; the label X of the test set alone is an error, and starts no chunk.
+const json kTestMetrics = {{"accuracy", 0.8},
+                           {"structure-accuracy", 0.5},
+                           {"chunk-precision", 1.0},
+                           {"chunk-recall", 1.0},
+                           {"chunk-f1", 1.0}};
+
 TEST_F(CommandLine, TrainWritesSummaryModelAndTrace) {
   const Result result = train("--lambda 0.5 --tol 1e-7 --json s.json --model m.tsv --trace t.csv");
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("prox-qn: converged after "));
-  EXPECT_THAT(result.out, HasSubstr("test accuracy 0.8000 of 5 positions\ntest structure-accuracy 0.5000\n"));
+  EXPECT_THAT(result.out,
+              HasSubstr("test accuracy 0.8000 of 5 positions\ntest chunk-f1 1.0000\ntest chunk-precision "
+                        "1.0000\ntest chunk-recall 1.0000\ntest structure-accuracy 0.5000\n"));
   const json summary = read_json("s.json");
   for (const char* key :
        {"solver",     "status", "lambda",  "d",           "instances",      "positions", "objective",
@@ -32,7 +41,7 @@ TEST_F(CommandLine, TrainWritesSummaryModelAndTrace) {
     EXPECT_TRUE(summary.contains(key) && !summary[key].is_null()) << key;
   EXPECT_EQ(summary["gap"], summary["objective"].get<double>() - summary["dual"].get<double>());
   EXPECT_LE(summary["relative_gap"].get<double>(), 1e-5);
-  EXPECT_EQ(summary["test_metrics"], (json{{"accuracy", 0.8}, {"structure-accuracy", 0.5}}));
+  EXPECT_EQ(summary["test_metrics"], kTestMetrics);
   EXPECT_EQ(summary["status"], "converged");
   EXPECT_EQ(summary["instances"], 9);
   EXPECT_EQ(summary["positions"], 22);
@@ -57,6 +66,48 @@ TEST_F(CommandLine, CertifyAgreesWithTrain) {
   // The header of the model says what the flags leave out.
   ASSERT_EQ(run("certify --train train.txt --model m.tsv --threads 1 --json d.json").status, 0);
   EXPECT_EQ(read_json("d.json")["objective"], trained["objective"]);
+}
+
+TEST_F(CommandLine, TrainStartsFromAModel) {
+  ASSERT_EQ(train("--lambda 0.5 --tol 1e-9 --model m.tsv --json cold.json --quiet").status, 0);
+  const Result result =
+      train("--lambda 0.5 --tol 1e-6 --solver prox-gd --start m.tsv --json warm.json --trace t.csv --quiet");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json cold = read_json("cold.json"), warm = read_json("warm.json");
+  EXPECT_EQ(warm["kkt_at_zero"], cold["kkt_at_zero"]) << "not that of the start";
+  EXPECT_EQ(warm["start"], "m.tsv");
+  const Sample first = read_trace(folder / "t.csv").front();
+  EXPECT_EQ(first.nnz, cold["nnz"].get<std::uint64_t>());
+  EXPECT_NEAR(first.objective, cold["objective"].get<double>(), 1e-12);
+
+  // Of other labels, features, oracle and format; nothing is left behind.
+  folder.write("other.txt", "O\tw=the\tbias\nB\tw=new\tbias\nI\tw=york\tbias\n\n");
+  const auto refused = [&](const std::string& arguments) {
+    const Result bad =
+        run("train --train other.txt --lambda 0.5 --start m.tsv --model n.tsv --trace n.csv --quiet " +
+            arguments);
+    EXPECT_NE(bad.status, 0) << arguments;
+    EXPECT_FALSE(fs::exists(folder / "n.tsv"));
+    EXPECT_FALSE(fs::exists(folder / "n.csv"));
+    return bad.err;
+  };
+  EXPECT_THAT(refused("--format crfsuite"), HasSubstr("m.tsv:"));
+  EXPECT_THAT(refused("--format crfsuite"), HasSubstr("expected one of the data's 4 features"));
+  folder.write("other.txt", read_text(folder / "train.txt"));
+  std::string model = read_text(folder / "m.tsv");
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    std::string text = model;
+    text.replace(text.find(from), from.size(), to);
+    folder.write("m.tsv", text);
+  };
+  replace("# format=crfsuite", "# format=conll");
+  EXPECT_THAT(refused("--format crfsuite"),
+              HasSubstr("m.tsv: found a model of format 'conll', expected format 'crfsuite'"));
+  replace("# oracle=chain", "# oracle=tree");
+  EXPECT_THAT(refused("--format crfsuite"),
+              HasSubstr("found a model of oracle 'tree', expected oracle 'chain'"));
+  fs::remove(folder / "m.tsv");
+  EXPECT_THAT(refused("--format crfsuite"), HasSubstr("no readable file"));
 }
 
 TEST_F(CommandLine, TrainStopsAtAGapWithoutATolAndCertifyTightens) {
@@ -91,7 +142,7 @@ TEST_F(CommandLine, PredictNeedsNoTrainingData) {
   EXPECT_THAT(alone.out, HasSubstr("test accuracy 0.8000: 4 of 5 positions in 2 instances"));
   EXPECT_TRUE(read_text(folder / "p.txt").starts_with("O\nB\nI\n\n"));
   EXPECT_EQ(read_json("p.json")["correct"], 4);
-  EXPECT_EQ(read_json("p.json")["test_metrics"], (json{{"accuracy", 0.8}, {"structure-accuracy", 0.5}}));
+  EXPECT_EQ(read_json("p.json")["test_metrics"], kTestMetrics);
   const Result beside =
       run("predict --model m.tsv --format crfsuite --train train.txt --test test.txt --output q.txt");
   EXPECT_EQ(beside.out, alone.out);

@@ -129,7 +129,7 @@ void predict(const ModelCommand& command) {
                                     : test_part(read_for(command, model, format, files, options), model);
   const Dataset& data = prediction.data;
   const std::vector<Index> outputs =
-      TestSet(data, *prediction.oracle, make_parallel(run), trace_metric()).decode(prediction.w);
+      TestSet(data, *prediction.oracle, make_parallel(run), {}).decode(prediction.w);
   const nlohmann::ordered_json metrics = metrics_json(data, outputs);
   const double accuracy = metrics.at(trace_metric().name).get<double>();
   const auto right = std::llround(accuracy * static_cast<double>(data.positions()));

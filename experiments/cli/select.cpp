@@ -62,6 +62,7 @@ void print_selection(const SelectCommand& command, const ModelSelection& selecti
   if (const double fixed = command.fixed(); fixed > 0.0)
     table.notes.push_back((of_mu ? Penalty{fixed, 0.0} : Penalty{0.0, fixed}).text());
   table.head = {"", path_of_name(command.over()), command.measure, "standard error", "nnz"};
+  for (const auto& [name, value] : selection.points.front().others) table.head.push_back(name);
   table.text_columns = 1;
   for (std::size_t k = 0; k < selection.points.size(); ++k) {
     const SelectionPoint& point = selection.points[k];
@@ -72,6 +73,7 @@ void print_selection(const SelectCommand& command, const ModelSelection& selecti
                           fmt::format("{:.6g}", of_mu ? point.mu : point.lambda),
                           fmt::format("{:.5f}", point.mean), fmt::format("{:.5f}", point.standard_error),
                           count_cell(std::round(point.nnz))});
+    for (const auto& [name, value] : point.others) table.rows.back().push_back(fmt::format("{:.5f}", value));
   }
   fmt::print("{}\n", markdown_document("", {table}));
   const PathPoint& last = selection.refit.points.back();
@@ -88,7 +90,8 @@ nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGr
                       {"mu", point.mu},
                       {"mean", point.mean},
                       {"standard_error", number_json(point.standard_error)},
-                      {"nnz", point.nnz}});
+                      {"nnz", point.nnz},
+                      {"metrics", point.others}});
   return {{"path", grid.text()},
           {"over", path_of_name(grid.of)},
           {"lambda_max", selection.refit.lambda_max},

@@ -168,6 +168,7 @@ nlohmann::ordered_json row_json(const TableRow& row, const TableOptions& options
           {"relative_gap", number_json(row.relative_gap)},
           {"iterations", number_json(row.iterations)},
           {"passes", number_json(row.passes)},
+          {"updates", number_json(row.updates)},
           {"seconds", number_json(row.total_seconds)},
           {"test_accuracy", number_json(row.test_accuracy)},
           {"spread", spreads_json(row, options)}};
@@ -460,8 +461,9 @@ void add_table_command(CLI::App& app) {
     sub->add_option("--format", command->format, "output format: markdown, latex, csv [markdown]")
         ->check(CLI::IsMember({"markdown", "latex", "csv"}))
         ->type_name("NAME");
-    sub->add_option("--x", command->read.x,
-                    "costs to average: seconds, passes, iterations, separated by commas [the config's]")
+    sub->add_option(
+           "--x", command->read.x,
+           "costs to average: seconds, passes, updates, iterations, separated by commas [the config's]")
         ->type_name("NAMES");
     sub->add_option("--shift", command->shift, "shift of the means [the config's]")
         ->check(CLI::PositiveNumber)
@@ -483,11 +485,12 @@ void add_table_command(CLI::App& app) {
          "the costs to reach the targets) over all DIRs; separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option("--x", command->read.x,
-                  "abscissas: seconds, passes, iterations, separated by commas [the config's]")
+                  "abscissas: seconds, passes, updates, iterations, separated by commas [the config's]")
       ->type_name("NAMES");
-  sub->add_option(
-         "--quantities", command->quantities,
-         "quantities of the curves: objective, nnz, accuracy, gap, separated by commas [the config's]")
+  sub->add_option("--quantities", command->quantities,
+                  "quantities of the curves: objective, suboptimality, nnz, accuracy, error, "
+                  "structure-error, chunk-f1, gap, "
+                  "mean-gap, separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option("--repetitions", command->repetitions,
                   "repetitions in curves: band (median and quartiles) or lines [the config's]")

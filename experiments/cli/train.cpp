@@ -16,16 +16,16 @@ namespace {
 struct TrainCommand {
   DataFlags data;
   RunFlags run;
-  std::string solver = "prox-qn", model, trace;
+  std::string solver = "prox-qn", start, model, trace;
   std::vector<std::string> options;
   bool quiet = false;
   JsonFlag json;
 };
 
 void print_summary(const RunOutcome& outcome, const LoadedData& data) {
-  fmt::print("{}: {} after {} iterations, {:.3g} s ({:.3g} s CPU), {:.4g} passes\n",
+  fmt::print("{}: {} after {} iterations, {:.3g} s ({:.3g} s CPU), {:.4g} passes, {:.4g} updates\n",
              outcome.parameters.solver, status_name(*outcome.status), *outcome.iterations, outcome.seconds,
-             outcome.cpu_seconds, outcome.passes);
+             outcome.cpu_seconds, outcome.passes, outcome.updates);
   print_certificate(outcome);
   if (!data.test_set()) return;
   fmt::print("test accuracy {:.4f} of {} positions\n", outcome.test_accuracy, data.test().positions());
@@ -49,7 +49,9 @@ void train_one(const TrainCommand& command) {
     throw Error::usage("--lambda is missing, expected --lambda REAL (--lambda 0 --mu REAL for l2 alone)");
   if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
   const Options run = command.run.parse();
-  const RunParameters settings = run_settings(command.run, command.solver, command.options);
+  RunParameters settings = run_settings(command.run, command.solver, command.options);
+  settings.start = command.start;
+  settings.format = command.data.format;
   Penalty{settings.lambda, settings.mu}.check();
   const DataFormatInfo& format = data_format_registry().find(command.data.format);
   Options data_options(format.options);
@@ -65,7 +67,6 @@ void train_one(const TrainCommand& command) {
   hooks.interrupt = &interrupted;
   hooks.on_sample = [&](const Sample& sample) { progress.sample(settings.solver, sample); };
   RunOutcome outcome = train(data, settings, hooks);
-  outcome.test_metrics = test_metrics(data, outcome.w);
   write_outputs(command, data, format, data_options, settings, outcome);
   if (!command.quiet && !command.json.to_stdout()) {
     progress.message("done");
@@ -139,6 +140,8 @@ void add_train_command(CLI::App& app) {
                   "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
+  sub->add_option("--start", command->start, "model of the same data to start from [w = 0]")
+      ->type_name("M.tsv");
   sub->add_option("--model", command->model, "write the model")->type_name("OUT.tsv");
   sub->add_option("--trace", command->trace, "write the trace")->type_name("OUT.csv");
   command->json.add_to(*sub);

@@ -513,6 +513,17 @@ class ConfigReader {
                       fmt::format("{} oracle: found '{}'{}, expected one of {}", title(section), data.oracle,
                                   did_you_mean(data.oracle, oracles), joined(oracles)));
     }
+    const std::vector<std::string> starts = find_files(values, "start");
+    if (starts.size() > 1)
+      problems_.add(values.where("start"),
+                    fmt::format("{} start: found {} files, expected one", title(section), starts.size()));
+    if (!starts.empty()) data.start = starts.front();
+    if (config_.has_paths() && values.given("start"))
+      problems_.add(
+          values.where("start"),
+          fmt::format("{} start: found '{}', but [experiment] has a path(...), which starts from w = 0, "
+                      "expected no such key",
+                      title(section), values.text("start")));
     if (!format.needs_files) {
       for (const char* key : {"train", "test", "hierarchy"})
         if (values.given(key))
@@ -792,6 +803,9 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "test", .default_value = "", .help = "list of test files"},
              {.name = "hierarchy", .default_value = "", .help = "file with the hierarchy of classes"},
              {.name = "oracle", .default_value = "", .help = "an oracle; default: that of the format"},
+             {.name = "start",
+              .default_value = "",
+              .help = "model file that the runs start from, but that for f*; default: w = 0"},
          },
          {"train", "test"},
          {"format"}});
@@ -804,61 +818,63 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                        override_of("time_limit"),
                        override_of("max_iterations"),
                    }});
-    all.push_back({"plot",
-                   "which figures are drawn, and how",
-                   {
-                       {.name = "kinds",
-                        .default_value = "curves",
-                        .help = "list of the kinds of figures: curves of each data set and lambda; over all "
-                                "of them the performance profile of each target, and the distribution "
-                                "(ecdf) of what it costs to reach the targets; path: nonzeros, objective, "
-                                "test accuracy and seconds along each path. Not given: curves where there "
-                                "are single lambdas, path where there are paths",
-                        .choices = {"curves", "profile", "ecdf", "path"}},
-                       {.name = "x",
-                        .default_value = "seconds",
-                        .help = "list of what the curves are drawn against, and of the costs that profiles, "
-                                "ecdf and means compare; each in figures of its own",
-                        .choices = {"seconds", "passes", "iterations"}},
-                       {.name = "x_max",
-                        .type = OptionType::kReal,
-                        .default_value = "",
-                        .help = "list of where the axes of x end; 0 or not given: where the runs end",
-                        .min = 0},
-                       {.name = "quantities",
-                        .default_value = "objective, nnz, accuracy",
-                        .help = "list of what the curves show; empty: no curves",
-                        .choices = {"objective", "nnz", "accuracy", "gap"}},
-                       {.name = "log_seconds",
-                        .type = OptionType::kBool,
-                        .default_value = "false",
-                        .help = "seconds on a log axis"},
-                       {.name = "floor",
-                        .type = OptionType::kReal,
-                        .default_value = "1e-12",
-                        .help = "relative differences to f* at or below this are not drawn",
-                        .min = 0,
-                        .min_open = true},
-                       {.name = "repetitions",
-                        .default_value = "band",
-                        .help = "two or more repetitions as their median with a band from the 25 % to the "
-                                "75 % quantile, or as a line each",
-                        .choices = {"band", "lines"}},
-                       {.name = "shift",
-                        .type = OptionType::kReal,
-                        .default_value = "1",
-                        .help = "shift of the geometric means over problems, in seconds (passes, iterations)",
-                        .min = 0,
-                        .min_open = true},
-                       {.name = "par",
-                        .type = OptionType::kReal,
-                        .default_value = "10",
-                        .help = "in these means a failure costs so many times its limit (PAR-k)",
-                        .min = 1},
-                   },
-                   {"kinds", "x", "x_max", "quantities"},
-                   {},
-                   {"x_max"}});
+    all.push_back(
+        {"plot",
+         "which figures are drawn, and how",
+         {
+             {.name = "kinds",
+              .default_value = "curves",
+              .help = "list of the kinds of figures: curves of each data set and lambda; over all "
+                      "of them the performance profile of each target, and the distribution "
+                      "(ecdf) of what it costs to reach the targets; path: nonzeros, objective, "
+                      "test accuracy and seconds along each path. Not given: curves where there "
+                      "are single lambdas, path where there are paths",
+              .choices = {"curves", "profile", "ecdf", "path"}},
+             {.name = "x",
+              .default_value = "seconds",
+              .help = "list of what the curves are drawn against, and of the costs that profiles, "
+                      "ecdf and means compare; each in figures of its own",
+              .choices = {"seconds", "passes", "updates", "iterations"}},
+             {.name = "x_max",
+              .type = OptionType::kReal,
+              .default_value = "",
+              .help = "list of where the axes of x end; 0 or not given: where the runs end",
+              .min = 0},
+             {.name = "quantities",
+              .default_value = "objective, nnz, accuracy",
+              .help = "list of what the curves show; empty: no curves",
+              .choices = {"objective", "suboptimality", "nnz", "accuracy", "error", "structure-error",
+                          "chunk-f1", "gap", "mean-gap"}},
+             {.name = "log_seconds",
+              .type = OptionType::kBool,
+              .default_value = "false",
+              .help = "seconds on a log axis"},
+             {.name = "floor",
+              .type = OptionType::kReal,
+              .default_value = "1e-12",
+              .help = "relative differences to f* at or below this are not drawn",
+              .min = 0,
+              .min_open = true},
+             {.name = "repetitions",
+              .default_value = "band",
+              .help = "two or more repetitions as their median with a band from the 25 % to the "
+                      "75 % quantile, or as a line each",
+              .choices = {"band", "lines"}},
+             {.name = "shift",
+              .type = OptionType::kReal,
+              .default_value = "1",
+              .help = "shift of the geometric means over problems, in seconds (passes, updates, iterations)",
+              .min = 0,
+              .min_open = true},
+             {.name = "par",
+              .type = OptionType::kReal,
+              .default_value = "10",
+              .help = "in these means a failure costs so many times its limit (PAR-k)",
+              .min = 1},
+         },
+         {"kinds", "x", "x_max", "quantities"},
+         {},
+         {"x_max"}});
     all.push_back({"paper",
                    "what a paper says about the figure or table that the config makes; for `report`",
                    {
@@ -992,6 +1008,7 @@ std::string ExperimentConfig::to_ini() const {
     if (!one.files.test.empty()) line("test", joined(one.files.test));
     if (!one.files.hierarchy.empty()) line("hierarchy", one.files.hierarchy);
     if (!one.oracle.empty()) line("oracle", one.oracle);
+    if (!one.start.empty()) line("start", one.start);
     for (const auto& [key, value] : one.options.items()) line(key, value);
   }
   for (const SolverConfig& one : solvers) {

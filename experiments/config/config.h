@@ -47,6 +47,7 @@ struct DataConfig {
   DataFiles files;  ///< as they were found
   Options options;  ///< of the format
   std::string oracle = "";  ///< in place of the format's; empty: that
+  std::string start = "";   ///< the model file as it was found; empty: runs start from w = 0
 };
 
 struct SolverConfig {

@@ -208,6 +208,29 @@ TEST(Config, DataFilesAreLookedForBesideTheFileThatNamesThem) {
               ElementsAre((folder / "test.txt").string()));
 }
 
+TEST(Config, DataMayNameAModelToStartFrom) {
+  const TestFolder folder;
+  folder.write("train.txt", "");
+  folder.write("m.tsv", "");
+  const auto file = folder.write("main.ini",
+                                 "[experiment]\nname = x\nlambda = 4\n[data]\nformat = crfsuite\ntrain = "
+                                 "train.txt\nstart = m.tsv\n[solver.prox-qn]\n");
+  const ExperimentConfig config = load_config(file);
+  EXPECT_EQ(config.data[0].start, (folder / "m.tsv").string());
+  EXPECT_EQ(parse_config(config.to_ini(), "again", "").data[0].start, config.data[0].start);
+  const auto error = [&](const std::string& override) -> std::string {
+    try {
+      load_config(file, {override});
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_THAT(error("data.start=missing.tsv"), HasSubstr("missing.tsv"));
+  EXPECT_THAT(error("data.start=m.tsv, train.txt"), HasSubstr("[data] start: found 2 files, expected one"));
+  EXPECT_THAT(error("experiment.lambda=path(max, 1, 3)"), HasSubstr("[data] start: found 'm.tsv', but"));
+}
+
 TEST(Config, PlotsChooseAxesAndQuantities) {
   const PlotConfig defaults = parse_config(kGood, "c.ini", "").plot;
   EXPECT_THAT(defaults.x, ElementsAre("seconds"));
@@ -219,9 +242,10 @@ TEST(Config, PlotsChooseAxesAndQuantities) {
   EXPECT_THAT(plot.x, ElementsAre("seconds", "passes", "iterations"));
   EXPECT_THAT(plot.x_max, ElementsAre(0, 40, 0));
   EXPECT_THAT(plot.quantities, ElementsAre("nnz"));
-  EXPECT_THAT(error_of(kGood, {"plot.x=seconds, pases"}),
-              HasSubstr("[plot] x: found 'pases', expected one of seconds, passes, iterations (did you mean "
-                        "'passes'?)"));
+  EXPECT_THAT(
+      error_of(kGood, {"plot.x=seconds, pases"}),
+      HasSubstr("[plot] x: found 'pases', expected one of seconds, passes, updates, iterations (did you mean "
+                "'passes'?)"));
   EXPECT_THAT(error_of(kGood, {"plot.x_max=1, 2"}),
               HasSubstr("[plot] x_max: found 2 values, expected 1: one for each of x"));
   EXPECT_TRUE(parse_config(kGood, "c.ini", "", {"plot.quantities="}).plot.quantities.empty());

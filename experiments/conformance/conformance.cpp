@@ -212,8 +212,10 @@ std::string Suite::starts_once() {
       if (trace[i].iteration != trace[i - 1].iteration + 1)
         throw failure(
             fmt::format("iteration {} follows iteration {}", trace[i].iteration, trace[i - 1].iteration));
-      if (trace[i].seconds < trace[i - 1].seconds || trace[i].passes < trace[i - 1].passes)
-        throw failure(fmt::format("clock or passes run backwards at iteration {}", trace[i].iteration));
+      if (trace[i].seconds < trace[i - 1].seconds || trace[i].passes < trace[i - 1].passes ||
+          !(trace[i].updates >= trace[i - 1].updates))
+        throw failure(
+            fmt::format("clock, passes or updates run backwards at iteration {}", trace[i].iteration));
     }
   });
 }
@@ -323,6 +325,9 @@ void Suite::require_same(const Outcome& expected, const Outcome& found) const {
                                 b.objective, b.nnz, b.iteration, a.objective, a.nnz));
     if (!same_bits(a.passes, b.passes))
       throw failure(fmt::format("{} passes at iteration {}, expected {}", b.passes, b.iteration, a.passes));
+    if (!same_bits(a.updates, b.updates))
+      throw failure(
+          fmt::format("{} updates at iteration {}, expected {}", b.updates, b.iteration, a.updates));
   }
   if (expected.trace.size() != found.trace.size())
     throw failure(

@@ -375,8 +375,13 @@ Dataset with_labels(Dataset data, const std::vector<std::string>& labels) {
   const NumberOfName numbers(labels);
   std::vector<Index> renumbered;
   for (const std::string& name : data.vocabulary->outputs) renumbered.push_back(numbers.find(name));
-  for (Index& gold : data.gold)
-    if (gold != kUnknownOutput) gold = renumbered[gold];
+  for (std::size_t p = 0; p < data.gold.size(); ++p) {
+    const Index gold = data.gold[p];
+    if (gold == kUnknownOutput) continue;
+    data.gold[p] = renumbered[gold];
+    if (renumbered[gold] == kUnknownOutput)
+      data.unknown_gold[static_cast<Index>(p)] = data.vocabulary->outputs[gold];
+  }
   data.vocabulary = std::make_shared<const Vocabulary>(Vocabulary{data.vocabulary->features, labels});
   return data;
 }

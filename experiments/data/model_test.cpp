@@ -205,6 +205,7 @@ TEST(Model, DataCanTakeOverTheLabelsOfAModel) {
   data.gold = {0, 1, 2, kUnknownOutput};
   const Dataset renumbered = with_labels(std::move(data), {"O", "B", "C"});
   EXPECT_THAT(renumbered.gold, ElementsAre(1, kUnknownOutput, 0, kUnknownOutput));
+  EXPECT_EQ(renumbered.unknown_gold, (std::map<Index, std::string>{{1, "new"}})) << "the name is kept";
   EXPECT_THAT(renumbered.vocabulary->outputs, ElementsAre("O", "B", "C"));
   EXPECT_THAT(renumbered.vocabulary->features, ElementsAre("f"));
 }

@@ -10,6 +10,9 @@ Registry<MetricInfo>& registry() {
     Registry<MetricInfo> r("metric");
     r.add(accuracy_metric());
     r.add(structure_accuracy_metric());
+    r.add(chunk_precision_metric());
+    r.add(chunk_recall_metric());
+    r.add(chunk_f1_metric());
     return r;
   }();
   return all;
@@ -27,6 +30,13 @@ void add_metric(MetricInfo info) {
 
 const MetricInfo& trace_metric() {
   return registry().items().front();
+}
+
+std::vector<const MetricInfo*> metrics_for(const Dataset& data) {
+  std::vector<const MetricInfo*> out;
+  for (const MetricInfo& metric : registry().items())
+    if (!metric.applies || metric.applies(data)) out.push_back(&metric);
+  return out;
 }
 
 }  // namespace proxbench

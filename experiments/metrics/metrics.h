@@ -1,6 +1,8 @@
 #pragma once
 /// All metrics: the built-in ones, then those of plug-ins.
 
+#include <vector>
+
 #include "core/base/registry.h"
 #include "core/metric.h"
 
@@ -14,7 +16,13 @@ void add_metric(MetricInfo info);
 /// The first of them: what traces show as test_accuracy.
 const MetricInfo& trace_metric();
 
+/// All that say anything of such data, trace_metric() first.
+std::vector<const MetricInfo*> metrics_for(const Dataset& data);
+
 MetricInfo accuracy_metric();
 MetricInfo structure_accuracy_metric();
+MetricInfo chunk_precision_metric();
+MetricInfo chunk_recall_metric();
+MetricInfo chunk_f1_metric();
 
 }  // namespace proxbench

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace proxbench {
@@ -38,6 +41,106 @@ TEST(Metrics, SayWhatTheyApplyTo) {
   documents.begin = {0, 1, 2, 3, 4, 5, 6};
   EXPECT_FALSE(structures.applies(documents));
   EXPECT_EQ(metric_registry().find("accuracy").applies, nullptr);
+}
+
+/// Labels of the sequences, and what is predicted for them, as texts. A gold label that the vocabulary lacks
+/// is one of the test set alone.
+double chunks_measured(const char* metric, const std::vector<std::vector<std::string>>& gold,
+                       const std::vector<std::vector<std::string>>& predicted) {
+  const std::vector<std::string> names = {"O", "B-NP", "I-NP", "B-VP", "I-VP"};
+  const auto number = [&](const std::string& name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    return found == names.end() ? kUnknownOutput : static_cast<Index>(found - names.begin());
+  };
+  Dataset data;
+  data.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{}, names});
+  std::vector<Index> prediction;
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    for (std::size_t t = 0; t < gold[i].size(); ++t) {
+      if (number(gold[i][t]) == kUnknownOutput && gold[i][t] != "?")
+        data.unknown_gold[static_cast<Index>(data.gold.size())] = gold[i][t];
+      data.gold.push_back(number(gold[i][t]));
+      prediction.push_back(number(predicted[i][t]));
+    }
+    data.begin.push_back(static_cast<Index>(data.gold.size()));
+  }
+  const MetricInfo& info = metric_registry().find(metric);
+  EXPECT_TRUE(info.applies(data));
+  return info.measure(data, prediction);
+}
+
+struct ChunkCase {
+  const char* name;
+  std::vector<std::vector<std::string>> gold, predicted;
+  double correct, in_gold, in_prediction;
+};
+
+/// Counted by hand by the rules of conlleval.pl.
+TEST(Metrics, ChunksAreCountedAsConllevalDoes) {
+  const std::vector<ChunkCase> cases = {
+      {"IOB2, all right", {{"B-NP", "I-NP", "O", "B-VP"}}, {{"B-NP", "I-NP", "O", "B-VP"}}, 2, 2, 2},
+      {"a chunk too long is wrong", {{"B-NP", "I-NP", "O"}}, {{"B-NP", "I-NP", "I-NP"}}, 0, 1, 1},
+      {"a chunk too short is wrong", {{"B-NP", "I-NP", "I-NP"}}, {{"B-NP", "I-NP", "O"}}, 0, 1, 1},
+      {"IOB1 in gold and IOB2 in the prediction are the same chunks",
+       {{"I-NP", "I-NP", "O", "I-VP"}},
+       {{"B-NP", "I-NP", "O", "B-VP"}},
+       2,
+       2,
+       2},
+      {"IOB1: B parts two chunks of a type", {{"I-NP", "B-NP", "I-NP"}}, {{"I-NP", "I-NP", "I-NP"}}, 0, 2, 1},
+      {"I of another type starts a chunk", {{"B-NP", "I-VP"}}, {{"B-NP", "B-VP"}}, 2, 2, 2},
+      {"the type counts", {{"B-NP", "I-NP"}}, {{"B-VP", "I-VP"}}, 0, 1, 1},
+      {"a type that changes within ends the chunk", {{"B-NP", "I-NP"}}, {{"B-NP", "I-VP"}}, 0, 1, 2},
+      {"B after B", {{"B-NP", "B-NP"}}, {{"B-NP", "B-NP"}}, 2, 2, 2},
+      {"the end of a sequence ends a chunk",
+       {{"B-NP", "I-NP"}, {"I-NP"}, {"O"}},
+       {{"B-NP", "I-NP"}, {"I-NP"}, {"B-VP"}},
+       2,
+       2,
+       3},
+      {"one wrong among several",
+       {{"B-NP", "O", "B-VP", "B-NP", "I-NP"}},
+       {{"B-NP", "O", "B-VP", "B-NP", "B-NP"}},
+       2,
+       3,
+       4},
+      {"nothing predicted", {{"B-NP", "O"}}, {{"O", "O"}}, 0, 1, 0},
+      {"nothing there", {{"O", "O"}}, {{"O", "O"}}, 0, 0, 0},
+      {"a label of the test set alone is a chunk of its type", {{"B-NP", "I-LST"}}, {{"B-NP", "O"}}, 1, 2, 1},
+      {"and goes on with one", {{"B-LST", "I-LST"}}, {{"O", "O"}}, 0, 1, 0},
+      {"a tag that is neither B nor I starts no chunk without a type", {{"O", "X"}}, {{"O", "O"}}, 0, 0, 0},
+      {"an unknown label without a name is a chunk that is missed",
+       {{"B-NP", "?"}},
+       {{"B-NP", "I-NP"}},
+       0,
+       2,
+       1},
+  };
+  for (const ChunkCase& one : cases) {
+    SCOPED_TRACE(one.name);
+    const double precision = one.in_prediction > 0 ? one.correct / one.in_prediction : 0.0;
+    const double recall = one.in_gold > 0 ? one.correct / one.in_gold : 0.0;
+    EXPECT_EQ(chunks_measured("chunk-precision", one.gold, one.predicted), precision);
+    EXPECT_EQ(chunks_measured("chunk-recall", one.gold, one.predicted), recall);
+    EXPECT_DOUBLE_EQ(chunks_measured("chunk-f1", one.gold, one.predicted),
+                     one.correct > 0 ? 2.0 * precision * recall / (precision + recall) : 0.0);
+  }
+}
+
+TEST(Metrics, ChunksAreOfLabelsThatLookLikeThem) {
+  const auto applies = [](std::vector<std::string> labels) {
+    Dataset data = sequences();
+    data.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{}, std::move(labels)});
+    const std::vector<const MetricInfo*> found = metrics_for(data);
+    EXPECT_EQ(found.front(), &trace_metric());
+    return std::count(found.begin(), found.end(), &metric_registry().find("chunk-f1")) == 1;
+  };
+  EXPECT_TRUE(applies({"B-NP", "I-NP", "O"}));
+  EXPECT_TRUE(applies({"O", "I-PER"})) << "IOB1";
+  EXPECT_TRUE(applies({"O", "B", "I"}));
+  EXPECT_FALSE(applies({"O"}));
+  EXPECT_FALSE(applies({"B-NP", "I-NP", "O", "NN"}));
+  EXPECT_FALSE(applies({"a", "b", "o"}));
 }
 
 }  // namespace

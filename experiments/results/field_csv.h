@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,11 +24,20 @@ std::string csv_header(const std::vector<Field<Record>>& fields) {
   return out;
 }
 
+/// Of a JSON object "NAME=VALUE NAME=VALUE", so that no comma stands in it.
+inline std::string csv_value(const nlohmann::ordered_json& value) {
+  if (!value.is_object()) return field_text(value);
+  std::string out;
+  for (const auto& [name, number] : value.items())
+    out += fmt::format("{}{}={}", out.empty() ? "" : " ", name, field_text(number));
+  return out;
+}
+
 template <class Record>
 std::string csv_line(const std::vector<Field<Record>>& fields, const Record& record) {
   std::string out;
   for (const Field<Record>& field : fields)
-    out += (&field == fields.data() ? "" : ",") + field_text(field.get(record));
+    out += (&field == fields.data() ? "" : ",") + csv_value(field.get(record));
   return out;
 }
 
@@ -36,12 +48,39 @@ inline bool parse_value(const std::string& text, FieldType type, nlohmann::json&
     out = value;
     return status == std::errc{} && end == text.data() + text.size();
   };
+  if (type == FieldType::kJson) {
+    std::istringstream pairs(text);
+    for (std::string pair; pairs >> pair;) {
+      const std::size_t equals = pair.find('=');
+      if (equals == std::string::npos ||
+          !parse_value(pair.substr(equals + 1), FieldType::kReal, out[pair.substr(0, equals)]))
+        return false;
+    }
+    return true;
+  }
   if (type == FieldType::kCount) return number(std::uint64_t{0});
   out = text;
   if (type == FieldType::kText) return true;
   if (!text.empty()) return number(0.0);
   out = nullptr;
   return true;
+}
+
+/// The fields that the header of a file names: all of them, or all but some of `newer`, which files of
+/// earlier versions lack. Throws Error.
+template <class Record>
+std::vector<Field<Record>> fields_of_header(const std::vector<Field<Record>>& fields,
+                                            const std::set<std::string>& newer, const std::string& header,
+                                            const std::filesystem::path& file) {
+  const std::vector<std::string> names = split_list(header);
+  std::vector<Field<Record>> out;
+  for (const Field<Record>& field : fields)
+    if (!newer.contains(field.name) || std::find(names.begin(), names.end(), field.name) != names.end())
+      out.push_back(field);
+  if (csv_header(out) != header)
+    throw Error::in_file(file.string(), 1, fmt::format("'{}'", header),
+                         fmt::format("'{}'", csv_header(fields)));
+  return out;
 }
 
 /// Throws Error with file and line where the line does not hold the fields.
@@ -57,7 +96,9 @@ Record record_of(const std::vector<Field<Record>>& fields, const std::string& li
     nlohmann::json value;
     if (!parse_value(texts[i], fields[i].type, value))
       throw Error::in_file(file.string(), number, fmt::format("{} '{}'", fields[i].name, texts[i]),
-                           fields[i].type == FieldType::kCount ? "a count" : "a number or an empty field");
+                           fields[i].type == FieldType::kCount  ? "a count"
+                           : fields[i].type == FieldType::kJson ? "NAME=NUMBER, separated by spaces"
+                                                                : "a number or an empty field");
     if (fields[i].set != nullptr) fields[i].set(record, value);
   }
   return record;

@@ -35,6 +35,12 @@ constexpr FieldType type_of() {
 Json value_json(double value) {
   return number_json(value);
 }
+/// Null where there is none.
+Json value_json(const std::map<std::string, double>& values) {
+  Json out;
+  for (const auto& [name, value] : values) out[name] = number_json(value);
+  return out;
+}
 Json value_json(Status value) {
   return status_name(value);
 }
@@ -62,6 +68,10 @@ void set_value(T& out, const nlohmann::json& value) {
     out = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
   else
     value.get_to(out);
+}
+/// Null: none.
+void set_value(std::map<std::string, double>& out, const nlohmann::json& values) {
+  for (const auto& [name, value] : values.items()) set_value(out[name], value);
 }
 
 /// `access`: gives the value of a record, by reference where it is read back.
@@ -167,6 +177,7 @@ const std::vector<Field<RunParameters>>& run_parameters() {
       member_field<&P::data_options, P>("data", "options", "", kRecord, "of the data format"),
       parameter<&P::solver>("solver", "", kSummary, "registered name"),
       parameter<&P::solver_options>("options", "", kSummary, "of the solver"),
+      parameter<&P::start>("start", "", kSummary, "model file that the solver starts from; empty: w = 0"),
       {"", "lambda", "", FieldType::kReal, kModel, "weight of ||w||_1 in F; path(...) for a path",
        [](const P& p) { return p.path.empty() || p.path_of_mu ? number_json(p.lambda) : Json(p.path); },
        [](P& p, const nlohmann::json& value) {
@@ -228,12 +239,13 @@ const std::vector<Field<RunFigures>>& run_figures() {
                [](const F& f) { return f.certificate.relative_gap(); }),
       figure<&F::kkt_at_zero>("kkt_at_zero", "", "kkt at w = 0"),
       figure<&F::iterations>("iterations", "", "of the solver"),
-      figure<&F::passes>("passes", "", "of the solver over the data"),
+      figure<&F::passes>("passes", "", "oracle calls of the solver over training instances"),
+      figure<&F::updates>("updates", "", "parameter updates over training instances"),
       figure<&F::seconds>("seconds", "s", "wall time on the clock"),
       figure<&F::cpu_seconds>("cpu_seconds", "s", "CPU time on the clock"),
       figure<&F::peak_rss_bytes>("peak_rss_bytes", "bytes", "most memory that the process held"),
       figure<&F::test_accuracy>("test_accuracy", "", "share of right positions"),
-      member_field<&F::test_metrics, F>("", "test_metrics", "", kRecord, "metrics of the test set, by name"),
+      figure<&F::test_metrics>("test_metrics", "", "metrics of the test set, by name"),
       figure<&F::features>("features", "", "of the training set"),
       figure<&F::features_kept>("features_kept", "", "those that can enter at this lambda"),
       field<F>("", "audits", "", kColumn, "losses of the solver that were checked",
@@ -268,7 +280,8 @@ const std::vector<Field<Sample>>& trace_columns() {
       column<&S::seconds>("seconds", "s", "wall time on the clock"),
       column<&S::cpu_seconds>("cpu_seconds", "s", "CPU time on the clock"),
       column<&S::iteration>("iteration", "", "iterations so far"),
-      column<&S::passes>("passes", "", "passes over the data so far"),
+      column<&S::passes>("passes", "", "oracle calls over training instances so far"),
+      column<&S::updates>("updates", "", "parameter updates over training instances so far"),
       column<&S::objective>("objective", "", "F at the iterate"),
       column<&S::loss>("loss", "", "loss at the iterate"),
       column<&S::nnz>("nnz", "", "nonzero weights"),
@@ -276,6 +289,7 @@ const std::vector<Field<Sample>>& trace_columns() {
       column<&S::kkt>("kkt", "", "max norm of the minimum-norm subgradient; of some samples"),
       column<&S::gap>("gap", "", "F - best lower bound on min F so far; of some samples"),
       column<&S::test_accuracy>("test_accuracy", "", "share of right positions; of some samples"),
+      column<&S::test_metrics>("test_metrics", "", "the other metrics of the same samples, NAME=VALUE each"),
   };
   return all;
 }
@@ -299,10 +313,12 @@ const std::vector<Field<PathPoint>>& path_columns() {
       column<&P::cpu_seconds, P>("cpu_seconds", "s", "the same, CPU time"),
       column<&P::iterations, P>("iterations", "", "since the path began"),
       column<&P::passes, P>("passes", "", "since the path began"),
+      column<&P::updates, P>("updates", "", "since the path began"),
       column<&P::candidates, P>("candidates", "", "weights that the solver saw last"),
       column<&P::violations, P>("violations", "", "weights that the strong rule wrongly left out"),
       column<&P::rounds, P>("rounds", "", "solves; 0: w = 0 needed none"),
       column<&P::test_accuracy, P>("test_accuracy", "", "share of right positions"),
+      column<&P::test_metrics, P>("test_metrics", "", "the other metrics, NAME=VALUE each"),
       column<&P::status, P>("status", "", "how the last solve ended"),
   };
   return all;

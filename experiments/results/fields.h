@@ -31,6 +31,7 @@ struct RunParameters {
   std::map<std::string, std::string> data_options;
   std::string solver;  ///< registered name; empty: read the data, describe them, and train nothing
   std::map<std::string, std::string> solver_options;
+  std::string start;  ///< absolute, a model file to start from; empty: w = 0
   std::string path;  ///< path(...) in the place of lambda or mu; empty: a single penalty
   bool path_of_mu = false;
   double lambda = 1.0, mu = 0.0;
@@ -63,7 +64,7 @@ struct RunFigures {
   Certificate certificate{.objective = kNone, .loss = kNone, .l1 = kNone, .kkt = kNone, .dual = kNone};
   double kkt_at_zero = kNone;
   std::optional<std::int64_t> iterations;
-  double passes = kNone, seconds = kNone, cpu_seconds = kNone;
+  double passes = kNone, updates = kNone, seconds = kNone, cpu_seconds = kNone;
   std::optional<std::uint64_t> peak_rss_bytes;
   double test_accuracy = kNone;
   nlohmann::ordered_json test_metrics;  ///< all that apply, by name
@@ -92,11 +93,12 @@ struct PathPoint {
   double seconds = 0.0;          ///< on the clock, since the path began
   double cpu_seconds = 0.0;      ///< the same
   std::int64_t iterations = 0;
-  double passes = 0.0;
+  double passes = 0.0, updates = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t candidates = 0;  ///< coordinates that the solver saw last
   std::uint64_t violations = 0;  ///< coordinates that the strong rule had wrongly left out
   std::int64_t rounds = 0;       ///< solves: 1 + those after a violation; 0: w = 0 needed none
   double test_accuracy = std::numeric_limits<double>::quiet_NaN();
+  std::map<std::string, double> test_metrics = {};  ///< the other metrics
   Status status = Status::kConverged;
 };
 

@@ -24,11 +24,11 @@ std::vector<PathPoint> read_path_file(const std::filesystem::path& file) {
   std::istringstream in(text);
   std::string line;
   std::uint64_t number = 1;
-  if (!std::getline(in, line) || line != path_header())
-    throw Error::in_file(file.string(), 1, fmt::format("'{}'", line), fmt::format("'{}'", path_header()));
+  std::getline(in, line);
+  const auto behind_number = [&] { return line.substr(line.find(',') + 1); };
+  const auto columns = fields_of_header(path_columns(), {"updates", "test_metrics"}, behind_number(), file);
   std::vector<PathPoint> points;
-  while (std::getline(in, line))
-    points.push_back(record_of(path_columns(), line.substr(line.find(',') + 1), file, ++number));
+  while (std::getline(in, line)) points.push_back(record_of(columns, behind_number(), file, ++number));
   return points;
 }
 

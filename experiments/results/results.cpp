@@ -20,18 +20,6 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-using Column = Field<Sample>;
-
-/// Those of traces of before there were gaps.
-const std::vector<Column>& columns_without_gap() {
-  static const std::vector<Column> some = [] {
-    std::vector<Column> out = trace_columns();
-    std::erase_if(out, [](const Column& column) { return column.name == "gap"; });
-    return out;
-  }();
-  return some;
-}
-
 /// Takes f* from OUT/references where it is there.
 void use_stored_reference(const fs::path& out, StoredRun& run) {
   fs::path file = run.folder / "manifest.json";
@@ -79,15 +67,10 @@ std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
   std::istringstream in(text);
   std::string line;
   std::uint64_t number = 1;
-  const bool has_header = static_cast<bool>(std::getline(in, line));
-  const bool older = has_header && line == csv_header(columns_without_gap());
-  if (!older && (!has_header || line != trace_header()))
-    throw Error::in_file(file.string(), 1, fmt::format("'{}'", line), fmt::format("'{}'", trace_header()));
+  std::getline(in, line);
+  const auto columns = fields_of_header(trace_columns(), {"updates", "gap", "test_metrics"}, line, file);
   std::vector<Sample> trace;
-  while (std::getline(in, line)) {
-    ++number;
-    trace.push_back(record_of(older ? columns_without_gap() : trace_columns(), line, file, number));
-  }
+  while (std::getline(in, line)) trace.push_back(record_of(columns, line, file, ++number));
   return trace;
 }
 

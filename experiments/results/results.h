@@ -108,8 +108,8 @@ std::vector<StoredRun> read_all_runs(const std::filesystem::path& out);
 /// One of them; `run_folder` is OUT/runs/RUN.
 StoredRun read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);
 
-/// The columns of trace_columns(). What was not measured is an empty field. Traces of before there were gaps,
-/// which have no such column, are read as well.
+/// The columns of trace_columns(). What was not measured is an empty field. Traces of earlier versions,
+/// without updates, gap or test_metrics, are read as well.
 std::string trace_header();
 std::string trace_line(const Sample& sample);
 std::vector<Sample> read_trace(const std::filesystem::path& file);

@@ -70,14 +70,20 @@ TEST(Trace, ReadsBackToTheSameBits) {
   s.cpu_seconds = 0.6;
   s.iteration = 12;
   s.passes = 13.25;
+  s.updates = 11.5;
   s.loss = 1e-17;
   s.nnz = 1544;
   s.working_set = 2000;
   s.kkt = 0.125;
   s.gap = 0.25;
-  EXPECT_EQ(trace_header(),
-            "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,gap,test_accuracy");
-  EXPECT_EQ(trace_line(s), "0.3333333333333333,0.6,12,13.25,12345.678901234567,1e-17,1544,2000,0.125,0.25,");
+  s.test_metrics = {{"structure-accuracy", 0.75}, {"chunk-f1", 0.1}};
+  EXPECT_EQ(
+      trace_header(),
+      "seconds,cpu_seconds,iteration,passes,updates,objective,loss,nnz,working_set,kkt,gap,test_accuracy,"
+      "test_metrics");
+  EXPECT_EQ(trace_line(s),
+            "0.3333333333333333,0.6,12,13.25,11.5,12345.678901234567,1e-17,1544,2000,0.125,0.25,,"
+            "chunk-f1=0.1 structure-accuracy=0.75");
   folder.write("t.csv", trace_header() + "\n" + trace_line(s) + "\n");
   const std::vector<Sample> trace = read_trace(folder / "t.csv");
   ASSERT_EQ(trace.size(), 1u);
@@ -85,7 +91,7 @@ TEST(Trace, ReadsBackToTheSameBits) {
   EXPECT_TRUE(std::isnan(trace[0].test_accuracy));
 }
 
-TEST(Trace, OfBeforeThereWereGapsIsRead) {
+TEST(Trace, OfEarlierVersionsIsRead) {
   const TestFolder folder;
   const std::string older =
       "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,test_accuracy\n";
@@ -93,6 +99,7 @@ TEST(Trace, OfBeforeThereWereGapsIsRead) {
   ASSERT_EQ(trace.size(), 1u);
   EXPECT_EQ(trace[0].kkt, 0.5);
   EXPECT_TRUE(std::isnan(trace[0].gap));
+  EXPECT_TRUE(std::isnan(trace[0].updates)) << "not 0: nobody counted";
   EXPECT_EQ(trace[0].test_accuracy, 0.25);
 }
 
@@ -108,11 +115,13 @@ TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
   };
   const std::string file = (folder / "t.csv").string();
   EXPECT_EQ(error("seconds\n"), file + ":1: found 'seconds', expected '" + trace_header() + "'");
-  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 11");
-  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,x,0,0,0,,,\n"),
+  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 13");
+  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,x,0,0,0,,,,\n"),
             file + ":2: found objective 'x', expected a number or an empty field");
-  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,,,\n"),
+  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,0,,,,\n"),
             file + ":2: found iteration '-1', expected a count");
+  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,0,0,0,0,,,,chunk-f1\n"),
+            file + ":2: found test_metrics 'chunk-f1', expected NAME=NUMBER, separated by spaces");
 }
 
 TEST(Results, AreSortedAsTheConfigHasThem) {
@@ -238,15 +247,15 @@ TEST(Tables, ComeAsMarkdownLatexAndCsv) {
       markdown_table(groups, options),
       "## OCR, 50 %\n\n### ocr, lambda = 10, f* = 100 (relative kkt 1.0e-09, gap 3.0e-10)\n\nmade up\n\n"
       "| solver | status | n | s to 0.01 | s to 1e-06 | x fastest at 1e-06 | final difference | nnz | "
-      "relative kkt | relative gap | iterations | passes | seconds | load + set-up s | test accuracy |\n"
-      "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
-      "| a_b | converged | 1* | 1.00 | - | - | 1.0e-02 | 8 | 1.0e-07 | 2.0e-08 | 4 | 2.5 | 3.00 | - | - |\n\n"
+      "relative kkt | relative gap | iterations | passes | updates | seconds | load + set-up s | test "
+      "accuracy |\n"
+      "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+      "| a_b | converged | 1* | 1.00 | - | - | 1.0e-02 | 8 | 1.0e-07 | 2.0e-08 | 4 | 2.5 | - | 3.00 | - | - "
+      "|\n\n"
       "\\* n = 1: a single run, whose spread is not known.\n");
-  EXPECT_THAT(
-      latex_table(groups, options),
-      HasSubstr(
-          "\na\\_b & converged & 1* & 1.00 & -- & -- & 1.0e-02 & 8 & 1.0e-07 & 2.0e-08 & 4 & 2.5 & 3.00 & "
-          "-- & -- \\\\\n"));
+  EXPECT_THAT(latex_table(groups, options), HasSubstr("\na\\_b & converged & 1* & 1.00 & -- & -- & 1.0e-02 & "
+                                                      "8 & 1.0e-07 & 2.0e-08 & 4 & 2.5 & -- & 3.00 & "
+                                                      "-- & -- \\\\\n"));
   EXPECT_THAT(latex_table(groups, options),
               HasSubstr("\\end{tabular}\n\\par\\noindent{\\footnotesize * n = 1: a single run"));
   const std::string csv = csv_table(groups, options);
@@ -261,6 +270,23 @@ TEST(Tables, ComeAsMarkdownLatexAndCsv) {
               HasSubstr("\nocr,10,0,100,1e-09,3e-10,a_b,,converged,1,0,,0,,1,1,1,1,1,1,inf,inf,inf,inf,inf,1,"
                         "0.01,0.01,0.01,0.01,0.01,1,8,8,8,8,8,1,"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 2);
+}
+
+TEST(Tables, ShowTheMetricsThatAnyRunHas) {
+  const TableOptions options{"", {1e-2}, 1e-2};
+  std::vector<StoredRun> runs{made_up("a", 1, {200, 101}), made_up("b", 1, {200, 101})};
+  runs[0].summary["updates"] = 3.0;
+  runs[0].trace.front().test_metrics = {{"chunk-f1", 0.25}};
+  runs[0].trace.back().test_metrics = {{"chunk-f1", 0.75}};
+  const std::vector<TableGroup> groups = summarize(runs, options);
+  const std::string table = markdown_table(groups, options);
+  EXPECT_THAT(table, HasSubstr("| test accuracy | test chunk-f1 |\n"));
+  EXPECT_THAT(table, HasSubstr("| 2.5 | 3 | 3.00 | - | - | 0.7500 |\n")) << "that at the end";
+  EXPECT_THAT(table, HasSubstr("| 2.5 | - | 3.00 | - | - | - |\n"));
+  const std::string csv = csv_table(groups, options);
+  EXPECT_THAT(csv, HasSubstr(",test_metrics.chunk-f1_n\n"));
+  EXPECT_THAT(csv, HasSubstr(",0.75,0.75,0.75,0.75,0.75,1\n"));
+  EXPECT_THAT(csv, HasSubstr(",,,,,,0\n"));
 }
 
 std::vector<StoredRun> repeated(const std::string& label, const std::vector<double>& speeds) {
@@ -328,7 +354,7 @@ TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
   EXPECT_EQ(groups[0].rows[1].ratio, 1.0);
   const std::string text = markdown_table(groups, options);
   EXPECT_THAT(text, HasSubstr("| a | converged | 2* | n/c | n/c | 0.0e+00 |"));
-  EXPECT_THAT(text, HasSubstr("| 2.5 | n/c | n/c | - |"));
+  EXPECT_THAT(text, HasSubstr("| 2.5 | - | n/c | n/c | - |"));
   EXPECT_THAT(text,
               HasSubstr("\na: the timings of 2 of 2 runs are not comparable (n/c) and left out: two runs "
                         "at once.\n"));

@@ -19,7 +19,7 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kSchema = 3;
+constexpr int kSchema = 4;
 
 std::string column_sql(const std::string& name, FieldType type) {
   const bool whole = type == FieldType::kCount || type == FieldType::kTruth;

@@ -259,6 +259,7 @@ class Path {
     sample.cpu_seconds += outcome_.cpu_seconds;
     sample.iteration += *outcome_.iterations;
     sample.passes += outcome_.passes;
+    sample.updates += outcome_.updates;
     outcome_.trace.push_back(sample);
     if (hooks_.on_sample) hooks_.on_sample(sample);
   }
@@ -295,12 +296,18 @@ class Path {
     c.nnz = w_.nnz();
     c.kkt = selection_.kkt_max;
     c.dual = std::fmax(dual_bound(checker, state_.scores, selection_).value, lower_bound_);
-    if (test_ != nullptr)
-      point.test_accuracy = point.rounds > 0 ? outcome_.test_accuracy : test_->accuracy(w_);
+    Sample measured;  // of w_
+    if (point.rounds > 0)
+      measured = outcome_.trace.back();
+    else if (test_ != nullptr)
+      test_->measure(w_, measured);
+    point.test_accuracy = measured.test_accuracy;
+    point.test_metrics = measured.test_metrics;
     point.seconds = outcome_.seconds;
     point.cpu_seconds = outcome_.cpu_seconds;
     point.iterations = *outcome_.iterations;
     point.passes = outcome_.passes;
+    point.updates = outcome_.updates;
     point.candidates = candidates_ ? candidates_->size() : checker.dimension();
     *outcome_.violations += point.violations;
     *outcome_.rounds += point.rounds;
@@ -319,7 +326,7 @@ class Path {
     const PathPoint last = any ? outcome_.points.back() : PathPoint{.mu = penalties_.front().mu};
     outcome_.parameters.lambda = any ? last.lambda : RunFigures::kNone;
     outcome_.parameters.mu = last.mu;
-    outcome_.test_accuracy = last.test_accuracy;
+    set_test_figures({.test_accuracy = last.test_accuracy, .test_metrics = last.test_metrics}, outcome_);
     if (any) {
       outcome_.certificate = last.certificate;
       outcome_.kkt_at_zero = std::max(outcome_.lambda_max - last.lambda, 0.0);

@@ -137,6 +137,7 @@ class Selector {
       for (const Measured& one : measured) {
         point.mean += one.values[k].value / folds;
         point.nnz += one.nnz[k] / folds;
+        for (const auto& [name, value] : one.values[k].others) point.others[name] += value / folds;
       }
       double squares = 0.0;
       for (const Measured& one : measured) squares += std::pow(one.values[k].value - point.mean, 2);
@@ -186,6 +187,8 @@ Dataset select_instances(const Dataset& data, std::span<const Index> instances) 
       for (std::size_t e = 0; e < features.size(); ++e)
         builder.add(features[e], values.empty() ? 1.0 : values[e]);
       builder.end_position();
+      if (const auto name = data.unknown_gold.find(p); name != data.unknown_gold.end())
+        out.unknown_gold[static_cast<Index>(out.gold.size())] = name->second;
       out.gold.push_back(data.gold[p]);
     }
     out.begin.push_back(static_cast<Index>(out.gold.size()));
@@ -269,12 +272,15 @@ std::vector<double> HeldOut::losses(const SparseVector& w) const {
 
 HeldOut::Value HeldOut::measure(const SparseVector& w) const {
   const MetricInfo& accuracy = trace_metric();
+  std::map<std::string, double> others;
   const auto positions = static_cast<double>(data_.positions());
   std::vector<double> sum;
   double value = 0.0;
   if (measure_ == SelectionMeasure::kAccuracy) {
-    const std::vector<Index> outputs = TestSet(data_, *oracle_, parallel_, accuracy).decode(w);
+    const std::vector<Index> outputs = TestSet(data_, *oracle_, parallel_, {}).decode(w);
     value = accuracy.measure(data_, outputs);
+    for (const MetricInfo* metric : metrics_for(data_))
+      if (metric != &accuracy) others[metric->name] = metric->measure(data_, outputs);
     for (std::size_t i = 0; i < data_.instances(); ++i) {
       const Dataset one = gold_of(data_, i);
       sum.push_back(accuracy.measure(one, std::span(outputs).subspan(data_.begin[i], one.positions())) *
@@ -288,7 +294,7 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
   double squares = 0.0;  // the variance of a ratio of sums, linearised
   for (std::size_t i = 0; i < sum.size(); ++i)
     squares += std::pow(sum[i] - value * static_cast<double>(data_.begin[i + 1] - data_.begin[i]), 2);
-  return {value, std::sqrt(squares * n / (n - 1.0)) / positions};
+  return {value, std::sqrt(squares * n / (n - 1.0)) / positions, others};
 }
 
 std::size_t best_point(const std::vector<SelectionPoint>& points, SelectionMeasure measure) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,6 +45,7 @@ class HeldOut {
   /// a single one). w in the coordinates of the data.
   struct Value {
     double value, standard_error;
+    std::map<std::string, double> others;  ///< with kAccuracy the other metrics that apply, by name
   };
   Value measure(const SparseVector& w) const;
 
@@ -72,6 +74,7 @@ struct SelectionPoint {
   /// Of the mean: over folds their standard deviation / sqrt(K); of one set, that of HeldOut::measure().
   double standard_error = 0.0;
   double nnz = 0.0;  ///< mean over folds
+  std::map<std::string, double> others = {};  ///< means over folds of HeldOut::Value::others
 };
 
 /// The point with the best mean (of equals that with the largest penalty), and the first within that one's

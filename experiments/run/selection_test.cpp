@@ -60,7 +60,8 @@ TEST(HeldOutShare, IsRoundedAndNeitherNoneNorAll) {
 }
 
 TEST(SelectInstances, KeepsTheirPositionsAndNames) {
-  const Dataset all = test::Problem(kSpec).data();
+  Dataset all = test::Problem(kSpec).data();
+  all.unknown_gold = {{all.begin[5], "unseen"}, {all.begin[3], "elsewhere"}};
   const Dataset some = select_instances(all, std::vector<Index>{2, 5});
   ASSERT_EQ(some.instances(), 2u);
   EXPECT_EQ(some.vocabulary, all.vocabulary);
@@ -72,6 +73,7 @@ TEST(SelectInstances, KeepsTheirPositionsAndNames) {
       EXPECT_TRUE(std::ranges::equal(some.x.row(at), all.x.row(p)));
     }
   EXPECT_EQ(some.positions(), at);
+  EXPECT_EQ(some.unknown_gold, (std::map<Index, std::string>{{some.begin[1], "unseen"}}));
 }
 
 /// The likelihood of a set is what the objective says of it, and the accuracy what the test set says.
@@ -85,8 +87,9 @@ TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
   EXPECT_NEAR(loss.measure(w).value,
               certify(objective, w).loss / static_cast<double>(problem.data().positions()), 1e-12);
   const HeldOut accuracy(problem.data(), "chain", Parallel(1), SelectionMeasure::kAccuracy);
-  EXPECT_NEAR(accuracy.measure(w).value,
-              TestSet(problem.data(), problem.oracle(), Parallel(1), trace_metric()).accuracy(w), 1e-12);
+  Sample measured;
+  TestSet(problem.data(), problem.oracle(), Parallel(1), {&trace_metric()}).measure(w, measured);
+  EXPECT_NEAR(accuracy.measure(w).value, measured.test_accuracy, 1e-12);
   EXPECT_GT(accuracy.measure(w).standard_error, 0.0);
 }
 
@@ -116,17 +119,17 @@ TEST(Choice, IsTheBestMeanAndTheLargestLambdaWithinOneError) {
   EXPECT_EQ(one_standard_error_point(unknown, SelectionMeasure::kAccuracy), 2u);
 }
 
-/// Cross-validation by hand: each fold's model trained by itself for each lambda.
-TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
+/// Cross-validation by hand: each fold's model trained by itself for each penalty.
+void expect_solves_of_each_fold(const std::vector<Penalty>& penalties) {
   const LoadedData data = load();
   const RunParameters settings = settings_of();
-  const std::vector<Penalty> lambdas = grid(data);
   for (const SelectionMeasure measure : {SelectionMeasure::kAccuracy, SelectionMeasure::kLoss}) {
-    const ModelSelection selection = select_model(data, settings, lambdas, {.folds = 3, .measure = measure});
-    ASSERT_EQ(selection.points.size(), lambdas.size());
+    const ModelSelection selection =
+        select_model(data, settings, penalties, {.folds = 3, .measure = measure});
+    ASSERT_EQ(selection.points.size(), penalties.size());
     EXPECT_EQ(selection.held_out_instances, data.train().instances());
     const std::vector<std::vector<Index>> folds = draw_folds(data.train().instances(), 3, settings.seed);
-    for (std::size_t k = 0; k < lambdas.size(); ++k) {
+    for (std::size_t k = 0; k < penalties.size(); ++k) {
       std::vector<double> values;
       for (const std::vector<Index>& fold : folds) {
         std::vector<Index> rest;
@@ -134,7 +137,8 @@ TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
           if (std::find(fold.begin(), fold.end(), i) == fold.end()) rest.push_back(i);
         const LoadedData part(DataPair{select_instances(data.train(), rest), {}, "chain"}, Parallel(1));
         RunParameters single = settings;
-        single.lambda = lambdas[k].lambda;
+        single.lambda = penalties[k].lambda;
+        single.mu = penalties[k].mu;
         const HeldOut held_out(select_instances(data.train(), fold), "chain", Parallel(1), measure);
         values.push_back(held_out.measure(train(part, single).w).value);
       }
@@ -147,12 +151,31 @@ TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
     EXPECT_EQ(selection.chosen, selection.best);
     // The model is the optimum of the chosen lambda on all instances.
     RunParameters single = settings;
-    single.lambda = lambdas[selection.chosen].lambda;
+    single.lambda = penalties[selection.chosen].lambda;
+    single.mu = penalties[selection.chosen].mu;
     const RunOutcome whole = train(data, single);
     EXPECT_EQ(selection.refit.points.size(), selection.chosen + 1);
     EXPECT_NEAR(selection.refit.points.back().certificate.objective, whole.certificate.objective,
                 1e-6 * whole.certificate.objective);
   }
+}
+
+TEST(SelectModel, AgreesWithSolvesOfEachFoldAndLambda) {
+  expect_solves_of_each_fold(grid(load()));
+}
+
+TEST(SelectModel, AgreesWithSolvesOfEachFoldAndMuWithoutL1) {
+  expect_solves_of_each_fold({{0.0, 30.0}, {0.0, 3.0}, {0.0, 0.3}});
+}
+
+TEST(SelectModel, TellsTheOtherMetricsOfWhatIsHeldOut) {
+  const ModelSelection selection =
+      select_model(load(), settings_of(), std::vector<Penalty>{{1.0, 0.0}}, {.folds = 3});
+  const std::map<std::string, double>& others = selection.points.front().others;
+  ASSERT_EQ(others.count("structure-accuracy"), 1u);
+  EXPECT_EQ(others.count(trace_metric().name), 0u) << "that is the mean";
+  EXPECT_LT(others.at("structure-accuracy"), selection.points.front().mean)
+      << "a structure has several positions";
 }
 
 TEST(SelectModel, TakesHeldOutInstancesOrTheTestSet) {

@@ -6,14 +6,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "core/data/reduction.h"
 #include "experiments/config/config.h"
-#include "experiments/run/job.h"
 #include "experiments/data/files.h"
 #include "experiments/data/model.h"
 #include "experiments/metrics/metrics.h"
+#include "experiments/run/job.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -54,7 +56,8 @@ LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decodin
   check_capabilities(oracle, *oracle_);
   if (data_.test.positions() == 0) return;
   test_oracle_ = make_oracle(oracle, data_.test);
-  test_set_ = std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_, trace_metric(), decoding);
+  test_set_ =
+      std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_, metrics_for(data_.test), decoding);
 }
 
 const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
@@ -70,10 +73,11 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
       out->test.x = data_.test.x.select_features(out->kept);
       out->test.begin = data_.test.begin;
       out->test.gold = data_.test.gold;
+      out->test.unknown_gold = data_.test.unknown_gold;
       out->test.vocabulary = data_.test.vocabulary;
       out->test.hierarchy = data_.test.hierarchy;
       out->test_set =
-          std::make_unique<TestSet>(out->test, *test_oracle_, parallel_, trace_metric(), decoding_);
+          std::make_unique<TestSet>(out->test, *test_oracle_, parallel_, metrics_for(data_.test), decoding_);
     }
   }
   reduced_ = std::move(out);
@@ -87,6 +91,25 @@ void require_needs(const LoadedData& data, const SolverInfo& solver, const Optio
   if (!unmet.empty()) throw Error::usage(unmet);
 }
 
+std::string unmet_start(const SolverInfo& solver, const std::string& start) {
+  if (start.empty() || solver.starts_anywhere) return "";
+  return fmt::format("solver '{}' has a start of its own: found the model {} to start from, expected none",
+                     solver.name, start);
+}
+
+SparseVector start_of(const LoadedData& data, const RunParameters& settings) {
+  if (settings.start.empty()) return {};
+  const Model model = read_model(settings.start);
+  for (const auto& [key, expected] :
+       {std::pair<const char*, std::string>{"format", settings.format}, {"oracle", data.oracle_name()}})
+    if (model.at(key) != expected)
+      throw Error::in_file(
+          model.source, 0, fmt::format("a model of {} '{}'", key, model.at(key)),
+          fmt::format("{} '{}', as the data to train on have, for a model to start from", key, expected));
+  return model_weights(model, data.train(), data.oracle().extra_weights(), data.extra_names(),
+                       UnknownFeatures::kReject);
+}
+
 RunOutcome train(const LoadedData& data, const RunParameters& settings, const RunHooks& hooks) {
   const double began = wall_seconds();
   const Penalty penalty{settings.lambda, settings.mu};
@@ -94,9 +117,20 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
   const SolverInfo& info = solver_registry().find(settings.solver);
   const Options options = options_from(info.options, settings.solver_options);
   require_needs(data, info, options, penalty);
+  if (const std::string unmet = unmet_start(info, settings.start); !unmet.empty()) throw Error::usage(unmet);
+  SparseVector start = start_of(data, settings);
   const std::unique_ptr<Solver> solver = info.make(options);
-  // Certified where it was trained: kkt over the features kept is kkt over all.
+  // Certified where it was trained: kkt over the features kept is kkt over all. Where the start has weights
+  // of other features, all are kept.
   const LoadedData::Reduced* reduced = settings.drop_features ? &data.reduced(settings.lambda) : nullptr;
+  if (reduced != nullptr) {
+    std::optional<SparseVector> within =
+        reduce_features(start, reduced->kept, data.train().x.features(), data.train().outputs());
+    if (within)
+      start = std::move(*within);
+    else
+      reduced = nullptr;
+  }
   const auto make_objective = [&] {
     return reduced != nullptr ? data.objective(*reduced, settings.mu)
                               : data.objective(settings.lambda, settings.mu);
@@ -105,13 +139,11 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
   Objective evaluator = make_objective();
   Profile profile;
   if (settings.profile) objective.time_phases(&profile);
-  const SparseVector start;
-
   RunOutcome outcome;
   begin_counting(outcome);
   outcome.parameters = settings;
   outcome.parameters.solver_options = option_texts(options);
-  outcome.kkt_at_zero = certify(evaluator, start).kkt;
+  outcome.kkt_at_zero = certify(evaluator, {}).kkt;
 
   Monitor monitor(evaluator, objective, monitor_options(settings),
                   reduced ? data.test_set(*reduced) : data.test_set());
@@ -159,7 +191,7 @@ void set_facts(const LoadedData& data, RunOutcome& outcome) {
 
 void begin_counting(RunFigures& figures) {
   figures.iterations = 0;
-  figures.passes = figures.seconds = figures.cpu_seconds = 0.0;
+  figures.passes = figures.updates = figures.seconds = figures.cpu_seconds = 0.0;
   figures.sampling_seconds = figures.gap_seconds = figures.certify_seconds = 0.0;
   figures.audits.emplace();
 }
@@ -168,14 +200,23 @@ void count_solve(const Monitor& monitor, const Objective& seen, const SolveResul
                  RunFigures& figures) {
   *figures.iterations += result.iterations;
   figures.passes += seen.passes();
+  figures.updates += seen.updates().value_or(static_cast<double>(result.iterations));
   figures.seconds += monitor.seconds();
   figures.cpu_seconds += monitor.cpu_seconds();
   figures.sampling_seconds += monitor.sampling_seconds();
   figures.gap_seconds += monitor.gap_seconds();
   figures.audits->count += monitor.audits().count;
   figures.audits->largest = std::max(figures.audits->largest, monitor.audits().largest);
-  figures.test_accuracy = monitor.trace().back().test_accuracy;
+  set_test_figures(monitor.trace().back(), figures);
   for (const auto& [name, value] : result.notes) figures.notes[name] = value;
+}
+
+void set_test_figures(const Sample& measured, RunFigures& figures) {
+  figures.test_accuracy = measured.test_accuracy;
+  figures.test_metrics = nullptr;
+  if (std::isnan(measured.test_accuracy)) return;
+  figures.test_metrics[trace_metric().name] = measured.test_accuracy;
+  for (const auto& [name, value] : measured.test_metrics) figures.test_metrics[name] = value;
 }
 
 std::map<std::string, std::string> model_header(const LoadedData& data, const std::string& format,
@@ -200,8 +241,7 @@ std::string model_of(const LoadedData& data, const std::string& format, const Op
 
 nlohmann::ordered_json metrics_json(const Dataset& data, std::span<const Index> prediction) {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
-  for (const MetricInfo& metric : metric_registry().items())
-    if (!metric.applies || metric.applies(data)) out[metric.name] = metric.measure(data, prediction);
+  for (const MetricInfo* metric : metrics_for(data)) out[metric->name] = metric->measure(data, prediction);
   return out;
 }
 

@@ -104,9 +104,16 @@ class LoadedData {
 void require_needs(const LoadedData& data, const SolverInfo& solver, const Options& options,
                    const Penalty& penalty);
 
-/// Runs the solver from w = 0 and certifies where it ended. Throws Error where the solver is unknown or
-/// fails, where it needs what is not there (require_needs()), or where a loss that it gave is not that at its
-/// iterate (core/monitor.h).
+/// Why the solver cannot start from this model file; empty: it can, or there is none.
+std::string unmet_start(const SolverInfo& solver, const std::string& start);
+
+/// The weights of settings.start, zero where it is empty. Throws Error where the file is no model, or of
+/// another format, oracle, features or labels.
+SparseVector start_of(const LoadedData& data, const RunParameters& settings);
+
+/// Runs the solver from start_of() and certifies where it ended. Throws Error where the solver is unknown or
+/// fails, where it has a start of its own beside settings.start, where it needs what is not there
+/// (require_needs()), or where a loss that it gave is not that at its iterate (core/monitor.h).
 RunOutcome train(const LoadedData& data, const RunParameters& settings, const RunHooks& hooks = {});
 
 /// What train(), train_path() and `certify` say alike: the facts of the data, its threads and back end, and
@@ -117,6 +124,8 @@ void set_facts(const LoadedData& data, RunOutcome& outcome);
 void begin_counting(RunFigures& figures);
 void count_solve(const Monitor& monitor, const Objective& seen, const SolveResult& result,
                  RunFigures& figures);
+/// What a sample says of the test set.
+void set_test_figures(const Sample& measured, RunFigures& figures);
 
 /// What train() and train_path() make of settings.
 MonitorOptions monitor_options(const RunParameters& settings);

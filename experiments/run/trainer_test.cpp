@@ -7,10 +7,13 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "core/base/random.h"
 #include "core/data/reduction.h"
+#include "experiments/base/test_folder.h"
+#include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -160,6 +163,107 @@ TEST(Train, StopsAtTheGapAndKeepsTheBestBound) {
     EXPECT_FALSE(std::isnan(outcome.trace.back().gap));
     EXPECT_FALSE(std::isnan(outcome.trace.back().test_accuracy));
   }
+}
+
+/// F - min F <= ||grad F||^2 / (2 mu) by strong convexity: with alpha_i = p_i that is the gap at every w.
+TEST(Train, ProvesAGapWithL2AloneByEverySolver) {
+  for (const char* oracle : {"chain", "tree"})
+    for (const SolverInfo& solver : solver_registry().items()) {
+      SCOPED_TRACE(std::string(oracle) + " " + solver.name);
+      const LoadedData data(make_data(oracle, 1), Parallel(1));
+      RunParameters settings;
+      settings.solver = solver.name;
+      settings.lambda = 0.0;
+      settings.mu = 1.0;
+      settings.tol = 0.0;
+      settings.gap_target = solver.exact ? 1e-6 : 1e-2;
+      const Options options(solver.options);
+      const OracleInfo& info = oracle_registry().find(oracle);
+      if (!unmet_needs(solver, options, {0.0, 1.0}, info).empty()) continue;
+      const RunOutcome outcome = train(data, settings);
+      EXPECT_EQ(outcome.status, Status::kGapReached);
+      EXPECT_LE(outcome.certificate.relative_gap(), settings.gap_target);
+      const Sample& last = outcome.trace.back();
+      EXPECT_LE(last.gap, settings.gap_target * last.objective);
+
+      Objective objective = data.objective(0.0, 1.0);
+      std::vector<double> w(objective.dimension(), 0.0), gradient(w.size());
+      for (std::size_t i = 0; i < outcome.w.nnz(); ++i) w[outcome.w.index[i]] = outcome.w.value[i];
+      Scores scores = objective.make_scores();
+      Residual residual = objective.make_residual();
+      objective.scores(outcome.w, scores);
+      objective.infer({scores}, &residual);
+      objective.gradient(residual, w, gradient);
+      const double squares = std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0);
+      EXPECT_LE(outcome.certificate.gap(), 0.5 * squares + 1e-9 * outcome.certificate.objective);
+    }
+}
+
+/// The model of these weights as a file.
+std::string write_model(const TestFolder& folder, const LoadedData& data, const SparseVector& w) {
+  const Options no_options{OptionTable{}};
+  RunParameters settings;
+  settings.solver = "any";
+  return folder.write("start.tsv", model_of(data, "text", no_options, settings, w));
+}
+
+TEST(Train, EverySolverStartsFromTheModelThatItIsGiven) {
+  const TestFolder folder;
+  for (const char* oracle : {"chain", "tree"}) {
+    const LoadedData data(make_data(oracle, 1), Parallel(1));
+    RunParameters settings = settings_of("prox-qn");
+    settings.format = "text";
+    settings.lambda = 3.0;
+    settings.mu = 0.5;
+    const RunOutcome near = train(data, settings);
+    ASSERT_LT(*near.features_kept, data.train().x.features());
+    settings.start = write_model(folder, data, near.w);
+    for (const SolverInfo& solver : solver_registry().items()) {
+      SCOPED_TRACE(std::string(oracle) + " " + solver.name);
+      settings.solver = solver.name;
+      if (!unmet_needs(solver, Options(solver.options), {settings.lambda, settings.mu},
+                       oracle_registry().find(oracle))
+               .empty())
+        continue;
+      if (!solver.starts_anywhere) {
+        EXPECT_THROW(train(data, settings), Error);
+        continue;
+      }
+      const RunOutcome outcome = train(data, settings);
+      EXPECT_NEAR(outcome.trace.front().objective, near.certificate.objective,
+                  1e-12 * near.certificate.objective);
+      EXPECT_EQ(outcome.trace.front().nnz, near.w.nnz());
+      EXPECT_EQ(outcome.kkt_at_zero, near.kkt_at_zero) << "not that of the start";
+      EXPECT_EQ(outcome.features_kept, near.features_kept);
+    }
+  }
+}
+
+TEST(Train, KeepsTheWeightsThatItStartsFromAlsoOfFeaturesThatCannotEnter) {
+  const TestFolder folder;
+  const LoadedData data(make_data("chain", 1), Parallel(1));
+  RunParameters settings = settings_of("prox-qn");
+  settings.format = "text";
+  settings.lambda = 0.1;
+  const RunOutcome many = train(data, settings);
+  settings.lambda = 3.0;
+  const RunOutcome cold = train(data, settings);
+  settings.start = write_model(folder, data, many.w);
+  const RunOutcome warm = train(data, settings);
+  Objective objective = data.objective(3.0, 0.0);
+  EXPECT_NEAR(warm.trace.front().objective, certify(objective, many.w).objective, 1e-9);
+  EXPECT_GT(*warm.features_kept, *cold.features_kept);
+  EXPECT_EQ(warm.status, Status::kConverged);
+  EXPECT_NEAR(warm.certificate.objective, cold.certificate.objective, 1e-5 * cold.certificate.objective);
+}
+
+TEST(Train, ASolverWithAStartOfItsOwnRefusesAModel) {
+  const SolverInfo dual{
+      .name = "dual", .help = "", .paper = "", .options = {}, .make = {}, .starts_anywhere = false};
+  EXPECT_EQ(unmet_start(dual, ""), "");
+  EXPECT_EQ(unmet_start(dual, "m.tsv"),
+            "solver 'dual' has a start of its own: found the model m.tsv to start from, expected none");
+  EXPECT_EQ(unmet_start(solver_registry().find("sgd"), "m.tsv"), "");
 }
 
 TEST(Train, WarmsUpForAsLongAsAskedOffTheClock) {

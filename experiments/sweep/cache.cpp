@@ -124,6 +124,7 @@ RunKey key_of(const RunParameters& job, double stop_at, const std::string& sourc
   for (const char* file : {"train", "test", "hierarchy"}) key.config["data"].erase(file);
   for (const std::string& file : file_options(job.format, job.data_options))
     key.config["data"]["options"].erase(file);
+  if (!job.start.empty()) key.config["start"] = file_digest(job.start);
   key.config["stop_at"] = stop_at;
   key.data = source_digest;
   key.program = program_digest;

@@ -12,7 +12,8 @@ namespace proxbench {
 
 /// The components of a run's key, each of which makes it another run when it changes.
 struct RunKey {
-  nlohmann::ordered_json config;  ///< all of the job but names of files, what follows, and its own name
+  nlohmann::ordered_json config;  ///< all of the job but names of files, what follows, and its own name; of a
+                                  ///< start model its bytes
   std::string data;               ///< source_digest()
   std::string program;            ///< program_digest()
   /// Of the hot loops (core/kernels/instruction_set.h): results differ within rounding.

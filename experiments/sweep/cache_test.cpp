@@ -72,6 +72,18 @@ TEST(RunKey, EveryComponentMakesAnotherRunAndIsNamed) {
     EXPECT_NE(other.digest(), key(a_job()).digest());
 }
 
+TEST(RunKey, HoldsWhatIsInTheModelToStartFrom) {
+  const TestFolder folder;
+  RunParameters job = a_job();
+  job.start = folder.write("one.tsv", "first");
+  const nlohmann::json before = stored(key(job));
+  EXPECT_NE(key(job).digest(), key(a_job()).digest());
+  job.start = folder.write("two.tsv", "first");
+  EXPECT_THAT(key(job).changes_from(before), IsEmpty()) << "the same model under another name";
+  folder.write("two.tsv", "second");
+  EXPECT_THAT(key(job).changes_from(before), ElementsAre(testing::HasSubstr("config start: ")));
+}
+
 TEST(RunKey, TellsOptionsThatCameOrWent) {
   RunParameters job = a_job();
   job.solver_options.erase("memory");

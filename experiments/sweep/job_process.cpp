@@ -160,6 +160,7 @@ void add_last_sample(Json& manifest, const fs::path& trace_file) {
   manifest["nnz"] = last.nnz;
   manifest["iterations"] = last.iteration;
   manifest["passes"] = last.passes;
+  manifest["updates"] = number_json(last.updates);
   manifest["seconds"] = last.seconds;
   manifest["cpu_seconds"] = last.cpu_seconds;
 }

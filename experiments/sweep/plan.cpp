@@ -73,6 +73,7 @@ std::string PlannedRun::unmet_needs(const OracleInfo* oracle) const {
   Penalty penalty{lambda, mu};
   if (path) (path->of == PathOf::kMu ? penalty.mu : penalty.lambda) = 1.0;
   const SolverInfo& info = solver_registry().find(solver->solver);
+  if (std::string unmet = unmet_start(info, data->start); !unmet.empty()) return unmet;
   return oracle != nullptr ? proxbench::unmet_needs(info, solver->options, penalty, *oracle)
                            : proxbench::unmet_needs(info, solver->options, penalty);
 }
@@ -129,6 +130,7 @@ RunParameters run_job(const ExperimentConfig& config, const PlannedRun& cell) {
   job.repetition = cell.repetition;
   job.solver = cell.solver->solver;
   job.solver_options = option_texts(cell.solver->options);
+  if (!cell.data->start.empty()) job.start = fs::absolute(cell.data->start).lexically_normal().string();
   job.lambda = cell.lambda;
   if (cell.path) job.path = cell.path->text();
   job.path_of_mu = cell.path && cell.path->of == PathOf::kMu;

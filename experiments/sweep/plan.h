@@ -32,8 +32,8 @@ struct PlannedRun {
   /// Its lambda or mu, or the path over it, as the config has them.
   nlohmann::ordered_json lambda_json() const;
   nlohmann::ordered_json mu_json() const;
-  /// Why its solver cannot run with its penalty and, where it is known, with the oracle of its data
-  /// (core/solver.h); empty: it can.
+  /// Why its solver cannot run with its start, its penalty and, where it is known, with the oracle of its
+  /// data (core/solver.h); empty: it can.
   std::string unmet_needs(const OracleInfo* oracle = nullptr) const;
   bool same_problem(const PlannedRun& other) const {
     return data == other.data && lambda == other.lambda && path == other.path;  // a config has one mu

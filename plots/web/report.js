@@ -4,17 +4,27 @@
 (() => {
   const AXES = {
     seconds: "Time (s)",
-    passes: "Passes over the training data",
+    passes: "Oracle calls / n",
+    updates: "Parameter updates / n",
     iterations: "Iterations",
   };
   const QUANTITIES = {
     objective: {title: "Relative objective difference", axis: "(f − f*) / f*", log: true, labelWidth: 46,
-      text: (v) => v.toExponential(2)},
+      toReference: true, text: (v) => v.toExponential(2)},
+    suboptimality: {title: "Primal suboptimality", axis: "(f − f*) / n", log: true, labelWidth: 46,
+      toReference: true, text: (v) => v.toExponential(2)},
     nnz: {title: "Nonzero weights", axis: "Nonzero weights", log: true, labelWidth: 70,
       text: (v) => withCommas(Math.round(v))},
     accuracy: {title: "Test accuracy", axis: "Test accuracy per position", log: false, labelWidth: 54,
       text: (v) => v.toFixed(4)},
+    error: {title: "Test error", axis: "Error per position", log: false, labelWidth: 54, text: (v) => v.toFixed(4)},
+    "structure-error": {title: "Test error by structure", axis: "Error per structure", log: false, labelWidth: 54,
+      text: (v) => v.toFixed(4)},
+    "chunk-f1": {title: "Test F1 of chunks", axis: "F1 of chunks", log: false, labelWidth: 54,
+      text: (v) => v.toFixed(4)},
     gap: {title: "Certified relative gap", axis: "(f − lower bound) / f", log: true, labelWidth: 46,
+      text: (v) => v.toExponential(2)},
+    "mean-gap": {title: "Certified gap", axis: "(f − lower bound) / n", log: true, labelWidth: 46,
       text: (v) => v.toExponential(2)},
   };
   // Of each round of colours, as in the figures for print.
@@ -121,8 +131,9 @@
   // What a run measured: {x, y}, ascending in x.
   function measured(run, state) {
     const points = {x: [], y: []};
-    run[state.quantity].forEach((y, i) => {
-      const x = run[state.x][i];
+    const values = run[state.quantity] ?? [], at = run[state.x] ?? [];
+    values.forEach((y, i) => {
+      const x = at[i] ?? null;
       if (y === null || x === null) return;
       points.x.push(x);
       points.y.push(y);
@@ -240,7 +251,7 @@
 
     // Those that some run measured.
     quantities() {
-      const isMeasured = (name) => this.runs().some((run) => run[name].some((v) => v !== null));
+      const isMeasured = (name) => this.runs().some((run) => name in run);
       const found = Object.keys(QUANTITIES).filter(isMeasured);
       return found.length > 0 ? found : ["objective"];
     }
@@ -262,9 +273,14 @@
       return QUANTITIES[this.state.quantity];
     }
 
+    // What a relative difference of 1 is on the vertical axis.
+    unit() {
+      return this.state.quantity === "suboptimality" ? this.group().unit ?? 1 : 1;
+    }
+
     floor() {
-      if (this.state.quantity === "objective")
-        return Math.max(this.data.floor, (this.group().bound ?? 0) / SHOWN_BELOW_BOUND);
+      if (this.quantity().toReference)
+        return Math.max(this.data.floor, (this.group().bound ?? 0) / SHOWN_BELOW_BOUND) * this.unit();
       return this.state.quantity === "gap" ? this.data.floor : this.quantity().log ? 0 : -Infinity;
     }
 
@@ -455,8 +471,9 @@
 
     // The accuracy to which f* is known, where that is in view; else null.
     bound(graph) {
-      const bound = this.group().bound;
-      return this.state.quantity === "objective" && bound !== null && bound > graph.yAxisRange(0)[0] ? bound : null;
+      if (!this.quantity().toReference || this.group().bound === null) return null;
+      const bound = this.group().bound * this.unit();
+      return bound > graph.yAxisRange(0)[0] ? bound : null;
     }
 
     // Below the accuracy of f* faint.
@@ -505,7 +522,7 @@
       this.title.replaceChildren(...(group.synthetic ? [element("strong", {}, "SYNTHETIC DATA: ")] : []),
         `${this.quantity().title}: ${group.dataset}, ${group.penalty}`);
       const notes = [...group.notes];
-      if (this.state.quantity === "objective") {
+      if (this.quantity().toReference) {
         notes.push(...group.objective_notes);
         if (group.bound !== null)
           notes.push("On grey ground, below the accuracy to which f* is known, curves say nothing and are faint.");

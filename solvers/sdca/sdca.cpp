@@ -93,6 +93,7 @@ class Ascent {
   void step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     for (Visit& visit : visits) visit.instance = sampler_->draw();
+    objective_.count_updates(static_cast<double>(visits.size()));
     const auto each = [&](const auto& body) {
       if (visits.size() == 1) return body(visits[0]);
       objective_.parallel().for_each(visits.size(), [&](std::size_t i) { body(visits[i]); });

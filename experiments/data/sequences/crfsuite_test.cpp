@@ -84,6 +84,7 @@ TEST(Crfsuite, UnseenNamesInTestDataAddNoDimensionAndAreCounted) {
   EXPECT_EQ(data.test.vocabulary, data.train.vocabulary);
   EXPECT_EQ(data.test.x.features(), 2u);
   EXPECT_THAT(data.test.gold, ElementsAre(1, kUnknownOutput, kUnknownOutput));
+  EXPECT_THAT(data.test.unknown_gold, ElementsAre(Pair(1, "C"), Pair(2, "C")));
   EXPECT_THAT(features_at(data.test, 1), ElementsAre(Pair("y", 4.0)));
   EXPECT_THAT(data.test.notes,
               UnorderedElementsAre(Pair("unknown attributes", 3), Pair("distinct unknown attributes", 2),

@@ -80,7 +80,10 @@ void NamedSequences::end_position(std::string_view label) {
     data_.gold.push_back(own_.labels.intern(label));
   } else {
     const auto known = train_->own_.labels.find(label);
-    if (!known) ++data_.notes["unknown labels"];
+    if (!known) {
+      ++data_.notes["unknown labels"];
+      data_.unknown_gold[static_cast<Index>(data_.gold.size())] = label;
+    }
     data_.gold.push_back(known.value_or(kUnknownOutput));
   }
 }

@@ -160,6 +160,7 @@ const std::vector<Measure>& measures() {
   static const std::vector<Measure> all = {
       {"seconds", [](const Sample& s) { return s.seconds; }},
       {"passes", [](const Sample& s) { return s.passes; }},
+      {"updates", [](const Sample& s) { return s.updates; }},
       {"iterations", [](const Sample& s) { return static_cast<double>(s.iteration); }}};
   return all;
 }

@@ -14,7 +14,7 @@
 
 namespace proxbench {
 
-/// What a run pays: seconds on the clock, passes or iterations.
+/// What a run pays: seconds on the clock, passes, updates or iterations.
 struct Measure {
   std::string name;
   double (*of)(const Sample&);

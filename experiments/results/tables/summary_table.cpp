@@ -55,7 +55,23 @@ double final_difference(const StoredRun& run) {
   return std::isnan(objective) && !std::isnan(best) ? kInfinity : relative_difference(objective, best);
 }
 
-RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableOptions& options) {
+/// The names of Sample::test_metrics over all runs.
+std::set<std::string> metric_names(const std::vector<StoredRun>& runs) {
+  std::set<std::string> names;
+  for (const StoredRun& run : runs)
+    for (const Sample& sample : run.trace)
+      for (const auto& [name, value] : sample.test_metrics) names.insert(name);
+  return names;
+}
+
+double final_metric(const StoredRun& run, const std::string& name) {
+  if (run.trace.empty()) return kNaN;
+  const auto found = run.trace.back().test_metrics.find(name);
+  return found == run.trace.back().test_metrics.end() ? kNaN : found->second;
+}
+
+RowSpreads spreads_of(const Runs& measured, const Runs& timed, const std::set<std::string>& metrics,
+                      const TableOptions& options) {
   const auto stored = [](const char* pointer) {
     return [pointer](const StoredRun& run) { return number_at(run.summary, pointer); };
   };
@@ -67,7 +83,11 @@ RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableOption
   spread.relative_gap = spread_over(measured, stored("/relative_gap"));
   spread.iterations = spread_over(measured, stored("/iterations"));
   spread.passes = spread_over(measured, stored("/passes"));
+  spread.updates = spread_over(measured, stored("/updates"));
   spread.test_accuracy = spread_over(measured, stored("/test_accuracy"));
+  for (const std::string& name : metrics)
+    spread.test_metrics[name] =
+        spread_over(measured, [&](const StoredRun& run) { return final_metric(run, name); });
   spread.total_seconds = spread_over(timed, stored("/seconds"));
   spread.load_seconds = spread_over(timed, stored("/timing/load_seconds"));
   spread.setup_seconds = spread_over(timed, stored("/timing/setup_seconds"));
@@ -80,7 +100,8 @@ RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableOption
 }
 
 /// `ratio` is the time itself until it is divided by the fastest solver's.
-TableRow summarize_series(const std::string& name, const Runs& runs, const TableOptions& options) {
+TableRow summarize_series(const std::string& name, const Runs& runs, const std::set<std::string>& metrics,
+                          const TableOptions& options) {
   TableRow row;
   row.label = name;
   row.machine = runs.front()->machine;
@@ -104,7 +125,7 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const Table
     }
   }
   row.status = fmt::format("{}", fmt::join(statuses, "/"));
-  row.spread = spreads_of(measured, timed, options);
+  row.spread = spreads_of(measured, timed, metrics, options);
   for (const Spread& seconds : row.spread.seconds) row.seconds.push_back(reached(seconds));
   row.ratio = reached(time_to(timed, options.ratio_target));
   row.final_difference = reached(row.spread.final_difference);
@@ -112,6 +133,7 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const Table
   row.relative_kkt = row.spread.relative_kkt.median;
   row.relative_gap = row.spread.relative_gap.median;
   row.passes = row.spread.passes.median;
+  row.updates = row.spread.updates.median;
   row.iterations = row.spread.iterations.median;
   row.total_seconds = row.spread.total_seconds.median;
   row.test_accuracy = row.spread.test_accuracy.median;
@@ -130,7 +152,8 @@ void divide_by_fastest(std::vector<TableRow>& rows) {
   }
 }
 
-TableGroup summarize_group(const Runs& runs, bool machines, const TableOptions& options) {
+TableGroup summarize_group(const Runs& runs, bool machines, const std::set<std::string>& metrics,
+                           const TableOptions& options) {
   const StoredRun& first = *runs.front();
   TableGroup group{first.dataset,
                    first.description,
@@ -149,7 +172,7 @@ TableGroup summarize_group(const Runs& runs, bool machines, const TableOptions& 
     found->second.push_back(run);
   }
   for (const auto& [name, repetitions] : series)
-    group.rows.push_back(summarize_series(name, repetitions, options));
+    group.rows.push_back(summarize_series(name, repetitions, metrics, options));
   divide_by_fastest(group.rows);
   return group;
 }
@@ -168,13 +191,23 @@ std::string spread_cell(const Spread& spread, const std::function<std::string(do
 constexpr std::size_t kTextColumns = 3;
 constexpr const char* kFewMark = "*";
 
-std::vector<std::string> header(const TableOptions& options) {
+/// Those that any row of the group has a value of.
+std::vector<std::string> metrics_shown(const TableGroup& group) {
+  std::set<std::string> names;
+  for (const TableRow& row : group.rows)
+    for (const auto& [name, spread] : row.spread.test_metrics)
+      if (spread.n > 0) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> header(const TableGroup& group, const TableOptions& options) {
   std::vector<std::string> cells{"solver", "status", "n"};
   for (double target : options.targets) cells.push_back(fmt::format("s to {:g}", target));
   cells.push_back(fmt::format("x fastest at {:g}", options.ratio_target));
   for (const char* cell : {"final difference", "nnz", "relative kkt", "relative gap", "iterations", "passes",
-                           "seconds", "load + set-up s", "test accuracy"})
+                           "updates", "seconds", "load + set-up s", "test accuracy"})
     cells.emplace_back(cell);
+  for (const std::string& name : metrics_shown(group)) cells.push_back("test " + name);
   return cells;
 }
 
@@ -198,7 +231,7 @@ std::string count_of_runs_cell(const TableRow& row) {
   return fmt::format("{}{}", row.measured(), row.measured() < kFewRepetitions ? kFewMark : "");
 }
 
-std::vector<std::string> cells_of(const TableRow& row) {
+std::vector<std::string> cells_of(const TableRow& row, const std::vector<std::string>& metrics) {
   const auto time = [&](const Spread& spread) {
     return row.timed() == 0 && row.not_comparable > 0 ? "n/c" : spread_cell(spread, seconds_cell);
   };
@@ -212,9 +245,12 @@ std::vector<std::string> cells_of(const TableRow& row) {
   cells.push_back(spread_cell(row.spread.relative_gap, scientific_cell));
   cells.push_back(spread_cell(row.spread.iterations, count_cell));
   cells.push_back(spread_cell(row.spread.passes, count_cell));
+  cells.push_back(spread_cell(row.spread.updates, count_cell));
   cells.push_back(time(row.spread.total_seconds));
   cells.push_back(time(row.spread.preparation_seconds));
   cells.push_back(spread_cell(row.spread.test_accuracy, accuracy));
+  for (const std::string& name : metrics)
+    cells.push_back(spread_cell(row.spread.test_metrics.at(name), accuracy));
   return cells;
 }
 
@@ -275,14 +311,15 @@ std::string csv_cost(double value) {
   return std::isinf(value) && value > 0 ? "inf" : number_text(value);
 }
 
-std::string csv_header(const TableOptions& options) {
+std::string csv_header(const std::vector<TableGroup>& groups, const TableOptions& options) {
   std::string out =
       "dataset,lambda,mu,reference_objective,reference_relative_kkt,reference_relative_gap,solver,machine,"
       "status,repetitions,failed,"
       "failures,not_comparable";
   out += fmt::format(",ratio_to_fastest_at_{}", options.ratio_target);
-  TableRow names;
+  TableRow names;  // all rows have the same
   names.spread.seconds.resize(options.targets.size());
+  if (!groups.empty()) names.spread.test_metrics = groups.front().rows.front().spread.test_metrics;
   for (const NamedSpread& named : named_spreads(names, options))
     out += fmt::format(",{0},{0}_q25,{0}_q75,{0}_min,{0}_max,{0}_n", named.name);
   return out + "\n";
@@ -313,6 +350,7 @@ int TableRow::failed() const {
 
 std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const TableOptions& options) {
   const bool machines = several_machines(runs);
+  const std::set<std::string> metrics = metric_names(runs);
   std::vector<TableGroup> groups;
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     Runs group;
@@ -320,7 +358,7 @@ std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const Tabl
            runs[end].lambda == runs[begin].lambda && runs[end].mu == runs[begin].mu;
          ++end)
       group.push_back(&runs[end]);
-    groups.push_back(summarize_group(group, machines, options));
+    groups.push_back(summarize_group(group, machines, metrics, options));
   }
   return groups;
 }
@@ -337,6 +375,7 @@ std::vector<NamedSpread> named_spreads(const TableRow& row, const TableOptions& 
       {"relative_gap", spread.relative_gap},
       {"iterations", spread.iterations},
       {"passes", spread.passes},
+      {"updates", spread.updates},
       {"seconds", spread.total_seconds},
       {"test_accuracy", spread.test_accuracy},
       {"load_seconds", spread.load_seconds},
@@ -345,6 +384,7 @@ std::vector<NamedSpread> named_spreads(const TableRow& row, const TableOptions& 
       {"sampling_seconds", spread.sampling_seconds},
   };
   all.insert(all.end(), others.begin(), others.end());
+  for (const auto& [name, values] : spread.test_metrics) all.push_back({"test_metrics." + name, values});
   return all;
 }
 
@@ -353,11 +393,11 @@ std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, con
   for (const TableGroup& group : groups) {
     TextTable& table = tables.emplace_back(TextTable{.caption = caption(group),
                                                      .notes = {group.description},
-                                                     .head = header(options),
+                                                     .head = header(group, options),
                                                      .text_columns = kTextColumns,
                                                      .rows = {},
                                                      .footnotes = footnotes(group)});
-    for (const TableRow& row : group.rows) table.rows.push_back(cells_of(row));
+    for (const TableRow& row : group.rows) table.rows.push_back(cells_of(row, metrics_shown(group)));
   }
   return tables;
 }
@@ -371,7 +411,7 @@ std::string latex_table(const std::vector<TableGroup>& groups, const TableOption
 }
 
 std::string csv_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
-  std::string out = csv_header(options);
+  std::string out = csv_header(groups, options);
   for (const TableGroup& group : groups)
     for (const TableRow& row : group.rows) out += csv_row(group, row, options);
   return out;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,10 @@ struct TableOptions {
 /// reached is infinitely far; what was not measured is left out.
 struct RowSpreads {
   std::vector<Spread> seconds;  ///< to each target
-  Spread final_difference, nnz, relative_kkt, relative_gap, iterations, passes, total_seconds, test_accuracy;
+  Spread final_difference, nnz, relative_kkt, relative_gap, iterations, passes, updates, total_seconds,
+      test_accuracy;
+  /// The other metrics at the end, those that any run of the table has.
+  std::map<std::string, Spread> test_metrics;
   Spread load_seconds, setup_seconds, warm_up_seconds, sampling_seconds;  ///< off the clock
   Spread preparation_seconds;                                             ///< load + set-up
 };
@@ -54,7 +58,7 @@ struct TableRow {
   std::vector<double> seconds;         ///< to each target; never in half of the repetitions or more: NaN
   double ratio = 0.0;                  ///< time to ratio_target over the fastest solver's on the same machine
   double final_difference = 0.0;       ///< (F - f*)/|f*| at the end; negative where f* is beaten
-  double nnz = 0.0, relative_kkt = 0.0, relative_gap = 0.0, passes = 0.0, iterations = 0.0,
+  double nnz = 0.0, relative_kkt = 0.0, relative_gap = 0.0, passes = 0.0, updates = 0.0, iterations = 0.0,
          total_seconds = 0.0, test_accuracy = 0.0;
   RowSpreads spread;  ///< of the same; their medians of what was never reached are infinity
 
