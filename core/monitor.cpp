@@ -321,7 +321,12 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
   evaluator_.select_gradient(residual_, w, bound_threshold(evaluator_.penalty()), selection);
   sample.kkt = selection.kkt_max;
   raise_bound(dual_bound(evaluator_, scores_, selection).value);
-  if (dual_point_ != nullptr) raise_bound(dual_value(evaluator_, *dual_point_));
+  if (dual_point_ != nullptr) {
+    const double value = dual_value(evaluator_, *dual_point_);
+    raise_bound(value);
+    sample.dual_gap = sample.objective - value;
+    sample.estimated_gap = dual_point_->estimated_gap();
+  }
   return sample;
 }
 

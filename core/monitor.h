@@ -69,6 +69,10 @@ struct Sample {
   double kkt = std::numeric_limits<double>::quiet_NaN();
   /// F minus the best lower bound on min F that was known by then; NaN before there is one (dual.h).
   double gap = std::numeric_limits<double>::quiet_NaN();
+  /// Of a solver that keeps a dual point (Monitor::watch()), where bounds are looked for: F minus that point's
+  /// value, and what the solver takes that gap for.
+  double dual_gap = std::numeric_limits<double>::quiet_NaN();
+  double estimated_gap = std::numeric_limits<double>::quiet_NaN();
   double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of some samples
   std::map<std::string, double> test_metrics = {};  ///< the other metrics of the same samples, by name
 };

@@ -288,6 +288,8 @@ const std::vector<Field<Sample>>& trace_columns() {
       column<&S::working_set>("working_set", "", "weights that the solver works on"),
       column<&S::kkt>("kkt", "", "max norm of the minimum-norm subgradient; of some samples"),
       column<&S::gap>("gap", "", "F - best lower bound on min F so far; of some samples"),
+      column<&S::dual_gap>("dual_gap", "", "F - the value of the solver's own dual point; of some samples"),
+      column<&S::estimated_gap>("estimated_gap", "", "what the solver takes dual_gap for; of some samples"),
       column<&S::test_accuracy>("test_accuracy", "", "share of right positions; of some samples"),
       column<&S::test_metrics>("test_metrics", "", "the other metrics of the same samples, NAME=VALUE each"),
   };
