@@ -96,8 +96,8 @@ class Ascent {
     w_.set({});
     for (Index i = 0; i < objective_.instances() && !monitor.out_of_time(); ++i) {
       entropy_[i] = infer(i, theta_->rows(i), theta_->extra(i), residual_.rows(i), residual_.extra(i));
-      direction_.form(features_.of(i), residual_.rows(i), residual_.extra(i), w_.width(), -1.0 / objective_.mu());
-      w_.add(1.0, direction_);
+      direction_.form(features_.of(i), residual_.rows(i), residual_.extra(i), w_.width());
+      w_.add(-1.0 / objective_.mu(), direction_);
     }
   }
 
@@ -120,11 +120,11 @@ class Ascent {
       kernels.add_scaled(change_.data(), -1.0, residual_.rows(i), rows);
       change_extra_ = residual_extra_;
       kernels.add_scaled(change_extra_.data(), -1.0, residual_.extra(i).data(), extras);
-      direction_.form(features_.of(i), change_.data(), change_extra_, w_.width(), -1.0 / mu);
-      const double along = mu * w_.dot(direction_), rise = entropy - entropy_[i] - along -
-                                                          0.5 * mu * direction_.squared_norm();
+      direction_.form(features_.of(i), change_.data(), change_extra_, w_.width());
+      const double along = -w_.dot(direction_),
+                   rise = entropy - entropy_[i] - along - 0.5 / mu * direction_.squared_norm();
       if (!(rise >= -kRounding * (1.0 + std::abs(entropy) + std::abs(along)))) continue;
-      w_.add(1.0, direction_);
+      w_.add(-1.0 / mu, direction_);
       std::copy(trial_.begin(), trial_.end(), theta_->rows(i));
       std::copy(trial_extra_.begin(), trial_extra_.end(), theta_->extra(i).begin());
       std::copy(residual_rows_.begin(), residual_rows_.end(), residual_.rows(i));

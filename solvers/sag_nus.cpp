@@ -178,7 +178,7 @@ class Descent {
     if (skipping_ && curvatures_.skips(i)) return curvatures_.set(i, curvatures_.last(i));
     double l = curvatures_.first(i);
     const std::size_t width = u_.width();
-    gradient_.form(features, residual_.data(), residual_extra_, width, 1.0);
+    gradient_.form(features, residual_.data(), residual_extra_, width);
     const double squares = gradient_.squared_norm();
     bool doubled = false;
     if (squares > kLeastSquares) {
@@ -219,7 +219,7 @@ class Descent {
       residual_extra_[e] -= kept_extra[e];
       kept_extra[e] = now;
     }
-    gradient_.form(features, residual_.data(), residual_extra_, u_.width(), 1.0);
+    gradient_.form(features, residual_.data(), residual_extra_, u_.width());
     d_.add(1.0, gradient_);
   }
 

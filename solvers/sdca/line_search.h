@@ -24,8 +24,9 @@ struct LineSearchOptions {
 /// One instance's search. Buffers are reused from call to call.
 class LineSearch {
  public:
-  /// Takes both ends, as logarithms. `size`: BeliefOracle::belief_size().
-  void set(const BeliefOracle::Size& size, const double* log_mu, const double* log_nu);
+  /// Takes both ends, as logarithms, which must stay where they are. In the place of log mu comes log m, wherever the
+  /// search looks last. `size`: BeliefOracle::belief_size().
+  void set(const BeliefOracle::Size& size, double* log_mu, const double* log_nu);
   /// nu - mu on the cliques.
   const double* difference() const { return difference_.data(); }
   /// KL(mu || nu) >= 0: the block's duality gap at w.
@@ -39,21 +40,23 @@ class LineSearch {
   /// to gamma, less shift*gamma + curvature*gamma^2/2. The integral up to gamma0 is KL(mu || nu) - KL(m || nu). h falls,
   /// to 0 at 1, so below gamma0 the integral is at least its share of that, and above gamma0 at least all of it.
   double corrected(double curvature, double shift) const;
-  /// Writes log m at this gamma.
-  void beliefs(double gamma, double* log_m);
+  /// Makes sure that log m is that of this gamma.
+  void go_to(double gamma);
 
  private:
-  /// f' and f'' at gamma, in terms of w; leaves log m there in next_.
+  /// f' and f'' at gamma, in terms of w; leaves log m there.
   struct Slope {
     double first, second;
   };
   Slope slope(double gamma, double curvature);
 
   BeliefOracle::Size size_{};
-  AlignedVector<double> log_nu_, p_, difference_, next_;
+  double* log_m_ = nullptr;
+  const double* log_nu_ = nullptr;
+  AlignedVector<double> p_, difference_;
   double forward_ = 0.0, backward_ = 0.0;
   double gamma_ = 0.0;        ///< what maximise() found
-  double next_at_ = -1.0;     ///< the gamma of next_
+  double at_ = 0.0;           ///< the gamma of log_m_
   Slope cliques_{0.0, 0.0};   ///< there: h, and how fast it falls
   double divergence_ = 0.0;   ///< there: KL(m || nu)
 };

@@ -109,9 +109,8 @@ class Ascent {
                        settings_.refresh_drawn ? visit.search.gap() : sampler_->gap(visit.instance));
     }
     each([&](Visit& visit) {
-      if (visit.gamma == 0.0) return;
-      visit.search.beliefs(visit.gamma, visit.log_mu.data());
-      beliefs_->set(visit.instance, visit.log_mu.data());
+      visit.search.go_to(visit.gamma);
+      beliefs_->written(visit.instance, visit.log_mu);
     });
   }
 
@@ -140,7 +139,10 @@ class Ascent {
     visit.rows.resize(positions(i) * w_.width());
     visit.extra.resize(objective_.map().extra_weights());
     objective_.beliefs().expectation(i, difference, visit.rows.data(), visit.extra);
-    visit.direction.form(features_.of(i), visit.rows.data(), visit.extra, w_.width(), -1.0 / objective_.mu());
+    const double factor = -1.0 / objective_.mu();
+    for (AlignedVector<double>* numbers : {&visit.rows, &visit.extra})
+      for (double& value : *numbers) value *= factor;
+    visit.direction.form(features_.of(i), visit.rows.data(), visit.extra, w_.width());
   }
 
   /// mu_i against the model's beliefs at w.
@@ -151,9 +153,7 @@ class Ascent {
     w_.scores(begin_[i], positions(i), visit.rows.data());
     visit.log_nu.resize(size.all());
     objective_.infer_beliefs(i, visit.rows.data(), w_.extra(), visit.log_nu.data());
-    visit.log_mu.resize(size.all());
-    beliefs_->get(i, visit.log_mu.data());
-    visit.search.set(size, visit.log_mu.data(), visit.log_nu.data());
+    visit.search.set(size, beliefs_->open(i, visit.log_mu), visit.log_nu.data());
   }
 
   /// All that a step needs, at w.
