@@ -16,6 +16,7 @@ SolverInfo owl_qn_info();
 SolverInfo liblbfgs_owlqn_info();
 SolverInfo lbfgs_info();
 SolverInfo liblbfgs_info();
+SolverInfo newton_cg_info();
 SolverInfo prox_gd_info();
 SolverInfo prox_gd_acc_info();
 SolverInfo sgd_info();

@@ -20,14 +20,19 @@ void ScoreLine::open(const Objective& objective, const Point& from, std::span<co
 }
 
 /// Differences to alpha = 0 are formed first: near the optimum they are small beside F and its slope.
-LineValue ScoreLine::at(const Objective& objective, double alpha, const Infer& infer) {
+double ScoreLine::value(const Objective& objective, double alpha, const Infer& infer) {
   alpha_ = alpha;
-  const ScorePoint point{from_->scores, &scores_, alpha};
-  loss_ = infer(point, residual_);
+  loss_ = infer({from_->scores, &scores_, alpha}, residual_);
   const double l2 = objective.mu() * alpha * (w_dot_p_ + 0.5 * alpha * p_dot_p_);
+  return from_->smooth + ((loss_ - from_->loss) + l2);
+}
+
+LineValue ScoreLine::at(const Objective& objective, double alpha, const Infer& infer) {
+  const double f = value(objective, alpha, infer);
   // Of scores S less those of the point, which is -alpha*S_p.
-  const double change = -objective.inner(residual_, from_->residual, from_->scores, point) / alpha;
-  return {from_->smooth + ((loss_ - from_->loss) + l2), slope_ + change + objective.mu() * alpha * p_dot_p_};
+  const double change =
+      -objective.inner(residual_, from_->residual, from_->scores, {from_->scores, &scores_, alpha}) / alpha;
+  return {f, slope_ + change + objective.mu() * alpha * p_dot_p_};
 }
 
 void ScoreLine::move(const Objective& objective, Point& point) {

@@ -22,8 +22,10 @@ class ScoreLine {
             std::span<const double> direction);
   /// F and its slope at alpha = 0.
   LineValue start() const { return {from_->smooth, slope_}; }
-  /// F at alpha and its slope there: one inference, with the residual. infer(point, residual) gives the loss.
+  /// F at alpha: one inference, with the residual. infer(point, residual) gives the loss.
   using Infer = std::function<double(const ScorePoint&, Residual&)>;
+  double value(const Objective& objective, double alpha, const Infer& infer);
+  /// The same, and the slope there.
   LineValue at(const Objective& objective, double alpha, const Infer& infer);
   /// Takes `point`, the one given to open(), to the last trial: w, nonzeros, scores, residual, loss and F.
   void move(const Objective& objective, Point& point);
