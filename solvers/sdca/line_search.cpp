@@ -22,7 +22,8 @@ void LineSearch::set(const BeliefOracle::Size& size, double* log_mu, const doubl
   log_nu_ = log_nu;
   for (AlignedVector<double>* numbers : {&p_, &difference_}) numbers->resize(size.all());
   const auto part = [&](std::size_t from, std::size_t n) {
-    return belief_kernels().compare(log_mu + from, log_nu + from, n, p_.data() + from, difference_.data() + from);
+    return belief_kernels().compare(log_mu + from, log_nu + from, n, p_.data() + from,
+                                    difference_.data() + from);
   };
   const auto plus = part(0, size.positive), minus = part(size.positive, size.negative);
   forward_ = std::max(0.0, plus.forward - minus.forward);
@@ -43,8 +44,8 @@ LineSearch::Slope LineSearch::slope(double gamma, double curvature) {
   return {cliques_.first - gamma * curvature, -cliques_.second - curvature};
 }
 
-/// Safeguarded Newton on f' (Press et al. 1992, section 9.4): where a step leaves the bracket, or is longer than half of
-/// the one before the last, the bracket is halved instead.
+/// Safeguarded Newton on f' (Press et al. 1992, section 9.4): where a step leaves the bracket, or is longer
+/// than half of the one before the last, the bracket is halved instead.
 double LineSearch::maximise(double curvature, const LineSearchOptions& options) {
   constexpr double kNarrow = 1e-12;
   if (!(forward_ + backward_ > 0.0)) return gamma_ = 0.0;  // f'(0)

@@ -21,7 +21,8 @@ void InstanceDirection::form(const InstanceFeatures::View& view, const double* s
 
 double InstanceDirection::squared_norm() const {
   const KernelTable& kernels = kernels_in_use();
-  return kernels.dot(rows.data(), rows.data(), rows.size()) + kernels.dot(extra.data(), extra.data(), extra.size());
+  return kernels.dot(rows.data(), rows.data(), rows.size()) +
+         kernels.dot(extra.data(), extra.data(), extra.size());
 }
 
 WeightRows::WeightRows(const Objective& objective)
