@@ -229,10 +229,7 @@ SolverInfo oeg_info() {
                                                   .memory_limit = o.real("memory_limit"),
                                                   .passes = read_passes(o)});
           },
-      .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs}, .l2 = true},
-      .refuses = [](const Options&, const Penalty& penalty) -> std::string {
-        return penalty.lambda > 0.0 ? "solver 'oeg' needs lambda = 0: its dual is that of the l2 penalty alone" : "";
-      },
+      .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs}, .l2 = true, .smooth = true},
   };
 }
 

@@ -305,10 +305,7 @@ SolverInfo sag_nus_info() {
                                                      .memory_limit = o.real("memory_limit"),
                                                      .passes = read_passes(o)});
           },
-      .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true},
-      .refuses = [](const Options&, const Penalty& penalty) -> std::string {
-        return penalty.lambda > 0.0 ? "solver 'sag-nus' needs lambda = 0: it has no step for an l1 penalty" : "";
-      },
+      .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
   };
 }
 

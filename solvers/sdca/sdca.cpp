@@ -390,10 +390,7 @@ SolverInfo sdca_info() {
           },
           pass_options()),
       .make = make,
-      .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true},
-      .refuses = [](const Options&, const Penalty& penalty) -> std::string {
-        return penalty.lambda > 0.0 ? "solver 'sdca' needs lambda = 0: its dual is that of the l2 penalty alone" : "";
-      },
+      .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
   };
 }
 
