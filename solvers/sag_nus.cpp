@@ -1,24 +1,28 @@
-/// Stochastic average gradient with non-uniform sampling (Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar,
-/// "Non-uniform stochastic average gradient method for training conditional random fields", AISTATS 2015). Minimises
-/// F/n = (1/n) sum_i l_i(w) + (mu/(2n))*||w||^2. The latest gradient of each l_i is kept as marginals - gold; d is
-/// the sum of them. A step on instance i:
+/// Stochastic average gradient with non-uniform sampling (Schmidt, Babanezhad, Ahmed, Defazio, Clifton,
+/// Sarkar, "Non-uniform stochastic average gradient method for training conditional random fields", AISTATS
+/// 2015). Minimises F/n = (1/n) sum_i l_i(w) + (mu/(2n))*||w||^2. The latest gradient of each l_i is kept as
+/// marginals - gold; d is the sum of them. A step on instance i:
 ///
 ///     d     += grad l_i(w) - (the gradient of i that is kept)
 ///     L_i    : doubled while l_i(w - g/L_i) > l_i(w) - ||g||^2/(2 L_i), g = grad l_i(w)
 ///     alpha  = (1/(L_max + mu/n) + 1/(L_mean + mu/n)) / 2
 ///     w      = (1 - alpha*mu/n)*w - (alpha/m)*d                      m: instances seen so far
 ///
-/// Half of the draws are uniform, half proportional to L_i. An instance's L_i is at first half the mean of those seen,
-/// later 0.9 of what it was. With skipping (SAG-NUS* in Le Priol et al. 2018), after xi visits in a row without a
-/// doubling the search for L_i is left out 2^(xi-1) times.
+/// Half of the draws are uniform, half proportional to L_i. An instance's L_i is at first half the mean of
+/// those seen, later 0.9 of what it was. With skipping (SAG-NUS* in Le Priol et al. 2018), after xi visits in
+/// a row without a doubling the search for L_i is left out 2^(xi-1) times.
 ///
-/// Lazy steps. w = scale * u, so the l2 term is one product. d changes only at the features of the instance at hand, so
-/// between two visits u_j moves by -d_j times the sum of the steps since: a row is brought up to date when it is next
-/// read.
+/// L_i is looked for along one gradient only, so nothing proves that the steps are short enough: where
+/// instances are few and differ much, w may circle the optimum instead of nearing it.
+///
+/// Lazy steps. w = scale * u, so the l2 term is one product. d changes only at the features of the instance
+/// at hand, so between two visits u_j moves by -d_j times the sum of the steps since: a row is brought up to
+/// date when it is next read.
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "core/base/random.h"
@@ -54,9 +58,7 @@ class Curvatures {
                                   : static_cast<Index>(tree_.find(random.uniform() * tree_.total()));
   }
   /// L_i to search from.
-  double first(Index i) const {
-    return seen_[i] ? kShrink * l_[i] : count_ > 0 ? kFirst * mean() : 1.0;
-  }
+  double first(Index i) const { return seen_[i] ? kShrink * l_[i] : count_ > 0 ? kFirst * mean() : 1.0; }
   double last(Index i) const { return l_[i]; }
   bool seen(Index i) const { return seen_[i] != 0; }
   void set(Index i, double l) {
@@ -101,7 +103,6 @@ class Descent {
       : objective_(objective),
         skipping_(skipping),
         begin_(objective.structure().begin()),
-        features_(objective.x(), begin_),
         u_(objective),
         d_(objective),
         kept_(objective.structure().positions() * u_.width(), 0.0),
@@ -115,7 +116,10 @@ class Descent {
             static_cast<double>(objective.instances() * objective.map().extra_weights()));
   }
 
-  void start(const SparseVector& w) { u_.set(w); }
+  void start(const SparseVector& w) {
+    features_.emplace(objective_.x(), begin_);
+    u_.set(w);
+  }
 
   SparseVector weights() const {
     WeightRows w = u_;
@@ -129,8 +133,7 @@ class Descent {
   /// False: the loss has no value at w.
   bool step(Random& random) {
     const Index i = curvatures_.draw(random);
-    objective_.count_updates(1.0);
-    const InstanceFeatures::View features = features_.of(i);
+    const InstanceFeatures::View features = features_->of(i);
     for (const Index j : features.features) {
       bring_up(u_, j);
       moved_[j] = steps_;
@@ -146,16 +149,17 @@ class Descent {
     for (double& s : extra_) s *= scale_;
     residual_.resize(n * width);
     residual_extra_.resize(extras);
-    const double loss = objective_.infer_instance(i, rows_.data(), extra_, residual_.data(), residual_extra_, work_);
+    const double loss =
+        objective_.infer_instance(i, rows_.data(), extra_, residual_.data(), residual_extra_, work_);
     if (!std::isfinite(loss)) return false;
     for (std::size_t t = 0; t < n; ++t)
       std::fill(residual_.data() + t * width + objective_.outputs(), residual_.data() + (t + 1) * width, 0.0);
 
-    search(i, features, loss);
+    if (!search(i, features, loss)) return false;
+    objective_.count_updates(1.0);
     replace(i, features);
     const double share = objective_.mu() / static_cast<double>(objective_.instances());
-    const double alpha =
-        0.5 * (1.0 / (curvatures_.largest() + share) + 1.0 / (curvatures_.mean() + share));
+    const double alpha = 0.5 * (1.0 / (curvatures_.largest() + share) + 1.0 / (curvatures_.mean() + share));
     scale_ *= 1.0 - alpha * share;
     steps_ += alpha / (static_cast<double>(curvatures_.count()) * scale_);
     if (scale_ < kLeastScale) rescale();
@@ -166,16 +170,19 @@ class Descent {
   std::size_t positions(Index i) const { return begin_[i + std::size_t{1}] - begin_[i]; }
 
   void bring_up(WeightRows& w, Index j) const {
-    if (moved_[j] != steps_)
-      kernels_in_use().add_scaled(w.row(j), moved_[j] - steps_, d_.row(j), w.width());
+    if (moved_[j] != steps_) kernels_in_use().add_scaled(w.row(j), moved_[j] - steps_, d_.row(j), w.width());
   }
   void bring_up_extra(WeightRows& w) const {
     kernels_in_use().add_scaled(w.extra_row(), moved_extra_ - steps_, d_.extra().data(), d_.extra().size());
   }
 
-  /// L_i, from the gradient at hand: a trial is an inference on scores that are linear in 1/L_i.
-  void search(Index i, const InstanceFeatures::View& features, double loss) {
-    if (skipping_ && curvatures_.skips(i)) return curvatures_.set(i, curvatures_.last(i));
+  /// L_i, from the gradient at hand: a trial is an inference on scores that are linear in 1/L_i. False: the
+  /// loss has no value at a trial.
+  bool search(Index i, const InstanceFeatures::View& features, double loss) {
+    if (skipping_ && curvatures_.skips(i)) {
+      curvatures_.set(i, curvatures_.last(i));
+      return true;
+    }
     double l = curvatures_.first(i);
     const std::size_t width = u_.width();
     gradient_.form(features, residual_.data(), residual_extra_, width, 1.0);
@@ -194,8 +201,10 @@ class Descent {
         trial_ = rows_;
         kernels_in_use().add_scaled(trial_.data(), -1.0 / l, along_.data(), trial_.size());
         trial_extra_ = extra_;
-        kernels_in_use().add_scaled(trial_extra_.data(), -1.0 / l, gradient_.extra.data(), trial_extra_.size());
+        kernels_in_use().add_scaled(trial_extra_.data(), -1.0 / l, gradient_.extra.data(),
+                                    trial_extra_.size());
         const double there = objective_.infer_instance(i, trial_.data(), trial_extra_, nullptr, {}, work_);
+        if (!std::isfinite(there)) return false;
         if (!(there > loss - squares / (2.0 * l))) break;
         l *= 2.0;
         doubled = true;
@@ -203,6 +212,7 @@ class Descent {
     }
     curvatures_.searched(i, doubled);
     curvatures_.set(i, l);
+    return true;
   }
 
   /// The gradient at hand takes the place of the one that is kept, in d as well.
@@ -234,7 +244,7 @@ class Descent {
   Objective& objective_;
   bool skipping_;
   std::span<const Index> begin_;
-  InstanceFeatures features_;
+  std::optional<InstanceFeatures> features_;
   WeightRows u_, d_;
   AlignedVector<double> kept_, kept_extra_;  ///< marginals - gold of each instance when it was last visited
   double scale_ = 1.0;
@@ -291,14 +301,16 @@ SolverInfo sag_nus_info() {
       .name = "sag-nus",
       .help = "stochastic average gradient with non-uniform sampling; lambda = 0",
       .paper =
-          "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient method for "
+          "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient "
+          "method for "
           "training conditional random fields, AISTATS 2015",
-      .options = joined({{.name = "skipping",
-                          .type = OptionType::kBool,
-                          .default_value = "false",
-                          .help = "leave out the search for L_i after visits that did not change it (SAG-NUS*)"},
-                         memory_limit_option()},
-                        pass_options()),
+      .options =
+          joined({{.name = "skipping",
+                   .type = OptionType::kBool,
+                   .default_value = "false",
+                   .help = "leave out the search for L_i after visits that did not change it (SAG-NUS*)"},
+                  memory_limit_option()},
+                 pass_options()),
       .make =
           [](const Options& o) {
             return std::make_unique<SagNus>(Settings{.skipping = o.boolean("skipping"),
@@ -306,6 +318,7 @@ SolverInfo sag_nus_info() {
                                                      .passes = read_passes(o)});
           },
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
+      .exact = false,
   };
 }
 

@@ -1,7 +1,9 @@
-/// Stochastic dual coordinate ascent for l2-regularised conditional random fields (Le Priol, Piche, Lacoste-Julien,
-/// "Adaptive stochastic dual coordinate ascent for conditional random fields", UAI 2018, Algorithm 2). Maximises
+/// Stochastic dual coordinate ascent for l2-regularised conditional random fields (Le Priol, Piche,
+/// Lacoste-Julien, "Adaptive stochastic dual coordinate ascent for conditional random fields", UAI 2018,
+/// Algorithm 2). Maximises
 ///
-///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,   w(alpha) = (1/mu) * sum_i (F_i(gold) - E_{alpha_i}[F_i])
+///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,   w(alpha) = (1/mu) * sum_i (F_i(gold) -
+///     E_{alpha_i}[F_i])
 ///
 /// over a distribution alpha_i for each instance, kept as beliefs (core/oracle.h). A step on instance i:
 ///
@@ -12,16 +14,15 @@
 ///
 /// and KL(mu_i || nu), the block's duality gap, is what the instance is drawn by (sampling.h).
 ///
-/// Batches. Of a batch of distinct instances, everything but the update of w is found in parallel at one w: nu, v, the
-/// line search. Then, one after the other, each gamma is corrected for how far w has moved since (line_search.h), so
-/// that every step still raises D. With batch = 1 this is the paper's algorithm. Batches do not depend on the number of
-/// threads.
+/// Batches. Of a batch of distinct instances, everything but the update of w is found in parallel at one w:
+/// nu, v, the line search. Then, one after the other, each gamma is corrected for how far w has moved since
+/// (line_search.h), so that every step still raises D. With batch = 1 this is the paper's algorithm. Batches
+/// do not depend on the number of threads.
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
-#include <numeric>
+#include <optional>
 #include <string>
 
 #include "core/base/error.h"
@@ -64,7 +65,7 @@ struct Visit {
   AlignedVector<double> rows, extra, log_mu, log_nu;
   LineSearch search;
   InstanceDirection direction;
-  double curvature, at_start, gamma;
+  double loss, curvature, at_start, gamma;
 };
 
 class Ascent {
@@ -73,32 +74,37 @@ class Ascent {
       : objective_(objective),
         settings_(settings),
         begin_(objective.structure().begin()),
-        features_(objective.x(), begin_),
         w_(objective),
         beliefs_(std::make_shared<BeliefStore>(objective, settings.single, settings.memory_limit)),
-        visits_(std::min(settings.batch, objective.instances())) {
-    sampler_ = std::make_unique<Sampler>(settings.scheme, settings.share, importance(), objective.instances(), random);
-  }
+        random_(random),
+        visits_(std::min(settings.batch, objective.instances())) {}
 
-  void start(const SparseVector& w) {
-    set_beliefs(w);
-    set_weights();
+  /// May stop early where the monitor is out of time: there is then no dual point yet.
+  void start(const SparseVector& w, Monitor& monitor) {
+    features_.emplace(objective_.x(), begin_);
+    sampler_.emplace(settings_.scheme, settings_.share, importance(), objective_.instances(), random_);
+    set_beliefs(w, monitor);
+    set_weights(monitor);
   }
 
   SparseVector weights() const { return w_.nonzeros(); }
   std::shared_ptr<BeliefStore> dual_point() const { return beliefs_; }
   double total_gap() const { return sampler_->total_gap(); }
 
-  /// A step for each of `count` instances, at most a batch.
-  void step(std::size_t count) {
+  /// A step for each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was
+  /// done.
+  bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     for (Visit& visit : visits) visit.instance = sampler_->draw();
-    objective_.count_updates(static_cast<double>(visits.size()));
     const auto each = [&](const auto& body) {
       if (visits.size() == 1) return body(visits[0]);
       objective_.parallel().for_each(visits.size(), [&](std::size_t i) { body(visits[i]); });
     };
     each([&](Visit& visit) { prepare(visit); });
+    if (!std::all_of(visits.begin(), visits.end(),
+                     [](const Visit& visit) { return std::isfinite(visit.loss); }))
+      return false;
+    objective_.count_updates(static_cast<double>(visits.size()));
     for (Visit& visit : visits) {
       if (visits.size() > 1) {
         const double shift = objective_.mu() * (w_.dot(visit.direction) - visit.at_start);
@@ -113,11 +119,12 @@ class Ascent {
       visit.search.beliefs(visit.gamma, visit.log_mu.data());
       beliefs_->set(visit.instance, visit.log_mu.data());
     });
+    return true;
   }
 
   /// Finds the gaps of all blocks at w: a pass.
   void refresh(Monitor& monitor) {
-    std::vector<double> gap(objective_.instances(), 0.0);
+    std::vector<double> gap(objective_.instances());
     const Chunks chunks{gap.size(), kInstancesPerChunk};
     objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       Visit visit;
@@ -140,7 +147,8 @@ class Ascent {
     visit.rows.resize(positions(i) * w_.width());
     visit.extra.resize(objective_.map().extra_weights());
     objective_.beliefs().expectation(i, difference, visit.rows.data(), visit.extra);
-    visit.direction.form(features_.of(i), visit.rows.data(), visit.extra, w_.width(), -1.0 / objective_.mu());
+    visit.direction.form(features_->of(i), visit.rows.data(), visit.extra, w_.width(),
+                         -1.0 / objective_.mu());
   }
 
   /// mu_i against the model's beliefs at w.
@@ -150,7 +158,7 @@ class Ascent {
     visit.rows.resize(positions(i) * w_.width());
     w_.scores(begin_[i], positions(i), visit.rows.data());
     visit.log_nu.resize(size.all());
-    objective_.infer_beliefs(i, visit.rows.data(), w_.extra(), visit.log_nu.data());
+    visit.loss = objective_.infer_beliefs(i, visit.rows.data(), w_.extra(), visit.log_nu.data());
     visit.log_mu.resize(size.all());
     beliefs_->get(i, visit.log_mu.data());
     visit.search.set(size, visit.log_mu.data(), visit.log_nu.data());
@@ -173,13 +181,14 @@ class Ascent {
   }
 
   /// The beliefs to begin with: those of the model at `start`, or distributions near gold where start = 0.
-  void set_beliefs(const SparseVector& start) {
+  void set_beliefs(const SparseVector& start, Monitor& monitor) {
     const BeliefOracle& oracle = objective_.beliefs();
     w_.set(start);
     const Chunks chunks{objective_.instances(), kInstancesPerChunk};
     objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       AlignedVector<double> log_mu, gold, rows;
-      for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
+      for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk) && !monitor.out_of_time();
+           ++i) {
         log_mu.resize(oracle.belief_size(i).all());
         if (start.nnz() > 0) {
           rows.resize(positions(i) * w_.width());
@@ -201,11 +210,11 @@ class Ascent {
   }
 
   /// w(alpha).
-  void set_weights() {
+  void set_weights(Monitor& monitor) {
     w_.set({});
     Visit visit;
     AlignedVector<double> p, gold;
-    for (Index i = 0; i < objective_.instances(); ++i) {
+    for (Index i = 0; i < objective_.instances() && !monitor.out_of_time(); ++i) {
       visit.instance = i;
       p.resize(objective_.beliefs().belief_size(i).all());
       gold.resize(p.size());
@@ -218,8 +227,8 @@ class Ascent {
     }
   }
 
-  /// c_i = 1 + R_i/mu, R_i the squared distance between the features of gold and those of a structure that gives all
-  /// positions one label: one that gold lacks, or its rarest (Le Priol et al. 2018, appendix C).
+  /// c_i = 1 + R_i/mu, R_i the squared distance between the features of gold and those of a structure that
+  /// gives all positions one label: one that gold lacks, or its rarest (Le Priol et al. 2018, appendix C).
   std::vector<double> importance() {
     if (settings_.scheme != Scheme::kImportance && settings_.scheme != Scheme::kGapImportance) return {};
     std::vector<Index> labels;  // that are gold anywhere
@@ -235,8 +244,8 @@ class Ascent {
       std::vector<std::size_t> count(objective_.outputs(), 0);
       for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p)
         ++count[objective_.structure().gold_outputs(p).back()];
-      const Index rarest =
-          *std::min_element(labels.begin(), labels.end(), [&](Index a, Index b) { return count[a] < count[b]; });
+      const Index rarest = *std::min_element(labels.begin(), labels.end(),
+                                             [&](Index a, Index b) { return count[a] < count[b]; });
       gold.resize(objective_.beliefs().belief_size(i).all());
       other.resize(gold.size());
       gold_structure(i, gold.data());
@@ -251,10 +260,11 @@ class Ascent {
   Objective& objective_;
   const Settings& settings_;
   std::span<const Index> begin_;
-  InstanceFeatures features_;
+  std::optional<InstanceFeatures> features_;
   WeightRows w_;
   std::shared_ptr<BeliefStore> beliefs_;
-  std::unique_ptr<Sampler> sampler_;
+  std::optional<Sampler> sampler_;
+  Random& random_;
   std::vector<Visit> visits_;
 };
 
@@ -272,11 +282,16 @@ class Sdca final : public Solver {
 
     monitor.start(problem.start);
     if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
-    ascent.start(problem.start);
+    ascent.start(problem.start, monitor);
+    if (monitor.out_of_time()) {
+      result.status = monitor.stop_status();
+      return result;
+    }
     monitor.watch(ascent.dual_point());
     Passes passes;
     passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch) ascent.step(to - i);
+      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch)
+        if (!ascent.step(to - i)) return false;
       ascent.dual_point()->set_estimated_gap(ascent.total_gap());
       return true;
     };
@@ -305,26 +320,29 @@ SolverInfo sdca_info() {
         .share = o.real("share"),
         .refresh_drawn = o.boolean("refresh_drawn"),
         .refresh_every = o.integer("refresh_every"),
-        .line_search = {.precision = o.string("line_search") == "newton" ? o.real("line_search_precision") : 0.0},
+        .line_search = {.precision =
+                            o.string("line_search") == "newton" ? o.real("line_search_precision") : 0.0},
         .gold_score = o.real("gold_score"),
         .uniform_share = o.string("start") == "uniform" ? o.real("uniform_share") : 0.0,
         .single = o.string("precision") == "single",
         .memory_limit = o.real("memory_limit"),
         .batch = static_cast<std::size_t>(o.integer("batch")),
-        .passes = read_passes(o)});
+        .passes = read_patient_passes(o)});
   };
   return {
       .name = "sdca",
       .help = "stochastic dual coordinate ascent with adaptive sampling; lambda = 0",
       .paper =
-          "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for conditional random "
+          "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for conditional "
+          "random "
           "fields, UAI 2018",
       .options = joined(
           {
               {.name = "sampling",
                .type = OptionType::kString,
                .default_value = "gap",
-               .help = "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest estimate "
+               .help = "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest "
+                       "estimate "
                        "of its duality gap, by their product, or the one with the largest estimate",
                .choices = {"uniform", "importance", "gap", "gap-importance", "max"}},
               {.name = "share",
@@ -336,7 +354,8 @@ SolverInfo sdca_info() {
               {.name = "refresh_drawn",
                .type = OptionType::kBool,
                .default_value = "true",
-               .help = "a visit renews the instance's estimate of its gap; false: estimates stay as they began"},
+               .help =
+                   "a visit renews the instance's estimate of its gap; false: estimates stay as they began"},
               {.name = "refresh_every",
                .type = OptionType::kInt,
                .default_value = "0",
@@ -358,9 +377,11 @@ SolverInfo sdca_info() {
               {.name = "start",
                .type = OptionType::kString,
                .default_value = "gold",
-               .help = "first dual point, where training starts at w = 0. gold: marginals of a model that gives "
-                       "gold_score to each gold label and pair; uniform: uniform_share of the uniform distribution, "
-                       "the rest on gold (equation 21)",
+               .help =
+                   "first dual point, where training starts at w = 0. gold: marginals of a model that gives "
+                   "gold_score to each gold label and pair; uniform: uniform_share of the uniform "
+                   "distribution, "
+                   "the rest on gold (equation 21)",
                .choices = {"gold", "uniform"}},
               {.name = "gold_score",
                .type = OptionType::kReal,
@@ -378,7 +399,8 @@ SolverInfo sdca_info() {
               {.name = "batch",
                .type = OptionType::kInt,
                .default_value = "1",
-               .help = "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
+               .help =
+                   "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
                .min = 1,
                .max = 65536},
               {.name = "precision",
@@ -388,7 +410,7 @@ SolverInfo sdca_info() {
                .choices = {"double", "single"}},
               memory_limit_option(),
           },
-          pass_options()),
+          patient_pass_options()),
       .make = make,
       .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
   };
