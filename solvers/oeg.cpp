@@ -249,17 +249,17 @@ SolverInfo oeg_info() {
             .max = 100,
             .min_open = true},
            memory_limit_option()},
-          patient_pass_options()),
+          pass_options()),
       .make =
           [](const Options& o) {
             return std::make_unique<Oeg>(Settings{.gold_score = o.real("gold_score"),
                                                   .memory_limit = o.real("memory_limit"),
-                                                  .passes = read_patient_passes(o)});
+                                                  .passes = read_passes(o)});
           },
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs},
                 .l2 = true,
                 .smooth = true},
-      .exact = false,  // steps are judged by D, whose rounding hides what is left of kkt
+      .exact = false,
   };
 }
 

@@ -327,7 +327,7 @@ SolverInfo sdca_info() {
         .single = o.string("precision") == "single",
         .memory_limit = o.real("memory_limit"),
         .batch = static_cast<std::size_t>(o.integer("batch")),
-        .passes = read_patient_passes(o)});
+        .passes = read_passes(o)});
   };
   return {
       .name = "sdca",
@@ -410,9 +410,10 @@ SolverInfo sdca_info() {
                .choices = {"double", "single"}},
               memory_limit_option(),
           },
-          patient_pass_options()),
+          pass_options()),
       .make = make,
       .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
+      .exact = false,
   };
 }
 

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "solvers/shared/common_options.h"
 
 namespace proxbench {
 
@@ -31,22 +30,6 @@ PassSettings read_passes(const Options& options) {
   return {static_cast<std::size_t>(options.integer("reports")), options.integer("check_every")};
 }
 
-OptionTable patient_pass_options() {
-  return joined(pass_options(),
-                {{.name = "patience",
-                  .type = OptionType::kInt,
-                  .default_value = "20",
-                  .help = "full gradients without a new minimum of kkt after which the run counts as stalled",
-                  .min = 1,
-                  .max = 1e9}});
-}
-
-PassSettings read_patient_passes(const Options& options) {
-  PassSettings settings = read_passes(options);
-  settings.patience = options.integer("patience");
-  return settings;
-}
-
 SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings, const Passes& passes,
                        SolveResult result) {
   Objective& objective = problem.objective;
@@ -59,11 +42,10 @@ SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings
     result.w = passes.weights();
     return result;
   };
-  double least_kkt = std::numeric_limits<double>::infinity();
-  std::int64_t stagnant = 0;
   for (std::int64_t pass = 1;; ++pass) {
     for (std::size_t report = 0; report < reports; ++report) {
-      const bool valid = passes.visit(pass, instances * report / reports, instances * (report + 1) / reports);
+      const bool valid =
+          passes.visit(pass, instances * report / reports, instances * (report + 1) / reports);
       ++result.iterations;
       const bool go_on = problem.monitor.step(result.iterations, passes.weights, result.working_set);
       if (!valid) return done(Status::kDiverged);
@@ -77,9 +59,6 @@ SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings
     Objective::Selection selection;
     objective.select_gradient(residual, w, std::numeric_limits<double>::infinity(), selection);
     if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
-    stagnant = selection.kkt_max < least_kkt ? 0 : stagnant + 1;
-    least_kkt = std::min(least_kkt, selection.kkt_max);
-    if (settings.patience > 0 && stagnant >= settings.patience) return done(Status::kStalled);
   }
 }
 
@@ -98,8 +77,8 @@ void require_memory(double bytes, double limit_gigabytes, const std::string& wha
   constexpr double kGigabyte = 1e9;
   const bool machine = std::isnan(limit_gigabytes);
   if (machine)
-    limit_gigabytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-                      static_cast<double>(sysconf(_SC_PAGE_SIZE)) / kGigabyte;
+    limit_gigabytes =
+        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / kGigabyte;
   if (bytes <= limit_gigabytes * kGigabyte) return;
   char text[100];
   std::snprintf(text, sizeof text, " take %.3g GB, expected at most %s%.3g GB", bytes / kGigabyte,

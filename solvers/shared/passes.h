@@ -1,6 +1,6 @@
 #pragma once
-/// The loop of solvers that visit one instance at a time: reports to the monitor within each pass, and full
-/// gradients now and then, which alone show convergence.
+/// The loop of solvers that visit one instance at a time: reports to the monitor within each pass, and full gradients
+/// now and then, which alone show convergence.
 
 #include <functional>
 
@@ -12,20 +12,15 @@ namespace proxbench {
 struct PassSettings {
   std::size_t reports;       ///< iterations in a pass
   std::int64_t check_every;  ///< passes between full gradients
-  std::int64_t patience =
-      0;  ///< of these, without a new minimum of kkt, before the run counts as stalled; 0: no end
 };
 
 /// reports, check_every.
 OptionTable pass_options();
 PassSettings read_passes(const Options& options);
-/// For solvers that get as near to the optimum as rounding allows: the same with patience.
-OptionTable patient_pass_options();
-PassSettings read_patient_passes(const Options& options);
 
 struct Passes {
-  /// Makes the visits [from, to) of this pass, n in all; may stop early where the monitor is out of time.
-  /// False: w has no value any more.
+  /// Makes the visits [from, to) of this pass, n in all; may stop early where the monitor is out of time. False: w has
+  /// no value any more.
   std::function<bool(std::int64_t pass, std::size_t from, std::size_t to)> visit;
   std::function<SparseVector()> weights;
   /// After each pass, before its full gradient. Null: nothing.
