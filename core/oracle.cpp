@@ -12,6 +12,8 @@ const char* capability_name(Capability capability) {
       return "one instance";
     case Capability::kCovariance:
       return "covariances";
+    case Capability::kNbest:
+      return "n best";
   }
   return "unknown";
 }
@@ -24,6 +26,8 @@ bool has_capability(const Oracle& oracle, Capability capability) {
       return oracle.instance() != nullptr;
     case Capability::kCovariance:
       return oracle.covariance() != nullptr;
+    case Capability::kNbest:
+      return oracle.nbest() != nullptr;
   }
   return false;
 }

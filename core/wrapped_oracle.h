@@ -23,6 +23,8 @@ class WrappedOracle : public Oracle, public SumOracle, public InstanceOracle, pu
   const CovarianceOracle* covariance() const override {
     return inner_.covariance() != nullptr ? this : nullptr;
   }
+  /// The inner oracle's own: nothing that solvers ask for goes by it.
+  const NbestOracle* nbest() const override { return inner_.nbest(); }
   const CollapsedOutputs* collapsed() const override { return inner_.collapsed(); }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {

@@ -339,7 +339,8 @@ Outcome Suite::few_iterations(const Problem& problem, const Parallel& parallel) 
 
 const std::vector<Suite::Solved>& Suite::large() {
   if (large_.empty())
-    for (const ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
+    for (const ProblemSpec& spec :
+         {test::large_spec(), test::large_tree_spec(), test::large_candidates_spec()}) {
       Problem problem(spec);
       Outcome outcome = few_iterations(problem, Parallel());
       large_.push_back({std::move(problem), std::move(outcome)});
@@ -349,7 +350,7 @@ const std::vector<Suite::Solved>& Suite::large() {
 
 std::string Suite::same_bits_again() {
   for (const auto& [problem, outcome] : large()) require_same(outcome, few_iterations(problem, Parallel()));
-  return "2 runs each of 2 problems";
+  return "2 runs each of 3 problems";
 }
 
 std::string Suite::same_bits_in_parallel() {
@@ -367,7 +368,7 @@ std::string Suite::same_bits_in_parallel() {
         throw failure(fmt::format("{}, {}: {}", problem.spec().name, text(parallel), error.what()));
       }
     }
-  return "1, 2, 3 threads of openmp and tbb on 2 problems";
+  return "1, 2, 3 threads of openmp and tbb on 3 problems";
 }
 
 std::string Suite::zero_where_optimal() {

@@ -376,7 +376,7 @@ Dataset with_labels(Dataset data, const std::vector<std::string>& labels) {
   std::vector<Index> renumbered;
   for (const std::string& name : data.vocabulary->outputs) renumbered.push_back(numbers.find(name));
   for (Index& gold : data.gold)
-    if (gold != kUnknownOutput) gold = renumbered[gold];
+    if (gold != kUnknownOutput && gold != kNoOutput) gold = renumbered[gold];
   data.vocabulary = std::make_shared<const Vocabulary>(Vocabulary{data.vocabulary->features, labels});
   return data;
 }

@@ -10,6 +10,10 @@ Registry<MetricInfo>& registry() {
     Registry<MetricInfo> r("metric");
     r.add(accuracy_metric());
     r.add(structure_accuracy_metric());
+    r.add(ranking_accuracy_metric());
+    r.add(mean_quality_metric());
+    r.add(ranking_f1_metric());
+    r.add(oracle_f1_metric());
     return r;
   }();
   return all;

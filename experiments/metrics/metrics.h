@@ -16,5 +16,9 @@ const MetricInfo& trace_metric();
 
 MetricInfo accuracy_metric();
 MetricInfo structure_accuracy_metric();
+MetricInfo ranking_accuracy_metric();
+MetricInfo mean_quality_metric();
+MetricInfo ranking_f1_metric();
+MetricInfo oracle_f1_metric();
 
 }  // namespace proxbench

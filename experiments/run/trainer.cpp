@@ -69,6 +69,8 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
       out->test.x = data_.test.x.select_features(out->kept);
       out->test.begin = data_.test.begin;
       out->test.gold = data_.test.gold;
+      out->test.quality = data_.test.quality;
+      out->test.counts = data_.test.counts;
       out->test.vocabulary = data_.test.vocabulary;
       out->test.hierarchy = data_.test.hierarchy;
       out->test_set =
