@@ -19,8 +19,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -54,9 +56,7 @@ class Lbfgsb {
         kind_(variables, bounded ? kBoundedBelow : kFree),
         numbers_(work_doubles(variables, memory)),
         integers_(3 * variables) {
-    task_.fill(' ');
     csave_.fill(' ');
-    say("START");
   }
 
   /// Bytes of an object of this class.
@@ -76,6 +76,10 @@ class Lbfgsb {
     const std::string_view text(task_.data(), kTextLength);
     return text.substr(0, text.find_last_not_of(' ') + 1);
   }
+  void say(std::string_view text) {
+    task_.fill(' ');
+    std::copy(text.begin(), text.end(), task_.begin());
+  }
 
  private:
   static constexpr int kFree = 0, kBoundedBelow = 1;  ///< values of nbd
@@ -83,7 +87,6 @@ class Lbfgsb {
   static std::size_t work_doubles(std::size_t n, std::size_t m) {
     return 2 * m * n + 5 * n + 11 * m * m + 8 * m;
   }
-  void say(std::string_view text) { std::copy(text.begin(), text.end(), task_.begin()); }
 
   int n_, m_;
 
@@ -150,18 +153,24 @@ class Session {
   SolveResult solve() {
     if (!run_.open(now_, gradient_)) return run_.result(now_);
     start();
+    bool moved = false;  // since the library began, for the last time
     while (true) {
       library_.call();
       const std::string_view task = library_.task();
-      if (task.starts_with("FG")) {
+      if (task.starts_with("FG_START")) {
+        hand_over(now_);
+      } else if (task.starts_with("FG")) {
         if (problem_.monitor.out_of_time()) return run_.result(now_, run_.without_step());
         evaluate();
-      } else if (task.starts_with("NEW_X")) {
+      } else if (task.starts_with("NEW_X") && std::isfinite(trial_.value())) {
         std::swap(now_, trial_);
+        moved = true;
         if (!run_.step(now_, run_.kkt(now_, gradient_))) return run_.result(now_);
-      } else if (task.starts_with("ABNORMAL") || task.starts_with("CONVERGENCE")) {
-        // No step that lowers the value is left; a projected gradient of exactly 0 was found by our own test.
-        return run_.result(now_, Status::kStalled);
+      } else if (task.starts_with("NEW_X") || task.starts_with("ABNORMAL") || task.starts_with("CONVERGENCE")) {
+        // The value did not change to the last bit, or no step lowers it. Near the optimum that may be rounding
+        // alone: once more without the pairs. (That the projected gradient is 0 our own test has seen before.)
+        if (!std::exchange(moved, false)) return run_.result(now_, Status::kStalled);
+        start();
       } else {
         throw Error("lbfgs-b: the library says '" + std::string(task) + "', expected a task of its manual");
       }
@@ -171,40 +180,42 @@ class Session {
  private:
   bool split() const { return lambda_ > 0.0; }
 
+  /// The library begins at `now_`, without pairs.
   void start() {
+    library_.say("START");
     for (std::size_t j = 0; j < d_; ++j) {
       library_.x[j] = split() ? std::max(now_.w[j], 0.0) : now_.w[j];
       if (split()) library_.x[d_ + j] = std::max(-now_.w[j], 0.0);
     }
   }
 
-  /// The value and the gradient at the library's x. A point without a value gets one above that of the iterate, so
+  /// Tells the library the value at a point, and the gradient there. A point without a value gets one above that of the iterate, so
   /// that the line search comes back from it, and the iterate's gradient.
+  void hand_over(const dense::Point& at) {
+    const std::vector<double>& x = library_.x;
+    double value = at.smooth;
+    if (split())
+      value += lambda_ * dense::sum_range(objective_.parallel(), x.size(), [&](std::size_t begin, std::size_t end) {
+        return std::accumulate(&x[begin], &x[end - 1] + 1, 0.0);
+      });
+    library_.f = std::isfinite(value) ? value : 2.0 * std::abs(now_.value()) + 1.0;
+    dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t j = begin; j < end; ++j) {
+        library_.g[j] = lambda_ + gradient_[j];
+        if (split()) library_.g[d_ + j] = lambda_ - gradient_[j];
+      }
+    });
+  }
+
+  /// One pass, at the library's x.
   void evaluate() {
     const std::vector<double>& x = library_.x;
     dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t j = begin; j < end; ++j) trial_.w[j] = split() ? x[j] - x[d_ + j] : x[j];
     });
     trial_.evaluate(objective_);
-    double value = trial_.smooth;
-    if (split())
-      value += lambda_ * dense::sum_range(objective_.parallel(), 2 * d_, [&](std::size_t begin, std::size_t end) {
-        double sum = 0.0;
-        for (std::size_t j = begin; j < end; ++j) sum += x[j];
-        return sum;
-      });
-    if (std::isfinite(value)) {
-      objective_.gradient(trial_.residual, trial_.w, gradient_);
-    } else {
-      value = 2.0 * std::abs(now_.value()) + 1.0;
-    }
-    library_.f = value;
-    dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t j = begin; j < end; ++j) {
-        library_.g[j] = gradient_[j] + lambda_;
-        if (split()) library_.g[d_ + j] = lambda_ - gradient_[j];
-      }
-    });
+    if (std::isfinite(trial_.value())) objective_.gradient(trial_.residual, trial_.w, gradient_);
+    hand_over(trial_);
   }
 
   const SolveProblem& problem_;

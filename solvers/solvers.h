@@ -14,6 +14,7 @@ void add_solver(SolverInfo info);
 SolverInfo prox_qn_info();
 SolverInfo owl_qn_info();
 SolverInfo liblbfgs_owlqn_info();
+SolverInfo lbfgs_b_info();
 SolverInfo prox_gd_info();
 SolverInfo prox_gd_acc_info();
 SolverInfo sgd_info();
