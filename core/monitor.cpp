@@ -99,6 +99,8 @@ const char* status_name(Status status) {
       return "interrupted";
     case Status::kStalled:
       return "stalled";
+    case Status::kSmallChange:
+      return "small-change";
     case Status::kDiverged:
       return "diverged";
   }

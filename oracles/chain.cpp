@@ -595,7 +595,7 @@ OracleInfo chain_info() {
           "linear chain over each sequence: forward-backward, Viterbi; K*K transition weights",
           "Zhong et al. 2014, appendix D.1",
           [](const Dataset& data) { return std::make_unique<ChainOracle>(data); },
-          {Capability::kSum, Capability::kInstance, Capability::kCovariance},
+          {Capability::kSum, Capability::kInstance, Capability::kCovariance, Capability::kNbest},
           {"pair", {"label", "label"}, pair}};
 }
 

@@ -18,7 +18,8 @@ namespace proxbench {
 class ChainOracle final : public Oracle,
                           public SumOracle,
                           public InstanceOracle,
-                          public CovarianceOracle {
+                          public CovarianceOracle,
+                          public NbestOracle {
  public:
   /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is
   /// below e^-100 of the total.
@@ -39,6 +40,7 @@ class ChainOracle final : public Oracle,
   const SumOracle* sum() const override { return this; }
   const InstanceOracle* instance() const override { return this; }
   const CovarianceOracle* covariance() const override { return this; }
+  const NbestOracle* nbest() const override { return this; }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
@@ -55,10 +57,14 @@ class ChainOracle final : public Oracle,
                       const Parallel& parallel) const override;
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override;
+  std::unique_ptr<NbestOracle::Workspace> make_workspace() const override;
+  void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
+             NbestOracle::Workspace& work) const override;
 
  private:
   struct Transitions;
   struct Buffers;
+  class LazyKBest;
   /// What is computed of the way back: where the sums of pair marginals go, and the residual that posteriors
   /// will be written to (null: none).
   struct Backward {

@@ -126,7 +126,8 @@ class LbfgsB final : public Solver {
   explicit LbfgsB(const Options& options)
       : memory_(static_cast<std::size_t>(options.integer("memory"))),
         memory_limit_(options.real("memory_limit")),
-        patience_(options.integer("patience")) {}
+        patience_(options.integer("patience")),
+        change_(options.real("change")) {}
 
   SolveResult solve(const SolveProblem& problem) override;
 
@@ -134,12 +135,13 @@ class LbfgsB final : public Solver {
   std::size_t memory_;
   double memory_limit_;
   std::int64_t patience_;
+  double change_;
 };
 
 /// One run of the library.
 class Session {
  public:
-  Session(const SolveProblem& problem, std::size_t memory, std::int64_t patience)
+  Session(const SolveProblem& problem, std::size_t memory, std::int64_t patience, double change)
       : problem_(problem),
         objective_(problem.objective),
         lambda_(problem.objective.lambda()),
@@ -148,7 +150,7 @@ class Session {
         trial_(problem.objective, problem.start),
         now_(trial_),
         gradient_(d_),
-        run_(problem, patience) {}
+        run_(problem, patience, change) {}
 
   SolveResult solve() {
     if (!run_.open(now_, gradient_)) return run_.result(now_);
@@ -232,7 +234,7 @@ SolveResult LbfgsB::solve(const SolveProblem& problem) {
   const Coord d = problem.objective.dimension();
   const std::size_t variables = problem.objective.lambda() > 0.0 ? 2 * d : d;
   require_room(d, variables, memory_, memory_limit_);
-  Session session(problem, memory_, patience_);
+  Session session(problem, memory_, patience_, change_);
   SolveResult result = session.solve();
   result.notes["work_array_bytes"] = Lbfgsb::bytes(variables, memory_);
   return result;
@@ -260,6 +262,7 @@ SolverInfo lbfgs_b_info() {
                .help = "GB that the library's arrays may take; 0: this machine's memory",
                .min = 0},
               dense::patience_option(100),
+              dense::change_option(),
           },
       .make = [](const Options& options) { return std::make_unique<LbfgsB>(options); },
   };
