@@ -272,8 +272,10 @@ void LinearMap::gradient_rows(std::span<const Index> features, std::size_t width
   }
 }
 
-/// gradient[f] += that of features[f], where there is one output: reads its column a block of positions at a time.
-void LinearMap::gather_column(const Residual& residual, std::span<const Index> features, double* gradient) const {
+/// gradient[f] += that of features[f], where there is one output: reads its column a block of positions at a
+/// time.
+void LinearMap::gather_column(const Residual& residual, std::span<const Index> features,
+                              double* gradient) const {
   ColumnBlock entries[kCoordinatesPerTask];
   for (std::size_t b = 0; b < x_.blocks(); ++b)
     for (std::size_t first = 0; first < features.size(); first += kCoordinatesPerTask) {
@@ -424,7 +426,10 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
   if (outputs_ == 1 && residual.one_each()) {
     // Rows would be padding, but for one number.
     for_each_feature(
-        1, [&](std::span<const Index> features, double* gradient) { gather_column(residual, features, gradient); },
+        1,
+        [&](std::span<const Index> features, double* gradient) {
+          gather_column(residual, features, gradient);
+        },
         [&](std::size_t chunk, Index j, const double* g) {
           if (wanted(j) || !(std::abs(*g) <= bound)) row(chunk, j, g, std::size_t{1});
         });

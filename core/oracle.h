@@ -76,8 +76,8 @@ class Structure {
   std::size_t instances() const { return begin().size() - 1; }
   /// Instance i holds the positions [begin()[i], begin()[i+1]).
   virtual std::span<const Index> begin() const = 0;
-  /// The outputs that are on at this position in the gold structure: the label, or the nodes of a path; none at
-  /// a candidate that is not the gold one.
+  /// The outputs that are on at this position in the gold structure: the label, or the nodes of a path; none
+  /// at a candidate that is not the gold one.
   virtual std::span<const Index> gold_outputs(Index position) const = 0;
   /// Number of weights of the oracle's own (chain: K*K transitions; others: 0).
   virtual std::size_t extra_weights() const = 0;
@@ -136,8 +136,8 @@ class CovarianceOracle {
                            HalfMatrix& out) const = 0;
 };
 
-/// The N best structures of one instance, exactly and without duplicates. Several threads may call it at once,
-/// each with a workspace of its own. Needs no gold outputs.
+/// The N best structures of one instance, exactly and without duplicates. Several threads may call it at
+/// once, each with a workspace of its own. Needs no gold outputs.
 class NbestOracle {
  public:
   virtual ~NbestOracle() = default;
@@ -153,7 +153,8 @@ class NbestOracle {
   virtual std::unique_ptr<Workspace> make_workspace() const = 0;
   /// Fills `out` with the n best, or with all where there are no more than n; n >= 1. The first is that of
   /// Oracle::decode().
-  virtual void nbest(const Scores& scores, Index instance, std::size_t n, List& out, Workspace& work) const = 0;
+  virtual void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
+                     Workspace& work) const = 0;
 };
 
 /// Of an oracle for which outputs without a column in the scores need not be looked at one by one. Its scores
@@ -181,16 +182,16 @@ class Oracle : public Structure {
   /// How scores and residuals are laid out, not what can be asked: null where every output has a column.
   virtual const CollapsedOutputs* collapsed() const { return nullptr; }
 
-  /// Predicts every position's output, outputs.size() == positions(); kNoOutput where none is on. Needs no gold
-  /// outputs.
+  /// Predicts every position's output, outputs.size() == positions(); kNoOutput where none is on. Needs no
+  /// gold outputs.
   virtual void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
                       const Parallel& parallel) const = 0;
 };
 
 /// What a solver may ask of an oracle.
 enum class Capability { kSum, kInstance, kCovariance, kNbest };
-inline constexpr Capability kCapabilities[] = {Capability::kSum, Capability::kInstance, Capability::kCovariance,
-                                               Capability::kNbest};
+inline constexpr Capability kCapabilities[] = {Capability::kSum, Capability::kInstance,
+                                               Capability::kCovariance, Capability::kNbest};
 /// "sum", "one instance", "covariances" or "n best".
 const char* capability_name(Capability capability);
 bool has_capability(const Oracle& oracle, Capability capability);

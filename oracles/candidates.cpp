@@ -19,11 +19,11 @@ constexpr std::size_t kChunkPositions = 2048;
 
 }  // namespace
 
-/// The weights exp(s - largest) of some groups that follow each other, and what they sum to. Buffers live as long
-/// as the thread.
+/// The weights exp(s - largest) of some groups that follow each other, and what they sum to. Buffers live as
+/// long as the thread.
 struct CandidatesOracle::Softmax {
-  AlignedVector<double> weight;              ///< by position, from the first group's first on
-  std::vector<double> sum, largest, gold;    ///< by group; gold: s - largest of the gold candidate
+  AlignedVector<double> weight;            ///< by position, from the first group's first on
+  std::vector<double> sum, largest, gold;  ///< by group; gold: s - largest of the gold candidate
 
   static Softmax& of(const Groups& on, const ScorePoint& at, std::size_t first, std::size_t last) {
     static thread_local Softmax work;
@@ -98,8 +98,8 @@ double CandidatesOracle::infer(const ScorePoint& at, Residual* residual, const P
   return infer_on(all_, at, residual, parallel);
 }
 
-double CandidatesOracle::infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
-                                    const Parallel& parallel) const {
+double CandidatesOracle::infer_some(std::span<const Index> instances, const ScorePoint& at,
+                                    Residual* residual, const Parallel& parallel) const {
   Groups some;
   for (const Index i : instances) {
     some.gold.push_back(all_.gold[i] == kUnknownOutput ? kUnknownOutput
@@ -114,7 +114,8 @@ double CandidatesOracle::infer_on(const Groups& on, const ScorePoint& at, Residu
                                   const Parallel& parallel) const {
   require_gold();
   return sum_chunks(parallel, on.chunk_begin.size() - 1, [&](std::size_t chunk) {
-    const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1], origin = on.begin[first];
+    const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1],
+                      origin = on.begin[first];
     const Softmax& softmax = Softmax::of(on, at, first, last);
     double loss = 0.0;
     for (std::size_t i = first; i < last; ++i) {
@@ -139,8 +140,8 @@ double CandidatesOracle::infer_instance(Index instance, const double* scores, st
   }
   const KernelTable& kernels = kernels_in_use();
   kernels.rows_to_columns(scores, width, 1, 0, n, work.scores.values.data(), work.scores.stride);
-  const double loss = infer_some({&instance, 1}, {work.scores}, residual != nullptr ? &work.residual : nullptr,
-                                 Parallel());
+  const double loss =
+      infer_some({&instance, 1}, {work.scores}, residual != nullptr ? &work.residual : nullptr, Parallel());
   if (residual != nullptr)
     kernels.columns_to_rows(work.residual.values.data(), work.residual.stride, 1, 0, n, residual, width);
   return loss;

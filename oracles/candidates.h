@@ -1,6 +1,6 @@
 #pragma once
-/// The candidates oracle: re-ranking (Collins 2000; Andrew and Gao 2007, section 4). An instance is a group, its
-/// positions are the candidates, and its structure is the one that is chosen:
+/// The candidates oracle: re-ranking (Collins 2000; Andrew and Gao 2007, section 4). An instance is a group,
+/// its positions are the candidates, and its structure is the one that is chosen:
 ///
 ///     p(y|x) = exp(s(y)) / sum of exp(s(y')) over the candidates y' of the group
 ///
@@ -16,8 +16,8 @@ class CandidatesOracle final : public Oracle,
                                public InstanceOracle,
                                public CovarianceOracle {
  public:
-  /// Takes groups and gold candidates. Throws Error unless there is one output, no hierarchy, and every group has
-  /// a candidate and one gold candidate at most. Test data may have groups without one.
+  /// Takes groups and gold candidates. Throws Error unless there is one output, no hierarchy, and every group
+  /// has a candidate and one gold candidate at most. Test data may have groups without one.
   explicit CandidatesOracle(const Dataset& data);
 
   Index outputs() const override { return 1; }

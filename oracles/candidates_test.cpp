@@ -62,7 +62,8 @@ TEST(Candidates, AgreesWithTheSoftmaxOfEachGroup) {
         if (data.gold[p] == 0) gold = p;
       }
       long double sum = 0, expected = 0;
-      for (std::size_t p = data.begin[i]; p < data.begin[i + 1]; ++p) sum += std::exp((long double)s[p] - s[best]);
+      for (std::size_t p = data.begin[i]; p < data.begin[i + 1]; ++p)
+        sum += std::exp((long double)s[p] - s[best]);
       const long double log_partition = s[best] + std::log(sum);
       for (std::size_t p = data.begin[i]; p < data.begin[i + 1]; ++p) {
         const long double probability = std::exp((long double)s[p] - log_partition);
@@ -100,7 +101,8 @@ TEST(Candidates, ResidualIsTheDerivativeOfTheLoss) {
 TEST(Candidates, APointOnALineIsTheSumOfItsScores) {
   const Dataset data = make_data(kSizes);
   const CandidatesOracle oracle(data);
-  const Scores base = random_scores(data.positions(), 2.0, 1), direction = random_scores(data.positions(), 1.0, 2);
+  const Scores base = random_scores(data.positions(), 2.0, 1),
+               direction = random_scores(data.positions(), 1.0, 2);
   Scores sum = base;
   for (std::size_t p = 0; p < data.positions(); ++p) sum.values[p] += 0.25 * direction.values[p];
   EXPECT_NEAR(oracle.infer({base, &direction, 0.25}, nullptr, Parallel()),
@@ -133,7 +135,8 @@ TEST(Candidates, SomeInstancesAndSingleOnesGiveTheirPartOfAll) {
     const std::size_t first = data.begin[i], n = data.begin[i + 1] - first;
     AlignedVector<double> rows(padded(n) * kPad, 0.0), residual(padded(n) * kPad, 7.0);
     for (std::size_t p = 0; p < n; ++p) rows[p * kPad] = all.values[first + p];
-    EXPECT_NEAR(oracle.infer_instance(i, rows.data(), {}, residual.data(), {}, work), -terms[i].log_gold, 1e-12);
+    EXPECT_NEAR(oracle.infer_instance(i, rows.data(), {}, residual.data(), {}, work), -terms[i].log_gold,
+                1e-12);
     for (std::size_t p = 0; p < n; ++p) {
       EXPECT_EQ(residual[p * kPad], whole.values[first + p]);
       for (std::size_t lane = 1; lane < kPad; ++lane) EXPECT_EQ(residual[p * kPad + lane], 0.0);
@@ -175,8 +178,8 @@ TEST_P(CandidatesOnEachSet, ANaNIsNotHidden) {
   }
 }
 
-/// A multinomial logistic regression, as a flat tree and as groups with a candidate for each label: feature j at
-/// the candidate of label k is j*K + k.
+/// A multinomial logistic regression, as a flat tree and as groups with a candidate for each label: feature j
+/// at the candidate of label k is j*K + k.
 struct Multinomial {
   static constexpr Index kLabels = 4, kFeatures = 6, kDocuments = 30;
   Dataset tree, groups;
@@ -292,7 +295,8 @@ TEST(Candidates, RefusesWhatItCannotDo) {
   data.begin = {0, 0, 4};
   EXPECT_EQ(error_of([&] { CandidatesOracle{data}; }), "candidates oracle: group 0 is empty");
   data.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{}, {"a", "b"}});
-  EXPECT_THAT(error_of([&] { CandidatesOracle{data}; }), testing::StartsWith("candidates oracle: found 2 outputs"));
+  EXPECT_THAT(error_of([&] { CandidatesOracle{data}; }),
+              testing::StartsWith("candidates oracle: found 2 outputs"));
 }
 
 }  // namespace

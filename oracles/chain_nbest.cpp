@@ -1,7 +1,7 @@
-/// The N best label sequences of a chain: lazy k-best parsing (Huang and Chiang, Better k-best parsing, IWPT 2005,
-/// Algorithm 3) on the trellis. A vertex is a label at a position; its derivations are the label sequences that end
-/// there. Each is one of the vertex before it with one more label, and the r-th best of a vertex is looked for only
-/// once a later vertex asks for it.
+/// The N best label sequences of a chain: lazy k-best parsing (Huang and Chiang, Better k-best parsing, IWPT
+/// 2005, Algorithm 3) on the trellis. A vertex is a label at a position; its derivations are the label
+/// sequences that end there. Each is one of the vertex before it with one more label, and the r-th best of a
+/// vertex is looked for only once a later vertex asks for it.
 
 #include <algorithm>
 #include <limits>
@@ -60,17 +60,18 @@ class ChainOracle::LazyKBest final : public NbestOracle::Workspace {
   void find_next(std::size_t t, std::size_t label);
 
   std::size_t labels_ = 0, width_ = 0, length_ = 0, offset_ = 0;
-  AlignedVector<double> rows_;         ///< scores by position, from `offset_` rows before the first on
-  AlignedVector<double> from_;         ///< transitions, rows by the earlier label, of width_
-  AlignedVector<double> into_;         ///< the transpose
-  AlignedVector<double> best_;         ///< rows by position: the score of each vertex's best derivation
-  std::vector<Index> slot_;            ///< of a vertex among those opened; kNone
-  std::vector<std::size_t> used_;      ///< the vertices opened
-  std::vector<Vertex> vertices_;       ///< by slot; their memory stays
-  AlignedVector<double> candidate_;    ///< by slot, rows by the label before: the score of the next derivation by it,
-                                       ///< without this vertex's own score
-  std::vector<Index> next_rank_;       ///< by slot and label before: the rank of that derivation there
-  std::vector<std::size_t> waiting_;   ///< labels of the vertices that wait for one another, the first asked first
+  AlignedVector<double> rows_;       ///< scores by position, from `offset_` rows before the first on
+  AlignedVector<double> from_;       ///< transitions, rows by the earlier label, of width_
+  AlignedVector<double> into_;       ///< the transpose
+  AlignedVector<double> best_;       ///< rows by position: the score of each vertex's best derivation
+  std::vector<Index> slot_;          ///< of a vertex among those opened; kNone
+  std::vector<std::size_t> used_;    ///< the vertices opened
+  std::vector<Vertex> vertices_;     ///< by slot; their memory stays
+  AlignedVector<double> candidate_;  ///< by slot, rows by the label before: the score of the next derivation
+                                     ///< by it, without this vertex's own score
+  std::vector<Index> next_rank_;  ///< by slot and label before: the rank of that derivation there
+  std::vector<std::size_t>
+      waiting_;  ///< labels of the vertices that wait for one another, the first asked first
 };
 
 void ChainOracle::LazyKBest::begin(const Scores& scores, std::size_t labels, std::size_t first,
@@ -137,11 +138,12 @@ void ChainOracle::LazyKBest::extract(std::size_t t, std::size_t label) {
     if (candidate[j] > candidate[best]) best = j;
   Vertex& at = vertices_[slot];
   at.exhausted = candidate[best] == kMinusInfinity && !at.found.empty();
-  if (!at.exhausted) at.found.push_back({candidate[best] + score(t, label), best, next_rank_[slot * width_ + best]});
+  if (!at.exhausted)
+    at.found.push_back({candidate[best] + score(t, label), best, next_rank_[slot * width_ + best]});
 }
 
-/// Puts the derivation behind the one that was extracted last in its place, which find_next() has looked for, and
-/// extracts.
+/// Puts the derivation behind the one that was extracted last in its place, which find_next() has looked for,
+/// and extracts.
 void ChainOracle::LazyKBest::renew(std::size_t t, std::size_t label) {
   const std::size_t slot = slot_[vertex(t, label)];
   const Derivation last = vertices_[slot].found.back();
@@ -153,8 +155,8 @@ void ChainOracle::LazyKBest::renew(std::size_t t, std::size_t label) {
   extract(t, label);
 }
 
-/// Appends the next derivation of an opened vertex, or finds that there is none. Down the positions as far as the
-/// vertices need one another's next derivations, then up again.
+/// Appends the next derivation of an opened vertex, or finds that there is none. Down the positions as far as
+/// the vertices need one another's next derivations, then up again.
 void ChainOracle::LazyKBest::find_next(std::size_t t, std::size_t label) {
   waiting_.assign(1, label);
   std::size_t at = t;
@@ -197,7 +199,8 @@ std::unique_ptr<NbestOracle::Workspace> ChainOracle::make_workspace() const {
 void ChainOracle::nbest(const Scores& scores, Index instance, std::size_t n, List& out,
                         NbestOracle::Workspace& work) const {
   LazyKBest& search = dynamic_cast<LazyKBest&>(work);
-  search.begin(scores, outputs_, all_.begin[instance], all_.begin[instance + std::size_t{1}] - all_.begin[instance]);
+  search.begin(scores, outputs_, all_.begin[instance],
+               all_.begin[instance + std::size_t{1}] - all_.begin[instance]);
   search.search(n, out);
 }
 

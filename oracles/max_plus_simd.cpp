@@ -25,9 +25,11 @@ void strip(const double* row, std::size_t n, const double* matrix, std::size_t w
   for (std::size_t v = 0; v < kVectors; ++v) store(out + v * kLanes, best[v]);
 }
 
-void row_times_matrix(const double* row, std::size_t n, const double* matrix, std::size_t width, double* out) {
+void row_times_matrix(const double* row, std::size_t n, const double* matrix, std::size_t width,
+                      double* out) {
   std::size_t k = 0;
-  for (; k + kStrip * kLanes <= width; k += kStrip * kLanes) strip<kStrip>(row, n, matrix + k, width, out + k);
+  for (; k + kStrip * kLanes <= width; k += kStrip * kLanes)
+    strip<kStrip>(row, n, matrix + k, width, out + k);
   for (; k < width; k += kLanes) strip<1>(row, n, matrix + k, width, out + k);
 }
 

@@ -115,7 +115,8 @@ TEST_P(NbestOnEachSet, SumsRightAndInOrderOnLargeChains) {
       oracle.nbest(scores, i, 60, list, *work);
       ASSERT_EQ(list.score.size(), 60u);
       EXPECT_TRUE(std::is_sorted(list.score.rbegin(), list.score.rend()));
-      EXPECT_TRUE(std::equal(decoded.begin() + data.begin[i], decoded.begin() + data.begin[i + 1], list.outputs.begin()));
+      EXPECT_TRUE(std::equal(decoded.begin() + data.begin[i], decoded.begin() + data.begin[i + 1],
+                             list.outputs.begin()));
       std::set<std::vector<Index>> seen;
       for (std::size_t r = 0; r < 60; ++r) {
         const std::span<const Index> sequence(list.outputs.data() + r * lengths[i], lengths[i]);
@@ -138,7 +139,8 @@ TEST(ChainNbest, ThreadsWithAWorkspaceEachGetWhatOneGets) {
   for (Index i = 0; i < lengths.size(); ++i) oracle.nbest(scores, i, 20, one[i], *work);
   Parallel(3).for_each(20, [&](std::size_t chunk) {
     const auto own = oracle.make_workspace();
-    for (Index i = static_cast<Index>(chunk); i < lengths.size(); i += 20) oracle.nbest(scores, i, 20, several[i], *own);
+    for (Index i = static_cast<Index>(chunk); i < lengths.size(); i += 20)
+      oracle.nbest(scores, i, 20, several[i], *own);
   });
   for (Index i = 0; i < lengths.size(); ++i) {
     EXPECT_EQ(one[i].outputs, several[i].outputs);

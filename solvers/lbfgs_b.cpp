@@ -1,19 +1,19 @@
-/// L-BFGS-B (Byrd, Lu, Nocedal, Zhu 1995; Zhu et al. 1997, Algorithm 778; version 3.0 of the authors' Fortran code)
-/// on the formulation of Kazama and Tsujii (EMNLP 2003), the comparison of Andrew and Gao 2007, section 4. With
-/// f(w) = l(w) + (mu/2)*||w||^2 it minimises
+/// L-BFGS-B (Byrd, Lu, Nocedal, Zhu 1995; Zhu et al. 1997, Algorithm 778; version 3.0 of the authors' Fortran
+/// code) on the formulation of Kazama and Tsujii (EMNLP 2003), the comparison of Andrew and Gao 2007,
+/// section 4. With f(w) = l(w) + (mu/2)*||w||^2 it minimises
 ///
 ///     f(w+ - w-) + lambda * sum_j (w+_j + w-_j)    subject to w+, w- >= 0
 ///
-/// over N = 2d variables; the gradients are g + lambda and -g + lambda, g that of f at w = w+ - w-. At a minimum
-/// one of w+_j, w-_j is zero, and the value is that of F. With lambda = 0 there is nothing to split: the d weights
-/// are free variables, and this is L-BFGS with the line search of More and Thuente.
+/// over N = 2d variables; the gradients are g + lambda and -g + lambda, g that of f at w = w+ - w-. At a
+/// minimum one of w+_j, w-_j is zero, and the value is that of F. With lambda = 0 there is nothing to split:
+/// the d weights are free variables, and this is L-BFGS with the line search of More and Thuente.
 ///
-/// Iterates are handed over as w+ - w-. On the way both parts of a weight may be positive; F is then below the
-/// value that the library sees. The library's own stopping tests are off (factr = pgtol = 0): our kkt test decides,
-/// as for all solvers. It is serial outside of our inference and gradients.
+/// Iterates are handed over as w+ - w-. On the way both parts of a weight may be positive; F is then below
+/// the value that the library sees. The library's own stopping tests are off (factr = pgtol = 0): our kkt
+/// test decides, as for all solvers. It is serial outside of our inference and gradients.
 ///
-/// Its memory is the price of the formulation: (2m + 9)*N doubles and 4*N integers, 34 numbers for each weight
-/// with m = 5. What does not fit is refused before anything is allocated.
+/// Its memory is the price of the formulation: (2m + 9)*N doubles and 4*N integers, 34 numbers for each
+/// weight with m = 5. What does not fit is refused before anything is allocated.
 
 #include <algorithm>
 #include <array>
@@ -31,10 +31,11 @@
 #include "solvers/solvers.h"
 
 extern "C" {
-/// Fortran's setulb of lbfgsb.f, which has no header: every argument by reference, then the lengths of both texts.
+/// Fortran's setulb of lbfgsb.f, which has no header: every argument by reference, then the lengths of both
+/// texts.
 // NOLINTNEXTLINE: the name is Fortran's.
-void setulb_(const int* n, const int* m, double* x, const double* l, const double* u, const int* nbd, double* f,
-             double* g, const double* factr, const double* pgtol, double* wa, int* iwa, char* task,
+void setulb_(const int* n, const int* m, double* x, const double* l, const double* u, const int* nbd,
+             double* f, double* g, const double* factr, const double* pgtol, double* wa, int* iwa, char* task,
              const int* iprint, char* csave, int* lsave, int* isave, double* dsave, std::size_t task_length,
              std::size_t csave_length);
 }
@@ -44,7 +45,8 @@ namespace {
 
 constexpr std::size_t kTextLength = 60;
 
-/// The library's state between calls. It works by reverse communication: each call says in task() what it wants.
+/// The library's state between calls. It works by reverse communication: each call says in task() what it
+/// wants.
 class Lbfgsb {
  public:
   Lbfgsb(std::size_t variables, std::size_t memory, bool bounded)
@@ -62,15 +64,16 @@ class Lbfgsb {
   /// Bytes of an object of this class.
   static double bytes(std::size_t variables, std::size_t memory) {
     const double n = static_cast<double>(variables);
-    return sizeof(double) * (static_cast<double>(work_doubles(variables, memory)) + 3.0 * n) + sizeof(int) * 4.0 * n;
+    return sizeof(double) * (static_cast<double>(work_doubles(variables, memory)) + 3.0 * n) +
+           sizeof(int) * 4.0 * n;
   }
 
   void call() {
     constexpr double kNever = 0.0;
     constexpr int kSilent = -1;
     setulb_(&n_, &m_, x.data(), bound_.data(), bound_.data(), kind_.data(), &f, g.data(), &kNever, &kNever,
-            numbers_.data(), integers_.data(), task_.data(), &kSilent, csave_.data(), lsave_.data(), isave_.data(),
-            dsave_.data(), kTextLength, kTextLength);
+            numbers_.data(), integers_.data(), task_.data(), &kSilent, csave_.data(), lsave_.data(),
+            isave_.data(), dsave_.data(), kTextLength, kTextLength);
   }
   std::string_view task() const {
     const std::string_view text(task_.data(), kTextLength);
@@ -109,8 +112,8 @@ class Lbfgsb {
 void require_room(Coord d, std::size_t variables, std::size_t memory, double limit_gigabytes) {
   constexpr std::size_t kMost = std::numeric_limits<int>::max();
   if (variables > kMost / 3)
-    throw Error("lbfgs-b: found d = " + std::to_string(d) + ", expected at most " + std::to_string(kMost / 6) +
-                " (the library counts 3N numbers as int, N = 2d)");
+    throw Error("lbfgs-b: found d = " + std::to_string(d) + ", expected at most " +
+                std::to_string(kMost / 6) + " (the library counts 3N numbers as int, N = 2d)");
   const double needed = Lbfgsb::bytes(variables, memory),
                limit = limit_gigabytes > 0.0 ? limit_gigabytes * kGigabyte : machine_memory();
   if (needed <= limit) return;
@@ -168,9 +171,11 @@ class Session {
         std::swap(now_, trial_);
         moved = true;
         if (!run_.step(now_, run_.kkt(now_, gradient_))) return run_.result(now_);
-      } else if (task.starts_with("NEW_X") || task.starts_with("ABNORMAL") || task.starts_with("CONVERGENCE")) {
-        // The value did not change to the last bit, or no step lowers it. Near the optimum that may be rounding
-        // alone: once more without the pairs. (That the projected gradient is 0 our own test has seen before.)
+      } else if (task.starts_with("NEW_X") || task.starts_with("ABNORMAL") ||
+                 task.starts_with("CONVERGENCE")) {
+        // The value did not change to the last bit, or no step lowers it. Near the optimum that may be
+        // rounding alone: once more without the pairs. (That the projected gradient is 0 our own test has
+        // seen before.)
         if (!std::exchange(moved, false)) return run_.result(now_, Status::kStalled);
         start();
       } else {
@@ -191,15 +196,16 @@ class Session {
     }
   }
 
-  /// Tells the library the value at a point, and the gradient there. A point without a value gets one above that of the iterate, so
-  /// that the line search comes back from it, and the iterate's gradient.
+  /// Tells the library the value at a point, and the gradient there. A point without a value gets one above
+  /// that of the iterate, so that the line search comes back from it, and the iterate's gradient.
   void hand_over(const dense::Point& at) {
     const std::vector<double>& x = library_.x;
     double value = at.smooth;
     if (split())
-      value += lambda_ * dense::sum_range(objective_.parallel(), x.size(), [&](std::size_t begin, std::size_t end) {
-        return std::accumulate(&x[begin], &x[end - 1] + 1, 0.0);
-      });
+      value += lambda_ *
+               dense::sum_range(objective_.parallel(), x.size(), [&](std::size_t begin, std::size_t end) {
+                 return std::accumulate(&x[begin], &x[end - 1] + 1, 0.0);
+               });
     library_.f = std::isfinite(value) ? value : 2.0 * std::abs(now_.value()) + 1.0;
     dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t j = begin; j < end; ++j) {
@@ -246,8 +252,9 @@ SolverInfo lbfgs_b_info() {
   return {
       .name = "lbfgs-b",
       .help = "L-BFGS-B on w = w+ - w-, both >= 0 (Kazama and Tsujii), by Nocedal's library",
-      .paper = "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 1995; Andrew and Gao "
-               "2007, section 4",
+      .paper =
+          "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 1995; Andrew and Gao "
+          "2007, section 4",
       .options =
           {
               {.name = "memory",

@@ -178,9 +178,10 @@ TEST(Needs, OraclesHaveTheCapabilitiesThatTheyState) {
   for (const ProblemSpec& spec : test::problem_specs()) {
     const Problem problem(spec);
     EXPECT_NO_THROW(check_capabilities(oracle_registry().find(problem.oracle_name()), problem.oracle()));
-    EXPECT_THROW(check_capabilities(oracle_registry().find(problem.oracle_name() == "tree" ? "chain" : "tree"),
-                                    problem.oracle()),
-                 Error);
+    EXPECT_THROW(
+        check_capabilities(oracle_registry().find(problem.oracle_name() == "tree" ? "chain" : "tree"),
+                           problem.oracle()),
+        Error);
   }
 }
 

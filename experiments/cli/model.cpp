@@ -265,15 +265,17 @@ void add_predict_command(CLI::App& app) {
       app, "predict", "Label data with a model: the files of --test, or the test set that --train splits off",
       *command);
   command->run.add_to(*sub, {"threads", "backend"});
-  sub->add_option("--output", command->output,
-                  "write one label per line, a blank line between sequences; of groups of candidates the number of "
-                  "the chosen one, from 1")
+  sub->add_option(
+         "--output", command->output,
+         "write one label per line, a blank line between sequences; of groups of candidates the number of "
+         "the chosen one, from 1")
       ->type_name("FILE");
   sub->add_option("--nbest", command->nbest, "write the N best structures of each instance to --output")
       ->type_name("N");
-  sub->add_option("--nbest-format", command->nbest_format,
-                  "text: rank TAB score TAB labels; rerank: candidates with the feature base, for --format rerank "
-                  "[text]")
+  sub->add_option(
+         "--nbest-format", command->nbest_format,
+         "text: rank TAB score TAB labels; rerank: candidates with the feature base, for --format rerank "
+         "[text]")
       ->check(CLI::IsMember({"text", "rerank"}));
   sub->callback([command] { predict(*command); });
 }

@@ -17,10 +17,7 @@ constexpr std::size_t kInstancesPerTask = 32;
 class NbestWriter {
  public:
   NbestWriter(const Dataset& data, NbestFormat format)
-      : data_(data),
-        names_(data.vocabulary->outputs),
-        format_(format),
-        chunks_(are_chunk_labels(names_)) {}
+      : data_(data), names_(data.vocabulary->outputs), format_(format), chunks_(are_chunk_labels(names_)) {}
 
   void write(Index instance, const NbestOracle::List& list, std::string& out) const {
     const std::size_t begin = data_.begin[instance], length = data_.begin[instance + std::size_t{1}] - begin;
@@ -28,7 +25,8 @@ class NbestWriter {
     for (std::size_t r = 0; r < list.score.size(); ++r) {
       const std::span<const Index> outputs(list.outputs.data() + r * length, length);
       if (format_ == NbestFormat::kRerank) {
-        fmt::format_to(std::back_inserter(out), "{}\tbase:{}\n", quality(gold, outputs), list.score[r] - list.score[0]);
+        fmt::format_to(std::back_inserter(out), "{}\tbase:{}\n", quality(gold, outputs),
+                       list.score[r] - list.score[0]);
         continue;
       }
       fmt::format_to(std::back_inserter(out), "{}\t{}", r + 1, list.score[r]);

@@ -71,7 +71,8 @@ TEST_F(RerankCommands, TrainsCertifiesPredictsAndSelects) {
 
   ASSERT_EQ(run("certify " + data + "--model r.tsv --json c.json").status, 0);
   EXPECT_EQ(read_json("c.json")["objective"], summary["objective"]);
-  const Result predicted = run("predict --model r.tsv --test lists.txt --output p.txt --json p.json --threads 1");
+  const Result predicted =
+      run("predict --model r.tsv --test lists.txt --output p.txt --json p.json --threads 1");
   ASSERT_EQ(predicted.status, 0) << predicted.err;
   EXPECT_EQ(read_json("p.json")["test_metrics"], summary["test_metrics"]);
   // A positive weight of the base score chooses the first of each list.
@@ -81,7 +82,8 @@ TEST_F(RerankCommands, TrainsCertifiesPredictsAndSelects) {
   EXPECT_THAT(no_lists.err, HasSubstr("has no 'n best'"));
 
   for (const char* measure : {"accuracy", "loss"}) {
-    const Result selected = run("select " + data + "--lambda 'path(max, 0.1*max, 4)' --folds 3 --measure " + measure);
+    const Result selected =
+        run("select " + data + "--lambda 'path(max, 0.1*max, 4)' --folds 3 --measure " + measure);
     EXPECT_EQ(selected.status, 0) << selected.err;
   }
 }

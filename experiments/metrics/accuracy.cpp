@@ -14,10 +14,12 @@ double accuracy(const Dataset& data, std::span<const Index> prediction) {
 }  // namespace
 
 MetricInfo accuracy_metric() {
-  return {.name = "accuracy",
-          .help = "share of positions predicted right; of groups of candidates, of those whose gold one is chosen",
-          .paper = "an output that training data lack counts as a miss",
-          .measure = accuracy};
+  return {
+      .name = "accuracy",
+      .help =
+          "share of positions predicted right; of groups of candidates, of those whose gold one is chosen",
+      .paper = "an output that training data lack counts as a miss",
+      .measure = accuracy};
 }
 
 }  // namespace proxbench

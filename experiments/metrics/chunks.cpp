@@ -46,7 +46,8 @@ bool are_chunk_labels(const std::vector<std::string>& names) {
     return name == "B" || name == "I" || name.starts_with("B-") || name.starts_with("I-");
   };
   return std::any_of(names.begin(), names.end(), inside) &&
-         std::all_of(names.begin(), names.end(), [&](const std::string& name) { return name == "O" || inside(name); });
+         std::all_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return name == "O" || inside(name); });
 }
 
 MatchCounts count_chunks(const std::vector<std::string>& names, std::span<const Index> gold,

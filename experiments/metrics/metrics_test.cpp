@@ -61,7 +61,8 @@ TEST(Metrics, ThoseOfCandidatesApplyToThemAlone) {
   Dataset data = groups();
   const auto applies = [&](const char* name) { return metric_registry().find(name).applies(data); };
   EXPECT_FALSE(applies("structure-accuracy")) << "accuracy says the same";
-  for (const char* name : {"ranking-accuracy", "mean-quality", "ranking-f1", "oracle-f1"}) EXPECT_TRUE(applies(name));
+  for (const char* name : {"ranking-accuracy", "mean-quality", "ranking-f1", "oracle-f1"})
+    EXPECT_TRUE(applies(name));
   data.counts.clear();
   for (const char* name : {"ranking-f1", "oracle-f1"}) EXPECT_FALSE(applies(name));
   data = sequences();

@@ -34,7 +34,8 @@ double ranking_accuracy(const Dataset& data, std::span<const Index> prediction) 
 }
 
 double mean_quality(const Dataset& data, std::span<const Index> prediction) {
-  return mean_of_chosen(data, prediction, [&](std::size_t chosen, auto, auto) { return data.quality[chosen]; });
+  return mean_of_chosen(data, prediction,
+                        [&](std::size_t chosen, auto, auto) { return data.quality[chosen]; });
 }
 
 /// F1 of the sums over the positions that `chosen` has.

@@ -290,8 +290,7 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
   }
   const auto n = static_cast<double>(sum.size());
   double squares = 0.0;  // the variance of a ratio of sums, linearised
-  for (std::size_t i = 0; i < sum.size(); ++i)
-    squares += std::pow(sum[i] - value * graded[i], 2);
+  for (std::size_t i = 0; i < sum.size(); ++i) squares += std::pow(sum[i] - value * graded[i], 2);
   return {value, std::sqrt(squares * n / (n - 1.0)) / positions};
 }
 

@@ -146,14 +146,16 @@ OptionSpec patience_option(std::int64_t default_value) {
 }
 
 OptionSpec change_option() {
-  return {.name = "change",
-          .type = OptionType::kReal,
-          .default_value = "0",
-          .help = "ends the run once the relative change of F, averaged over 5 iterations, is below this (Andrew and "
-                  "Gao 2007, section 4: 1e-5); 0: never",
-          .min = 0,
-          .max = 1,
-          .max_open = true};
+  return {
+      .name = "change",
+      .type = OptionType::kReal,
+      .default_value = "0",
+      .help =
+          "ends the run once the relative change of F, averaged over 5 iterations, is below this (Andrew and "
+          "Gao 2007, section 4: 1e-5); 0: never",
+      .min = 0,
+      .max = 1,
+      .max_open = true};
 }
 
 }  // namespace proxbench::dense

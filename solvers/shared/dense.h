@@ -80,8 +80,8 @@ class StallGuard {
 /// The option that sets it.
 OptionSpec patience_option(std::int64_t default_value);
 
-/// The stopping rule of Andrew and Gao 2007, section 4: the relative change of F, averaged over the last kWindow
-/// iterations, is below a bound.
+/// The stopping rule of Andrew and Gao 2007, section 4: the relative change of F, averaged over the last
+/// kWindow iterations, is below a bound.
 class ChangeRule {
  public:
   static constexpr std::size_t kWindow = 5;

@@ -117,7 +117,8 @@ class Problem {
   void choose_gold() {
     const auto begin = data_.quality.begin() + data_.begin.back();
     std::fill(data_.gold.begin() + data_.begin.back(), data_.gold.end(), kNoOutput);
-    data_.gold[static_cast<std::size_t>(std::max_element(begin, data_.quality.end()) - data_.quality.begin())] = 0;
+    data_.gold[static_cast<std::size_t>(std::max_element(begin, data_.quality.end()) -
+                                        data_.quality.begin())] = 0;
   }
   /// The label with the largest score, or the leaf whose path has the largest sum.
   Index best_output(std::vector<double> score) const {

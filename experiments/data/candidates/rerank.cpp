@@ -18,13 +18,15 @@ namespace proxbench {
 namespace {
 
 constexpr const char* kCandidateLine = "quality TAB attribute[:value] TAB ...";
-constexpr const char* kOutput = "best", *kBase = "base";
+constexpr const char *kOutput = "best", *kBase = "base";
 
 /// How one data set is read, and what it holds beside features.
 class RerankReader {
  public:
   RerankReader(NamedSequences& out, const Options& options)
-      : out_(out), base_column_(options.boolean("base_column")), perfect_(options.string("gold") == "perfect") {}
+      : out_(out),
+        base_column_(options.boolean("base_column")),
+        perfect_(options.string("gold") == "perfect") {}
 
   void read(const std::string& path);
   Dataset build(std::shared_ptr<const Vocabulary> vocabulary) &&;
@@ -73,7 +75,8 @@ double RerankReader::read_quality(const LineReader& in, std::string_view field) 
     return f1_of(counts_.back().correct, counts_.back().gold, counts_.back().guessed);
   }
   double quality = 0.0;
-  if (!parse_real(field, quality)) in.fail("quality " + in_quotes(field), "a finite number, or correct/gold/guessed");
+  if (!parse_real(field, quality))
+    in.fail("quality " + in_quotes(field), "a finite number, or correct/gold/guessed");
   return quality;
 }
 
@@ -120,7 +123,8 @@ void RerankReader::read(const std::string& path) {
       if (first == 0) first = in.line();
       continue;
     }
-    if (first == 0) in.fail("an empty group", fmt::format("a candidate, '{}', before the empty line", kCandidateLine));
+    if (first == 0)
+      in.fail("an empty group", fmt::format("a candidate, '{}', before the empty line", kCandidateLine));
     end_group(path, std::exchange(first, 0));
   }
   if (first != 0) end_group(path, first);

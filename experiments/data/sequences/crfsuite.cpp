@@ -182,7 +182,8 @@ void write_crfsuite(const Dataset& data, const std::string& path) {
   file.commit();
 }
 
-void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out, std::string& scratch) {
+void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out,
+                    std::string& scratch) {
   for (std::size_t at = 0; at < fields.size();) {
     const std::size_t start = at + 1, stop = std::min(fields.find('\t', start), fields.size());
     if (stop > start) add_attribute(in, fields.substr(start, stop - start), out, scratch);
