@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "core/base/error.h"

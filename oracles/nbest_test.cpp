@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
+#include <memory>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "core/base/random.h"

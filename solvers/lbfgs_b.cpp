@@ -10,10 +10,11 @@
 ///
 /// Iterates are handed over as w+ - w-. On the way both parts of a weight may be positive; F is then below
 /// the value that the library sees. The library's own stopping tests are off (factr = pgtol = 0): our kkt
-/// test decides, as for all solvers. It is serial outside of our inference and gradients.
+/// test decides, as for all solvers. Outside of our inference and gradients it runs on one thread, but for
+/// what the system's BLAS may do.
 ///
-/// Its memory is the price of the formulation: (2m + 9)*N doubles and 4*N integers, 34 numbers for each
-/// weight with m = 5. What does not fit is refused before anything is allocated.
+/// Its memory is the price of the formulation: (2m + 8)*N doubles and 4*N integers, 320 bytes for each weight
+/// with m = 5. What does not fit is refused before anything is allocated.
 
 #include <algorithm>
 #include <array>

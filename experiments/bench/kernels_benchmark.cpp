@@ -340,8 +340,8 @@ void cholesky(benchmark::State& state) {
   report(state, seconds, order * order * order / 3.0, 0.0, threads);
 }
 
-/// 2,012 sentences of the lengths and the 22 labels of CoNLL-2000's test set (23.5 tokens on average), with scores that
-/// favour one label of each token, as those of a trained model do.
+/// 2,012 sentences of the lengths and the 22 labels of CoNLL-2000's test set (23.5 tokens on average), with
+/// scores that favour one label of each token, as those of a trained model do.
 struct Sentences {
   Dataset data;
   std::unique_ptr<Oracle> oracle;

@@ -274,8 +274,11 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
   const auto positions = static_cast<double>(data_.graded());
   std::vector<double> sum, graded;
   double value = 0.0;
-  for (std::size_t i = 0; i < data_.instances(); ++i)
-    graded.push_back(static_cast<double>(gold_of(data_, i).graded()));
+  for (std::size_t i = 0; i < data_.instances(); ++i) {
+    const auto gold = data_.gold.begin();
+    const auto none = std::count(gold + data_.begin[i], gold + data_.begin[i + 1], kNoOutput);
+    graded.push_back(static_cast<double>(data_.begin[i + 1] - data_.begin[i]) - static_cast<double>(none));
+  }
   if (measure_ == SelectionMeasure::kAccuracy) {
     const std::vector<Index> outputs = TestSet(data_, *oracle_, parallel_, accuracy).decode(w);
     value = accuracy.measure(data_, outputs);

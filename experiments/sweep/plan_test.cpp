@@ -23,7 +23,8 @@ TEST(Plan, TheConfigsOfTheProjectAreGood) {
   std::size_t checked = 0;
   const std::filesystem::path folder = PROXBENCH_SOURCE_DIR "/configs";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    const std::string paper = entry.path().parent_path() == folder ? "" : entry.path().parent_path().filename();
+    const std::string paper =
+        entry.path().parent_path() == folder ? "" : entry.path().parent_path().filename();
     if (entry.path().extension() != ".ini" || paper == "common") continue;
     SCOPED_TRACE(entry.path());
     const TestFolder data;
