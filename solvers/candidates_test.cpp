@@ -1,5 +1,5 @@
-/// The solvers that ask an oracle for beliefs or derivatives, on groups of candidates: there a position of the
-/// gold structure may have no output.
+/// The solvers that ask an oracle for beliefs or derivatives, on groups of candidates: there a position of
+/// the gold structure may have no output.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ void expect_optimum(const std::string& solver, const std::map<std::string, std::
     SCOPED_TRACE(spec.name);
     const Problem problem = test::problem_for(solver, spec);
     const Outcome r =
-        test::run(solver, problem, {.options = options, .tol = 1e-7, .monitor = {.max_iterations = 2000}});
+        test::run(solver, problem, {.tol = 1e-7, .monitor = {.max_iterations = 2000}, .options = options});
     EXPECT_EQ(r.result.status, Status::kConverged);
     EXPECT_LE(r.certificate.relative_gap(), 1e-9);
     EXPECT_GE(r.certificate.relative_gap(), -1e-12);

@@ -19,9 +19,9 @@ struct ChunkLabel {
   std::string_view tag = "O", type = {};
 };
 
-/// Counts the chunks of sequences as conlleval of the CoNLL shared tasks does: in IOB1 as in IOB2, right where
-/// start, end and type are. A gold label that training data lack counts under its own name where the reader
-/// tells it; else it is a chunk that no prediction has.
+/// Counts the chunks of sequences as conlleval of the CoNLL shared tasks does: in IOB1 as in IOB2, right
+/// where start, end and type are. A gold label that training data lack counts under its own name where the
+/// reader tells it; else it is a chunk that no prediction has.
 class ChunkGrader {
  public:
   /// Borrows the data.

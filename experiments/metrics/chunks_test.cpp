@@ -9,7 +9,8 @@ namespace {
 
 constexpr Index O = 0, BN = 1, IN = 2, BV = 3;
 
-/// What is counted is checked case by case in metrics_test.cpp; here, that each instance is counted by itself.
+/// What is counted is checked case by case in metrics_test.cpp; here, that each instance is counted by
+/// itself.
 TEST(Chunks, AreCountedByInstance) {
   Dataset data;
   data.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{}, {"O", "B-NP", "I-NP", "B-VP"}});
