@@ -1,6 +1,7 @@
 #include "core/linear_map.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
 
@@ -271,6 +272,19 @@ void LinearMap::gradient_rows(std::span<const Index> features, std::size_t width
   }
 }
 
+/// gradient[f] += that of features[f], where there is one output: reads its column a block of positions at a
+/// time.
+void LinearMap::gather_column(const Residual& residual, std::span<const Index> features,
+                              double* gradient) const {
+  ColumnBlock entries[kCoordinatesPerTask];
+  for (std::size_t b = 0; b < x_.blocks(); ++b)
+    for (std::size_t first = 0; first < features.size(); first += kCoordinatesPerTask) {
+      const std::size_t n = std::min(kCoordinatesPerTask, features.size() - first);
+      for (std::size_t i = 0; i < n; ++i) entries[i] = x_.column_block(features[first + i], b);
+      kernels_in_use().gather(residual.column(0) + b * x_.block_positions(), entries, n, gradient + first);
+    }
+}
+
 /// The gradients of at most kPad features from compact_rows_: that of output k of the f-th in
 /// gradient[k*kPad + f]; gradient.size() == basis()*kPad.
 void LinearMap::gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const {
@@ -409,8 +423,20 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
 
 void LinearMap::for_each_row(const Residual& residual, double bound, const Wanted& wanted,
                              const Row& row) const {
-  fill_rows(residual);
   const KernelTable& kernels = kernels_in_use();
+  if (outputs_ == 1 && residual.one_each()) {
+    // Rows would be padding, but for one number.
+    for_each_feature(
+        1,
+        [&](std::span<const Index> features, double* gradient) {
+          gather_column(residual, features, gradient);
+        },
+        [&](std::size_t chunk, Index j, const double* g) {
+          if (wanted(j) || !(std::abs(*g) <= bound)) row(chunk, j, g, std::size_t{1});
+        });
+    return;
+  }
+  fill_rows(residual);
   if (!residual.one_each()) {
     parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
       const std::span<const Index> all =

@@ -96,6 +96,7 @@ class LinearMap {
   void for_each_feature(std::size_t width, const Gradients& gradients, const Visit& row) const;
   void fill_rows(const Residual& residual) const;
   void gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const;
+  void gather_column(const Residual& residual, std::span<const Index> features, double* gradient) const;
   void gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const;
   double gold_count(Index feature, Index output) const;
   void cut_features();

@@ -105,6 +105,8 @@ const char* status_name(Status status) {
       return "interrupted";
     case Status::kStalled:
       return "stalled";
+    case Status::kSmallChange:
+      return "small-change";
     case Status::kDiverged:
       return "diverged";
   }

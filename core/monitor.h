@@ -127,11 +127,12 @@ enum class Status {
   kTimeLimit,
   kInterrupted,
   kStalled,
+  kSmallChange,
   kDiverged
 };
 /// "converged", "target-reached" (F <= MonitorOptions::objective_target), "gap-reached"
 /// (MonitorOptions::gap_target), "max-iterations", "time-limit", "interrupted", "stalled" (no further
-/// decrease within rounding) or "diverged".
+/// decrease within rounding), "small-change" (a solver's own rule on the change of F) or "diverged".
 const char* status_name(Status status);
 
 /// How the losses that a solver gave compare with those that the monitor found at the same iterates.

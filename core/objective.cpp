@@ -153,7 +153,8 @@ bool Objective::few_near(const Residual& residual, const SparseVector& w, double
                          double rough_threshold, std::vector<Coord>& near, Selection& rough) const {
   constexpr double kUnit = 0x1p-24;
   const DesignMatrix& x = map_.x();
-  if (candidates_ || !residual.one_each() || !x.binary() || w.nnz() == 0) return false;
+  // Of one output there are no rows.
+  if (candidates_ || !residual.one_each() || outputs() == 1 || !x.binary() || w.nnz() == 0) return false;
   const double vectors = static_cast<double>(x.positions()) * static_cast<double>(padded(outputs()) / kPad);
   if (map_.gather_work(w.index) + kShortenCost * vectors > kMostBeside * map_.row_work()) return false;
   static_assert(1.01 * kUnit * static_cast<double>(DesignMatrix::kLargestBlock + 1) < 0.01);

@@ -16,6 +16,8 @@ const char* capability_name(Capability capability) {
       return "covariances";
     case Capability::kDerivative:
       return "derivative";
+    case Capability::kNbest:
+      return "n best";
   }
   return "unknown";
 }
@@ -32,6 +34,8 @@ bool has_capability(const Oracle& oracle, Capability capability) {
       return oracle.covariance() != nullptr;
     case Capability::kDerivative:
       return oracle.derivatives() != nullptr;
+    case Capability::kNbest:
+      return oracle.nbest() != nullptr;
   }
   return false;
 }

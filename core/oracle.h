@@ -76,7 +76,8 @@ class Structure {
   std::size_t instances() const { return begin().size() - 1; }
   /// Instance i holds the positions [begin()[i], begin()[i+1]).
   virtual std::span<const Index> begin() const = 0;
-  /// The outputs that are on at this position in the gold structure: the label, or the nodes of a path.
+  /// The outputs that are on at this position in the gold structure: the label, or the nodes of a path; none
+  /// at a candidate that is not the gold one.
   virtual std::span<const Index> gold_outputs(Index position) const = 0;
   /// Number of weights of the oracle's own (chain: K*K transitions; others: 0).
   virtual std::size_t extra_weights() const = 0;
@@ -195,6 +196,27 @@ class DerivativeOracle {
                           const Parallel& parallel) const = 0;
 };
 
+/// The N best structures of one instance, exactly and without duplicates. Several threads may call it at
+/// once, each with a workspace of its own. Needs no gold outputs.
+class NbestOracle {
+ public:
+  virtual ~NbestOracle() = default;
+  struct List {
+    std::vector<Index> outputs;  ///< one structure after the other, an output for each position
+    std::vector<double> score;   ///< of each structure: its scores and extra weights, summed; descending
+  };
+  /// Buffers that one thread reuses from call to call.
+  class Workspace {
+   public:
+    virtual ~Workspace() = default;
+  };
+  virtual std::unique_ptr<Workspace> make_workspace() const = 0;
+  /// Fills `out` with the n best, or with all where there are no more than n; n >= 1. The first is that of
+  /// Oracle::decode().
+  virtual void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
+                     Workspace& work) const = 0;
+};
+
 /// Of an oracle for which outputs without a column in the scores need not be looked at one by one. Its scores
 /// and residuals have columns for some outputs only (OutputColumns), and a residual has own columns at least
 /// for all outputs that the scores have columns for.
@@ -218,19 +240,22 @@ class Oracle : public Structure {
   virtual const BeliefOracle* beliefs() const { return nullptr; }
   virtual const CovarianceOracle* covariance() const { return nullptr; }
   virtual const DerivativeOracle* derivatives() const { return nullptr; }
+  virtual const NbestOracle* nbest() const { return nullptr; }
   /// How scores and residuals are laid out, not what can be asked: null where every output has a column.
   virtual const CollapsedOutputs* collapsed() const { return nullptr; }
 
-  /// Predicts every position's output, outputs.size() == positions(). Needs no gold outputs.
+  /// Predicts every position's output, outputs.size() == positions(); kNoOutput where none is on. Needs no
+  /// gold outputs.
   virtual void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
                       const Parallel& parallel) const = 0;
 };
 
 /// What a solver may ask of an oracle.
-enum class Capability { kSum, kInstance, kBeliefs, kCovariance, kDerivative };
-inline constexpr Capability kCapabilities[] = {Capability::kSum, Capability::kInstance, Capability::kBeliefs,
-                                               Capability::kCovariance, Capability::kDerivative};
-/// "sum", "one instance", "beliefs", "covariances" or "derivative".
+enum class Capability { kSum, kInstance, kBeliefs, kCovariance, kDerivative, kNbest };
+inline constexpr Capability kCapabilities[] = {Capability::kSum,        Capability::kInstance,
+                                               Capability::kBeliefs,    Capability::kCovariance,
+                                               Capability::kDerivative, Capability::kNbest};
+/// "sum", "one instance", "beliefs", "covariances", "derivative" or "n best".
 const char* capability_name(Capability capability);
 bool has_capability(const Oracle& oracle, Capability capability);
 

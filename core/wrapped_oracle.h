@@ -32,6 +32,8 @@ class WrappedOracle : public Oracle,
   const DerivativeOracle* derivatives() const override {
     return inner_.derivatives() != nullptr ? this : nullptr;
   }
+  /// The inner oracle's own: nothing that solvers ask for goes by it.
+  const NbestOracle* nbest() const override { return inner_.nbest(); }
   const CollapsedOutputs* collapsed() const override { return inner_.collapsed(); }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {

@@ -1,7 +1,5 @@
 #include "oracles/chain.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/sum.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
@@ -41,10 +40,7 @@ double log_sum_exp(const double* x, std::size_t n) {
 /// Throws Error where transition scores, their exponentials both ways and their gradient cannot fit into this
 /// machine: a file of another format easily has a label of its own on each line.
 void require_memory(Index labels) {
-  constexpr double kGigabyte = 1e9;
-  const double needed = 4.0 * sizeof(double) * labels * labels;
-  const double present =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  const double needed = 4.0 * sizeof(double) * labels * labels, present = machine_memory();
   if (needed > present)
     throw Error("chain oracle: found " + std::to_string(labels) + " labels, whose transitions take " +
                     std::to_string(std::llround(needed / kGigabyte)) +
@@ -593,7 +589,7 @@ OracleInfo chain_info() {
           "Zhong et al. 2014, appendix D.1",
           [](const Dataset& data) { return std::make_unique<ChainOracle>(data); },
           {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
-           Capability::kDerivative},
+           Capability::kDerivative, Capability::kNbest},
           {"pair", {"label", "label"}, pair}};
 }
 

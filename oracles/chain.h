@@ -20,7 +20,8 @@ class ChainOracle final : public Oracle,
                           public InstanceOracle,
                           public BeliefOracle,
                           public CovarianceOracle,
-                          public DerivativeOracle {
+                          public DerivativeOracle,
+                          public NbestOracle {
  public:
   /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is
   /// below e^-100 of the total.
@@ -43,6 +44,7 @@ class ChainOracle final : public Oracle,
   const BeliefOracle* beliefs() const override { return this; }
   const CovarianceOracle* covariance() const override { return this; }
   const DerivativeOracle* derivatives() const override { return this; }
+  const NbestOracle* nbest() const override { return this; }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
@@ -75,6 +77,9 @@ class ChainOracle final : public Oracle,
                       const Parallel& parallel) const override;
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override;
+  std::unique_ptr<NbestOracle::Workspace> make_workspace() const override;
+  void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
+             NbestOracle::Workspace& work) const override;
 
  private:
   /// The transition scores, and in the linear domain their exponentials both ways.
@@ -96,6 +101,7 @@ class ChainOracle final : public Oracle,
     std::vector<double> pair;  ///< K x K: expected numbers of transitions
     Scores scores;             ///< in the log domain, in place of rows
   };
+  class LazyKBest;
   /// What is computed of the way back: where the sums of pair marginals go, the residual that posteriors will
   /// be written to (null: none), and where messages are kept (null: nowhere), from row `kept_row` on.
   struct Backward {

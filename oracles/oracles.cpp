@@ -10,6 +10,7 @@ Registry<OracleInfo>& registry() {
     Registry<OracleInfo> r("oracle");
     r.add(chain_info());
     r.add(tree_info());
+    r.add(candidates_info());
     return r;
   }();
   return all;

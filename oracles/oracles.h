@@ -13,5 +13,6 @@ void add_oracle(OracleInfo info);
 
 OracleInfo chain_info();
 OracleInfo tree_info();
+OracleInfo candidates_info();
 
 }  // namespace proxbench

@@ -193,7 +193,8 @@ double TreeOracle::infer_some(std::span<const Index> instances, const ScorePoint
 
 /// With a column for every output: each is a touched node, and owns its residual's.
 double TreeOracle::infer_instance(Index instance, const double* scores, std::span<const double>,
-                                  double* residual, std::span<double>, Workspace& work) const {
+                                  double* residual, std::span<double>,
+                                  InstanceOracle::Workspace& work) const {
   work.scores.stride = padded(1);
   work.scores.resize_columns(outputs());
   for (Index k = 0; k < outputs(); ++k) work.scores.column(k)[0] = scores[k];
@@ -382,12 +383,43 @@ void TreeOracle::decode(const Scores& scores, Decoding, std::span<Index> outputs
   });
 }
 
+struct TreeOracle::LeafScores final : NbestOracle::Workspace {
+  std::vector<double> score;  ///< of the path to each node
+  std::vector<Index> leaf;
+};
+
+std::unique_ptr<NbestOracle::Workspace> TreeOracle::make_workspace() const {
+  return std::make_unique<LeafScores>();
+}
+
+void TreeOracle::nbest(const Scores& scores, Index instance, std::size_t n, List& out,
+                       NbestOracle::Workspace& work) const {
+  LeafScores& leaves = dynamic_cast<LeafScores&>(work);
+  leaves.score.resize(outputs());
+  leaves.leaf.clear();
+  for (Index k = 0; k < outputs(); ++k) {
+    const double above = tree_->parent(k) == Hierarchy::kNone ? 0.0 : leaves.score[tree_->parent(k)];
+    const double* column = scores.find(k);
+    leaves.score[k] = column != nullptr ? above + column[instance] : above;
+    if (tree_->leaf(k)) leaves.leaf.push_back(k);
+  }
+  const auto better = [&](Index a, Index b) {
+    return leaves.score[a] > leaves.score[b] || (leaves.score[a] == leaves.score[b] && a < b);
+  };
+  const auto end = leaves.leaf.begin() + static_cast<std::ptrdiff_t>(std::min(n, leaves.leaf.size()));
+  std::partial_sort(leaves.leaf.begin(), end, leaves.leaf.end(), better);
+  out.outputs.assign(leaves.leaf.begin(), end);
+  out.score.clear();
+  for (const Index leaf : out.outputs) out.score.push_back(leaves.score[leaf]);
+}
+
 OracleInfo tree_info() {
   return {"tree",
           "the leaves of a hierarchy, or labels side by side: downward-upward messages on the collapsed tree",
           "Zhong et al. 2014, section 6.2 and appendix D.2",
           [](const Dataset& data) { return std::make_unique<TreeOracle>(data); },
-          {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kDerivative}};
+          {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kDerivative,
+           Capability::kNbest}};
 }
 
 }  // namespace proxbench

@@ -27,7 +27,8 @@ class TreeOracle final : public Oracle,
                          public InstanceOracle,
                          public BeliefOracle,
                          public DerivativeOracle,
-                         public CollapsedOutputs {
+                         public CollapsedOutputs,
+                         public NbestOracle {
  public:
   /// Takes hierarchy and gold leaves. Throws Error where there is no output, where an instance is not one
   /// position, or where a gold output is no leaf of the hierarchy.
@@ -43,13 +44,14 @@ class TreeOracle final : public Oracle,
   const BeliefOracle* beliefs() const override { return this; }
   const DerivativeOracle* derivatives() const override { return this; }
   const CollapsedOutputs* collapsed() const override { return this; }
+  const NbestOracle* nbest() const override { return this; }
   std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
-                        std::span<double> extra_residual, Workspace& work) const override;
+                        std::span<double> extra_residual, InstanceOracle::Workspace& work) const override;
   /// One number a leaf, in ascending order of leaves: every sign is +.
   Size belief_size(Index) const override { return {padded(leaves_.size()), 0}; }
   double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
@@ -83,11 +85,16 @@ class TreeOracle final : public Oracle,
   /// Both decodings are the most probable leaf; of equal ones the first.
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override;
+  std::unique_ptr<NbestOracle::Workspace> make_workspace() const override;
+  /// The leaves of the largest scores; of equal ones the first.
+  void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
+             NbestOracle::Workspace& work) const override;
 
  private:
   struct Collapsed;
   struct Block;
   struct Kept;
+  struct LeafScores;
   /// The nodes from the top to this leaf. Inner nodes have none: on a deep tree they would take quadratic
   /// memory.
   std::span<const Index> path_of(Index leaf) const {

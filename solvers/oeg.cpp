@@ -93,9 +93,10 @@ class Ascent {
       double* const rows = theta_->rows(i);
       w_.scores(begin_[i], positions(i), rows);
       std::copy(w_.extra().begin(), w_.extra().end(), theta_->extra(i).begin());
-      for (std::size_t t = 0; t < positions(i) && start.nnz() == 0; ++t)
-        rows[t * w_.width() + objective_.structure().gold_outputs(begin_[i] + static_cast<Index>(t)).back()] =
-            gold_score;
+      for (std::size_t t = 0; t < positions(i) && start.nnz() == 0; ++t) {
+        const auto on = objective_.structure().gold_outputs(begin_[i] + static_cast<Index>(t));
+        if (!on.empty()) rows[t * w_.width() + on.back()] = gold_score;
+      }
     }
     w_.set({});
     for (Index i = 0; i < objective_.instances() && !monitor.out_of_time(); ++i) {

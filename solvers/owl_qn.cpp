@@ -18,7 +18,8 @@ OwlQn::OwlQn(const Options& options)
       beta_(options.real("beta")),
       gamma_(options.real("gamma")),
       omega_(options.real("omega")),
-      patience_(options.integer("patience")) {}
+      patience_(options.integer("patience")),
+      change_(options.real("change")) {}
 
 SolveResult OwlQn::solve(const SolveProblem& problem) {
   Objective& objective = problem.objective;
@@ -29,7 +30,7 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
   dense::Point now(objective, problem.start), next(objective, problem.start);
   std::vector<double> g(d), g_next(d), v(d), p(d);
   dense::LbfgsMemory memory(memory_, d, parallel);
-  dense::Run run(problem, patience_);
+  dense::Run run(problem, patience_, change_);
   if (!run.open(now, g)) return run.result(now);
 
   // With lambda = 0 there are no orthants, and both projections do nothing: L-BFGS.
@@ -135,6 +136,7 @@ SolverInfo owl_qn_info() {
                .max = 1,
                .max_open = true},
               dense::patience_option(100),
+              dense::change_option(),
           },
       .make = [](const Options& options) { return std::make_unique<OwlQn>(options); },
   };

@@ -13,8 +13,10 @@
 ///
 /// With lambda = 0 there are no orthants: both projections are the identity, and this is L-BFGS.
 ///
-/// What the paper leaves open:
-/// - alpha0 is 1, but 1/||v|| before the first pair (s, y), as in the authors' code.
+/// What the paper leaves open, or where this differs:
+/// - alpha0 is 1, but 1/||v|| before the first pair (s, y), as in the authors' code (the paper: 1).
+/// - The paper gives no beta and gamma. m is 10 here; its experiments have m = 5 (option memory).
+/// - It stops by the change of F (option change), here by kkt unless that is set.
 /// - Footnote 7 skips updates with y^T s < omega to keep y^T s/||y||^2 away from 0, after Byrd et al. 1995.
 ///   Steps shrink to nothing near the optimum, so a fixed omega would skip every update there. As in Byrd
 ///   et al. we skip when y^T s < omega * ||y||^2, the bound that Theorem 1 needs.
@@ -35,6 +37,7 @@ class OwlQn final : public Solver {
   int max_linesearch_;
   double beta_, gamma_, omega_;
   std::int64_t patience_;
+  double change_;
 };
 
 }  // namespace proxbench

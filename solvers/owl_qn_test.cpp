@@ -22,6 +22,29 @@ TEST(OwlQn, SkipsUpdatesBelowTheCurvatureFloor) {
   EXPECT_GT(none.result.iterations, 2 * all.result.iterations);
 }
 
+TEST(OwlQn, StopsWhereTheChangeOfFAveragedOverFiveIterationsIsSmall) {
+  // With and without an l1 penalty, and the same rule in lbfgs-b.
+  for (const double lambda : {0.5, 0.0})
+    for (const char* solver : {"owl-qn", "lbfgs-b"})
+      for (const double bound : {1e-2, 1e-4}) {
+        const Problem problem({.name = "bias", .bias = true, .lambda = lambda, .mu = 0.1, .seed = 12});
+        const Outcome r = run(solver, problem,
+                              {.tol = 0.0,
+                               .monitor = {.max_iterations = 1000, .dense_samples = 1000000},
+                               .options = {{"change", std::to_string(bound)}}});
+        EXPECT_EQ(r.result.status, Status::kSmallChange) << solver << ": " << status_name(r.result.status);
+        const auto change = [&](std::size_t k) {
+          const double before = r.trace[k - 5].objective, now = r.trace[k].objective;
+          return (before - now) / 5 / now;
+        };
+        const auto last = static_cast<std::size_t>(r.result.iterations);
+        ASSERT_GE(last, 5u);
+        ASSERT_EQ(r.trace.size(), last + 1);
+        EXPECT_LT(change(last), bound) << solver;
+        for (std::size_t k = 5; k < last; ++k) EXPECT_GE(change(k), bound) << solver << ", iteration " << k;
+      }
+}
+
 TEST(OwlQn, OneIterationFollowsThePaper) {
   // From w = 0 with an empty memory: p = v, alpha = 1/||v||, halved until the condition of section 3.2 holds.
   const Problem problem(test::problem_specs()[1]);

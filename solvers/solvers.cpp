@@ -14,6 +14,7 @@ Registry<SolverInfo>& registry() {
     r.add(lbfgs_info());
     r.add(liblbfgs_info());
     r.add(newton_cg_info());
+    r.add(lbfgs_b_info());
     r.add(prox_gd_info());
     r.add(prox_gd_acc_info());
     r.add(sgd_info());

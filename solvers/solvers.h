@@ -17,6 +17,7 @@ SolverInfo liblbfgs_owlqn_info();
 SolverInfo lbfgs_info();
 SolverInfo liblbfgs_info();
 SolverInfo newton_cg_info();
+SolverInfo lbfgs_b_info();
 SolverInfo prox_gd_info();
 SolverInfo prox_gd_acc_info();
 SolverInfo sgd_info();

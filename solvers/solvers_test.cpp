@@ -183,10 +183,12 @@ TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
 
 TEST(Needs, OraclesHaveTheCapabilitiesThatTheyState) {
   for (const ProblemSpec& spec : test::problem_specs()) {
-    const bool chain = spec.tree == ProblemSpec::Tree::kNone;
-    EXPECT_NO_THROW(check_capabilities(oracle_registry().find(chain ? "chain" : "tree"), Problem(spec).oracle()));
-    EXPECT_THROW(check_capabilities(oracle_registry().find(chain ? "tree" : "chain"), Problem(spec).oracle()),
-                 Error);
+    const Problem problem(spec);
+    EXPECT_NO_THROW(check_capabilities(oracle_registry().find(problem.oracle_name()), problem.oracle()));
+    EXPECT_THROW(
+        check_capabilities(oracle_registry().find(problem.oracle_name() == "tree" ? "chain" : "tree"),
+                           problem.oracle()),
+        Error);
   }
 }
 

@@ -18,6 +18,8 @@ using Coord = std::uint64_t;
 
 /// What a position's gold output holds when the label was never seen in training (test data only).
 inline constexpr Index kUnknownOutput = static_cast<Index>(-1);
+/// What it holds where no output is on: a candidate that is not the one chosen from its group.
+inline constexpr Index kNoOutput = static_cast<Index>(-2);
 
 /// Width of padding, in doubles: one cache line, and the widest vector register in use.
 inline constexpr std::size_t kPad = 8;

@@ -37,6 +37,10 @@ class Hash {
 
 }  // namespace
 
+double f1_of(double correct, double gold, double guessed) {
+  return gold + guessed > 0.0 ? 2.0 * correct / (gold + guessed) : 1.0;
+}
+
 std::uint64_t digest_of(const Dataset& data) {
   Hash hash;
   hash.number(data.x.positions());
@@ -52,8 +56,12 @@ std::uint64_t digest_of(const Dataset& data) {
     hash.names(data.vocabulary->features);
     hash.names(data.vocabulary->outputs);
   }
-  // Data without a hierarchy keep the digest that they had before there were any.
+  // What data do not have leaves their digest as it is.
   if (data.hierarchy != nullptr) hash.list(std::span<const Index>(data.hierarchy->parents()));
+  if (!data.quality.empty()) {
+    hash.list(std::span<const double>(data.quality));
+    hash.list(std::span<const MatchCounts>(data.counts));
+  }
   return hash.value();
 }
 

@@ -1,15 +1,16 @@
 #pragma once
 /// What a data reader hands over: X, the instances' structure, the gold outputs, and names.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/base/types.h"
 #include "core/data/design_matrix.h"
 #include "core/data/hierarchy.h"
-#include "core/base/types.h"
 
 namespace proxbench {
 
@@ -19,6 +20,16 @@ struct Vocabulary {
   std::vector<std::string> outputs;   ///< size K
 };
 
+/// How a candidate structure compares with the gold one: items (chunks, brackets) that both have, that the
+/// gold structure has, that the candidate has.
+struct MatchCounts {
+  std::uint32_t correct = 0, gold = 0, guessed = 0;
+  bool operator==(const MatchCounts&) const = default;
+};
+/// 2*correct / (gold + guessed): the harmonic mean of precision and recall; 1 where there is nothing to find
+/// and nothing was found. Counts of one structure, or sums over a corpus.
+double f1_of(double correct, double gold, double guessed);
+
 /// One set of instances. Instance i holds the positions [begin[i], begin[i+1]).
 struct Dataset {
   DesignMatrix x;
@@ -26,6 +37,11 @@ struct Dataset {
   std::vector<Index> gold;      ///< one output a position; kUnknownOutput only in test data
   /// What the unknown gold outputs are called, by position, where the reader tells.
   std::map<Index, std::string> unknown_gold = {};
+  /// Where positions are candidates and instances groups of them (oracle `candidates`): what each is worth,
+  /// the higher the better, and the counts that this was made of; else empty. `gold` is then kNoOutput at all
+  /// candidates of a group but one.
+  std::vector<double> quality;
+  std::vector<MatchCounts> counts;
   std::shared_ptr<const Vocabulary> vocabulary;
   /// What the outputs are nested in, for the tree oracle: one node an output; null: they are flat.
   std::shared_ptr<const Hierarchy> hierarchy;
@@ -36,10 +52,14 @@ struct Dataset {
 
   std::size_t instances() const { return begin.size() - 1; }
   std::size_t positions() const { return gold.size(); }
+  /// Positions where an output is to be predicted: all, but one a group of candidates.
+  std::size_t graded() const {
+    return gold.size() - static_cast<std::size_t>(std::ranges::count(gold, kNoOutput));
+  }
   Index outputs() const { return static_cast<Index>(vocabulary->outputs.size()); }
 };
 
-/// xxh3 over features, instance boundaries, gold outputs, vocabulary and hierarchy.
+/// xxh3 over features, instance boundaries, gold outputs, vocabulary, hierarchy and qualities.
 std::uint64_t digest_of(const Dataset& data);
 
 /// The digest of the data of that digest as a problem of an oracle that they are not made for.

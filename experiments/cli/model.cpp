@@ -5,9 +5,11 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
+#include "experiments/cli/nbest.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/results/results.h"
 #include "experiments/run/read_data.h"
@@ -105,8 +107,18 @@ Prediction by_name(const ModelCommand& command, const DataFormatInfo& format, Da
                      UnknownFeatures::kDrop);
 }
 
+/// The number of the chosen candidate of each group, from 1.
+std::string choices_text(const Dataset& data, const std::vector<Index>& outputs) {
+  std::string out;
+  for (std::size_t i = 0; i < data.instances(); ++i)
+    for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p)
+      if (outputs[p] != kNoOutput) out += fmt::format("{}\n", p - data.begin[i] + 1);
+  return out;
+}
+
 std::string labels_text(const Prediction& prediction, const std::vector<Index>& outputs) {
   const Dataset& data = prediction.data;
+  if (!data.quality.empty()) return choices_text(data, outputs);
   std::string out;
   for (std::size_t i = 0; i < data.instances(); ++i) {
     if (i > 0 && prediction.sequences) out += '\n';
@@ -116,8 +128,27 @@ std::string labels_text(const Prediction& prediction, const std::vector<Index>& 
   return out;
 }
 
-void predict(const ModelCommand& command) {
-  check_writable(command.output);
+/// Of `predict`.
+struct PredictCommand : ModelCommand {
+  std::optional<std::int64_t> nbest;
+  std::string nbest_format = "text";
+
+  void check() const {
+    check_writable(output);
+    if (!nbest) return;
+    if (*nbest < 1) throw Error::usage(fmt::format("--nbest {}: violated constraint 1 <= nbest", *nbest));
+    if (output.empty()) throw Error::usage("--nbest without --output, expected --output FILE for the lists");
+  }
+  std::string text(const Prediction& prediction, const std::vector<Index>& outputs,
+                   const Parallel& parallel) const {
+    if (!nbest) return labels_text(prediction, outputs);
+    return nbest_text(prediction.data, *prediction.oracle, prediction.w, static_cast<std::size_t>(*nbest),
+                      nbest_format == "rerank" ? NbestFormat::kRerank : NbestFormat::kText, parallel);
+  }
+};
+
+void predict(const PredictCommand& command) {
+  command.check();
   command.json.check();
   const Options run = command.run.parse();
   const Model model = read_model(command.model);
@@ -128,13 +159,15 @@ void predict(const ModelCommand& command) {
                                     ? by_name(command, format, files, options, model)
                                     : test_part(read_for(command, model, format, files, options), model);
   const Dataset& data = prediction.data;
+  const Parallel parallel = make_parallel(run);
   const std::vector<Index> outputs =
-      TestSet(data, *prediction.oracle, make_parallel(run), {}).decode(prediction.w);
+      TestSet(data, *prediction.oracle, parallel, {}).decode(prediction.w);
   const nlohmann::ordered_json metrics = metrics_json(data, outputs);
   const double accuracy = metrics.at(trace_metric().name).get<double>();
-  const auto right = std::llround(accuracy * static_cast<double>(data.positions()));
+  const auto right = std::llround(accuracy * static_cast<double>(data.graded()));
 
-  if (!command.output.empty()) write_file_atomically(command.output, labels_text(prediction, outputs));
+  if (!command.output.empty())
+    write_file_atomically(command.output, command.text(prediction, outputs, parallel));
   command.json.write({{"model", command.model},
                       {"instances", data.instances()},
                       {"positions", data.positions()},
@@ -142,7 +175,7 @@ void predict(const ModelCommand& command) {
                       {"test_accuracy", accuracy},
                       {"test_metrics", metrics}});
   if (command.quiet || command.json.to_stdout()) return;
-  fmt::print("test accuracy {:.4f}: {} of {} positions in {} instances\n", accuracy, right, outputs.size(),
+  fmt::print("test accuracy {:.4f}: {} of {} in {} instances\n", accuracy, right, graded_text(data),
              data.instances());
   print_other_metrics(metrics);
 }
@@ -209,7 +242,7 @@ void certify_model(const CertifyCommand& command) {
   if (command.tighten > 0.0)
     fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual, better.relative_gap());
   if (!data.test_set()) return;
-  fmt::print("test accuracy {:.4f} of {} positions\n", outcome.test_accuracy, data.test().positions());
+  fmt::print("test accuracy {:.4f} of {}\n", outcome.test_accuracy, graded_text(data.test()));
   print_other_metrics(outcome.test_metrics);
 }
 
@@ -230,13 +263,23 @@ CLI::App* add_model_command(CLI::App& app, const std::string& name, const std::s
 }  // namespace
 
 void add_predict_command(CLI::App& app) {
-  auto command = std::make_shared<ModelCommand>();
+  auto command = std::make_shared<PredictCommand>();
   CLI::App* sub = add_model_command(
       app, "predict", "Label data with a model: the files of --test, or the test set that --train splits off",
       *command);
   command->run.add_to(*sub, {"threads", "backend"});
-  sub->add_option("--output", command->output, "write one label per line, a blank line between sequences")
+  sub->add_option(
+         "--output", command->output,
+         "write one label per line, a blank line between sequences; of groups of candidates the number of "
+         "the chosen one, from 1")
       ->type_name("FILE");
+  sub->add_option("--nbest", command->nbest, "write the N best structures of each instance to --output")
+      ->type_name("N");
+  sub->add_option(
+         "--nbest-format", command->nbest_format,
+         "text: rank TAB score TAB labels; rerank: candidates with the feature base, for --format rerank "
+         "[text]")
+      ->check(CLI::IsMember({"text", "rerank"}));
   sub->callback([command] { predict(*command); });
 }
 

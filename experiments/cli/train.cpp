@@ -28,7 +28,7 @@ void print_summary(const RunOutcome& outcome, const LoadedData& data) {
              outcome.cpu_seconds, outcome.passes, outcome.updates);
   print_certificate(outcome);
   if (!data.test_set()) return;
-  fmt::print("test accuracy {:.4f} of {} positions\n", outcome.test_accuracy, data.test().positions());
+  fmt::print("test accuracy {:.4f} of {}\n", outcome.test_accuracy, graded_text(data.test()));
   print_other_metrics(outcome.test_metrics);
 }
 
@@ -95,6 +95,10 @@ void print_certificate(const RunOutcome& outcome) {
 
 DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options) {
   return read_data(format, flags.find(), options, flags.oracle);
+}
+
+std::string graded_text(const Dataset& data) {
+  return fmt::format("{} {}", data.graded(), data.quality.empty() ? "positions" : "groups");
 }
 
 void print_other_metrics(const nlohmann::ordered_json& metrics) {

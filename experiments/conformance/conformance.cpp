@@ -346,7 +346,8 @@ Outcome Suite::few_iterations(const Problem& problem, const Parallel& parallel) 
 
 const std::vector<Suite::Solved>& Suite::large() {
   if (large_.empty())
-    for (const ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
+    for (const ProblemSpec& spec :
+         {test::large_spec(), test::large_tree_spec(), test::large_candidates_spec()}) {
       Problem one = problem(spec);
       Outcome outcome = few_iterations(one, Parallel());
       large_.push_back({std::move(one), std::move(outcome)});
@@ -356,7 +357,7 @@ const std::vector<Suite::Solved>& Suite::large() {
 
 std::string Suite::same_bits_again() {
   for (const auto& [one, outcome] : large()) require_same(outcome, few_iterations(one, Parallel()));
-  return "2 runs each of 2 problems";
+  return "2 runs each of 3 problems";
 }
 
 std::string Suite::same_bits_in_parallel() {
@@ -374,7 +375,7 @@ std::string Suite::same_bits_in_parallel() {
         throw failure(fmt::format("{}, {}: {}", one.spec().name, text(parallel), error.what()));
       }
     }
-  return "1, 2, 3 threads of openmp and tbb on 2 problems";
+  return "1, 2, 3 threads of openmp and tbb on 3 problems";
 }
 
 /// By the l1 penalty; where there is none, because one label leaves nothing to learn.

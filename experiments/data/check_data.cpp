@@ -25,6 +25,10 @@ class SetCheck {
     if (data_.hierarchy != nullptr && data_.hierarchy->nodes() != data_.outputs())
       fail(fmt::format("a hierarchy of {} nodes", data_.hierarchy->nodes()),
            fmt::format("{}, as many as the vocabulary has outputs", data_.outputs()));
+    for (const std::size_t size : {data_.quality.size(), data_.counts.size()})
+      if (size != 0 && size != data_.positions())
+        fail(fmt::format("qualities or counts of {} positions", size),
+             fmt::format("{}, as many as gold outputs, or none", data_.positions()));
     check_gold(unknown_allowed);
   }
 
@@ -63,6 +67,7 @@ class SetCheck {
     for (std::size_t p = 0; p < data_.positions(); ++p) {
       const Index gold = data_.gold[p];
       if (unknown_allowed && gold == kUnknownOutput) continue;
+      if (gold == kNoOutput && !data_.quality.empty()) continue;
       if (gold >= data_.outputs())
         fail(gold == kUnknownOutput ? fmt::format("an unknown gold output at position {}", p)
                                     : fmt::format("gold output {} at position {}", gold, p),

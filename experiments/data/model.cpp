@@ -377,7 +377,7 @@ Dataset with_labels(Dataset data, const std::vector<std::string>& labels) {
   for (const std::string& name : data.vocabulary->outputs) renumbered.push_back(numbers.find(name));
   for (std::size_t p = 0; p < data.gold.size(); ++p) {
     const Index gold = data.gold[p];
-    if (gold == kUnknownOutput) continue;
+    if (gold == kUnknownOutput || gold == kNoOutput) continue;
     data.gold[p] = renumbered[gold];
     if (renumbered[gold] == kUnknownOutput)
       data.unknown_gold[static_cast<Index>(p)] = data.vocabulary->outputs[gold];

@@ -11,6 +11,7 @@ DataFormatInfo conll_format();
 DataFormatInfo crfsparse_format();
 DataFormatInfo lshtc_format();
 DataFormatInfo libsvm_format();
+DataFormatInfo rerank_format();
 DataFormatInfo synthetic_ocr_format();
 DataFormatInfo synthetic_lshtc_format();
 

@@ -125,6 +125,16 @@ std::vector<std::string> conll_seeds() {
   };
 }
 
+std::vector<std::string> rerank_seeds() {
+  const std::string text = "2/2/3\tbase:-0.5\tword=the\n1/2/2\tbase:-2\n0/2/0\n\n1/1/1\tlen\\:3\n";
+  return {
+      "\n" + text,
+      "gold=perfect\n" + text + "\n%%\n" + "0/0/0\tbase:1\tnew\n\n1/1/1\n3/4/5\n\n",
+      "base_column=true\n0.5\t-3\ta\n0.5\t-4\ta\tb:2\n\n-1e3\t0\n",
+      fmt::format("\n{}", gzip(text)),
+  };
+}
+
 std::vector<std::string> libsvm_seeds() {
   const std::string text = "+1 1:0.5 3:-2\n-1 2:1 3:1e-3\n1.0 1:0\n-1\n";
   return {

@@ -144,6 +144,9 @@ void feed_crfsuite(std::string_view input) {
 void feed_conll(std::string_view input) {
   feed_data("conll", {Role::kTrain, Role::kTest, Role::kTemplate}, input);
 }
+void feed_rerank(std::string_view input) {
+  feed_data("rerank", {Role::kTrain, Role::kTest}, input);
+}
 void feed_libsvm(std::string_view input) {
   feed_data("libsvm", {Role::kTrain, Role::kTest}, input);
 }
@@ -192,6 +195,7 @@ const std::vector<FuzzTarget>& fuzz_targets() {
       {"lshtc", "LSHTC documents and their hierarchy", feed_lshtc, lshtc_seeds},
       {"crfsuite", "CRFsuite's format, also gzipped", feed_crfsuite, crfsuite_seeds},
       {"conll", "columns, templates, and the attributes made of them", feed_conll, conll_seeds},
+      {"rerank", "candidates in groups, also gzipped", feed_rerank, rerank_seeds},
       {"libsvm", "LIBSVM's format", feed_libsvm, libsvm_seeds},
       {"crfsparse", "the format of the Prox-QN authors, template and hierarchy", feed_crfsparse,
        crfsparse_seeds},

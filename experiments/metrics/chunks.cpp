@@ -1,19 +1,12 @@
-/// Precision, recall and F1 of chunks in B/I/O labels, counted as conlleval of the CoNLL shared tasks counts
-/// them.
+/// Precision, recall and F1 of chunks.
+#include "experiments/metrics/chunks.h"
+
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "experiments/metrics/metrics.h"
 
 namespace proxbench {
 namespace {
-
-/// "B-NP" has the tag "B" and the type "NP", "O" has no type.
-struct ChunkLabel {
-  std::string_view tag = "O", type = {};
-};
 
 ChunkLabel chunk_label(std::string_view name) {
   const std::size_t dash = name.find('-');
@@ -39,10 +32,6 @@ bool ends_chunk(const ChunkLabel& before, const ChunkLabel& now) {
   return now.type != before.type || (in_chunk(before) && (now.tag == "B" || now.tag == "O"));
 }
 
-struct ChunkCounts {
-  std::size_t correct = 0, gold = 0, predicted = 0;
-};
-
 /// Counts position by position, as conlleval does. A sequence begins and ends with O.
 class ChunkCounter {
  public:
@@ -54,35 +43,30 @@ class ChunkCounter {
                predicted_starts = starts_chunk(predicted_, predicted);
     if (gold_starts && predicted_starts && gold.type == predicted.type) agree_ = true;
     counts_.gold += gold_starts;
-    counts_.predicted += predicted_starts;
+    counts_.guessed += predicted_starts;
     gold_ = gold;
     predicted_ = predicted;
   }
   void end_sequence() { add({}, {}); }
-  const ChunkCounts& counts() const { return counts_; }
+  const MatchCounts& counts() const { return counts_; }
 
  private:
-  ChunkCounts counts_;
+  MatchCounts counts_;
   ChunkLabel gold_, predicted_;
   bool agree_ = false;  ///< both are in a chunk that started at the same position with the same type
 };
 
-ChunkCounts count_chunks(const Dataset& data, std::span<const Index> prediction) {
-  std::vector<ChunkLabel> labels;
-  for (const std::string& name : data.vocabulary->outputs) labels.push_back(chunk_label(name));
-  // Where the reader does not tell the name: a chunk that no prediction has.
-  const ChunkLabel nameless{"B", "\n"};
-  const auto gold_at = [&](Index p) {
-    if (data.gold[p] != kUnknownOutput) return labels[data.gold[p]];
-    const auto name = data.unknown_gold.find(p);
-    return name == data.unknown_gold.end() ? nameless : chunk_label(name->second);
-  };
-  ChunkCounter counter;
+MatchCounts count_chunks(const Dataset& data, std::span<const Index> prediction) {
+  const ChunkGrader grader(data);
+  MatchCounts sum;
   for (std::size_t i = 0; i < data.instances(); ++i) {
-    for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p) counter.add(gold_at(p), labels[prediction[p]]);
-    counter.end_sequence();
+    const std::size_t begin = data.begin[i], length = data.begin[i + 1] - begin;
+    const MatchCounts one = grader.count(i, prediction.subspan(begin, length));
+    sum.correct += one.correct;
+    sum.gold += one.gold;
+    sum.guessed += one.guessed;
   }
-  return counter.counts();
+  return sum;
 }
 
 /// 0 of nothing is 0, as conlleval has it.
@@ -91,28 +75,20 @@ double share(std::size_t part, std::size_t whole) {
 }
 
 double chunk_precision(const Dataset& data, std::span<const Index> prediction) {
-  const ChunkCounts counts = count_chunks(data, prediction);
-  return share(counts.correct, counts.predicted);
+  const MatchCounts counts = count_chunks(data, prediction);
+  return share(counts.correct, counts.guessed);
 }
 double chunk_recall(const Dataset& data, std::span<const Index> prediction) {
-  const ChunkCounts counts = count_chunks(data, prediction);
+  const MatchCounts counts = count_chunks(data, prediction);
   return share(counts.correct, counts.gold);
 }
 double chunk_f1(const Dataset& data, std::span<const Index> prediction) {
-  const ChunkCounts counts = count_chunks(data, prediction);
-  return share(2 * counts.correct, counts.gold + counts.predicted);
+  const MatchCounts counts = count_chunks(data, prediction);
+  return share(std::size_t{2} * counts.correct, std::size_t{counts.gold} + counts.guessed);
 }
 
-/// All labels are O, B, I, B-TYPE or I-TYPE, and not all are O.
 bool has_chunks(const Dataset& data) {
-  if (data.vocabulary == nullptr) return false;
-  const auto is_chunk = [](const std::string& name) {
-    return name == "B" || name == "I" || name.starts_with("B-") || name.starts_with("I-");
-  };
-  const std::vector<std::string>& names = data.vocabulary->outputs;
-  return std::any_of(names.begin(), names.end(), is_chunk) &&
-         std::all_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return name == "O" || is_chunk(name); });
+  return data.vocabulary != nullptr && are_chunk_labels(data.vocabulary->outputs);
 }
 
 MetricInfo chunk_metric(const char* name, const char* help,
@@ -126,6 +102,35 @@ MetricInfo chunk_metric(const char* name, const char* help,
 }
 
 }  // namespace
+
+bool are_chunk_labels(const std::vector<std::string>& names) {
+  const auto is_chunk = [](const std::string& name) {
+    return name == "B" || name == "I" || name.starts_with("B-") || name.starts_with("I-");
+  };
+  return std::any_of(names.begin(), names.end(), is_chunk) &&
+         std::all_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return name == "O" || is_chunk(name); });
+}
+
+ChunkGrader::ChunkGrader(const Dataset& data) : data_(data) {
+  for (const std::string& name : data.vocabulary->outputs) labels_.push_back(chunk_label(name));
+}
+
+ChunkLabel ChunkGrader::gold_at(Index position) const {
+  const Index gold = data_.gold[position];
+  if (gold != kUnknownOutput) return labels_[gold];
+  const auto name = data_.unknown_gold.find(position);
+  return name == data_.unknown_gold.end() ? ChunkLabel{"B", "\n"} : chunk_label(name->second);
+}
+
+MatchCounts ChunkGrader::count(std::size_t instance, std::span<const Index> outputs) const {
+  ChunkCounter counter;
+  const Index begin = data_.begin[instance];
+  for (std::size_t t = 0; t < outputs.size(); ++t)
+    counter.add(gold_at(begin + static_cast<Index>(t)), labels_[outputs[t]]);
+  counter.end_sequence();
+  return counter.counts();
+}
 
 MetricInfo chunk_precision_metric() {
   return chunk_metric("chunk-precision", "share of predicted chunks that are right: start, end and type",

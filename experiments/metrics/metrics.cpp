@@ -13,6 +13,10 @@ Registry<MetricInfo>& registry() {
     r.add(chunk_precision_metric());
     r.add(chunk_recall_metric());
     r.add(chunk_f1_metric());
+    r.add(ranking_accuracy_metric());
+    r.add(mean_quality_metric());
+    r.add(ranking_f1_metric());
+    r.add(oracle_f1_metric());
     return r;
   }();
   return all;

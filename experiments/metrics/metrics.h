@@ -24,5 +24,9 @@ MetricInfo structure_accuracy_metric();
 MetricInfo chunk_precision_metric();
 MetricInfo chunk_recall_metric();
 MetricInfo chunk_f1_metric();
+MetricInfo ranking_accuracy_metric();
+MetricInfo mean_quality_metric();
+MetricInfo ranking_f1_metric();
+MetricInfo oracle_f1_metric();
 
 }  // namespace proxbench

@@ -14,9 +14,9 @@ double structure_accuracy(const Dataset& data, std::span<const Index> prediction
   return static_cast<double>(right) / static_cast<double>(data.instances());
 }
 
-/// Instances of one position each have the accuracy by position.
+/// Where an instance has one position to predict, this is the accuracy by position.
 bool has_structures(const Dataset& data) {
-  return data.positions() > data.instances();
+  return data.graded() > data.instances();
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ bool reached(Status status) {
 
 /// Whether the solver came to the end of its own: a point that a limit cut short is not done.
 bool done(Status status) {
-  return reached(status) || status == Status::kStalled || status == Status::kMaxIterations;
+  return reached(status) || status == Status::kStalled || status == Status::kSmallChange ||
+         status == Status::kMaxIterations;
 }
 
 void check_penalties(std::span<const Penalty> penalties) {

@@ -19,8 +19,7 @@ using test::ProblemSpec;
 
 std::unique_ptr<LoadedData> load(const ProblemSpec& spec, int threads = 1) {
   const test::Problem problem(spec);
-  const char* oracle = spec.tree == ProblemSpec::Tree::kNone ? "chain" : "tree";
-  return std::make_unique<LoadedData>(DataPair{problem.data(), {}, oracle}, Parallel(threads));
+  return std::make_unique<LoadedData>(DataPair{problem.data(), {}, problem.oracle_name()}, Parallel(threads));
 }
 
 RunParameters settings_for(const ProblemSpec& spec, const std::string& solver = "prox-qn",

@@ -190,6 +190,8 @@ Dataset select_instances(const Dataset& data, std::span<const Index> instances) 
       if (const auto name = data.unknown_gold.find(p); name != data.unknown_gold.end())
         out.unknown_gold[static_cast<Index>(out.gold.size())] = name->second;
       out.gold.push_back(data.gold[p]);
+      if (!data.quality.empty()) out.quality.push_back(data.quality[p]);
+      if (!data.counts.empty()) out.counts.push_back(data.counts[p]);
     }
     out.begin.push_back(static_cast<Index>(out.gold.size()));
   }
@@ -273,9 +275,14 @@ std::vector<double> HeldOut::losses(const SparseVector& w) const {
 HeldOut::Value HeldOut::measure(const SparseVector& w) const {
   const MetricInfo& accuracy = trace_metric();
   std::map<std::string, double> others;
-  const auto positions = static_cast<double>(data_.positions());
-  std::vector<double> sum;
+  const auto positions = static_cast<double>(data_.graded());
+  std::vector<double> sum, graded;
   double value = 0.0;
+  for (std::size_t i = 0; i < data_.instances(); ++i) {
+    const auto gold = data_.gold.begin();
+    const auto none = std::count(gold + data_.begin[i], gold + data_.begin[i + 1], kNoOutput);
+    graded.push_back(static_cast<double>(data_.begin[i + 1] - data_.begin[i]) - static_cast<double>(none));
+  }
   if (measure_ == SelectionMeasure::kAccuracy) {
     const std::vector<Index> outputs = TestSet(data_, *oracle_, parallel_, {}).decode(w);
     value = accuracy.measure(data_, outputs);
@@ -284,7 +291,7 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
     for (std::size_t i = 0; i < data_.instances(); ++i) {
       const Dataset one = gold_of(data_, i);
       sum.push_back(accuracy.measure(one, std::span(outputs).subspan(data_.begin[i], one.positions())) *
-                    static_cast<double>(one.positions()));
+                    graded[i]);
     }
   } else {
     sum = losses(w);
@@ -292,8 +299,7 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
   }
   const auto n = static_cast<double>(sum.size());
   double squares = 0.0;  // the variance of a ratio of sums, linearised
-  for (std::size_t i = 0; i < sum.size(); ++i)
-    squares += std::pow(sum[i] - value * static_cast<double>(data_.begin[i + 1] - data_.begin[i]), 2);
+  for (std::size_t i = 0; i < sum.size(); ++i) squares += std::pow(sum[i] - value * graded[i], 2);
   return {value, std::sqrt(squares * n / (n - 1.0)) / positions, others};
 }
 

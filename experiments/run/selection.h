@@ -27,8 +27,8 @@ std::vector<std::vector<Index>> draw_folds(std::size_t instances, std::int64_t f
 /// or all of them.
 std::vector<Index> draw_held_out(std::size_t instances, double share, std::uint64_t seed);
 
-/// What is measured on the instances held out: the share of positions predicted right, or the negative
-/// log-likelihood by position, in nats.
+/// What is measured on the instances held out: the share of positions (groups of candidates) predicted right,
+/// or the negative log-likelihood by position (group), in nats.
 enum class SelectionMeasure { kAccuracy, kLoss };
 
 /// Instances that models are measured on.

@@ -13,7 +13,7 @@ namespace {
 DataPair pair_of(const test::Problem& problem) {
   DataPair out;
   out.train = problem.data();
-  out.oracle = problem.spec().tree == test::ProblemSpec::Tree::kNone ? "chain" : "tree";
+  out.oracle = problem.oracle_name();
   return out;
 }
 

@@ -74,6 +74,8 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
       out->test.begin = data_.test.begin;
       out->test.gold = data_.test.gold;
       out->test.unknown_gold = data_.test.unknown_gold;
+      out->test.quality = data_.test.quality;
+      out->test.counts = data_.test.counts;
       out->test.vocabulary = data_.test.vocabulary;
       out->test.hierarchy = data_.test.hierarchy;
       out->test_set =

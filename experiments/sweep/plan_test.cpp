@@ -21,8 +21,11 @@ void make_data_files(const Ini& config, const TestFolder& data) {
 
 TEST(Plan, TheConfigsOfTheProjectAreGood) {
   std::size_t checked = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(PROXBENCH_SOURCE_DIR "/configs")) {
-    if (entry.path().extension() != ".ini") continue;
+  const std::filesystem::path folder = PROXBENCH_SOURCE_DIR "/configs";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string paper =
+        entry.path().parent_path() == folder ? "" : entry.path().parent_path().filename();
+    if (entry.path().extension() != ".ini" || paper == "common") continue;
     SCOPED_TRACE(entry.path());
     const TestFolder data;
     Problems none;
@@ -30,7 +33,8 @@ TEST(Plan, TheConfigsOfTheProjectAreGood) {
     setenv("PROXBENCH_DATA", data.path().c_str(), 1);
     const ExperimentConfig config = load_config(entry.path());
     EXPECT_FALSE(plan_runs(config).empty());
-    EXPECT_EQ(config.name, entry.path().stem()) << "results go to a folder of the config's name";
+    EXPECT_EQ(config.name, (paper.empty() ? "" : paper + "-") + entry.path().stem().string())
+        << "results go to a folder of the config's name";
     EXPECT_EQ(parse_config(config.to_ini(), "again.ini", "").to_ini(), config.to_ini());
     unsetenv("PROXBENCH_DATA");
     ++checked;

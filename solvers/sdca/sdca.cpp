@@ -173,10 +173,15 @@ class Ascent {
     visit.gamma = visit.search.maximise(visit.curvature, settings_.line_search);
   }
 
+  /// The label, or the leaf; kNoOutput at a candidate that is not the gold one.
+  Index gold_output(Index position) const {
+    const std::span<const Index> on = objective_.structure().gold_outputs(position);
+    return on.empty() ? kNoOutput : on.back();
+  }
+
   void gold_structure(Index i, double* beliefs) const {
     std::vector<Index> outputs;
-    for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p)
-      outputs.push_back(objective_.structure().gold_outputs(p).back());
+    for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p) outputs.push_back(gold_output(p));
     objective_.beliefs().structure_beliefs(i, outputs, beliefs);
   }
 
@@ -227,29 +232,41 @@ class Ascent {
     }
   }
 
-  /// c_i = 1 + R_i/mu, R_i the squared distance between the features of gold and those of a structure that
-  /// gives all positions one label: one that gold lacks, or its rarest (Le Priol et al. 2018, appendix C).
+  /// All positions have one of these labels, ascending: the first that gold lacks, or its rarest. Of a group of
+  /// candidates the first that is not gold.
+  std::vector<Index> other_structure(Index i, const std::vector<Index>& labels) const {
+    std::vector<Index> gold;
+    for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p) gold.push_back(gold_output(p));
+    if (const auto other = std::find(gold.begin(), gold.end(), kNoOutput); other != gold.end()) {
+      std::vector<Index> out(gold.size(), kNoOutput);
+      out[static_cast<std::size_t>(other - gold.begin())] = 0;
+      return out;
+    }
+    std::vector<std::size_t> count(objective_.outputs(), 0);
+    for (const Index label : gold) ++count[label];
+    const auto rarer = [&](Index a, Index b) { return count[a] < count[b]; };
+    return std::vector<Index>(gold.size(), *std::min_element(labels.begin(), labels.end(), rarer));
+  }
+
+  /// c_i = 1 + R_i/mu, R_i the squared distance between the features of gold and those of another structure
+  /// (Le Priol et al. 2018, appendix C).
   std::vector<double> importance() {
     if (settings_.scheme != Scheme::kImportance && settings_.scheme != Scheme::kGapImportance) return {};
     std::vector<Index> labels;  // that are gold anywhere
     for (Index p = 0; p < objective_.structure().positions(); ++p)
-      labels.push_back(objective_.structure().gold_outputs(p).back());
+      labels.push_back(gold_output(p));
     std::sort(labels.begin(), labels.end());
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+    if (labels.back() == kNoOutput) labels.pop_back();  // the last of all numbers
     std::vector<double> out;
     Visit visit;
     AlignedVector<double> gold, other;
     for (Index i = 0; i < objective_.instances(); ++i) {
       visit.instance = i;
-      std::vector<std::size_t> count(objective_.outputs(), 0);
-      for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p)
-        ++count[objective_.structure().gold_outputs(p).back()];
-      const Index rarest = *std::min_element(labels.begin(), labels.end(),
-                                             [&](Index a, Index b) { return count[a] < count[b]; });
       gold.resize(objective_.beliefs().belief_size(i).all());
       other.resize(gold.size());
       gold_structure(i, gold.data());
-      objective_.beliefs().structure_beliefs(i, std::vector<Index>(positions(i), rarest), other.data());
+      objective_.beliefs().structure_beliefs(i, other_structure(i, labels), other.data());
       kernels_in_use().add_scaled(gold.data(), -1.0, other.data(), gold.size());
       form_direction(visit, gold.data());
       out.push_back(1.0 + objective_.mu() * visit.direction.squared_norm());  // = 1 + R_i/mu

@@ -86,6 +86,14 @@ void Point::evaluate(Objective& objective, bool with_residual) {
   l1 = objective.l1(nonzeros.value);
 }
 
+bool ChangeRule::met(double value) {
+  last_.push_back(value);
+  if (last_.size() <= kWindow) return false;
+  const double change = std::abs(last_.front() - value) / (static_cast<double>(kWindow) * std::abs(value));
+  last_.erase(last_.begin());
+  return change < bound_;
+}
+
 bool Run::open(Point& now, std::span<double> gradient) {
   problem_.monitor.start(problem_.start);
   now.evaluate(problem_.objective);
@@ -94,6 +102,7 @@ bool Run::open(Point& now, std::span<double> gradient) {
     return false;
   }
   problem_.objective.gradient(now.residual, now.w, gradient);
+  change_.met(now.value());
   status_ = Status::kConverged;
   return !(kkt(now, gradient) <= problem_.kkt_target());
 }
@@ -109,6 +118,8 @@ bool Run::step(const Point& now, double kkt) {
     status_ = Status::kConverged;
   else if (!go_on)
     status_ = problem_.monitor.stop_status();
+  else if (change_.met(now.value()))
+    status_ = Status::kSmallChange;
   else if (guard_.stalled(now.value(), kkt))
     status_ = Status::kStalled;
   else
@@ -132,6 +143,19 @@ OptionSpec patience_option(std::int64_t default_value) {
           .help = "iterations without a new minimum of F or kkt after which the run counts as stalled",
           .min = 1,
           .max = 1e9};
+}
+
+OptionSpec change_option() {
+  return {
+      .name = "change",
+      .type = OptionType::kReal,
+      .default_value = "0",
+      .help =
+          "ends the run once the relative change of F, averaged over 5 iterations, is below this (Andrew and "
+          "Gao 2007, section 4: 1e-5); 0: never",
+      .min = 0,
+      .max = 1,
+      .max_open = true};
 }
 
 }  // namespace proxbench::dense

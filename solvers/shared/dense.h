@@ -80,10 +80,30 @@ class StallGuard {
 /// The option that sets it.
 OptionSpec patience_option(std::int64_t default_value);
 
+/// The stopping rule of Andrew and Gao 2007, section 4: the relative change of F, averaged over the last
+/// kWindow iterations, is below a bound.
+class ChangeRule {
+ public:
+  static constexpr std::size_t kWindow = 5;
+  /// `bound` 0: never.
+  explicit ChangeRule(double bound) : bound_(bound) {}
+  /// F at the iterates, the start included, one after the other. True: stop.
+  bool met(double value);
+
+ private:
+  double bound_;
+  std::vector<double> last_;  ///< the newest last, kWindow + 1 at most
+};
+
+/// The option that sets it, `change`.
+OptionSpec change_option();
+
 /// How a run over dense points opens and closes: where it starts, when it is over, and what is returned.
 class Run {
  public:
-  Run(const SolveProblem& problem, std::int64_t patience) : problem_(problem), guard_(patience) {}
+  /// `change`: the bound of a ChangeRule.
+  Run(const SolveProblem& problem, std::int64_t patience, double change = 0.0)
+      : problem_(problem), guard_(patience), change_(change) {}
 
   /// Starts the clock and fills `now` and its gradient at the starting point. False: the run is over.
   bool open(Point& now, std::span<double> gradient);
@@ -104,6 +124,7 @@ class Run {
  private:
   const SolveProblem& problem_;
   StallGuard guard_;
+  ChangeRule change_;
   Status status_ = Status::kConverged;
   std::int64_t iterations_ = 0;
 };

@@ -36,6 +36,8 @@ struct ProblemSpec {
   /// Sequences of one position, labelled with the leaves of a random forest of `labels` nodes, or of labels
   /// side by side: the tree oracle, which collapses outputs.
   enum class Tree { kNone, kFlat, kNested } tree = Tree::kNone;
+  /// Groups of candidates in place of sequences: the candidates oracle. `labels` is 1.
+  bool candidates = false;
 };
 
 /// A data set and its oracle. Labels depend on features and on the label before, so the optimum is not
@@ -60,7 +62,7 @@ class Problem {
       const Index length = chain ? 1 + static_cast<Index>(random.below(spec.longest)) : 1;
       for (Index p = 0; p < length; ++p) {
         for (double& x : score) x = random.normal();
-        if (p > 0) score[(data_.gold.back() + 1) % spec.labels] += 1.0;
+        if (p > 0 && !spec.candidates) score[(data_.gold.back() + 1) % spec.labels] += 1.0;
         for (Index j = 0; j < spec.features; ++j) {
           if (random.uniform() >= spec.density) continue;
           const double value = spec.real ? random.normal() : 1.0;
@@ -75,20 +77,25 @@ class Problem {
         builder.end_position();
         const Index best = best_output(score);
         data_.gold.push_back(random.uniform() < spec.dominance ? 0 : best);
+        data_.quality.push_back(score[0]);
       }
+      if (spec.candidates) choose_gold();
       data_.begin.push_back(static_cast<Index>(data_.gold.size()));
     }
+    if (!spec.candidates) data_.quality.clear();
     data_.x = std::move(builder).build(total);
     auto names = std::make_shared<Vocabulary>();
     for (Index j = 0; j < total; ++j) names->features.push_back("f" + std::to_string(j));
     for (Index k = 0; k < spec.labels; ++k) names->outputs.push_back("y" + std::to_string(k));
     data_.vocabulary = std::move(names);
-    oracle_ = oracle_registry().find(chain ? "chain" : "tree").make(data_);
+    oracle_name_ = spec.candidates ? "candidates" : chain ? "chain" : "tree";
+    oracle_ = oracle_registry().find(oracle_name_).make(data_);
   }
 
   const ProblemSpec& spec() const { return spec_; }
   const Dataset& data() const { return data_; }
   const Oracle& oracle() const { return *oracle_; }
+  const std::string& oracle_name() const { return oracle_name_; }
   /// Borrows this problem.
   Objective objective(const Parallel& parallel = Parallel()) const& {
     return Objective(data_.x, *oracle_, {spec_.lambda, spec_.mu}, parallel);
@@ -107,6 +114,13 @@ class Problem {
     }
     return parent;
   }
+  /// The best of the candidates since the last group; of the others none is on.
+  void choose_gold() {
+    const auto begin = data_.quality.begin() + data_.begin.back();
+    std::fill(data_.gold.begin() + data_.begin.back(), data_.gold.end(), kNoOutput);
+    data_.gold[static_cast<std::size_t>(std::max_element(begin, data_.quality.end()) -
+                                        data_.quality.begin())] = 0;
+  }
   /// The label with the largest score, or the leaf whose path has the largest sum.
   Index best_output(std::vector<double> score) const {
     if (data_.hierarchy)
@@ -123,6 +137,7 @@ class Problem {
   }
 
   ProblemSpec spec_;
+  std::string oracle_name_;
   Dataset data_;
   std::unique_ptr<Oracle> oracle_;
 };
@@ -173,6 +188,18 @@ inline std::vector<ProblemSpec> problem_specs() {
        .bias = true,
        .seed = 28,
        .tree = ProblemSpec::Tree::kFlat},
+      {.name = "candidates", .labels = 1, .sequences = 60, .seed = 29, .candidates = true},
+      {.name = "candidates, real values, collinear, elastic net",
+       .labels = 1,
+       .features = 8,
+       .sequences = 40,
+       .longest = 12,
+       .real = true,
+       .collinear = true,
+       .lambda = 0.2,
+       .mu = 0.1,
+       .seed = 30,
+       .candidates = true},
   };
 }
 
@@ -216,6 +243,8 @@ inline std::vector<ProblemSpec> degenerate_specs() {
        .seed = 52},
       {.name = "every feature thrice", .features = 3, .sequences = 20, .collinear = true, .seed = 53},
       {.name = "sequences of length 1", .sequences = 20, .longest = 1, .seed = 54},
+      {.name = "groups of one candidate", .labels = 1, .longest = 1, .seed = 55, .candidates = true},
+      {.name = "one group", .labels = 1, .sequences = 1, .lambda = 0.1, .seed = 56, .candidates = true},
   };
 }
 
@@ -239,6 +268,18 @@ inline ProblemSpec large_tree_spec() {
           .bias = true,
           .seed = 32,
           .tree = ProblemSpec::Tree::kNested};
+}
+
+inline ProblemSpec large_candidates_spec() {
+  return {.name = "large candidates",
+          .labels = 1,
+          .features = 40000,
+          .sequences = 900,
+          .longest = 20,
+          .density = 0.0005,
+          .bias = true,
+          .seed = 33,
+          .candidates = true};
 }
 
 }  // namespace proxbench::test

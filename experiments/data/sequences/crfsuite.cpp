@@ -63,11 +63,7 @@ void add_position(const LineReader& in, std::string_view line, NamedSequences& o
   if (label.empty()) in.fail("an empty label", "label TAB attribute[:value] TAB ...");
   if (label == "@weight" || label.starts_with("@weight:"))
     in.fail(in_quotes(label), "a label (instance weights are not supported)");
-  for (std::size_t at = label.size(); at < line.size();) {
-    const std::size_t start = at + 1, stop = std::min(line.find('\t', start), line.size());
-    if (stop > start) add_attribute(in, line.substr(start, stop - start), out, scratch);
-    at = stop;
-  }
+  add_attributes(in, line.substr(label.size()), out, scratch);
   try {
     out.end_position(unescaped(label, scratch));
   } catch (const Error&) {
@@ -184,6 +180,15 @@ void write_crfsuite(const Dataset& data, const std::string& path) {
     file.write(text);
   }
   file.commit();
+}
+
+void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out,
+                    std::string& scratch) {
+  for (std::size_t at = 0; at < fields.size();) {
+    const std::size_t start = at + 1, stop = std::min(fields.find('\t', start), fields.size());
+    if (stop > start) add_attribute(in, fields.substr(start, stop - start), out, scratch);
+    at = stop;
+  }
 }
 
 DataFormatInfo crfsuite_format() {

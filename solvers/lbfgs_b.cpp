@@ -1,0 +1,279 @@
+/// L-BFGS-B (Byrd, Lu, Nocedal, Zhu 1995; Zhu et al. 1997, Algorithm 778; version 3.0 of the authors' Fortran
+/// code) on the formulation of Kazama and Tsujii (EMNLP 2003), the comparison of Andrew and Gao 2007,
+/// section 4. With f(w) = l(w) + (mu/2)*||w||^2 it minimises
+///
+///     f(w+ - w-) + lambda * sum_j (w+_j + w-_j)    subject to w+, w- >= 0
+///
+/// over N = 2d variables; the gradients are g + lambda and -g + lambda, g that of f at w = w+ - w-. At a
+/// minimum one of w+_j, w-_j is zero, and the value is that of F. With lambda = 0 there is nothing to split:
+/// the d weights are free variables, and this is L-BFGS with the line search of More and Thuente.
+///
+/// Iterates are handed over as w+ - w-. On the way both parts of a weight may be positive; F is then below
+/// the value that the library sees. The library's own stopping tests are off (factr = pgtol = 0): our kkt
+/// test decides, as for all solvers. Outside of our inference and gradients it runs on one thread, but for
+/// what the system's BLAS may do.
+///
+/// Its memory is the price of the formulation: (2m + 8)*N doubles and 4*N integers, 320 bytes for each weight
+/// with m = 5. What does not fit is refused before anything is allocated.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/memory.h"
+#include "solvers/shared/dense.h"
+#include "solvers/solvers.h"
+
+extern "C" {
+/// Fortran's setulb of lbfgsb.f, which has no header: every argument by reference, then the lengths of both
+/// texts.
+// NOLINTNEXTLINE: the name is Fortran's.
+void setulb_(const int* n, const int* m, double* x, const double* l, const double* u, const int* nbd,
+             double* f, double* g, const double* factr, const double* pgtol, double* wa, int* iwa, char* task,
+             const int* iprint, char* csave, int* lsave, int* isave, double* dsave, std::size_t task_length,
+             std::size_t csave_length);
+}
+
+namespace proxbench {
+namespace {
+
+constexpr std::size_t kTextLength = 60;
+
+/// The library's state between calls. It works by reverse communication: each call says in task() what it
+/// wants.
+class Lbfgsb {
+ public:
+  Lbfgsb(std::size_t variables, std::size_t memory, bool bounded)
+      : n_(static_cast<int>(variables)),
+        m_(static_cast<int>(memory)),
+        x(variables, 0.0),
+        g(variables, 0.0),
+        bound_(variables, 0.0),
+        kind_(variables, bounded ? kBoundedBelow : kFree),
+        numbers_(work_doubles(variables, memory)),
+        integers_(3 * variables) {
+    csave_.fill(' ');
+  }
+
+  /// Bytes of an object of this class.
+  static double bytes(std::size_t variables, std::size_t memory) {
+    const double n = static_cast<double>(variables);
+    return sizeof(double) * (static_cast<double>(work_doubles(variables, memory)) + 3.0 * n) +
+           sizeof(int) * 4.0 * n;
+  }
+
+  void call() {
+    constexpr double kNever = 0.0;
+    constexpr int kSilent = -1;
+    setulb_(&n_, &m_, x.data(), bound_.data(), bound_.data(), kind_.data(), &f, g.data(), &kNever, &kNever,
+            numbers_.data(), integers_.data(), task_.data(), &kSilent, csave_.data(), lsave_.data(),
+            isave_.data(), dsave_.data(), kTextLength, kTextLength);
+  }
+  std::string_view task() const {
+    const std::string_view text(task_.data(), kTextLength);
+    return text.substr(0, text.find_last_not_of(' ') + 1);
+  }
+  void say(std::string_view text) {
+    task_.fill(' ');
+    std::copy(text.begin(), text.end(), task_.begin());
+  }
+
+ private:
+  static constexpr int kFree = 0, kBoundedBelow = 1;  ///< values of nbd
+
+  static std::size_t work_doubles(std::size_t n, std::size_t m) {
+    return 2 * m * n + 5 * n + 11 * m * m + 8 * m;
+  }
+
+  int n_, m_;
+
+ public:
+  std::vector<double> x, g;
+  double f = 0.0;
+
+ private:
+  std::vector<double> bound_;
+  std::vector<int> kind_;
+  std::vector<double> numbers_;
+  std::vector<int> integers_;
+  std::array<char, kTextLength> task_, csave_;
+  std::array<int, 4> lsave_{};
+  std::array<int, 44> isave_{};
+  std::array<double, 29> dsave_{};
+};
+
+/// Throws Error where the library cannot hold so many variables, or the memory for them is not there.
+void require_room(Coord d, std::size_t variables, std::size_t memory, double limit_gigabytes) {
+  constexpr std::size_t kMost = std::numeric_limits<int>::max();
+  if (variables > kMost / 3)
+    throw Error("lbfgs-b: found d = " + std::to_string(d) + ", expected at most " +
+                std::to_string(kMost / 6) + " (the library counts 3N numbers as int, N = 2d)");
+  const double needed = Lbfgsb::bytes(variables, memory),
+               limit = limit_gigabytes > 0.0 ? limit_gigabytes * kGigabyte : machine_memory();
+  if (needed <= limit) return;
+  const auto gigabytes = [](double bytes) { return std::to_string(bytes / kGigabyte) + " GB"; };
+  throw Error("lbfgs-b: found d = " + std::to_string(d) + ", whose " + std::to_string(variables) +
+              " variables take " + gigabytes(needed) + " with memory = " + std::to_string(memory) +
+              ", expected what fits into " + gigabytes(limit) +
+              (limit_gigabytes > 0.0 ? " (option memory_limit)" : " (this machine's memory)"));
+}
+
+class LbfgsB final : public Solver {
+ public:
+  explicit LbfgsB(const Options& options)
+      : memory_(static_cast<std::size_t>(options.integer("memory"))),
+        memory_limit_(options.real("memory_limit")),
+        patience_(options.integer("patience")),
+        change_(options.real("change")) {}
+
+  SolveResult solve(const SolveProblem& problem) override;
+
+ private:
+  std::size_t memory_;
+  double memory_limit_;
+  std::int64_t patience_;
+  double change_;
+};
+
+/// One run of the library.
+class Session {
+ public:
+  Session(const SolveProblem& problem, std::size_t memory, std::int64_t patience, double change)
+      : problem_(problem),
+        objective_(problem.objective),
+        lambda_(problem.objective.lambda()),
+        d_(problem.objective.dimension()),
+        library_(lambda_ > 0.0 ? 2 * d_ : d_, memory, lambda_ > 0.0),
+        trial_(problem.objective, problem.start),
+        now_(trial_),
+        gradient_(d_),
+        run_(problem, patience, change) {}
+
+  SolveResult solve() {
+    if (!run_.open(now_, gradient_)) return run_.result(now_);
+    start();
+    bool moved = false;  // since the library began, for the last time
+    while (true) {
+      library_.call();
+      const std::string_view task = library_.task();
+      if (task.starts_with("FG_START")) {
+        hand_over(now_);
+      } else if (task.starts_with("FG")) {
+        if (problem_.monitor.out_of_time()) return run_.result(now_, run_.without_step());
+        evaluate();
+      } else if (task.starts_with("NEW_X") && std::isfinite(trial_.value())) {
+        std::swap(now_, trial_);
+        moved = true;
+        if (!run_.step(now_, run_.kkt(now_, gradient_))) return run_.result(now_);
+      } else if (task.starts_with("NEW_X") || task.starts_with("ABNORMAL") ||
+                 task.starts_with("CONVERGENCE")) {
+        // The value did not change to the last bit, or no step lowers it. Near the optimum that may be
+        // rounding alone: once more without the pairs. (That the projected gradient is 0 our own test has
+        // seen before.)
+        if (!std::exchange(moved, false)) return run_.result(now_, Status::kStalled);
+        start();
+      } else {
+        throw Error("lbfgs-b: the library says '" + std::string(task) + "', expected a task of its manual");
+      }
+    }
+  }
+
+ private:
+  bool split() const { return lambda_ > 0.0; }
+
+  /// The library begins at `now_`, without pairs.
+  void start() {
+    library_.say("START");
+    for (std::size_t j = 0; j < d_; ++j) {
+      library_.x[j] = split() ? std::max(now_.w[j], 0.0) : now_.w[j];
+      if (split()) library_.x[d_ + j] = std::max(-now_.w[j], 0.0);
+    }
+  }
+
+  /// Tells the library the value at a point, and the gradient there. A point without a value gets one above
+  /// that of the iterate, so that the line search comes back from it, and the iterate's gradient.
+  void hand_over(const dense::Point& at) {
+    const std::vector<double>& x = library_.x;
+    double value = at.smooth;
+    if (split())
+      value += lambda_ *
+               dense::sum_range(objective_.parallel(), x.size(), [&](std::size_t begin, std::size_t end) {
+                 return std::accumulate(&x[begin], &x[end - 1] + 1, 0.0);
+               });
+    library_.f = std::isfinite(value) ? value : 2.0 * std::abs(now_.value()) + 1.0;
+    dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t j = begin; j < end; ++j) {
+        library_.g[j] = lambda_ + gradient_[j];
+        if (split()) library_.g[d_ + j] = lambda_ - gradient_[j];
+      }
+    });
+  }
+
+  /// One pass, at the library's x.
+  void evaluate() {
+    const std::vector<double>& x = library_.x;
+    dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t j = begin; j < end; ++j) trial_.w[j] = split() ? x[j] - x[d_ + j] : x[j];
+    });
+    trial_.evaluate(objective_);
+    if (std::isfinite(trial_.value())) objective_.gradient(trial_.residual, trial_.w, gradient_);
+    hand_over(trial_);
+  }
+
+  const SolveProblem& problem_;
+  Objective& objective_;
+  double lambda_;
+  std::size_t d_;
+  Lbfgsb library_;
+  dense::Point trial_, now_;
+  std::vector<double> gradient_;  ///< of f, at the last point that has a value
+  dense::Run run_;
+};
+
+SolveResult LbfgsB::solve(const SolveProblem& problem) {
+  const Coord d = problem.objective.dimension();
+  const std::size_t variables = problem.objective.lambda() > 0.0 ? 2 * d : d;
+  require_room(d, variables, memory_, memory_limit_);
+  Session session(problem, memory_, patience_, change_);
+  SolveResult result = session.solve();
+  result.notes["work_array_bytes"] = Lbfgsb::bytes(variables, memory_);
+  return result;
+}
+
+}  // namespace
+
+SolverInfo lbfgs_b_info() {
+  return {
+      .name = "lbfgs-b",
+      .help = "L-BFGS-B on w = w+ - w-, both >= 0 (Kazama and Tsujii), by Nocedal's library",
+      .paper =
+          "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 1995; Andrew and Gao "
+          "2007, section 4",
+      .options =
+          {
+              {.name = "memory",
+               .type = OptionType::kInt,
+               .default_value = "5",
+               .help = "the library's m: pairs kept by L-BFGS (Andrew and Gao: 5)",
+               .min = 1,
+               .max = 1000},
+              {.name = "memory_limit",
+               .type = OptionType::kReal,
+               .default_value = "0",
+               .help = "GB that the library's arrays may take; 0: this machine's memory",
+               .min = 0},
+              dense::patience_option(100),
+              dense::change_option(),
+          },
+      .make = [](const Options& options) { return std::make_unique<LbfgsB>(options); },
+  };
+}
+
+}  // namespace proxbench
