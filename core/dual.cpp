@@ -91,25 +91,26 @@ double dual_value(const Objective& objective, const DualPoint& point) {
   // E[features] - gold: by position and output, and for the extra weights; behind these the entropies.
   AlignedVector<double> rows(structure.positions() * width), sums(extras + 1);
   const Chunks chunks{objective.instances(), kInstancesPerChunk};
-  sum_chunks(objective.parallel(), chunks.count(), sums.size(), sums.data(), [&](std::size_t chunk, double* part) {
-    AlignedVector<double> logs, p;
-    AlignedVector<double> extra(extras);
-    for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
-      const BeliefOracle::Size size = oracle.belief_size(i);
-      logs.resize(size.all());
-      point.beliefs(i, logs.data());
-      p = logs;
-      kernels.exponentiate(p.data(), p.size());
-      const double off = oracle.inconsistency(i, p.data());
-      if (!(off <= kBeliefTolerance))
-        throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
-                    std::to_string(off) + ", expected at most 1e-9");
-      part[extras] -= kernels.dot(p.data(), logs.data(), size.positive) -
-                      kernels.dot(p.data() + size.positive, logs.data() + size.positive, size.negative);
-      oracle.expectation(i, p.data(), rows.data() + begin[i] * width, extra);
-      kernels.add_scaled(part, 1.0, extra.data(), extras);
-    }
-  });
+  sum_chunks(
+      objective.parallel(), chunks.count(), sums.size(), sums.data(), [&](std::size_t chunk, double* part) {
+        AlignedVector<double> logs, p;
+        AlignedVector<double> extra(extras);
+        for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
+          const BeliefOracle::Size size = oracle.belief_size(i);
+          logs.resize(size.all());
+          point.beliefs(i, logs.data());
+          p = logs;
+          kernels.exponentiate(p.data(), p.size());
+          const double off = oracle.inconsistency(i, p.data());
+          if (!(off <= kBeliefTolerance))
+            throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
+                        std::to_string(off) + ", expected at most 1e-9");
+          part[extras] -= kernels.dot(p.data(), logs.data(), size.positive) -
+                          kernels.dot(p.data() + size.positive, logs.data() + size.positive, size.negative);
+          oracle.expectation(i, p.data(), rows.data() + begin[i] * width, extra);
+          kernels.add_scaled(part, 1.0, extra.data(), extras);
+        }
+      });
   for (Index q = 0; q < structure.positions(); ++q)
     for (const Index k : structure.gold_outputs(q)) rows[q * width + k] -= 1.0;
   const std::vector<double> gold = structure.gold_extra();
@@ -129,8 +130,8 @@ double dual_value(const Objective& objective, const DualPoint& point) {
       const std::vector<Index> positions = objective.x().column(j);
       const auto values = objective.x().column_values(j);
       std::fill(g.begin(), g.end(), 0.0);
-      kernels.add_rows(rows.data(), positions.data(), values.empty() ? nullptr : values.data(), positions.size(),
-                       g.data(), width);
+      kernels.add_rows(rows.data(), positions.data(), values.empty() ? nullptr : values.data(),
+                       positions.size(), g.data(), width);
       sum += excess(g.data(), objective.outputs());
     }
     return sum;

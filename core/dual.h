@@ -20,8 +20,8 @@
 #include <limits>
 #include <vector>
 
-#include "core/objective.h"
 #include "core/base/types.h"
+#include "core/objective.h"
 
 namespace proxbench {
 
@@ -31,8 +31,8 @@ struct DualBound {
   double scale = 1.0;  ///< t
 };
 
-/// The largest threshold of the selection that dual_bound() takes: lambda where both penalties are there, none
-/// otherwise.
+/// The largest threshold of the selection that dual_bound() takes: lambda where both penalties are there,
+/// none otherwise.
 inline double bound_threshold(const Penalty& penalty) {
   return penalty.lambda > 0.0 && penalty.mu > 0.0 ? penalty.lambda : std::numeric_limits<double>::infinity();
 }
@@ -49,16 +49,17 @@ DualBound dual_bound(const Objective& objective, const Scores& scores, const Obj
 class DualPoint {
  public:
   virtual ~DualPoint() = default;
-  /// Writes the instance's beliefs, BeliefOracle::belief_size() logarithms. Several threads may call it at once.
+  /// Writes the instance's beliefs, BeliefOracle::belief_size() logarithms. Several threads may call it at
+  /// once.
   virtual void beliefs(Index instance, double* log_beliefs) const = 0;
   /// What the solver takes F(w(alpha)) - D(alpha) for; NaN: it has no estimate.
   virtual double estimated_gap() const { return std::numeric_limits<double>::quiet_NaN(); }
 };
 
-/// D(alpha) of these beliefs: a lower bound on min F, of which nothing is taken from the solver but alpha itself.
-/// Entropies and expected features are found here, and the beliefs must be marginals of distributions: throws
-/// Error where they fail by more than kBeliefTolerance. For mu > 0 and oracles with beliefs. Takes a row of K
-/// numbers a position.
+/// D(alpha) of these beliefs: a lower bound on min F, of which nothing is taken from the solver but alpha
+/// itself. Entropies and expected features are found here, and the beliefs must be marginals of
+/// distributions: throws Error where they fail by more than kBeliefTolerance. For mu > 0 and oracles with
+/// beliefs. Takes a row of K numbers a position.
 inline constexpr double kBeliefTolerance = 1e-9;
 double dual_value(const Objective& objective, const DualPoint& point);
 

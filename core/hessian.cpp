@@ -1,7 +1,8 @@
-/// The dense Hessian of an objective's smooth part on a set of coordinates.
+/// The dense Hessian of an objective's smooth part on a set of coordinates, and a rough diagonal.
 #include <algorithm>
 #include <numeric>
 
+#include "core/kernels/kernel_table.h"
 #include "core/objective.h"
 
 namespace proxbench {
@@ -11,6 +12,8 @@ namespace {
 /// Numbers in the covariance matrices of the instances that are worked on at once, and rows of the Hessian
 /// that a task adds them to.
 constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 25, kHessianRows = 64;
+/// Positions, and features, in a task of the rough diagonal.
+constexpr std::size_t kDiagonalPositions = 512, kDiagonalFeatures = 64;
 
 }  // namespace
 
@@ -110,6 +113,50 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   });
   for (std::size_t i = 0; i < n; ++i) out[i * stride + i] += mu();
   return !stop.requested();
+}
+
+void Objective::rough_diagonal(const Residual& residual, std::span<double> out) const {
+  const KernelTable& kernels = kernels_in_use();
+  const DesignMatrix& x = map_.x();
+  const std::size_t width = padded(outputs());
+  AlignedVector<double> rows(x.positions() * width, 0.0);
+  const Chunks positions{x.positions(), kDiagonalPositions};
+  parallel().for_each(positions.count(), [&](std::size_t chunk) {
+    const std::size_t first = positions.begin(chunk), end = positions.end(chunk);
+    for (Index k = 0; k < outputs(); ++k) {
+      const double share = residual.owns(k) ? 1.0 : residual.share[k], *column = residual.find(k);
+      for (std::size_t p = first; p < end; ++p) rows[p * width + k] = share * column[p];
+    }
+    for (std::size_t p = first; p < end; ++p) {
+      for (const Index k : oracle_.gold_outputs(static_cast<Index>(p)))
+        if (residual.owns(k)) rows[p * width + k] += 1.0;
+      for (Index k = 0; k < outputs(); ++k) {
+        double& m = rows[p * width + k];
+        m = std::max(m * (1.0 - m), 0.0);
+      }
+    }
+  });
+  const Chunks features{x.features(), kDiagonalFeatures};
+  parallel().for_each(features.count(), [&](std::size_t chunk) {
+    AlignedVector<double> sum(width);
+    std::vector<double> squares;
+    for (std::size_t j = features.begin(chunk); j < features.end(chunk); ++j) {
+      std::fill(sum.begin(), sum.end(), 0.0);
+      for (std::size_t b = 0; b < x.blocks(); ++b) {
+        ColumnBlock block = x.column_block(static_cast<Index>(j), b);
+        if (block.value != nullptr) {
+          squares.resize(block.size);
+          for (std::size_t i = 0; i < block.size; ++i) squares[i] = block.value[i] * block.value[i];
+          block.value = squares.data();
+        }
+        kernels.add_block_rows(rows.data() + b * x.block_positions() * width, block, sum.data(), width);
+      }
+      for (Index k = 0; k < outputs(); ++k) out[j * outputs() + k] = sum[k] + mu();
+    }
+  });
+  const std::vector<double> gold = oracle_.gold_extra();
+  for (std::size_t e = 0; e < gold.size(); ++e)
+    out[unary_weights() + e] = std::max(residual.extra[e] + gold[e], 0.0) + mu();
 }
 
 }  // namespace proxbench

@@ -398,8 +398,9 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
     parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
       for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
         const Index k = static_cast<Index>(set[i] % outputs_);
-        if (!residual.owns(k))
-          out[i] = residual.share[k] * out[i] - gold_count(static_cast<Index>(set[i] / outputs_), k);
+        if (residual.owns(k)) continue;
+        out[i] *= residual.share[k];
+        if (residual.gold) out[i] -= gold_count(static_cast<Index>(set[i] / outputs_), k);
       }
     });
   }

@@ -73,6 +73,34 @@ double Objective::infer(const ScorePoint& at, Residual* residual) {
   return oracle_.sum()->infer(at, residual, parallel());
 }
 
+double Objective::infer(const ScorePoint& at, Residual& residual, Curvature& curvature) {
+  const PhaseTimer timer(profile_, Phase::kInference,
+                         [&] { return inference_work(at, &residual, map_.x().positions()); });
+  passes_ += 1.0;
+  return oracle_.derivatives()->infer_and_keep(at, residual, curvature.messages, parallel());
+}
+
+/// at.change, along at.direction.
+void Objective::differentiate(Curvature& at) {
+  const PhaseTimer timer(profile_, Phase::kInference,
+                         [&] { return inference_work({at.direction}, &at.change, map_.x().positions()); });
+  passes_ += 1.0;
+  oracle_.derivatives()->derivative(*at.messages, at.direction, at.change, parallel());
+}
+
+void Objective::hessian_product(Curvature& at, std::span<const Coord> set, std::span<const double> v,
+                                std::span<double> out) {
+  map_.apply(set, v, at.direction);
+  differentiate(at);
+  partial_gradient(at.change, set, v, out);
+}
+
+void Objective::hessian_product(Curvature& at, std::span<const double> v, std::span<double> out) {
+  map_.apply(SparseVector::from_dense(v), at.direction);
+  differentiate(at);
+  gradient(at.change, v, out);
+}
+
 double Objective::infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual) {
   const PhaseTimer timer(profile_, Phase::kInference, [&] {
     std::size_t positions = 0;

@@ -7,16 +7,17 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "core/base/profile.h"
+#include "core/base/stop_token.h"
+#include "core/base/types.h"
 #include "core/linear_map.h"
 #include "core/oracle.h"
 #include "core/penalty.h"
-#include "core/base/stop_token.h"
-#include "core/base/profile.h"
-#include "core/base/types.h"
 
 namespace proxbench {
 
@@ -92,6 +93,29 @@ class Objective {
   bool hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride,
                const StopToken& stop = {}) const;
 
+  /// The Hessian of the smooth part at one point, for its products with vectors: what the oracle keeps of the
+  /// point, and buffers of a direction. Only where the oracle has derivatives.
+  struct Curvature {
+    std::unique_ptr<DerivativeOracle::Messages> messages;  ///< null: no point yet
+    Scores direction;
+    Residual change;
+  };
+  Curvature make_curvature() const { return {nullptr, make_scores(), make_residual()}; }
+  /// One pass: infer() with a residual; the curvature is then that at this point.
+  double infer(const ScorePoint& at, Residual& residual, Curvature& curvature);
+  /// out = (H v) on the coordinates `set` (ascending), v zero elsewhere: the partial adjoint of the
+  /// residual's derivative along the scores of v, plus mu*v. The derivative is counted as one pass.
+  void hessian_product(Curvature& at, std::span<const Coord> set, std::span<const double> v,
+                       std::span<double> out);
+  /// The same on all coordinates, v.size() == out.size() == dimension(); v zero outside candidates().
+  void hessian_product(Curvature& at, std::span<const double> v, std::span<double> out);
+
+  /// The diagonal of the Hessian at the point of the residual, all d numbers, but for covariances between
+  /// positions: sum_p x_pj^2 * m_pk * (1 - m_pk) + mu, m_pk the marginal of output k; of an extra weight its
+  /// expected number
+  /// + mu. Takes positions * padded(K) numbers of memory.
+  void rough_diagonal(const Residual& residual, std::span<double> out) const;
+
   /// Forms the gradient one feature at a time, in O(K) memory a thread, and keeps the coordinates with
   /// |g| > threshold and all of the support of w (sorted). Returns the max norm and the l1 norm of the
   /// minimum-norm subgradient of F over ALL coordinates.
@@ -156,6 +180,7 @@ class Objective {
   void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
   bool few_near(const Residual& residual, const SparseVector& w, double quiet, double rough_threshold,
                 std::vector<Coord>& near, Selection& rough) const;
+  void differentiate(Curvature& at);
   Work inference_work(const ScorePoint& at, const Residual* residual, std::size_t positions) const;
   struct LocalCoordinates;
 

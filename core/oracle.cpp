@@ -14,6 +14,8 @@ const char* capability_name(Capability capability) {
       return "beliefs";
     case Capability::kCovariance:
       return "covariances";
+    case Capability::kDerivative:
+      return "derivative";
   }
   return "unknown";
 }
@@ -28,6 +30,8 @@ bool has_capability(const Oracle& oracle, Capability capability) {
       return oracle.beliefs() != nullptr;
     case Capability::kCovariance:
       return oracle.covariance() != nullptr;
+    case Capability::kDerivative:
+      return oracle.derivatives() != nullptr;
   }
   return false;
 }

@@ -173,6 +173,28 @@ class CovarianceOracle {
                            HalfMatrix& out) const = 0;
 };
 
+/// How the residual of all instances changes along directions of scores: products with the Hessian of the log
+/// loss, no matrix formed. Sums run over the partition of SumOracle. Throws Error where a gold output is
+/// unknown.
+class DerivativeOracle {
+ public:
+  virtual ~DerivativeOracle() = default;
+  /// What an oracle keeps of a point, so that each direction from there costs less.
+  class Messages {
+   public:
+    virtual ~Messages() = default;
+    virtual std::size_t bytes() const = 0;
+  };
+  /// SumOracle::infer() with a residual, which also keeps the messages. `kept` is made where it is null;
+  /// otherwise it came from here, and its memory is used again.
+  virtual double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
+                                const Parallel& parallel) const = 0;
+  /// out = d/dt residual(S + t*direction) at t = 0, S the point of the messages: marginals change, gold does
+  /// not (OutputColumns::gold is false where outputs share columns). In two inferences' time at most.
+  virtual void derivative(const Messages& at, const Scores& direction, Residual& out,
+                          const Parallel& parallel) const = 0;
+};
+
 /// Of an oracle for which outputs without a column in the scores need not be looked at one by one. Its scores
 /// and residuals have columns for some outputs only (OutputColumns), and a residual has own columns at least
 /// for all outputs that the scores have columns for.
@@ -195,6 +217,7 @@ class Oracle : public Structure {
   virtual const InstanceOracle* instance() const { return nullptr; }
   virtual const BeliefOracle* beliefs() const { return nullptr; }
   virtual const CovarianceOracle* covariance() const { return nullptr; }
+  virtual const DerivativeOracle* derivatives() const { return nullptr; }
   /// How scores and residuals are laid out, not what can be asked: null where every output has a column.
   virtual const CollapsedOutputs* collapsed() const { return nullptr; }
 
@@ -204,10 +227,10 @@ class Oracle : public Structure {
 };
 
 /// What a solver may ask of an oracle.
-enum class Capability { kSum, kInstance, kBeliefs, kCovariance };
+enum class Capability { kSum, kInstance, kBeliefs, kCovariance, kDerivative };
 inline constexpr Capability kCapabilities[] = {Capability::kSum, Capability::kInstance, Capability::kBeliefs,
-                                               Capability::kCovariance};
-/// "sum", "one instance", "beliefs" or "covariances".
+                                               Capability::kCovariance, Capability::kDerivative};
+/// "sum", "one instance", "beliefs", "covariances" or "derivative".
 const char* capability_name(Capability capability);
 bool has_capability(const Oracle& oracle, Capability capability);
 

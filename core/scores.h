@@ -16,7 +16,8 @@ namespace proxbench {
 /// (hierarchies) has columns for some outputs only:
 /// - Scores: outputs without a column have score 0 everywhere.
 /// - Residual: outputs without a column of their own share one, value(k, p) = share[k] *
-///   column(column_of[k])[p] - [k is in p's gold structure].
+///   column(column_of[k])[p] - [k is in p's gold structure]; without the latter where `gold` is false (a
+///   derivative of a residual).
 struct OutputColumns {
   static constexpr Index kNoColumn = static_cast<Index>(-1);
 
@@ -69,6 +70,7 @@ struct OutputColumns {
   std::vector<double> extra;
   std::vector<Index> column_of = {};  ///< size K, or empty: one column each
   std::vector<double> share = {};     ///< size K, 0 where the column is the output's own; empty: all are
+  bool gold = true;                   ///< whether the gold structure is to be taken off what is shared
 };
 
 /// S = X W, with the extra weights themselves in `extra`.

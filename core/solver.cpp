@@ -9,6 +9,9 @@ std::string unmet_needs(const SolverInfo& solver, const Options& options, const 
     return "solver '" + solver.name + "' needs an l1 penalty: found lambda = 0, expected lambda > 0";
   if (solver.needs.l2 && penalty.mu == 0.0)
     return "solver '" + solver.name + "' needs an l2 penalty: found mu = 0, expected mu > 0";
+  if (solver.needs.smooth && penalty.lambda > 0.0)
+    return "solver '" + solver.name + "' needs a smooth objective: found an l1 penalty, " + penalty.text() +
+           ", expected lambda = 0";
   const std::string refused = solver.refuses ? solver.refuses(options, penalty) : "";
   return refused.empty() ? "" : "solver '" + solver.name + "' " + refused;
 }

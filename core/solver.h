@@ -76,8 +76,9 @@ class Solver {
 /// What a solver cannot do without.
 struct Needs {
   std::vector<Capability> capabilities = {Capability::kSum};
-  bool l1 = false;  ///< lambda > 0
-  bool l2 = false;  ///< mu > 0
+  bool l1 = false;      ///< lambda > 0
+  bool l2 = false;      ///< mu > 0
+  bool smooth = false;  ///< lambda = 0
 };
 
 /// A registered solver.

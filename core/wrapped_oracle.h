@@ -11,7 +11,8 @@ class WrappedOracle : public Oracle,
                       public SumOracle,
                       public InstanceOracle,
                       public BeliefOracle,
-                      public CovarianceOracle {
+                      public CovarianceOracle,
+                      public DerivativeOracle {
  public:
   explicit WrappedOracle(const Oracle& inner) : inner_(inner) {}
 
@@ -27,6 +28,9 @@ class WrappedOracle : public Oracle,
   const BeliefOracle* beliefs() const override { return inner_.beliefs() != nullptr ? this : nullptr; }
   const CovarianceOracle* covariance() const override {
     return inner_.covariance() != nullptr ? this : nullptr;
+  }
+  const DerivativeOracle* derivatives() const override {
+    return inner_.derivatives() != nullptr ? this : nullptr;
   }
   const CollapsedOutputs* collapsed() const override { return inner_.collapsed(); }
 
@@ -72,6 +76,14 @@ class WrappedOracle : public Oracle,
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override {
     inner_.covariance()->covariances(scores, instance, features, out);
+  }
+  double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
+                        const Parallel& parallel) const override {
+    return inner_.derivatives()->infer_and_keep(at, residual, kept, parallel);
+  }
+  void derivative(const Messages& at, const Scores& direction, Residual& out,
+                  const Parallel& parallel) const override {
+    inner_.derivatives()->derivative(at, direction, out, parallel);
   }
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override {

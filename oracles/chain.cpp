@@ -55,16 +55,6 @@ void require_memory(Index labels) {
 
 }  // namespace
 
-/// The transition scores, and in the linear domain their exponentials both ways.
-struct ChainOracle::Transitions {
-  std::size_t outputs, width;
-  std::vector<double> score;  ///< K x K
-  double largest = 0.0, smallest = 0.0;
-  AlignedVector<double> forward;   ///< exp(score - largest), rows by the earlier label, padded with 0
-  AlignedVector<double> backward;  ///< its transpose
-  bool linear() const { return largest - smallest <= kLinearRange; }
-};
-
 /// Buffers of one chunk; rows are positions, from row_origin() on.
 struct ChainOracle::Buffers {
   AlignedVector<double> score;                ///< scores (linear domain: scratch)
@@ -195,6 +185,8 @@ double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, cons
   static constexpr Index kAlone = 0;
   const std::size_t origin = on.row_origin(first);
   const Residual* residual = backward != nullptr ? backward->residual : nullptr;
+  Kept* const kept = backward != nullptr ? backward->kept : nullptr;
+  const std::size_t kept_at = kept != nullptr ? backward->kept_row * m.width : 0;
   chain_kernels().forward_backward(
       {.outputs = outputs_,
        .width = m.width,
@@ -210,9 +202,11 @@ double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, cons
        .backward = m.backward.data(),
        .largest_transition = m.largest,
        .log_partition = work.log_partition.data(),
-       .message = work.alpha.data(),
+       .message = kept != nullptr ? kept->message.data() + kept_at : work.alpha.data(),
        .posterior = backward != nullptr ? work.posterior.data() : nullptr,
        .pair = backward != nullptr ? backward->pair : nullptr,
+       .back = kept != nullptr ? kept->back.data() + kept_at : nullptr,
+       .ratio = kept != nullptr ? kept->ratio.data() + kept_at : nullptr,
        .residual = residual != nullptr ? residual->values.data() + origin : nullptr,
        .residual_stride = residual != nullptr ? residual->stride : 0,
        .weight = work.score.data(),
@@ -321,9 +315,10 @@ double ChainOracle::infer_instance(Index instance, const double* scores, std::sp
 }
 
 double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual* residual,
-                             const Parallel& parallel) const {
+                             const Parallel& parallel, Kept* kept) const {
   require_gold();
   const Transitions m = transitions(at);
+  if (kept != nullptr) prepare(at, m, *kept);
   const std::size_t width = m.width, chunks = on.chunk_begin.size() - 1;
   const std::size_t pair_size = residual != nullptr ? width * width : 0;
   // Sums of pair marginals, then the loss.
@@ -332,7 +327,11 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
     double& loss = part[pair_size];
     const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1];
     const std::size_t begin = on.begin[first], end = on.begin[last], origin = on.row_origin(first);
-    const Backward backward{part, residual};
+    Backward backward{part, residual};
+    if (kept != nullptr && m.linear()) {
+      backward.kept = kept;
+      backward.kept_row = kept->first_row[chunk];
+    }
     Buffers& work = buffers(end - origin, last - first, residual != nullptr);
     loss = infer_rows(on, m, at, work, first, last, residual != nullptr ? &backward : nullptr);
     double gold = 0.0;
@@ -358,12 +357,6 @@ double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual
       std::copy_n(sum.data() + i * width, outputs_, residual->extra.data() + i * outputs_);
   return sum[pair_size];
 }
-
-/// The distribution of one sequence as a Markov chain.
-struct ChainOracle::Conditionals {
-  AlignedVector<double> marginal;  ///< rows of padded(K): p(y_t = k)
-  AlignedVector<double> next;      ///< K rows of padded(K) an edge: p(y_{t+1} = d | y_t = c), row c
-};
 
 /// By one way back with logarithms: right for any finite scores.
 ChainOracle::Conditionals ChainOracle::conditionals(const Scores& scores, std::size_t instance) const {
@@ -599,7 +592,8 @@ OracleInfo chain_info() {
           "linear chain over each sequence: forward-backward, Viterbi; K*K transition weights",
           "Zhong et al. 2014, appendix D.1",
           [](const Dataset& data) { return std::make_unique<ChainOracle>(data); },
-          {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance},
+          {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
+           Capability::kDerivative},
           {"pair", {"label", "label"}, pair}};
 }
 

@@ -19,7 +19,8 @@ class ChainOracle final : public Oracle,
                           public SumOracle,
                           public InstanceOracle,
                           public BeliefOracle,
-                          public CovarianceOracle {
+                          public CovarianceOracle,
+                          public DerivativeOracle {
  public:
   /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is
   /// below e^-100 of the total.
@@ -41,6 +42,7 @@ class ChainOracle final : public Oracle,
   const InstanceOracle* instance() const override { return this; }
   const BeliefOracle* beliefs() const override { return this; }
   const CovarianceOracle* covariance() const override { return this; }
+  const DerivativeOracle* derivatives() const override { return this; }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
@@ -62,19 +64,45 @@ class ChainOracle final : public Oracle,
   double inconsistency(Index instance, const double* beliefs) const override;
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override;
+  /// Keeps three numbers a position and label. Beyond kLinearRange it keeps the scores instead, and a
+  /// derivative takes logarithms throughout: right for any finite scores, and slow.
+  double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
+                        const Parallel& parallel) const override;
+  /// 6 K^2 multiply-adds a position, twice those of an inference.
+  void derivative(const Messages& at, const Scores& direction, Residual& out,
+                  const Parallel& parallel) const override;
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override;
 
  private:
-  struct Transitions;
+  /// The transition scores, and in the linear domain their exponentials both ways.
+  struct Transitions {
+    std::size_t outputs, width;
+    std::vector<double> score;  ///< K x K
+    double largest = 0.0, smallest = 0.0;
+    AlignedVector<double> forward;   ///< exp(score - largest), rows by the earlier label, padded with 0
+    AlignedVector<double> backward;  ///< its transpose
+    bool linear() const { return largest - smallest <= kLinearRange; }
+  };
   struct Buffers;
-  /// What is computed of the way back: where the sums of pair marginals go, and the residual that posteriors
-  /// will be written to (null: none).
+  /// Of a point. Rows as in ChainChunk, those of a chunk from first_row[chunk] on.
+  struct Kept final : Messages {
+    std::size_t bytes() const override;
+    Transitions transitions;
+    std::vector<std::size_t> first_row;
+    AlignedVector<double> message, back, ratio;
+    std::vector<double> pair;  ///< K x K: expected numbers of transitions
+    Scores scores;             ///< in the log domain, in place of rows
+  };
+  /// What is computed of the way back: where the sums of pair marginals go, the residual that posteriors will
+  /// be written to (null: none), and where messages are kept (null: nowhere), from row `kept_row` on.
   struct Backward {
     double* pair;
     const Residual* residual;
+    Kept* kept = nullptr;
+    std::size_t kept_row = 0;
   };
   /// Sequences whose positions follow each other.
   struct Sequences {
@@ -86,9 +114,19 @@ class ChainOracle final : public Oracle,
     /// that rows are turned from and into columns in whole cache lines.
     std::size_t row_origin(std::size_t first) const { return begin[first] / kPad * kPad; }
   };
-  double infer_on(const Sequences& on, const ScorePoint& at, Residual* residual,
-                  const Parallel& parallel) const;
-  struct Conditionals;
+  double infer_on(const Sequences& on, const ScorePoint& at, Residual* residual, const Parallel& parallel,
+                  Kept* kept = nullptr) const;
+  void prepare(const ScorePoint& at, const Transitions& m, Kept& kept) const;
+  void derivative_linear(const Kept& at, const Scores& direction, Residual& out,
+                         const Parallel& parallel) const;
+  void derivative_log(const Kept& at, const Scores& direction, Residual& out, const Parallel& parallel) const;
+  void derivative_log_of(std::size_t instance, const Kept& at, const Scores& direction, Residual& out,
+                         double* pair) const;
+  /// The distribution of one sequence as a Markov chain.
+  struct Conditionals {
+    AlignedVector<double> marginal;  ///< rows of padded(K): p(y_t = k)
+    AlignedVector<double> next;      ///< K rows of padded(K) an edge: p(y_{t+1} = d | y_t = c), row c
+  };
   Conditionals conditionals(const Scores& scores, std::size_t instance) const;
   void viterbi(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const;
   void require_gold() const;

@@ -1,5 +1,5 @@
-/// The beliefs of a chain: log marginals of its pairs (edge by edge, K x K, the earlier label first), then those of
-/// the positions that two pairs share. A sequence of one position has its own marginals alone.
+/// The beliefs of a chain: log marginals of its pairs (edge by edge, K x K, the earlier label first), then
+/// those of the positions that two pairs share. A sequence of one position has its own marginals alone.
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,8 @@ struct BeliefBuffers {
     static thread_local BeliefBuffers b;
     const std::size_t width = padded(outputs), rows = padded(positions);
     b.columns.resize(rows * outputs);
-    for (AlignedVector<double>* numbers : {&b.message, &b.posterior, &b.weight}) numbers->resize(rows * width);
+    for (AlignedVector<double>* numbers : {&b.message, &b.posterior, &b.weight})
+      numbers->resize(rows * width);
     for (AlignedVector<double>* numbers : {&b.pair, &b.forward, &b.backward}) numbers->resize(width * width);
     for (AlignedVector<double>* numbers : {&b.top, &b.scale, &b.inverse}) numbers->resize(rows);
     b.edge.resize(rows);
@@ -38,8 +39,9 @@ double log_sum_exp(std::span<const double> x) {
   return largest + std::log(sum);
 }
 
-/// log alpha_t(j) and log (s_{t+1}(k) + beta_{t+1}(k)) less their normalisers, so that a pair's log marginal is the
-/// sum of the two and the transition; with logarithms throughout, right for any finite scores. Returns log Z.
+/// log alpha_t(j) and log (s_{t+1}(k) + beta_{t+1}(k)) less their normalisers, so that a pair's log marginal
+/// is the sum of the two and the transition; with logarithms throughout, right for any finite scores. Returns
+/// log Z.
 double log_messages(std::size_t positions, std::size_t labels, const double* scores, std::size_t width,
                     std::span<const double> transition, double* message, double* weight, double* posterior) {
   std::vector<double> terms(labels);
@@ -83,7 +85,8 @@ double log_messages(std::size_t positions, std::size_t labels, const double* sco
 }  // namespace
 
 BeliefOracle::Size ChainOracle::belief_size(Index instance) const {
-  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance], labels = outputs_;
+  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance],
+                    labels = outputs_;
   if (positions == 1) return {padded(labels), 0};
   return {padded((positions - 1) * labels * labels), padded((positions - 2) * labels)};
 }
@@ -127,6 +130,8 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
                                       .message = work.message.data(),
                                       .posterior = work.posterior.data(),
                                       .pair = work.pair.data(),
+                                      .back = nullptr,
+                                      .ratio = nullptr,
                                       .residual = nullptr,
                                       .residual_stride = 0,
                                       .weight = work.weight.data(),
@@ -137,8 +142,8 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
     for (AlignedVector<double>* numbers : {&work.message, &work.posterior, &work.weight})
       kernels.logarithm(numbers->data(), positions * width);
   } else {
-    log_partition = log_messages(positions, labels, scores, width, extra, work.message.data(), work.weight.data(),
-                                 work.posterior.data());
+    log_partition = log_messages(positions, labels, scores, width, extra, work.message.data(),
+                                 work.weight.data(), work.posterior.data());
   }
 
   const Size size = belief_size(instance);
@@ -190,7 +195,8 @@ void ChainOracle::gold_beliefs(Index instance, double score, double* log_beliefs
   }
   for (std::size_t t = positions - 1; t-- > 0;) {
     const Message from = backward[t + 1];
-    backward[t] = {add(from.gold + 2.0 * score, from.other + others), add(from.gold + score, from.other + others)};
+    backward[t] = {add(from.gold + 2.0 * score, from.other + others),
+                   add(from.gold + score, from.other + others)};
   }
   const double log_partition = add(forward.back().gold, forward.back().other + others);
   const Size size = belief_size(instance);
@@ -228,9 +234,10 @@ void ChainOracle::structure_beliefs(Index instance, std::span<const Index> outpu
   }
 }
 
-void ChainOracle::expectation(Index instance, const double* beliefs, double* rows, std::span<double> extra) const {
-  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance], labels = outputs_,
-                    width = padded(labels), edges = positions - 1;
+void ChainOracle::expectation(Index instance, const double* beliefs, double* rows,
+                              std::span<double> extra) const {
+  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance],
+                    labels = outputs_, width = padded(labels), edges = positions - 1;
   const KernelTable& kernels = kernels_in_use();
   std::fill(rows, rows + positions * width, 0.0);
   std::fill(extra.begin(), extra.end(), 0.0);
@@ -252,11 +259,13 @@ void ChainOracle::expectation(Index instance, const double* beliefs, double* row
 }
 
 void ChainOracle::make_consistent(Index instance, double* beliefs) const {
-  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance], labels = outputs_;
+  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance],
+                    labels = outputs_;
   const auto scale_to = [](double* x, std::size_t n, double total) {
     double sum = 0.0;
     for (std::size_t i = 0; i < n; ++i) sum += x[i];
-    for (std::size_t i = 0; i < n; ++i) x[i] = sum > 0.0 ? x[i] * (total / sum) : total / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i)
+      x[i] = sum > 0.0 ? x[i] * (total / sum) : total / static_cast<double>(n);
   };
   if (positions == 1) return scale_to(beliefs, labels, 1.0);
   double* shared = beliefs + belief_size(instance).positive;
@@ -275,8 +284,8 @@ void ChainOracle::make_consistent(Index instance, double* beliefs) const {
 }
 
 double ChainOracle::inconsistency(Index instance, const double* beliefs) const {
-  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance], labels = outputs_,
-                    edges = positions - 1;
+  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance],
+                    labels = outputs_, edges = positions - 1;
   double worst = 0.0;
   const auto differ = [&](double a, double b) {
     if (worst == worst && !(std::abs(a - b) <= worst)) worst = std::abs(a - b);  // a NaN stays

@@ -30,6 +30,9 @@ struct ChainChunk {
   double* message;        ///< rows: scaled forward messages, which sum to 1
   double* posterior;      ///< rows: p(y_t = k | x); null: forward alone
   double* pair;           ///< width x width: sums of pair marginals
+  /// Rows of what a derivative needs beside messages (chain_derivative_kernels.h): backward messages b, with
+  /// which posterior = message . b, and exp(score - top) / scale. Null, both: not kept. Only with posteriors.
+  double *back, *ratio;
   /// Columns that posteriors are written to afterwards, from row 0 on: asked for in time. Null: none.
   const double* residual;
   std::size_t residual_stride;

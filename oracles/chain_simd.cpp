@@ -3,14 +3,13 @@
 /// last step.
 #include "core/kernels/kernels.h"
 #include "oracles/chain_kernels.h"
+#include "oracles/chain_tiles.h"
 
 namespace proxbench::PROXBENCH_SIMD {
 
 namespace {
 
 using namespace kernels;
-
-constexpr std::size_t kTile = kTileVectors * kLanes;
 
 /// Doubles of a row that are worked on: what lies behind in the padding is neither written nor read.
 std::size_t covered(const ChainChunk& c) {
@@ -72,15 +71,6 @@ void exponentiate(const ChainChunk& c) {
         exponentiate_block<decltype(left)::value, kDirection>(c, k, row, top);
       });
   }
-}
-
-/// sums[r][v] = sum_j from[r][j] * matrix[j][v]: R rows times V vectors of the matrix's columns.
-template <int R, int V, int H>
-[[gnu::always_inline]] inline void multiply(const double* const (&from)[R], const double* matrix,
-                                            std::size_t n, std::size_t width, Vec (&sums)[R][V]) {
-  sum_products<R, V, H>(
-      n, [&](int r, std::size_t j) { return from[r][j]; }, [&](std::size_t j) { return matrix + j * width; },
-      sums);
 }
 
 /// Keeps the scale of row t, which is the sum of its message; returns its inverse.
@@ -154,10 +144,15 @@ void next_messages(const ChainChunk& c, const std::size_t* t) {
 
 /// With the backward message b at row t: the posterior message . b, and weight . b / scale in the place of
 /// the weight.
+template <bool kKeep>
 [[gnu::always_inline]] inline void finish_row(const ChainChunk& c, std::size_t t, std::size_t k,
                                               const Vec& b) {
   const std::size_t at = t * c.width + k;
   store(c.posterior + at, load(c.message + at) * b);
+  if constexpr (kKeep) {
+    store(c.back + at, b);
+    store(c.ratio + at, load(c.weight + at) * c.inverse[t]);
+  }
   store(c.weight + at, load(c.weight + at) * b * c.inverse[t]);
 }
 
@@ -169,7 +164,7 @@ inline void ask_for_residual(const ChainChunk& c, std::size_t t) {
 }
 
 /// Backward messages at rows t[r] from those behind: M * (weight . message / scale).
-template <int R>
+template <int R, bool kKeep>
 void previous_messages(const ChainChunk& c, const std::size_t* t) {
   PROXBENCH_UNROLL for (int r = 0; r < R; ++r) ask_for_residual(c, t[r]);
   const double* from[R];
@@ -180,23 +175,12 @@ void previous_messages(const ChainChunk& c, const std::size_t* t) {
       Vec sums[R][V];
       multiply<R, V, H>(from, c.backward + k, c.outputs, c.width, sums);
       PROXBENCH_UNROLL for (int r = 0; r < R; ++r) PROXBENCH_UNROLL for (int v = 0; v < V; ++v)
-          finish_row(c, t[r], k + static_cast<std::size_t>(v) * kLanes, sums[r][v]);
+          finish_row<kKeep>(c, t[r], k + static_cast<std::size_t>(v) * kLanes, sums[r][v]);
     });
 }
 
-/// Sequences that are walked at once, and from how many on they are two tiles.
-constexpr std::size_t kWalked = 2 * kTileRows, kSplitFrom = 4;
-
-/// step(Count<R>(), first) for one tile or two of about equal size: the second's sums of products fill the
-/// time in which the first's ends are waited for.
-template <class Step>
-inline void for_tiles(std::size_t n, const Step& step) {
-  const std::size_t tile = n < kSplitFrom ? n : (n + 1) / 2;
-  with_count<kTileRows>(tile, [&](auto rows) { step(rows, std::size_t{0}); });
-  if (tile < n) with_count<kTileRows>(n - tile, [&](auto rows) { step(rows, tile); });
-}
-
 /// kWalked sequences or fewer, longest first, forward and (where wanted) backward.
+template <bool kKeep>
 void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
   std::size_t first[kWalked], length[kWalked], t[kWalked];
   for (std::size_t r = 0; r < count; ++r) {
@@ -221,14 +205,15 @@ void walk(const ChainChunk& c, const Index* sequence, std::size_t count) {
   for (std::size_t r = 0; r < count; ++r) {
     const std::size_t last = first[r] + length[r] - 1;
     ask_for_residual(c, last);
-    for (std::size_t k = 0; k < covered(c); k += kLanes) finish_row(c, last, k, splat(1.0));
+    for (std::size_t k = 0; k < covered(c); k += kLanes) finish_row<kKeep>(c, last, k, splat(1.0));
   }
   going = count;
   for (std::size_t step = 1; step < length[0]; ++step) {
     while (length[going - 1] <= step) --going;
     for (std::size_t r = 0; r < going; ++r) t[r] = first[r] + length[r] - 1 - step;
-    for_tiles(going,
-              [&](auto rows, std::size_t from) { previous_messages<decltype(rows)::value>(c, t + from); });
+    for_tiles(going, [&](auto rows, std::size_t from) {
+      previous_messages<decltype(rows)::value, kKeep>(c, t + from);
+    });
   }
 }
 
@@ -291,7 +276,8 @@ void forward_backward(const ChainChunk& chunk) {
   const std::size_t groups = (c.sequences + kWalked - 1) / kWalked;
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t from = g * c.sequences / groups, to = (g + 1) * c.sequences / groups;
-    walk(c, c.by_length + from, to - from);
+    c.back == nullptr ? walk<false>(c, c.by_length + from, to - from)
+                      : walk<true>(c, c.by_length + from, to - from);
   }
   for (std::size_t i = 0; i < c.sequences; ++i)
     c.log_partition[i] = log_partition(c, c.begin[i] - c.origin, c.begin[i + 1] - c.origin);

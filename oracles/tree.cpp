@@ -55,6 +55,37 @@ struct TreeOracle::Block {
   }
 };
 
+/// Of a point: the probability of one of the own leaves of its touched nodes.
+struct TreeOracle::Kept final : Messages {
+  std::size_t bytes() const override {
+    return sizeof(double) * values.size() + sizeof(Index) * (entry.size() + column.size()) + touched.size();
+  }
+  std::vector<Index> entry;   ///< Collapsed::entry
+  std::vector<char> touched;  ///< size K
+  std::vector<Index> column;  ///< of each touched node; kNone where it has no leaves of its own
+  std::size_t stride = 0;
+  AlignedVector<double> values;
+
+  void lay_out(const Collapsed& tree, std::size_t positions) {
+    entry = tree.entry;
+    touched.assign(entry.size(), 0);
+    for (std::size_t i = 1; i < tree.nodes.size(); ++i) touched[tree.nodes[i].output] = 1;
+    stride = padded(positions);
+    column.assign(tree.nodes.size(), Hierarchy::kNone);
+    Index columns = 0;
+    for (std::size_t i = 0; i < column.size(); ++i)
+      if (tree.nodes[i].rest > 0) column[i] = columns++;
+    values.resize(columns * stride);
+  }
+  double* find(std::size_t i) {
+    return column[i] == Hierarchy::kNone ? nullptr : values.data() + column[i] * stride;
+  }
+  /// Of the touched node at or above `output`; kNone: of the root of all.
+  const double* find_above(Index output) const {
+    return values.data() + column[output == Hierarchy::kNone ? 0 : entry[output]] * stride;
+  }
+};
+
 TreeOracle::TreeOracle(const Dataset& data) : tree_(data.hierarchy), gold_(data.gold), begin_(data.begin) {
   if (data.outputs() == 0) throw Error("tree oracle: no outputs");
   if (tree_ == nullptr) tree_ = std::make_shared<Hierarchy>(Hierarchy::flat(data.outputs()));
@@ -89,14 +120,15 @@ void TreeOracle::require_gold() const {
   if (!gold_known_) throw Error("tree oracle: a gold output is unknown, so the likelihood is not defined");
 }
 
-TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at) const {
+TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at, const Kept* kept) const {
   const Index n = outputs();
   const auto base = [&](Index k) { return at.base.find(k); };
   const auto change = [&](Index k) { return at.direction != nullptr ? at.direction->find(k) : nullptr; };
-  // What has a column, and all above it.
+  // What has a column, or was touched where messages were kept, and all above it.
   std::vector<char> touched(n, 0);
   for (Index k = n; k-- > 0;) {
-    if (!touched[k]) touched[k] = base(k) != nullptr || change(k) != nullptr;
+    if (!touched[k])
+      touched[k] = base(k) != nullptr || change(k) != nullptr || (kept != nullptr && kept->touched[k]);
     if (touched[k] && tree_->parent(k) != Hierarchy::kNone) touched[tree_->parent(k)] = 1;
   }
 
@@ -128,6 +160,7 @@ TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at) const {
 std::vector<Index> TreeOracle::lay_out(const Collapsed& tree, std::size_t positions,
                                        Residual& residual) const {
   residual.stride = padded(positions);
+  residual.gold = true;
   residual.column_of.assign(outputs(), Residual::kNoColumn);
   residual.share.assign(outputs(), 0.0);
   Index columns = static_cast<Index>(tree.nodes.size()) - 1;
@@ -172,10 +205,15 @@ double TreeOracle::infer_instance(Index instance, const double* scores, std::spa
 }
 
 double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
-                            const Parallel& parallel) const {
+                            const Parallel& parallel, Kept* kept) const {
   require_gold();
   const Collapsed tree = collapse(at);
   const std::size_t entries = tree.nodes.size();
+  std::vector<double*> kept_leaf(entries, nullptr);
+  if (kept != nullptr) {
+    kept->lay_out(tree, gold.size());
+    for (std::size_t i = 0; i < entries; ++i) kept_leaf[i] = kept->find(i);
+  }
   std::vector<double*> own(entries, nullptr), shared(entries, nullptr);
   if (residual != nullptr) {
     const std::vector<Index> leaf_column = lay_out(tree, gold.size(), *residual);
@@ -199,6 +237,7 @@ double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, R
         loss += block.best[l] - block.path[tree.entry[gold[first + l]] * kTreeLanes + l];
       kernels.weigh(nodes, documents, residual != nullptr);
       for (std::size_t l = 0; l < count; ++l) loss += std::log(block.partition[l]);
+      if (kept != nullptr) kernels.keep(nodes, documents, kept_leaf.data());
       if (residual == nullptr) continue;
 
       kernels.walk_up(nodes, documents, own.data(), shared.data());
@@ -207,6 +246,40 @@ double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, R
           own[i][first + l] -= 1.0;
     }
     return loss;
+  });
+}
+
+double TreeOracle::infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
+                                  const Parallel& parallel) const {
+  if (kept == nullptr) kept = std::make_unique<Kept>();
+  return infer_on(gold_, at, &residual, parallel, static_cast<Kept*>(kept.get()));
+}
+
+/// On the tree collapsed for point and direction: a node that the direction alone touches has leaves like
+/// those of the point's touched node above it.
+void TreeOracle::derivative(const Messages& at, const Scores& direction, Residual& out,
+                            const Parallel& parallel) const {
+  require_gold();
+  const Kept& kept = static_cast<const Kept&>(at);
+  const Collapsed tree = collapse({direction}, &kept);
+  const std::size_t entries = tree.nodes.size();
+  const std::vector<Index> leaf_column = lay_out(tree, gold_.size(), out);
+  out.gold = false;
+  std::vector<const double*> leaf(entries, nullptr);
+  std::vector<double*> own(entries, nullptr), shared(entries, nullptr);
+  for (std::size_t i = 0; i < entries; ++i) {
+    if (tree.nodes[i].rest > 0) leaf[i] = kept.find_above(tree.nodes[i].output);
+    if (i > 0) own[i] = out.column(i - 1);
+    if (leaf_column[i] != Residual::kNoColumn) shared[i] = out.column(leaf_column[i]);
+  }
+  const TreeKernels& kernels = tree_kernels();
+  const Chunks chunks{gold_.size(), kTask};
+  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+    Block& block = Block::mine(entries);
+    for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kTreeLanes) {
+      const std::size_t lanes = padded(std::min(kTreeLanes, chunks.end(chunk) - first));
+      kernels.derivative(tree.view(), block.documents(first, lanes), leaf.data(), own.data(), shared.data());
+    }
   });
 }
 
@@ -248,7 +321,7 @@ void TreeOracle::compact_rows(const Residual& residual, CompactRows& rows, const
     for (std::size_t l = 0; l < count; ++l) {
       found[l].push_back({outputs(), root[first + l]});
       const Index gold = gold_[first + l];
-      if (!residual.owns(gold)) found[l].push_back({gold, -1.0});
+      if (residual.gold && !residual.owns(gold)) found[l].push_back({gold, -1.0});
       rows.begin[first + l + 1] = found[l].size();
       parts[chunk].insert(parts[chunk].end(), found[l].begin(), found[l].end());
     }
@@ -314,7 +387,7 @@ OracleInfo tree_info() {
           "the leaves of a hierarchy, or labels side by side: downward-upward messages on the collapsed tree",
           "Zhong et al. 2014, section 6.2 and appendix D.2",
           [](const Dataset& data) { return std::make_unique<TreeOracle>(data); },
-          {Capability::kSum, Capability::kInstance, Capability::kBeliefs}};
+          {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kDerivative}};
 }
 
 }  // namespace proxbench

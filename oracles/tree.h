@@ -26,6 +26,7 @@ class TreeOracle final : public Oracle,
                          public SumOracle,
                          public InstanceOracle,
                          public BeliefOracle,
+                         public DerivativeOracle,
                          public CollapsedOutputs {
  public:
   /// Takes hierarchy and gold leaves. Throws Error where there is no output, where an instance is not one
@@ -40,6 +41,7 @@ class TreeOracle final : public Oracle,
   const SumOracle* sum() const override { return this; }
   const InstanceOracle* instance() const override { return this; }
   const BeliefOracle* beliefs() const override { return this; }
+  const DerivativeOracle* derivatives() const override { return this; }
   const CollapsedOutputs* collapsed() const override { return this; }
   std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
 
@@ -58,6 +60,13 @@ class TreeOracle final : public Oracle,
                    std::span<double> extra) const override;
   void make_consistent(Index instance, double* beliefs) const override;
   double inconsistency(Index instance, const double* beliefs) const override;
+  /// Keeps the probability of a leaf below each touched node that has leaves of its own: a number a document.
+  /// A derivative needs no exponentials; its residual has own columns for the outputs of point and direction,
+  /// and is laid out as that of infer().
+  double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
+                        const Parallel& parallel) const override;
+  void derivative(const Messages& at, const Scores& direction, Residual& out,
+                  const Parallel& parallel) const override;
   /// An addition a document and column downwards and one upwards; with the residual one more and a product.
   double inference_flops(const ScorePoint& at, bool residual) const override {
     return (residual ? 4.0 : 2.0) * static_cast<double>(at.base.columns) * static_cast<double>(positions());
@@ -78,6 +87,7 @@ class TreeOracle final : public Oracle,
  private:
   struct Collapsed;
   struct Block;
+  struct Kept;
   /// The nodes from the top to this leaf. Inner nodes have none: on a deep tree they would take quadratic
   /// memory.
   std::span<const Index> path_of(Index leaf) const {
@@ -85,10 +95,10 @@ class TreeOracle final : public Oracle,
   }
   void require_gold() const;
   std::size_t leaf_number(Index leaf) const;
-  Collapsed collapse(const ScorePoint& at) const;
+  Collapsed collapse(const ScorePoint& at, const Kept* kept = nullptr) const;
   std::vector<Index> lay_out(const Collapsed& tree, std::size_t positions, Residual& residual) const;
   double infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
-                  const Parallel& parallel) const;
+                  const Parallel& parallel, Kept* kept = nullptr) const;
 
   std::shared_ptr<const Hierarchy> tree_;
   std::vector<Index> gold_, begin_;

@@ -48,6 +48,14 @@ struct TreeKernels {
   /// nowhere).
   void (*walk_up)(const TreeNodes& tree, const TreeDocuments& documents, double* const* own,
                   double* const* shared);
+  /// After weigh(): the probability of one of the own leaves of entry i into column kept[i] (null: it has
+  /// none).
+  void (*keep)(const TreeNodes& tree, const TreeDocuments& documents, double* const* kept);
+  /// Along the scores of nodes (base alone), at a point where one of the own leaves of entry i has the
+  /// probability leaf[i] (a column; null: it has none): the change of marginals into own[i], that of one own
+  /// leaf into shared[i] (null: nowhere); an entry without leaves of its own gets that of the entry above.
+  void (*derivative)(const TreeNodes& tree, const TreeDocuments& documents, const double* const* leaf,
+                     double* const* own, double* const* shared);
   /// Oracle::expand() over n outputs; `inner` are those that are no leaves, rows[n] the root's.
   void (*expand)(const Index* parent, Index n, const Index* inner, std::size_t inner_size, double* rows);
 };

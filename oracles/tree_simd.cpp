@@ -71,6 +71,54 @@ void walk_up(const TreeNodes& tree, const TreeDocuments& d, double* const* own, 
   }
 }
 
+void keep(const TreeNodes& tree, const TreeDocuments& d, double* const* kept) {
+  Vec inverse[kTreeLanes / kLanes];
+  for (std::size_t l = 0; l < d.lanes; l += kLanes) inverse[l / kLanes] = 1.0 / load(d.partition + l);
+  for (std::size_t i = 0; i < tree.size; ++i)
+    if (kept[i] != nullptr)
+      for (std::size_t l = 0; l < d.lanes; l += kLanes)
+        store(kept[i] + d.first + l, load(d.leaf + i * kTreeLanes + l) * inverse[l / kLanes]);
+}
+
+/// d p(leaf) = p(leaf) * (ds(path) - sum over leaves of p * ds(path)): paths and their mean downwards, the
+/// changes of leaves downwards, those of marginals upwards.
+void derivative(const TreeNodes& tree, const TreeDocuments& d, const double* const* leaf, double* const* own,
+                double* const* shared) {
+  Vec mean[kTreeLanes / kLanes] = {};
+  for (std::size_t i = 0; i < tree.size; ++i) {
+    const TreeNode& node = tree.node[i];
+    double* here = d.path + i * kTreeLanes;
+    for (std::size_t l = 0; l < d.lanes; l += kLanes) {
+      Vec s = i == 0 ? Vec{} : load(d.path + node.parent * kTreeLanes + l);
+      if (node.base != nullptr) s += load(node.base + d.first + l);
+      store(here + l, s);
+      if (leaf[i] != nullptr) mean[l / kLanes] += node.rest * load(leaf[i] + d.first + l) * s;
+    }
+  }
+  for (std::size_t i = 0; i < tree.size; ++i) {
+    const TreeNode& node = tree.node[i];
+    double *path = d.path + i * kTreeLanes, *change = d.leaf + i * kTreeLanes;
+    const double* above = d.leaf + node.parent * kTreeLanes;
+    for (std::size_t l = 0; l < d.lanes; l += kLanes) {
+      const Vec x = leaf[i] != nullptr ? load(leaf[i] + d.first + l) * (load(path + l) - mean[l / kLanes])
+                    : i == 0           ? Vec{}
+                                       : load(above + l);
+      store(change + l, x);
+      if (shared[i] != nullptr) store(shared[i] + d.first + l, x);
+      store(path + l, leaf[i] != nullptr ? node.rest * x : Vec{});
+    }
+  }
+  for (std::size_t i = tree.size; i-- > 1;) {
+    const double* here = d.path + i * kTreeLanes;
+    double* above = d.path + tree.node[i].parent * kTreeLanes;
+    for (std::size_t l = 0; l < d.lanes; l += kLanes) {
+      const Vec mine = load(here + l);
+      store(above + l, load(above + l) + mine);
+      store(own[i] + d.first + l, mine);
+    }
+  }
+}
+
 void expand(const Index* parent, Index n, const Index* inner, std::size_t inner_size, double* rows) {
   const auto add = [rows](std::size_t to, std::size_t from) {
     for (std::size_t l = 0; l < kPad; l += kLanes)
@@ -85,6 +133,11 @@ void expand(const Index* parent, Index n, const Index* inner, std::size_t inner_
 }  // namespace
 
 extern const TreeKernels tree_kernels;
-const TreeKernels tree_kernels{.walk_down = walk_down, .weigh = weigh, .walk_up = walk_up, .expand = expand};
+const TreeKernels tree_kernels{.walk_down = walk_down,
+                               .weigh = weigh,
+                               .walk_up = walk_up,
+                               .keep = keep,
+                               .derivative = derivative,
+                               .expand = expand};
 
 }  // namespace proxbench::PROXBENCH_SIMD

@@ -1,6 +1,6 @@
-/// Online exponentiated gradient (Collins, Globerson, Koo, Carreras, Bartlett, "Exponentiated gradient algorithms for
-/// conditional random fields and max-margin Markov networks", JMLR 2008). Maximises the same dual as SDCA
-/// (solvers/sdca/sdca.cpp),
+/// Online exponentiated gradient (Collins, Globerson, Koo, Carreras, Bartlett, "Exponentiated gradient
+/// algorithms for conditional random fields and max-margin Markov networks", JMLR 2008). Maximises the same
+/// dual as SDCA (solvers/sdca/sdca.cpp),
 ///
 ///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,
 ///
@@ -10,8 +10,8 @@
 ///     w'     = w - (1/mu) * (E_theta[F_i] - E_{theta_i}[F_i])
 ///     taken where D has risen; else eta is halved, and the trial has cost one inference
 ///
-/// eta is the instance's own. The first pass visits the instances in random order, each once; from then on they are
-/// drawn uniformly.
+/// eta is the instance's own. The first pass visits the instances in random order, each once; from then on
+/// they are drawn uniformly.
 
 #include <algorithm>
 #include <cmath>
@@ -82,7 +82,8 @@ class Ascent {
   std::shared_ptr<const DualPoint> dual_point() const { return theta_; }
   SparseVector weights() const { return w_.nonzeros(); }
 
-  /// theta_i = the scores at `start`, or `gold_score` for each gold output where start = 0; w = w(alpha). A pass.
+  /// theta_i = the scores at `start`, or `gold_score` for each gold output where start = 0; w = w(alpha). A
+  /// pass.
   void start(const SparseVector& start, double gold_score, Monitor& monitor) {
     w_.set(start);
     for (Index i = 0; i < objective_.instances(); ++i) {
@@ -96,8 +97,8 @@ class Ascent {
     w_.set({});
     for (Index i = 0; i < objective_.instances() && !monitor.out_of_time(); ++i) {
       entropy_[i] = infer(i, theta_->rows(i), theta_->extra(i), residual_.rows(i), residual_.extra(i));
-      direction_.form(features_.of(i), residual_.rows(i), residual_.extra(i), w_.width(), -1.0 / objective_.mu());
-      w_.add(1.0, direction_);
+      direction_.form(features_.of(i), residual_.rows(i), residual_.extra(i), w_.width());
+      w_.add(-1.0 / objective_.mu(), direction_);
     }
   }
 
@@ -106,8 +107,10 @@ class Ascent {
     const KernelTable& kernels = kernels_in_use();
     const double mu = objective_.mu();
     objective_.count_updates(1.0);
-    for (AlignedVector<double>* numbers : {&scores_, &trial_, &residual_rows_, &change_}) numbers->resize(rows);
-    for (AlignedVector<double>* numbers : {&trial_extra_, &residual_extra_, &change_extra_}) numbers->resize(extras);
+    for (AlignedVector<double>* numbers : {&scores_, &trial_, &residual_rows_, &change_})
+      numbers->resize(rows);
+    for (AlignedVector<double>* numbers : {&trial_extra_, &residual_extra_, &change_extra_})
+      numbers->resize(extras);
     w_.scores(begin_[i], positions(i), scores_.data());
     const auto mix = [&](double eta, const double* theta, const double* score, double* out, std::size_t n) {
       for (std::size_t c = 0; c < n; ++c) out[c] = theta[c] + eta * (score[c] - theta[c]);
@@ -120,11 +123,11 @@ class Ascent {
       kernels.add_scaled(change_.data(), -1.0, residual_.rows(i), rows);
       change_extra_ = residual_extra_;
       kernels.add_scaled(change_extra_.data(), -1.0, residual_.extra(i).data(), extras);
-      direction_.form(features_.of(i), change_.data(), change_extra_, w_.width(), -1.0 / mu);
-      const double along = mu * w_.dot(direction_), rise = entropy - entropy_[i] - along -
-                                                          0.5 * mu * direction_.squared_norm();
+      direction_.form(features_.of(i), change_.data(), change_extra_, w_.width());
+      const double along = -w_.dot(direction_),
+                   rise = entropy - entropy_[i] - along - 0.5 / mu * direction_.squared_norm();
       if (!(rise >= -kRounding * (1.0 + std::abs(entropy) + std::abs(along)))) continue;
-      w_.add(1.0, direction_);
+      w_.add(-1.0 / mu, direction_);
       std::copy(trial_.begin(), trial_.end(), theta_->rows(i));
       std::copy(trial_extra_.begin(), trial_extra_.end(), theta_->extra(i).begin());
       std::copy(residual_rows_.begin(), residual_rows_.end(), residual_.rows(i));
@@ -160,7 +163,8 @@ class Ascent {
   std::vector<double> entropy_, eta_;
   InstanceDirection direction_;
   InstanceOracle::Workspace work_;
-  AlignedVector<double> scores_, trial_, trial_extra_, residual_rows_, residual_extra_, change_, change_extra_;
+  AlignedVector<double> scores_, trial_, trial_extra_, residual_rows_, residual_extra_, change_,
+      change_extra_;
 };
 
 struct Settings {
@@ -209,30 +213,31 @@ class Oeg final : public Solver {
 SolverInfo oeg_info() {
   return {
       .name = "oeg",
-      .help = "online exponentiated gradient on the dual; lambda = 0",
+      .help = "online exponentiated gradient on the dual",
       .paper =
-          "Collins, Globerson, Koo, Carreras, Bartlett, Exponentiated gradient algorithms for conditional random "
+          "Collins, Globerson, Koo, Carreras, Bartlett, Exponentiated gradient algorithms for conditional "
+          "random "
           "fields and max-margin Markov networks, JMLR 2008",
-      .options = joined({{.name = "gold_score",
-                          .type = OptionType::kReal,
-                          .default_value = "10",
-                          .help = "first dual point, where training starts at w = 0: marginals of a model that gives "
-                                  "this score to each gold label",
-                          .min = 0,
-                          .max = 100,
-                          .min_open = true},
-                         memory_limit_option()},
-                        pass_options()),
+      .options = joined(
+          {{.name = "gold_score",
+            .type = OptionType::kReal,
+            .default_value = "10",
+            .help = "first dual point, where training starts at w = 0: marginals of a model that gives "
+                    "this score to each gold label",
+            .min = 0,
+            .max = 100,
+            .min_open = true},
+           memory_limit_option()},
+          pass_options()),
       .make =
           [](const Options& o) {
             return std::make_unique<Oeg>(Settings{.gold_score = o.real("gold_score"),
                                                   .memory_limit = o.real("memory_limit"),
                                                   .passes = read_passes(o)});
           },
-      .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs}, .l2 = true},
-      .refuses = [](const Options&, const Penalty& penalty) -> std::string {
-        return penalty.lambda > 0.0 ? "solver 'oeg' needs lambda = 0: its dual is that of the l2 penalty alone" : "";
-      },
+      .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs},
+                .l2 = true,
+                .smooth = true},
   };
 }
 

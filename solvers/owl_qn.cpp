@@ -7,86 +7,10 @@
 
 #include "core/line_search.h"
 #include "solvers/shared/dense.h"
+#include "solvers/shared/lbfgs_memory.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
-
-namespace {
-
-/// The newest pairs (s, y), and H times a vector by the two-loop recursion (Nocedal and Wright 2006,
-/// algorithm 7.4).
-class Memory {
- public:
-  Memory(std::size_t capacity, std::size_t d, const Parallel& parallel)
-      : parallel_(parallel), s_(capacity + 1), y_(capacity + 1), rho_(capacity + 1), alpha_(capacity + 1) {
-    for (std::size_t i = 0; i <= capacity; ++i) {
-      s_[i].resize(d);
-      y_[i].resize(d);
-    }
-  }
-
-  bool empty() const { return size_ == 0; }
-  /// Forgets the pairs, but not H_0.
-  void clear() { size_ = 0; }
-  /// H_0 = scale * I from the newest pair ever kept; 0 before the first.
-  double scale() const { return scale_; }
-
-  /// Keeps s = w - w_old, y = g - g_old in place of the oldest pair, unless y^T s < omega * ||y||^2.
-  void update(std::span<const double> w, std::span<const double> w_old, std::span<const double> g,
-              std::span<const double> g_old, double omega) {
-    const std::size_t at = slot(size_);
-    std::vector<double>&s = s_[at], &y = y_[at];
-    dense::for_range(parallel_, s.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        s[i] = w[i] - w_old[i];
-        y[i] = g[i] - g_old[i];
-      }
-    });
-    const double sy = dense::dot(parallel_, s, y), yy = dense::dot(parallel_, y, y);
-    if (!(sy > 0.0) || sy < omega * yy) return;
-    rho_[at] = 1.0 / sy;
-    scale_ = sy / yy;
-    if (++size_ < rho_.size()) return;
-    oldest_ = (oldest_ + 1) % rho_.size();
-    --size_;
-  }
-
-  /// r := H r.
-  void apply(std::span<double> r) {
-    double s_dot_r = empty() ? 0.0 : dense::dot(parallel_, s_[slot(size_ - 1)], r);
-    for (std::size_t i = size_; i-- > 0;) {
-      const std::size_t at = slot(i);
-      alpha_[at] = rho_[at] * s_dot_r;
-      // The last product is with the pair that the second loop begins with.
-      const std::vector<double>& next = i > 0 ? s_[slot(i - 1)] : y_[at];
-      s_dot_r = dense::add_then_dot(parallel_, -alpha_[at], y_[at], r, next);
-    }
-    if (scale_ == 0.0) return;
-    dense::for_range(parallel_, r.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) r[i] *= scale_;
-    });
-    double y_dot_r = scale_ * s_dot_r;
-    for (std::size_t i = 0; i < size_; ++i) {
-      const std::size_t at = slot(i);
-      const double step = alpha_[at] - rho_[at] * y_dot_r;
-      const std::vector<double>& next = i + 1 < size_ ? y_[slot(i + 1)] : y_[at];
-      y_dot_r = dense::add_then_dot(parallel_, step, s_[at], r, next);
-    }
-  }
-
- private:
-  /// Where the i-th oldest pair lies.
-  std::size_t slot(std::size_t i) const { return (oldest_ + i) % rho_.size(); }
-
-  const Parallel& parallel_;
-  /// One more than the capacity: the newest is formed before the oldest goes.
-  std::vector<std::vector<double>> s_, y_;
-  std::vector<double> rho_, alpha_;  ///< rho = 1 / y^T s
-  double scale_ = 0.0;
-  std::size_t oldest_ = 0, size_ = 0;
-};
-
-}  // namespace
 
 OwlQn::OwlQn(const Options& options)
     : memory_(static_cast<std::size_t>(options.integer("memory"))),
@@ -104,7 +28,7 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
 
   dense::Point now(objective, problem.start), next(objective, problem.start);
   std::vector<double> g(d), g_next(d), v(d), p(d);
-  Memory memory(memory_, d, parallel);
+  dense::LbfgsMemory memory(memory_, d, parallel);
   dense::Run run(problem, patience_);
   if (!run.open(now, g)) return run.result(now);
 

@@ -1,20 +1,20 @@
-/// Stochastic average gradient with non-uniform sampling (Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar,
-/// "Non-uniform stochastic average gradient method for training conditional random fields", AISTATS 2015). Minimises
-/// F/n = (1/n) sum_i l_i(w) + (mu/(2n))*||w||^2. The latest gradient of each l_i is kept as marginals - gold; d is
-/// the sum of them. A step on instance i:
+/// Stochastic average gradient with non-uniform sampling (Schmidt, Babanezhad, Ahmed, Defazio, Clifton,
+/// Sarkar, "Non-uniform stochastic average gradient method for training conditional random fields", AISTATS
+/// 2015). Minimises F/n = (1/n) sum_i l_i(w) + (mu/(2n))*||w||^2. The latest gradient of each l_i is kept as
+/// marginals - gold; d is the sum of them. A step on instance i:
 ///
 ///     d     += grad l_i(w) - (the gradient of i that is kept)
 ///     L_i    : doubled while l_i(w - g/L_i) > l_i(w) - ||g||^2/(2 L_i), g = grad l_i(w)
 ///     alpha  = (1/(L_max + mu/n) + 1/(L_mean + mu/n)) / 2
 ///     w      = (1 - alpha*mu/n)*w - (alpha/m)*d                      m: instances seen so far
 ///
-/// Half of the draws are uniform, half proportional to L_i. An instance's L_i is at first half the mean of those seen,
-/// later 0.9 of what it was. With skipping (SAG-NUS* in Le Priol et al. 2018), after xi visits in a row without a
-/// doubling the search for L_i is left out 2^(xi-1) times.
+/// Half of the draws are uniform, half proportional to L_i. An instance's L_i is at first half the mean of
+/// those seen, later 0.9 of what it was. With skipping (SAG-NUS* in Le Priol et al. 2018), after xi visits in
+/// a row without a doubling the search for L_i is left out 2^(xi-1) times.
 ///
-/// Lazy steps. w = scale * u, so the l2 term is one product. d changes only at the features of the instance at hand, so
-/// between two visits u_j moves by -d_j times the sum of the steps since: a row is brought up to date when it is next
-/// read.
+/// Lazy steps. w = scale * u, so the l2 term is one product. d changes only at the features of the instance
+/// at hand, so between two visits u_j moves by -d_j times the sum of the steps since: a row is brought up to
+/// date when it is next read.
 
 #include <algorithm>
 #include <cmath>
@@ -54,9 +54,7 @@ class Curvatures {
                                   : static_cast<Index>(tree_.find(random.uniform() * tree_.total()));
   }
   /// L_i to search from.
-  double first(Index i) const {
-    return seen_[i] ? kShrink * l_[i] : count_ > 0 ? kFirst * mean() : 1.0;
-  }
+  double first(Index i) const { return seen_[i] ? kShrink * l_[i] : count_ > 0 ? kFirst * mean() : 1.0; }
   double last(Index i) const { return l_[i]; }
   bool seen(Index i) const { return seen_[i] != 0; }
   void set(Index i, double l) {
@@ -146,7 +144,8 @@ class Descent {
     for (double& s : extra_) s *= scale_;
     residual_.resize(n * width);
     residual_extra_.resize(extras);
-    const double loss = objective_.infer_instance(i, rows_.data(), extra_, residual_.data(), residual_extra_, work_);
+    const double loss =
+        objective_.infer_instance(i, rows_.data(), extra_, residual_.data(), residual_extra_, work_);
     if (!std::isfinite(loss)) return false;
     for (std::size_t t = 0; t < n; ++t)
       std::fill(residual_.data() + t * width + objective_.outputs(), residual_.data() + (t + 1) * width, 0.0);
@@ -154,8 +153,7 @@ class Descent {
     search(i, features, loss);
     replace(i, features);
     const double share = objective_.mu() / static_cast<double>(objective_.instances());
-    const double alpha =
-        0.5 * (1.0 / (curvatures_.largest() + share) + 1.0 / (curvatures_.mean() + share));
+    const double alpha = 0.5 * (1.0 / (curvatures_.largest() + share) + 1.0 / (curvatures_.mean() + share));
     scale_ *= 1.0 - alpha * share;
     steps_ += alpha / (static_cast<double>(curvatures_.count()) * scale_);
     if (scale_ < kLeastScale) rescale();
@@ -166,8 +164,7 @@ class Descent {
   std::size_t positions(Index i) const { return begin_[i + std::size_t{1}] - begin_[i]; }
 
   void bring_up(WeightRows& w, Index j) const {
-    if (moved_[j] != steps_)
-      kernels_in_use().add_scaled(w.row(j), moved_[j] - steps_, d_.row(j), w.width());
+    if (moved_[j] != steps_) kernels_in_use().add_scaled(w.row(j), moved_[j] - steps_, d_.row(j), w.width());
   }
   void bring_up_extra(WeightRows& w) const {
     kernels_in_use().add_scaled(w.extra_row(), moved_extra_ - steps_, d_.extra().data(), d_.extra().size());
@@ -178,7 +175,7 @@ class Descent {
     if (skipping_ && curvatures_.skips(i)) return curvatures_.set(i, curvatures_.last(i));
     double l = curvatures_.first(i);
     const std::size_t width = u_.width();
-    gradient_.form(features, residual_.data(), residual_extra_, width, 1.0);
+    gradient_.form(features, residual_.data(), residual_extra_, width);
     const double squares = gradient_.squared_norm();
     bool doubled = false;
     if (squares > kLeastSquares) {
@@ -194,7 +191,8 @@ class Descent {
         trial_ = rows_;
         kernels_in_use().add_scaled(trial_.data(), -1.0 / l, along_.data(), trial_.size());
         trial_extra_ = extra_;
-        kernels_in_use().add_scaled(trial_extra_.data(), -1.0 / l, gradient_.extra.data(), trial_extra_.size());
+        kernels_in_use().add_scaled(trial_extra_.data(), -1.0 / l, gradient_.extra.data(),
+                                    trial_extra_.size());
         const double there = objective_.infer_instance(i, trial_.data(), trial_extra_, nullptr, {}, work_);
         if (!(there > loss - squares / (2.0 * l))) break;
         l *= 2.0;
@@ -219,7 +217,7 @@ class Descent {
       residual_extra_[e] -= kept_extra[e];
       kept_extra[e] = now;
     }
-    gradient_.form(features, residual_.data(), residual_extra_, u_.width(), 1.0);
+    gradient_.form(features, residual_.data(), residual_extra_, u_.width());
     d_.add(1.0, gradient_);
   }
 
@@ -289,26 +287,25 @@ class SagNus final : public Solver {
 SolverInfo sag_nus_info() {
   return {
       .name = "sag-nus",
-      .help = "stochastic average gradient with non-uniform sampling; lambda = 0",
+      .help = "stochastic average gradient with non-uniform sampling",
       .paper =
-          "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient method for "
+          "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient "
+          "method for "
           "training conditional random fields, AISTATS 2015",
-      .options = joined({{.name = "skipping",
-                          .type = OptionType::kBool,
-                          .default_value = "false",
-                          .help = "leave out the search for L_i after visits that did not change it (SAG-NUS*)"},
-                         memory_limit_option()},
-                        pass_options()),
+      .options =
+          joined({{.name = "skipping",
+                   .type = OptionType::kBool,
+                   .default_value = "false",
+                   .help = "leave out the search for L_i after visits that did not change it (SAG-NUS*)"},
+                  memory_limit_option()},
+                 pass_options()),
       .make =
           [](const Options& o) {
             return std::make_unique<SagNus>(Settings{.skipping = o.boolean("skipping"),
                                                      .memory_limit = o.real("memory_limit"),
                                                      .passes = read_passes(o)});
           },
-      .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true},
-      .refuses = [](const Options&, const Penalty& penalty) -> std::string {
-        return penalty.lambda > 0.0 ? "solver 'sag-nus' needs lambda = 0: it has no step for an l1 penalty" : "";
-      },
+      .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
   };
 }
 

@@ -11,6 +11,9 @@ Registry<SolverInfo>& registry() {
     r.add(prox_qn_info());
     r.add(owl_qn_info());
     r.add(liblbfgs_owlqn_info());
+    r.add(lbfgs_info());
+    r.add(liblbfgs_info());
+    r.add(newton_cg_info());
     r.add(prox_gd_info());
     r.add(prox_gd_acc_info());
     r.add(sgd_info());

@@ -29,6 +29,7 @@ using test::l2_specs;
 using test::optimum;
 using test::Outcome;
 using test::Problem;
+using test::problem_for;
 using test::ProblemSpec;
 using test::run;
 using ::testing::HasSubstr;
@@ -58,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, InexactSolver, ::testing::ValuesIn(solvers(fa
 
 TEST_P(ExactSolver, NeverStopsFarAboveThePointThatHasTheTarget) {
   // The looser target must not be overshot by much work: what was asked for is when to stop.
-  const Problem problem({.name = "bias", .bias = true, .seed = 12});
+  const Problem problem = problem_for(GetParam(), {.name = "bias", .bias = true, .seed = 12});
   const Outcome loose = run(GetParam(), problem, {.tol = 1e-2});
   const Outcome tight = run(GetParam(), problem, {.tol = 1e-6});
   EXPECT_EQ(loose.result.status, Status::kConverged);
@@ -67,7 +68,7 @@ TEST_P(ExactSolver, NeverStopsFarAboveThePointThatHasTheTarget) {
 }
 
 TEST_P(ExactSolver, ReachesTheSameOptimumFromAnotherStart) {
-  const Problem problem({.name = "bias", .bias = true, .seed = 12});
+  const Problem problem = problem_for(GetParam(), {.name = "bias", .bias = true, .seed = 12});
   Conditions setup;
   Random random(5);
   Objective evaluator = problem.objective();
@@ -81,6 +82,7 @@ TEST_P(ExactSolver, ReachesTheSameOptimumFromAnotherStart) {
 }
 
 TEST_P(ExactSolver, FindsTheFirstWeightJustBelowTheLargestPenalty) {
+  if (solver_registry().find(GetParam()).needs.smooth) GTEST_SKIP() << "takes no l1 penalty";
   ProblemSpec spec{.name = "bias", .bias = true, .seed = 12};
   spec.lambda = (spec.lambda + kkt_at_zero(Problem(spec))) * 0.99;
   // kkt at 0 is a hundredth of the gradient here, and with it the target: ask for less.
@@ -94,7 +96,7 @@ TEST_P(ExactSolver, FindsTheFirstWeightJustBelowTheLargestPenalty) {
 TEST_P(ExactSolver, ReachesACertifiedOptimumWithAnL2Penalty) {
   const SolverInfo& info = solver_registry().find(GetParam());
   for (const ProblemSpec& spec : l2_specs()) {
-    if (info.needs.l1 && spec.lambda == 0.0) continue;
+    if (spec.lambda == 0.0 ? info.needs.l1 : info.needs.smooth) continue;
     SCOPED_TRACE(spec.name + ", lambda = " + std::to_string(spec.lambda));
     const Problem problem(spec);
     expect_certified_optimum(problem, run(GetParam(), problem, {.tol = 1e-8}));
@@ -163,6 +165,10 @@ TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
   EXPECT_EQ(unmet("liblbfgs-owlqn", {0.0, 1.0}),
             "solver 'liblbfgs-owlqn' needs an l1 penalty: found lambda = 0, expected lambda > 0");
   EXPECT_EQ(unmet("liblbfgs-owlqn", {0.5, 1.0}), "");
+  EXPECT_EQ(unmet("lbfgs", {0.5, 1.0}),
+            "solver 'lbfgs' needs a smooth objective: found an l1 penalty, lambda = 0.5, mu = 1, expected "
+            "lambda = 0");
+  EXPECT_EQ(unmet("lbfgs", {0.0, 1.0}), "");
   EXPECT_EQ(unmet("prox-qn", {0.0, 1.0}), "");
   EXPECT_THAT(unmet("prox-qn", {0.0, 1.0}, "true"), HasSubstr("screening = true needs an l1 penalty"));
   EXPECT_EQ(unmet("prox-qn", {0.5, 1.0}, "true"), "");
@@ -185,7 +191,7 @@ TEST(Needs, OraclesHaveTheCapabilitiesThatTheyState) {
 
 TEST_P(ExactSolver, EndsByItselfWhereTheTargetIsOutOfReach) {
   // kkt = 0 to the last bit is not to be had: rounding ends the search, close to the optimum.
-  const Problem problem(test::problem_specs()[4]);
+  const Problem problem = problem_for(GetParam(), test::problem_specs()[4]);
   const Outcome r = run(GetParam(), problem, {.tol = 0.0});
   EXPECT_TRUE(r.result.status == Status::kStalled || r.certificate.kkt == 0.0)
       << status_name(r.result.status);
@@ -194,7 +200,7 @@ TEST_P(ExactSolver, EndsByItselfWhereTheTargetIsOutOfReach) {
 
 /// Solvers that hand over the loss at every iterate; the trace says which they are.
 bool gives_losses(const std::string& solver) {
-  const Problem problem(test::problem_specs()[3]);
+  const Problem problem = problem_for(solver, test::problem_specs()[3]);
   return run(solver, problem, {.monitor = {.max_iterations = 3}}).audits.count > 0;
 }
 
@@ -207,7 +213,7 @@ TEST_P(EverySolver, LightSamplesAreThoseOfAFullTrace) {
   if (!gives_losses(GetParam())) GTEST_SKIP() << "gives no losses, so it has no light samples";
   for (const ProblemSpec& spec : test::problem_specs()) {
     SCOPED_TRACE(spec.name);
-    const Problem problem(spec);
+    const Problem problem = problem_for(GetParam(), spec);
     Conditions setup;
     setup.monitor = {.max_iterations = 100, .dense_samples = 1000000};
     const Outcome full = run(GetParam(), problem, setup);
@@ -233,7 +239,7 @@ TEST_P(EverySolver, LightSamplesAreThoseOfAFullTrace) {
 }
 
 TEST_P(EverySolver, StopsAtTheFirstIterateThatReachesTheTarget) {
-  const Problem problem(test::problem_specs()[1]);
+  const Problem problem = problem_for(GetParam(), test::problem_specs()[1]);
   Conditions setup{.tol = 1e-9, .monitor = {.max_iterations = 40, .dense_samples = 1000000}};
   const std::vector<Sample> trace = run(GetParam(), problem, setup).trace;
   const double target = 0.99 * trace.back().objective + 0.01 * trace.front().objective;
@@ -261,7 +267,7 @@ TEST_P(EverySolver, StopsAtTheFirstIterateThatReachesTheTarget) {
 }
 
 TEST_P(EverySolver, LetsAnErrorOfTheOracleThrough) {
-  const Problem problem(test::problem_specs()[3]);
+  const Problem problem = problem_for(GetParam(), test::problem_specs()[3]);
   for (const int at : {0, 1, 4}) {
     const HookedOracle oracle(problem.oracle(), [&](int call, double value) {
       if (call == at) throw Error("call " + std::to_string(at));
@@ -278,7 +284,7 @@ TEST_P(EverySolver, LetsAnErrorOfTheOracleThrough) {
 }
 
 TEST_P(EverySolver, ReportsDivergenceWhereTheStartHasNoValue) {
-  const Problem problem(test::problem_specs()[0]);
+  const Problem problem = problem_for(GetParam(), test::problem_specs()[0]);
   const HookedOracle oracle(problem.oracle(),
                             [](int, double) { return std::numeric_limits<double>::quiet_NaN(); });
   const Outcome r = run(GetParam(), problem, {.oracle = &oracle});
@@ -287,7 +293,7 @@ TEST_P(EverySolver, ReportsDivergenceWhereTheStartHasNoValue) {
 }
 
 TEST_P(EverySolver, EndsWhereAllTrialsHaveNoValue) {
-  const Problem problem(test::problem_specs()[0]);
+  const Problem problem = problem_for(GetParam(), test::problem_specs()[0]);
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     const HookedOracle oracle(problem.oracle(),
@@ -301,7 +307,7 @@ TEST_P(EverySolver, EndsWhereAllTrialsHaveNoValue) {
 
 TEST_P(ExactSolver, BacksAwayFromTrialsThatHaveNoValue) {
   // A stray NaN now and then costs trials, not the result.
-  const Problem problem(test::problem_specs()[0]);
+  const Problem problem = problem_for(GetParam(), test::problem_specs()[0]);
   const HookedOracle oracle(problem.oracle(), [](int call, double value) {
     return call == 2 ? std::numeric_limits<double>::quiet_NaN() : value;
   });
@@ -317,7 +323,7 @@ bool ends_with_a_whole_iteration(const std::string& solver) {
 
 /// A clock that shows passes: soon after the limit no inference is made.
 TEST_P(EverySolver, StopsWithinAnIterationAtTheTimeLimit) {
-  const Problem problem(test::problem_specs()[3]);
+  const Problem problem = problem_for(GetParam(), test::problem_specs()[3]);
   for (const bool no_value : {false, true}) {
     if (no_value && !solver_registry().find(GetParam()).exact) continue;
     const HookedOracle* clock = nullptr;
@@ -339,14 +345,14 @@ TEST_P(EverySolver, StopsWithinAnIterationAtTheTimeLimit) {
 /// that a limit changes is where a run ends.
 TEST_P(EverySolver, ATimeLimitLeavesTheBeginningOfTheRun) {
   if (!ends_with_a_whole_iteration(GetParam())) GTEST_SKIP() << "ends iterations early";
-  const Problem problem({.name = "long sequences",
-                         .labels = 6,
-                         .features = 20,
-                         .sequences = 15,
-                         .longest = 20,
-                         .density = 0.15,
-                         .lambda = 0.1,
-                         .seed = 5});
+  const Problem problem = problem_for(GetParam(), {.name = "long sequences",
+                                                   .labels = 6,
+                                                   .features = 20,
+                                                   .sequences = 15,
+                                                   .longest = 20,
+                                                   .density = 0.15,
+                                                   .lambda = 0.1,
+                                                   .seed = 5});
   for (const int threads : {1, 2}) {
     std::atomic<std::int64_t> ticks = 0;
     const auto run_until = [&](double limit) {
@@ -415,7 +421,7 @@ TEST_P(EverySolver, SaysWhereItComesFrom) {
 }
 
 TEST_P(InexactSolver, ComesNearTheOptimumFromAnotherStart) {
-  const Problem problem({.name = "bias", .bias = true, .seed = 12});
+  const Problem problem = problem_for(GetParam(), {.name = "bias", .bias = true, .seed = 12});
   Conditions setup{.monitor = {.max_iterations = 3000}};
   Random random(5);
   for (Coord c = 0; c < problem.objective().dimension(); c += 3) setup.start.push_back(c, random.normal());
@@ -425,7 +431,7 @@ TEST_P(InexactSolver, ComesNearTheOptimumFromAnotherStart) {
 }
 
 TEST_P(InexactSolver, SaysConvergedOnlyWhereKktIsAtTheTarget) {
-  const Problem problem({.name = "bias", .bias = true, .seed = 12});
+  const Problem problem = problem_for(GetParam(), {.name = "bias", .bias = true, .seed = 12});
   const Outcome loose = run(GetParam(), problem, {.tol = 0.2, .monitor = {.max_iterations = 3000}});
   EXPECT_EQ(loose.result.status, Status::kConverged);
   EXPECT_LE(loose.certificate.kkt, loose.kkt_target * (1 + 1e-9));
@@ -456,9 +462,9 @@ TEST(Solvers, NoPointAroundTheOptimumIsLower) {
 }
 
 TEST(DescentMethods, LowerTheObjectiveAtEveryIteration) {
-  for (const std::string solver : {"owl-qn", "liblbfgs-owlqn", "prox-gd"}) {
+  for (const std::string solver : {"owl-qn", "liblbfgs-owlqn", "lbfgs", "liblbfgs", "prox-gd"}) {
     SCOPED_TRACE(solver);
-    const Problem problem(test::problem_specs()[1]);
+    const Problem problem = problem_for(solver, test::problem_specs()[1]);
     const Outcome r = run(solver, problem, {.tol = 1e-3, .monitor = {.dense_samples = 1000000}});
     for (std::size_t i = 1; i < r.trace.size(); ++i)
       EXPECT_LT(r.trace[i].objective, r.trace[i - 1].objective);

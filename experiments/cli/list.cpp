@@ -53,6 +53,7 @@ std::string needs_text(const Needs& needs) {
   std::string out = fmt::format("an oracle with {}", fmt::join(quoted, " and "));
   if (needs.l1) out += "; lambda > 0";
   if (needs.l2) out += "; mu > 0";
+  if (needs.smooth) out += "; lambda = 0";
   return out;
 }
 
@@ -67,7 +68,8 @@ nlohmann::ordered_json list_json() {
                               {"needs",
                                {{"capabilities", names_of(info.needs.capabilities)},
                                 {"l1", info.needs.l1},
-                                {"l2", info.needs.l2}}},
+                                {"l2", info.needs.l2},
+                                {"smooth", info.needs.smooth}}},
                               {"plugin", origin_json(plugin_of_solver(info.name))},
                               {"options", options_table_json(info.options)}});
   for (const OracleInfo& info : oracle_registry().items())

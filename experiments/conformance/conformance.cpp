@@ -129,6 +129,10 @@ class Suite {
   std::string stops(Status expected, std::int64_t at, const Conditions& setup) const;
   void require_same(const Outcome& expected, const Outcome& found) const;
   Outcome few_iterations(const Problem& problem, const Parallel& parallel) const;
+  /// The problem with a penalty that the solver can do with.
+  Problem problem(const ProblemSpec& spec) const { return Problem(test::suited(spec, solver_.needs)); }
+  /// One that is far from solved within a few iterations.
+  Problem hard() const { return problem(test::problem_specs()[3]); }
 
   const SolverInfo& solver_;
   std::uint64_t seed_;
@@ -159,10 +163,10 @@ const std::vector<Suite::Solved>& Suite::solved() {
   if (!failed_.empty()) throw failure(failed_);
   if (!solved_.empty()) return solved_;
   for (const ProblemSpec& spec : test::problem_specs()) {
-    Problem problem(spec);
+    Problem tried = problem(spec);
     try {
-      Outcome outcome = solve(problem);
-      solved_.push_back({std::move(problem), std::move(outcome)});
+      Outcome outcome = solve(tried);
+      solved_.push_back({std::move(tried), std::move(outcome)});
     } catch (const std::exception& error) {
       solved_.clear();
       failed_ = fmt::format("{}: {}", spec.name, error.what());
@@ -269,7 +273,7 @@ std::string Suite::does_not_rise() {
 
 /// A problem far from solved at iteration `at`, for a tolerance that is out of reach.
 std::string Suite::stops(Status expected, std::int64_t at, const Conditions& setup) const {
-  const Outcome outcome = run(Problem(test::problem_specs()[3]), setup, at);
+  const Outcome outcome = run(hard(), setup, at);
   const SolveResult& result = outcome.result;
   if (result.iterations != at || outcome.trace.back().iteration != at)
     throw failure(fmt::format("told to stop at iteration {}, stopped at {} ({})", at, result.iterations,
@@ -294,8 +298,7 @@ std::string Suite::stops_at_max_iterations() {
 }
 
 std::string Suite::stops_at_time_limit() {
-  const Outcome outcome =
-      run(Problem(test::problem_specs()[3]), {.tol = 0.0, .monitor = {.time_limit = 0.0}}, 1);
+  const Outcome outcome = run(hard(), {.tol = 0.0, .monitor = {.time_limit = 0.0}}, 1);
   if (outcome.result.status != Status::kTimeLimit || outcome.result.iterations > 1)
     throw failure(fmt::format("{} after {} iterations at a limit of 0 s, expected time-limit after 1 at most",
                               status_name(outcome.result.status), outcome.result.iterations));
@@ -308,8 +311,7 @@ std::string Suite::stops_at_gap() {
   stops(Status::kGapReached, 1, {.tol = 0.0, .monitor = {.gap_target = 1.0}});
   if (!solver_.exact) return "at iteration 1";
   const MonitorOptions monitor{.max_iterations = kExactIterations, .gap_target = kGapTarget};
-  const Outcome outcome =
-      run(Problem(test::problem_specs()[3]), {.tol = 0.0, .monitor = monitor}, kExactIterations);
+  const Outcome outcome = run(hard(), {.tol = 0.0, .monitor = monitor}, kExactIterations);
   if (outcome.result.status != Status::kGapReached)
     throw failure(fmt::format("status {} after {} iterations, expected gap-reached",
                               status_name(outcome.result.status), outcome.result.iterations));
@@ -345,15 +347,15 @@ Outcome Suite::few_iterations(const Problem& problem, const Parallel& parallel) 
 const std::vector<Suite::Solved>& Suite::large() {
   if (large_.empty())
     for (const ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
-      Problem problem(spec);
-      Outcome outcome = few_iterations(problem, Parallel());
-      large_.push_back({std::move(problem), std::move(outcome)});
+      Problem one = problem(spec);
+      Outcome outcome = few_iterations(one, Parallel());
+      large_.push_back({std::move(one), std::move(outcome)});
     }
   return large_;
 }
 
 std::string Suite::same_bits_again() {
-  for (const auto& [problem, outcome] : large()) require_same(outcome, few_iterations(problem, Parallel()));
+  for (const auto& [one, outcome] : large()) require_same(outcome, few_iterations(one, Parallel()));
   return "2 runs each of 2 problems";
 }
 
@@ -363,23 +365,27 @@ std::string Suite::same_bits_in_parallel() {
                                                 {Backend::kTBB, 1},
                                                 {Backend::kTBB, 2},
                                                 {Backend::kTBB, 3}};
-  for (const auto& [problem, outcome] : large())
+  for (const auto& [one, outcome] : large())
     for (const auto& [backend, threads] : kTeams) {
       const Parallel parallel(threads, backend);
       try {
-        require_same(outcome, few_iterations(problem, parallel));
+        require_same(outcome, few_iterations(one, parallel));
       } catch (const std::exception& error) {
-        throw failure(fmt::format("{}, {}: {}", problem.spec().name, text(parallel), error.what()));
+        throw failure(fmt::format("{}, {}: {}", one.spec().name, text(parallel), error.what()));
       }
     }
   return "1, 2, 3 threads of openmp and tbb on 2 problems";
 }
 
+/// By the l1 penalty; where there is none, because one label leaves nothing to learn.
 std::string Suite::zero_where_optimal() {
   ProblemSpec spec = test::problem_specs()[1];
-  spec.lambda +=
-      test::kkt_at_zero(Problem(spec)) * (1 + 1e-9);  // the largest gradient entry at 0, and a little
-  const SolveResult result = solve(Problem(spec)).result;
+  if (solver_.needs.smooth)
+    spec.labels = 1;
+  else
+    spec.lambda +=
+        test::kkt_at_zero(Problem(spec)) * (1 + 1e-9);  // the largest gradient entry at 0, and a little
+  const SolveResult result = solve(problem(spec)).result;
   if (result.status != Status::kConverged || result.w.nnz() != 0 || result.iterations != 0)
     throw failure(fmt::format("{} after {} iterations with {} nonzeros, expected converged after 0 with 0",
                               status_name(result.status), result.iterations, result.w.nnz()));
@@ -387,9 +393,9 @@ std::string Suite::zero_where_optimal() {
 }
 
 std::string Suite::survives(const ProblemSpec& spec) {
-  const Problem problem(spec);
-  const Outcome outcome = solve(problem);
-  require_optimal(problem, outcome);
+  const Problem tried = problem(spec);
+  const Outcome outcome = solve(tried);
+  require_optimal(tried, outcome);
   if (!(outcome.certificate.objective <= outcome.trace.front().objective))
     throw failure(fmt::format("F = {:.12g} at the end, {:.12g} at w = 0", outcome.certificate.objective,
                               outcome.trace.front().objective));

@@ -16,35 +16,36 @@ const BeliefKernels& belief_kernels() {
 
 namespace sdca {
 
-void LineSearch::set(const BeliefOracle::Size& size, const double* log_mu, const double* log_nu) {
+void LineSearch::set(const BeliefOracle::Size& size, double* log_mu, const double* log_nu) {
   size_ = size;
-  log_nu_.assign(log_nu, log_nu + size.all());
-  for (AlignedVector<double>* numbers : {&p_, &difference_, &next_}) numbers->resize(size.all());
+  log_m_ = log_mu;
+  log_nu_ = log_nu;
+  for (AlignedVector<double>* numbers : {&p_, &difference_}) numbers->resize(size.all());
   const auto part = [&](std::size_t from, std::size_t n) {
-    return belief_kernels().compare(log_mu + from, log_nu + from, n, p_.data() + from, difference_.data() + from);
+    return belief_kernels().compare(log_mu + from, log_nu + from, n, p_.data() + from,
+                                    difference_.data() + from);
   };
   const auto plus = part(0, size.positive), minus = part(size.positive, size.negative);
   forward_ = std::max(0.0, plus.forward - minus.forward);
   backward_ = std::max(0.0, plus.backward - minus.backward);
-  gamma_ = 0.0;
-  next_at_ = -1.0;
+  gamma_ = at_ = 0.0;
   cliques_ = {forward_ + backward_, 0.0};
 }
 
 LineSearch::Slope LineSearch::slope(double gamma, double curvature) {
   const auto part = [&](std::size_t from, std::size_t n) {
-    return belief_kernels().mix(p_.data() + from, difference_.data() + from, log_nu_.data() + from, gamma, n,
-                                next_.data() + from);
+    return belief_kernels().mix(p_.data() + from, difference_.data() + from, log_nu_ + from, gamma, n,
+                                log_m_ + from);
   };
   const auto plus = part(0, size_.positive), minus = part(size_.positive, size_.negative);
-  next_at_ = gamma;
+  at_ = gamma;
   divergence_ = plus.divergence - minus.divergence;
   cliques_ = {-(plus.first - minus.first), plus.second - minus.second};
   return {cliques_.first - gamma * curvature, -cliques_.second - curvature};
 }
 
-/// Safeguarded Newton on f' (Press et al. 1992, section 9.4): where a step leaves the bracket, or is longer than half of
-/// the one before the last, the bracket is halved instead.
+/// Safeguarded Newton on f' (Press et al. 1992, section 9.4): where a step leaves the bracket, or is longer
+/// than half of the one before the last, the bracket is halved instead.
 double LineSearch::maximise(double curvature, const LineSearchOptions& options) {
   constexpr double kNarrow = 1e-12;
   if (!(forward_ + backward_ > 0.0)) return gamma_ = 0.0;  // f'(0)
@@ -89,9 +90,8 @@ double LineSearch::corrected(double curvature, double shift) const {
   return std::clamp((integral / gamma_ - shift) / curvature, 0.0, gamma_);
 }
 
-void LineSearch::beliefs(double gamma, double* log_m) {
-  if (gamma != next_at_) slope(gamma, 0.0);
-  std::copy(next_.begin(), next_.begin() + static_cast<std::ptrdiff_t>(size_.all()), log_m);
+void LineSearch::go_to(double gamma) {
+  if (gamma != at_) slope(gamma, 0.0);
 }
 
 }  // namespace sdca

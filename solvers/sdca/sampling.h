@@ -7,19 +7,20 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "solvers/shared/sum_tree.h"
 #include "core/base/types.h"
+#include "solvers/shared/sum_tree.h"
 
 namespace proxbench::sdca {
 
-/// Scores of instances: 1, c_i, g_i or g_i*c_i, with g_i the latest estimate of the block's duality gap, c_i its
-/// importance 1 + R_i/mu; the largest g_i.
+/// Scores of instances: 1, c_i, g_i or g_i*c_i, with g_i the latest estimate of the block's duality gap, c_i
+/// its importance 1 + R_i/mu; the largest g_i.
 enum class Scheme { kUniform, kImportance, kGap, kGapImportance, kMax };
 
 class Sampler {
  public:
-  /// Estimates of gaps begin at 100, so that every instance is visited early. With probability `share` draws follow the
-  /// scheme, else they are uniform. `importance`: c_i for each of n instances, looked at where the scheme needs it.
+  /// Estimates of gaps begin at 100, so that every instance is visited early. With probability `share` draws
+  /// follow the scheme, else they are uniform. `importance`: c_i for each of n instances, looked at where the
+  /// scheme needs it.
   Sampler(Scheme scheme, double share, std::vector<double> importance, std::size_t n, Random& random);
 
   /// An instance that is not out yet: drawn since its last record().

@@ -1,7 +1,9 @@
-/// Stochastic dual coordinate ascent for l2-regularised conditional random fields (Le Priol, Piche, Lacoste-Julien,
-/// "Adaptive stochastic dual coordinate ascent for conditional random fields", UAI 2018, Algorithm 2). Maximises
+/// Stochastic dual coordinate ascent for l2-regularised conditional random fields (Le Priol, Piche,
+/// Lacoste-Julien, "Adaptive stochastic dual coordinate ascent for conditional random fields", UAI 2018,
+/// Algorithm 2). Maximises
 ///
-///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,   w(alpha) = (1/mu) * sum_i (F_i(gold) - E_{alpha_i}[F_i])
+///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,   w(alpha) = (1/mu) * sum_i (F_i(gold) -
+///     E_{alpha_i}[F_i])
 ///
 /// over a distribution alpha_i for each instance, kept as beliefs (core/oracle.h). A step on instance i:
 ///
@@ -12,10 +14,10 @@
 ///
 /// and KL(mu_i || nu), the block's duality gap, is what the instance is drawn by (sampling.h).
 ///
-/// Batches. Of a batch of distinct instances, everything but the update of w is found in parallel at one w: nu, v, the
-/// line search. Then, one after the other, each gamma is corrected for how far w has moved since (line_search.h), so
-/// that every step still raises D. With batch = 1 this is the paper's algorithm. Batches do not depend on the number of
-/// threads.
+/// Batches. Of a batch of distinct instances, everything but the update of w is found in parallel at one w:
+/// nu, v, the line search. Then, one after the other, each gamma is corrected for how far w has moved since
+/// (line_search.h), so that every step still raises D. With batch = 1 this is the paper's algorithm. Batches
+/// do not depend on the number of threads.
 
 #include <algorithm>
 #include <cmath>
@@ -77,7 +79,8 @@ class Ascent {
         w_(objective),
         beliefs_(std::make_shared<BeliefStore>(objective, settings.single, settings.memory_limit)),
         visits_(std::min(settings.batch, objective.instances())) {
-    sampler_ = std::make_unique<Sampler>(settings.scheme, settings.share, importance(), objective.instances(), random);
+    sampler_ = std::make_unique<Sampler>(settings.scheme, settings.share, importance(), objective.instances(),
+                                         random);
   }
 
   void start(const SparseVector& w) {
@@ -109,9 +112,8 @@ class Ascent {
                        settings_.refresh_drawn ? visit.search.gap() : sampler_->gap(visit.instance));
     }
     each([&](Visit& visit) {
-      if (visit.gamma == 0.0) return;
-      visit.search.beliefs(visit.gamma, visit.log_mu.data());
-      beliefs_->set(visit.instance, visit.log_mu.data());
+      visit.search.go_to(visit.gamma);
+      beliefs_->written(visit.instance, visit.log_mu);
     });
   }
 
@@ -140,7 +142,10 @@ class Ascent {
     visit.rows.resize(positions(i) * w_.width());
     visit.extra.resize(objective_.map().extra_weights());
     objective_.beliefs().expectation(i, difference, visit.rows.data(), visit.extra);
-    visit.direction.form(features_.of(i), visit.rows.data(), visit.extra, w_.width(), -1.0 / objective_.mu());
+    const double factor = -1.0 / objective_.mu();
+    for (AlignedVector<double>* numbers : {&visit.rows, &visit.extra})
+      for (double& value : *numbers) value *= factor;
+    visit.direction.form(features_.of(i), visit.rows.data(), visit.extra, w_.width());
   }
 
   /// mu_i against the model's beliefs at w.
@@ -151,9 +156,7 @@ class Ascent {
     w_.scores(begin_[i], positions(i), visit.rows.data());
     visit.log_nu.resize(size.all());
     objective_.infer_beliefs(i, visit.rows.data(), w_.extra(), visit.log_nu.data());
-    visit.log_mu.resize(size.all());
-    beliefs_->get(i, visit.log_mu.data());
-    visit.search.set(size, visit.log_mu.data(), visit.log_nu.data());
+    visit.search.set(size, beliefs_->open(i, visit.log_mu), visit.log_nu.data());
   }
 
   /// All that a step needs, at w.
@@ -218,8 +221,8 @@ class Ascent {
     }
   }
 
-  /// c_i = 1 + R_i/mu, R_i the squared distance between the features of gold and those of a structure that gives all
-  /// positions one label: one that gold lacks, or its rarest (Le Priol et al. 2018, appendix C).
+  /// c_i = 1 + R_i/mu, R_i the squared distance between the features of gold and those of a structure that
+  /// gives all positions one label: one that gold lacks, or its rarest (Le Priol et al. 2018, appendix C).
   std::vector<double> importance() {
     if (settings_.scheme != Scheme::kImportance && settings_.scheme != Scheme::kGapImportance) return {};
     std::vector<Index> labels;  // that are gold anywhere
@@ -235,8 +238,8 @@ class Ascent {
       std::vector<std::size_t> count(objective_.outputs(), 0);
       for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p)
         ++count[objective_.structure().gold_outputs(p).back()];
-      const Index rarest =
-          *std::min_element(labels.begin(), labels.end(), [&](Index a, Index b) { return count[a] < count[b]; });
+      const Index rarest = *std::min_element(labels.begin(), labels.end(),
+                                             [&](Index a, Index b) { return count[a] < count[b]; });
       gold.resize(objective_.beliefs().belief_size(i).all());
       other.resize(gold.size());
       gold_structure(i, gold.data());
@@ -305,7 +308,8 @@ SolverInfo sdca_info() {
         .share = o.real("share"),
         .refresh_drawn = o.boolean("refresh_drawn"),
         .refresh_every = o.integer("refresh_every"),
-        .line_search = {.precision = o.string("line_search") == "newton" ? o.real("line_search_precision") : 0.0},
+        .line_search = {.precision =
+                            o.string("line_search") == "newton" ? o.real("line_search_precision") : 0.0},
         .gold_score = o.real("gold_score"),
         .uniform_share = o.string("start") == "uniform" ? o.real("uniform_share") : 0.0,
         .single = o.string("precision") == "single",
@@ -315,16 +319,18 @@ SolverInfo sdca_info() {
   };
   return {
       .name = "sdca",
-      .help = "stochastic dual coordinate ascent with adaptive sampling; lambda = 0",
+      .help = "stochastic dual coordinate ascent with adaptive sampling",
       .paper =
-          "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for conditional random "
+          "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for conditional "
+          "random "
           "fields, UAI 2018",
       .options = joined(
           {
               {.name = "sampling",
                .type = OptionType::kString,
                .default_value = "gap",
-               .help = "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest estimate "
+               .help = "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest "
+                       "estimate "
                        "of its duality gap, by their product, or the one with the largest estimate",
                .choices = {"uniform", "importance", "gap", "gap-importance", "max"}},
               {.name = "share",
@@ -336,7 +342,8 @@ SolverInfo sdca_info() {
               {.name = "refresh_drawn",
                .type = OptionType::kBool,
                .default_value = "true",
-               .help = "a visit renews the instance's estimate of its gap; false: estimates stay as they began"},
+               .help =
+                   "a visit renews the instance's estimate of its gap; false: estimates stay as they began"},
               {.name = "refresh_every",
                .type = OptionType::kInt,
                .default_value = "0",
@@ -358,9 +365,11 @@ SolverInfo sdca_info() {
               {.name = "start",
                .type = OptionType::kString,
                .default_value = "gold",
-               .help = "first dual point, where training starts at w = 0. gold: marginals of a model that gives "
-                       "gold_score to each gold label and pair; uniform: uniform_share of the uniform distribution, "
-                       "the rest on gold (equation 21)",
+               .help =
+                   "first dual point, where training starts at w = 0. gold: marginals of a model that gives "
+                   "gold_score to each gold label and pair; uniform: uniform_share of the uniform "
+                   "distribution, "
+                   "the rest on gold (equation 21)",
                .choices = {"gold", "uniform"}},
               {.name = "gold_score",
                .type = OptionType::kReal,
@@ -378,7 +387,8 @@ SolverInfo sdca_info() {
               {.name = "batch",
                .type = OptionType::kInt,
                .default_value = "1",
-               .help = "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
+               .help =
+                   "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
                .min = 1,
                .max = 65536},
               {.name = "precision",
@@ -390,10 +400,7 @@ SolverInfo sdca_info() {
           },
           pass_options()),
       .make = make,
-      .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true},
-      .refuses = [](const Options&, const Penalty& penalty) -> std::string {
-        return penalty.lambda > 0.0 ? "solver 'sdca' needs lambda = 0: its dual is that of the l2 penalty alone" : "";
-      },
+      .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
   };
 }
 

@@ -2,7 +2,8 @@
 
 namespace proxbench {
 
-InstanceFeatures::InstanceFeatures(const DesignMatrix& x, std::span<const Index> begin) : begin_{0}, bound_{0} {
+InstanceFeatures::InstanceFeatures(const DesignMatrix& x, std::span<const Index> begin)
+    : begin_{0}, bound_{0} {
   constexpr Index kNone = static_cast<Index>(-1);
   std::vector<Index> slot(x.features(), kNone);
   std::vector<std::size_t> next;

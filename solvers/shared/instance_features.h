@@ -1,19 +1,19 @@
 #pragma once
-/// X instance by instance: the features that an instance carries, each once, with the positions where it is on. What
-/// solvers need that change the weights of one instance at a time.
+/// X instance by instance: the features that an instance carries, each once, with the positions where it is
+/// on. What solvers need that change the weights of one instance at a time.
 
 #include <span>
 #include <vector>
 
-#include "core/data/design_matrix.h"
 #include "core/base/types.h"
+#include "core/data/design_matrix.h"
 
 namespace proxbench {
 
 class InstanceFeatures {
  public:
-  /// Instance i holds the positions [begin[i], begin[i+1]). Takes 4 bytes an entry of X, 12 where X is not binary, and
-  /// 12 a feature of an instance. X is borrowed.
+  /// Instance i holds the positions [begin[i], begin[i+1]). Takes 4 bytes an entry of X, 12 where X is not
+  /// binary, and 12 a feature of an instance. X is borrowed.
   InstanceFeatures(const DesignMatrix& x, std::span<const Index> begin);
 
   /// One instance; positions count from its first.

@@ -44,8 +44,7 @@ SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings
   };
   for (std::int64_t pass = 1;; ++pass) {
     for (std::size_t report = 0; report < reports; ++report) {
-      const bool valid =
-          passes.visit(pass, instances * report / reports, instances * (report + 1) / reports);
+      const bool valid = passes.visit(pass, instances * report / reports, instances * (report + 1) / reports);
       ++result.iterations;
       const bool go_on = problem.monitor.step(result.iterations, passes.weights, result.working_set);
       if (!valid) return done(Status::kDiverged);
@@ -77,8 +76,8 @@ void require_memory(double bytes, double limit_gigabytes, const std::string& wha
   constexpr double kGigabyte = 1e9;
   const bool machine = std::isnan(limit_gigabytes);
   if (machine)
-    limit_gigabytes =
-        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / kGigabyte;
+    limit_gigabytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<double>(sysconf(_SC_PAGE_SIZE)) / kGigabyte;
   if (bytes <= limit_gigabytes * kGigabyte) return;
   char text[100];
   std::snprintf(text, sizeof text, " take %.3g GB, expected at most %s%.3g GB", bytes / kGigabyte,

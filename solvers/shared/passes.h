@@ -1,6 +1,6 @@
 #pragma once
-/// The loop of solvers that visit one instance at a time: reports to the monitor within each pass, and full gradients
-/// now and then, which alone show convergence.
+/// The loop of solvers that visit one instance at a time: reports to the monitor within each pass, and full
+/// gradients now and then, which alone show convergence.
 
 #include <functional>
 
@@ -19,8 +19,8 @@ OptionTable pass_options();
 PassSettings read_passes(const Options& options);
 
 struct Passes {
-  /// Makes the visits [from, to) of this pass, n in all; may stop early where the monitor is out of time. False: w has
-  /// no value any more.
+  /// Makes the visits [from, to) of this pass, n in all; may stop early where the monitor is out of time.
+  /// False: w has no value any more.
   std::function<bool(std::int64_t pass, std::size_t from, std::size_t to)> visit;
   std::function<SparseVector()> weights;
   /// After each pass, before its full gradient. Null: nothing.

@@ -7,8 +7,8 @@
 
 namespace proxbench {
 
-/// n weights >= 0 as the leaves of a binary tree whose inner nodes hold sums. A sum is formed from its two children
-/// whenever one changes, so rounding never builds up.
+/// n weights >= 0 as the leaves of a binary tree whose inner nodes hold sums. A sum is formed from its two
+/// children whenever one changes, so rounding never builds up.
 class SumTree {
  public:
   explicit SumTree(std::size_t n, double weight = 0.0) : first_(std::bit_ceil(n)), sum_(2 * first_, 0.0) {

@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/data/dataset.h"
 #include "core/objective.h"
-#include "core/base/random.h"
+#include "core/solver.h"
 #include "oracles/oracles.h"
 
 namespace proxbench::test {
@@ -173,6 +174,14 @@ inline std::vector<ProblemSpec> problem_specs() {
        .seed = 28,
        .tree = ProblemSpec::Tree::kFlat},
   };
+}
+
+/// The problem as a solver with such needs can solve it: with an l2 penalty in the place of the l1 penalty
+/// where it needs a smooth one.
+inline ProblemSpec suited(ProblemSpec spec, const Needs& needs) {
+  if (spec.mu == 0.0 && (needs.smooth || needs.l2)) spec.mu = spec.lambda;
+  if (needs.smooth) spec.lambda = 0.0;
+  return spec;
 }
 
 /// Data that leave little or nothing to learn.

@@ -113,6 +113,18 @@ class HookedOracle final : public WrappedOracle {
     ++covariances_calls;
     WrappedOracle::covariances(scores, instance, features, out);
   }
+  double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
+                        const Parallel& parallel) const override {
+    passes += 1.0;
+    return hook_(calls++, WrappedOracle::infer_and_keep(at, residual, kept, parallel));
+  }
+  /// Has no value: the hook may throw.
+  void derivative(const Messages& at, const Scores& direction, Residual& out,
+                  const Parallel& parallel) const override {
+    passes += 1.0;
+    hook_(calls++, 0.0);
+    WrappedOracle::derivative(at, direction, out, parallel);
+  }
   mutable int calls = 0;
   mutable double passes = 0.0;
   mutable std::atomic<std::int64_t> covariances_calls = 0;  ///< calls of covariances()

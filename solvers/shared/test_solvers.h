@@ -15,6 +15,11 @@ inline Outcome run(const std::string& solver, const Problem& problem, const Cond
   return run(solver_registry().find(solver), problem, setup);
 }
 
+/// The problem with a penalty that the solver can do with.
+inline Problem problem_for(const std::string& solver, const ProblemSpec& spec) {
+  return Problem(suited(spec, solver_registry().find(solver).needs));
+}
+
 /// F at the optimum, from a solver that shows its kkt.
 inline double optimum(const Problem& problem) {
   const Outcome r = run("prox-gd-acc", problem, {.tol = 1e-9});

@@ -7,7 +7,7 @@
 namespace proxbench {
 
 void InstanceDirection::form(const InstanceFeatures::View& view, const double* source,
-                             std::span<const double> extra_source, std::size_t width, double factor) {
+                             std::span<const double> extra_source, std::size_t width) {
   const KernelTable& kernels = kernels_in_use();
   features = view.features;
   rows.assign(features.size() * width, 0.0);
@@ -15,14 +15,14 @@ void InstanceDirection::form(const InstanceFeatures::View& view, const double* s
     const std::span<const Index> at = view.positions(f);
     kernels.add_rows(source, at.data(), view.values(f), at.size(), rows.data() + f * width, width);
   }
-  for (double& value : rows) value *= factor;
   extra.assign(padded(extra_source.size()), 0.0);
-  for (std::size_t e = 0; e < extra_source.size(); ++e) extra[e] = factor * extra_source[e];
+  for (std::size_t e = 0; e < extra_source.size(); ++e) extra[e] = extra_source[e];
 }
 
 double InstanceDirection::squared_norm() const {
   const KernelTable& kernels = kernels_in_use();
-  return kernels.dot(rows.data(), rows.data(), rows.size()) + kernels.dot(extra.data(), extra.data(), extra.size());
+  return kernels.dot(rows.data(), rows.data(), rows.size()) +
+         kernels.dot(extra.data(), extra.data(), extra.size());
 }
 
 WeightRows::WeightRows(const Objective& objective)

@@ -1,5 +1,6 @@
 #pragma once
-/// Dense weights as a row of K numbers a feature, and changes of them that touch the features of one instance alone.
+/// Dense weights as a row of K numbers a feature, and changes of them that touch the features of one instance
+/// alone.
 
 #include <span>
 
@@ -11,10 +12,10 @@ namespace proxbench {
 /// X_i^T R_i: a direction in the weights of one instance's features, and in the extra weights.
 class InstanceDirection {
  public:
-  /// factor * sum over positions of x * rows[position], for each feature; the same of the extra weights. Rows of
-  /// `width` doubles, padding 0.
+  /// Sums over positions of x * rows[position], for each feature, beside the numbers of the extra weights.
+  /// Rows of `width` doubles, padding 0.
   void form(const InstanceFeatures::View& features, const double* rows, std::span<const double> extra,
-            std::size_t width, double factor);
+            std::size_t width);
   double squared_norm() const;
 
   std::span<const Index> features;

@@ -1,10 +1,11 @@
-/// OWL-QN as implemented by libLBFGS (Okazaki, version 1.10; the trainer inside CRFsuite and others), behind
-/// the same interface and on the same oracle as all other solvers. Minimises
+/// The two methods of libLBFGS (Okazaki, version 1.10; the trainer inside CRFsuite and others), behind the
+/// same interface and on the same oracle as all other solvers. With f(w) = l(w) + (mu/2)*||w||^2, of which
+/// the library is given value and gradient,
 ///
-///     F(w) = f(w) + lambda*||w||_1,   f(w) = l(w) + (mu/2)*||w||^2,
-///
-/// with orthantwise_c = lambda; the library is given f and its gradient. Paper: Andrew and Gao, ICML 2007. It
-/// needs lambda > 0: at 0 the library runs another method, L-BFGS with a line search of its own.
+///     liblbfgs-owlqn   F(w) = f(w) + lambda*||w||_1, orthantwise_c = lambda > 0. Andrew and Gao, ICML 2007.
+///     liblbfgs         F(w) = f(w), lambda = 0: L-BFGS with the line search of More and Thuente (ACM Trans.
+///     Math.
+///                      Software 1994) for the strong Wolfe conditions.
 ///
 /// The library's own stopping tests are off (epsilon = delta = 0): our kkt test in its progress callback
 /// decides, as for all solvers. It has no allowance for rounding in F and no restart, so close to the optimum
@@ -42,7 +43,9 @@ class Callbacks {
     std::fill(g + d, g + n, 0.0);
     if (started_ && !ended_ && problem_.monitor.out_of_time()) {
       end(problem_.monitor.stop_status());
-      // No value is lower: the line search takes it, and then lbfgs() asks progress() whether to go on.
+      // No value is lower, and the slope is 0: the line search takes it, and then lbfgs() asks progress()
+      // whether to go on.
+      std::fill(g, g + d, 0.0);
       return -std::numeric_limits<double>::infinity();
     }
     if (!ended_) {
@@ -171,15 +174,17 @@ int progress_callback(void* instance, const lbfgsfloatval_t* x, const lbfgsfloat
   return static_cast<Callbacks*>(instance)->progress(x, g, iteration);
 }
 
-class LiblbfgsOwlqn final : public Solver {
+class Liblbfgs final : public Solver {
  public:
-  explicit LiblbfgsOwlqn(const Options& options) : patience_(options.integer("patience")) {
+  /// `line_search`: LBFGS_LINESEARCH_...
+  Liblbfgs(const std::string& name, int line_search, const Options& options)
+      : name_(name), patience_(options.integer("patience")) {
     lbfgs_parameter_init(&parameters_);
     parameters_.m = static_cast<int>(options.integer("memory"));
     parameters_.max_linesearch = static_cast<int>(options.integer("max_linesearch"));
     parameters_.ftol = options.real("ftol");
     parameters_.min_step = options.real("min_step");
-    parameters_.linesearch = LBFGS_LINESEARCH_BACKTRACKING;
+    parameters_.linesearch = line_search;
     parameters_.epsilon = 0.0;
     parameters_.past = 0;
     parameters_.delta = 0.0;
@@ -190,8 +195,8 @@ class LiblbfgsOwlqn final : public Solver {
     const std::size_t d = problem.objective.dimension();
     constexpr std::size_t kMost = std::numeric_limits<int>::max() - 16;
     if (d > kMost)
-      throw Error("liblbfgs-owlqn: found d = " + std::to_string(d) + ", expected at most " +
-                  std::to_string(kMost) + " (the library counts coordinates as int)");
+      throw Error(name_ + ": found d = " + std::to_string(d) + ", expected at most " + std::to_string(kMost) +
+                  " (the library counts coordinates as int)");
     const std::unique_ptr<lbfgsfloatval_t, decltype(&lbfgs_free)> x(lbfgs_malloc(static_cast<int>(padded(d))),
                                                                     lbfgs_free);
     if (!x) throw Error("liblbfgs: out of memory");
@@ -211,9 +216,42 @@ class LiblbfgsOwlqn final : public Solver {
   }
 
  private:
+  std::string name_;
   lbfgs_parameter_t parameters_;
   std::int64_t patience_;
 };
+
+OptionTable liblbfgs_options() {
+  return {
+      {.name = "memory",
+       .type = OptionType::kInt,
+       .default_value = "6",
+       .help = "the library's m: pairs (s, y) kept by L-BFGS (6 is its default, and CRFsuite's)",
+       .min = 1,
+       .max = 1000},
+      {.name = "max_linesearch",
+       .type = OptionType::kInt,
+       .default_value = "40",
+       .help = "trial steps of one line search",
+       .min = 1,
+       .max = 1000},
+      {.name = "ftol",
+       .type = OptionType::kReal,
+       .default_value = "1e-4",
+       .help = "share of the predicted decrease that a step must reach",
+       .min = 0,
+       .max = 0.5,
+       .min_open = true,
+       .max_open = true},
+      {.name = "min_step",
+       .type = OptionType::kReal,
+       .default_value = "1e-20",
+       .help = "shortest step that a line search tries",
+       .min = 0,
+       .max = 1},
+      dense::patience_option(100),
+  };
+}
 
 }  // namespace
 
@@ -224,38 +262,30 @@ SolverInfo liblbfgs_owlqn_info() {
       .paper =
           "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007; Okazaki, "
           "libLBFGS",
-      .options =
-          {
-              {.name = "memory",
-               .type = OptionType::kInt,
-               .default_value = "6",
-               .help = "the library's m: pairs (s, y) kept by L-BFGS (6 is its default, and CRFsuite's)",
-               .min = 1,
-               .max = 1000},
-              {.name = "max_linesearch",
-               .type = OptionType::kInt,
-               .default_value = "40",
-               .help = "trial steps of one line search",
-               .min = 1,
-               .max = 1000},
-              {.name = "ftol",
-               .type = OptionType::kReal,
-               .default_value = "1e-4",
-               .help = "share of the predicted decrease that a step must reach",
-               .min = 0,
-               .max = 0.5,
-               .min_open = true,
-               .max_open = true},
-              {.name = "min_step",
-               .type = OptionType::kReal,
-               .default_value = "1e-20",
-               .help = "shortest step that a line search tries",
-               .min = 0,
-               .max = 1},
-              dense::patience_option(100),
+      .options = liblbfgs_options(),
+      .make =
+          [](const Options& options) {
+            return std::make_unique<Liblbfgs>("liblbfgs-owlqn", LBFGS_LINESEARCH_BACKTRACKING, options);
           },
-      .make = [](const Options& options) { return std::make_unique<LiblbfgsOwlqn>(options); },
       .needs = {.l1 = true},
+  };
+}
+
+SolverInfo liblbfgs_info() {
+  return {
+      .name = "liblbfgs",
+      .help =
+          "L-BFGS of libLBFGS 1.10 with the line search of More and Thuente, as used by CRFsuite (lambda = "
+          "0)",
+      .paper =
+          "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
+          "Programming 1989; Okazaki, libLBFGS",
+      .options = liblbfgs_options(),
+      .make =
+          [](const Options& options) {
+            return std::make_unique<Liblbfgs>("liblbfgs", LBFGS_LINESEARCH_MORETHUENTE, options);
+          },
+      .needs = {.smooth = true},
   };
 }
 

@@ -1,0 +1,179 @@
+/// Objective::hessian_product() against finite differences of the gradient, and against the dense Hessian
+/// from covariances.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/objective.h"
+#include "solvers/shared/test_problems.h"
+
+namespace proxbench {
+namespace {
+
+/// A random w with about the given share of nonzeros.
+SparseVector random_weights(Coord d, double density, std::uint64_t seed) {
+  Random random(seed);
+  SparseVector w;
+  for (Coord c = 0; c < d; ++c)
+    if (random.uniform() < density) w.push_back(c, random.normal());
+  return w;
+}
+
+std::vector<double> dense(const SparseVector& w, Coord d) {
+  std::vector<double> out(d, 0.0);
+  for (std::size_t i = 0; i < w.nnz(); ++i) out[w.index[i]] = w.value[i];
+  return out;
+}
+
+/// H v for a random w and v, on the support of v and on all coordinates.
+void expect_products_of_the_hessian(const test::Problem& problem, double point_density, double set_density) {
+  Objective objective = problem.objective(Parallel(2));
+  SparseVector w = random_weights(objective.dimension(), point_density, 6);
+  for (double& v : w.value) v *= 0.5;
+  const SparseVector v = random_weights(objective.dimension(), set_density, 7);
+  Scores scores = objective.make_scores();
+  Residual residual = objective.make_residual();
+  objective.scores(w, scores);
+  Objective::Curvature curvature = objective.make_curvature();
+  objective.infer({scores}, residual, curvature);
+  std::vector<double> product(v.nnz()), whole(objective.dimension());
+  objective.hessian_product(curvature, v.index, v.value, product);
+  objective.hessian_product(curvature, dense(v, objective.dimension()), whole);
+  EXPECT_EQ(objective.passes(), 3.0);
+
+  constexpr double kStep = 1e-3;
+  const auto gradient = [&](double alpha) {
+    std::vector<double> at = dense(w, objective.dimension()), g(at.size());
+    for (std::size_t i = 0; i < v.nnz(); ++i) at[v.index[i]] += alpha * v.value[i];
+    objective.scores(SparseVector::from_dense(at), scores);
+    objective.infer({scores}, &residual);
+    objective.gradient(residual, at, g);
+    return g;
+  };
+  const std::vector<double> a = gradient(kStep), b = gradient(-kStep), c = gradient(2 * kStep),
+                            d = gradient(-2 * kStep);
+  double size = 1.0;
+  for (const double x : whole) size = std::max(size, std::abs(x));
+  for (Coord i = 0; i < objective.dimension(); ++i)
+    ASSERT_NEAR(whole[i], (8 * (a[i] - b[i]) - (c[i] - d[i])) / (12 * kStep), 1e-7 * size) << i;
+  for (std::size_t i = 0; i < v.nnz(); ++i) ASSERT_NEAR(product[i], whole[v.index[i]], 1e-12 * size) << i;
+
+  if (!objective.has(Capability::kCovariance) || v.nnz() == 0) return;
+  objective.scores(w, scores);
+  std::vector<double> hessian(v.nnz() * v.nnz());
+  ASSERT_TRUE(objective.hessian(scores, v.index, hessian.data(), v.nnz()));
+  for (std::size_t i = 0; i < v.nnz(); ++i) {
+    double expected = 0.0;
+    for (std::size_t j = 0; j < v.nnz(); ++j) expected += hessian[i * v.nnz() + j] * v.value[j];
+    ASSERT_NEAR(product[i], expected, 1e-10 * size) << i;
+  }
+}
+
+/// Sets and points with columns for some outputs, for others, or for all.
+TEST(HessianProduct, IsTheDerivativeOfTheGradientAndThatOfCovariances) {
+  for (test::ProblemSpec spec : test::problem_specs()) {
+    spec.mu = 0.25;
+    const test::Problem problem(spec);
+    for (const double point : {0.0, 0.02, 0.5, 1.0})
+      for (const double set : {0.0, 0.02, 0.3, 1.0}) {
+        SCOPED_TRACE(testing::Message() << spec.name << ", point " << point << ", set " << set);
+        expect_products_of_the_hessian(problem, point, set);
+      }
+  }
+}
+
+/// Other directions, another point, the first again: what is kept does not wear out.
+TEST(HessianProduct, IsTheSameAfterOthers) {
+  for (const test::ProblemSpec& spec : {test::problem_specs()[1], test::problem_specs()[13]}) {
+    SCOPED_TRACE(spec.name);
+    const test::Problem problem(spec);
+    Objective objective = problem.objective();
+    const Coord d = objective.dimension();
+    Objective::Curvature curvature = objective.make_curvature();
+    Scores scores = objective.make_scores();
+    Residual residual = objective.make_residual();
+    const auto go_to = [&](const SparseVector& w) {
+      objective.scores(w, scores);
+      objective.infer({scores}, residual, curvature);
+    };
+    const auto product = [&](const std::vector<double>& v) {
+      std::vector<double> out(d);
+      objective.hessian_product(curvature, v, out);
+      return out;
+    };
+    const SparseVector here = random_weights(d, 0.1, 1), there = random_weights(d, 0.6, 2);
+    const std::vector<double> some = dense(random_weights(d, 0.02, 3), d),
+                              all = dense(random_weights(d, 1.0, 4), d);
+    go_to(here);
+    const std::vector<double> first = product(some), second = product(all);
+    go_to(there);
+    EXPECT_NE(product(some), first);
+    go_to(here);
+    EXPECT_EQ(product(all), second);
+    EXPECT_EQ(product(some), first);
+    // Symmetric, and positive where it should be.
+    double a = 0.0, b = 0.0, c = 0.0;
+    for (Coord i = 0; i < d; ++i) {
+      a += all[i] * first[i];
+      b += some[i] * second[i];
+      c += all[i] * second[i];
+    }
+    EXPECT_NEAR(a, b, 1e-12 * (std::abs(a) + c));
+    EXPECT_GT(c, 0.0);
+  }
+}
+
+TEST(HessianProduct, SameBitsForAnyThreadsAndBackEnd) {
+  for (const test::ProblemSpec& spec : {test::large_spec(), test::large_tree_spec()}) {
+    SCOPED_TRACE(spec.name);
+    const test::Problem problem(spec);
+    const auto product = [&](const Parallel& parallel) {
+      Objective objective = problem.objective(parallel);
+      const Coord d = objective.dimension();
+      Objective::Curvature curvature = objective.make_curvature();
+      Scores scores = objective.make_scores();
+      Residual residual = objective.make_residual();
+      objective.scores(random_weights(d, 0.05, 1), scores);
+      objective.infer({scores}, residual, curvature);
+      std::vector<double> out(d);
+      objective.hessian_product(curvature, dense(random_weights(d, 0.3, 2), d), out);
+      return out;
+    };
+    const std::vector<double> first = product(Parallel());
+    for (const Backend backend : {Backend::kOpenMP, Backend::kTBB})
+      for (const int threads : {2, 3, 5}) EXPECT_EQ(product(Parallel(threads, backend)), first);
+  }
+}
+
+/// Where instances are single positions nothing is left out: the diagonal of finite differences of the
+/// gradient.
+TEST(RoughDiagonal, IsThatOfTheHessianWhereInstancesHaveOnePosition) {
+  for (test::ProblemSpec spec : test::problem_specs()) {
+    if (spec.tree == test::ProblemSpec::Tree::kNone) spec.longest = 1;
+    spec.mu = 0.25;
+    for (const double density : {0.0, 0.1, 1.0}) {
+      SCOPED_TRACE(testing::Message() << spec.name << ", " << density);
+      const test::Problem problem(spec);
+      Objective objective = problem.objective(Parallel(2));
+      const SparseVector w = random_weights(objective.dimension(), density, 6);
+      Scores scores = objective.make_scores();
+      Residual residual = objective.make_residual();
+      objective.scores(w, scores);
+      Objective::Curvature curvature = objective.make_curvature();
+      objective.infer({scores}, residual, curvature);
+      std::vector<double> diagonal(objective.dimension());
+      objective.rough_diagonal(residual, diagonal);
+      for (Coord c = 0; c < objective.dimension(); c += 1 + objective.dimension() / 100) {
+        double expected = 0.0;
+        objective.hessian_product(curvature, std::vector<Coord>{c}, std::vector<double>{1.0}, {&expected, 1});
+        EXPECT_NEAR(diagonal[c], expected, 1e-11 * (1.0 + expected)) << c;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace proxbench

@@ -1,0 +1,275 @@
+/// Truncated Newton with conjugate gradients and no matrix (Nocedal and Wright 2006, algorithm 7.1; Lin, Weng
+/// and Keerthi, JMLR 2008, for logistic regression) for a smooth objective: lambda = 0, so that
+///
+///     F(w) = l(w) + (mu/2)*||w||^2,   H = X^T (derivative of the residual) X + mu*I.
+///
+///     H p = -grad F(w), up to ||H p + grad F|| <= eta * ||grad F||    by preconditioned conjugate gradients
+///     w+ = w + alpha*p                                                Armijo's rule from alpha = 1
+///
+/// A product with H maps p, differentiates inference along these scores with the messages that the last trial
+/// of the line search has kept (core/oracle.h), and maps back. Trials cost one inference at S + alpha*S_p
+/// each.
+///
+/// eta = min(forcing, sqrt(||grad F|| / ||grad F(w_0)||)): superlinear, without solving early systems for a
+/// quadratic model that is not trusted yet. The preconditioner is the Hessian's diagonal, but for covariances
+/// between positions, or L-BFGS from that diagonal with the pairs (p, H p) of the iteration before (Morales
+/// and Nocedal, SIAM J. Optim. 2000), spread evenly over it. H is positive definite for mu > 0; a direction
+/// without positive curvature, which rounding alone can make, ends the conjugate gradients with what they
+/// have.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/line_search.h"
+#include "solvers/shared/common_options.h"
+#include "solvers/shared/dense.h"
+#include "solvers/shared/lbfgs_memory.h"
+#include "solvers/shared/score_line.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+/// Systems are solved no further than to this share of the target of kkt.
+constexpr double kBelowTarget = 0.1;
+
+struct NewtonSettings {
+  explicit NewtonSettings(const Options& options)
+      : diagonal(options.string("preconditioner") != "none"),
+        pairs(options.string("preconditioner") == "pairs"
+                  ? static_cast<std::size_t>(options.integer("memory"))
+                  : 0),
+        forcing(options.real("forcing")),
+        max_cg(options.integer("max_cg")),
+        line_search(read_line_search(options)),
+        patience(options.integer("patience")) {}
+  bool diagonal;
+  std::size_t pairs;
+  double forcing;
+  std::int64_t max_cg;
+  ArmijoOptions line_search;
+  std::int64_t patience;
+};
+
+/// M^-1 in the place of H^-1.
+class Preconditioner {
+ public:
+  Preconditioner(const NewtonSettings& settings, const Objective& objective)
+      : settings_(settings),
+        parallel_(objective.parallel()),
+        inverse_(settings.diagonal ? objective.dimension() : 0),
+        memory_(std::max<std::size_t>(settings.pairs, 1), settings.pairs > 0 ? objective.dimension() : 0,
+                objective.parallel()) {}
+
+  /// At the point of the residual, with the pairs that were taken since the last call.
+  void update(const Objective& objective, const Residual& residual) {
+    if (settings_.diagonal) {
+      objective.rough_diagonal(residual, inverse_);
+      dense::for_range(parallel_, inverse_.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) inverse_[i] = 1.0 / inverse_[i];
+      });
+    }
+    if (taken_.empty()) return;
+    memory_.clear();
+    for (const auto& [s, y] : taken_) memory_.update(s, y);
+    taken_.clear();
+    stride_ = 1;
+    seen_ = 0;
+  }
+
+  /// Takes every stride-th pair; every second one goes where they become too many.
+  void take(const std::vector<double>& s, const std::vector<double>& y) {
+    if (settings_.pairs == 0 || seen_++ % stride_ != 0) return;
+    if (taken_.size() == settings_.pairs) {
+      for (std::size_t i = 0; 2 * i < taken_.size(); ++i) taken_[i].swap(taken_[2 * i]);
+      taken_.resize((taken_.size() + 1) / 2);
+      stride_ *= 2;
+      if ((seen_ - 1) % stride_ != 0) return;
+    }
+    taken_.emplace_back(s, y);
+  }
+
+  /// r := M^-1 r.
+  void apply(std::span<double> r) {
+    if (settings_.pairs > 0 && !memory_.empty()) return memory_.apply(r, inverse_);
+    if (!settings_.diagonal) return;
+    dense::for_range(parallel_, r.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) r[i] *= inverse_[i];
+    });
+  }
+
+ private:
+  const NewtonSettings& settings_;
+  const Parallel& parallel_;
+  std::vector<double> inverse_;  ///< of the diagonal
+  dense::LbfgsMemory memory_;
+  std::vector<std::pair<std::vector<double>, std::vector<double>>> taken_;
+  std::size_t stride_ = 1, seen_ = 0;
+};
+
+/// Preconditioned conjugate gradients for H p = -g.
+class ConjugateGradients {
+ public:
+  ConjugateGradients(const NewtonSettings& settings, std::size_t d)
+      : settings_(settings), r_(d), z_(d), direction_(d), product_(d) {}
+
+  /// p up to ||H p + g|| <= tolerance, or as far as it comes. False: out of time.
+  bool solve(const SolveProblem& problem, Objective::Curvature& curvature, Preconditioner& preconditioner,
+             std::span<const double> g, double tolerance, std::span<double> p) {
+    const Parallel& parallel = problem.objective.parallel();
+    std::fill(p.begin(), p.end(), 0.0);
+    for_all(parallel, [&](std::size_t i) { r_[i] = -g[i]; });
+    z_ = r_;
+    preconditioner.apply(z_);
+    direction_ = z_;
+    double rz = dense::dot(parallel, r_, z_);
+    for (std::int64_t i = 0; i < settings_.max_cg; ++i) {
+      if (problem.monitor.out_of_time()) return false;
+      problem.objective.hessian_product(curvature, direction_, product_);
+      ++products_;
+      const double curved = dense::dot(parallel, direction_, product_), alpha = rz / curved;
+      if (!(curved > 0.0) || !std::isfinite(alpha)) {
+        if (i == 0) std::copy(z_.begin(), z_.end(), p.begin());
+        return true;
+      }
+      for_all(parallel, [&](std::size_t j) {
+        p[j] += alpha * direction_[j];
+        r_[j] -= alpha * product_[j];
+      });
+      preconditioner.take(direction_, product_);
+      if (std::sqrt(dense::dot(parallel, r_, r_)) <= tolerance) return true;
+      z_ = r_;
+      preconditioner.apply(z_);
+      const double rz_next = dense::dot(parallel, r_, z_), beta = rz_next / rz;
+      for_all(parallel, [&](std::size_t j) { direction_[j] = z_[j] + beta * direction_[j]; });
+      rz = rz_next;
+    }
+    return true;
+  }
+
+  double products() const { return products_; }
+
+ private:
+  template <class Body>
+  void for_all(const Parallel& parallel, const Body& body) const {
+    dense::for_range(parallel, r_.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) body(i);
+    });
+  }
+
+  const NewtonSettings& settings_;
+  std::vector<double> r_, z_, direction_, product_;
+  double products_ = 0.0;
+};
+
+class NewtonCg final : public Solver {
+ public:
+  explicit NewtonCg(const Options& options) : settings_(options) {}
+
+  SolveResult solve(const SolveProblem& problem) override {
+    Objective& objective = problem.objective;
+    const Parallel& parallel = objective.parallel();
+    const std::size_t d = objective.dimension();
+    dense::Point now(objective, problem.start);
+    dense::ScoreLine line(objective);
+    std::vector<double> g(d), p(d);
+    Objective::Curvature curvature = objective.make_curvature();
+    Preconditioner preconditioner(settings_, objective);
+    ConjugateGradients system(settings_, d);
+    dense::Run run(problem, settings_.patience);
+    const auto finish = [&](SolveResult result) {
+      result.notes["products"] = system.products();
+      return result;
+    };
+    if (!run.open(now, g)) return finish(run.result(now));
+
+    objective.infer({now.scores}, now.residual, curvature);
+    const double first_norm = std::sqrt(dense::dot(parallel, g, g));
+    while (true) {
+      preconditioner.update(objective, now.residual);
+      const double norm = std::sqrt(dense::dot(parallel, g, g)),
+                   eta = std::min(settings_.forcing, std::sqrt(norm / first_norm));
+      const double tolerance = std::max(eta * norm, kBelowTarget * problem.kkt_target());
+      if (!system.solve(problem, curvature, preconditioner, g, tolerance, p) ||
+          !search(problem, now, g, p, curvature, line))
+        return finish(run.result(now, run.without_step()));
+      line.move(objective, now);
+      objective.gradient(now.residual, now.w, g);
+      if (!run.step(now, run.kkt(now, g))) return finish(run.result(now));
+    }
+  }
+
+ private:
+  bool search(const SolveProblem& problem, const dense::Point& now, std::span<const double> g,
+              std::span<const double> p, Objective::Curvature& curvature, dense::ScoreLine& line) const {
+    Objective& objective = problem.objective;
+    line.open(objective, now, g, p);
+    const dense::LineValue start = line.start();
+    if (!(start.slope < 0.0)) return false;
+    return armijo(start.value, start.slope, 1.0, settings_.line_search,
+                  [&](double alpha) {
+                    if (problem.monitor.out_of_time()) return std::numeric_limits<double>::quiet_NaN();
+                    return line.value(objective, alpha, [&](const ScorePoint& at, Residual& residual) {
+                      return objective.infer(at, residual, curvature);
+                    });
+                  })
+        .accepted;
+  }
+
+  NewtonSettings settings_;
+};
+
+OptionTable newton_options() {
+  return {
+      {.name = "preconditioner",
+       .type = OptionType::kString,
+       .default_value = "diagonal",
+       .help = "of the conjugate gradients: the Hessian's diagonal, but for covariances between positions; "
+               "or L-BFGS "
+               "from there, with pairs of the iteration before",
+       .choices = {"none", "diagonal", "pairs"}},
+      {.name = "memory",
+       .type = OptionType::kInt,
+       .default_value = "10",
+       .help = "pairs kept where preconditioner = pairs",
+       .min = 1,
+       .max = 1000},
+      {.name = "forcing",
+       .type = OptionType::kReal,
+       .default_value = "0.5",
+       .help = "largest eta: systems are solved to eta times the norm of the gradient",
+       .min = 0,
+       .max = 1,
+       .min_open = true,
+       .max_open = true},
+      {.name = "max_cg",
+       .type = OptionType::kInt,
+       .default_value = "1000",
+       .help = "most products with the Hessian in an iteration",
+       .min = 1,
+       .max = 1e6},
+      dense::patience_option(20),
+  };
+}
+
+}  // namespace
+
+SolverInfo newton_cg_info() {
+  return {
+      .name = "newton-cg",
+      .help = "truncated Newton: conjugate gradients on products with the Hessian, no matrix (lambda = 0)",
+      .paper =
+          "Nocedal and Wright, Numerical Optimization, 2006, section 7.1; Lin, Weng and Keerthi, Trust "
+          "region "
+          "Newton method for large-scale logistic regression, JMLR 2008",
+      .options = joined(newton_options(), line_search_options()),
+      .make = [](const Options& options) { return std::make_unique<NewtonCg>(options); },
+      .needs = {.capabilities = {Capability::kSum, Capability::kDerivative}, .smooth = true},
+  };
+}
+
+}  // namespace proxbench

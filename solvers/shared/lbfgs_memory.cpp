@@ -1,0 +1,75 @@
+#include "solvers/shared/lbfgs_memory.h"
+
+#include <algorithm>
+
+#include "solvers/shared/dense.h"
+
+namespace proxbench::dense {
+
+LbfgsMemory::LbfgsMemory(std::size_t capacity, std::size_t d, const Parallel& parallel)
+    : parallel_(parallel), s_(capacity + 1), y_(capacity + 1), rho_(capacity + 1), alpha_(capacity + 1) {
+  for (std::size_t i = 0; i <= capacity; ++i) {
+    s_[i].resize(d);
+    y_[i].resize(d);
+  }
+}
+
+void LbfgsMemory::update(std::span<const double> w, std::span<const double> w_old, std::span<const double> g,
+                         std::span<const double> g_old, double omega) {
+  std::vector<double>&s = s_[slot(size_)], &y = y_[slot(size_)];
+  for_range(parallel_, s.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      s[i] = w[i] - w_old[i];
+      y[i] = g[i] - g_old[i];
+    }
+  });
+  keep(omega);
+}
+
+void LbfgsMemory::update(std::span<const double> s, std::span<const double> y) {
+  std::copy(s.begin(), s.end(), s_[slot(size_)].begin());
+  std::copy(y.begin(), y.end(), y_[slot(size_)].begin());
+  keep(0.0);
+}
+
+/// The pair that has been written behind the newest.
+void LbfgsMemory::keep(double omega) {
+  const std::size_t at = slot(size_);
+  const double sy = dot(parallel_, s_[at], y_[at]), yy = dot(parallel_, y_[at], y_[at]);
+  if (!(sy > 0.0) || sy < omega * yy) return;
+  rho_[at] = 1.0 / sy;
+  scale_ = sy / yy;
+  if (++size_ < rho_.size()) return;
+  oldest_ = (oldest_ + 1) % rho_.size();
+  --size_;
+}
+
+void LbfgsMemory::apply(std::span<double> r, std::span<const double> start) {
+  double s_dot_r = empty() ? 0.0 : dot(parallel_, s_[slot(size_ - 1)], r);
+  for (std::size_t i = size_; i-- > 0;) {
+    const std::size_t at = slot(i);
+    alpha_[at] = rho_[at] * s_dot_r;
+    // The last product is with the pair that the second loop begins with.
+    const std::vector<double>& next = i > 0 ? s_[slot(i - 1)] : y_[at];
+    s_dot_r = add_then_dot(parallel_, -alpha_[at], y_[at], r, next);
+  }
+  double y_dot_r = scale_ * s_dot_r;
+  if (!start.empty()) {
+    for_range(parallel_, r.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) r[i] *= start[i];
+    });
+    if (!empty()) y_dot_r = dot(parallel_, y_[slot(0)], r);
+  } else if (scale_ != 0.0) {
+    for_range(parallel_, r.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) r[i] *= scale_;
+    });
+  }
+  for (std::size_t i = 0; i < size_; ++i) {
+    const std::size_t at = slot(i);
+    const double step = alpha_[at] - rho_[at] * y_dot_r;
+    const std::vector<double>& next = i + 1 < size_ ? y_[slot(i + 1)] : y_[at];
+    y_dot_r = add_then_dot(parallel_, step, s_[at], r, next);
+  }
+}
+
+}  // namespace proxbench::dense
