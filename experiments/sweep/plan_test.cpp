@@ -68,5 +68,14 @@ TEST(Plan, AReferenceByAnotherSolverGoesByTheGapAlone) {
   EXPECT_THROW(job("sdac", "0"), Error);
 }
 
+TEST(Plan, AReferenceTakesFewSamples) {
+  const ExperimentConfig config = parse_config(
+      "[experiment]\nname = a\nlambda = 1\nsampling_budget = 1e6\n[data]\nformat = synthetic-ocr\n"
+      "[solver.prox-qn]\n",
+      "c.ini", "");
+  EXPECT_EQ(reference_job(config, config.data[0], 1.0).sampling_budget, RunParameters{}.sampling_budget);
+  EXPECT_EQ(run_job(config, plan_runs(config)[0]).sampling_budget, 1e6);
+}
+
 }  // namespace
 }  // namespace proxbench
