@@ -131,7 +131,9 @@ std::vector<Quantity> quantities(double floor) {
           {"gap", "Certified relative gap", "(f − lower bound) / f", "relative_gap", true, floor, kNaN,
            [](const StoredRun&, const Sample& s) { return s.gap / s.objective; }},
           {"mean-gap", "Certified gap", "(f − lower bound) / n", "mean_gap", true, 0.0, kNaN,
-           [](const StoredRun& run, const Sample& s) { return s.gap / instances_of(run); }}};
+           [](const StoredRun& run, const Sample& s) { return s.gap / instances_of(run); }},
+          {"gap-estimate", "The solver's estimate of its gap", "estimated gap / gap", "gap_estimate", true,
+           0.0, kNaN, [](const StoredRun&, const Sample& s) { return s.estimated_gap / s.dual_gap; }}};
 }
 
 // ---- what is drawn

@@ -2,7 +2,8 @@
 /// Curves of stored runs against time, oracle calls, parameter updates or iterations, drawn by gnuplot:
 /// relative objective difference and number of nonzeros as in Figures 1 to 6 and 8 of Zhong et al. 2014, test
 /// accuracy (Figure 7), and the certified gap, which needs no f*; suboptimality on the scale of the mean loss
-/// and test errors as in Figures 4, 6 and 7 of Le Priol et al. 2018.
+/// and test errors as in Figures 4, 6 and 7 of Le Priol et al. 2018, and what a dual solver takes its gap for
+/// (Figure 9).
 
 #include <filesystem>
 #include <string>
@@ -52,6 +53,7 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 ///     DATASET-lambdaLAMBDA-gap         (f - lower bound)/f, log axis; where a run measured it
 ///     DATASET-lambdaLAMBDA-suboptimality       (f - f*)/n, log axis
 ///     DATASET-lambdaLAMBDA-mean-gap            (f - lower bound)/n, log axis
+///     DATASET-lambdaLAMBDA-gap-estimate        estimated_gap/dual_gap of the trace, log axis
 ///     DATASET-lambdaLAMBDA-error, -structure-error, -chunk-f1   by position, by structure, of chunks
 ///
 /// against seconds (names that end in -logx: on a log axis), and with these names followed by -passes (oracle

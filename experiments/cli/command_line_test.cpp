@@ -336,17 +336,20 @@ TEST_F(CommandLine, ReportStandsResultsBesideThePaper) {
   EXPECT_EQ(run("report --out page out").status, 2) << "a folder";
 }
 
-TEST_F(CommandLine, ReproducePaperKnowsEveryConfigOfThePaper) {
-  std::set<std::string> listed, expected;
-  const std::string command =
-      PROXBENCH_SOURCE_DIR "/scripts/reproduce-paper --list >'" + (folder / "list").string() + "'";
-  ASSERT_EQ(std::system(command.c_str()), 0);
-  std::istringstream lines(read_text(folder / "list"));
-  for (std::string line; std::getline(lines, line);) listed.insert(line);
-  for (const auto& entry : fs::directory_iterator(PROXBENCH_SOURCE_DIR "/configs"))
-    if (read_text(entry.path()).find("\n[paper]") != std::string::npos && entry.path().extension() == ".ini")
-      expected.insert(entry.path().stem());
-  EXPECT_EQ(listed, expected);
+TEST_F(CommandLine, ReproducePaperKnowsEveryConfigOfAPaper) {
+  for (const auto& [paper, configs] : {std::pair{"", ""}, {"prox-qn", ""}, {"sdca", "/sdca"}}) {
+    std::set<std::string> listed, expected;
+    const std::string command = std::string(PROXBENCH_SOURCE_DIR "/scripts/reproduce-paper ") + paper +
+                                " --list >'" + (folder / "list").string() + "'";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    std::istringstream lines(read_text(folder / "list"));
+    for (std::string line; std::getline(lines, line);) listed.insert(line);
+    for (const auto& entry : fs::directory_iterator(std::string(PROXBENCH_SOURCE_DIR "/configs") + configs))
+      if (entry.path().extension() == ".ini" &&
+          read_text(entry.path()).find("\n[paper]") != std::string::npos)
+        expected.insert(entry.path().stem());
+    EXPECT_EQ(listed, expected) << paper;
+  }
 }
 
 TEST_F(CommandLine, DryRunAndCheckWriteNothing) {

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/ini.h"
+#include "experiments/results/tables/data_table.h"
 #include "experiments/results/tables/means_table.h"
 #include "experiments/results/tables/paper_table.h"
 #include "experiments/results/tables/path_table.h"
@@ -409,6 +410,7 @@ void write_result_tables(const std::vector<StoredRun>& runs, const fs::path& out
                          const Presentation& presentation, const TableOptions& options) {
   write_tables(runs, out / "tables", options);
   write_paper_table(runs, out / "tables", presentation);
+  if (presentation.paper.data) write_data_table(runs, out / "tables");
   write_means(runs, out / "tables", means_options(presentation, options));
 }
 
@@ -490,7 +492,7 @@ void add_table_command(CLI::App& app) {
   sub->add_option("--quantities", command->quantities,
                   "quantities of the curves: objective, suboptimality, nnz, accuracy, error, "
                   "structure-error, chunk-f1, gap, "
-                  "mean-gap, separated by commas [the config's]")
+                  "mean-gap, gap-estimate, separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option("--repetitions", command->repetitions,
                   "repetitions in curves: band (median and quartiles) or lines [the config's]")

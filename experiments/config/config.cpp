@@ -342,6 +342,13 @@ class ConfigReader {
     config_.pin = values.boolean("pin");
     config_.order = values.text("order");
     config_.decoding = values.text("decoding");
+    config_.reference_solver = values.text("reference_solver");
+    if (const std::vector<std::string> solvers = solver_registry().names();
+        !contains(solvers, config_.reference_solver))
+      problems_.add(values.where("reference_solver"),
+                    fmt::format("[experiment] reference_solver: found '{}'{}, expected one of {}",
+                                config_.reference_solver, did_you_mean(config_.reference_solver, solvers),
+                                joined(solvers)));
     config_.reference_tol = values.real("reference_tol");
     config_.reference_gap = values.real("reference_gap");
     config_.reference_time_limit = values.real("reference_time_limit");
@@ -426,8 +433,8 @@ class ConfigReader {
     const std::string path_alone = "[experiment] " + axis + " has nothing but a path(...), ";
     const std::string no_curves = path_alone + "expected kinds = path alone";
     const std::string no_reference = path_alone + "which has no f*, expected no such key";
-    for (const IniEntry* entry :
-         given("experiment", {"reference_tol", "reference_gap", "reference_time_limit", "targets"}))
+    for (const IniEntry* entry : given("experiment", {"reference_solver", "reference_tol", "reference_gap",
+                                                      "reference_time_limit", "targets"}))
       reject(entry, "experiment", no_reference);
     for (const IniEntry* entry : given("plot", {"kinds"}))
       if (kinds != std::vector<std::string>{"path"}) reject(entry, "plot", no_curves);
@@ -448,7 +455,8 @@ class ConfigReader {
                      .differs = values.text("differs"),
                      .lambdas = values.reals("lambda"),
                      .nnz = values.reals("nnz"),
-                     .accuracy = values.reals("accuracy")};
+                     .accuracy = values.reals("accuracy"),
+                     .data = values.boolean("data")};
     for (const char* key : {"nnz", "accuracy"}) check_length(values, "[paper]", key, "lambda");
     check_paper_lambdas(values);
   }
@@ -705,10 +713,15 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .min = 1,
               .max = 10000},
              shared("seed", "seed of the solvers' random choices; repetition r runs with seed + r - 1"),
+             {.name = "reference_solver",
+              .default_value = "prox-qn",
+              .help =
+                  "the solver that gives f*, with its defaults; another than prox-qn goes by reference_gap "
+                  "alone, unless that is 0"},
              {.name = "reference_tol",
               .type = OptionType::kReal,
               .default_value = "1e-9",
-              .help = "tol of the prox-qn run that gives f*",
+              .help = "tol of the run that gives f*",
               .min = 0,
               .max = 1},
              {.name = "reference_gap",
@@ -844,7 +857,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .default_value = "objective, nnz, accuracy",
               .help = "list of what the curves show; empty: no curves",
               .choices = {"objective", "suboptimality", "nnz", "accuracy", "error", "structure-error",
-                          "chunk-f1", "gap", "mean-gap"}},
+                          "chunk-f1", "gap", "mean-gap", "gap-estimate"}},
              {.name = "log_seconds",
               .type = OptionType::kBool,
               .default_value = "false",
@@ -900,6 +913,10 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                         .help = "list of the paper's test accuracies, one for each lambda",
                         .min = 0,
                         .max = 1},
+                       {.name = "data",
+                        .type = OptionType::kBool,
+                        .default_value = "false",
+                        .help = "tables/data.* and the page show the sizes of the data sets"},
                    },
                    {"lambda", "nnz", "accuracy"},
                    {"item"},
@@ -944,6 +961,7 @@ std::string paper_ini(const PaperConfig& paper) {
   if (!paper.lambdas.empty()) line("lambda", fmt::format("{}", fmt::join(paper.lambdas, ", ")));
   if (!paper.nnz.empty()) line("nnz", fmt::format("{}", fmt::join(paper.nnz, ", ")));
   if (!paper.accuracy.empty()) line("accuracy", fmt::format("{}", fmt::join(paper.accuracy, ", ")));
+  if (paper.data) line("data", paper.data);
   return out;
 }
 
@@ -986,6 +1004,7 @@ std::string ExperimentConfig::to_ini() const {
   line("repetitions", repetitions);
   line("seed", seed);
   if (has_reference) {
+    line("reference_solver", reference_solver);
     line("reference_tol", reference_tol);
     line("reference_gap", reference_gap);
     line("reference_time_limit", reference_time_limit);

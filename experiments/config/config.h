@@ -78,6 +78,7 @@ struct PaperConfig {
   std::string reports;                         ///< what the paper reports
   std::string differs;                         ///< what differs here, and why
   std::vector<double> lambdas, nnz, accuracy;  ///< numbers of the paper: one for each lambda, or none
+  bool data = false;                           ///< the item is a table of the data sets
 };
 
 struct ExperimentConfig {
@@ -100,7 +101,8 @@ struct ExperimentConfig {
   bool pin;                ///< each run on CPUs of its own
   std::string order;       ///< "interleaved" or "grid"
   std::string decoding;
-  double reference_tol, reference_gap, reference_time_limit;  ///< of the prox-qn run that gives f*
+  std::string reference_solver;                               ///< with its defaults, gives f*
+  double reference_tol, reference_gap, reference_time_limit;  ///< of that run
   std::vector<double> targets;
   std::vector<DataConfig> data;
   std::vector<SolverConfig> solvers;

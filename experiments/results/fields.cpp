@@ -222,6 +222,7 @@ const std::vector<Field<RunFigures>>& run_figures() {
       figure<&F::d>("d", "", "number of weights"),
       figure<&F::instances>("instances", "", "of the training set"),
       figure<&F::positions>("positions", "", "of the training set"),
+      figure<&F::outputs>("outputs", "", "columns of W: labels, or nodes of a tree"),
       certified<&Certificate::objective>("objective", "F at the end"),
       certified<&Certificate::loss>("loss", "sum over the training instances"),
       certified<&Certificate::l1>("l1", "||w||_1"),

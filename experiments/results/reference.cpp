@@ -19,7 +19,7 @@ Reference Reference::from(const nlohmann::ordered_json& json) {
                 .dual = number_at(json, "/dual"),
                 .wanted = {real("tol"), number_at(json, "/reference_gap"), real("time_limit")},
                 .status = json.at("status").get<std::string>(),
-                .tighten_status = ""};
+                .tighten_status = json.at("status").get<std::string>()};
   if (json.contains("tighten") && json["tighten"].is_object())
     out.tighten_status = json["tighten"].at("status").get<std::string>();
   return out;

@@ -54,6 +54,21 @@ TEST(Reference, ServesWhereItWouldGetNoBetter) {
   EXPECT_FALSE(reference("converged", "interrupted").serves({1e-8, 1e-9, 60.0}));
 }
 
+TEST(Reference, OfASolverThatGoesByTheGapServesWhereItWouldGetNoBetter) {
+  const Reference one = Reference::from({{"objective", 100.0},
+                                         {"kkt", 1e-7},
+                                         {"kkt_at_zero", 10.0},
+                                         {"relative_kkt", 1e-8},
+                                         {"l1", 50.0},
+                                         {"tol", 0.0},
+                                         {"reference_gap", 1e-9},
+                                         {"time_limit", 60.0},
+                                         {"status", "time-limit"},
+                                         {"dual", 99.0}});
+  EXPECT_TRUE(one.serves({1e-8, 1e-9, 60.0})) << "it had no more time";
+  EXPECT_FALSE(one.serves({1e-8, 1e-9, 61.0})) << "it would have more";
+}
+
 TEST(Reference, OfBeforeThereWereBoundsIsReadAndServesWhoWantsNone) {
   nlohmann::ordered_json json = {{"objective", 100.0},    {"kkt", 1e-7},    {"kkt_at_zero", 10.0},
                                  {"relative_kkt", 1e-8},  {"l1", 50.0},     {"tol", 1e-8},

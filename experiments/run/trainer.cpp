@@ -182,6 +182,7 @@ void set_facts(const LoadedData& data, RunOutcome& outcome) {
   outcome.d = static_cast<Coord>(train.x.features()) * train.outputs() + data.oracle().extra_weights();
   outcome.instances = train.instances();
   outcome.positions = train.positions();
+  outcome.outputs = train.outputs();
   outcome.features = train.x.features();
   outcome.data_digest = digest_text(train.digest);
   outcome.description = train.description;

@@ -146,17 +146,24 @@ RunParameters run_job(const ExperimentConfig& config, const PlannedRun& cell) {
 RunParameters reference_job(const ExperimentConfig& config, const DataConfig& data, double lambda) {
   RunParameters job = data_job(config, data);
   job.name = fmt::format("reference {}-lambda{}", data.name, lambda);
-  const SolverInfo& solver = solver_registry().find("prox-qn");
+  const SolverInfo& solver = solver_registry().find(config.reference_solver);
   Options options(solver.options);
-  options.set("max_stagnant", kPatience);
   job.solver = solver.name;
-  job.solver_options = option_texts(options);
   job.lambda = lambda;
-  job.tol = config.reference_tol;
-  job.tighten = config.reference_gap;
+  if (solver.name == "prox-qn") {  // which tighten() goes on with
+    options.set("max_stagnant", kPatience);
+    job.tol = config.reference_tol;
+    job.tighten = config.reference_gap;
+  } else {
+    job.tol = config.reference_gap > 0.0 ? 0.0 : config.reference_tol;
+    job.gap_target = config.reference_gap;
+  }
+  job.solver_options = option_texts(options);
   job.time_limit = config.reference_time_limit;
   job.seed = config.seed;
   job.warm_up = 0.0;
+  // Nobody looks at its trace.
+  job.sampling_budget = std::min(job.sampling_budget, RunParameters{}.sampling_budget);
   return job;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/error.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/config/ini.h"
 
@@ -19,13 +20,11 @@ void make_data_files(const Ini& config, const TestFolder& data) {
   }
 }
 
-TEST(Plan, TheConfigsOfTheProjectAreGood) {
+/// `prefix`: how the names of the experiments in a folder of configs begin, beside those of its files.
+void expect_good_configs(const std::string& folder, const std::string& prefix) {
   std::size_t checked = 0;
-  const std::filesystem::path folder = PROXBENCH_SOURCE_DIR "/configs";
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    const std::string paper =
-        entry.path().parent_path() == folder ? "" : entry.path().parent_path().filename();
-    if (entry.path().extension() != ".ini" || paper == "common") continue;
+  for (const auto& entry : std::filesystem::directory_iterator(PROXBENCH_SOURCE_DIR "/configs" + folder)) {
+    if (entry.path().extension() != ".ini") continue;
     SCOPED_TRACE(entry.path());
     const TestFolder data;
     Problems none;
@@ -33,13 +32,50 @@ TEST(Plan, TheConfigsOfTheProjectAreGood) {
     setenv("PROXBENCH_DATA", data.path().c_str(), 1);
     const ExperimentConfig config = load_config(entry.path());
     EXPECT_FALSE(plan_runs(config).empty());
-    EXPECT_EQ(config.name, (paper.empty() ? "" : paper + "-") + entry.path().stem().string())
+    EXPECT_EQ(config.name, prefix + entry.path().stem().string())
         << "results go to a folder of the config's name";
     EXPECT_EQ(parse_config(config.to_ini(), "again.ini", "").to_ini(), config.to_ini());
     unsetenv("PROXBENCH_DATA");
     ++checked;
   }
   EXPECT_GT(checked, 0u);
+}
+
+TEST(Plan, TheConfigsOfTheProjectAreGood) {
+  expect_good_configs("", "");
+  expect_good_configs("/sdca", "sdca-");
+  expect_good_configs("/owl-qn", "owl-qn-");
+}
+
+TEST(Plan, AReferenceByAnotherSolverGoesByTheGapAlone) {
+  const std::string text =
+      "[experiment]\nname = a\nlambda = 0\nmu = 1\nreference_tol = 1e-4\nreference_gap = 1e-7\n"
+      "[data]\nformat = synthetic-ocr\n[solver.sdca]\n";
+  const auto job = [&](const std::string& solver, const std::string& gap) {
+    const ExperimentConfig config = parse_config(
+        text, "c.ini", "", {"experiment.reference_solver=" + solver, "experiment.reference_gap=" + gap});
+    EXPECT_EQ(parse_config(config.to_ini(), "again.ini", "").to_ini(), config.to_ini());
+    return reference_job(config, config.data[0], 0.0);
+  };
+  EXPECT_EQ(job("prox-qn", "1e-7").tol, 1e-4);
+  EXPECT_EQ(job("prox-qn", "1e-7").gap_target, 0.0);
+  EXPECT_EQ(job("prox-qn", "1e-7").tighten, 1e-7);
+  EXPECT_EQ(job("sdca", "1e-7").solver, "sdca");
+  EXPECT_EQ(job("sdca", "1e-7").tol, 0.0) << "else it might end before its gap is proven";
+  EXPECT_EQ(job("sdca", "1e-7").gap_target, 1e-7);
+  EXPECT_EQ(job("sdca", "1e-7").tighten, 0.0);
+  EXPECT_EQ(job("sdca", "0").tol, 1e-4);
+  EXPECT_EQ(job("sdca", "0").gap_target, 0.0);
+  EXPECT_THROW(job("sdac", "0"), Error);
+}
+
+TEST(Plan, AReferenceTakesFewSamples) {
+  const ExperimentConfig config = parse_config(
+      "[experiment]\nname = a\nlambda = 1\nsampling_budget = 1e6\n[data]\nformat = synthetic-ocr\n"
+      "[solver.prox-qn]\n",
+      "c.ini", "");
+  EXPECT_EQ(reference_job(config, config.data[0], 1.0).sampling_budget, RunParameters{}.sampling_budget);
+  EXPECT_EQ(run_job(config, plan_runs(config)[0]).sampling_budget, 1e6);
 }
 
 }  // namespace

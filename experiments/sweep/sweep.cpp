@@ -199,7 +199,9 @@ class Sweep {
 
   void make_reference(const DataConfig& data, double lambda, const fs::path& file) {
     const RunParameters job = reference_job(config_, data, lambda);
-    message(fmt::format("{}: prox-qn to kkt <= {:g} of its start", job.name, job.tol));
+    message(fmt::format("{}: {} to {}", job.name, job.solver,
+                        job.gap_target > 0.0 ? fmt::format("a relative gap of {:g}", job.gap_target)
+                                             : fmt::format("kkt <= {:g} of its start", job.tol)));
     const fs::path folder = start_folder(out_ / "runs" / ("reference-" + data.name));
     JobProcess child(job, folder, process_settings(0), limits(job.time_limit));
     while (!child.watch(kSlice, stop())) report_samples(child, job.name);
@@ -215,7 +217,7 @@ class Sweep {
     }
     json.erase("reason");
     json["time_limit"] = job.time_limit;
-    json["reference_gap"] = job.tighten;
+    json["reference_gap"] = config_.reference_gap;
     json["dataset"] = data.name;
     json["source_digest"] = digests_.source(data);
     json["program_digest"] = digests_.program();

@@ -26,6 +26,8 @@
       text: (v) => v.toExponential(2)},
     "mean-gap": {title: "Certified gap", axis: "(f − lower bound) / n", log: true, labelWidth: 46,
       text: (v) => v.toExponential(2)},
+    "gap-estimate": {title: "The solver's estimate of its gap", axis: "estimated gap / gap", log: true, labelWidth: 46,
+      text: (v) => v.toPrecision(3)},
   };
   // Of each round of colours, as in the figures for print.
   const DASHES = [null, [8, 4], [2, 3], [8, 3, 2, 3], [14, 4]];

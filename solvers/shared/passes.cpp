@@ -21,7 +21,7 @@ OptionTable pass_options() {
           {.name = "check_every",
            .type = OptionType::kInt,
            .default_value = "10",
-           .help = "passes between full gradients, which alone can show convergence",
+           .help = "passes between full gradients, which alone can show convergence; with tol = 0 there are none",
            .min = 1,
            .max = 1e9}};
 }
@@ -51,7 +51,7 @@ SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings
       if (!go_on) return done(problem.monitor.stop_status());
     }
     if (passes.after) passes.after(pass);
-    if (pass % settings.check_every != 0) continue;
+    if (pass % settings.check_every != 0 || problem.kkt_target() == 0.0) continue;
     const SparseVector w = passes.weights();
     objective.scores(w, scores);
     objective.infer({scores}, &residual);

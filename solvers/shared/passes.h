@@ -11,7 +11,7 @@ namespace proxbench {
 
 struct PassSettings {
   std::size_t reports;       ///< iterations in a pass
-  std::int64_t check_every;  ///< passes between full gradients
+  std::int64_t check_every;  ///< passes between full gradients; none where no kkt is asked for
 };
 
 /// reports, check_every.

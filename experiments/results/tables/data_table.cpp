@@ -1,0 +1,72 @@
+#include "experiments/results/tables/data_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "experiments/base/numbers.h"
+
+namespace proxbench {
+namespace {
+
+constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
+
+struct Size {
+  std::string dataset;
+  double instances, positions, features, outputs, d, belief_bytes;
+};
+
+std::vector<Size> sizes_of(const std::vector<StoredRun>& runs) {
+  std::vector<Size> out;
+  for (const StoredRun& run : runs) {
+    auto found =
+        std::find_if(out.begin(), out.end(), [&](const Size& size) { return size.dataset == run.dataset; });
+    if (found == out.end()) found = out.insert(out.end(), {run.dataset, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN});
+    const auto take = [&](double& value, const char* pointer) {
+      if (std::isnan(value)) value = number_at(run.summary, pointer);
+    };
+    take(found->instances, "/instances");
+    take(found->positions, "/positions");
+    take(found->features, "/features");
+    take(found->outputs, "/outputs");
+    take(found->d, "/d");
+    take(found->belief_bytes, "/notes/belief_bytes");
+  }
+  return out;
+}
+
+}  // namespace
+
+TextTable data_table(const std::vector<StoredRun>& runs) {
+  TextTable table{
+      "Data sets",
+      {"n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all "
+       "instances, pairs and singletons."},
+      {"data", "n", "N", "K", "A", "d", "marginals (GiB)"},
+      1,
+      {}};
+  for (const Size& size : sizes_of(runs))
+    table.rows.push_back({size.dataset, count_cell(size.instances), count_cell(size.positions),
+                          count_cell(size.outputs), count_cell(size.features), count_cell(size.d),
+                          fixed_cell(size.belief_bytes / kGibibyte, 2)});
+  return table;
+}
+
+std::vector<std::filesystem::path> write_data_table(const std::vector<StoredRun>& runs,
+                                                    const std::filesystem::path& folder) {
+  const std::vector<TextTable> tables{data_table(runs)};
+  std::string csv = "dataset,instances,positions,outputs,features,d,belief_bytes\n";
+  for (const Size& size : sizes_of(runs))
+    csv += fmt::format("{},{},{},{},{},{},{}\n", csv_field(size.dataset), number_text(size.instances),
+                       number_text(size.positions), number_text(size.outputs), number_text(size.features),
+                       number_text(size.d), number_text(size.belief_bytes));
+  make_folder(folder);
+  write_file_atomically(folder / "data.md", markdown_document("", tables));
+  write_file_atomically(folder / "data.tex", latex_document("", tables));
+  write_file_atomically(folder / "data.csv", csv);
+  return {folder / "data.md", folder / "data.tex", folder / "data.csv"};
+}
+
+}  // namespace proxbench
