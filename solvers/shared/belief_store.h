@@ -12,7 +12,8 @@ class BeliefStore final : public DualPoint {
   /// What beliefs of all instances take, in bytes.
   static double bytes(const Objective& objective, bool single);
 
-  /// In single precision where `single`. Throws Error (kUsage) where they exceed the limit (require_memory()).
+  /// In single precision where `single`. Throws Error (kUsage) where they exceed the limit
+  /// (require_memory()).
   BeliefStore(const Objective& objective, bool single, double limit_gigabytes);
 
   /// As stored.
@@ -20,12 +21,11 @@ class BeliefStore final : public DualPoint {
   void set(Index instance, const double* log_beliefs);
 
   /// Marginals of a distribution: in single precision, of one within rounding of what is stored.
-  void beliefs(Index instance, double* log_beliefs) const override;
+  void beliefs(const BeliefOracle& oracle, Index instance, double* log_beliefs) const override;
   double estimated_gap() const override { return estimated_gap_; }
   void set_estimated_gap(double gap) { estimated_gap_ = gap; }
 
  private:
-  const BeliefOracle& oracle_;
   std::vector<std::size_t> begin_;
   AlignedVector<double> doubles_;
   std::vector<float> singles_;
