@@ -98,7 +98,7 @@ double dual_value(const Objective& objective, const DualPoint& point) {
         for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
           const BeliefOracle::Size size = oracle.belief_size(i);
           logs.resize(size.all());
-          point.beliefs(i, logs.data());
+          point.beliefs(oracle, i, logs.data());
           p = logs;
           kernels.exponentiate(p.data(), p.size());
           const double off = oracle.inconsistency(i, p.data());

@@ -49,9 +49,9 @@ DualBound dual_bound(const Objective& objective, const Scores& scores, const Obj
 class DualPoint {
  public:
   virtual ~DualPoint() = default;
-  /// Writes the instance's beliefs, BeliefOracle::belief_size() logarithms. Several threads may call it at
-  /// once.
-  virtual void beliefs(Index instance, double* log_beliefs) const = 0;
+  /// Writes the instance's beliefs, BeliefOracle::belief_size() logarithms. `oracle` is the reader's, for
+  /// what takes inference. Several threads may call it at once.
+  virtual void beliefs(const BeliefOracle& oracle, Index instance, double* log_beliefs) const = 0;
   /// What the solver takes F(w(alpha)) - D(alpha) for; NaN: it has no estimate.
   virtual double estimated_gap() const { return std::numeric_limits<double>::quiet_NaN(); }
 };

@@ -29,7 +29,9 @@ class Beliefs final : public DualPoint {
  public:
   using Rule = std::function<void(Index instance, double* log_beliefs)>;
   explicit Beliefs(Rule rule) : rule_(std::move(rule)) {}
-  void beliefs(Index instance, double* log_beliefs) const override { rule_(instance, log_beliefs); }
+  void beliefs(const BeliefOracle&, Index instance, double* log_beliefs) const override {
+    rule_(instance, log_beliefs);
+  }
 
  private:
   Rule rule_;
@@ -62,8 +64,8 @@ Beliefs model(Objective& objective, const SparseVector& w) {
 Beliefs mixture(const Objective& objective, const Beliefs& a, const Beliefs& b, std::vector<double> share) {
   return Beliefs([&objective, &a, &b, share](Index i, double* log_beliefs) {
     std::vector<double> other(objective.beliefs().belief_size(i).all());
-    a.beliefs(i, log_beliefs);
-    b.beliefs(i, other.data());
+    a.beliefs(objective.beliefs(), i, log_beliefs);
+    b.beliefs(objective.beliefs(), i, other.data());
     for (std::size_t c = 0; c < other.size(); ++c)
       log_beliefs[c] = std::log(share[i] * std::exp(log_beliefs[c]) + (1 - share[i]) * std::exp(other[c]));
   });

@@ -43,8 +43,7 @@ constexpr double kRounding = 2e-15;
 class ScoreStore final : public DualPoint {
  public:
   explicit ScoreStore(const Objective& objective)
-      : objective_(objective),
-        begin_(objective.structure().begin()),
+      : begin_(objective.structure().begin()),
         width_(padded(objective.outputs())),
         extras_(objective.map().extra_weights()),
         rows_(objective.structure().positions() * width_, 0.0),
@@ -58,13 +57,12 @@ class ScoreStore final : public DualPoint {
 
   double* rows(Index i) { return rows_.data() + begin_[i] * width_; }
   std::span<double> extra(Index i) { return std::span(extra_).subspan(i * extras_, extras_); }
-  void beliefs(Index i, double* log_beliefs) const override {
-    objective_.beliefs().infer_beliefs(i, rows_.data() + begin_[i] * width_,
-                                       std::span(extra_).subspan(i * extras_, extras_), log_beliefs);
+  void beliefs(const BeliefOracle& oracle, Index i, double* log_beliefs) const override {
+    oracle.infer_beliefs(i, rows_.data() + begin_[i] * width_,
+                         std::span(extra_).subspan(i * extras_, extras_), log_beliefs);
   }
 
  private:
-  const Objective& objective_;
   std::span<const Index> begin_;
   std::size_t width_, extras_;
   AlignedVector<double> rows_, extra_;

@@ -15,8 +15,7 @@ double BeliefStore::bytes(const Objective& objective, bool single) {
   return numbers * (single ? sizeof(float) : sizeof(double));
 }
 
-BeliefStore::BeliefStore(const Objective& objective, bool single, double limit_gigabytes)
-    : oracle_(objective.beliefs()), begin_{0} {
+BeliefStore::BeliefStore(const Objective& objective, bool single, double limit_gigabytes) : begin_{0} {
   require_memory(bytes(objective, single), limit_gigabytes,
                  std::string("the ") + (single ? "" : "double precision ") + "marginals of " +
                      std::to_string(objective.instances()) + " instances");
@@ -36,19 +35,12 @@ void BeliefStore::get(Index instance, double* log_beliefs) const {
     std::copy(singles_.data() + from, singles_.data() + to, log_beliefs);
 }
 
-double* BeliefStore::open(Index instance, AlignedVector<double>& scratch) {
-  if (singles_.empty()) return doubles_.data() + begin_[instance];
-  scratch.resize(begin_[instance + std::size_t{1}] - begin_[instance]);
-  get(instance, scratch.data());
-  return scratch.data();
-}
-
-void BeliefStore::beliefs(Index instance, double* log_beliefs) const {
+void BeliefStore::beliefs(const BeliefOracle& oracle, Index instance, double* log_beliefs) const {
   get(instance, log_beliefs);
   if (singles_.empty()) return;
   const std::size_t n = begin_[instance + std::size_t{1}] - begin_[instance];
   kernels_in_use().exponentiate(log_beliefs, n);
-  oracle_.make_consistent(instance, log_beliefs);
+  oracle.make_consistent(instance, log_beliefs);
   kernels_in_use().logarithm(log_beliefs, n);
 }
 

@@ -28,12 +28,11 @@ class BeliefStore final : public DualPoint {
   }
 
   /// Marginals of a distribution: in single precision, of one within rounding of what is stored.
-  void beliefs(Index instance, double* log_beliefs) const override;
+  void beliefs(const BeliefOracle& oracle, Index instance, double* log_beliefs) const override;
   double estimated_gap() const override { return estimated_gap_; }
   void set_estimated_gap(double gap) { estimated_gap_ = gap; }
 
  private:
-  const BeliefOracle& oracle_;
   std::vector<std::size_t> begin_;
   AlignedVector<double> doubles_;
   std::vector<float> singles_;

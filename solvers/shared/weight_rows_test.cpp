@@ -134,7 +134,7 @@ TEST(BeliefStore, GivesBackWhatItWasGiven) {
           objective.beliefs().gold_beliefs(i, score + i, given.data());
           store.set(i, given.data());
           store.get(i, kept.data());
-          store.beliefs(i, point.data());
+          store.beliefs(objective.beliefs(), i, point.data());
           for (std::size_t c = 0; c < given.size(); ++c) {
             EXPECT_EQ(kept[c], single ? static_cast<double>(static_cast<float>(given[c])) : given[c]);
             EXPECT_NEAR(std::exp(point[c]), std::exp(given[c]), single ? 1e-5 : 0.0);
