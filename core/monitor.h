@@ -158,7 +158,7 @@ class Monitor {
   const std::atomic<bool>* interrupt = nullptr;
 
   /// For a solver that keeps a dual point: from now on, wherever the monitor looks for a lower bound, and at the
-  /// end, it reads that point as well, which must be the one of the iterate handed over (core/dual.h). Before start().
+  /// end, it reads that point as well, which must be that of the iterate handed over (core/dual.h). After start().
   void watch(std::shared_ptr<const DualPoint> point) { dual_point_ = std::move(point); }
 
   /// Takes the sample of the starting point and starts the clock. Called by the solver once it is ready to

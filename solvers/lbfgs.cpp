@@ -3,15 +3,16 @@
 ///
 ///     F(w) = l(w) + (mu/2)*||w||^2.
 ///
-///     p = -H grad F(w)       H from the newest pairs (s, y), H_0 = (y^T s / y^T y) I of the newest
+///     p = -H grad F(w)       H from the newest pairs (s, y) and H_0
 ///     w+ = w + alpha*p       strong Wolfe conditions (solvers/shared/strong_wolfe.h)
 ///
 /// Scores are linear in w: each trial costs one inference at S + alpha*S_p, which gives F and its slope, and
 /// an iteration maps w once and forms one gradient, whatever its number of trials.
 ///
-/// The first trial is alpha = 1, and 1/||g|| before the first pair. The Wolfe conditions make y^T s > 0. A
-/// search that fails is repeated once with H = H_0, the pairs dropped; when that fails too, no decrease is
-/// left: stalled.
+/// H_0 = gamma * M^-1, with M a rough Hessian (solvers/shared/rough_hessian.h), or gamma * I; gamma is that
+/// of the newest pair. The first trial is alpha = 1, and 1/||g|| before the first pair where H_0 is a
+/// multiple of I. The Wolfe conditions make y^T s > 0. A search that fails is repeated once with H = H_0, the
+/// pairs dropped; when that fails too, no decrease is left: stalled.
 
 #include <cmath>
 #include <limits>
@@ -20,6 +21,7 @@
 
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
+#include "solvers/shared/rough_hessian.h"
 #include "solvers/shared/score_line.h"
 #include "solvers/shared/strong_wolfe.h"
 #include "solvers/solvers.h"
@@ -28,6 +30,47 @@ namespace proxbench {
 
 namespace {
 
+/// H_0 = gamma * M^-1, M the rough Hessian, gamma = y^T s / y^T M^-1 y of the newest pair.
+class StartMatrix {
+ public:
+  explicit StartMatrix(const Objective& objective) : objective_(objective), rough_(objective) {}
+
+  /// Builds M at `now` where the loss has fallen to half of what it was when M was built.
+  void follow(const dense::Point& now) {
+    if (!(now.loss <= 0.5 * built_at_)) return;
+    rough_.build(objective_, now.residual);
+    built_at_ = now.loss;
+  }
+  void rescale(std::span<const double> w, std::span<const double> w_old, std::span<const double> g,
+               std::span<const double> g_old) {
+    const Parallel& parallel = objective_.parallel();
+    std::vector<double> y(g.size());
+    dense::for_range(parallel, y.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) y[i] = g[i] - g_old[i];
+    });
+    std::vector<double> solved = y;
+    rough_.solve(solved);
+    const double sy = dense::sum_range(parallel, y.size(), [&](std::size_t begin, std::size_t end) {
+      double sum = 0.0;
+      for (std::size_t i = begin; i < end; ++i) sum += (w[i] - w_old[i]) * y[i];
+      return sum;
+    });
+    if (sy > 0.0) gamma_ = sy / dense::dot(parallel, y, solved);
+  }
+  /// r := H_0 r.
+  void apply(std::span<double> r) const {
+    rough_.solve(r);
+    dense::for_range(objective_.parallel(), r.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) r[i] *= gamma_;
+    });
+  }
+
+ private:
+  const Objective& objective_;
+  dense::RoughHessian rough_;
+  double built_at_ = std::numeric_limits<double>::infinity(), gamma_ = 1.0;
+};
+
 class Lbfgs final : public Solver {
  public:
   explicit Lbfgs(const Options& options)
@@ -35,6 +78,7 @@ class Lbfgs final : public Solver {
         wolfe_{.decrease = options.real("decrease"),
                .curvature = options.real("curvature"),
                .max_trials = static_cast<int>(options.integer("max_linesearch"))},
+        blocks_(options.string("start") == "blocks"),
         patience_(options.integer("patience")) {}
 
   SolveResult solve(const SolveProblem& problem) override {
@@ -44,14 +88,16 @@ class Lbfgs final : public Solver {
     dense::ScoreLine line(objective);
     std::vector<double> g(d), g_next(d), w_before(d), p(d);
     dense::LbfgsMemory memory(memory_, d, objective.parallel());
+    StartMatrix start(objective);
     dense::Run run(problem, patience_);
     if (!run.open(now, g)) return run.result(now);
 
     while (true) {
-      bool moved = search(problem, now, g, memory, line, p);
+      if (blocks_) start.follow(now);
+      bool moved = search(problem, now, g, memory, start, line, p);
       if (!moved && !memory.empty() && !problem.monitor.out_of_time()) {
         memory.clear();
-        moved = search(problem, now, g, memory, line, p);
+        moved = search(problem, now, g, memory, start, line, p);
       }
       if (!moved) return run.result(now, run.without_step());
 
@@ -59,6 +105,7 @@ class Lbfgs final : public Solver {
       line.move(objective, now);
       if (now.w == w_before) return run.result(now, run.without_step());
       objective.gradient(now.residual, now.w, g_next);
+      if (blocks_) start.rescale(now.w, w_before, g_next, g);
       memory.update(now.w, w_before, g_next, g, 0.0);
       std::swap(g, g_next);
       if (!run.step(now, run.kkt(now, g))) return run.result(now);
@@ -68,14 +115,18 @@ class Lbfgs final : public Solver {
  private:
   /// p = -H g, and the search along it.
   bool search(const SolveProblem& problem, const dense::Point& now, const std::vector<double>& g,
-              dense::LbfgsMemory& memory, dense::ScoreLine& line, std::vector<double>& p) const {
+              dense::LbfgsMemory& memory, const StartMatrix& start, dense::ScoreLine& line,
+              std::vector<double>& p) const {
     Objective& objective = problem.objective;
     dense::for_range(objective.parallel(), g.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) p[i] = -g[i];
     });
-    memory.apply(p);
+    if (blocks_)
+      memory.apply(p, [&](std::span<double> r) { start.apply(r); });
+    else
+      memory.apply(p);
     const double first =
-        memory.scale() == 0.0 ? 1.0 / std::sqrt(dense::dot(objective.parallel(), g, g)) : 1.0;
+        memory.scale() == 0.0 && !blocks_ ? 1.0 / std::sqrt(dense::dot(objective.parallel(), g, g)) : 1.0;
     line.open(objective, now, g, p);
     if (!(line.start().slope < 0.0)) return false;
     return dense::strong_wolfe(line.start(), first, wolfe_,
@@ -94,6 +145,7 @@ class Lbfgs final : public Solver {
 
   std::size_t memory_;
   dense::WolfeOptions wolfe_;
+  bool blocks_;
   std::int64_t patience_;
 };
 
@@ -135,6 +187,13 @@ SolverInfo lbfgs_info() {
                .min = 0.5,
                .max = 1,
                .max_open = true},
+              {.name = "start",
+               .type = OptionType::kString,
+               .default_value = "blocks",
+               .help = "H_0: blocks: the inverse of a rough Hessian, its blocks by output of the most "
+                       "frequent features "
+                       "and its diagonal; identity: (y^T s / y^T y) I",
+               .choices = {"blocks", "identity"}},
               dense::patience_option(100),
           },
       .make = [](const Options& options) { return std::make_unique<Lbfgs>(options); },

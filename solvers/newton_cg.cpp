@@ -27,6 +27,7 @@
 #include "solvers/shared/common_options.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
+#include "solvers/shared/rough_hessian.h"
 #include "solvers/shared/score_line.h"
 #include "solvers/solvers.h"
 
@@ -60,18 +61,14 @@ class Preconditioner {
  public:
   Preconditioner(const NewtonSettings& settings, const Objective& objective)
       : settings_(settings),
-        parallel_(objective.parallel()),
-        inverse_(settings.diagonal ? objective.dimension() : 0),
+        rough_(objective),
         memory_(std::max<std::size_t>(settings.pairs, 1), settings.pairs > 0 ? objective.dimension() : 0,
                 objective.parallel()) {}
 
   /// At the point of the residual, with the pairs that were taken since the last call.
   void update(const Objective& objective, const Residual& residual) {
     if (settings_.diagonal) {
-      objective.rough_diagonal(residual, inverse_);
-      dense::for_range(parallel_, inverse_.size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) inverse_[i] = 1.0 / inverse_[i];
-      });
+      rough_.build(objective, residual);
     }
     if (taken_.empty()) return;
     memory_.clear();
@@ -95,17 +92,16 @@ class Preconditioner {
 
   /// r := M^-1 r.
   void apply(std::span<double> r) {
-    if (settings_.pairs > 0 && !memory_.empty()) return memory_.apply(r, inverse_);
-    if (!settings_.diagonal) return;
-    dense::for_range(parallel_, r.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) r[i] *= inverse_[i];
-    });
+    if (settings_.pairs > 0 && !memory_.empty())
+      return memory_.apply(r, [&](std::span<double> v) { scale(v); });
+    if (settings_.diagonal) scale(r);
   }
 
  private:
+  void scale(std::span<double> r) const { rough_.solve(r); }
+
   const NewtonSettings& settings_;
-  const Parallel& parallel_;
-  std::vector<double> inverse_;  ///< of the diagonal
+  dense::RoughHessian rough_;
   dense::LbfgsMemory memory_;
   std::vector<std::pair<std::vector<double>, std::vector<double>>> taken_;
   std::size_t stride_ = 1, seen_ = 0;

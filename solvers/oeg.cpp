@@ -17,6 +17,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "core/base/random.h"
 #include "core/kernels/kernel_table.h"
@@ -33,8 +34,10 @@ namespace {
 constexpr double kFirstEta = 0.5, kEtaGrowth = 1.05;
 /// An eta below this moves nothing within rounding: the instance stays where it is.
 constexpr double kLeastEta = 1e-6;
-/// What rounding may take from D in a step, relative to the block's terms.
-constexpr double kRounding = 1e-14;
+/// What rounding may take from D in a step, relative to the block's terms. An entropy is a difference of sums
+/// of scores: where one label has all mass, its error is that of these sums, and not to allow for it would
+/// hold the instance there.
+constexpr double kRounding = 2e-15;
 
 /// theta_i, and marginals - gold there: rows of positions one behind the other, and the extra weights.
 class ScoreStore final : public DualPoint {
@@ -72,7 +75,6 @@ class Ascent {
   explicit Ascent(Objective& objective)
       : objective_(objective),
         begin_(objective.structure().begin()),
-        features_(objective.x(), begin_),
         w_(objective),
         theta_(std::make_shared<ScoreStore>(objective)),
         residual_(objective),
@@ -83,8 +85,9 @@ class Ascent {
   SparseVector weights() const { return w_.nonzeros(); }
 
   /// theta_i = the scores at `start`, or `gold_score` for each gold output where start = 0; w = w(alpha). A
-  /// pass.
-  void start(const SparseVector& start, double gold_score, Monitor& monitor) {
+  /// pass, that may stop early where the monitor is out of time. False: a loss has no value.
+  bool start(const SparseVector& start, double gold_score, Monitor& monitor) {
+    features_.emplace(objective_.x(), begin_);
     w_.set(start);
     for (Index i = 0; i < objective_.instances(); ++i) {
       double* const rows = theta_->rows(i);
@@ -98,16 +101,18 @@ class Ascent {
     w_.set({});
     for (Index i = 0; i < objective_.instances() && !monitor.out_of_time(); ++i) {
       entropy_[i] = infer(i, theta_->rows(i), theta_->extra(i), residual_.rows(i), residual_.extra(i));
-      direction_.form(features_.of(i), residual_.rows(i), residual_.extra(i), w_.width());
+      if (!std::isfinite(entropy_[i])) return false;
+      direction_.form(features_->of(i), residual_.rows(i), residual_.extra(i), w_.width());
       w_.add(-1.0 / objective_.mu(), direction_);
     }
+    return true;
   }
 
-  void step(Index i) {
+  /// False: the loss has no value at a trial, and nothing was done.
+  bool step(Index i) {
     const std::size_t rows = positions(i) * w_.width(), extras = objective_.map().extra_weights();
     const KernelTable& kernels = kernels_in_use();
     const double mu = objective_.mu();
-    objective_.count_updates(1.0);
     for (AlignedVector<double>* numbers : {&scores_, &trial_, &residual_rows_, &change_})
       numbers->resize(rows);
     for (AlignedVector<double>* numbers : {&trial_extra_, &residual_extra_, &change_extra_})
@@ -116,18 +121,27 @@ class Ascent {
     const auto mix = [&](double eta, const double* theta, const double* score, double* out, std::size_t n) {
       for (std::size_t c = 0; c < n; ++c) out[c] = theta[c] + eta * (score[c] - theta[c]);
     };
+    const auto size = [](std::span<const double> scores) {
+      double largest = 0.0;
+      for (const double s : scores) largest = std::max(largest, std::abs(s));
+      return largest;
+    };
+    const double terms =
+        1.0 + static_cast<double>(positions(i)) * (std::max(size({theta_->rows(i), rows}), size(scores_)) +
+                                                   std::max(size(theta_->extra(i)), size(w_.extra())));
     for (double eta = eta_[i]; eta >= kLeastEta; eta *= 0.5) {
       mix(eta, theta_->rows(i), scores_.data(), trial_.data(), rows);
       mix(eta, theta_->extra(i).data(), w_.extra().data(), trial_extra_.data(), extras);
       const double entropy = infer(i, trial_.data(), trial_extra_, residual_rows_.data(), residual_extra_);
+      if (!std::isfinite(entropy)) return false;
       change_ = residual_rows_;
       kernels.add_scaled(change_.data(), -1.0, residual_.rows(i), rows);
       change_extra_ = residual_extra_;
       kernels.add_scaled(change_extra_.data(), -1.0, residual_.extra(i).data(), extras);
-      direction_.form(features_.of(i), change_.data(), change_extra_, w_.width());
+      direction_.form(features_->of(i), change_.data(), change_extra_, w_.width());
       const double along = -w_.dot(direction_),
                    rise = entropy - entropy_[i] - along - 0.5 / mu * direction_.squared_norm();
-      if (!(rise >= -kRounding * (1.0 + std::abs(entropy) + std::abs(along)))) continue;
+      if (!(rise >= -kRounding * (terms + std::abs(along)))) continue;
       w_.add(-1.0 / mu, direction_);
       std::copy(trial_.begin(), trial_.end(), theta_->rows(i));
       std::copy(trial_extra_.begin(), trial_extra_.end(), theta_->extra(i).begin());
@@ -135,8 +149,10 @@ class Ascent {
       std::copy(residual_extra_.begin(), residual_extra_.end(), residual_.extra(i).begin());
       entropy_[i] = entropy;
       eta_[i] = std::min(1.0, kEtaGrowth * eta);
-      return;
+      break;
     }
+    objective_.count_updates(1.0);
+    return true;
   }
 
  private:
@@ -157,7 +173,7 @@ class Ascent {
 
   Objective& objective_;
   std::span<const Index> begin_;
-  InstanceFeatures features_;
+  std::optional<InstanceFeatures> features_;
   WeightRows w_;
   std::shared_ptr<ScoreStore> theta_;
   ScoreStore residual_;
@@ -193,12 +209,16 @@ class Oeg final : public Solver {
     monitor.start(problem.start);
     if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
     random.shuffle(std::span(order));
-    ascent.start(problem.start, settings_.gold_score, monitor);
+    const bool valid = ascent.start(problem.start, settings_.gold_score, monitor);
+    if (!valid || monitor.out_of_time()) {
+      result.status = valid ? monitor.stop_status() : Status::kDiverged;
+      return result;
+    }
     monitor.watch(ascent.dual_point());
     Passes passes;
     passes.visit = [&](std::int64_t pass, std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
-        ascent.step(pass == 1 ? order[i] : static_cast<Index>(random.below(order.size())));
+        if (!ascent.step(pass == 1 ? order[i] : static_cast<Index>(random.below(order.size())))) return false;
       return true;
     };
     passes.weights = [&] { return ascent.weights(); };
@@ -239,6 +259,7 @@ SolverInfo oeg_info() {
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs},
                 .l2 = true,
                 .smooth = true},
+      .exact = false,
   };
 }
 

@@ -12,6 +12,9 @@
 /// those seen, later 0.9 of what it was. With skipping (SAG-NUS* in Le Priol et al. 2018), after xi visits in
 /// a row without a doubling the search for L_i is left out 2^(xi-1) times.
 ///
+/// L_i is looked for along one gradient only, so nothing proves that the steps are short enough: where
+/// instances are few and differ much, w may circle the optimum instead of nearing it.
+///
 /// Lazy steps. w = scale * u, so the l2 term is one product. d changes only at the features of the instance
 /// at hand, so between two visits u_j moves by -d_j times the sum of the steps since: a row is brought up to
 /// date when it is next read.
@@ -19,6 +22,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "core/base/random.h"
@@ -99,7 +103,6 @@ class Descent {
       : objective_(objective),
         skipping_(skipping),
         begin_(objective.structure().begin()),
-        features_(objective.x(), begin_),
         u_(objective),
         d_(objective),
         kept_(objective.structure().positions() * u_.width(), 0.0),
@@ -113,7 +116,10 @@ class Descent {
             static_cast<double>(objective.instances() * objective.map().extra_weights()));
   }
 
-  void start(const SparseVector& w) { u_.set(w); }
+  void start(const SparseVector& w) {
+    features_.emplace(objective_.x(), begin_);
+    u_.set(w);
+  }
 
   SparseVector weights() const {
     WeightRows w = u_;
@@ -127,8 +133,7 @@ class Descent {
   /// False: the loss has no value at w.
   bool step(Random& random) {
     const Index i = curvatures_.draw(random);
-    objective_.count_updates(1.0);
-    const InstanceFeatures::View features = features_.of(i);
+    const InstanceFeatures::View features = features_->of(i);
     for (const Index j : features.features) {
       bring_up(u_, j);
       moved_[j] = steps_;
@@ -150,7 +155,8 @@ class Descent {
     for (std::size_t t = 0; t < n; ++t)
       std::fill(residual_.data() + t * width + objective_.outputs(), residual_.data() + (t + 1) * width, 0.0);
 
-    search(i, features, loss);
+    if (!search(i, features, loss)) return false;
+    objective_.count_updates(1.0);
     replace(i, features);
     const double share = objective_.mu() / static_cast<double>(objective_.instances());
     const double alpha = 0.5 * (1.0 / (curvatures_.largest() + share) + 1.0 / (curvatures_.mean() + share));
@@ -170,9 +176,13 @@ class Descent {
     kernels_in_use().add_scaled(w.extra_row(), moved_extra_ - steps_, d_.extra().data(), d_.extra().size());
   }
 
-  /// L_i, from the gradient at hand: a trial is an inference on scores that are linear in 1/L_i.
-  void search(Index i, const InstanceFeatures::View& features, double loss) {
-    if (skipping_ && curvatures_.skips(i)) return curvatures_.set(i, curvatures_.last(i));
+  /// L_i, from the gradient at hand: a trial is an inference on scores that are linear in 1/L_i. False: the
+  /// loss has no value at a trial.
+  bool search(Index i, const InstanceFeatures::View& features, double loss) {
+    if (skipping_ && curvatures_.skips(i)) {
+      curvatures_.set(i, curvatures_.last(i));
+      return true;
+    }
     double l = curvatures_.first(i);
     const std::size_t width = u_.width();
     gradient_.form(features, residual_.data(), residual_extra_, width);
@@ -194,6 +204,7 @@ class Descent {
         kernels_in_use().add_scaled(trial_extra_.data(), -1.0 / l, gradient_.extra.data(),
                                     trial_extra_.size());
         const double there = objective_.infer_instance(i, trial_.data(), trial_extra_, nullptr, {}, work_);
+        if (!std::isfinite(there)) return false;
         if (!(there > loss - squares / (2.0 * l))) break;
         l *= 2.0;
         doubled = true;
@@ -201,6 +212,7 @@ class Descent {
     }
     curvatures_.searched(i, doubled);
     curvatures_.set(i, l);
+    return true;
   }
 
   /// The gradient at hand takes the place of the one that is kept, in d as well.
@@ -232,7 +244,7 @@ class Descent {
   Objective& objective_;
   bool skipping_;
   std::span<const Index> begin_;
-  InstanceFeatures features_;
+  std::optional<InstanceFeatures> features_;
   WeightRows u_, d_;
   AlignedVector<double> kept_, kept_extra_;  ///< marginals - gold of each instance when it was last visited
   double scale_ = 1.0;
@@ -306,6 +318,7 @@ SolverInfo sag_nus_info() {
                                                      .passes = read_passes(o)});
           },
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
+      .exact = false,
   };
 }
 

@@ -35,10 +35,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
-#include "core/kernels/kernel_table.h"
 #include "core/base/random.h"
+#include "core/kernels/kernel_table.h"
+#include "solvers/shared/common_options.h"
+#include "solvers/shared/instance_features.h"
+#include "solvers/shared/passes.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -98,55 +102,6 @@ class WeightTable {
   AlignedVector<double> gradient_;
 };
 
-/// The entries of X at the positions of one instance, by feature; positions count from the instance's first.
-class InstanceColumns {
- public:
-  explicit InstanceColumns(const DesignMatrix& x) : x_(x), slot_(x.features(), kNone) {}
-
-  void gather(Index begin, Index end) {
-    for (const Index j : features) slot_[j] = kNone;
-    features.clear();
-    bound_.assign(1, 0);
-    for (Index p = begin; p < end; ++p)
-      for (const Index j : x_.row(p)) {
-        if (slot_[j] == kNone) {
-          slot_[j] = static_cast<Index>(features.size());
-          features.push_back(j);
-          bound_.push_back(0);
-        }
-        ++bound_[slot_[j] + std::size_t{1}];
-      }
-    for (std::size_t f = 0; f < features.size(); ++f) bound_[f + 1] += bound_[f];
-    next_.assign(bound_.begin(), bound_.end() - 1);
-    position_.resize(bound_.back());
-    if (!x_.binary()) value_.resize(bound_.back());
-    for (Index p = begin; p < end; ++p) {
-      const auto row = x_.row(p);
-      const auto values = x_.row_values(p);
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        const std::size_t at = next_[slot_[row[i]]]++;
-        position_[at] = p - begin;
-        if (!values.empty()) value_[at] = values[i];
-      }
-    }
-  }
-
-  std::vector<Index> features;  ///< each once
-  std::span<const Index> positions(std::size_t f) const {
-    return {position_.data() + bound_[f], position_.data() + bound_[f + 1]};
-  }
-  /// Null: all ones.
-  const double* values(std::size_t f) const { return x_.binary() ? nullptr : value_.data() + bound_[f]; }
-
- private:
-  static constexpr Index kNone = static_cast<Index>(-1);
-  const DesignMatrix& x_;
-  std::vector<Index> slot_;  ///< of each feature within `features`
-  std::vector<std::size_t> bound_, next_;
-  std::vector<Index> position_;
-  std::vector<double> value_;
-};
-
 /// The weights, and one step on one instance.
 class Learner {
  public:
@@ -155,18 +110,16 @@ class Learner {
         instances_(static_cast<double>(objective.instances())),
         unary_(objective.features(), padded(objective.outputs())),
         extra_(1, padded(objective.map().extra_weights())),
-        columns_(objective.x()),
         extra_gradient_(extra_.width(), 0.0) {}
 
-  /// Finds the share of the l2 term that falls on an instance, for every feature.
-  void share_l2() {
+  /// Finds the features of every instance, and the share of the l2 term that falls on an instance, for every
+  /// feature.
+  void prepare() {
+    features_.emplace(objective_.x(), objective_.structure().begin());
     l2_.assign(objective_.mu() > 0.0 ? objective_.features() : 0, 0.0);
     if (l2_.empty()) return;
-    const auto begin = objective_.structure().begin();
-    for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
-      columns_.gather(begin[i], begin[i + 1]);
-      for (const Index j : columns_.features) l2_[j] += 1.0;
-    }
+    for (Index i = 0; i < objective_.instances(); ++i)
+      for (const Index j : features_->of(i).features) l2_[j] += 1.0;
     for (double& share : l2_) share = share > 0.0 ? objective_.mu() / share : 0.0;
   }
 
@@ -194,10 +147,11 @@ class Learner {
     steps_ += 1.0;
     objective_.count_updates(1.0);
     penalty_ += eta * objective_.lambda() / instances_;
-    for (std::size_t f = 0; f < columns_.features.size(); ++f) {
-      const Index j = columns_.features[f];
-      unary_.descend_row(j, eta, l2_.empty() ? 0.0 : l2_[j], penalty_, residual_.data(), columns_.positions(f),
-                         columns_.values(f));
+    const InstanceFeatures::View view = features_->of(instance);
+    for (std::size_t f = 0; f < view.features.size(); ++f) {
+      const Index j = view.features[f];
+      unary_.descend_row(j, eta, l2_.empty() ? 0.0 : l2_[j], penalty_, residual_.data(), view.positions(f),
+                         view.values(f));
     }
     const Index only = 0;
     extra_.descend_row(0, eta, objective_.mu() / instances_, penalty_, extra_gradient_.data(), {&only, 1},
@@ -231,18 +185,17 @@ class Learner {
   /// The loss of an instance at w, whose weights there are charged first.
   double infer(Index instance, bool with_residual) {
     const auto bounds = objective_.structure().begin();
-    const Index begin = bounds[instance], end = bounds[instance + std::size_t{1}];
-    const std::size_t positions = end - begin;
-    columns_.gather(begin, end);
+    const std::size_t positions = bounds[instance + std::size_t{1}] - bounds[instance];
+    const InstanceFeatures::View view = features_->of(instance);
     const std::size_t width = unary_.width();
     rows_.assign(positions * width, 0.0);
     if (with_residual) residual_.resize(positions * width);
-    for (std::size_t f = 0; f < columns_.features.size(); ++f) {
-      const Index j = columns_.features[f];
+    for (std::size_t f = 0; f < view.features.size(); ++f) {
+      const Index j = view.features[f];
       if (unary_.empty(j)) continue;
       unary_.charge_row(j, penalty_);
-      const std::span<const Index> position = columns_.positions(f);
-      const double* x = columns_.values(f);
+      const std::span<const Index> position = view.positions(f);
+      const double* x = view.values(f);
       for (std::size_t e = 0; e < position.size(); ++e) {
         kernels_in_use().add_scaled(rows_.data() + position[e] * width, x == nullptr ? 1.0 : x[e],
                                     unary_.w(j), width);
@@ -261,7 +214,7 @@ class Learner {
   WeightTable extra_;  ///< one row
   std::vector<double> l2_;
   double eta0_ = 0.0, steps_ = 0.0, penalty_ = 0.0;
-  InstanceColumns columns_;
+  std::optional<InstanceFeatures> features_;
   InstanceOracle::Workspace work_;
   AlignedVector<double> rows_, residual_;  ///< positions x width
   AlignedVector<double> extra_gradient_;
@@ -271,8 +224,7 @@ struct Settings {
   double eta0;  ///< NaN: auto
   std::size_t sample;
   std::int64_t ladder;
-  std::size_t reports;
-  std::int64_t check_every;
+  PassSettings passes;
 };
 
 class Sgd final : public Solver {
@@ -282,20 +234,16 @@ class Sgd final : public Solver {
   SolveResult solve(const SolveProblem& problem) override {
     Objective& objective = problem.objective;
     Monitor& monitor = problem.monitor;
-    const std::size_t instances = objective.instances(), d = objective.dimension();
-    const std::size_t reports = std::min(settings_.reports, instances);
     Learner learner(objective);
-    Scores scores = objective.make_scores();
-    Residual residual = objective.make_residual();
-    std::vector<Index> order(instances);
+    std::vector<Index> order(objective.instances());
     std::iota(order.begin(), order.end(), Index{0});
     Random random(problem.seed);
-    SolveResult result{.w = problem.start, .working_set = d};
+    SolveResult result{.w = problem.start, .working_set = objective.dimension()};
 
     monitor.start(problem.start);
     // At w = 0 kkt is known.
     if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
-    learner.share_l2();
+    learner.prepare();
     random.shuffle(std::span(order));
     double eta0 = settings_.eta0;
     if (std::isnan(eta0) && !calibrate(problem, learner, order, eta0, result.iterations)) {
@@ -304,35 +252,19 @@ class Sgd final : public Solver {
     }
     result.notes["eta0"] = eta0;
     learner.reset(problem.start, eta0);
-    auto done = [&](Status status) {
-      result.status = status;
-      result.w = learner.weights();
-      return result;
-    };
 
-    for (std::int64_t pass = 1;; ++pass) {
-      for (std::size_t report = 0; report < reports; ++report) {
-        bool learned = false;
-        for (std::size_t i = instances * report / reports; i < instances * (report + 1) / reports; ++i) {
-          learned |= learner.learn(order[i]);
-          if (monitor.out_of_time()) break;  // w is an iterate after every instance
-        }
-        ++result.iterations;
-        const bool go_on = monitor.step(
-            result.iterations, [&] { return learner.weights(); }, d);
-        if (!learned) return done(Status::kDiverged);
-        if (!go_on) return done(monitor.stop_status());
+    Passes passes;
+    passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
+      bool learned = false;
+      for (std::size_t i = from; i < to; ++i) {
+        learned |= learner.learn(order[i]);
+        if (monitor.out_of_time()) break;  // w is an iterate after every instance
       }
-      if (pass % settings_.check_every == 0) {
-        const SparseVector w = learner.weights();
-        objective.scores(w, scores);
-        objective.infer({scores}, &residual);
-        Objective::Selection selection;
-        objective.select_gradient(residual, w, std::numeric_limits<double>::infinity(), selection);
-        if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
-      }
-      random.shuffle(std::span(order));
-    }
+      return learned;
+    };
+    passes.weights = [&] { return learner.weights(); };
+    passes.after = [&](std::int64_t) { random.shuffle(std::span(order)); };
+    return run_passes(problem, settings_.passes, passes, result);
   }
 
  private:
@@ -406,7 +338,7 @@ SolverInfo sgd_info() {
       .paper =
           "Tsuruoka, Tsujii, Ananiadou, Stochastic gradient descent training for L1-regularized log-linear "
           "models with cumulative penalty, ACL 2009",
-      .options =
+      .options = joined(
           {
               {.name = "eta0",
                .type = OptionType::kReal,
@@ -429,26 +361,14 @@ SolverInfo sgd_info() {
                .help = "most values of eta0 to try, each twice or half the previous one",
                .min = 1,
                .max = 1000},
-              {.name = "reports",
-               .type = OptionType::kInt,
-               .default_value = "10",
-               .help = "iterations in a pass; limits are checked and samples taken after each",
-               .min = 1,
-               .max = 1e9},
-              {.name = "check_every",
-               .type = OptionType::kInt,
-               .default_value = "10",
-               .help = "passes between full gradients, which alone can show convergence",
-               .min = 1,
-               .max = 1e9},
           },
+          pass_options()),
       .make =
           [](const Options& o) {
             return std::make_unique<Sgd>(Settings{.eta0 = o.real("eta0"),
                                                   .sample = static_cast<std::size_t>(o.integer("sample")),
                                                   .ladder = o.integer("ladder"),
-                                                  .reports = static_cast<std::size_t>(o.integer("reports")),
-                                                  .check_every = o.integer("check_every")});
+                                                  .passes = read_passes(o)});
           },
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance}},
       .exact = false,

@@ -21,9 +21,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
-#include <numeric>
+#include <optional>
 #include <string>
 
 #include "core/base/error.h"
@@ -66,7 +65,7 @@ struct Visit {
   AlignedVector<double> rows, extra, log_mu, log_nu;
   LineSearch search;
   InstanceDirection direction;
-  double curvature, at_start, gamma;
+  double loss, curvature, at_start, gamma;
 };
 
 class Ascent {
@@ -75,33 +74,37 @@ class Ascent {
       : objective_(objective),
         settings_(settings),
         begin_(objective.structure().begin()),
-        features_(objective.x(), begin_),
         w_(objective),
         beliefs_(std::make_shared<BeliefStore>(objective, settings.single, settings.memory_limit)),
-        visits_(std::min(settings.batch, objective.instances())) {
-    sampler_ = std::make_unique<Sampler>(settings.scheme, settings.share, importance(), objective.instances(),
-                                         random);
-  }
+        random_(random),
+        visits_(std::min(settings.batch, objective.instances())) {}
 
-  void start(const SparseVector& w) {
-    set_beliefs(w);
-    set_weights();
+  /// May stop early where the monitor is out of time: there is then no dual point yet.
+  void start(const SparseVector& w, Monitor& monitor) {
+    features_.emplace(objective_.x(), begin_);
+    sampler_.emplace(settings_.scheme, settings_.share, importance(), objective_.instances(), random_);
+    set_beliefs(w, monitor);
+    set_weights(monitor);
   }
 
   SparseVector weights() const { return w_.nonzeros(); }
   std::shared_ptr<BeliefStore> dual_point() const { return beliefs_; }
   double total_gap() const { return sampler_->total_gap(); }
 
-  /// A step for each of `count` instances, at most a batch.
-  void step(std::size_t count) {
+  /// A step for each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was
+  /// done.
+  bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     for (Visit& visit : visits) visit.instance = sampler_->draw();
-    objective_.count_updates(static_cast<double>(visits.size()));
     const auto each = [&](const auto& body) {
       if (visits.size() == 1) return body(visits[0]);
       objective_.parallel().for_each(visits.size(), [&](std::size_t i) { body(visits[i]); });
     };
     each([&](Visit& visit) { prepare(visit); });
+    if (!std::all_of(visits.begin(), visits.end(),
+                     [](const Visit& visit) { return std::isfinite(visit.loss); }))
+      return false;
+    objective_.count_updates(static_cast<double>(visits.size()));
     for (Visit& visit : visits) {
       if (visits.size() > 1) {
         const double shift = objective_.mu() * (w_.dot(visit.direction) - visit.at_start);
@@ -115,11 +118,12 @@ class Ascent {
       visit.search.go_to(visit.gamma);
       beliefs_->written(visit.instance, visit.log_mu);
     });
+    return true;
   }
 
   /// Finds the gaps of all blocks at w: a pass.
   void refresh(Monitor& monitor) {
-    std::vector<double> gap(objective_.instances(), 0.0);
+    std::vector<double> gap(objective_.instances());
     const Chunks chunks{gap.size(), kInstancesPerChunk};
     objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       Visit visit;
@@ -145,7 +149,7 @@ class Ascent {
     const double factor = -1.0 / objective_.mu();
     for (AlignedVector<double>* numbers : {&visit.rows, &visit.extra})
       for (double& value : *numbers) value *= factor;
-    visit.direction.form(features_.of(i), visit.rows.data(), visit.extra, w_.width());
+    visit.direction.form(features_->of(i), visit.rows.data(), visit.extra, w_.width());
   }
 
   /// mu_i against the model's beliefs at w.
@@ -155,13 +159,14 @@ class Ascent {
     visit.rows.resize(positions(i) * w_.width());
     w_.scores(begin_[i], positions(i), visit.rows.data());
     visit.log_nu.resize(size.all());
-    objective_.infer_beliefs(i, visit.rows.data(), w_.extra(), visit.log_nu.data());
+    visit.loss = objective_.infer_beliefs(i, visit.rows.data(), w_.extra(), visit.log_nu.data());
     visit.search.set(size, beliefs_->open(i, visit.log_mu), visit.log_nu.data());
   }
 
   /// All that a step needs, at w.
   void prepare(Visit& visit) {
     compare(visit);
+    if (!std::isfinite(visit.loss)) return;
     form_direction(visit, visit.search.difference());
     visit.curvature = objective_.mu() * visit.direction.squared_norm();
     visit.at_start = visits_.size() > 1 ? w_.dot(visit.direction) : 0.0;
@@ -181,13 +186,14 @@ class Ascent {
   }
 
   /// The beliefs to begin with: those of the model at `start`, or distributions near gold where start = 0.
-  void set_beliefs(const SparseVector& start) {
+  void set_beliefs(const SparseVector& start, Monitor& monitor) {
     const BeliefOracle& oracle = objective_.beliefs();
     w_.set(start);
     const Chunks chunks{objective_.instances(), kInstancesPerChunk};
     objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       AlignedVector<double> log_mu, gold, rows;
-      for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
+      for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk) && !monitor.out_of_time();
+           ++i) {
         log_mu.resize(oracle.belief_size(i).all());
         if (start.nnz() > 0) {
           rows.resize(positions(i) * w_.width());
@@ -209,11 +215,11 @@ class Ascent {
   }
 
   /// w(alpha).
-  void set_weights() {
+  void set_weights(Monitor& monitor) {
     w_.set({});
     Visit visit;
     AlignedVector<double> p, gold;
-    for (Index i = 0; i < objective_.instances(); ++i) {
+    for (Index i = 0; i < objective_.instances() && !monitor.out_of_time(); ++i) {
       visit.instance = i;
       p.resize(objective_.beliefs().belief_size(i).all());
       gold.resize(p.size());
@@ -271,10 +277,11 @@ class Ascent {
   Objective& objective_;
   const Settings& settings_;
   std::span<const Index> begin_;
-  InstanceFeatures features_;
+  std::optional<InstanceFeatures> features_;
   WeightRows w_;
   std::shared_ptr<BeliefStore> beliefs_;
-  std::unique_ptr<Sampler> sampler_;
+  std::optional<Sampler> sampler_;
+  Random& random_;
   std::vector<Visit> visits_;
 };
 
@@ -292,11 +299,16 @@ class Sdca final : public Solver {
 
     monitor.start(problem.start);
     if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
-    ascent.start(problem.start);
+    ascent.start(problem.start, monitor);
+    if (monitor.out_of_time()) {
+      result.status = monitor.stop_status();
+      return result;
+    }
     monitor.watch(ascent.dual_point());
     Passes passes;
     passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch) ascent.step(to - i);
+      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch)
+        if (!ascent.step(to - i)) return false;
       ascent.dual_point()->set_estimated_gap(ascent.total_gap());
       return true;
     };
@@ -418,6 +430,7 @@ SolverInfo sdca_info() {
           pass_options()),
       .make = make,
       .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
+      .exact = false,
   };
 }
 

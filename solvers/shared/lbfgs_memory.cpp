@@ -44,7 +44,7 @@ void LbfgsMemory::keep(double omega) {
   --size_;
 }
 
-void LbfgsMemory::apply(std::span<double> r, std::span<const double> start) {
+void LbfgsMemory::apply(std::span<double> r, const std::function<void(std::span<double>)>& start) {
   double s_dot_r = empty() ? 0.0 : dot(parallel_, s_[slot(size_ - 1)], r);
   for (std::size_t i = size_; i-- > 0;) {
     const std::size_t at = slot(i);
@@ -54,10 +54,8 @@ void LbfgsMemory::apply(std::span<double> r, std::span<const double> start) {
     s_dot_r = add_then_dot(parallel_, -alpha_[at], y_[at], r, next);
   }
   double y_dot_r = scale_ * s_dot_r;
-  if (!start.empty()) {
-    for_range(parallel_, r.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) r[i] *= start[i];
-    });
+  if (start) {
+    start(r);
     if (!empty()) y_dot_r = dot(parallel_, y_[slot(0)], r);
   } else if (scale_ != 0.0) {
     for_range(parallel_, r.size(), [&](std::size_t begin, std::size_t end) {

@@ -3,6 +3,7 @@
 /// and Wright 2006, algorithm 7.4). For solvers that keep w dense; core/lbfgs.h has the matrix itself.
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -27,8 +28,8 @@ class LbfgsMemory {
   /// Keeps this pair in place of the oldest one, unless y^T s <= 0.
   void update(std::span<const double> s, std::span<const double> y);
 
-  /// r := H r, from H_0 = scale * I, or from the diagonal `start` where there is one (d numbers).
-  void apply(std::span<double> r, std::span<const double> start = {});
+  /// r := H r, from H_0 = scale * I, or from r := H_0 r as `start` does it.
+  void apply(std::span<double> r, const std::function<void(std::span<double>)>& start = nullptr);
 
  private:
   /// Where the i-th oldest pair lies.

@@ -108,6 +108,11 @@ class HookedOracle final : public WrappedOracle {
     return hook_(calls++,
                  WrappedOracle::infer_instance(instance, scores, extra, residual, extra_residual, work));
   }
+  double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
+                       double* log_beliefs) const override {
+    passes += 1.0 / static_cast<double>(inner_.instances());
+    return hook_(calls++, WrappedOracle::infer_beliefs(instance, scores, extra, log_beliefs));
+  }
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override {
     ++covariances_calls;

@@ -39,6 +39,63 @@ inline std::vector<ProblemSpec> l2_specs() {
   return out;
 }
 
+/// Small problems for solvers of the l2 penalty alone.
+inline std::vector<ProblemSpec> smooth_specs() {
+  std::vector<ProblemSpec> out;
+  for (const double mu : {0.1, 1.0})
+    for (ProblemSpec spec :
+         {ProblemSpec{
+              .name = "chain", .labels = 3, .features = 10, .sequences = 24, .bias = true, .seed = 101},
+          ProblemSpec{.name = "chain, real values",
+          .labels = 4,
+          .features = 8,
+          .sequences = 16,
+          .real = true,
+          .seed = 102},
+          ProblemSpec{
+              .name = "sequences of length 1", .features = 10, .sequences = 24, .longest = 1, .seed = 103},
+          ProblemSpec{.name = "tree",
+          .labels = 10,
+          .features = 10,
+          .sequences = 40,
+          .seed = 104,
+          .tree = ProblemSpec::Tree::kNested},
+          ProblemSpec{.name = "binary",
+          .labels = 2,
+          .features = 10,
+          .sequences = 40,
+          .seed = 105,
+          .tree = ProblemSpec::Tree::kFlat}}) {
+      spec.name += ", mu = " + std::to_string(mu);
+      spec.lambda = 0.0;
+      spec.mu = mu;
+      out.push_back(spec);
+    }
+  return out;
+}
+
+/// F at the optimum to about 1e-12 of it, by a solver that shares no step with those of one instance at a
+/// time.
+inline double smooth_optimum(const Problem& problem) {
+  const Outcome r = run("prox-qn", problem, {.tol = 1e-11});
+  EXPECT_LE(r.certificate.relative_gap(), 1e-11);
+  return r.certificate.objective;
+}
+
+/// What a sample shows of a solver's own dual point.
+inline double dual_of(const Sample& sample) {
+  return sample.objective - sample.dual_gap;
+}
+
+/// Samples have bounds.
+inline MonitorOptions bounded_samples(std::int64_t iterations) {
+  return {.max_iterations = iterations, .sample_kkt = true};
+}
+/// The same after every iteration.
+inline MonitorOptions every_sample(std::int64_t iterations) {
+  return {.max_iterations = iterations, .dense_samples = 1000000000, .sample_kkt = true};
+}
+
 /// F is within 1e-9 of its minimum, proven; so any two that pass differ by no more. With lambda = 0, kkt is
 /// the largest entry of the gradient.
 inline void expect_certified_optimum(const Problem& problem, const Outcome& r) {
