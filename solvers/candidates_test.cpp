@@ -22,8 +22,7 @@ void expect_optimum(const std::string& solver, const std::map<std::string, std::
     if (!spec.candidates) continue;
     SCOPED_TRACE(spec.name);
     const Problem problem = test::problem_for(solver, spec);
-    const Outcome r =
-        test::run(solver, problem, {.tol = 1e-7, .monitor = {.max_iterations = 2000}, .options = options});
+    const Outcome r = test::run(solver, problem, {.tol = 1e-7, .options = options});
     EXPECT_EQ(r.result.status, Status::kConverged);
     EXPECT_LE(r.certificate.relative_gap(), 1e-9);
     EXPECT_GE(r.certificate.relative_gap(), -1e-12);

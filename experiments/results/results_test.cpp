@@ -76,13 +76,15 @@ TEST(Trace, ReadsBackToTheSameBits) {
   s.working_set = 2000;
   s.kkt = 0.125;
   s.gap = 0.25;
+  s.dual_gap = 0.5;
+  s.estimated_gap = 0.75;
   s.test_metrics = {{"structure-accuracy", 0.75}, {"chunk-f1", 0.1}};
   EXPECT_EQ(
       trace_header(),
-      "seconds,cpu_seconds,iteration,passes,updates,objective,loss,nnz,working_set,kkt,gap,test_accuracy,"
-      "test_metrics");
+      "seconds,cpu_seconds,iteration,passes,updates,objective,loss,nnz,working_set,kkt,gap,dual_gap,"
+      "estimated_gap,test_accuracy,test_metrics");
   EXPECT_EQ(trace_line(s),
-            "0.3333333333333333,0.6,12,13.25,11.5,12345.678901234567,1e-17,1544,2000,0.125,0.25,,"
+            "0.3333333333333333,0.6,12,13.25,11.5,12345.678901234567,1e-17,1544,2000,0.125,0.25,0.5,0.75,,"
             "chunk-f1=0.1 structure-accuracy=0.75");
   folder.write("t.csv", trace_header() + "\n" + trace_line(s) + "\n");
   const std::vector<Sample> trace = read_trace(folder / "t.csv");
@@ -115,12 +117,12 @@ TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
   };
   const std::string file = (folder / "t.csv").string();
   EXPECT_EQ(error("seconds\n"), file + ":1: found 'seconds', expected '" + trace_header() + "'");
-  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 13");
-  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,x,0,0,0,,,,\n"),
+  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 15");
+  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,x,0,0,0,,,,,,\n"),
             file + ":2: found objective 'x', expected a number or an empty field");
-  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,0,,,,\n"),
+  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,0,,,,,,\n"),
             file + ":2: found iteration '-1', expected a count");
-  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,0,0,0,0,,,,chunk-f1\n"),
+  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,0,0,0,0,,,,,,chunk-f1\n"),
             file + ":2: found test_metrics 'chunk-f1', expected NAME=NUMBER, separated by spaces");
 }
 

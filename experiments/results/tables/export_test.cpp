@@ -107,10 +107,10 @@ TEST(Export, SamplesAreRowsOfTheirOwn) {
   const auto rows = parse_csv(csv_of_samples({empty, made_up()}));
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_THAT(rows[0], ElementsAre("name", "seconds", "cpu_seconds", "iteration", "passes", "updates",
-                                   "objective", "loss", "nnz", "working_set", "kkt", "gap", "test_accuracy",
-                                   "test_metrics", "relative_difference"));
+                                   "objective", "loss", "nnz", "working_set", "kkt", "gap", "dual_gap",
+                                   "estimated_gap", "test_accuracy", "test_metrics", "relative_difference"));
   EXPECT_THAT(rows[2], ElementsAre("ocr-lambda0.1-fast-rep2", "0.3333333333333333", "0", "0", "0", "", "101",
-                                   "0", "0", "0", "", "", "", "", "0.01"));
+                                   "0", "0", "0", "", "", "", "", "", "", "0.01"));
 }
 
 TEST(Export, APathHasItsTextInThePlaceOfALambda) {
