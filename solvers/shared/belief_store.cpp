@@ -35,6 +35,13 @@ void BeliefStore::get(Index instance, double* log_beliefs) const {
     std::copy(singles_.data() + from, singles_.data() + to, log_beliefs);
 }
 
+double* BeliefStore::open(Index instance, AlignedVector<double>& scratch) {
+  if (singles_.empty()) return doubles_.data() + begin_[instance];
+  scratch.resize(begin_[instance + std::size_t{1}] - begin_[instance]);
+  get(instance, scratch.data());
+  return scratch.data();
+}
+
 void BeliefStore::beliefs(const BeliefOracle& oracle, Index instance, double* log_beliefs) const {
   get(instance, log_beliefs);
   if (singles_.empty()) return;
