@@ -11,11 +11,11 @@
 /// each.
 ///
 /// eta = min(forcing, sqrt(||grad F|| / ||grad F(w_0)||)): superlinear, without solving early systems for a
-/// quadratic model that is not trusted yet. The preconditioner is the Hessian's diagonal, but for covariances
-/// between positions, or L-BFGS from that diagonal with the pairs (p, H p) of the iteration before (Morales
-/// and Nocedal, SIAM J. Optim. 2000), spread evenly over it. H is positive definite for mu > 0; a direction
-/// without positive curvature, which rounding alone can make, ends the conjugate gradients with what they
-/// have.
+/// quadratic model that is not trusted yet. The preconditioner is a rough Hessian
+/// (solvers/shared/rough_hessian.h), or L-BFGS from there with the pairs (p, H p) of the iteration before
+/// (Morales and Nocedal, SIAM J. Optim. 2000), spread evenly over it. H is positive definite for mu > 0; a
+/// direction without positive curvature, which rounding alone can make, ends the conjugate gradients with
+/// what they have.
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ constexpr double kBelowTarget = 0.1;
 
 struct NewtonSettings {
   explicit NewtonSettings(const Options& options)
-      : diagonal(options.string("preconditioner") != "none"),
+      : rough(options.string("preconditioner") != "none"),
         pairs(options.string("preconditioner") == "pairs"
                   ? static_cast<std::size_t>(options.integer("memory"))
                   : 0),
@@ -48,7 +48,7 @@ struct NewtonSettings {
         max_cg(options.integer("max_cg")),
         line_search(read_line_search(options)),
         patience(options.integer("patience")) {}
-  bool diagonal;
+  bool rough;
   std::size_t pairs;
   double forcing;
   std::int64_t max_cg;
@@ -67,7 +67,7 @@ class Preconditioner {
 
   /// At the point of the residual, with the pairs that were taken since the last call.
   void update(const Objective& objective, const Residual& residual) {
-    if (settings_.diagonal) {
+    if (settings_.rough) {
       rough_.build(objective, residual);
     }
     if (taken_.empty()) return;
@@ -94,7 +94,7 @@ class Preconditioner {
   void apply(std::span<double> r) {
     if (settings_.pairs > 0 && !memory_.empty())
       return memory_.apply(r, [&](std::span<double> v) { scale(v); });
-    if (settings_.diagonal) scale(r);
+    if (settings_.rough) scale(r);
   }
 
  private:
@@ -223,11 +223,11 @@ OptionTable newton_options() {
   return {
       {.name = "preconditioner",
        .type = OptionType::kString,
-       .default_value = "diagonal",
-       .help = "of the conjugate gradients: the Hessian's diagonal, but for covariances between positions; "
-               "or L-BFGS "
-               "from there, with pairs of the iteration before",
-       .choices = {"none", "diagonal", "pairs"}},
+       .default_value = "rough",
+       .help = "of the conjugate gradients: rough: the Hessian's blocks by output of the most frequent "
+               "features, and its "
+               "diagonal; pairs: L-BFGS from there, with pairs of the iteration before",
+       .choices = {"none", "rough", "pairs"}},
       {.name = "memory",
        .type = OptionType::kInt,
        .default_value = "10",
