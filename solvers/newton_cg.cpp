@@ -223,7 +223,7 @@ OptionTable newton_options() {
   return {
       {.name = "preconditioner",
        .type = OptionType::kString,
-       .default_value = "rough",
+       .default_value = "pairs",
        .help = "of the conjugate gradients: rough: the Hessian's blocks by output of the most frequent "
                "features, and its "
                "diagonal; pairs: L-BFGS from there, with pairs of the iteration before",
