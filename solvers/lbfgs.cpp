@@ -9,7 +9,8 @@
 /// Scores are linear in w: each trial costs one inference at S + alpha*S_p, which gives F and its slope, and
 /// an iteration maps w once and forms one gradient, whatever its number of trials.
 ///
-/// H_0 = gamma * M^-1, with M a rough Hessian (solvers/shared/rough_hessian.h), or gamma * I; gamma is that
+/// H_0 = gamma * M^-1, with M a rough Hessian (solvers/shared/rough_hessian.h) where its blocks hold all
+/// features, else gamma * I (with word features M is out of date too soon: solvers/RESULTS.md); gamma is that
 /// of the newest pair. The first trial is alpha = 1, and 1/||g|| before the first pair where H_0 is a
 /// multiple of I. The Wolfe conditions make y^T s > 0. A search that fails is repeated once with H = H_0, the
 /// pairs dropped; when that fails too, no decrease is left: stalled.
@@ -35,6 +36,7 @@ class StartMatrix {
  public:
   explicit StartMatrix(const Objective& objective) : objective_(objective), rough_(objective) {}
 
+  bool complete() const { return rough_.complete(); }
   /// Builds M at `now` where the loss has fallen to half of what it was when M was built.
   void follow(const dense::Point& now) {
     if (!(now.loss <= 0.5 * built_at_)) return;
@@ -89,15 +91,16 @@ class Lbfgs final : public Solver {
     std::vector<double> g(d), g_next(d), w_before(d), p(d);
     dense::LbfgsMemory memory(memory_, d, objective.parallel());
     StartMatrix start(objective);
+    const bool blocks = blocks_ && start.complete();
     dense::Run run(problem, patience_);
     if (!run.open(now, g)) return run.result(now);
 
     while (true) {
-      if (blocks_) start.follow(now);
-      bool moved = search(problem, now, g, memory, start, line, p);
+      if (blocks) start.follow(now);
+      bool moved = search(problem, now, g, memory, blocks ? &start : nullptr, line, p);
       if (!moved && !memory.empty() && !problem.monitor.out_of_time()) {
         memory.clear();
-        moved = search(problem, now, g, memory, start, line, p);
+        moved = search(problem, now, g, memory, blocks ? &start : nullptr, line, p);
       }
       if (!moved) return run.result(now, run.without_step());
 
@@ -105,7 +108,7 @@ class Lbfgs final : public Solver {
       line.move(objective, now);
       if (now.w == w_before) return run.result(now, run.without_step());
       objective.gradient(now.residual, now.w, g_next);
-      if (blocks_) start.rescale(now.w, w_before, g_next, g);
+      if (blocks) start.rescale(now.w, w_before, g_next, g);
       memory.update(now.w, w_before, g_next, g, 0.0);
       std::swap(g, g_next);
       if (!run.step(now, run.kkt(now, g))) return run.result(now);
@@ -115,18 +118,19 @@ class Lbfgs final : public Solver {
  private:
   /// p = -H g, and the search along it.
   bool search(const SolveProblem& problem, const dense::Point& now, const std::vector<double>& g,
-              dense::LbfgsMemory& memory, const StartMatrix& start, dense::ScoreLine& line,
+              dense::LbfgsMemory& memory, const StartMatrix* start, dense::ScoreLine& line,
               std::vector<double>& p) const {
     Objective& objective = problem.objective;
     dense::for_range(objective.parallel(), g.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) p[i] = -g[i];
     });
-    if (blocks_)
-      memory.apply(p, [&](std::span<double> r) { start.apply(r); });
+    if (start != nullptr)
+      memory.apply(p, [&](std::span<double> r) { start->apply(r); });
     else
       memory.apply(p);
-    const double first =
-        memory.scale() == 0.0 && !blocks_ ? 1.0 / std::sqrt(dense::dot(objective.parallel(), g, g)) : 1.0;
+    const double first = memory.scale() == 0.0 && start == nullptr
+                             ? 1.0 / std::sqrt(dense::dot(objective.parallel(), g, g))
+                             : 1.0;
     line.open(objective, now, g, p);
     if (!(line.start().slope < 0.0)) return false;
     return dense::strong_wolfe(line.start(), first, wolfe_,
@@ -190,9 +194,8 @@ SolverInfo lbfgs_info() {
               {.name = "start",
                .type = OptionType::kString,
                .default_value = "blocks",
-               .help = "H_0: blocks: the inverse of a rough Hessian, its blocks by output of the most "
-                       "frequent features "
-                       "and its diagonal; identity: (y^T s / y^T y) I",
+               .help = "H_0: blocks: the inverse of the Hessian's blocks by output where there are at most 512 "
+                       "features, else as identity; identity: (y^T s / y^T y) I",
                .choices = {"blocks", "identity"}},
               dense::patience_option(100),
           },

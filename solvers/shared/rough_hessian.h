@@ -29,7 +29,8 @@ class RoughHessian {
 
   /// At the point of the residual.
   void build(const Objective& objective, const Residual& residual);
-  bool built() const { return !inverse_.empty(); }
+  /// Whether the blocks hold all features.
+  bool complete() const { return frequent_.size() == objective_.features(); }
   /// r := M^-1 r, d numbers.
   void solve(std::span<double> r) const;
 
