@@ -25,7 +25,7 @@ double TreeOracle::infer_beliefs(Index instance, const double* scores, std::span
   double sum = 0.0;
   for (std::size_t i = 0; i < n; ++i) sum += weight[i];
   const double log_partition = largest + std::log(sum);
-  for (std::size_t i = 0; i < n; ++i) log_beliefs[i] = std::min(0.0, path[leaves_[i]] - log_partition);
+  for (std::size_t i = 0; i < n; ++i) log_beliefs[i] = std::min(path[leaves_[i]] - log_partition, 0.0);
   std::fill(log_beliefs + n, log_beliefs + padded(n), 0.0);
   return log_partition - path[gold_[instance]];
 }

@@ -155,7 +155,7 @@ std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs:
     if (path.run.repetition == 1) families[Family::of(path.run)].push_back(&path);
   std::vector<fs::path> written;
   for (const auto& [family, group] : families) {
-    const bool several = std::any_of(group.begin(), group.end(), [&](const StoredPath* path) {
+    const bool several = std::any_of(group.begin(), group.end(), [&group = group](const StoredPath* path) {
       return path->run.path != group.front()->run.path;
     });
     for (const PathQuantity& quantity : path_quantities()) {
