@@ -66,7 +66,7 @@ TEST_P(ChainDerivative, IsThatOfTheResidual) {
   // Richardson's extrapolation of central differences: errors of the order h^4.
   constexpr double kStep = 2e-3;
   const auto at = [&](double alpha) {
-    Residual r(labels, oracle.positions(), oracle.extra_weights());
+    Residual r(oracle.outputs(), oracle.positions(), oracle.extra_weights());
     oracle.infer({scores, &direction, alpha}, &r, Parallel());
     return r;
   };
