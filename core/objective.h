@@ -112,8 +112,7 @@ class Objective {
 
   /// The diagonal of the Hessian at the point of the residual, all d numbers, but for covariances between
   /// positions: sum_p x_pj^2 * m_pk * (1 - m_pk) + mu, m_pk the marginal of output k; of an extra weight its
-  /// expected number
-  /// + mu. Takes positions * padded(K) numbers of memory.
+  /// expected number + mu. Takes positions * padded(K) numbers of memory.
   void rough_diagonal(const Residual& residual, std::span<double> out) const;
 
   /// Forms the gradient one feature at a time, in O(K) memory a thread, and keeps the coordinates with

@@ -9,8 +9,8 @@
 /// Scores are linear in w: each trial costs one inference at S + alpha*S_p, which gives F and its slope, and
 /// an iteration maps w once and forms one gradient, whatever its number of trials.
 ///
-/// H_0 = gamma * M^-1, with M a rough Hessian (solvers/shared/rough_hessian.h) where its blocks hold all
-/// features, else gamma * I (with word features M is out of date too soon: solvers/RESULTS.md); gamma is that
+/// H_0 = gamma * M^-1, with M a rough Hessian (solvers/shared/rough_hessian.h) where it has
+/// blocks, else gamma * I (with word features M is out of date too soon: solvers/RESULTS.md); gamma is that
 /// of the newest pair. The first trial is alpha = 1, and 1/||g|| before the first pair where H_0 is a
 /// multiple of I. The Wolfe conditions make y^T s > 0. A search that fails is repeated once with H = H_0, the
 /// pairs dropped; when that fails too, no decrease is left: stalled.
@@ -36,11 +36,11 @@ class StartMatrix {
  public:
   explicit StartMatrix(const Objective& objective) : objective_(objective), rough_(objective) {}
 
-  bool complete() const { return rough_.complete(); }
+  bool has_blocks() const { return rough_.has_blocks(); }
   /// Builds M at `now` where the loss has fallen to half of what it was when M was built.
   void follow(const dense::Point& now) {
     if (!(now.loss <= 0.5 * built_at_)) return;
-    rough_.build(objective_, now.residual);
+    rough_.build(now.residual);
     built_at_ = now.loss;
   }
   void rescale(std::span<const double> w, std::span<const double> w_old, std::span<const double> g,
@@ -91,7 +91,7 @@ class Lbfgs final : public Solver {
     std::vector<double> g(d), g_next(d), w_before(d), p(d);
     dense::LbfgsMemory memory(memory_, d, objective.parallel());
     StartMatrix start(objective);
-    const bool blocks = blocks_ && start.complete();
+    const bool blocks = blocks_ && start.has_blocks();
     dense::Run run(problem, patience_);
     if (!run.open(now, g)) return run.result(now);
 
@@ -194,8 +194,9 @@ SolverInfo lbfgs_info() {
               {.name = "start",
                .type = OptionType::kString,
                .default_value = "blocks",
-               .help = "H_0: blocks: the inverse of the Hessian's blocks by output where there are at most 512 "
-                       "features, else as identity; identity: (y^T s / y^T y) I",
+               .help =
+                   "H_0: blocks: the inverse of the Hessian's blocks by output where there are at most 512 "
+                   "features, else as identity; identity: (y^T s / y^T y) I",
                .choices = {"blocks", "identity"}},
               dense::patience_option(100),
           },

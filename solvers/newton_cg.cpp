@@ -66,10 +66,8 @@ class Preconditioner {
                 objective.parallel()) {}
 
   /// At the point of the residual, with the pairs that were taken since the last call.
-  void update(const Objective& objective, const Residual& residual) {
-    if (settings_.rough) {
-      rough_.build(objective, residual);
-    }
+  void update(const Residual& residual) {
+    if (settings_.rough) rough_.build(residual);
     if (taken_.empty()) return;
     memory_.clear();
     for (const auto& [s, y] : taken_) memory_.update(s, y);
@@ -93,13 +91,11 @@ class Preconditioner {
   /// r := M^-1 r.
   void apply(std::span<double> r) {
     if (settings_.pairs > 0 && !memory_.empty())
-      return memory_.apply(r, [&](std::span<double> v) { scale(v); });
-    if (settings_.rough) scale(r);
+      return memory_.apply(r, [&](std::span<double> v) { rough_.solve(v); });
+    if (settings_.rough) rough_.solve(r);
   }
 
  private:
-  void scale(std::span<double> r) const { rough_.solve(r); }
-
   const NewtonSettings& settings_;
   dense::RoughHessian rough_;
   dense::LbfgsMemory memory_;
@@ -186,7 +182,7 @@ class NewtonCg final : public Solver {
     objective.infer({now.scores}, now.residual, curvature);
     const double first_norm = std::sqrt(dense::dot(parallel, g, g));
     while (true) {
-      preconditioner.update(objective, now.residual);
+      preconditioner.update(now.residual);
       const double norm = std::sqrt(dense::dot(parallel, g, g)),
                    eta = std::min(settings_.forcing, std::sqrt(norm / first_norm));
       const double tolerance = std::max(eta * norm, kBelowTarget * problem.kkt_target());
@@ -224,9 +220,9 @@ OptionTable newton_options() {
       {.name = "preconditioner",
        .type = OptionType::kString,
        .default_value = "pairs",
-       .help = "of the conjugate gradients: rough: the Hessian's blocks by output of the most frequent "
-               "features, and its "
-               "diagonal; pairs: L-BFGS from there, with pairs of the iteration before",
+       .help =
+           "of the conjugate gradients: rough: the Hessian's diagonal, and its blocks by output where there "
+           "are at most 512 features; pairs: L-BFGS from there, with pairs of the iteration before",
        .choices = {"none", "rough", "pairs"}},
       {.name = "memory",
        .type = OptionType::kInt,

@@ -1,29 +1,29 @@
 #include "solvers/shared/passes.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 
 namespace proxbench {
 
 OptionTable pass_options() {
-  return {{.name = "reports",
-           .type = OptionType::kInt,
-           .default_value = "10",
-           .help = "iterations in a pass; limits are checked and samples taken after each",
-           .min = 1,
-           .max = 1e9},
-          {.name = "check_every",
-           .type = OptionType::kInt,
-           .default_value = "10",
-           .help = "passes between full gradients, which alone can show convergence; with tol = 0 there are none",
-           .min = 1,
-           .max = 1e9}};
+  return {
+      {.name = "reports",
+       .type = OptionType::kInt,
+       .default_value = "10",
+       .help = "iterations in a pass; limits are checked and samples taken after each",
+       .min = 1,
+       .max = 1e9},
+      {.name = "check_every",
+       .type = OptionType::kInt,
+       .default_value = "10",
+       .help = "passes between full gradients, which alone can show convergence; with tol = 0 there are none",
+       .min = 1,
+       .max = 1e9}};
 }
 
 PassSettings read_passes(const Options& options) {
@@ -73,11 +73,8 @@ OptionSpec memory_limit_option() {
 }
 
 void require_memory(double bytes, double limit_gigabytes, const std::string& what) {
-  constexpr double kGigabyte = 1e9;
   const bool machine = std::isnan(limit_gigabytes);
-  if (machine)
-    limit_gigabytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-                      static_cast<double>(sysconf(_SC_PAGE_SIZE)) / kGigabyte;
+  if (machine) limit_gigabytes = machine_memory() / kGigabyte;
   if (bytes <= limit_gigabytes * kGigabyte) return;
   char text[100];
   std::snprintf(text, sizeof text, " take %.3g GB, expected at most %s%.3g GB", bytes / kGigabyte,

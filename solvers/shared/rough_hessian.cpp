@@ -4,107 +4,62 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/kernels/kernel_table.h"
 #include "solvers/shared/dense.h"
+#include "solvers/shared/symmetric_block.h"
 
 namespace proxbench::dense {
 
 namespace {
 
-/// At most so many features are in blocks, and so many numbers in all blocks.
-constexpr std::size_t kMostFeatures = 512;
-constexpr double kMostNumbers = 2e7;
-/// Blocks are sums over about so many positions.
-constexpr std::size_t kPositions = 16384;
+/// With more features there are no blocks.
+constexpr Index kMostFeatures = 512;
 constexpr double kSumsToOne = 1e-9;
 
 }  // namespace
 
-RoughHessian::RoughHessian(const Objective& objective) : objective_(objective) {
-  if (objective.map().collapses()) return;
-  const DesignMatrix& x = objective.x();
-  const double width = static_cast<double>(padded(objective.outputs()));
-  const std::size_t most = std::min<std::size_t>(
-      {kMostFeatures, x.features(), static_cast<std::size_t>(std::sqrt(2.0 * kMostNumbers / width))});
-  std::vector<std::size_t> count(x.features(), 0);
-  for (Index p = 0; p < x.positions(); ++p)
-    for (const Index j : x.row(p)) ++count[j];
-  std::vector<Index> order(x.features());
-  std::iota(order.begin(), order.end(), Index{0});
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return count[a] > count[b]; });
-  frequent_.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most));
-  std::sort(frequent_.begin(), frequent_.end());
-  stride_ = std::max<std::size_t>(1, x.positions() / kPositions);
-
-  std::vector<std::int32_t> slot_of(x.features(), -1);
-  for (std::size_t s = 0; s < frequent_.size(); ++s) slot_of[frequent_[s]] = static_cast<std::int32_t>(s);
-  begin_.assign(1, 0);
-  for (Index p = 0; p < x.positions(); ++p) {
-    const auto row = x.row(p);
-    const auto values = x.row_values(p);
-    for (std::size_t e = 0; e < row.size() && p % stride_ == 0; ++e) {
-      if (slot_of[row[e]] < 0) continue;
-      slot_.push_back(static_cast<std::uint16_t>(slot_of[row[e]]));
-      if (!values.empty()) value_.push_back(values[e]);
-    }
-    begin_.push_back(slot_.size());
-  }
+bool RoughHessian::has_blocks() const {
+  return !objective_.map().collapses() && objective_.features() <= kMostFeatures;
 }
 
-void RoughHessian::build(const Objective& objective, const Residual& residual) {
-  inverse_.resize(objective.dimension());
-  objective.rough_diagonal(residual, inverse_);
-  for_range(objective.parallel(), inverse_.size(), [&](std::size_t begin, std::size_t end) {
+void RoughHessian::build(const Residual& residual) {
+  inverse_.resize(objective_.dimension());
+  objective_.rough_diagonal(residual, inverse_);
+  for_range(objective_.parallel(), inverse_.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) inverse_[i] = 1.0 / inverse_[i];
   });
-  if (!frequent_.empty()) build_blocks(objective, residual);
+  if (has_blocks()) build_blocks(residual);
 }
 
-void RoughHessian::build_blocks(const Objective& objective, const Residual& residual) {
-  const KernelTable& kernels = kernels_in_use();
-  const std::size_t n = frequent_.size(), labels = objective.outputs(), width = padded(labels);
-  const std::size_t positions = begin_.size() - 1, looked_at = (positions + stride_ - 1) / stride_;
-  const double weight = static_cast<double>(positions) / static_cast<double>(looked_at);
-  // weight * m(1 - m), a row for each position that is looked at.
-  centred_ = objective.mu() > 0.0;
-  AlignedVector<double> variance(looked_at * width, 0.0);
+void RoughHessian::build_blocks(const Residual& residual) {
+  const std::size_t positions = objective_.x().positions(), labels = objective_.outputs();
+  // The marginals, then m(1 - m), of each output.
+  std::vector<std::vector<double>> spread(labels);
   for (std::size_t k = 0; k < labels; ++k)
-    for (std::size_t i = 0; i < looked_at; ++i) variance[i * width + k] = residual.column(k)[i * stride_];
-  std::vector<std::vector<std::pair<std::size_t, double>>> on(n);  // by feature: positions looked at, values
-  for (std::size_t i = 0; i < looked_at; ++i) {
-    const std::size_t p = i * stride_;
-    for (const Index k : objective.structure().gold_outputs(static_cast<Index>(p)))
-      variance[i * width + k] += 1.0;
+    spread[k].assign(residual.column(k), residual.column(k) + positions);
+  centred_ = objective_.mu() > 0.0;
+  for (std::size_t p = 0; p < positions; ++p) {
+    for (const Index k : objective_.structure().gold_outputs(static_cast<Index>(p))) spread[k][p] += 1.0;
     double total = 0.0;
-    for (std::size_t k = 0; k < labels; ++k) total += variance[i * width + k];
+    for (std::vector<double>& of_output : spread) {
+      double& m = of_output[p];
+      total += m;
+      m = std::max(m * (1.0 - m), 0.0);
+    }
     centred_ = centred_ && std::abs(total - 1.0) < kSumsToOne;
-    for (std::size_t k = 0; k < labels; ++k) {
-      double& m = variance[i * width + k];
-      m = weight * std::max(m * (1.0 - m), 0.0);
-    }
-    for (std::size_t e = begin_[p]; e < begin_[p + 1]; ++e)
-      on[slot_[e]].emplace_back(i, value_.empty() ? 1.0 : value_[e]);
   }
-  // Row a of the lower triangles of all blocks: entry (a, b) has `width` numbers, one an output.
-  AlignedVector<double> triangle(n * (n + 1) / 2 * width, 0.0);
-  objective.parallel().for_each(n, [&](std::size_t a) {
-    double* const row = triangle.data() + a * (a + 1) / 2 * width;
-    for (const auto& [i, x] : on[a])
-      for (std::size_t e = begin_[i * stride_]; e < begin_[i * stride_ + 1]; ++e)
-        if (slot_[e] <= a)
-          kernels.add_scaled(row + slot_[e] * width, value_.empty() ? x : x * value_[e],
-                             variance.data() + i * width, width);
-  });
+  std::vector<Index> features(objective_.features());
+  std::iota(features.begin(), features.end(), Index{0});
   block_.resize(labels);
-  objective.parallel().for_each(labels, [&](std::size_t k) {
-    Eigen::MatrixXd matrix(n, n);
-    for (std::size_t a = 0; a < n; ++a) {
-      for (std::size_t b = 0; b <= a; ++b)
-        matrix(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) =
-            triangle[(a * (a + 1) / 2 + b) * width + k];
-      matrix(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(a)) += objective.mu();
-    }
-    block_[k].compute(matrix.selfadjointView<Eigen::Lower>());
+  objective_.parallel().for_each(labels, [&](std::size_t k) {
+    const SymmetricBlock block = second_derivatives(objective_.x(), spread[k], features);
+    std::vector<std::uint32_t> slots(features.begin(), features.end());
+    const auto n = static_cast<Eigen::Index>(features.size());
+    Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(n, n);
+    block.for_each_within(slots, [&](std::size_t i, std::size_t j, double value) {
+      matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = value;
+    });
+    matrix.diagonal().array() += objective_.mu();
+    block_[k].compute(matrix);
   });
 }
 
@@ -134,20 +89,17 @@ void RoughHessian::solve(std::span<double> r) const {
 }
 
 void RoughHessian::solve_rough(std::span<double> r) const {
-  const std::size_t n = frequent_.size(), labels = objective_.outputs();
-  Eigen::MatrixXd some(n, n == 0 ? 0 : labels);
-  for (std::size_t a = 0; a < n; ++a)
-    for (std::size_t k = 0; k < labels; ++k)
-      some(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(k)) = r[frequent_[a] * labels + k];
+  const std::size_t features = objective_.features(), labels = objective_.outputs();
+  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Eigen::Map<Rows> unary(r.data(), static_cast<Eigen::Index>(features), static_cast<Eigen::Index>(labels));
+  const auto solved = [&](std::size_t k) { return k < block_.size() && block_[k].info() == Eigen::Success; };
   for_range(objective_.parallel(), r.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) r[i] *= inverse_[i];
+    for (std::size_t i = begin; i < end; ++i)
+      if (i >= features * labels || !solved(i % labels)) r[i] *= inverse_[i];
   });
-  if (n == 0) return;
-  objective_.parallel().for_each(labels, [&](std::size_t k) {
+  objective_.parallel().for_each(block_.size(), [&](std::size_t k) {
     const auto at = static_cast<Eigen::Index>(k);
-    if (block_[k].info() != Eigen::Success) return;  // the diagonal, then
-    const Eigen::VectorXd solved = block_[k].solve(some.col(at));
-    for (std::size_t a = 0; a < n; ++a) r[frequent_[a] * labels + k] = solved[static_cast<Eigen::Index>(a)];
+    if (solved(k)) unary.col(at) = block_[k].solve(unary.col(at)).eval();
   });
 }
 

@@ -1,19 +1,17 @@
 #pragma once
 /// A positive definite stand-in for the Hessian of a smooth F = l + (mu/2)*||w||^2, whose inverse is cheap:
-/// what L-BFGS starts from, and what conjugate gradients are preconditioned with.
-///
-/// For an output k, and features j, j' among those that are on at the most positions,
+/// what L-BFGS starts from, and what conjugate gradients are preconditioned with. Its diagonal is
+/// Objective::rough_diagonal(). Where features are few, it has blocks by output as well, for features j, j'
+/// and an output k
 ///
 ///     M[(j,k), (j',k)] = sum_p x_pj * x_pj' * m_pk * (1 - m_pk) + mu*[j = j'],
 ///
 /// m_pk the marginal of output k at position p: the exact second derivatives but for covariances between
-/// positions and between outputs. All other weights have the diagonal of that alone
-/// (Objective::rough_diagonal()). What makes l ill-conditioned is mostly that frequent features go together:
-/// pixels, the bias, words and their tags.
+/// positions and between outputs, from a sample of positions where these are many (symmetric_block.h).
 ///
-/// Where the marginals of each position sum to one, l does not change along directions that are constant over
-/// the outputs of a feature (Zhong et al. 2014, Theorem 3): there the Hessian is mu*I exactly, and so is M;
-/// on what is orthogonal to them M^-1 is P M^-1 P, P the projection.
+/// With blocks, and where the marginals of each position sum to one, l does not change along directions that
+/// are constant over the outputs of a feature (Zhong et al. 2014, Theorem 3): there the Hessian is mu*I
+/// exactly, and so is M; on what is orthogonal to them M^-1 is P M^-1 P, P the projection.
 
 #include <Eigen/Dense>
 #include <span>
@@ -25,30 +23,25 @@ namespace proxbench::dense {
 
 class RoughHessian {
  public:
-  explicit RoughHessian(const Objective& objective);
+  explicit RoughHessian(const Objective& objective) : objective_(objective) {}
 
+  /// Whether features are few enough for blocks.
+  bool has_blocks() const;
   /// At the point of the residual.
-  void build(const Objective& objective, const Residual& residual);
-  /// Whether the blocks hold all features.
-  bool complete() const { return frequent_.size() == objective_.features(); }
+  void build(const Residual& residual);
   /// r := M^-1 r, d numbers.
   void solve(std::span<double> r) const;
 
  private:
-  void solve_rough(std::span<double> r) const;
   /// Takes the mean over outputs out of each feature's numbers, and returns the means.
   std::vector<double> centre(std::span<double> r) const;
-  void build_blocks(const Objective& objective, const Residual& residual);
+  void build_blocks(const Residual& residual);
+  void solve_rough(std::span<double> r) const;
 
   const Objective& objective_;
-  std::vector<Index> frequent_;  ///< ascending; empty: no blocks
-  std::vector<std::size_t> begin_;
-  std::vector<std::uint16_t> slot_;  ///< position p has the frequent features slot_[begin_[p]..begin_[p+1])
-  std::vector<double> value_;        ///< theirs; empty: all 1
-  std::size_t stride_ = 1;           ///< every so many-th position is looked at
-  std::vector<double> inverse_;      ///< of the diagonal
-  bool centred_ = false;             ///< marginals sum to one at every position
-  std::vector<Eigen::LLT<Eigen::MatrixXd>> block_;  ///< one an output
+  std::vector<double> inverse_;                     ///< of the diagonal
+  bool centred_ = false;                            ///< blocks, and marginals sum to one at every position
+  std::vector<Eigen::LLT<Eigen::MatrixXd>> block_;  ///< one an output; none without blocks
 };
 
 }  // namespace proxbench::dense

@@ -22,7 +22,7 @@
 #include "core/objective.h"
 #include "core/base/stop_token.h"
 #include "core/base/types.h"
-#include "solvers/prox_qn/models/symmetric_block.h"
+#include "solvers/shared/symmetric_block.h"
 
 namespace proxbench {
 

@@ -1,4 +1,4 @@
-#include "solvers/prox_qn/models/symmetric_block.h"
+#include "solvers/shared/symmetric_block.h"
 
 #include <algorithm>
 #include <utility>
