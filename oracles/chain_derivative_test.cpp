@@ -7,37 +7,16 @@
 #include <memory>
 #include <vector>
 
-#include "core/base/random.h"
 #include "core/kernels/instruction_set_test.h"
 #include "core/objective.h"
 #include "oracles/chain.h"
+#include "oracles/test_chains.h"
 
 namespace proxbench {
 namespace {
 
-/// Sequences of the given lengths with random gold labels and no features.
-Dataset sequences(Index labels, const std::vector<Index>& lengths, std::uint64_t seed) {
-  Dataset data;
-  auto vocabulary = std::make_shared<Vocabulary>();
-  vocabulary->outputs.resize(labels);
-  data.vocabulary = vocabulary;
-  Random random(seed);
-  for (const Index length : lengths) {
-    for (Index t = 0; t < length; ++t) data.gold.push_back(static_cast<Index>(random.below(labels)));
-    data.begin.push_back(static_cast<Index>(data.gold.size()));
-  }
-  return data;
-}
-
-Scores random_scores(const Oracle& oracle, double size, double transition_size, std::uint64_t seed) {
-  Scores scores(oracle.outputs(), oracle.positions(), oracle.extra_weights());
-  Random random(seed);
-  for (Index k = 0; k < oracle.outputs(); ++k)
-    for (std::size_t p = 0; p < oracle.positions(); ++p)
-      scores.column(k)[p] = size * (2 * random.uniform() - 1);
-  for (double& e : scores.extra) e = transition_size * (2 * random.uniform() - 1);
-  return scores;
-}
+using test::random_scores;
+using test::sequences;
 
 struct Found {
   Residual residual, change;

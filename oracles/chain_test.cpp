@@ -13,33 +13,13 @@
 #include "core/base/error.h"
 #include "core/kernels/instruction_set_test.h"
 #include "core/base/random.h"
+#include "oracles/test_chains.h"
 
 namespace proxbench {
 namespace {
 
-/// A data set of sequences of the given lengths with random gold labels; X is empty, as oracles never see it.
-Dataset make_data(Index labels, const std::vector<Index>& lengths, std::uint64_t seed) {
-  Dataset data;
-  auto vocabulary = std::make_shared<Vocabulary>();
-  vocabulary->outputs.resize(labels);
-  data.vocabulary = vocabulary;
-  Random random(seed);
-  for (const Index length : lengths) {
-    for (Index t = 0; t < length; ++t) data.gold.push_back(static_cast<Index>(random.below(labels)));
-    data.begin.push_back(static_cast<Index>(data.gold.size()));
-  }
-  return data;
-}
-
-Scores random_scores(const ChainOracle& oracle, double size, double transition_size, std::uint64_t seed) {
-  Scores scores(oracle.outputs(), oracle.positions(), oracle.extra_weights());
-  Random random(seed);
-  for (Index k = 0; k < oracle.outputs(); ++k)
-    for (std::size_t p = 0; p < oracle.positions(); ++p)
-      scores.column(k)[p] = size * (2 * random.uniform() - 1);
-  for (double& e : scores.extra) e = transition_size * (2 * random.uniform() - 1);
-  return scores;
-}
+using test::random_scores;
+using test::sequences;
 
 /// Everything about one sequence from the list of all label sequences, in long double.
 struct Enumerated {
@@ -100,7 +80,7 @@ class ChainEnumeration : public testing::TestWithParam<std::tuple<Index, double,
 TEST_P(ChainEnumeration, AgreesWithTheListOfAllLabelSequences) {
   const auto [labels, size, transition_size] = GetParam();
   const std::vector<Index> lengths = {3, 1, 5, 2, 4, 1};
-  const Dataset data = make_data(labels, lengths, 7);
+  const Dataset data = sequences(labels, lengths, 7);
   const ChainOracle oracle(data);
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const Scores scores = random_scores(oracle, size, transition_size, seed);
@@ -163,7 +143,7 @@ class ChainDomains : public testing::TestWithParam<Index> {};
 
 TEST_P(ChainDomains, LinearAndLogDomainAgree) {
   const Index labels = GetParam();
-  const Dataset data = make_data(labels, {40, 1, 7}, 3);
+  const Dataset data = sequences(labels, {40, 1, 7}, 3);
   const ChainOracle oracle(data);
   Scores linear = random_scores(oracle, 5.0, 3.0, 1);
   // One transition far below the rest: nothing is lost with it, but the range passes kLinearRange.
@@ -186,7 +166,7 @@ TEST_P(ChainDomains, LinearAndLogDomainAgree) {
 INSTANTIATE_TEST_SUITE_P(Labels, ChainDomains, testing::Values(2u, 7u, 8u, 9u, 17u, 26u, 32u, 33u, 49u, 70u));
 
 TEST(Chain, LongSequencesAndLargeScoresStayFinite) {
-  const Dataset data = make_data(26, {10000, 10000, 1}, 5);
+  const Dataset data = sequences(26, {10000, 10000, 1}, 5);
   const ChainOracle oracle(data);
   for (const double transition_size : {0.0, 1.0, 300.0, 700.0}) {
     const Scores scores = random_scores(oracle, 700.0, transition_size, 2);
@@ -211,7 +191,7 @@ TEST(Chain, LongSequencesAndLargeScoresStayFinite) {
 }
 
 TEST(Chain, WithoutTransitionsPositionsAreIndependentSoftmaxes) {
-  const Dataset data = make_data(5, {200}, 9);
+  const Dataset data = sequences(5, {200}, 9);
   const ChainOracle oracle(data);
   const Scores scores = random_scores(oracle, 4.0, 0.0, 4);
   Residual residual(5, oracle.positions(), oracle.extra_weights());
@@ -225,7 +205,7 @@ TEST(Chain, WithoutTransitionsPositionsAreIndependentSoftmaxes) {
 }
 
 TEST(Chain, ResidualIsTheDerivativeOfTheLoss) {
-  const Dataset data = make_data(4, {3, 5, 1}, 11);
+  const Dataset data = sequences(4, {3, 5, 1}, 11);
   const ChainOracle oracle(data);
   Scores scores = random_scores(oracle, 2.0, 2.0, 6);
   Residual residual(4, oracle.positions(), oracle.extra_weights());
@@ -249,7 +229,7 @@ TEST(Chain, ResidualIsTheDerivativeOfTheLoss) {
 
 TEST(Chain, CountsTheTransitionsOfTheGoldLabels) {
   // At score 0 all transitions are alike, so the residual is their number / K^2 less what is counted.
-  const Dataset data = make_data(3, {3, 5, 1, 4}, 12);
+  const Dataset data = sequences(3, {3, 5, 1, 4}, 12);
   const ChainOracle oracle(data);
   const Scores zero(3, data.positions(), 9);
   Residual residual(3, data.positions(), 9);
@@ -260,7 +240,7 @@ TEST(Chain, CountsTheTransitionsOfTheGoldLabels) {
 }
 
 TEST(Chain, APointOnALineIsTheSumOfItsScores) {
-  const Dataset data = make_data(6, {8, 3}, 13);
+  const Dataset data = sequences(6, {8, 3}, 13);
   const ChainOracle oracle(data);
   const Scores base = random_scores(oracle, 2.0, 1.0, 1), direction = random_scores(oracle, 1.0, 1.0, 2);
   Scores sum = base;
@@ -272,7 +252,7 @@ TEST(Chain, APointOnALineIsTheSumOfItsScores) {
 
 TEST(Chain, SomeInstancesGiveTheirPartOfAll) {
   const std::vector<Index> lengths{3, 8, 1, 5, 12, 2};
-  const Dataset data = make_data(6, lengths, 15);
+  const Dataset data = sequences(6, lengths, 15);
   const ChainOracle oracle(data);
   const Scores all = random_scores(oracle, 2.0, 2.0, 9);
   std::vector<Index> every(lengths.size());
@@ -307,7 +287,7 @@ TEST(Chain, SameBitsForAnyThreadsAndBackEnd) {
   std::vector<Index> lengths;
   Random random(1);
   for (int i = 0; i < 400; ++i) lengths.push_back(1 + static_cast<Index>(random.below(14)));
-  const Dataset data = make_data(26, lengths, 17);
+  const Dataset data = sequences(26, lengths, 17);
   const ChainOracle oracle(data);
   const Scores scores = random_scores(oracle, 3.0, 2.0, 8);
   Residual first(26, oracle.positions(), oracle.extra_weights());
@@ -327,7 +307,7 @@ PROXBENCH_ON_EACH_INSTRUCTION_SET(ChainOnEachSet);
 TEST_P(ChainOnEachSet, AgreesWithTheBaselineInTheSameBitsForAnyThreads) {
   for (const Index labels : {1u, 2u, 8u, 26u, 31u, 70u}) {
     const Dataset data =
-        make_data(labels, {1, 5, 300, 2, 2, 9, 7, 7, 3, 1, 250, 4, 8, 8, 8, 8, 8, 8, 8, 8}, 11);
+        sequences(labels, {1, 5, 300, 2, 2, 9, 7, 7, 3, 1, 250, 4, 8, 8, 8, 8, 8, 8, 8, 8}, 11);
     const ChainOracle oracle(data);
     const Scores base = random_scores(oracle, 3, 2, 12), direction = random_scores(oracle, 1, 1, 13);
     const ScorePoint at{base, &direction, 0.7};
@@ -351,7 +331,7 @@ TEST_P(ChainOnEachSet, AgreesWithTheBaselineInTheSameBitsForAnyThreads) {
 }
 
 TEST_P(ChainOnEachSet, ScoresFarApartAndMinusInfinityLeaveNothing) {
-  const Dataset data = make_data(3, {2}, 1);
+  const Dataset data = sequences(3, {2}, 1);
   const ChainOracle oracle(data);
   for (const double low : {-700.0, -1e4, -std::numeric_limits<double>::infinity()}) {
     Scores scores(3, 2, 9);
@@ -365,7 +345,7 @@ TEST_P(ChainOnEachSet, ScoresFarApartAndMinusInfinityLeaveNothing) {
 }
 
 TEST_P(ChainOnEachSet, ANaNIsNotHidden) {
-  const Dataset data = make_data(26, {8, 8, 8}, 1);
+  const Dataset data = sequences(26, {8, 8, 8}, 1);
   const ChainOracle oracle(data);
   for (const std::size_t p : {0u, 11u, 23u}) {
     Scores scores = random_scores(oracle, 1, 1, 2);
@@ -392,7 +372,7 @@ TEST(Chain, RefusesLabelsWhoseTransitionsExceedTheMachine) {
 }
 
 TEST(Chain, RefusesWhatItCannotDo) {
-  Dataset data = make_data(3, {2, 2}, 1);
+  Dataset data = sequences(3, {2, 2}, 1);
   data.gold[1] = kUnknownOutput;
   const ChainOracle unknown(data);
   const Scores scores = random_scores(unknown, 1.0, 1.0, 1);
