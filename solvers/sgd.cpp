@@ -39,13 +39,21 @@
 #include <utility>
 
 #include "core/base/random.h"
+#include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
+#include "solvers/sgd_kernels.h"
 #include "solvers/shared/common_options.h"
 #include "solvers/shared/instance_features.h"
 #include "solvers/shared/passes.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
+
+PROXBENCH_KERNEL_SETS(SgdKernels, sgd_kernels, sgd_kernels_for)
+
+const SgdKernels& sgd_kernels() {
+  return sgd_kernels_for(instruction_set());
+}
 
 namespace {
 
@@ -83,7 +91,7 @@ class WeightTable {
 
   void charge_row(std::size_t row, double u) {
     double *weight = values_.data() + row * 2 * width_, *received = weight + width_;
-    kernels_in_use().charge(u, weight, received, width_);
+    sgd_kernels().charge(u, weight, received, width_);
   }
 
   /// w -= eta * (sum_i x_i * residual[position_i][0..width) + l2*w), then charged; x null means all ones.
@@ -92,7 +100,7 @@ class WeightTable {
     double *weight = values_.data() + row * 2 * width_, *received = weight + width_;
     std::fill(gradient_.begin(), gradient_.end(), 0.0);
     kernels_in_use().add_rows(residual, position.data(), x, position.size(), gradient_.data(), width_);
-    empty_[row] = !kernels_in_use().step_and_charge(eta, l2, u, gradient_.data(), weight, received, width_);
+    empty_[row] = !sgd_kernels().step_and_charge(eta, l2, u, gradient_.data(), weight, received, width_);
   }
 
  private:

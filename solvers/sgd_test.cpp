@@ -10,6 +10,8 @@
 #include <string>
 
 #include "core/base/random.h"
+#include "core/kernels/instruction_set_test.h"
+#include "solvers/sgd_kernels.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/shared/test_solvers.h"
 #include "solvers/solvers.h"
@@ -167,6 +169,21 @@ TEST(Sgd, HowOftenItReportsChangesNoBit) {
   const SparseVector once = after_passes(1), often = after_passes(6);
   EXPECT_EQ(once.index, often.index);
   EXPECT_EQ(once.value, often.value);
+}
+
+class SgdOnEachSet : public EachInstructionSet {};
+PROXBENCH_ON_EACH_INSTRUCTION_SET(SgdOnEachSet);
+
+TEST_P(SgdOnEachSet, PenaltiesAreChargedUpToZero) {
+  AlignedVector<double> weight{1.0, -1.0, 0.05, -0.05, 0.0, 0.3, -0.3, 0.0}, received(kPad, 0.0);
+  received[5] = -0.1;  // has been charged 0.1 of the 0.2 that it owes
+  sgd_kernels().charge(0.2, weight.data(), received.data(), kPad);
+  const double expected[] = {0.8, -0.8, 0.0, 0.0, 0.0, 0.2, -0.1, 0.0};
+  for (std::size_t k = 0; k < kPad; ++k) EXPECT_NEAR(weight[k], expected[k], 1e-15) << k;
+
+  AlignedVector<double> gradient(kPad, 1.0), small(kPad, 0.0), none(kPad, 0.0);
+  EXPECT_FALSE(sgd_kernels().step_and_charge(0.1, 0.0, 0.2, gradient.data(), small.data(), none.data(), kPad));
+  EXPECT_TRUE(sgd_kernels().step_and_charge(0.1, 0.0, 0.05, gradient.data(), small.data(), none.data(), kPad));
 }
 
 }  // namespace

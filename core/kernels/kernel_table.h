@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/kernels/instruction_set.h"
 #include "core/base/types.h"
+#include "core/kernels/instruction_set.h"
 
 namespace proxbench {
 
@@ -16,17 +16,6 @@ namespace proxbench {
 /// values (null: all 1).
 struct ColumnBlock {
   const std::uint16_t* offset;
-  const double* value;
-  std::size_t size;
-};
-
-/// A row of a symmetric matrix B0 that consists of blocks, and where the products B0 d of its block are kept.
-struct BlockRow {
-  double* product;            ///< (B0 d) of this row
-  double excess;              ///< of the diagonal entry over what the block has of it
-  double* block;              ///< the products of all rows of the block; null: a diagonal entry only
-  const double* dense;        ///< the row, `size` a multiple of kPad; null: sparse
-  const std::uint32_t* slot;  ///< within the block
   const double* value;
   std::size_t size;
 };
@@ -39,24 +28,6 @@ struct MatrixProduct {
   std::size_t matrix_stride, width;  ///< `width` a multiple of kPad
   double* out;
   std::size_t out_stride;
-};
-
-/// One pass of coordinate descent on the quasi-Newton model (Zhong et al. 2014, section 2.2): coordinate j
-/// has the gradient g_j + gamma*(B0 d)_j - q_j . d_hat and the curvature diagonal_j, d_hat = sum_j q_hat_j
-/// d_j.
-struct DescentPass {
-  const BlockRow* start;    ///< B0 by rows, its products up to date; null: B0 = I
-  const double *q, *q_hat;  ///< rows of `stride`, `width` doubles in use
-  std::size_t stride, width;
-  double gamma, lambda;
-  const double *w, *g, *diagonal;
-  double *d, *d_hat;
-};
-/// What a pass did: the largest change of a coordinate's gradient by its own step, how many coordinates it
-/// wrote to `active`, and for how many w + d became or ceased to be zero.
-struct DescentResult {
-  double moved;
-  std::size_t active, crossed;
 };
 
 struct KernelTable {
@@ -88,8 +59,8 @@ struct KernelTable {
 
   /// x_i = exp(x_i) for x_i <= 700, at most 2 ulp off; 0 below -708, NaN for NaN. n is a multiple of kPad.
   void (*exponentiate)(double* x, std::size_t n);
-  /// x_i = log(x_i), at most 2 ulp off; that of the smallest normal number where x_i is less. n is a multiple of
-  /// kPad.
+  /// x_i = log(x_i), at most 2 ulp off; that of the smallest normal number where x_i is less. n is a multiple
+  /// of kPad.
   void (*logarithm)(double* x, std::size_t n);
   /// y += alpha * x.
   void (*add_scaled)(double* y, double alpha, const double* x, std::size_t n);
@@ -106,19 +77,6 @@ struct KernelTable {
   void (*rows_times_matrix)(const double* rows, std::size_t stride, std::size_t count, const double* matrix,
                             std::size_t width, double* out);
   void (*add_product)(const MatrixProduct& product);
-  /// (B0 d) for d_j += z.
-  void (*add_block_row)(const BlockRow& row, double z);
-  /// One step for each of the coordinates; d, d_hat and the products of B0 follow. Those with w + d not zero
-  /// before or after go to `active`, in order.
-  DescentResult (*descend)(const DescentPass& pass, const std::uint32_t* coordinates, std::size_t n,
-                           std::uint32_t* active);
-
-  /// Cumulative penalty (Tsuruoka et al. 2009, figure 2): charges `width` weights what they owe, given what
-  /// each has received.
-  void (*charge)(double u, double* weight, double* received, std::size_t width);
-  /// weight -= eta * (gradient + l2 * weight), then charged; false where all weights are 0 afterwards.
-  bool (*step_and_charge)(double eta, double l2, double u, const double* gradient, double* weight,
-                          double* received, std::size_t width);
 };
 
 /// For the instruction set in use; see instruction_set().

@@ -10,8 +10,6 @@ using namespace kernels;
 
 /// How many blocks ahead the entries of a block are asked for: they lie where no hardware prefetcher looks.
 constexpr std::size_t kPrefetchAhead = 3;
-/// Rows of the quasi-Newton matrix are asked for so many coordinates ahead.
-constexpr std::size_t kRowsAhead = 2;
 constexpr std::size_t kCacheLine = 64;
 
 void prefetch(const ColumnBlock& block) {
@@ -288,81 +286,6 @@ void add_product(const MatrixProduct& p) {
     });
 }
 
-double soft_threshold(double x, double t) {
-  return x > t ? x - t : (x < -t ? x + t : 0.0);
-}
-
-void add_block_row(const BlockRow& row, double z) {
-  *row.product += z * row.excess;
-  if (row.block == nullptr) return;
-  if (row.dense != nullptr)
-    add_scaled(row.block, z, row.dense, row.size);
-  else
-    for (std::size_t e = 0; e < row.size; ++e) row.block[row.slot[e]] += z * row.value[e];
-}
-
-DescentResult descend(const DescentPass& pass, const std::uint32_t* coordinates, std::size_t n,
-                      std::uint32_t* active) {
-  DescentResult result{0.0, 0, 0};
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i + kRowsAhead < n) {
-      const double* ahead = pass.q + coordinates[i + kRowsAhead] * pass.stride;
-      for (std::size_t c = 0; c < pass.width; c += kCacheLine / sizeof(double)) __builtin_prefetch(ahead + c);
-    }
-    const std::size_t j = coordinates[i];
-    const double a = pass.diagonal[j];
-    if (!(a > 0.0)) continue;  // rounding made the model flat along this coordinate
-    const double product = pass.start != nullptr ? *pass.start[j].product : pass.d[j];
-    const double b = pass.g[j] + pass.gamma * product - dot(pass.q + j * pass.stride, pass.d_hat, pass.width);
-    const double c = pass.w[j] + pass.d[j];
-    const double next = soft_threshold(c - b / a, pass.lambda / a);
-    if (next != 0.0 || c != 0.0) active[result.active++] = coordinates[i];
-    if (next == c) continue;
-    if (next == 0.0 || c == 0.0) ++result.crossed;
-    const double z = next - c;
-    // Where the coordinate becomes zero, w + d must be zero to the last bit.
-    pass.d[j] = next == 0.0 ? -pass.w[j] : pass.d[j] + z;
-    add_scaled(pass.d_hat, z, pass.q_hat + j * pass.stride, pass.width);
-    if (pass.start != nullptr) add_block_row(pass.start[j], z);
-    const double change = z < 0.0 ? -z * a : z * a;
-    if (change > result.moved) result.moved = change;
-  }
-  return result;
-}
-
-void charge(const Vec& u, Vec& w, Vec& q) {
-  const Vec zero{}, before = w;
-  const Vec down = before - (u + q), up = before + (u - q);
-  const Vec positive = down > zero ? down : zero, negative = up < zero ? up : zero;
-  w = before > zero ? positive : (before < zero ? negative : before);
-  q += w - before;
-}
-
-void charge(double u, double* weight, double* received, std::size_t width) {
-  for (std::size_t k = 0; k < width; k += kLanes) {
-    Vec w = load(weight + k), q = load(received + k);
-    charge(splat(u), w, q);
-    store(weight + k, w);
-    store(received + k, q);
-  }
-}
-
-bool step_and_charge(double eta, double l2, double u, const double* gradient, double* weight,
-                     double* received, std::size_t width) {
-  IntVec any{};
-  for (std::size_t k = 0; k < width; k += kLanes) {
-    Vec w = load(weight + k), q = load(received + k);
-    w -= eta * (load(gradient + k) + l2 * w);
-    charge(splat(u), w, q);
-    store(weight + k, w);
-    store(received + k, q);
-    any |= w != Vec{};
-  }
-  for (std::size_t l = 0; l < kLanes; ++l)
-    if (any[l] != 0) return true;
-  return false;
-}
-
 }  // namespace
 
 extern const KernelTable kernel_table;
@@ -385,10 +308,6 @@ const KernelTable kernel_table{
     .combine_rows = combine_rows,
     .rows_times_matrix = rows_times_matrix,
     .add_product = add_product,
-    .add_block_row = add_block_row,
-    .descend = descend,
-    .charge = charge,
-    .step_and_charge = step_and_charge,
 };
 
 }  // namespace proxbench::PROXBENCH_SIMD

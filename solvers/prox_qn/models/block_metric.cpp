@@ -251,13 +251,12 @@ std::vector<std::vector<double>> BlockMetric::multiply(std::span<const std::vect
 
 /// `product`: zeros, as many as in product_.
 void BlockMetric::multiply_into(std::span<const double> d, double* product, std::vector<double>& out) const {
-  const KernelTable& kernels = kernels_in_use();
   for (std::size_t j = 0; j < d.size(); ++j) {
     if (d[j] == 0.0) continue;
     BlockRow row = rows_[j];
     row.product = product + place_[j].at;
     if (row.block != nullptr) row.block = product + blocks_[place_[j].block].first;
-    kernels.add_block_row(row, d[j]);
+    descent_kernels().add_block_row(row, d[j]);
   }
   out.resize(d.size());
   for (std::size_t j = 0; j < d.size(); ++j) out[j] = product[place_[j].at];

@@ -18,10 +18,10 @@
 #include <span>
 #include <vector>
 
-#include "core/kernels/kernel_table.h"
 #include "core/objective.h"
 #include "core/base/stop_token.h"
 #include "core/base/types.h"
+#include "solvers/prox_qn/models/descent_kernels.h"
 #include "solvers/shared/symmetric_block.h"
 
 namespace proxbench {
@@ -46,7 +46,7 @@ class BlockMetric {
 
   double diagonal(std::size_t j) const { return diagonal_[j]; }
 
-  /// The rows of B0 and a running product B0 d, from d = 0, for KernelTable::descend. Valid until the working
+  /// The rows of B0 and a running product B0 d, from d = 0, for DescentKernels::descend. Valid until the working
   /// set or the matrix changes.
   const BlockRow* start();
   /// out = B0 d; ends a product that was running.

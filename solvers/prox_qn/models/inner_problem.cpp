@@ -4,10 +4,18 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
+#include "solvers/prox_qn/models/descent_kernels.h"
 #include "solvers/prox_qn/models/single_kernels.h"
 
 namespace proxbench {
+
+PROXBENCH_KERNEL_SETS(DescentKernels, descent_kernels, descent_kernels_for)
+
+const DescentKernels& descent_kernels() {
+  return descent_kernels_for(instruction_set());
+}
 
 namespace {
 
@@ -84,7 +92,7 @@ double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::
     }
     random.shuffle(std::span(order_));
     active_.resize(order_.size());
-    const DescentResult done = kernels_in_use().descend(pass, order_.data(), order_.size(), active_.data());
+    const DescentResult done = descent_kernels().descend(pass, order_.data(), order_.size(), active_.data());
     active_.resize(done.active);
     passes_ += 1.0;
     visits += order_.size();
@@ -272,15 +280,14 @@ void InnerProblem::hold_signs(const Model& model, const Crossing& first) {
 /// d and the running products after the step.
 void InnerProblem::take_step(const Model& model) {
   const bool smooth = model.lambda == 0.0;
-  const KernelTable& kernels = kernels_in_use();
   for (std::size_t i = 0; i < face_.size(); ++i) {
     const std::size_t j = face_[i];
     const double at = model.at(j);
     const bool zero = !smooth && (at + step_[i]) * at <= 0.0;
     const double z = zero ? -at : step_[i];
     model.d[j] = zero ? -model.w[j] : model.d[j] + z;
-    if (model.rows != nullptr) kernels.add_block_row(model.rows[j], z);
-    kernels.add_scaled(d_hat_.data(), z, model.lbfgs.q_hat(j), model.lbfgs.width());
+    if (model.rows != nullptr) descent_kernels().add_block_row(model.rows[j], z);
+    kernels_in_use().add_scaled(d_hat_.data(), z, model.lbfgs.q_hat(j), model.lbfgs.width());
   }
 }
 

@@ -1,0 +1,22 @@
+#pragma once
+/// The loops of stochastic gradient descent over a row of weights, compiled once for each instruction set.
+
+#include <cstddef>
+
+#include "core/kernels/instruction_set.h"
+
+namespace proxbench {
+
+struct SgdKernels {
+  /// Cumulative penalty (Tsuruoka et al. 2009, figure 2): charges `width` weights what they owe, given what
+  /// each has received.
+  void (*charge)(double u, double* weight, double* received, std::size_t width);
+  /// weight -= eta * (gradient + l2 * weight), then charged; false where all weights are 0 afterwards.
+  bool (*step_and_charge)(double eta, double l2, double u, const double* gradient, double* weight,
+                          double* received, std::size_t width);
+};
+
+/// For the instruction set in use.
+const SgdKernels& sgd_kernels();
+
+}  // namespace proxbench
