@@ -29,6 +29,7 @@ void LineSearch::set(const BeliefOracle::Size& size, double* log_mu, const doubl
   forward_ = std::max(0.0, plus.forward - minus.forward);
   backward_ = std::max(0.0, plus.backward - minus.backward);
   gamma_ = at_ = 0.0;
+  evaluations_ = 0;
   cliques_ = {forward_ + backward_, 0.0};
 }
 
@@ -39,6 +40,7 @@ LineSearch::Slope LineSearch::slope(double gamma, double curvature) {
   };
   const auto plus = part(0, size_.positive), minus = part(size_.positive, size_.negative);
   at_ = gamma;
+  ++evaluations_;
   divergence_ = plus.divergence - minus.divergence;
   cliques_ = {-(plus.first - minus.first), plus.second - minus.second};
   return {cliques_.first - gamma * curvature, -cliques_.second - curvature};

@@ -43,6 +43,8 @@ class LineSearch {
   double corrected(double curvature, double shift) const;
   /// Makes sure that log m is that of this gamma.
   void go_to(double gamma);
+  /// Walks over the cliques that took a logarithm of each, since set().
+  int evaluations() const { return evaluations_; }
 
  private:
   /// f' and f'' at gamma, in terms of w; leaves log m there.
@@ -60,6 +62,7 @@ class LineSearch {
   double at_ = 0.0;          ///< the gamma of log_m_
   Slope cliques_{0.0, 0.0};  ///< there: h, and how fast it falls
   double divergence_ = 0.0;  ///< there: KL(m || nu)
+  int evaluations_ = 0;
 };
 
 }  // namespace proxbench::sdca

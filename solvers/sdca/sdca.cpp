@@ -24,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
@@ -90,6 +91,8 @@ class Ascent {
   SparseVector weights() const { return w_.nonzeros(); }
   std::shared_ptr<BeliefStore> dual_point() const { return beliefs_; }
   double total_gap() const { return sampler_->total_gap(); }
+  /// Of the line search, a step.
+  double evaluations() const { return evaluations_ / std::max(1.0, steps_); }
 
   /// A step for each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was
   /// done.
@@ -118,6 +121,8 @@ class Ascent {
       visit.search.go_to(visit.gamma);
       beliefs_->written(visit.instance, visit.log_mu);
     });
+    steps_ += static_cast<double>(visits.size());
+    for (const Visit& visit : visits) evaluations_ += visit.search.evaluations();
     return true;
   }
 
@@ -283,6 +288,7 @@ class Ascent {
   std::optional<Sampler> sampler_;
   Random& random_;
   std::vector<Visit> visits_;
+  double steps_ = 0.0, evaluations_ = 0.0;
 };
 
 class Sdca final : public Solver {
@@ -316,7 +322,9 @@ class Sdca final : public Solver {
     passes.after = [&](std::int64_t pass) {
       if (settings_.refresh_every > 0 && pass % settings_.refresh_every == 0) ascent.refresh(monitor);
     };
-    return run_passes(problem, settings_.passes, passes, result);
+    result = run_passes(problem, settings_.passes, passes, std::move(result));
+    result.notes["line_search_evaluations"] = ascent.evaluations();
+    return result;
   }
 
  private:
