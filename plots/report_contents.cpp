@@ -1,0 +1,291 @@
+#include "plots/report_contents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "experiments/config/config.h"
+#include "experiments/results/results.h"
+#include "experiments/results/tables/data_table.h"
+#include "experiments/results/tables/paper_table.h"
+#include "experiments/results/tables/path_table.h"
+#include "experiments/results/tables/summary_table.h"
+#include "plots/chart_data.h"
+#include "plots/curves.h"
+#include "plots/facts.h"
+#include "plots/paths.h"
+
+namespace proxbench::report {
+
+namespace fs = std::filesystem;
+
+std::string json_text(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string member_text(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::vector<Link> existing_files(const fs::path& folder, const std::vector<std::string>& names,
+                                 const std::vector<std::string>& extensions) {
+  std::vector<Link> links;
+  for (const std::string& name : names)
+    for (const std::string& extension : extensions)
+      if (const std::string file = name + extension; fs::exists(folder / file))
+        links.push_back({folder / file, file});
+  return links;
+}
+
+namespace {
+
+// ---- what is said
+
+/// Each data set in one line, in the order of the runs.
+std::vector<std::string> data_lines(const std::vector<StoredRun>& runs) {
+  std::vector<std::string> lines;
+  for (const StoredRun& run : runs) {
+    std::string size;
+    for (const auto& [before, key, after] : {std::tuple{"", "instances", " training instances"},
+                                             {"", "positions", " positions"},
+                                             {"d = ", "d", ""}})
+      if (const std::string value = distinct_counts({&run}, key); !value.empty())
+        size += (size.empty() ? " (" : ", ") + (before + value) + after;
+    const std::string line = run.description + (size.empty() ? "" : size + ")");
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  }
+  // A run that failed early knows no sizes, which others tell.
+  const auto told = [&](const std::string& line) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& other) { return other.starts_with(line + " ("); });
+  };
+  std::vector<std::string> out;
+  std::remove_copy_if(lines.begin(), lines.end(), std::back_inserter(out), told);
+  return out;
+}
+
+/// The distinct texts that `text_of` gives for the runs, joined.
+template <class TextOf>
+std::string distinct_texts(const std::vector<StoredRun>& runs, const TextOf& text_of) {
+  std::vector<std::string> texts;
+  for (const StoredRun& run : runs)
+    if (const std::string text = text_of(run);
+        !text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end())
+      texts.push_back(text);
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// {cpu, cores} where the run tells them.
+nlohmann::json machine_of(const StoredRun& run) {
+  const nlohmann::json none = nlohmann::json::object();
+  const nlohmann::json provenance = run.summary.value("provenance", none);
+  return provenance.contains("machine") ? provenance["machine"] : run.summary.value("run", none);
+}
+
+/// Of the runs that came to an end: others do not know all of it.
+std::string machine_line(const std::vector<StoredRun>& runs) {
+  return distinct_texts(runs, [](const StoredRun& run) -> std::string {
+    if (failed_status(run.status)) return "";
+    const nlohmann::json machine = machine_of(run);
+    const std::string cpu = member_text(machine, "cpu"), backend = member_text(run.summary, "backend");
+    std::string text =
+        (run.machine.empty() ? "" : run.machine + ": ") + (cpu.empty() ? "unknown processor" : cpu);
+    if (const double cores = number_at(machine, "/cores"); !std::isnan(cores))
+      text += fmt::format(", {} cores", cores);
+    if (const std::string threads = distinct_counts({&run}, "threads"); !threads.empty())
+      text += ", threads: " + threads;
+    return text + (backend.empty() ? "" : ", " + backend);
+  });
+}
+
+std::string limit_line(const std::vector<StoredRun>& runs) {
+  return distinct_texts(runs, [](const StoredRun& run) -> std::string {
+    const double seconds = number_at(run.summary, "/run/time_limit");
+    if (std::isnan(seconds)) return "";
+    return seconds > 0.0 ? fmt::format("{:g} s", seconds) : "no time limit";
+  });
+}
+
+std::string ended_line(const std::vector<StoredRun>& runs) {
+  std::size_t converged = 0, failed = 0;
+  for (const StoredRun& run : runs) {
+    converged += run.status == "converged" || run.status == "gap-reached" ? 1 : 0;
+    failed += failed_status(run.status) ? 1 : 0;
+  }
+  return fmt::format("{} of {} runs reached their tolerance", converged, runs.size()) +
+         (failed > 0 ? fmt::format(", {} failed", failed) : "");
+}
+
+/// How well f* of the group is known: targets below that say nothing.
+double reference_accuracy(const std::vector<StoredRun>& runs, const TableGroup& group) {
+  double accuracy = 0.0;
+  for (const StoredRun& run : runs)
+    if (run.dataset == group.dataset && run.lambda == group.lambda && run.mu == group.mu) {
+      const double bound = reference_bound(run);
+      if (!(bound <= accuracy)) accuracy = bound;
+    }
+  return accuracy;
+}
+
+/// "prox-qn 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and that f*
+/// is exact enough for.
+std::string order_line(const TableGroup& group, const std::vector<double>& targets, double accuracy) {
+  const std::string what = fmt::format("{}, {}", group.dataset, penalty_symbols({group.lambda, group.mu}));
+  for (std::size_t i = targets.size(); i-- > 0;) {
+    if (!(targets[i] >= accuracy)) continue;
+    std::vector<std::pair<double, std::string>> reached;
+    std::vector<std::string> not_reached;
+    for (const TableRow& row : group.rows) {
+      if (std::isnan(row.seconds[i]))
+        not_reached.push_back(row.label);
+      else
+        reached.emplace_back(row.seconds[i], row.label);
+    }
+    if (reached.empty()) continue;
+    std::sort(reached.begin(), reached.end());
+    std::string out = fmt::format("{}, to (f − f*)/f* ≤ {:g}: ", what, targets[i]);
+    for (std::size_t k = 0; k < reached.size(); ++k)
+      out += fmt::format("{}{} {:.3g} s", k ? ", " : "", reached[k].second, reached[k].first);
+    if (!not_reached.empty()) out += fmt::format("; not reached: {}", fmt::join(not_reached, ", "));
+    return out + ".";
+  }
+  if (!(targets.front() >= accuracy))
+    return fmt::format("{}: none can be told, f* is proven to a relative accuracy of {:.1e} only.", what,
+                       accuracy);
+  return fmt::format("{}: no solver reached (f − f*)/f* ≤ {:g}.", what, targets.front());
+}
+
+/// One line for each data set and penalty with several solvers; of runs whose timings can be compared.
+std::vector<std::string> order_lines(const std::vector<StoredRun>& runs, const TableOptions& options) {
+  std::vector<StoredRun> timed;
+  for (const StoredRun& run : runs)
+    if (run.comparable && !failed_status(run.status)) timed.push_back(run);
+  std::vector<std::string> lines;
+  for (const TableGroup& group : summarize(timed, options))
+    if (group.rows.size() > 1)
+      lines.push_back(order_line(group, options.targets, reference_accuracy(timed, group)));
+  return lines;
+}
+
+std::vector<Passage> passages(const Presentation& presentation, const Section& section,
+                              std::vector<std::string> order) {
+  std::vector<Passage> out;
+  const auto add = [&](const char* heading, std::vector<std::string> paragraphs) {
+    paragraphs.erase(std::remove(paragraphs.begin(), paragraphs.end(), ""), paragraphs.end());
+    if (!paragraphs.empty()) out.push_back({heading, std::move(paragraphs)});
+  };
+  const PaperConfig& paper = presentation.paper;
+  add("The paper", {paper.caption, paper.reports});
+  add("What differs, and why", {paper.differs});
+  add("Data here", section.data);
+  const std::string machines = machine_line(section.runs), limit = limit_line(section.runs);
+  add("Made on", {machines.empty() ? "" : machines + ".",
+                  section.ended + (limit.empty() ? "." : fmt::format("; limit of a run: {}.", limit))});
+  if (section.tables.empty()) add("Order of the solvers here", std::move(order));
+  return out;
+}
+
+// ---- provenance
+
+/// The members of a JSON object as text, those of objects in it as "outer.inner".
+void flatten(const nlohmann::json& object, const std::string& prefix,
+             std::vector<std::pair<std::string, std::string>>& out) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object())
+      flatten(value, prefix + key + ".", out);
+    else
+      out.emplace_back(prefix + key, value.is_string() ? value.get<std::string>() : json_text(value));
+  }
+}
+
+Provenance provenance_of(const std::vector<StoredRun>& runs) {
+  std::vector<std::map<std::string, std::string>> told;
+  std::vector<std::string> keys;
+  for (const StoredRun& run : runs) {
+    std::vector<std::pair<std::string, std::string>> facts;
+    flatten(run.summary.value("provenance", nlohmann::json::object()), "", facts);
+    for (const auto& [key, value] : facts)
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    told.emplace_back(facts.begin(), facts.end());
+  }
+  Provenance out{{"The same for all runs", {}, {"what", "value"}, 2, {}}, {"Different", {}, {"run"}, 1, {}}};
+  for (const StoredRun& run : runs) out.differing.rows.push_back({run.folder.filename().string()});
+  for (const std::string& key : keys) {
+    const auto value = [&](std::size_t i) {
+      const auto found = told[i].find(key);
+      return found == told[i].end() ? "-" : found->second;
+    };
+    bool same = true;
+    for (std::size_t i = 1; i < runs.size(); ++i) same = same && value(i) == value(0);
+    if (same) {
+      out.same.rows.push_back({key, value(0)});
+      continue;
+    }
+    out.differing.head.push_back(key);
+    for (std::size_t i = 0; i < runs.size(); ++i) out.differing.rows[i].push_back(value(i));
+  }
+  out.differing.text_columns = out.differing.head.size();
+  return out;
+}
+
+/// `runs`: those of single penalties.
+Paths paths_of(const std::vector<StoredPath>& paths, const std::vector<StoredRun>& runs,
+               const fs::path& figures) {
+  Paths out;
+  for (const PathFigure& figure : path_figures(paths))
+    if (const fs::path file = figures / (figure.name + ".svg"); fs::exists(file))
+      out.pictures.push_back({read_file(file, "a figure"), figure.about});
+  out.points = path_tables(paths, runs);
+  out.costs = std::move(out.points.front());
+  out.points.erase(out.points.begin());
+  return out;
+}
+
+}  // namespace
+
+Section make_section(const fs::path& results) {
+  const Presentation presentation = load_presentation(results / "config.ini");
+  TableOptions options;
+  options.targets = presentation.targets;
+  std::sort(options.targets.begin(), options.targets.end(), std::greater<>());
+
+  Section section;
+  std::vector<StoredRun> runs = read_all_runs(results);
+  tell_machines_apart(runs);
+  section.runs = runs;
+  section.id = file_name_part(presentation.name.empty() ? runs.front().experiment : presentation.name);
+  section.heading = presentation.paper.item.empty() ? section.id : presentation.paper.item;
+  section.title = presentation.title;
+  section.synthetic = std::any_of(runs.begin(), runs.end(),
+                                  [](const StoredRun& run) { return says_synthetic(run.description); });
+  section.data = data_lines(runs);
+  section.ended = ended_line(runs);
+  section.provenance = provenance_of(runs);
+  const std::vector<StoredPath> paths = take_paths(runs);
+  if (!paths.empty()) section.paths = paths_of(paths, runs, results / "figures");
+  if (!runs.empty()) {
+    section.summaries = summary_tables(summarize(runs, options), options);
+    section.charts = chart_data(runs, presentation.plot);
+  }
+  if (!runs.empty() && !presentation.paper.lambdas.empty())
+    section.tables.push_back(paper_table(compare_with_paper(runs, presentation), presentation));
+  if (presentation.paper.data) section.tables.push_back(data_table(section.runs));
+  section.passages = passages(presentation, section, order_lines(runs, options));
+  for (StoredRun& run : section.runs) run.trace = {};  // the charts hold what is shown of them
+  if (fs::exists(results / "config.ini")) section.config = read_file(results / "config.ini", "a config");
+  section.tables_files =
+      existing_files(results / "tables", {"data", "paper", "summary", "path"}, {".md", ".tex", ".csv"});
+  std::vector<std::string> figures = curve_names(runs);
+  for (const PathFigure& figure : path_figures(paths)) figures.push_back(figure.name);
+  section.figure_files =
+      existing_files(results / "figures", figures, {".svg", ".pdf", ".png", ".tsv", ".gp"});
+  return section;
+}
+
+}  // namespace proxbench::report
