@@ -42,6 +42,7 @@ class TestSet {
   /// test_accuracy.
   TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel,
           std::vector<const MetricInfo*> metrics, Decoding decoding = Decoding::kStructure);
+  /// data.prediction_size() numbers.
   std::vector<Index> decode(const SparseVector& w) const;
   /// Sets test_accuracy and test_metrics; neither where there is no metric.
   void measure(const SparseVector& w, Sample& sample) const;

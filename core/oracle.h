@@ -244,8 +244,8 @@ class Oracle : public Structure {
   /// How scores and residuals are laid out, not what can be asked: null where every output has a column.
   virtual const CollapsedOutputs* collapsed() const { return nullptr; }
 
-  /// Predicts every position's output, outputs.size() == positions(); kNoOutput where none is on. Needs no
-  /// gold outputs.
+  /// Predicts every position's output, kNoOutput where none is on; of multi-label data whether each label is on.
+  /// outputs.size() == Dataset::prediction_size(). Needs no gold outputs.
   virtual void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
                       const Parallel& parallel) const = 0;
 };

@@ -15,6 +15,7 @@ Registry<DataFormatInfo>& registry() {
     r.add(lshtc_format());
     r.add(libsvm_format());
     r.add(rerank_format());
+    r.add(arff_format());
     r.add(synthetic_ocr_format());
     r.add(synthetic_lshtc_format());
     return r;
