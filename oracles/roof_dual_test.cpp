@@ -13,7 +13,7 @@ namespace {
 
 PairwiseProblem random_problem(Index n, double density, double scale, Random& random) {
   PairwiseProblem out;
-  for (Index k = 0; k < n; ++k) out.unary.push_back(random.normal());
+  for (Index k = 0; k < n; ++k) out.unary.push_back(0.7 * random.normal());
   for (Index a = 0; a < n; ++a)
     for (Index b = a + 1; b < n; ++b)
       if (random.uniform() < density) out.pairs.push_back({a, b, scale * random.normal()});
@@ -48,7 +48,7 @@ TEST(RoofDual, IsTheOptimumOfTheRelaxation) {
   int fractional = 0;
   for (int repeat = 0; repeat < 600; ++repeat) {
     const auto n = static_cast<Index>(1 + random.below(6));
-    const PairwiseProblem problem = random_problem(n, random.uniform(), 6.0 * random.uniform(), random);
+    const PairwiseProblem problem = random_problem(n, std::sqrt(random.uniform()), 6.0 * random.uniform(), random);
     std::vector<double> x;
     const double value = solve_relaxation(problem, x);
     EXPECT_NEAR(value, value_at(problem, x), 1e-12);

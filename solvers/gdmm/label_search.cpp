@@ -61,6 +61,18 @@ double IndexedWeights::squared_norm(Index position) const {
   return sum;
 }
 
+double IndexedWeights::squared_sum() const {
+  return kernels_in_use().dot(rows_.data(), rows_.data(), rows_.size());
+}
+
+SparseVector IndexedWeights::nonzeros() const {
+  SparseVector out;
+  for (Index j = 0; j < x_.features(); ++j)
+    for (Index k = 0; k < labels_; ++k)
+      if (at(j, k) != 0.0) out.push_back(static_cast<Coord>(j) * labels_ + k, at(j, k));
+  return out;
+}
+
 LabelChoice LabelSearch::best(const IndexedWeights& w, Index position, Index gold, double cost,
                               const LabelMessages& message) {
   const auto features = w.x().row(position);

@@ -55,15 +55,20 @@ PairChoice best_quiet_pair(const PairWeights& v, const LabelMessages& left, cons
 
 }  // namespace
 
-PairWeights::PairWeights(Index labels)
+PairWeights::PairWeights(Index labels, bool sorted)
     : labels_(labels),
+      sorted_(sorted),
       value_(static_cast<std::size_t>(labels) * labels, 0.0),
-      rows_(labels),
-      columns_(labels) {}
+      rows_(sorted ? labels : 0),
+      columns_(sorted ? labels : 0) {}
 
 void PairWeights::set(Index left, Index right, double weight) {
   double& at = value_[cell(left, right)];
   if (at == weight) return;
+  if (!sorted_) {
+    at = weight;
+    return;
+  }
   if (at != 0.0) {
     all_.erase({-at, cell(left, right)});
     rows_[left].erase({-at, right});

@@ -15,7 +15,8 @@ namespace proxbench {
 /// those of each column.
 class PairWeights {
  public:
-  explicit PairWeights(Index labels);
+  /// Not `sorted`: they are not kept in order, for best_pair_by_force() alone.
+  explicit PairWeights(Index labels, bool sorted = true);
 
   Index labels() const { return labels_; }
   double at(Index left, Index right) const { return value_[cell(left, right)]; }
@@ -38,6 +39,7 @@ class PairWeights {
   std::uint64_t cell(Index left, Index right) const { return std::uint64_t{left} * labels_ + right; }
 
   Index labels_;
+  bool sorted_;
   std::vector<double> value_;
   ByCell all_;
   std::vector<ByLabel> rows_, columns_;
