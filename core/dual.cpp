@@ -44,22 +44,32 @@ double excess_squares(const Objective::Selection& selection, double t, double la
 DualBound dual_bound(const Objective& objective, const Scores& scores,
                      const Objective::Selection& selection) {
   const double lambda = objective.lambda(), mu = objective.mu();
-  std::vector<InstanceTerms> terms(objective.instances());
-  objective.instance_terms(scores, terms);
-  const auto value = [&](double t) {
+  const bool hinge = objective.loss().hinge();
+  const double cost = hinge ? objective.hinge(scores).cost : 0.0;
+  std::vector<InstanceTerms> terms(hinge ? 0 : objective.instances());
+  if (!hinge) objective.instance_terms(scores, terms);
+  const auto conjugate = [&](double t) {
+    if (hinge) return t * cost;
     const Chunks chunks{terms.size(), kInstancesPerChunk};
-    double sum = sum_chunks(objective.parallel(), chunks.count(), [&](std::size_t chunk) {
+    return sum_chunks(objective.parallel(), chunks.count(), [&](std::size_t chunk) {
       double part = 0.0;
       for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
         part += mixture_entropy(terms[i], t);
       return part;
     });
+  };
+  const auto value = [&](double t) {
+    double sum = conjugate(t);
     if (mu > 0.0) sum -= excess_squares(selection, t, lambda, mu) / (2.0 * mu);
     return sum;
   };
   if (mu == 0.0) {
     const double t = selection.gradient_max > lambda ? lambda / selection.gradient_max : 1.0;
     return {value(t), t};
+  }
+  if (hinge && lambda == 0.0) {  // t*cost - t^2*||g||^2/(2*mu)
+    const double t = std::min(1.0, mu * cost / selection.excess_squares);
+    return std::isfinite(t) ? DualBound{value(t), t} : DualBound{0.0, 0.0};
   }
   DualBound best{value(1.0), 1.0};
   // Golden sections of [0, 1]: D is concave in t, and flat around its maximum.
@@ -82,38 +92,28 @@ DualBound dual_bound(const Objective& objective, const Scores& scores,
   return best;
 }
 
-double dual_value(const Objective& objective, const DualPoint& point) {
-  const BeliefOracle& oracle = objective.beliefs();
+namespace {
+
+/// E[features] - gold of all instances: by position and output, and for the extra weights.
+struct Expectation {
+  explicit Expectation(const Objective& objective)
+      : width(padded(objective.outputs())),
+        rows(objective.structure().positions() * width, 0.0),
+        extra(objective.structure().extra_weights() + 1) {}
+  std::size_t width;
+  AlignedVector<double> rows, extra;  ///< behind the extra weights: the dual's linear or entropy part
+
+  /// D(alpha), once gold is taken off: the last of `extra` - sum_j max(|g_j| - lambda, 0)^2 / (2*mu).
+  double dual_value(const Objective& objective);
+};
+
+double Expectation::dual_value(const Objective& objective) {
   const Structure& structure = objective.structure();
-  const KernelTable& kernels = kernels_in_use();
-  const auto begin = structure.begin();
-  const std::size_t width = padded(objective.outputs()), extras = structure.extra_weights();
-  // E[features] - gold: by position and output, and for the extra weights; behind these the entropies.
-  AlignedVector<double> rows(structure.positions() * width), sums(extras + 1);
-  const Chunks chunks{objective.instances(), kInstancesPerChunk};
-  sum_chunks(
-      objective.parallel(), chunks.count(), sums.size(), sums.data(), [&](std::size_t chunk, double* part) {
-        AlignedVector<double> logs, p;
-        AlignedVector<double> extra(extras);
-        for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
-          const BeliefOracle::Size size = oracle.belief_size(i);
-          logs.resize(size.all());
-          point.beliefs(oracle, i, logs.data());
-          p = logs;
-          kernels.exponentiate(p.data(), p.size());
-          const double off = oracle.inconsistency(i, p.data());
-          if (!(off <= kBeliefTolerance))
-            throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
-                        std::to_string(off) + ", expected at most 1e-9");
-          part[extras] -= kernels.dot(p.data(), logs.data(), size.positive) -
-                          kernels.dot(p.data() + size.positive, logs.data() + size.positive, size.negative);
-          oracle.expectation(i, p.data(), rows.data() + begin[i] * width, extra);
-          kernels.add_scaled(part, 1.0, extra.data(), extras);
-        }
-      });
+  const std::size_t extras = structure.extra_weights();
   for (Index q = 0; q < structure.positions(); ++q)
     for (const Index k : structure.gold_outputs(q)) rows[q * width + k] -= 1.0;
   const std::vector<double> gold = structure.gold_extra();
+  for (std::size_t e = 0; e < extras; ++e) extra[e] -= gold[e];
   const auto excess = [&](const double* g, std::size_t n) {
     double sum = 0.0;
     for (std::size_t k = 0; k < n; ++k) {
@@ -122,8 +122,9 @@ double dual_value(const Objective& objective, const DualPoint& point) {
     }
     return sum;
   };
+  const KernelTable& kernels = kernels_in_use();
   const Chunks features{objective.features(), kInstancesPerChunk};
-  double squares = sum_chunks(objective.parallel(), features.count(), [&](std::size_t chunk) {
+  const double squares = sum_chunks(objective.parallel(), features.count(), [&](std::size_t chunk) {
     AlignedVector<double> g(width);
     double sum = 0.0;
     for (Index j = static_cast<Index>(features.begin(chunk)); j < features.end(chunk); ++j) {
@@ -136,9 +137,84 @@ double dual_value(const Objective& objective, const DualPoint& point) {
     }
     return sum;
   });
-  for (std::size_t e = 0; e < extras; ++e) sums[e] -= gold[e];
-  squares += excess(sums.data(), extras);
-  return sums[extras] - squares / (2.0 * objective.mu());
+  return extra[extras] - (squares + excess(extra.data(), extras)) / (2.0 * objective.mu());
+}
+
+}  // namespace
+
+double BeliefPoint::value(const Objective& objective) const {
+  const BeliefOracle& oracle = objective.beliefs();
+  const KernelTable& kernels = kernels_in_use();
+  const auto begin = objective.structure().begin();
+  const std::size_t extras = objective.structure().extra_weights();
+  Expectation expected(objective);
+  const Chunks chunks{objective.instances(), kInstancesPerChunk};
+  sum_chunks(
+      objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
+      [&](std::size_t chunk, double* part) {
+        AlignedVector<double> logs, p;
+        AlignedVector<double> extra(extras);
+        for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
+          const BeliefOracle::Size size = oracle.belief_size(i);
+          logs.resize(size.all());
+          beliefs(oracle, i, logs.data());
+          p = logs;
+          kernels.exponentiate(p.data(), p.size());
+          const double off = oracle.inconsistency(i, p.data());
+          if (!(off <= kBeliefTolerance))
+            throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
+                        std::to_string(off) + ", expected at most 1e-9");
+          part[extras] -= kernels.dot(p.data(), logs.data(), size.positive) -
+                          kernels.dot(p.data() + size.positive, logs.data() + size.positive, size.negative);
+          oracle.expectation(i, p.data(), expected.rows.data() + begin[i] * expected.width, extra);
+          kernels.add_scaled(part, 1.0, extra.data(), extras);
+        }
+      });
+  return expected.dual_value(objective);
+}
+
+double StructurePoint::value(const Objective& objective) const {
+  const InstanceMaxOracle& oracle = objective.structures();
+  const auto begin = objective.structure().begin();
+  const std::size_t extras = objective.structure().extra_weights();
+  Expectation expected(objective);
+  const std::vector<double> no_extra(extras, 0.0);
+  const Chunks chunks{objective.instances(), kInstancesPerChunk};
+  sum_chunks(
+      objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
+      [&](std::size_t chunk, double* part) {
+        Mixture mix;
+        AlignedVector<double> no_scores;
+        std::vector<std::size_t> on;
+        for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
+          const std::size_t length = begin[i + std::size_t{1}] - begin[i];
+          no_scores.assign(length * expected.width, 0.0);
+          mixture(i, mix);
+          double sum = 0.0, least = 0.0;
+          for (const double weight : mix.weight) {
+            sum += weight;
+            least = std::min(least, weight);
+          }
+          if (!(std::abs(sum - 1.0) <= kBeliefTolerance) || least < 0.0 ||
+              mix.outputs.size() != mix.weight.size() * length)
+            throw Error("instance " + std::to_string(i) + ": the dual point's " +
+                        std::to_string(mix.weight.size()) + " weights sum to " + std::to_string(sum) +
+                        ", the least " + std::to_string(least) + ": expected weights >= 0 that sum to 1");
+          for (std::size_t a = 0; a < mix.weight.size(); ++a) {
+            const double weight = mix.weight[a] / sum;
+            const std::span<const Index> outputs(mix.outputs.data() + a * length, length);
+            part[extras] +=
+                weight *
+                oracle.value_of(i, objective.loss().cost, no_scores.data(), no_extra, outputs).cost;
+            for (std::size_t t = 0; t < length; ++t)
+              for (const Index k : oracle.outputs_on(outputs[t]))
+                expected.rows[(begin[i] + t) * expected.width + k] += weight;
+            oracle.extra_on(outputs, on);
+            for (const std::size_t e : on) part[e] += weight;
+          }
+        }
+      });
+  return expected.dual_value(objective);
 }
 
 GapSafeScreen::GapSafeScreen(const Objective& objective)

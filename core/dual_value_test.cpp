@@ -25,7 +25,7 @@ using test::ProblemSpec;
 using Tree = ProblemSpec::Tree;
 
 /// Beliefs by a rule.
-class Beliefs final : public DualPoint {
+class Beliefs final : public BeliefPoint {
  public:
   using Rule = std::function<void(Index instance, double* log_beliefs)>;
   explicit Beliefs(Rule rule) : rule_(std::move(rule)) {}
@@ -151,8 +151,8 @@ TEST(DualValue, LiesBelowEveryObjective) {
       const Beliefs at = model(objective, random_weights(objective, size, random));
       std::vector<double> share(objective.instances());
       for (double& x : share) x = random.uniform();
-      for (const double value : {dual_value(objective, at), dual_value(objective, gold),
-                                 dual_value(objective, mixture(objective, at, gold, share))})
+      for (const double value : {at.value(objective), gold.value(objective),
+                                 mixture(objective, at, gold, share).value(objective)})
         best = std::max(best, value);
     }
     EXPECT_LE(best, optimum * (1 + 1e-12));
@@ -169,7 +169,7 @@ TEST(DualValue, OfTheModelIsTheBoundOfItsGradient) {
     for (const double size : {0.0, 0.1, 1.0}) {
       const SparseVector w = random_weights(objective, size, random);
       const Primal p = primal(objective, w);
-      const double dual = dual_value(objective, model(objective, w)),
+      const double dual = model(objective, w).value(objective),
                    scale = 1.0 + std::abs(p.value) + std::abs(dual);
       EXPECT_NEAR(dual, p.model_bound, 1e-12 * scale) << "dual_bound() at t = 1";
       // Le Priol et al. 2018, equation 8.
@@ -188,7 +188,7 @@ TEST(DualValue, MeetsTheObjectiveAtTheOptimum) {
     const Problem problem(spec);
     Objective objective = problem.objective();
     const test::Outcome r = test::run(solver_registry().find("prox-qn"), problem, {.tol = 1e-10});
-    EXPECT_NEAR(dual_value(objective, model(objective, r.result.w)), r.certificate.objective,
+    EXPECT_NEAR(model(objective, r.result.w).value(objective), r.certificate.objective,
                 1e-9 * r.certificate.objective);
   }
 }
@@ -203,10 +203,10 @@ TEST(DualValue, RefusesWhatIsNoDistribution) {
         if (i == 3) logs[0] += change;
       });
     };
-    EXPECT_NO_THROW(dual_value(objective, with(0.0)));
+    EXPECT_NO_THROW(with(0.0).value(objective));
     for (const double change : {1e-6, -1e-6, std::numeric_limits<double>::quiet_NaN()}) {
       try {
-        dual_value(objective, with(change));
+        with(change).value(objective);
         ADD_FAILURE() << spec.name << ", changed by " << change;
       } catch (const Error& error) {
         EXPECT_THAT(error.what(), testing::HasSubstr("instance 3: the dual point's marginals disagree"));
@@ -221,8 +221,8 @@ TEST(DualValue, SameBitsForAnyThreadsAndBackEnd) {
     const Problem problem(spec);
     const auto value = [&](const Parallel& parallel) {
       Objective objective = problem.objective(parallel);
-      return dual_value(
-          objective, Beliefs([&](Index i, double* logs) { objective.beliefs().gold_beliefs(i, 2.0, logs); }));
+      return Beliefs([&](Index i, double* logs) { objective.beliefs().gold_beliefs(i, 2.0, logs); })
+          .value(objective);
     };
     const double expected = value(Parallel());
     for (const Backend backend : {Backend::kOpenMP, Backend::kTBB})
@@ -242,7 +242,7 @@ TEST(Monitor, AWatchedPointRaisesTheBoundAndIsInTheTrace) {
   monitor.watch(std::make_shared<Beliefs>(model(objective, optimum)));
   monitor.step(1, SparseVector{}, 0);
   const Sample& sample = monitor.trace().back();
-  const double dual = dual_value(objective, model(objective, optimum));
+  const double dual = model(objective, optimum).value(objective);
   EXPECT_GT(dual, before);
   EXPECT_EQ(monitor.lower_bound(), dual);
   EXPECT_EQ(sample.dual_gap, sample.objective - dual);

@@ -84,7 +84,7 @@ Certificate certify(Objective& objective, const SparseVector& w) {
   c.nnz = w.nnz();
   Objective::Selection selection;
   objective.select_gradient(residual, w, bound_threshold(objective.penalty()), selection);
-  c.kkt = selection.kkt_max;
+  c.kkt = objective.loss().hinge() ? std::numeric_limits<double>::quiet_NaN() : selection.kkt_max;
   c.dual = dual_bound(objective, scores, selection).value;
   return c;
 }
@@ -284,7 +284,7 @@ void Monitor::finish(std::int64_t iteration, const SparseVector& w, std::uint64_
     pause();
   else
     off_mark_ = options_.clock();
-  if (dual_point_ != nullptr) raise_bound(dual_value(evaluator_, *dual_point_));
+  if (dual_point_ != nullptr) raise_bound(dual_point_->value(evaluator_));
   if (full_iteration_ != iteration) take_full_sample(iteration, w, working_set);
   leave();
 }
@@ -321,10 +321,10 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
   if (!with_gradient) return sample;
   Objective::Selection selection;
   evaluator_.select_gradient(residual_, w, bound_threshold(evaluator_.penalty()), selection);
-  sample.kkt = selection.kkt_max;
+  if (!evaluator_.loss().hinge()) sample.kkt = selection.kkt_max;
   raise_bound(dual_bound(evaluator_, scores_, selection).value);
   if (dual_point_ != nullptr) {
-    const double value = dual_value(evaluator_, *dual_point_);
+    const double value = dual_point_->value(evaluator_);
     raise_bound(value);
     sample.dual_gap = sample.objective - value;
     sample.estimated_gap = dual_point_->estimated_gap();

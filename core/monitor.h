@@ -80,7 +80,8 @@ struct Sample {
 
 /// F and its optimality measures at one point.
 struct Certificate {
-  double objective = 0.0, loss = 0.0, l1 = 0.0, kkt = 0.0;
+  double objective = 0.0, loss = 0.0, l1 = 0.0;
+  double kkt = 0.0;   ///< NaN of a hinge loss
   double dual = 0.0;  ///< a lower bound on min F (dual.h)
   std::uint64_t nnz = 0;
 
@@ -159,7 +160,7 @@ class Monitor {
   const std::atomic<bool>* interrupt = nullptr;
 
   /// For a solver that keeps a dual point: from now on, wherever the monitor looks for a lower bound, and at the
-  /// end, it reads that point as well, which must be that of the iterate handed over (core/dual.h). After start().
+  /// end, it reads that point as well, as it is at the iterate handed over (core/dual.h). After start().
   void watch(std::shared_ptr<const DualPoint> point) { dual_point_ = std::move(point); }
 
   /// Takes the sample of the starting point and starts the clock. Called by the solver once it is ready to

@@ -38,10 +38,13 @@ void add_coordinates(const Objective::Selection& more, Objective::Selection& out
 }  // namespace
 
 Objective::Objective(const DesignMatrix& x, const Oracle& oracle, const Penalty& penalty,
-                     const Parallel& parallel)
-    : oracle_(oracle), penalty_(penalty), map_(x, oracle, parallel) {
+                     const Parallel& parallel, const Loss& loss)
+    : oracle_(oracle), penalty_(penalty), loss_(loss), map_(x, oracle, parallel) {
   penalty.check();
-  if (oracle.sum() == nullptr) throw Error::usage("the oracle has no sums over structures, which a log loss needs");
+  if (loss.hinge() && oracle.max() == nullptr)
+    throw Error::usage("the oracle has no max over structures, which a hinge loss needs");
+  if (!loss.hinge() && oracle.sum() == nullptr)
+    throw Error::usage("the oracle has no sums over structures, which a log loss needs");
 }
 
 void Objective::restrict_to(std::vector<Coord> candidates) {
@@ -62,7 +65,7 @@ Work Objective::inference_work(const ScorePoint& at, const Residual* residual, s
   if (residual != nullptr) columns += residual->columns;
   const auto n = static_cast<double>(positions);
   const double share = n / static_cast<double>(map_.x().positions());
-  return {share * oracle_.sum()->inference_flops(at, residual != nullptr),
+  return {share * inference_flops(at, residual != nullptr),
           static_cast<double>(sizeof(double)) * static_cast<double>(columns) * n};
 }
 
@@ -70,6 +73,7 @@ double Objective::infer(const ScorePoint& at, Residual* residual) {
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work(at, residual, map_.x().positions()); });
   passes_ += 1.0;
+  if (loss_.hinge()) return oracle_.max()->maximise(at, loss_.cost, residual, parallel()).loss;
   return oracle_.sum()->infer(at, residual, parallel());
 }
 
@@ -126,6 +130,17 @@ double Objective::infer_beliefs(Index instance, const double* scores, std::span<
                                 double* log_beliefs) {
   ++single_calls_;
   return oracle_.beliefs()->infer_beliefs(instance, scores, extra, log_beliefs);
+}
+
+InstanceMaxOracle::Value Objective::best_structure(Index instance, const double* scores,
+                                                   std::span<const double> extra, std::span<Index> outputs,
+                                                   InstanceMaxOracle::Workspace& work) {
+  ++single_calls_;
+  return oracle_.instance_max()->best_structure(instance, loss_.cost, scores, extra, outputs, work);
+}
+
+MaxOracle::Sums Objective::hinge(const Scores& scores) const {
+  return oracle_.max()->maximise({scores}, loss_.cost, nullptr, parallel());
 }
 
 void Objective::instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const {

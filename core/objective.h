@@ -1,9 +1,11 @@
 #pragma once
-/// F(w) = lambda*||w||_1 + (mu/2)*||w||_2^2 + l(w), l(w) = SUM over training instances of the negative
-/// log-likelihood. The full-batch helper on top of the linear map, the penalty and what the oracle can do:
+/// F(w) = lambda*||w||_1 + (mu/2)*||w||_2^2 + l(w), l(w) = SUM over training instances of the loss
+/// (core/loss.h). The full-batch helper on top of the linear map, the penalty, the loss and what the oracle can do:
 /// values, gradients, selections, and the counting of passes and updates.
 ///
-/// "Smooth part" below means l(w) + (mu/2)*||w||^2; every gradient is that of the smooth part.
+/// "Smooth part" below means l(w) + (mu/2)*||w||^2; every gradient is that of the smooth part. With the hinge loss
+/// it is a subgradient, that of the structures which the max oracle finds, and Selection::kkt_max measures nothing.
+/// What takes sums over structures (infer_some(), infer_instance(), beliefs, derivatives) is for the log loss.
 
 #include <atomic>
 #include <cstdint>
@@ -16,6 +18,7 @@
 #include "core/base/stop_token.h"
 #include "core/base/types.h"
 #include "core/linear_map.h"
+#include "core/loss.h"
 #include "core/oracle.h"
 #include "core/penalty.h"
 
@@ -25,12 +28,14 @@ namespace proxbench {
 /// (its methods run in parallel inside and share scratch memory).
 class Objective {
  public:
-  /// x.positions() == oracle.positions(), an oracle with sums, and a penalty that check() accepts; throws Error
-  /// otherwise.
-  Objective(const DesignMatrix& x, const Oracle& oracle, const Penalty& penalty, const Parallel& parallel);
+  /// x.positions() == oracle.positions(), an oracle with sums (log loss) or max (hinge loss), and a penalty that
+  /// check() accepts; throws Error otherwise.
+  Objective(const DesignMatrix& x, const Oracle& oracle, const Penalty& penalty, const Parallel& parallel,
+            const Loss& loss = {});
 
   const LinearMap& map() const { return map_; }
   const Penalty& penalty() const { return penalty_; }
+  const Loss& loss() const { return loss_; }
   /// Where the instances lie, and what is gold there.
   const Structure& structure() const { return oracle_; }
   bool has(Capability capability) const { return has_capability(oracle_, capability); }
@@ -72,13 +77,21 @@ class Objective {
   /// where the oracle has it.
   double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
                        double* log_beliefs);
+  /// InstanceMaxOracle::best_structure() with the loss's cost, counted as its share of a pass. Several threads may
+  /// call it at once. Only where the oracle has it.
+  InstanceMaxOracle::Value best_structure(Index instance, const double* scores, std::span<const double> extra,
+                                          std::span<Index> outputs, InstanceMaxOracle::Workspace& work);
+  /// What else it can do. Only where the oracle has it.
+  const InstanceMaxOracle& structures() const { return *oracle_.instance_max(); }
+  /// MaxOracle::maximise() of the hinge loss; not counted.
+  MaxOracle::Sums hinge(const Scores& scores) const;
   /// What else beliefs can do. Only where the oracle has them.
   const BeliefOracle& beliefs() const { return *oracle_.beliefs(); }
   /// SumOracle::instance_terms(); not counted.
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const;
-  /// SumOracle::inference_flops() of a pass.
+  /// SumOracle::inference_flops() or MaxOracle::max_flops() of a pass.
   double inference_flops(const ScorePoint& at, bool residual) const {
-    return oracle_.sum()->inference_flops(at, residual);
+    return loss_.hinge() ? oracle_.max()->max_flops(at) : oracle_.sum()->inference_flops(at, residual);
   }
 
   /// out[i] = (gradient of the smooth part) at coordinate set[i]; w[i] is the weight there. `set` ascending.
@@ -185,6 +198,7 @@ class Objective {
 
   const Oracle& oracle_;
   Penalty penalty_;
+  Loss loss_;
   LinearMap map_;
   double passes_ = 0.0;
   std::atomic<std::uint64_t> single_calls_ = 0;  ///< of one instance each

@@ -18,6 +18,10 @@ const char* capability_name(Capability capability) {
       return "derivative";
     case Capability::kNbest:
       return "n best";
+    case Capability::kMax:
+      return "max";
+    case Capability::kInstanceMax:
+      return "max of one instance";
   }
   return "unknown";
 }
@@ -36,6 +40,10 @@ bool has_capability(const Oracle& oracle, Capability capability) {
       return oracle.derivatives() != nullptr;
     case Capability::kNbest:
       return oracle.nbest() != nullptr;
+    case Capability::kMax:
+      return oracle.max() != nullptr;
+    case Capability::kInstanceMax:
+      return oracle.instance_max() != nullptr;
   }
   return false;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/data/dataset.h"
+#include "core/loss.h"
 #include "core/base/parallel.h"
 #include "core/scores.h"
 #include "core/base/types.h"
@@ -217,6 +218,51 @@ class NbestOracle {
                      Workspace& work) const = 0;
 };
 
+/// Loss-augmented maximisation over all instances: the hinge loss. Runs in parallel over a fixed partition, so
+/// results do not depend on the number of threads. Throws Error where a gold output is unknown.
+class MaxOracle {
+ public:
+  virtual ~MaxOracle() = default;
+  /// Sums over instances: max over y of [cost(y) + score(y)] - score(gold), and the cost of those y.
+  struct Sums {
+    double loss, cost;
+  };
+  /// One pass. With `residual` (same shape as the scores) also fills features of the maximising structures -
+  /// gold, for each extra weight too: a subgradient of the loss in the scores.
+  virtual Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const = 0;
+  /// Additions and comparisons of a pass by the algorithm's definition.
+  virtual double max_flops(const ScorePoint& at) const = 0;
+};
+
+/// The best structure of one instance, and what structures are made of. A structure is an output for each
+/// position of its instance, as Oracle::decode() gives them. Several threads may call the methods at once.
+class InstanceMaxOracle {
+ public:
+  virtual ~InstanceMaxOracle() = default;
+  /// Of a structure y: its loss cost(y) + score(y) - score(gold), which is 0 of gold, and cost(y).
+  struct Value {
+    double loss, cost;
+  };
+  /// Buffers that one thread reuses from call to call.
+  struct Workspace {
+    AlignedVector<double> rows, matrix;
+    std::vector<Index> structure;
+  };
+  /// The y of the largest loss; of equal ones always the same. Rows of scores as in InstanceOracle. Writes one
+  /// output a position. Throws Error where a gold output is unknown.
+  virtual Value best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
+                               std::span<Index> outputs, Workspace& work) const = 0;
+  /// Throws Error where `outputs` are no structure of the instance.
+  virtual Value value_of(Index instance, Cost cost, const double* scores, std::span<const double> extra,
+                         std::span<const Index> outputs) const = 0;
+  virtual void gold_structure(Index instance, std::span<Index> outputs) const = 0;
+  /// What Structure::gold_outputs() is for gold: the outputs that are on at a position where a structure has
+  /// this one.
+  virtual std::span<const Index> outputs_on(Index output) const = 0;
+  /// The extra weights that are on, one as often as it is.
+  virtual void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const = 0;
+};
+
 /// Of an oracle for which outputs without a column in the scores need not be looked at one by one. Its scores
 /// and residuals have columns for some outputs only (OutputColumns), and a residual has own columns at least
 /// for all outputs that the scores have columns for.
@@ -241,6 +287,8 @@ class Oracle : public Structure {
   virtual const CovarianceOracle* covariance() const { return nullptr; }
   virtual const DerivativeOracle* derivatives() const { return nullptr; }
   virtual const NbestOracle* nbest() const { return nullptr; }
+  virtual const MaxOracle* max() const { return nullptr; }
+  virtual const InstanceMaxOracle* instance_max() const { return nullptr; }
   /// How scores and residuals are laid out, not what can be asked: null where every output has a column.
   virtual const CollapsedOutputs* collapsed() const { return nullptr; }
 
@@ -251,11 +299,12 @@ class Oracle : public Structure {
 };
 
 /// What a solver may ask of an oracle.
-enum class Capability { kSum, kInstance, kBeliefs, kCovariance, kDerivative, kNbest };
-inline constexpr Capability kCapabilities[] = {Capability::kSum,        Capability::kInstance,
-                                               Capability::kBeliefs,    Capability::kCovariance,
-                                               Capability::kDerivative, Capability::kNbest};
-/// "sum", "one instance", "beliefs", "covariances", "derivative" or "n best".
+enum class Capability { kSum, kInstance, kBeliefs, kCovariance, kDerivative, kNbest, kMax, kInstanceMax };
+inline constexpr Capability kCapabilities[] = {Capability::kSum,       Capability::kInstance,
+                                               Capability::kBeliefs,   Capability::kCovariance,
+                                               Capability::kDerivative, Capability::kNbest,
+                                               Capability::kMax,       Capability::kInstanceMax};
+/// "sum", "one instance", "beliefs", "covariances", "derivative", "n best", "max" or "max of one instance".
 const char* capability_name(Capability capability);
 bool has_capability(const Oracle& oracle, Capability capability);
 

@@ -4,7 +4,11 @@
 
 namespace proxbench {
 
-std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty) {
+std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,
+                        Loss::Kind loss) {
+  if (solver.needs.loss != loss)
+    return "solver '" + solver.name + "' minimises the " + loss_name(solver.needs.loss) +
+           " loss: found loss = " + loss_name(loss);
   if (solver.needs.l1 && penalty.lambda == 0.0)
     return "solver '" + solver.name + "' needs an l1 penalty: found lambda = 0, expected lambda > 0";
   if (solver.needs.l2 && penalty.mu == 0.0)
@@ -17,13 +21,13 @@ std::string unmet_needs(const SolverInfo& solver, const Options& options, const 
 }
 
 std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,
-                        const OracleInfo& oracle) {
+                        Loss::Kind loss, const OracleInfo& oracle) {
   for (const Capability needed : solver.needs.capabilities)
     if (std::find(oracle.capabilities.begin(), oracle.capabilities.end(), needed) ==
         oracle.capabilities.end())
       return "solver '" + solver.name + "' needs an oracle with '" + capability_name(needed) +
              "', which oracle '" + oracle.name + "' has not";
-  return unmet_needs(solver, options, penalty);
+  return unmet_needs(solver, options, penalty, loss);
 }
 
 }  // namespace proxbench

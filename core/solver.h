@@ -39,7 +39,8 @@ struct SolveProblem {
   Monitor& monitor;
   /// Where to start: the same for all solvers, but those that do not start_anywhere.
   const SparseVector& start;
-  /// Stop when kkt (max norm of the minimum-norm subgradient of F) <= tol * kkt_at_zero.
+  /// Stop when kkt (max norm of the minimum-norm subgradient of F) <= tol * kkt_at_zero. With a hinge loss there is
+  /// no kkt (kkt_at_zero is NaN): a solver that finds a duality gap of its own stops once that is <= tol * F.
   double tol;
   double kkt_at_zero;
   std::uint64_t seed;
@@ -79,6 +80,7 @@ struct Needs {
   bool l1 = false;      ///< lambda > 0
   bool l2 = false;      ///< mu > 0
   bool smooth = false;  ///< lambda = 0
+  Loss::Kind loss = Loss::Kind::kLog;
 };
 
 /// A registered solver.
@@ -102,11 +104,12 @@ struct SolverInfo {
   std::function<std::string(const Options&, const Penalty&)> refuses = nullptr;
 };
 
-/// Why the solver cannot run with these options and this penalty, whatever the oracle: "solver 'x' needs
-/// ..."; empty: it can.
-std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty);
+/// Why the solver cannot run with these options, this penalty and this loss, whatever the oracle: "solver 'x'
+/// needs ..."; empty: it can.
+std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,
+                        Loss::Kind loss);
 /// The same with this oracle.
 std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,
-                        const OracleInfo& oracle);
+                        Loss::Kind loss, const OracleInfo& oracle);
 
 }  // namespace proxbench

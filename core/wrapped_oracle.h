@@ -12,7 +12,9 @@ class WrappedOracle : public Oracle,
                       public InstanceOracle,
                       public BeliefOracle,
                       public CovarianceOracle,
-                      public DerivativeOracle {
+                      public DerivativeOracle,
+                      public MaxOracle,
+                      public InstanceMaxOracle {
  public:
   explicit WrappedOracle(const Oracle& inner) : inner_(inner) {}
 
@@ -31,6 +33,10 @@ class WrappedOracle : public Oracle,
   }
   const DerivativeOracle* derivatives() const override {
     return inner_.derivatives() != nullptr ? this : nullptr;
+  }
+  const MaxOracle* max() const override { return inner_.max() != nullptr ? this : nullptr; }
+  const InstanceMaxOracle* instance_max() const override {
+    return inner_.instance_max() != nullptr ? this : nullptr;
   }
   /// The inner oracle's own: nothing that solvers ask for goes by it.
   const NbestOracle* nbest() const override { return inner_.nbest(); }
@@ -51,7 +57,7 @@ class WrappedOracle : public Oracle,
     return inner_.sum()->inference_flops(at, residual);
   }
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
-                        std::span<double> extra_residual, Workspace& work) const override {
+                        std::span<double> extra_residual, InstanceOracle::Workspace& work) const override {
     return inner_.instance()->infer_instance(instance, scores, extra, residual, extra_residual, work);
   }
   Size belief_size(Index instance) const override { return inner_.beliefs()->belief_size(instance); }
@@ -86,6 +92,27 @@ class WrappedOracle : public Oracle,
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override {
     inner_.derivatives()->derivative(at, direction, out, parallel);
+  }
+  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override {
+    return inner_.max()->maximise(at, cost, residual, parallel);
+  }
+  double max_flops(const ScorePoint& at) const override { return inner_.max()->max_flops(at); }
+  Value best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
+                       std::span<Index> outputs, InstanceMaxOracle::Workspace& work) const override {
+    return inner_.instance_max()->best_structure(instance, cost, scores, extra, outputs, work);
+  }
+  Value value_of(Index instance, Cost cost, const double* scores, std::span<const double> extra,
+                 std::span<const Index> outputs) const override {
+    return inner_.instance_max()->value_of(instance, cost, scores, extra, outputs);
+  }
+  void gold_structure(Index instance, std::span<Index> outputs) const override {
+    inner_.instance_max()->gold_structure(instance, outputs);
+  }
+  std::span<const Index> outputs_on(Index output) const override {
+    return inner_.instance_max()->outputs_on(output);
+  }
+  void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const override {
+    inner_.instance_max()->extra_on(outputs, on);
   }
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override {

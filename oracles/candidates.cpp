@@ -282,7 +282,7 @@ OracleInfo candidates_info() {
           "Collins 2000; Andrew and Gao 2007, section 4",
           [](const Dataset& data) { return std::make_unique<CandidatesOracle>(data); },
           {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
-           Capability::kDerivative}};
+           Capability::kDerivative, Capability::kMax, Capability::kInstanceMax}};
 }
 
 }  // namespace proxbench

@@ -16,7 +16,9 @@ class CandidatesOracle final : public Oracle,
                                public InstanceOracle,
                                public BeliefOracle,
                                public CovarianceOracle,
-                               public DerivativeOracle {
+                               public DerivativeOracle,
+                               public MaxOracle,
+                               public InstanceMaxOracle {
  public:
   /// Takes groups and gold candidates. Throws Error unless there is one output, no hierarchy, and every group
   /// has a candidate and one gold candidate at most. Test data may have groups without one.
@@ -34,10 +36,31 @@ class CandidatesOracle final : public Oracle,
   const BeliefOracle* beliefs() const override { return this; }
   const CovarianceOracle* covariance() const override { return this; }
   const DerivativeOracle* derivatives() const override { return this; }
+  const MaxOracle* max() const override { return this; }
+  const InstanceMaxOracle* instance_max() const override { return this; }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
+  /// The residual has a column for every output.
+  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override;
+  /// A cost and a comparison a candidate.
+  double max_flops(const ScorePoint&) const override {
+    return 2.0 * static_cast<double>(positions());
+  }
+  /// Of equal candidates the first.
+  InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
+                                          std::span<const double> extra, std::span<Index> outputs,
+                                          InstanceMaxOracle::Workspace& work) const override;
+  InstanceMaxOracle::Value value_of(Index instance, Cost cost, const double* scores,
+                                    std::span<const double> extra,
+                                    std::span<const Index> outputs) const override;
+  void gold_structure(Index instance, std::span<Index> outputs) const override;
+  std::span<const Index> outputs_on(Index output) const override {
+    static constexpr Index kOn = 0;
+    return {&kOn, output == kOn ? std::size_t{1} : std::size_t{0}};
+  }
+  void extra_on(std::span<const Index>, std::vector<std::size_t>& on) const override { on.clear(); }
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
   /// The shift by the largest score and the sum; with the residual a product and the gold candidate.

@@ -93,6 +93,8 @@ ChainOracle::ChainOracle(const Dataset& data) : outputs_(data.outputs()) {
   for (std::size_t i = 0; i + 1 < data.begin.size(); ++i)
     if (data.begin[i] == data.begin[i + 1])
       throw Error("chain oracle: sequence " + std::to_string(i) + " is empty");
+  labels_.resize(outputs_);
+  std::iota(labels_.begin(), labels_.end(), Index{0});
   all_.begin = data.begin;
   all_.gold = data.gold;
   all_.cut();
@@ -589,7 +591,7 @@ OracleInfo chain_info() {
           "Zhong et al. 2014, appendix D.1",
           [](const Dataset& data) { return std::make_unique<ChainOracle>(data); },
           {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
-           Capability::kDerivative, Capability::kNbest},
+           Capability::kDerivative, Capability::kNbest, Capability::kMax, Capability::kInstanceMax},
           {"pair", {"label", "label"}, pair}};
 }
 

@@ -21,7 +21,9 @@ class ChainOracle final : public Oracle,
                           public BeliefOracle,
                           public CovarianceOracle,
                           public DerivativeOracle,
-                          public NbestOracle {
+                          public NbestOracle,
+                          public MaxOracle,
+                          public InstanceMaxOracle {
  public:
   /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is
   /// below e^-100 of the total.
@@ -45,6 +47,8 @@ class ChainOracle final : public Oracle,
   const CovarianceOracle* covariance() const override { return this; }
   const DerivativeOracle* derivatives() const override { return this; }
   const NbestOracle* nbest() const override { return this; }
+  const MaxOracle* max() const override { return this; }
+  const InstanceMaxOracle* instance_max() const override { return this; }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
@@ -73,6 +77,22 @@ class ChainOracle final : public Oracle,
   /// 6 K^2 multiply-adds a position, twice those of an inference.
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override;
+  /// The residual has a column for every output.
+  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override;
+  /// K^2 additions and as many comparisons a position, and two for each label's score and cost.
+  double max_flops(const ScorePoint&) const override {
+    return 2.0 * static_cast<double>(extra_weights() + outputs()) * static_cast<double>(positions());
+  }
+  /// Viterbi; of equal sequences the one with the smaller label at the latest difference.
+  InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
+                                          std::span<const double> extra, std::span<Index> outputs,
+                                          InstanceMaxOracle::Workspace& work) const override;
+  InstanceMaxOracle::Value value_of(Index instance, Cost cost, const double* scores,
+                                    std::span<const double> extra,
+                                    std::span<const Index> outputs) const override;
+  void gold_structure(Index instance, std::span<Index> outputs) const override;
+  std::span<const Index> outputs_on(Index output) const override { return {&labels_[output], 1}; }
+  void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const override;
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
@@ -148,6 +168,7 @@ class ChainOracle final : public Oracle,
                    std::size_t last, const Backward* backward) const;
 
   Index outputs_;
+  std::vector<Index> labels_;  ///< 0, 1, ..., K - 1
   Sequences all_;
   bool gold_known_ = true;
 };

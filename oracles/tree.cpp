@@ -419,7 +419,7 @@ OracleInfo tree_info() {
           "Zhong et al. 2014, section 6.2 and appendix D.2",
           [](const Dataset& data) { return std::make_unique<TreeOracle>(data); },
           {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kDerivative,
-           Capability::kNbest}};
+           Capability::kNbest, Capability::kMax, Capability::kInstanceMax}};
 }
 
 }  // namespace proxbench

@@ -28,7 +28,9 @@ class TreeOracle final : public Oracle,
                          public BeliefOracle,
                          public DerivativeOracle,
                          public CollapsedOutputs,
-                         public NbestOracle {
+                         public NbestOracle,
+                         public MaxOracle,
+                         public InstanceMaxOracle {
  public:
   /// Takes hierarchy and gold leaves. Throws Error where there is no output, where an instance is not one
   /// position, or where a gold output is no leaf of the hierarchy.
@@ -45,6 +47,8 @@ class TreeOracle final : public Oracle,
   const DerivativeOracle* derivatives() const override { return this; }
   const CollapsedOutputs* collapsed() const override { return this; }
   const NbestOracle* nbest() const override { return this; }
+  const MaxOracle* max() const override { return this; }
+  const InstanceMaxOracle* instance_max() const override { return this; }
   std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
@@ -80,6 +84,22 @@ class TreeOracle final : public Oracle,
   void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override;
   void expand(double* rows) const override;
 
+  /// The residual has a column for every output.
+  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override;
+  /// An addition a document and node downwards, a comparison a leaf.
+  double max_flops(const ScorePoint&) const override {
+    return 2.0 * static_cast<double>(outputs()) * static_cast<double>(positions());
+  }
+  /// Of equal leaves the first.
+  InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
+                                          std::span<const double> extra, std::span<Index> outputs,
+                                          InstanceMaxOracle::Workspace& work) const override;
+  InstanceMaxOracle::Value value_of(Index instance, Cost cost, const double* scores,
+                                    std::span<const double> extra,
+                                    std::span<const Index> outputs) const override;
+  void gold_structure(Index instance, std::span<Index> outputs) const override;
+  std::span<const Index> outputs_on(Index output) const override { return path_of(output); }
+  void extra_on(std::span<const Index>, std::vector<std::size_t>& on) const override { on.clear(); }
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
   /// Both decodings are the most probable leaf; of equal ones the first.

@@ -170,7 +170,7 @@ nlohmann::json group_json(const std::vector<const StoredRun*>& runs,
     if (!run->trace.empty()) drawn.push_back(run_json(*run, places.at(run->label), floor));
   }
   return {{"dataset", first.dataset},
-          {"penalty", penalty_symbols({first.lambda, first.mu})},
+          {"penalty", penalty_symbols({first.lambda, first.mu}, first.loss)},
           {"synthetic", says_synthetic(first.description)},
           {"bound", rounded(bound)},
           {"unit", rounded(unit)},
@@ -186,7 +186,7 @@ void tell_machines_apart(std::vector<StoredRun>& runs) {
   for (const StoredRun& run : runs) machines.insert(run.machine);
   if (machines.size() < 2) return;
   const auto same = [](const StoredRun& a, const StoredRun& b) {
-    return a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu && a.label == b.label;
+    return same_problem(a, b) && a.label == b.label;
   };
   for (auto begin = runs.begin(); begin != runs.end();) {
     const auto end =
@@ -223,9 +223,7 @@ nlohmann::json chart_data(const std::vector<StoredRun>& runs, const PlotConfig& 
   nlohmann::json groups = nlohmann::json::array();
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     std::vector<const StoredRun*> group;
-    for (; end < runs.size() && runs[end].dataset == runs[begin].dataset &&
-           runs[end].lambda == runs[begin].lambda && runs[end].mu == runs[begin].mu;
-         ++end)
+    for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end)
       group.push_back(&runs[end]);
     groups.push_back(group_json(group, place_of, plot.floor));
   }

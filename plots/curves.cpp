@@ -283,7 +283,7 @@ std::string title_of(const Panel& panel) {
   return fmt::format("{{/:Bold {}{}{}}}: {}, {}", says_synthetic(data) ? "SYNTHETIC DATA: " : "",
                      comparable || panel.abscissa.name != "seconds" ? "" : "NOT COMPARABLE: ",
                      gnuplot_literal(panel.quantity.title), gnuplot_literal(group.front()->dataset),
-                     penalty_symbols({group.front()->lambda, group.front()->mu})) +
+                     penalty_symbols({group.front()->lambda, group.front()->mu}, group.front()->loss)) +
          small_lines(data) + small_lines(size);
 }
 
@@ -488,8 +488,9 @@ std::string axes_of(const Panel& panel, const Ranges& ranges) {
 
 std::string figure_name(const StoredRun& run, const Quantity& quantity, const std::string& suffix) {
   const std::string mu = run.mu > 0.0 ? fmt::format("-mu{}", run.mu) : "";
+  const std::string loss = run.loss.hinge() ? fmt::format("-hinge-{}", cost_name(run.loss.cost)) : "";
   return file_name_part(
-      fmt::format("{}-lambda{}{}-{}{}", run.dataset, run.lambda, mu, quantity.name, suffix));
+      fmt::format("{}{}-lambda{}{}-{}{}", run.dataset, loss, run.lambda, mu, quantity.name, suffix));
 }
 
 Figure make_figure(const Panel& panel, const Ranges& ranges, const Styles& styles) {
@@ -594,9 +595,9 @@ std::vector<std::string> curve_names(const std::vector<StoredRun>& runs) {
   std::sort(suffixes.begin(), suffixes.end(),
             [](const auto& a, const auto& b) { return a.size() < b.size(); });
   std::vector<std::string> names;
-  std::set<std::tuple<std::string, double, double>> seen;
+  std::set<std::tuple<std::string, double, double, std::string>> seen;
   for (const StoredRun& run : runs) {
-    if (!seen.insert({run.dataset, run.lambda, run.mu}).second) continue;
+    if (!seen.insert({run.dataset, run.lambda, run.mu, run.loss.text()}).second) continue;
     for (const Quantity& quantity : quantities(CurveOptions{}.floor))
       for (const std::string& suffix : suffixes) names.push_back(figure_name(run, quantity, suffix));
   }
@@ -612,8 +613,8 @@ std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::
 
   const bool machines = several_machines(runs);
   const Styles styles = styles_of(runs, machines);
-  std::map<std::tuple<std::string, double, double>, Group> groups;
-  for (const StoredRun& run : runs) groups[{run.dataset, run.lambda, run.mu}].push_back(&run);
+  std::map<std::tuple<std::string, double, double, std::string>, Group> groups;
+  for (const StoredRun& run : runs) groups[{run.dataset, run.lambda, run.mu, run.loss.text()}].push_back(&run);
 
   std::vector<fs::path> written;
   for (const auto& [key, group] : groups)

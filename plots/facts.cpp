@@ -25,8 +25,8 @@ bool says_synthetic(const std::string& description) {
   return text.find("synthetic") != std::string::npos;
 }
 
-std::string penalty_symbols(const Penalty& penalty) {
-  std::string text = penalty.text();
+std::string penalty_symbols(const Penalty& penalty, const Loss& loss) {
+  std::string text = problem_text(penalty, loss);
   for (const auto& [name, symbol] : {std::pair<std::string, const char*>{"lambda", "λ"}, {"mu", "μ"}})
     if (const std::size_t at = text.find(name); at != std::string::npos)
       text.replace(at, name.size(), symbol);

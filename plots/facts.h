@@ -19,7 +19,7 @@ bool says_synthetic(const std::string& description);
 /// The distinct values of an integer of the summaries, "2" or "1 / 2"; empty where no run has it.
 std::string distinct_counts(const std::vector<const StoredRun*>& runs, const char* key);
 
-/// "λ = 1, μ = 0.1": the text of the penalty in symbols.
-std::string penalty_symbols(const Penalty& penalty);
+/// "λ = 1, μ = 0.1", "hinge, μ = 1": problem_text() in symbols.
+std::string penalty_symbols(const Penalty& penalty, const Loss& loss = {});
 
 }  // namespace proxbench

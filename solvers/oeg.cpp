@@ -40,7 +40,7 @@ constexpr double kLeastEta = 1e-6;
 constexpr double kRounding = 2e-15;
 
 /// theta_i, and marginals - gold there: rows of positions one behind the other, and the extra weights.
-class ScoreStore final : public DualPoint {
+class ScoreStore final : public BeliefPoint {
  public:
   explicit ScoreStore(const Objective& objective)
       : begin_(objective.structure().begin()),

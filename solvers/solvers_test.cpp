@@ -161,7 +161,7 @@ TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
     const SolverInfo& info = solver_registry().find(name);
     Options options(info.options);
     if (!screening.empty()) options.set("screening", screening);
-    return unmet_needs(info, options, penalty);
+    return unmet_needs(info, options, penalty, info.needs.loss);
   };
   EXPECT_EQ(unmet("liblbfgs-owlqn", {0.0, 1.0}),
             "solver 'liblbfgs-owlqn' needs an l1 penalty: found lambda = 0, expected lambda > 0");
@@ -176,9 +176,9 @@ TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
 
   const SolverInfo& sgd = solver_registry().find("sgd");
   OracleInfo sums_alone{.name = "sums", .help = "", .paper = "", .make = nullptr};
-  EXPECT_EQ(unmet_needs(sgd, Options(sgd.options), {1.0, 0.0}, sums_alone),
+  EXPECT_EQ(unmet_needs(sgd, Options(sgd.options), {1.0, 0.0}, Loss::Kind::kLog, sums_alone),
             "solver 'sgd' needs an oracle with 'one instance', which oracle 'sums' has not");
-  EXPECT_EQ(unmet_needs(sgd, Options(sgd.options), {1.0, 0.0}, oracle_registry().find("chain")), "");
+  EXPECT_EQ(unmet_needs(sgd, Options(sgd.options), {1.0, 0.0}, Loss::Kind::kLog, oracle_registry().find("chain")), "");
 }
 
 TEST(Needs, OraclesHaveTheCapabilitiesThatTheyState) {

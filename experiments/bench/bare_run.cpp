@@ -25,7 +25,8 @@ void run(const RunParameters& job) {
       Parallel(job.threads, parse_backend(job.backend)));
   const SolverInfo& solver = solver_registry().find(job.solver);
   const LoadedData::Reduced& reduced = data.reduced(job.lambda);
-  Objective objective = data.objective(reduced, job.mu), evaluator = data.objective(reduced, job.mu);
+  const auto make_objective = [&] { return data.objective(reduced, job.lambda, job.mu, job.loss); };
+  Objective objective = make_objective(), evaluator = make_objective();
   const SparseVector start;
   const double kkt_at_zero = certify(evaluator, start).kkt;
   for (const double begin = wall_seconds(); wall_seconds() - begin < job.warm_up;) certify(evaluator, start);

@@ -87,6 +87,9 @@ struct RunParameters;
 /// "loss 12.5 + 2 * 3.1 (l1) + 0.8 (l2)": what F is made of; terms without weight are left out.
 std::string objective_text(const Certificate& c, const Penalty& penalty);
 
+/// --loss and --cost. Throws Error (kUsage) where there is a cost of the log loss.
+Loss loss_of(const RunFlags& flags, const Options& run);
+
 /// What the flags say of one run of a solver, `options` being "key=value" of it. A gap target without a
 /// tolerance has tol = 0: else that might end the run before the gap is reached. Throws Error (kUsage).
 RunParameters run_settings(const RunFlags& flags, const std::string& solver,

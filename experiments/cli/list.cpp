@@ -51,6 +51,7 @@ std::string needs_text(const Needs& needs) {
   std::vector<std::string> quoted;
   for (const std::string& name : names_of(needs.capabilities)) quoted.push_back("'" + name + "'");
   std::string out = fmt::format("an oracle with {}", fmt::join(quoted, " and "));
+  if (needs.loss == Loss::Kind::kHinge) out += "; loss = hinge";
   if (needs.l1) out += "; lambda > 0";
   if (needs.l2) out += "; mu > 0";
   if (needs.smooth) out += "; lambda = 0";
@@ -69,7 +70,8 @@ nlohmann::ordered_json list_json() {
                                {{"capabilities", names_of(info.needs.capabilities)},
                                 {"l1", info.needs.l1},
                                 {"l2", info.needs.l2},
-                                {"smooth", info.needs.smooth}}},
+                                {"smooth", info.needs.smooth},
+                                {"loss", loss_name(info.needs.loss)}}},
                               {"plugin", origin_json(plugin_of_solver(info.name))},
                               {"options", options_table_json(info.options)}});
   for (const OracleInfo& info : oracle_registry().items())

@@ -223,6 +223,11 @@ void certify_model(const CertifyCommand& command) {
       throw Error::usage(fmt::format("--{} is not given, and the model does not say: {}", key, error.what()));
     }
   }
+  // Of a model without a header that names it, the log loss.
+  for (const char* key : {"loss", "cost"})
+    if (!command.run.given(key) && model.header.contains(key) && !command.run.given("loss"))
+      run.set(key, model.at(key));
+  const Loss loss = loss_of(command.run, run);
   const double lambda = run.real("lambda"), mu = run.real("mu");
   Penalty{lambda, mu}.check();
   const DataFormatInfo& format = format_of(command, model);
@@ -231,10 +236,11 @@ void certify_model(const CertifyCommand& command) {
       make_parallel(run));
   const SparseVector w = model_weights(model, data.train(), data.oracle().extra_weights(), data.extra_names(),
                                        UnknownFeatures::kReject);
-  Objective objective = data.objective(lambda, mu);
+  Objective objective = data.objective(lambda, mu, loss);
   RunOutcome outcome;
   outcome.parameters.lambda = lambda;
   outcome.parameters.mu = mu;
+  outcome.parameters.loss = loss;
   outcome.kkt_at_zero = certify(objective, {}).kkt;
   outcome.certificate = certify(objective, w);
   outcome.test_metrics = test_metrics(data, w);
@@ -246,7 +252,7 @@ void certify_model(const CertifyCommand& command) {
   if (command.tighten > 0.0) {
     stop_cleanly_on_interrupt();
     const Tightened found =
-        tighten(data, w, {.lambda = lambda, .mu = mu, .seconds = command.tighten, .interrupt = &interrupted});
+        tighten(data, w, {.lambda = lambda, .mu = mu, .loss = loss, .seconds = command.tighten, .interrupt = &interrupted});
     better.dual = std::fmax(better.dual, found.certificate.dual);
     summary["tightened"] = tightened_summary(found, better);
   }
@@ -265,7 +271,7 @@ CLI::App* add_model_command(CLI::App& app, const std::string& name, const std::s
   CLI::App* sub = app.add_subcommand(name, help);
   sub->add_option(
          "--model", command.model,
-         "model from `train` or `run`; its header gives format, data options, lambda and mu unless flags do")
+         "model from `train` or `run`; its header gives format, data options, lambda, mu, loss and cost unless flags do")
       ->required()
       ->type_name("M.tsv");
   command.data.add_to(*sub);
@@ -304,7 +310,7 @@ void add_certify_command(CLI::App& app) {
                         "Compute objective, loss, nonzeros, kkt and the certified duality gap of a "
                         "model on its training data",
                         *command);
-  command->run.add_to(*sub, {"lambda", "mu", "threads", "backend"});
+  command->run.add_to(*sub, {"lambda", "mu", "loss", "cost", "threads", "backend"});
   sub->add_option("--tighten", command->tighten,
                   "search this many seconds for a better lower bound: prox-qn continues from the model; 0: "
                   "do not search [0]")

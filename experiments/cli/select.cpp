@@ -118,6 +118,8 @@ void select(const SelectCommand& command) {
   const double fixed = command.fixed();
   const Options run = command.run.parse();
   RunParameters settings = run_settings(command.run, command.solver, command.options);
+  if (settings.loss.hinge() && command.measure == "loss")
+    throw Error::usage("--measure loss: found --loss hinge, expected --measure accuracy, or the log loss");
   const DataFormatInfo& format = data_format_registry().find(command.data.format);
   Options data_options(format.options);
   set_options(data_options, command.data.options, "--data-option");
@@ -133,7 +135,7 @@ void select(const SelectCommand& command) {
   hooks.message = [&](const std::string& text) { progress.message(text); };
   hooks.on_sample = [&](const std::string& name, const Sample& sample) { progress.sample(name, sample); };
   const ModelSelection selection =
-      select_model(data, settings, grid.penalties(fixed, lambda_max(data)), command.selection(), hooks);
+      select_model(data, settings, grid.penalties(fixed, lambda_max(data, settings.loss)), command.selection(), hooks);
   if (selection.interrupted) {
     progress.warning("interrupted; nothing is chosen");
     throw ExitStatus{1};
@@ -179,7 +181,7 @@ void add_select_command(CLI::App& app) {
       ->type_name("REAL");
   sub->add_option(
          "--measure", command->measure,
-         "measure to choose by: accuracy, or loss, the mean negative log-likelihood of a position [accuracy]")
+         "measure to choose by: accuracy, or loss, the mean loss of a position [accuracy]")
       ->check(CLI::IsMember({"accuracy", "loss"}))
       ->type_name("NAME");
   sub->add_option("--rule", command->rule,
@@ -187,7 +189,7 @@ void add_select_command(CLI::App& app) {
       ->check(CLI::IsMember({"best", "one-se"}))
       ->type_name("NAME");
   sub->add_option("--solver", command->solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
-  command->run.add_to(*sub, {"tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
+  command->run.add_to(*sub, {"loss", "cost", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
   sub->add_option("--option", command->options,
                   "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)

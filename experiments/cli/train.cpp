@@ -89,7 +89,7 @@ void print_certificate(const RunOutcome& outcome) {
   const Certificate& c = outcome.certificate;
   fmt::print("objective {}\n", objective_text(c, {outcome.parameters.lambda, outcome.parameters.mu}));
   fmt::print("nonzeros {} of {}\n", c.nnz, *outcome.d);
-  fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, outcome.relative_kkt());
+  if (!std::isnan(c.kkt)) fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, outcome.relative_kkt());
   fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
 }
 
@@ -114,6 +114,13 @@ void tell_data(ProgressPrinter& progress, const LoadedData& data) {
     progress.message(fmt::format("test data: {}: {}", what, count));
 }
 
+Loss loss_of(const RunFlags& flags, const Options& run) {
+  const Loss loss = parse_loss(run.string("loss"), run.string("cost"));
+  if (flags.given("cost") && !loss.hinge())
+    throw Error::usage(fmt::format("--cost {}: found loss = log, expected --loss hinge", run.string("cost")));
+  return loss;
+}
+
 RunParameters run_settings(const RunFlags& flags, const std::string& solver,
                            const std::vector<std::string>& options) {
   const Options run = flags.parse();
@@ -125,6 +132,7 @@ RunParameters run_settings(const RunFlags& flags, const std::string& solver,
   settings.solver_options = option_texts(solver_options);
   settings.lambda = run.real("lambda");
   settings.mu = run.real("mu");
+  settings.loss = loss_of(flags, run);
   settings.gap_target = run.real("gap");
   settings.tol = settings.gap_target > 0 && !flags.given("tol") ? 0.0 : run.real("tol");
   settings.time_limit = run.real("time_limit");
@@ -139,7 +147,8 @@ void add_train_command(CLI::App& app) {
   command->data.add_to(*sub);
   sub->add_option("--solver", command->solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
   command->run.add_to(
-      *sub, {"lambda", "mu", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
+      *sub, {"lambda", "mu", "loss", "cost", "tol", "gap", "max_iterations", "time_limit", "threads", "backend",
+             "seed"});
   sub->add_option("--option", command->options,
                   "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)

@@ -328,6 +328,11 @@ class ConfigReader {
     config_.mu = looks_like_path(values.text("mu")) ? 0.0 : values.real("mu");
     for (const PathGrid& path : values.paths("mu")) config_.mu_path = path;
     check_penalties(values);
+    config_.loss = parse_loss(values.text("loss"), values.text("cost"));
+    if (values.given("cost") && !config_.loss.hinge())
+      problems_.add(values.where("cost"),
+                    fmt::format("[experiment] cost: found '{}' with loss = log, expected loss = hinge",
+                                values.text("cost")));
     config_.threads = static_cast<int>(values.integer("threads"));
     config_.backend = parse_backend(values.text("backend"));
     config_.repetitions = static_cast<int>(values.integer("repetitions"));
@@ -342,7 +347,9 @@ class ConfigReader {
     config_.pin = values.boolean("pin");
     config_.order = values.text("order");
     config_.decoding = values.text("decoding");
-    config_.reference_solver = values.text("reference_solver");
+    config_.reference_solver = values.given("reference_solver") || !config_.loss.hinge()
+                                   ? values.text("reference_solver")
+                                   : "bcfw";
     if (const std::vector<std::string> solvers = solver_registry().names();
         !contains(solvers, config_.reference_solver))
       problems_.add(values.where("reference_solver"),
@@ -622,10 +629,21 @@ const OptionTable& run_options() {
        .default_value = "0",
        .help = "weight of ||w||_2^2 / 2 in F",
        .min = 0},
+      {.name = "loss",
+       .type = OptionType::kString,
+       .default_value = "log",
+       .help = "what F sums over training instances: negative log-likelihood, or margin-rescaled hinge",
+       .choices = {"log", "hinge"}},
+      {.name = "cost",
+       .type = OptionType::kString,
+       .default_value = "hamming",
+       .help = "of loss = hinge: wrong positions of an instance, or their share",
+       .choices = {"hamming", "hamming-mean"}},
       {.name = "tol",
        .type = OptionType::kReal,
        .default_value = "1e-6",
-       .help = "stop when kkt <= tol * (kkt at w = 0)",
+       .help = "stop when kkt <= tol * (kkt at w = 0); with loss = hinge, when the solver finds a relative "
+               "gap <= tol",
        .min = 0,
        .max = 1},
       {.name = "gap",
@@ -700,6 +718,8 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                  "mu",
                  "weight of ||w||_2^2 / 2 in F; path(START, END, COUNT), START and END reals, is one run for "
                  "COUNT values from START down to END, with each lambda"),
+             shared("loss"),
+             shared("cost"),
              shared("threads"),
              shared("backend"),
              shared("tol"),
@@ -716,7 +736,8 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "reference_solver",
               .default_value = "prox-qn",
               .help =
-                  "the solver that gives f*, with its defaults; another than prox-qn goes by reference_gap "
+                  "the solver that gives f*, with its defaults, and bcfw with gap sampling, pairwise steps and no "
+                  "averaging; default with loss = hinge: bcfw; another than prox-qn goes by reference_gap "
                   "alone, unless that is 0"},
              {.name = "reference_tol",
               .type = OptionType::kReal,
@@ -999,6 +1020,8 @@ std::string ExperimentConfig::to_ini() const {
   const bool has_reference = has_singles();  // only then do its keys mean anything
   line("lambda", joined(all_lambdas));
   line("mu", mu_path ? mu_path->text() : fmt::format("{}", mu));
+  line("loss", loss_name(loss.kind));
+  if (loss.hinge()) line("cost", cost_name(loss.cost));
   line("threads", threads);
   line("backend", backend_name(backend));
   line("repetitions", repetitions);

@@ -12,6 +12,7 @@
 
 #include "core/base/options.h"
 #include "core/base/parallel.h"
+#include "core/loss.h"
 #include "experiments/config/data_format.h"
 #include "experiments/config/path_grid.h"
 
@@ -86,6 +87,7 @@ struct ExperimentConfig {
   std::vector<double> lambdas;      ///< each a run of its own
   std::vector<PathGrid> paths;      ///< each a run for all its lambdas; with it no mu_path
   double mu;                        ///< 0 where it is a path
+  Loss loss;
   std::optional<PathGrid> mu_path;  ///< with each of the lambdas a run for all its mus
   int threads;  ///< 0: all cores
   Backend backend;

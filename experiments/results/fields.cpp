@@ -189,7 +189,17 @@ const std::vector<Field<RunParameters>>& run_parameters() {
          p.path_of_mu = value.is_string();
          p.path_of_mu ? set_value(p.path, value) : set_value(p.mu, value);
        }},
-      parameter<&P::tol>("tol", "", kSummary, "stop when kkt <= tol * (kkt at w = 0)"),
+      {"", "loss_function", "", FieldType::kText, kModel, "log or hinge",
+       [](const P& p) { return Json(loss_name(p.loss.kind)); },
+       [](P& p, const nlohmann::json& value) {
+         p.loss = parse_loss(value.get<std::string>(), cost_name(p.loss.cost));
+       }},
+      {"", "cost", "", FieldType::kText, kModel, "of the hinge loss: hamming or hamming-mean; else none",
+       [](const P& p) { return p.loss.hinge() ? Json(cost_name(p.loss.cost)) : Json(); },
+       [](P& p, const nlohmann::json& value) {
+         if (!value.is_null()) p.loss = parse_loss(loss_name(p.loss.kind), value.get<std::string>());
+       }},
+      parameter<&P::tol>("tol", "", kSummary, "stop when kkt <= tol * (kkt at w = 0); hinge loss: when the solver finds a relative gap <= tol"),
       parameter<&P::gap_target>("gap_target", "", kSummary,
                                 "stop when this relative gap is proven; 0: do not"),
       parameter<&P::tighten>("tighten", "", kRecord, "relative gap to go on for after the run; 0: do not"),
@@ -231,7 +241,7 @@ const std::vector<Field<RunFigures>>& run_figures() {
                  return std::isnan(f.certificate.objective) ? std::optional<std::uint64_t>()
                                                             : f.certificate.nnz;
                }),
-      certified<&Certificate::kkt>("kkt", "max norm of the minimum-norm subgradient"),
+      certified<&Certificate::kkt>("kkt", "max norm of the minimum-norm subgradient; none of the hinge loss"),
       field<F>("", "relative_kkt", "", kColumn, "kkt / (kkt at w = 0)",
                [](const F& f) { return f.relative_kkt(); }),
       certified<&Certificate::dual>("dual", "best lower bound on min F"),

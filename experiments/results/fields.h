@@ -35,6 +35,7 @@ struct RunParameters {
   std::string path;  ///< path(...) in the place of lambda or mu; empty: a single penalty
   bool path_of_mu = false;
   double lambda = 1.0, mu = 0.0;
+  Loss loss;
   double tol = 1e-6;
   double gap_target = 0.0;  ///< stop where this relative gap is proven; 0: do not look
   double tighten = 0.0;     ///< relative gap to go on for after the run, while time_limit lasts; 0: do not

@@ -12,9 +12,9 @@ namespace proxbench {
 Reference Reference::from(const nlohmann::ordered_json& json) {
   const auto real = [&](const char* key) { return json.at(key).get<double>(); };
   Reference out{.objective = real("objective"),
-                .kkt = real("kkt"),
-                .kkt_at_zero = real("kkt_at_zero"),
-                .relative_kkt = real("relative_kkt"),
+                .kkt = number_at(json, "/kkt"),
+                .kkt_at_zero = number_at(json, "/kkt_at_zero"),
+                .relative_kkt = number_at(json, "/relative_kkt"),
                 .l1 = real("l1"),
                 .dual = number_at(json, "/dual"),
                 .wanted = {real("tol"), number_at(json, "/reference_gap"), real("time_limit")},
@@ -27,7 +27,7 @@ Reference Reference::from(const nlohmann::ordered_json& json) {
 
 double Reference::slack(double lambda) const {
   const double by_kkt =
-      lambda > 0.0 ? kkt * (l1 + objective / lambda) : std::numeric_limits<double>::infinity();
+      lambda > 0.0 && !std::isnan(kkt) ? kkt * (l1 + objective / lambda) : std::numeric_limits<double>::infinity();
   return std::isnan(dual) ? by_kkt : std::min(by_kkt, std::max(objective - dual, 0.0));
 }
 
@@ -36,7 +36,7 @@ bool Reference::serves(const Wanted& by) const {
   const auto ends = [&](const std::string& how) {
     return how == "stalled" || (how == "time-limit" && as_long);
   };
-  const bool kkt_serves = relative_kkt <= by.tol || (wanted.tol <= by.tol && ends(status));
+  const bool kkt_serves = std::isnan(relative_kkt) || relative_kkt <= by.tol || (wanted.tol <= by.tol && ends(status));
   const bool gap_serves = by.gap == 0 || relative_gap() <= by.gap ||
                           (wanted.gap > 0 && wanted.gap <= by.gap && ends(tighten_status));
   return kkt_serves && gap_serves;

@@ -27,7 +27,8 @@ void use_stored_reference(const fs::path& out, StoredRun& run) {
     if (!run.path.empty()) return;
     // A run that never came to its data has none.
     if (!run.summary.contains("data_digest") || run.summary["data_digest"].is_null()) return;
-    file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda, run.mu);
+    file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda, run.mu,
+                          run.loss);
     if (std::error_code ignored; !fs::exists(file, ignored)) return;
     const nlohmann::json reference = read_json(file, kStoredResult);
     run.reference_objective = reference.at("objective").get<double>();
@@ -58,7 +59,7 @@ struct ConfigOrder {
   auto key(const StoredRun& run) const {
     return std::make_tuple(of(datasets, run.dataset), run.dataset, run.path,
                            std::isnan(run.lambda) ? 0.0 : run.lambda, run.path_of_mu() ? 0.0 : run.mu,
-                           of(labels, run.label), run.label, run.repetition);
+                           run.loss.text(), of(labels, run.label), run.label, run.repetition);
   }
 };
 
@@ -90,13 +91,23 @@ bool failed_status(std::string_view status) {
          word == "interrupted";
 }
 
-fs::path reference_file(const fs::path& out, const std::string& data_digest, double lambda, double mu) {
-  const std::string key = fmt::format("{} {} {}", data_digest, lambda, mu);
+fs::path reference_file(const fs::path& out, const std::string& data_digest, double lambda, double mu,
+                        const Loss& loss) {
+  std::string key = fmt::format("{} {} {}", data_digest, lambda, mu);
+  if (loss.hinge()) key += " " + loss.text();
   return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
 }
 
+bool same_problem(const StoredRun& a, const StoredRun& b) {
+  return a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu && a.loss == b.loss;
+}
+
+std::string problem_text(const Penalty& penalty, const Loss& loss) {
+  return loss.hinge() ? loss.text() + ", " + penalty.text() : penalty.text();
+}
+
 std::string penalty_text(const StoredRun& run) {
-  if (run.path.empty()) return Penalty{run.lambda, run.mu}.text();
+  if (run.path.empty()) return problem_text({run.lambda, run.mu}, run.loss);
   const double fixed = run.path_of_mu() ? run.lambda : run.mu;
   const char* over = run.path_of_mu() ? "mu" : "lambda";
   if (fixed == 0.0) return fmt::format("{} = {}", over, run.path);
@@ -168,6 +179,9 @@ StoredRun read_run(const fs::path& out, const fs::path& folder) {
     run.lambda = read_penalty(about.at("lambda"));
     const nlohmann::json& told = about.contains("mu") ? about : run.summary;
     run.mu = told.contains("mu") && !told["mu"].is_null() ? read_penalty(told["mu"]) : 0.0;
+    if (about.contains("loss_function"))
+      run.loss = parse_loss(about["loss_function"].get<std::string>(),
+                            about["cost"].is_string() ? about["cost"].get<std::string>() : cost_name({}));
     run.repetition = about.at("repetition").get<int>();
     const auto real = [&](const char* key) {
       return about.at(key).is_null() ? kNaN : about.at(key).get<double>();

@@ -3,7 +3,7 @@
 /// alone.
 ///
 ///     OUT/config.ini               the resolved config
-///     OUT/references/HASH.json     f* of one (data digest, lambda, mu), and how it was made
+///     OUT/references/HASH.json     f* of one (data digest, lambda, mu, loss), and how it was made
 ///     OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
@@ -46,6 +46,7 @@ struct StoredRun {
   std::string label;        ///< name in the config, e.g. "prox-qn" or "prox-qn-m20"
   double lambda = 0.0;      ///< NaN where it is a path
   double mu = 0.0;          ///< the same
+  Loss loss;
   std::string path;         ///< "path(max, 50, 50)"; empty: a run of a single penalty
   int repetition = 1;
   double reference_objective;  ///< f*; NaN where none is stored
@@ -64,8 +65,12 @@ struct StoredRun {
 /// What read_file() expects of a file in OUT.
 inline constexpr const char* kStoredResult = "a stored result";
 /// "lambda = 1", "mu = 0.1", "lambda = 1, mu = 0.1"; of a path "lambda = path(max, 50, 50), mu = 0.1" and the
-/// like. What is 0 is left out.
+/// like, "hinge, mu = 1" with a hinge loss. What is 0 is left out.
 std::string penalty_text(const StoredRun& run);
+/// The same of a single penalty.
+std::string problem_text(const Penalty& penalty, const Loss& loss);
+/// The same data set, penalty and loss, so that values of F compare.
+bool same_problem(const StoredRun& a, const StoredRun& b);
 
 /// Whether a status tells of a run that did not come to an end of its own: out-of-memory, crashed(SIGNAL),
 /// failed, skipped, interrupted. Others (converged, target-reached, gap-reached, stalled, max-iterations,
@@ -74,7 +79,7 @@ bool failed_status(std::string_view status);
 
 /// OUT/references/HASH.json of data with this digest ("0123456789abcdef").
 std::filesystem::path reference_file(const std::filesystem::path& out, const std::string& data_digest,
-                                     double lambda, double mu);
+                                     double lambda, double mu, const Loss& loss);
 
 /// The name of the run's folder; of a run without one, what it would be.
 std::string run_name(const StoredRun& run);

@@ -98,7 +98,7 @@ class Path {
     outcome_.rounds = 0;
     outcome_.parameters = settings;
     outcome_.parameters.solver_options = option_texts(options_);
-    outcome_.lambda_max = lambda_max(data);
+    outcome_.lambda_max = lambda_max(data, settings.loss);
     Objective first = objective(penalties.front());
     state_ = {first.make_scores(), first.make_residual()};
     outcome_.setup_seconds = wall_seconds() - began_;
@@ -116,7 +116,7 @@ class Path {
  private:
   bool interrupted() const { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); }
   Objective objective(const Penalty& penalty) const {
-    return data_.objective(reduced_, penalty.lambda, penalty.mu);
+    return data_.objective(reduced_, penalty.lambda, penalty.mu, settings_.loss);
   }
 
   /// What tol is relative to, see train_path().
@@ -295,7 +295,7 @@ class Path {
     c.l1 = l1_norm(w_.value);
     c.objective = state_.loss + checker.l1(w_.value) + checker.l2(w_.value);
     c.nnz = w_.nnz();
-    c.kkt = selection_.kkt_max;
+    c.kkt = settings_.loss.hinge() ? RunFigures::kNone : selection_.kkt_max;
     c.dual = std::fmax(dual_bound(checker, state_.scores, selection_).value, lower_bound_);
     Sample measured;  // of w_
     if (point.rounds > 0)
@@ -363,11 +363,12 @@ class Path {
 
 }  // namespace
 
-double lambda_max(const LoadedData& data) {
-  const LinearMap map(data.train().x, data.oracle(), data.parallel());
+double lambda_max(const LoadedData& data, const Loss& loss) {
+  Objective at_zero = data.objective(1.0, 0.0, loss);
+  const LinearMap& map = at_zero.map();
   const Scores zero = map.make_scores();
   Residual residual = map.make_scores();
-  data.oracle().sum()->infer({zero}, &residual, data.parallel());
+  at_zero.infer({zero}, &residual);
   std::vector<double> largest(map.feature_chunks() + 1, 0.0);  // of |gradient|, by chunk
   map.for_each_row(
       residual, 0.0, [](Index) { return true; },
@@ -384,7 +385,7 @@ PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
   check_penalties(penalties);
   const SolverInfo& solver = solver_registry().find(settings.solver);
   const Options options = options_from(solver.options, settings.solver_options);
-  for (const Penalty& penalty : penalties) require_needs(data, solver, options, penalty);
+  for (const Penalty& penalty : penalties) require_needs(data, solver, options, penalty, settings.loss);
   return Path(data, settings, penalties, hooks).run();
 }
 

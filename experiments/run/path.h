@@ -29,7 +29,7 @@ namespace proxbench {
 
 /// The smallest lambda at which w = 0 is optimal: the max norm of the gradient of l at w = 0. One inference
 /// and one full gradient.
-double lambda_max(const LoadedData& data);
+double lambda_max(const LoadedData& data, const Loss& loss);
 
 /// What the caller wants to hear of while a path is going on.
 struct PathHooks {

@@ -32,7 +32,7 @@ RunParameters settings_for(const ProblemSpec& spec, const std::string& solver = 
 }
 
 std::vector<double> geometric(const LoadedData& data, double ratio, int count) {
-  return PathGrid{{1.0, true}, {ratio, true}, count}.values(lambda_max(data));
+  return PathGrid{{1.0, true}, {ratio, true}, count}.values(lambda_max(data, {}));
 }
 
 PathOutcome path_over_lambda(const LoadedData& data, const RunParameters& settings,
@@ -53,7 +53,7 @@ TEST(LambdaMax, IsWhereTheFirstWeightEnters) {
   for (const ProblemSpec& spec : {chain_spec(), tree_spec()}) {
     SCOPED_TRACE(spec.name);
     const auto data = load(spec);
-    const double max = lambda_max(*data);
+    const double max = lambda_max(*data, {});
     ASSERT_GT(max, 0.0);
     for (const auto& [factor, zero] : {std::pair{1.0, true}, {1.5, true}, {0.999, false}}) {
       RunParameters settings = settings_for(spec);
@@ -244,7 +244,7 @@ TEST(Path, CertifiesNothingWithoutPoints) {
       path_over_lambda(*data, settings_for(chain_spec()), geometric(*data, 0.5, 3), hooks);
   // w = 0 is the optimum of the first, and needs no solve.
   ASSERT_EQ(path.points.size(), 1u);
-  const std::vector<double> lambdas{0.5 * lambda_max(*data)};
+  const std::vector<double> lambdas{0.5 * lambda_max(*data, {})};
   const PathOutcome none = path_over_lambda(*data, settings_for(chain_spec()), lambdas, hooks);
   ASSERT_TRUE(none.points.empty());
   for (const char* key : {"objective", "kkt", "dual", "gap", "relative_gap"})
@@ -266,7 +266,7 @@ TEST(Path, HasItsTraceOnOneClock) {
 
 TEST(Path, IsZeroAboveLambdaMax) {
   const auto data = load(chain_spec());
-  const double max = lambda_max(*data);
+  const double max = lambda_max(*data, {});
   const std::vector<double> lambdas{3.0 * max, 2.0 * max, max};
   const PathOutcome path = path_over_lambda(*data, settings_for(chain_spec()), lambdas);
   ASSERT_EQ(path.points.size(), 3u);
@@ -281,7 +281,7 @@ TEST(Path, OverMuEveryPointIsTheOptimumOfItsPenalty) {
         SCOPED_TRACE(spec.name + " " + solver + ", lambda = " + std::to_string(lambda));
         const auto data = load(spec);
         const std::vector<Penalty> penalties =
-            PathGrid{{10.0}, {0.05}, 8, PathOf::kMu}.penalties(lambda, lambda_max(*data));
+            PathGrid{{10.0}, {0.05}, 8, PathOf::kMu}.penalties(lambda, lambda_max(*data, {}));
         std::vector<SparseVector> models;
         PathHooks hooks;
         hooks.on_point = [&](const PathPoint&, const SparseVector& w) { models.push_back(w); };

@@ -31,7 +31,7 @@ LoadedData load(Dataset test = {}) {
 }
 
 std::vector<Penalty> grid(const LoadedData& data) {
-  return PathGrid{{1.0, true}, {0.05, true}, 6}.penalties(0.0, lambda_max(data));
+  return PathGrid{{1.0, true}, {0.05, true}, 6}.penalties(0.0, lambda_max(data, {}));
 }
 
 TEST(Folds, PartitionTheInstances) {

@@ -43,12 +43,12 @@ Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSe
   const SolverInfo& info = solver_registry().find("prox-qn");
   Options solver_options(info.options);
   solver_options.set("max_stagnant", kPatience);
-  require_needs(data, info, solver_options, {settings.lambda, settings.mu});
+  require_needs(data, info, solver_options, {settings.lambda, settings.mu}, settings.loss);
   const std::unique_ptr<Solver> solver = info.make(solver_options);
   // The minimum over the features that can enter is that over all.
   const LoadedData::Reduced& reduced = data.reduced(settings.lambda);
-  Objective objective = data.objective(reduced, settings.mu),
-            evaluator = data.objective(reduced, settings.mu);
+  Objective objective = data.objective(reduced, settings.lambda, settings.mu),
+            evaluator = data.objective(reduced, settings.lambda, settings.mu);
   const Index features = data.train().x.features(), outputs = objective.outputs();
   const SparseVector start = onto_features(w, reduced.kept, features, outputs);
 

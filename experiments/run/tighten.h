@@ -19,6 +19,7 @@ inline constexpr const char* kPatience = "200";
 
 struct TightenSettings {
   double lambda = 1.0, mu = 0.0;
+  Loss loss = {};
   double gap_target = 1e-9;  ///< relative gap of the solver's own iterate at which it stops; > 0
   double seconds = 0.0;      ///< limit on the clock, which stands still while bounds are looked for; 0: none
   std::uint64_t seed = 1;

@@ -88,9 +88,9 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
 }
 
 void require_needs(const LoadedData& data, const SolverInfo& solver, const Options& options,
-                   const Penalty& penalty) {
+                   const Penalty& penalty, const Loss& loss) {
   const std::string unmet =
-      unmet_needs(solver, options, penalty, oracle_registry().find(data.oracle_name()));
+      unmet_needs(solver, options, penalty, loss.kind, oracle_registry().find(data.oracle_name()));
   if (!unmet.empty()) throw Error::usage(unmet);
 }
 
@@ -119,7 +119,7 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
   penalty.check();
   const SolverInfo& info = solver_registry().find(settings.solver);
   const Options options = options_from(info.options, settings.solver_options);
-  require_needs(data, info, options, penalty);
+  require_needs(data, info, options, penalty, settings.loss);
   if (const std::string unmet = unmet_start(info, settings.start); !unmet.empty()) throw Error::usage(unmet);
   SparseVector start = start_of(data, settings);
   const std::unique_ptr<Solver> solver = info.make(options);
@@ -135,8 +135,8 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
       reduced = nullptr;
   }
   const auto make_objective = [&] {
-    return reduced != nullptr ? data.objective(*reduced, settings.mu)
-                              : data.objective(settings.lambda, settings.mu);
+    return reduced != nullptr ? data.objective(*reduced, settings.lambda, settings.mu, settings.loss)
+                              : data.objective(settings.lambda, settings.mu, settings.loss);
   };
   Objective objective = make_objective();
   Objective evaluator = make_objective();
@@ -229,10 +229,12 @@ std::map<std::string, std::string> model_header(const LoadedData& data, const st
                                             {"oracle", data.oracle_name()},
                                             {"lambda", fmt::format("{}", settings.lambda)},
                                             {"mu", fmt::format("{}", settings.mu)},
+                                            {"loss", loss_name(settings.loss.kind)},
                                             {"solver", settings.solver},
                                             {"seed", std::to_string(settings.seed)},
                                             {"data_digest", digest_text(data.train().digest)},
                                             {"description", data.train().description}};
+  if (settings.loss.hinge()) header["cost"] = cost_name(settings.loss.cost);
   for (const auto& [key, value] : options_with_texts(data_options)) header["data-option." + key] = value;
   return header;
 }

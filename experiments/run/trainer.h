@@ -62,8 +62,8 @@ class LoadedData {
   const Parallel& parallel() const { return parallel_; }
   /// Null where there are no test instances.
   const TestSet* test_set() const { return test_set_.get(); }
-  Objective objective(double lambda, double mu) const {
-    return {data_.train.x, *oracle_, {lambda, mu}, parallel_};
+  Objective objective(double lambda, double mu, const Loss& loss = {}) const {
+    return {data_.train.x, *oracle_, {lambda, mu}, parallel_, loss};
   }
 
   /// The data without the features that can never enter at this lambda. Coordinates are those of the features
@@ -78,12 +78,9 @@ class LoadedData {
   };
   /// Kept until another lambda is asked for.
   const Reduced& reduced(double lambda) const;
-  Objective objective(const Reduced& reduced, double mu) const {
-    return objective(reduced, reduced.lambda, mu);
-  }
   /// For a lambda no smaller than that of the reduction.
-  Objective objective(const Reduced& reduced, double lambda, double mu) const {
-    return {reduced.all ? data_.train.x : reduced.x, *oracle_, {lambda, mu}, parallel_};
+  Objective objective(const Reduced& reduced, double lambda, double mu, const Loss& loss = {}) const {
+    return {reduced.all ? data_.train.x : reduced.x, *oracle_, {lambda, mu}, parallel_, loss};
   }
   const TestSet* test_set(const Reduced& reduced) const {
     return reduced.all ? test_set_.get() : reduced.test_set.get();
@@ -99,10 +96,10 @@ class LoadedData {
   mutable std::unique_ptr<Reduced> reduced_;
 };
 
-/// Throws Error (kUsage) with unmet_needs() where the solver cannot run on the data with these options and
-/// this penalty.
+/// Throws Error (kUsage) with unmet_needs() where the solver cannot run on the data with these options, this
+/// penalty and this loss.
 void require_needs(const LoadedData& data, const SolverInfo& solver, const Options& options,
-                   const Penalty& penalty);
+                   const Penalty& penalty, const Loss& loss);
 
 /// Why the solver cannot start from this model file; empty: it can, or there is none.
 std::string unmet_start(const SolverInfo& solver, const std::string& start);

@@ -179,7 +179,7 @@ TEST(Train, ProvesAGapWithL2AloneByEverySolver) {
       settings.gap_target = solver.exact ? 1e-6 : 1e-2;
       const Options options(solver.options);
       const OracleInfo& info = oracle_registry().find(oracle);
-      if (!unmet_needs(solver, options, {0.0, 1.0}, info).empty()) continue;
+      if (!unmet_needs(solver, options, {0.0, 1.0}, Loss::Kind::kLog, info).empty()) continue;
       const RunOutcome outcome = train(data, settings);
       EXPECT_EQ(outcome.status, Status::kGapReached);
       EXPECT_LE(outcome.certificate.relative_gap(), settings.gap_target);
@@ -222,7 +222,7 @@ TEST(Train, EverySolverStartsFromTheModelThatItIsGiven) {
       SCOPED_TRACE(std::string(oracle) + " " + solver.name);
       settings.solver = solver.name;
       if (!unmet_needs(solver, Options(solver.options), {settings.lambda, settings.mu},
-                       oracle_registry().find(oracle))
+                       Loss::Kind::kLog, oracle_registry().find(oracle))
                .empty())
         continue;
       if (!solver.starts_anywhere) {

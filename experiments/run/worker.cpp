@@ -47,6 +47,7 @@ void tighten_within_limit(const LoadedData& data, const RunParameters& job,
                           const std::atomic<bool>& interrupt, RunOutcome& outcome) {
   TightenSettings settings{.lambda = job.lambda,
                            .mu = job.mu,
+                           .loss = job.loss,
                            .gap_target = job.tighten,
                            .seconds = 0.0,
                            .seed = job.seed,
@@ -75,7 +76,7 @@ PathOutcome run_path(const LoadedData& data, RunParameters job, const Options& d
   const PathOf of = job.path_of_mu ? PathOf::kMu : PathOf::kLambda;
   const std::vector<Penalty> penalties =
       parse_path(job.path, of, path_of_name(of))
-          .penalties(of == PathOf::kMu ? job.lambda : job.mu, lambda_max(data));
+          .penalties(of == PathOf::kMu ? job.lambda : job.mu, lambda_max(data, job.loss));
   std::ofstream trace(folder / "trace.csv"), points(folder / "path.csv");
   trace << trace_header() << std::endl;
   points << path_header() << std::endl;

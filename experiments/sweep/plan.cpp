@@ -74,8 +74,8 @@ std::string PlannedRun::unmet_needs(const OracleInfo* oracle) const {
   if (path) (path->of == PathOf::kMu ? penalty.mu : penalty.lambda) = 1.0;
   const SolverInfo& info = solver_registry().find(solver->solver);
   if (std::string unmet = unmet_start(info, data->start); !unmet.empty()) return unmet;
-  return oracle != nullptr ? proxbench::unmet_needs(info, solver->options, penalty, *oracle)
-                           : proxbench::unmet_needs(info, solver->options, penalty);
+  return oracle != nullptr ? proxbench::unmet_needs(info, solver->options, penalty, loss, *oracle)
+                           : proxbench::unmet_needs(info, solver->options, penalty, loss);
 }
 
 std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
@@ -84,7 +84,7 @@ std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
   const auto add = [&](const DataConfig& data, double lambda, const PathGrid* path) {
     for (const SolverConfig& solver : config.solvers)
       for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
-        plan.push_back({&data, lambda, config.mu, &solver, repetition, path});
+        plan.push_back({&data, lambda, config.mu, config.loss.kind, &solver, repetition, path});
         if (!names.insert(plan.back().name()).second)
           throw Error::usage("two runs would both be named " + plan.back().name() +
                              ": expected names of data and solvers that tell them apart");
@@ -117,6 +117,7 @@ RunParameters data_job(const ExperimentConfig& config, const DataConfig& data) {
   job.threads = resolved_threads(config.threads);
   job.backend = backend_name(config.backend);
   job.mu = config.mu;
+  job.loss = config.loss;
   for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
   job.sampling_budget = config.sampling_budget;
   job.warm_up = config.warm_up;
@@ -155,6 +156,11 @@ RunParameters reference_job(const ExperimentConfig& config, const DataConfig& da
     job.tol = config.reference_tol;
     job.tighten = config.reference_gap;
   } else {
+    if (solver.name == "bcfw") {  // plain steps take long to a small gap
+      options.set("sampling", "gap");
+      options.set("steps", "pairwise");
+      options.set("averaging", "false");
+    }
     job.tol = config.reference_gap > 0.0 ? 0.0 : config.reference_tol;
     job.gap_target = config.reference_gap;
   }

@@ -21,6 +21,7 @@ struct PlannedRun {
   const DataConfig* data;
   double lambda;  ///< 0 where it is a path
   double mu;      ///< the same
+  Loss::Kind loss;
   const SolverConfig* solver;
   int repetition;                  ///< from 1
   const PathGrid* path = nullptr;  ///< null: a single penalty
@@ -69,7 +70,7 @@ std::vector<CellState> inspect_cells(const ExperimentConfig& config, const std::
 RunParameters data_job(const ExperimentConfig& config, const DataConfig& data);
 /// The job of a cell, without a target to stop at.
 RunParameters run_job(const ExperimentConfig& config, const PlannedRun& cell);
-/// The prox-qn run that gives f*.
+/// The run that gives f*.
 RunParameters reference_job(const ExperimentConfig& config, const DataConfig& data, double lambda);
 
 /// Digests of the program and of the files of data sets, each read once. Throws Error where one cannot be.

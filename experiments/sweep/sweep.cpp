@@ -175,7 +175,8 @@ class Sweep {
   /// Whether a reference that serves is stored for a stored run, whose manifest knows its data.
   bool has_reference(const PlannedRun& stored) const {
     const Json manifest = json_of(out_ / "runs" / stored.name() / "manifest.json");
-    const fs::path file = reference_file(out_, manifest.value("data_digest", ""), stored.lambda, config_.mu);
+    const fs::path file = reference_file(out_, manifest.value("data_digest", ""), stored.lambda, config_.mu,
+                                          config_.loss);
     std::error_code ignored;
     return fs::exists(file, ignored) && serves(read_reference(file));
   }
@@ -184,7 +185,7 @@ class Sweep {
   void set_reference(const DataConfig& data, double lambda) {
     reference_.reset();
     const fs::path file =
-        reference_file(out_, data_.at("data_digest").get<std::string>(), lambda, config_.mu);
+        reference_file(out_, data_.at("data_digest").get<std::string>(), lambda, config_.mu, config_.loss);
     if (std::error_code ignored; !options_.force && fs::exists(file, ignored)) {
       const Reference stored = read_reference(file);
       if (serves(stored)) {
@@ -232,6 +233,10 @@ class Sweep {
   }
 
   void warn_if_loose(const DataConfig& data, double lambda) const {
+    if (std::isnan(reference_->relative_kkt) && reference_->relative_gap() > config_.reference_gap)
+      warning(fmt::format("reference of {} at {}: proven to a relative gap of {:.1e}, asked for {:g} ({})",
+                          data.name, Penalty{lambda, config_.mu}.text(), reference_->relative_gap(),
+                          config_.reference_gap, reference_->status));
     if (reference_->relative_kkt > config_.reference_tol)
       warning(fmt::format(
           "reference of {} at {}: kkt is {:.1e} of its start, asked for {:g} ({}); f* may be up "

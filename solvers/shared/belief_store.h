@@ -7,7 +7,7 @@
 
 namespace proxbench {
 
-class BeliefStore final : public DualPoint {
+class BeliefStore final : public BeliefPoint {
  public:
   /// What beliefs of all instances take, in bytes.
   static double bytes(const Objective& objective, bool single);

@@ -103,7 +103,7 @@ class HookedOracle final : public WrappedOracle {
     return hook_(calls++, WrappedOracle::infer_some(instances, at, residual, parallel));
   }
   double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
-                        std::span<double> extra_residual, Workspace& work) const override {
+                        std::span<double> extra_residual, InstanceOracle::Workspace& work) const override {
     passes += 1.0 / static_cast<double>(inner_.instances());
     return hook_(calls++,
                  WrappedOracle::infer_instance(instance, scores, extra, residual, extra_residual, work));

@@ -159,6 +159,7 @@ TableGroup summarize_group(const Runs& runs, bool machines, const std::set<std::
                    first.description,
                    first.lambda,
                    first.mu,
+                   first.loss,
                    first.reference_objective,
                    first.reference_kkt,
                    first.reference_gap,
@@ -256,7 +257,7 @@ std::vector<std::string> cells_of(const TableRow& row, const std::vector<std::st
 
 /// What stands above the table of a group.
 std::string caption(const TableGroup& group) {
-  std::string out = fmt::format("{}, {}", group.dataset, Penalty{group.lambda, group.mu}.text());
+  std::string out = fmt::format("{}, {}", group.dataset, problem_text({group.lambda, group.mu}, group.loss));
   if (!std::isnan(group.reference_objective)) {
     out += fmt::format(", f* = {} (relative kkt {}", group.reference_objective,
                        scientific_cell(group.reference_kkt));
@@ -354,9 +355,7 @@ std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const Tabl
   std::vector<TableGroup> groups;
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     Runs group;
-    for (; end < runs.size() && runs[end].dataset == runs[begin].dataset &&
-           runs[end].lambda == runs[begin].lambda && runs[end].mu == runs[begin].mu;
-         ++end)
+    for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end)
       group.push_back(&runs[end]);
     groups.push_back(summarize_group(group, machines, metrics, options));
   }

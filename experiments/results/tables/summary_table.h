@@ -71,6 +71,7 @@ struct TableRow {
 struct TableGroup {
   std::string dataset, description;
   double lambda = 0.0, mu = 0.0;
+  Loss loss = {};
   double reference_objective = 0.0, reference_kkt = 0.0;  ///< f* and its kkt relative to that at w = 0
   double reference_gap = 0.0;                             ///< its certified relative gap; NaN: not stored
   std::vector<TableRow> rows;

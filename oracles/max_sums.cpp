@@ -1,0 +1,82 @@
+#include "oracles/max_sums.h"
+
+#include <algorithm>
+
+#include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
+
+namespace proxbench {
+
+namespace {
+
+constexpr std::size_t kInstancesPerChunk = 16;
+
+/// Rows of the positions [begin, begin + n) at the point; padding 0.
+void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n,
+               AlignedVector<double>& rows) {
+  const std::size_t width = padded(outputs);
+  rows.assign(n * width, 0.0);
+  for (const auto& [columns, factor] : {std::pair{&at.base, 1.0}, {at.direction, at.alpha}}) {
+    if (columns == nullptr) continue;
+    for (Index k = 0; k < outputs; ++k) {
+      const double* column = columns->find(k);
+      if (column == nullptr) continue;
+      for (std::size_t t = 0; t < n; ++t) rows[t * width + k] += factor * column[begin + t];
+    }
+  }
+}
+
+}  // namespace
+
+MaxOracle::Sums sum_best_structures(const Structure& structure, const InstanceMaxOracle& oracle,
+                                    const ScorePoint& at, Cost cost, Residual* residual,
+                                    const Parallel& parallel) {
+  const auto begin = structure.begin();
+  const Index outputs = structure.outputs();
+  std::vector<double> extra = at.base.extra;
+  if (at.direction != nullptr)
+    for (std::size_t e = 0; e < extra.size(); ++e) extra[e] += at.alpha * at.direction->extra[e];
+  if (residual != nullptr) {
+    residual->column_of.clear();
+    residual->share.clear();
+    residual->gold = true;
+    residual->stride = padded(structure.positions());
+    residual->resize_columns(outputs);
+    std::fill(residual->values.begin(), residual->values.end(), 0.0);
+    residual->extra.assign(extra.size(), 0.0);
+  }
+  const Chunks chunks{structure.instances(), kInstancesPerChunk};
+  std::vector<std::vector<std::size_t>> extra_on(residual != nullptr ? chunks.count() : 0);
+  double sums[2];
+  sum_chunks(parallel, chunks.count(), 2, sums, [&](std::size_t chunk, double* part) {
+    AlignedVector<double> rows;
+    InstanceMaxOracle::Workspace work;
+    std::vector<Index> best;
+    std::vector<std::size_t> on;
+    for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
+      const std::size_t length = begin[i + std::size_t{1}] - begin[i];
+      fill_rows(at, outputs, begin[i], length, rows);
+      best.resize(length);
+      const InstanceMaxOracle::Value value = oracle.best_structure(i, cost, rows.data(), extra, best, work);
+      part[0] += value.loss;
+      part[1] += value.cost;
+      if (residual == nullptr) continue;
+      for (std::size_t t = 0; t < length; ++t) {
+        const std::size_t p = begin[i] + t;
+        for (const Index k : oracle.outputs_on(best[t])) residual->column(k)[p] += 1.0;
+        for (const Index k : structure.gold_outputs(static_cast<Index>(p))) residual->column(k)[p] -= 1.0;
+      }
+      oracle.extra_on(best, on);
+      extra_on[chunk].insert(extra_on[chunk].end(), on.begin(), on.end());
+    }
+  });
+  if (residual != nullptr && !extra.empty()) {
+    const std::vector<double> gold = structure.gold_extra();
+    for (const std::vector<std::size_t>& on : extra_on)
+      for (const std::size_t e : on) residual->extra[e] += 1.0;
+    for (std::size_t e = 0; e < gold.size(); ++e) residual->extra[e] -= gold[e];
+  }
+  return {sums[0], sums[1]};
+}
+
+}  // namespace proxbench
