@@ -328,6 +328,7 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
     raise_bound(value);
     sample.dual_gap = sample.objective - value;
     sample.estimated_gap = dual_point_->estimated_gap();
+    sample.infeasibility = dual_point_->infeasibility();
   }
   return sample;
 }

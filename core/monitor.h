@@ -74,6 +74,8 @@ struct Sample {
   /// value, and what the solver takes that gap for.
   double dual_gap = std::numeric_limits<double>::quiet_NaN();
   double estimated_gap = std::numeric_limits<double>::quiet_NaN();
+  /// Of a solver whose own variables agree in the limit only (DualPoint::infeasibility()).
+  double infeasibility = std::numeric_limits<double>::quiet_NaN();
   double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of some samples
   std::map<std::string, double> test_metrics = {};  ///< the other metrics of the same samples, by name
 };

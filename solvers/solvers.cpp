@@ -22,6 +22,7 @@ Registry<SolverInfo>& registry() {
     r.add(sdca_info());
     r.add(oeg_info());
     r.add(sag_nus_info());
+    r.add(gdmm_info());
     return r;
   }();
   return all;

@@ -25,5 +25,6 @@ SolverInfo bcd_info();
 SolverInfo sdca_info();
 SolverInfo oeg_info();
 SolverInfo sag_nus_info();
+SolverInfo gdmm_info();
 
 }  // namespace proxbench

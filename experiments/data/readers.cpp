@@ -18,6 +18,7 @@ Registry<DataFormatInfo>& registry() {
     r.add(arff_format());
     r.add(synthetic_ocr_format());
     r.add(synthetic_lshtc_format());
+    r.add(synthetic_chain_format());
     return r;
   }();
   return all;

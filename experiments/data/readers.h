@@ -15,5 +15,6 @@ DataFormatInfo rerank_format();
 DataFormatInfo arff_format();
 DataFormatInfo synthetic_ocr_format();
 DataFormatInfo synthetic_lshtc_format();
+DataFormatInfo synthetic_chain_format();
 
 }  // namespace proxbench

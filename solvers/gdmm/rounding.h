@@ -4,18 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "core/base/types.h"
+#include "core/dual.h"
 
 namespace proxbench {
-
-struct LabelWeight {
-  Index label;
-  double weight;
-};
-struct PairWeight {
-  Index left, right;
-  double weight;
-};
 
 /// Replaces weights on pairs of labels by those of a distribution whose marginals are `left` and `right`, which each
 /// are >= 0 and sum to 1: rows scaled down, then columns, then a correction of rank one (Altschuler, Weed, Rigollet

@@ -15,15 +15,15 @@
 namespace proxbench {
 namespace {
 
-constexpr const char* kBlanks = " \t";
+constexpr const char* kSpaces = " \t";
 constexpr const char* kAttribute = "@attribute NAME {0,1}, or numeric, real or integer";
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+std::string_view stripped(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(kSpaces), text.size());
+  return text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
 }
 
-std::string lowered(std::string_view text) {
+std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
@@ -32,7 +32,7 @@ std::string lowered(std::string_view text) {
 /// The next line that holds more than blanks and comments.
 bool next_line(LineReader& in, std::string_view& line) {
   while (in.next(line)) {
-    line = trimmed(line);
+    line = stripped(line);
     if (!line.empty() && line.front() != '%') return true;
   }
   return false;
@@ -42,15 +42,15 @@ bool next_line(LineReader& in, std::string_view& line) {
 std::string take_name(const LineReader& in, std::string_view& text) {
   const char quote = text.empty() ? ' ' : text.front();
   if (quote != '\'' && quote != '"') {
-    const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
+    const std::size_t end = std::min(text.find_first_of(kSpaces), text.size());
     std::string name(text.substr(0, end));
-    text = trimmed(text.substr(end));
+    text = stripped(text.substr(end));
     return name;
   }
   std::string name;
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == quote) {
-      text = trimmed(text.substr(i + 1));
+      text = stripped(text.substr(i + 1));
       return name;
     }
     if (text[i] == '\\' && i + 1 < text.size()) ++i;
@@ -68,7 +68,7 @@ struct Attribute {
 Attribute parse_attribute(const LineReader& in, std::string_view text) {
   Attribute out{take_name(in, text), false};
   if (out.name.empty()) in.fail("an attribute without a name", kAttribute);
-  std::string type = lowered(text);
+  std::string type = lower_case(text);
   std::erase_if(type, [](char c) { return c == ' ' || c == '\t'; });
   out.binary = type == "{0,1}";
   if (!out.binary && type != "numeric" && type != "real" && type != "integer")
@@ -82,15 +82,15 @@ std::vector<Attribute> read_header(LineReader& in) {
   std::vector<Attribute> out;
   NameIndex names;
   for (std::string_view line; next_line(in, line);) {
-    const std::size_t end = std::min(line.find_first_of(kBlanks), line.size());
-    const std::string keyword = lowered(line.substr(0, end));
+    const std::size_t end = std::min(line.find_first_of(kSpaces), line.size());
+    const std::string keyword = lower_case(line.substr(0, end));
     if (keyword == "@relation") continue;
     if (keyword == "@data") {
       if (out.empty()) in.fail("@data before any attribute", kAttribute);
       return out;
     }
     if (keyword != "@attribute") in.fail(in_quotes(line), "@relation, @attribute or @data");
-    out.push_back(parse_attribute(in, trimmed(line.substr(end))));
+    out.push_back(parse_attribute(in, stripped(line.substr(end))));
     if (names.intern(out.back().name) + std::size_t{1} != out.size())
       in.fail(fmt::format("attribute {} a second time", in_quotes(out.back().name)), "each name once");
   }
@@ -174,12 +174,12 @@ class Rows {
 
   void read_sparse(const LineReader& in, std::string_view line) {
     if (line.back() != '}') in.fail("a sparse row without '}' at its end", "{NUMBER VALUE,...}");
-    std::string_view rest = trimmed(line.substr(1, line.size() - 2));
+    std::string_view rest = stripped(line.substr(1, line.size() - 2));
     std::int64_t last = -1;
     while (!rest.empty()) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
-      const std::string_view entry = trimmed(rest.substr(0, comma));
-      const std::size_t blank = std::min(entry.find_first_of(kBlanks), entry.size());
+      const std::string_view entry = stripped(rest.substr(0, comma));
+      const std::size_t blank = std::min(entry.find_first_of(kSpaces), entry.size());
       std::int64_t number = 0;
       if (!parse_integer(entry.substr(0, blank), number) || blank == entry.size())
         in.fail(in_quotes(entry), "NUMBER VALUE");
@@ -189,9 +189,9 @@ class Rows {
       if (number <= last)
         in.fail(fmt::format("attribute number {} after {}", number, last), "ascending numbers, each once");
       last = number;
-      add(in, static_cast<std::size_t>(number), trimmed(entry.substr(blank)));
+      add(in, static_cast<std::size_t>(number), stripped(entry.substr(blank)));
       if (comma + 1 == rest.size()) in.fail("a comma before '}'", "NUMBER VALUE after each comma");
-      rest = trimmed(rest.substr(std::min(comma + 1, rest.size())));
+      rest = stripped(rest.substr(std::min(comma + 1, rest.size())));
     }
   }
 
@@ -201,7 +201,7 @@ class Rows {
       in.fail(fmt::format("{} values", values), fmt::format("{}, one an attribute", columns_.attributes.size()));
     for (std::size_t attribute = 0; attribute < values; ++attribute) {
       const std::size_t comma = std::min(line.find(','), line.size());
-      add(in, attribute, trimmed(line.substr(0, comma)));
+      add(in, attribute, stripped(line.substr(0, comma)));
       line.remove_prefix(std::min(comma + 1, line.size()));
     }
   }
