@@ -84,7 +84,8 @@ Certificate certify(Objective& objective, const SparseVector& w) {
   c.nnz = w.nnz();
   Objective::Selection selection;
   objective.select_gradient(residual, w, bound_threshold(objective.penalty()), selection);
-  c.kkt = objective.loss().hinge() ? std::numeric_limits<double>::quiet_NaN() : selection.kkt_max;
+  c.kkt = objective.loss().hinge() && selection.kkt_max != 0.0 ? std::numeric_limits<double>::quiet_NaN()
+                                                             : selection.kkt_max;
   c.dual = dual_bound(objective, scores, selection).value;
   return c;
 }
@@ -321,7 +322,7 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
   if (!with_gradient) return sample;
   Objective::Selection selection;
   evaluator_.select_gradient(residual_, w, bound_threshold(evaluator_.penalty()), selection);
-  if (!evaluator_.loss().hinge()) sample.kkt = selection.kkt_max;
+  if (!evaluator_.loss().hinge() || selection.kkt_max == 0.0) sample.kkt = selection.kkt_max;
   raise_bound(dual_bound(evaluator_, scores_, selection).value);
   if (dual_point_ != nullptr) {
     const double value = dual_point_->value(evaluator_);

@@ -83,7 +83,7 @@ struct Sample {
 /// F and its optimality measures at one point.
 struct Certificate {
   double objective = 0.0, loss = 0.0, l1 = 0.0;
-  double kkt = 0.0;   ///< NaN of a hinge loss
+  double kkt = 0.0;   ///< of a hinge loss 0 or NaN: one subgradient tells no more
   double dual = 0.0;  ///< a lower bound on min F (dual.h)
   std::uint64_t nnz = 0;
 

@@ -23,6 +23,8 @@ Registry<SolverInfo>& registry() {
     r.add(oeg_info());
     r.add(sag_nus_info());
     r.add(gdmm_info());
+    r.add(bcfw_info());
+    r.add(ssg_info());
     return r;
   }();
   return all;

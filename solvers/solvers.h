@@ -26,5 +26,7 @@ SolverInfo sdca_info();
 SolverInfo oeg_info();
 SolverInfo sag_nus_info();
 SolverInfo gdmm_info();
+SolverInfo bcfw_info();
+SolverInfo ssg_info();
 
 }  // namespace proxbench

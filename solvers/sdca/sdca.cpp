@@ -29,7 +29,7 @@
 #include "core/base/random.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/sdca/line_search.h"
-#include "solvers/sdca/sampling.h"
+#include "solvers/shared/sampling.h"
 #include "solvers/shared/belief_store.h"
 #include "solvers/shared/common_options.h"
 #include "solvers/shared/passes.h"
@@ -41,8 +41,6 @@ namespace proxbench {
 namespace {
 
 using sdca::LineSearch;
-using sdca::Sampler;
-using sdca::Scheme;
 
 constexpr std::size_t kInstancesPerChunk = 64;
 

@@ -21,7 +21,8 @@ OptionTable pass_options() {
       {.name = "check_every",
        .type = OptionType::kInt,
        .default_value = "10",
-       .help = "passes between full gradients, which alone can show convergence; with tol = 0 there are none",
+       .help = "passes between full gradients, or inferences for a duality gap, which alone can show convergence; with "
+               "tol = 0 there are none",
        .min = 1,
        .max = 1e9}};
 }
@@ -51,9 +52,13 @@ SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings
       if (!go_on) return done(problem.monitor.stop_status());
     }
     if (passes.after) passes.after(pass);
-    if (pass % settings.check_every != 0 || problem.kkt_target() == 0.0) continue;
+    if (pass % settings.check_every != 0 || problem.tol == 0.0 || problem.kkt_target() == 0.0) continue;
     const SparseVector w = passes.weights();
     objective.scores(w, scores);
+    if (passes.converged) {
+      if (passes.converged(w, objective.infer({scores}, nullptr))) return done(Status::kConverged);
+      continue;
+    }
     objective.infer({scores}, &residual);
     Objective::Selection selection;
     objective.select_gradient(residual, w, std::numeric_limits<double>::infinity(), selection);

@@ -32,6 +32,7 @@ struct ProblemSpec {
   double dominance = 0.0;  ///< probability that a label is replaced by label 0
   double lambda = 0.5;
   double mu = 0.0;
+  Loss loss = {};
   std::uint64_t seed = 1;
   /// Sequences of one position, labelled with the leaves of a random forest of `labels` nodes, or of labels
   /// side by side: the tree oracle, which collapses outputs.
@@ -98,7 +99,7 @@ class Problem {
   const std::string& oracle_name() const { return oracle_name_; }
   /// Borrows this problem.
   Objective objective(const Parallel& parallel = Parallel()) const& {
-    return Objective(data_.x, *oracle_, {spec_.lambda, spec_.mu}, parallel);
+    return Objective(data_.x, *oracle_, {spec_.lambda, spec_.mu}, parallel, spec_.loss);
   }
 
  private:

@@ -65,7 +65,7 @@ inline void require_sparse(const SparseVector& w, Coord d) {
 inline Outcome run(const SolverInfo& solver, const Problem& problem, const Conditions& setup = {}) {
   const Oracle& oracle = setup.oracle != nullptr ? *setup.oracle : problem.oracle();
   const ProblemSpec& spec = problem.spec();
-  Objective objective(problem.data().x, oracle, {spec.lambda, spec.mu}, setup.parallel);
+  Objective objective(problem.data().x, oracle, {spec.lambda, spec.mu}, setup.parallel, spec.loss);
   Objective evaluator = problem.objective(setup.parallel);
   MonitorOptions monitor_options = setup.monitor;
   monitor_options.sampling_budget = setup.sampling_budget;

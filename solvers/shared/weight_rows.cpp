@@ -43,13 +43,17 @@ void WeightRows::set(const SparseVector& w) {
   }
 }
 
-SparseVector WeightRows::nonzeros() const {
+SparseVector WeightRows::nonzeros(double scale, const WeightRows& other, double other_scale) const {
   SparseVector out;
+  const auto add = [&](Coord c, double mine, double others) {
+    const double value = other_scale == 0.0 ? scale * mine : scale * mine + other_scale * others;
+    if (value != 0.0) out.push_back(c, value);
+  };
   for (Index j = 0; j < x_.features(); ++j)
     for (Index k = 0; k < outputs_; ++k)
-      if (row(j)[k] != 0.0) out.push_back(static_cast<Coord>(j) * outputs_ + k, row(j)[k]);
+      add(static_cast<Coord>(j) * outputs_ + k, row(j)[k], other.row(j)[k]);
   for (std::size_t e = 0; e < extras_; ++e)
-    if (extra_[e] != 0.0) out.push_back(static_cast<Coord>(x_.features()) * outputs_ + e, extra_[e]);
+    add(static_cast<Coord>(x_.features()) * outputs_ + e, extra_[e], other.extra_[e]);
   return out;
 }
 

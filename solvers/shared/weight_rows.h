@@ -34,7 +34,9 @@ class WeightRows {
   double* extra_row() { return extra_.data(); }
 
   void set(const SparseVector& w);
-  SparseVector nonzeros() const;
+  SparseVector nonzeros() const { return nonzeros(1.0, *this, 0.0); }
+  /// Those of scale * w + other_scale * other.
+  SparseVector nonzeros(double scale, const WeightRows& other, double other_scale) const;
   /// rows[t] = the scores of position `begin` + t, for `positions` of them; padding 0.
   void scores(Index begin, std::size_t positions, double* rows) const;
   /// <w, direction>.

@@ -1,8 +1,8 @@
-#include "solvers/sdca/sampling.h"
+#include "solvers/shared/sampling.h"
 
 #include <numeric>
 
-namespace proxbench::sdca {
+namespace proxbench {
 
 Sampler::Sampler(Scheme scheme, double share, std::vector<double> importance, std::size_t n, Random& random)
     : scheme_(scheme),
@@ -56,4 +56,4 @@ double Sampler::total_gap() const {
   return std::accumulate(gap_.begin(), gap_.end(), 0.0);
 }
 
-}  // namespace proxbench::sdca
+}  // namespace proxbench

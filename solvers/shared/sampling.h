@@ -1,5 +1,5 @@
 #pragma once
-/// Which instance SDCA visits next (Le Priol et al. 2018, sections 5 and 6.3).
+/// Which instance a dual solver visits next (Osokin et al. 2016; Le Priol et al. 2018, sections 5 and 6.3).
 
 #include <set>
 #include <string>
@@ -10,7 +10,7 @@
 #include "core/base/types.h"
 #include "solvers/shared/sum_tree.h"
 
-namespace proxbench::sdca {
+namespace proxbench {
 
 /// Scores of instances: 1, c_i, g_i or g_i*c_i, with g_i the latest estimate of the block's duality gap, c_i
 /// its importance 1 + R_i/mu; the largest g_i.
@@ -46,4 +46,4 @@ class Sampler {
   Random& random_;
 };
 
-}  // namespace proxbench::sdca
+}  // namespace proxbench

@@ -1,4 +1,4 @@
-#include "solvers/sdca/sampling.h"
+#include "solvers/shared/sampling.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 namespace proxbench {
 namespace {
 
-using sdca::Sampler;
-using sdca::Scheme;
+using Sampler;
+using Scheme;
 
 constexpr Scheme kSchemes[] = {Scheme::kUniform, Scheme::kImportance, Scheme::kGap, Scheme::kGapImportance,
                                Scheme::kMax};

@@ -1,0 +1,369 @@
+/// Block-coordinate Frank-Wolfe for max-margin training with an l2 penalty (Lacoste-Julien, Jaggi, Schmidt, Pletscher,
+/// "Block-coordinate Frank-Wolfe optimization for structural SVMs", ICML 2013, Algorithm 4; Osokin, Alayrac, Lukasewitz,
+/// Dokania, Lacoste-Julien, "Minding the gaps for block Frank-Wolfe optimization of structured SVMs", ICML 2016).
+/// Maximises
+///
+///     D(alpha) = sum_i E_{alpha_i}[cost] - (mu/2)*||w(alpha)||^2,   w(alpha) = (1/mu) * sum_i (F_i(gold) -
+///     E_{alpha_i}[F_i])
+///
+/// over a distribution alpha_i on the structures of each instance, kept as atoms with weights (mixtures.h), that begin
+/// as gold. With H(y) = cost(y) + score(y) - score(gold) a step on instance i is:
+///
+///     s     = argmax H                                the max oracle, or a cached atom
+///     g_i   = H(s) - E_{alpha_i}[H]                   the block's duality gap; their sum at one w is F(w) - D(alpha)
+///     d     = s - alpha_i (fw), s - v (pairwise), or alpha_i - v where that has the larger slope (away);
+///             v is the atom of alpha_i with the least H
+///     gamma = argmax of D along d, at most what keeps all weights >= 0:  mu * <d, H> / ||X^T d||^2, clipped
+///     alpha_i += gamma*d,   w -= (gamma/mu) * X^T d
+///
+/// Batches. Structures and directions of a batch of distinct instances are found in parallel at one w; then, one after
+/// the other, each gamma is that of the current w, so every step still raises D. Batches do not depend on the number of
+/// threads.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/random.h"
+#include "solvers/bcfw/mixtures.h"
+#include "solvers/shared/common_options.h"
+#include "solvers/shared/passes.h"
+#include "solvers/shared/sampling.h"
+#include "solvers/shared/structure_direction.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+using bcfw::Mixture;
+using bcfw::MixtureStore;
+
+constexpr std::size_t kInstancesPerChunk = 16;
+/// A cached atom takes the place of the oracle's where its slope is at least these shares of the block's and of the
+/// mean gap, as last seen (Osokin et al. 2016, section 3.3).
+constexpr double kShareOfBlock = 0.25, kShareOfMean = 0.01;
+
+enum class Steps { kFrankWolfe, kPairwise, kAway };
+
+struct Settings {
+  Scheme scheme;
+  Steps steps;
+  std::size_t cache;
+  bool averaging;
+  std::int64_t refresh_every;
+  double memory_limit;
+  std::size_t batch;
+  PassSettings passes;
+};
+
+/// One instance of a batch.
+struct Visit {
+  Index instance;
+  AlignedVector<double> rows;
+  InstanceMaxOracle::Workspace work;
+  std::vector<Index> best;
+  std::vector<double> value;  ///< H of each atom
+  std::vector<StructureDirection::Term> terms;
+  StructureDirection direction;
+  bool called;                ///< the oracle
+  bool away;                  ///< an away step
+  std::size_t to, from;       ///< the atoms of the direction
+  double gap, cost, curvature, slope, longest;  ///< cost: the slope's part that does not depend on w
+};
+
+class Ascent {
+ public:
+  Ascent(Objective& objective, const Settings& settings, Random& random)
+      : objective_(objective),
+        settings_(settings),
+        begin_(objective.structure().begin()),
+        w_(objective),
+        mixtures_(std::make_shared<MixtureStore>(objective.instances())),
+        sampler_(settings.scheme, 1.0, {}, objective.instances(), random),
+        visits_(std::min(settings.batch, objective.instances())) {
+    if (settings.averaging) late_.emplace(objective);
+  }
+
+  /// alpha_i = gold, w = 0.
+  void start() {
+    grams_.emplace(objective_, settings_.memory_limit);
+    std::vector<Index> gold;
+    for (Index i = 0; i < objective_.instances(); ++i) {
+      gold.resize(positions(i));
+      objective_.structures().gold_structure(i, gold);
+      (*mixtures_)[i].add(gold, 0.0);
+    }
+  }
+
+  std::shared_ptr<MixtureStore> dual_point() const { return mixtures_; }
+  double dual() const { return dual_; }
+  void note_gap() {
+    mean_gap_ = sampler_.total_gap() / static_cast<double>(objective_.instances());
+    mixtures_->set_estimated_gap(sampler_.total_gap());
+  }
+
+  /// The last w, or the average of all with weights 1, 2, 3, ...: w - late / (k*(k + 1)), for late = sum over steps j of
+  /// j*(j - 1) * the change of w.
+  SparseVector weights() const {
+    if (!late_ || steps_ == 0) return w_.nonzeros();
+    const auto k = static_cast<double>(steps_);
+    return w_.nonzeros(1.0, *late_, -1.0 / (k * (k + 1.0)));
+  }
+
+  /// A step for each of `count` instances, at most a batch.
+  void step(std::size_t count) {
+    const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
+    for (Visit& visit : visits) visit.instance = sampler_.draw();
+    if (visits.size() == 1)
+      prepare(visits[0]);
+    else
+      objective_.parallel().for_each(visits.size(), [&](std::size_t v) { prepare(visits[v]); });
+    objective_.count_updates(static_cast<double>(visits.size()));
+    for (Visit& visit : visits) {
+      if (visits.size() > 1)
+        visit.slope = visit.cost + visit.direction.dot(w_, objective_.x(), begin_[visit.instance]);
+      move(visit);
+      sampler_.record(visit.instance, visit.called ? visit.gap : sampler_.gap(visit.instance));
+    }
+  }
+
+  /// Finds the gaps of all blocks at w: a pass.
+  void refresh(Monitor& monitor) {
+    std::vector<double> gap(objective_.instances());
+    const Chunks chunks{gap.size(), kInstancesPerChunk};
+    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      Visit visit;
+      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk) && !monitor.out_of_time(); ++i) {
+        visit.instance = static_cast<Index>(i);
+        const double mean = evaluate(visit);
+        gap[i] = std::max(call(visit).loss - mean, 0.0);
+      }
+    });
+    if (monitor.out_of_time()) return;
+    for (Index i = 0; i < gap.size(); ++i) sampler_.record(i, gap[i]);
+    note_gap();
+  }
+
+ private:
+  std::size_t positions(Index i) const { return begin_[i + std::size_t{1}] - begin_[i]; }
+
+  /// H of all atoms at w; returns its mean under alpha_i.
+  double evaluate(Visit& visit) const {
+    const Index i = visit.instance;
+    const Mixture& mixture = (*mixtures_)[i];
+    visit.rows.resize(positions(i) * w_.width());
+    w_.scores(begin_[i], positions(i), visit.rows.data());
+    visit.value.resize(mixture.atoms());
+    double mean = 0.0;
+    for (std::size_t a = 0; a < mixture.atoms(); ++a) {
+      visit.value[a] = objective_.structures()
+                           .value_of(i, objective_.loss().cost, visit.rows.data(), w_.extra(), mixture.structure(a))
+                           .loss;
+      mean += mixture.weight(a) * visit.value[a];
+    }
+    return mean;
+  }
+
+  InstanceMaxOracle::Value call(Visit& visit) {
+    visit.best.resize(positions(visit.instance));
+    return objective_.best_structure(visit.instance, visit.rows.data(), w_.extra(), visit.best, visit.work);
+  }
+
+  /// The atom to go to: a cached one that is good enough, or the oracle's.
+  void choose(Visit& visit, double mean) {
+    Mixture& mixture = (*mixtures_)[visit.instance];
+    visit.called = true;
+    if (settings_.cache > 0) {
+      visit.to = static_cast<std::size_t>(std::max_element(visit.value.begin(), visit.value.end()) -
+                                          visit.value.begin());
+      visit.gap = visit.value[visit.to] - mean;
+      visit.called = !(visit.gap > 0.0 && visit.gap >= std::max(kShareOfBlock * sampler_.gap(visit.instance),
+                                                                kShareOfMean * mean_gap_));
+    }
+    if (!visit.called) return;
+    const InstanceMaxOracle::Value found = call(visit);
+    visit.gap = std::max(found.loss - mean, 0.0);
+    visit.to = mixture.find(visit.best);
+    if (visit.to < mixture.atoms()) return;
+    mixture.add(visit.best, found.cost);
+    visit.value.push_back(found.loss);
+  }
+
+  /// The direction, and what a step along it needs, at w.
+  void prepare(Visit& visit) {
+    const double mean = evaluate(visit);
+    choose(visit, mean);
+    const Mixture& mixture = (*mixtures_)[visit.instance];
+    visit.from = visit.to;
+    for (std::size_t a = 0; a < mixture.atoms(); ++a)
+      if (mixture.weight(a) > 0.0 && (visit.from == visit.to || visit.value[a] < visit.value[visit.from]))
+        visit.from = a;
+    visit.away = settings_.steps == Steps::kAway && mean - visit.value[visit.from] > visit.gap;
+    const bool pairwise = settings_.steps == Steps::kPairwise;
+    visit.terms.clear();
+    visit.cost = 0.0;
+    const auto term = [&](std::size_t atom, double weight) {
+      visit.terms.push_back({mixture.structure(atom), weight});
+      visit.cost += weight * mixture.cost(atom);
+    };
+    term(visit.away ? visit.from : visit.to, visit.away ? -1.0 : 1.0);
+    if (pairwise)
+      term(visit.from, -1.0);
+    else
+      for (std::size_t a = 0; a < mixture.atoms(); ++a)
+        if (mixture.weight(a) > 0.0) term(a, visit.away ? mixture.weight(a) : -mixture.weight(a));
+    const double weight = mixture.weight(visit.from);
+    visit.longest = visit.away ? weight / (1.0 - weight) : pairwise ? weight : 1.0;
+    visit.slope = pairwise     ? visit.value[visit.to] - visit.value[visit.from]
+                  : visit.away ? mean - visit.value[visit.from]
+                               : visit.value[visit.to] - mean;
+    visit.direction.form(objective_.structures(), visit.terms, objective_.outputs(), w_.extra().size());
+    visit.curvature = visit.direction.squared_norm(*grams_, visit.instance) / objective_.mu();
+  }
+
+  void move(Visit& visit) {
+    Mixture& mixture = (*mixtures_)[visit.instance];
+    ++steps_;
+    const double gamma = visit.slope > 0.0 ? std::min(visit.slope / visit.curvature, visit.longest) : 0.0;
+    if (gamma > 0.0) {
+      if (visit.away)
+        mixture.away_from(visit.from, gamma);
+      else if (settings_.steps == Steps::kPairwise)
+        mixture.shift(visit.from, visit.to, gamma);
+      else
+        mixture.towards(visit.to, gamma);
+      const double step = -gamma / objective_.mu();
+      visit.direction.add_to(w_, step, objective_.x(), begin_[visit.instance]);
+      if (late_) {
+        const auto k = static_cast<double>(steps_);
+        visit.direction.add_to(*late_, step * k * (k - 1.0), objective_.x(), begin_[visit.instance]);
+      }
+      dual_ += gamma * (visit.slope - 0.5 * gamma * visit.curvature);
+    }
+    mixture.tidy(visit.to, settings_.cache, steps_);
+  }
+
+  Objective& objective_;
+  const Settings& settings_;
+  std::span<const Index> begin_;
+  WeightRows w_;
+  std::optional<WeightRows> late_;  ///< where w is averaged
+  std::optional<PositionGrams> grams_;
+  std::shared_ptr<MixtureStore> mixtures_;
+  Sampler sampler_;
+  std::vector<Visit> visits_;
+  std::uint64_t steps_ = 0;
+  double dual_ = 0.0, mean_gap_ = 0.0;
+};
+
+class Bcfw final : public Solver {
+ public:
+  explicit Bcfw(const Settings& settings) : settings_(settings) {}
+
+  SolveResult solve(const SolveProblem& problem) override {
+    Objective& objective = problem.objective;
+    Monitor& monitor = problem.monitor;
+    Random random(problem.seed);
+    Ascent ascent(objective, settings_, random);
+    monitor.start({});
+    if (problem.kkt_at_zero == 0.0) return {};
+    ascent.start();
+    monitor.watch(ascent.dual_point());
+    Passes passes;
+    passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch) ascent.step(to - i);
+      ascent.note_gap();
+      return true;
+    };
+    passes.weights = [&] { return ascent.weights(); };
+    passes.after = [&](std::int64_t pass) {
+      if (settings_.scheme == Scheme::kGap && pass % settings_.refresh_every == 0) ascent.refresh(monitor);
+    };
+    passes.converged = [&](const SparseVector& w, double loss) {
+      const double value = loss + objective.l2(w.value);
+      return value - ascent.dual() <= problem.tol * value;
+    };
+    return run_passes(problem, settings_.passes, passes, {});
+  }
+
+ private:
+  Settings settings_;
+};
+
+OptionTable own_options() {
+  return {
+      {.name = "sampling",
+       .type = OptionType::kString,
+       .default_value = "uniform",
+       .help = "which instance is visited next: any, or by the latest estimate of its duality gap",
+       .choices = {"uniform", "gap"}},
+      {.name = "refresh_every",
+       .type = OptionType::kInt,
+       .default_value = "10",
+       .help = "with sampling = gap: passes between inferences over all instances that renew all estimates",
+       .min = 1,
+       .max = 1e9},
+      {.name = "steps",
+       .type = OptionType::kString,
+       .default_value = "fw",
+       .help = "from the instance's distribution towards the structure found (Frank-Wolfe); pairwise: weight goes to "
+               "it from the worst structure; away: Frank-Wolfe, or away from the worst where that promises more",
+       .choices = {"fw", "pairwise", "away"}},
+      {.name = "cache",
+       .type = OptionType::kInt,
+       .default_value = "0",
+       .help = "structures kept of each instance, beyond those with weight; one that promises enough saves a call of "
+               "the oracle (Osokin et al. 2016: 50)",
+       .min = 0,
+       .max = 1e6},
+      {.name = "averaging",
+       .type = OptionType::kBool,
+       .default_value = "true",
+       .help = "return the average of all w with weights 1, 2, 3, ...; false: the last"},
+      {.name = "batch",
+       .type = OptionType::kInt,
+       .default_value = "1",
+       .help = "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
+       .min = 1,
+       .max = 65536},
+      memory_limit_option(),
+  };
+}
+
+}  // namespace
+
+SolverInfo bcfw_info() {
+  const auto make = [](const Options& o) {
+    const std::string& steps = o.string("steps");
+    return std::make_unique<Bcfw>(
+        Settings{.scheme = o.string("sampling") == "gap" ? Scheme::kGap : Scheme::kUniform,
+                 .steps = steps == "fw"         ? Steps::kFrankWolfe
+                          : steps == "pairwise" ? Steps::kPairwise
+                                                : Steps::kAway,
+                 .cache = static_cast<std::size_t>(o.integer("cache")),
+                 .averaging = o.boolean("averaging"),
+                 .refresh_every = o.integer("refresh_every"),
+                 .memory_limit = o.real("memory_limit"),
+                 .batch = static_cast<std::size_t>(o.integer("batch")),
+                 .passes = read_passes(o)});
+  };
+  return {
+      .name = "bcfw",
+      .help = "block-coordinate Frank-Wolfe for max-margin training",
+      .paper = "Lacoste-Julien, Jaggi, Schmidt, Pletscher, Block-coordinate Frank-Wolfe optimization for structural "
+               "SVMs, ICML 2013; Osokin et al., Minding the gaps, ICML 2016",
+      .options = joined(own_options(), pass_options()),
+      .make = make,
+      .needs = {.capabilities = {Capability::kMax, Capability::kInstanceMax},
+                .l2 = true,
+                .smooth = true,
+                .loss = Loss::Kind::kHinge},
+      .exact = false,
+      .starts_anywhere = false,
+  };
+}
+
+}  // namespace proxbench
