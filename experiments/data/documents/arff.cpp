@@ -333,7 +333,7 @@ std::vector<std::string> read_label_names(LineReader in) {
       names.intern(text);
     }
   }
-  if (names.names().empty()) in.fail_empty(kLabel);
+  if (names.names().empty()) throw Error::in_file(in.path(), 0, "no label", kLabel);
   return names.names();
 }
 

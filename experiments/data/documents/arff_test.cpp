@@ -75,7 +75,7 @@ TEST(Arff, LabelListsThatAreNone) {
   };
   EXPECT_THAT(read_label_names(LineReader("<label name=\"a &amp; b\">", "l.xml")), ElementsAre("a & b"));
   EXPECT_EQ(error("<labels>\n</labels>\n"),
-            "l.xml: found an empty file, expected <label name=\"...\">, each name once");
+            "l.xml: found no label, expected <label name=\"...\">, each name once");
   EXPECT_EQ(error("<label name=\"a\"/>\n<label name=\"a\"/>\n"),
             "l.xml:2: found label 'a' a second time, expected <label name=\"...\">, each name once");
   EXPECT_EQ(error("<label id=\"a\"/>\n"),
