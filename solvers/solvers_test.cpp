@@ -39,10 +39,11 @@ class EverySolver : public ::testing::TestWithParam<std::string> {};
 class ExactSolver : public EverySolver {};
 class InexactSolver : public EverySolver {};
 
+/// Of the log loss.
 std::vector<std::string> solvers(bool exact) {
   std::vector<std::string> names;
   for (const SolverInfo& info : solver_registry().items())
-    if (info.exact == exact) names.push_back(info.name);
+    if (info.exact == exact && info.needs.loss == Loss::Kind::kLog) names.push_back(info.name);
   return names;
 }
 
@@ -173,6 +174,12 @@ TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
   EXPECT_EQ(unmet("prox-qn", {0.0, 1.0}), "");
   EXPECT_THAT(unmet("prox-qn", {0.0, 1.0}, "true"), HasSubstr("screening = true needs an l1 penalty"));
   EXPECT_EQ(unmet("prox-qn", {0.5, 1.0}, "true"), "");
+  EXPECT_EQ(unmet("bcfw", {0.5, 0.0}),
+            "solver 'bcfw' needs an l2 penalty: found mu = 0, expected mu > 0");
+  EXPECT_THAT(unmet("ssg", {0.5, 1.0}), HasSubstr("expected lambda = 0"));
+  const SolverInfo& lbfgs = solver_registry().find("lbfgs");
+  EXPECT_EQ(unmet_needs(lbfgs, Options(lbfgs.options), {0.0, 1.0}, Loss::Kind::kHinge),
+            "solver 'lbfgs' minimises the log loss: found loss = hinge");
 
   const SolverInfo& sgd = solver_registry().find("sgd");
   OracleInfo sums_alone{.name = "sums", .help = "", .paper = "", .make = nullptr};
@@ -210,7 +217,8 @@ bool gives_losses(const std::string& solver) {
 /// Solvers that step on an instance at a time: they never see F, and their iterations may end early, at an iterate of
 /// their own.
 bool steps_on_instances(const std::string& solver) {
-  return solver == "sgd" || solver == "sdca" || solver == "oeg" || solver == "sag-nus";
+  return solver == "sgd" || solver == "sdca" || solver == "oeg" || solver == "sag-nus" || solver == "bcfw" ||
+         solver == "ssg";
 }
 
 TEST(Solvers, HandOverTheirLossesWhereTheySeeThem) {

@@ -123,7 +123,11 @@ class Suite {
   const std::vector<Solved>& large();
   /// Runs `test` on each and throws failure() with the problem's name.
   std::string on_all(const std::function<void(const Problem&, const Outcome&)>& test);
-  std::string reference() const { return solver_.name == "prox-qn" ? "owl-qn" : "prox-qn"; }
+  bool hinge() const { return solver_.needs.loss == Loss::Kind::kHinge; }
+  std::string reference() const {
+    if (hinge()) return "bcfw";  // by pairwise steps
+    return solver_.name == "prox-qn" ? "owl-qn" : "prox-qn";
+  }
   double lowest(const Problem& problem) const;
   void require_optimal(const Problem& problem, const Outcome& outcome) const;
   std::string stops(Status expected, std::int64_t at, const Conditions& setup) const;
@@ -186,7 +190,12 @@ std::string Suite::on_all(const std::function<void(const Problem&, const Outcome
 }
 
 double Suite::lowest(const Problem& problem) const {
-  const Outcome best = test::run(solver_registry().find(reference()), problem, {.tol = 0.1 * kTolerance});
+  Conditions setup{.tol = 0.1 * kTolerance};
+  if (hinge()) {
+    setup.tol = 0.1 * kValueSlack;  // a relative gap
+    setup.options = {{"steps", "pairwise"}, {"averaging", "false"}};
+  }
+  const Outcome best = test::run(solver_registry().find(reference()), problem, setup);
   return best.certificate.objective;
 }
 
@@ -198,6 +207,13 @@ void Suite::require_optimal(const Problem& problem, const Outcome& outcome) cons
     throw failure(fmt::format("{} after {} iterations, kkt {:.3g}, expected converged, kkt <= {:.3g}",
                               status_name(outcome.result.status), outcome.result.iterations, c.kkt,
                               outcome.kkt_target));
+  if (converged && hinge()) {
+    const double best = lowest(problem);
+    if (!(c.objective <= best * (1 + kTolerance + kValueSlack)))
+      throw failure(fmt::format("converged with F = {:.12g}, expected a relative gap of {:g} to {:.12g}",
+                                c.objective, kTolerance, best));
+    return;
+  }
   if (converged && !(c.kkt <= outcome.kkt_target * kKktSlack))
     throw failure(fmt::format("converged with kkt {:.3g}, expected <= {:.3g}", c.kkt, outcome.kkt_target));
   if (converged) return;

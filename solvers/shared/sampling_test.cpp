@@ -11,8 +11,6 @@
 namespace proxbench {
 namespace {
 
-using Sampler;
-using Scheme;
 
 constexpr Scheme kSchemes[] = {Scheme::kUniform, Scheme::kImportance, Scheme::kGap, Scheme::kGapImportance,
                                Scheme::kMax};

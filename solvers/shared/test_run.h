@@ -44,6 +44,7 @@ struct Outcome {
       0;  ///< rows of the trace that the solver's own calls made; one more is of what it returned
   Audits audits;
   Certificate certificate;
+  double lower_bound = 0.0;  ///< on min F, the best that any sample gave
   double kkt_target = 0.0;
 };
 
@@ -84,6 +85,7 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
   out.trace = monitor.trace();
   out.audits = monitor.audits();
   out.certificate = certify(evaluator, out.result.w);
+  out.lower_bound = monitor.lower_bound();
   out.kkt_target = task.kkt_target();
   return out;
 }
@@ -112,6 +114,19 @@ class HookedOracle final : public WrappedOracle {
                        double* log_beliefs) const override {
     passes += 1.0 / static_cast<double>(inner_.instances());
     return hook_(calls++, WrappedOracle::infer_beliefs(instance, scores, extra, log_beliefs));
+  }
+  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override {
+    passes += 1.0;
+    Sums sums = WrappedOracle::maximise(at, cost, residual, parallel);
+    sums.loss = hook_(calls++, sums.loss);
+    return sums;
+  }
+  Value best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
+                       std::span<Index> outputs, InstanceMaxOracle::Workspace& work) const override {
+    passes += 1.0 / static_cast<double>(inner_.instances());
+    Value value = WrappedOracle::best_structure(instance, cost, scores, extra, outputs, work);
+    value.loss = hook_(calls++, value.loss);
+    return value;
   }
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override {
