@@ -217,6 +217,116 @@ double StructurePoint::value(const Objective& objective) const {
   return expected.dual_value(objective);
 }
 
+namespace {
+
+/// Adds one position's marginals up, and checks them. For all positions of some instances.
+class MarginalSum {
+ public:
+  MarginalSum(const Objective& objective, const MarginalPoint& point, Expectation& expected, double* extra)
+      : structure_(objective.structure()),
+        point_(point),
+        expected_(expected),
+        extra_(extra),
+        outputs_(objective.outputs()),
+        mean_(objective.loss().cost == Cost::kHammingMean) {}
+
+  /// The expected cost.
+  double add_chain(Index instance) {
+    const Index begin = structure_.begin()[instance], end = structure_.begin()[instance + std::size_t{1}];
+    double wrong = 0.0;
+    point_.labels(begin, next_);
+    for (Index p = begin; p < end; ++p) {
+      here_.swap(next_);
+      double sum = 0.0;
+      for (const LabelWeight& one : here_) {
+        require(one.weight >= 0.0, p, "a weight below 0");
+        sum += one.weight;
+        add(p, one);
+        if (one.label != structure_.gold_outputs(p).front()) wrong += one.weight;
+      }
+      require(std::abs(sum - 1.0) <= kBeliefTolerance, p, "weights that sum to " + std::to_string(sum));
+      if (p + 1 == end) break;
+      point_.labels(p + 1, next_);
+      point_.pairs(p, pairs_);
+      for (const PairWeight& pair : pairs_) {
+        require(pair.weight >= 0.0, p, "a pair's weight below 0");
+        extra_[std::size_t{pair.left} * outputs_ + pair.right] += pair.weight;
+      }
+      require(agree(here_, &PairWeight::left) && agree(next_, &PairWeight::right), p,
+              "pairs that do not agree with their labels");
+    }
+    return mean_ ? wrong / static_cast<double>(end - begin) : wrong;
+  }
+
+  double add_label_set(Index p) {
+    const auto gold = structure_.gold_outputs(p);
+    double wrong = static_cast<double>(gold.size());
+    point_.labels(p, here_);
+    point_.pairs(p, pairs_);
+    for (const LabelWeight& one : here_) {
+      require(one.weight >= 0.0 && one.weight <= 1.0 + kBeliefTolerance, p, "a weight outside [0, 1]");
+      add(p, one);
+      wrong += std::ranges::binary_search(gold, one.label) ? -one.weight : one.weight;
+    }
+    for (std::size_t a = 0; a < here_.size(); ++a)
+      for (std::size_t b = a + 1; b < here_.size(); ++b) {
+        const LabelWeight &left = here_[a], &right = here_[b];
+        const auto pair = std::ranges::find_if(pairs_, [&](const PairWeight& one) {
+          return one.left == left.label && one.right == right.label;
+        });
+        const double both = pair == pairs_.end() ? 0.0 : pair->weight;
+        require(both >= left.weight + right.weight - 1.0 - kBeliefTolerance && both >= 0.0 &&
+                    both <= std::min(left.weight, right.weight) + kBeliefTolerance,
+                p, "pairs that do not agree with their labels");
+        extra_[std::size_t{left.label} * outputs_ - std::size_t{left.label} * (left.label + 1) / 2 +
+               (right.label - left.label - 1)] += both;
+      }
+    return mean_ ? wrong / static_cast<double>(outputs_) : wrong;
+  }
+
+ private:
+  static void require(bool holds, Index position, const std::string& found) {
+    if (!holds)
+      throw Error("position " + std::to_string(position) + ": the dual point has " + found +
+                  ", expected marginals of a distribution");
+  }
+  void add(Index p, const LabelWeight& one) { expected_.rows[p * expected_.width + one.label] += one.weight; }
+  bool agree(const std::vector<LabelWeight>& labels, Index PairWeight::* end) const {
+    std::vector<LabelWeight> left = labels;
+    for (const PairWeight& pair : pairs_) {
+      const auto at = std::ranges::find(left, pair.*end, &LabelWeight::label);
+      if (at == left.end()) return pair.weight <= kBeliefTolerance;
+      at->weight -= pair.weight;
+    }
+    return std::ranges::all_of(left, [](const LabelWeight& one) { return std::abs(one.weight) <= kBeliefTolerance; });
+  }
+
+  const Structure& structure_;
+  const MarginalPoint& point_;
+  Expectation& expected_;
+  double* extra_;
+  Index outputs_;
+  bool mean_;
+  std::vector<LabelWeight> here_, next_;
+  std::vector<PairWeight> pairs_;
+};
+
+}  // namespace
+
+double MarginalPoint::value(const Objective& objective) const {
+  const bool chain = objective.factors().shape() == FactorOracle::Shape::kChain;
+  const std::size_t extras = objective.structure().extra_weights();
+  Expectation expected(objective);
+  const Chunks chunks{objective.instances(), std::max(kInstancesPerChunk, objective.instances() / 8)};
+  sum_chunks(objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
+             [&](std::size_t chunk, double* part) {
+               MarginalSum sum(objective, *this, expected, part);
+               for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i)
+                 part[extras] += chain ? sum.add_chain(i) : sum.add_label_set(i);
+             });
+  return expected.dual_value(objective);
+}
+
 GapSafeScreen::GapSafeScreen(const Objective& objective)
     : lambda_(objective.lambda()),
       mu_(objective.mu()),

@@ -57,6 +57,9 @@ class DualPoint {
   virtual double value(const Objective& objective) const = 0;
   /// What the solver takes F(w(alpha)) - D(alpha) for; NaN: it has no estimate.
   virtual double estimated_gap() const { return std::numeric_limits<double>::quiet_NaN(); }
+  /// How far the solver's own variables are from such distributions, ||M alpha|| of its consistency constraints; NaN:
+  /// they are distributions.
+  virtual double infeasibility() const { return std::numeric_limits<double>::quiet_NaN(); }
 };
 
 /// By how much marginals, or weights that should sum to 1, may fail.
@@ -84,6 +87,30 @@ class StructurePoint : public DualPoint {
   virtual void mixture(Index instance, Mixture& out) const = 0;
   /// Costs and features are found here. Throws Error where a structure is none, a weight is below 0, or their sum
   /// is not 1 within kBeliefTolerance. For oracles with 'max of one instance'. Takes a row of K numbers a position.
+  double value(const Objective& objective) const final;
+};
+
+struct LabelWeight {
+  Index label;
+  double weight;
+};
+struct PairWeight {
+  Index left, right;
+  double weight;
+};
+
+/// As sparse marginals of factors (FactorOracle), for the hinge loss. On chains they are those of distributions over
+/// structures; of label sets those of the relaxation, whose F they bound.
+class MarginalPoint : public DualPoint {
+ public:
+  /// Fills `out` with the labels of a position that have weight: on chains they sum to 1, of label sets each is the
+  /// weight of "on". Several threads may call it at once, pairs() too.
+  virtual void labels(Index position, std::vector<LabelWeight>& out) const = 0;
+  /// On chains the pairs of labels at this position and the next of its instance; of label sets the pairs,
+  /// left < right, that are both on. Those not listed have none.
+  virtual void pairs(Index position, std::vector<PairWeight>& out) const = 0;
+  /// Costs and features are found here. Throws Error where weights are none of a distribution, or pairs do not agree
+  /// with their labels, by more than kBeliefTolerance. Takes a row of K numbers a position.
   double value(const Objective& objective) const final;
 };
 

@@ -18,7 +18,7 @@ struct MetricInfo {
   std::string help;
   std::string paper;  ///< or the definition
   Better better = Better::kHigher;
-  /// prediction.size() == data.positions() > 0. May not use X. An unknown gold output is never right.
+  /// prediction.size() == data.prediction_size() > 0. May not use X. An unknown gold output is never right.
   std::function<double(const Dataset& data, std::span<const Index> prediction)> measure;
   /// Whether it says anything of such data; null: of all.
   std::function<bool(const Dataset&)> applies = nullptr;

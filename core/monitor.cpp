@@ -59,7 +59,7 @@ std::vector<Index> TestSet::decode(const SparseVector& w) const {
   const LinearMap map(data_.x, oracle_, parallel_);
   Scores scores = map.make_scores();
   map.apply(w, scores);
-  std::vector<Index> outputs(data_.positions());
+  std::vector<Index> outputs(data_.prediction_size());
   oracle_.decode(scores, decoding_, outputs, parallel_);
   return outputs;
 }
@@ -329,6 +329,7 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
     raise_bound(value);
     sample.dual_gap = sample.objective - value;
     sample.estimated_gap = dual_point_->estimated_gap();
+    sample.infeasibility = dual_point_->infeasibility();
   }
   return sample;
 }

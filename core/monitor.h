@@ -42,6 +42,7 @@ class TestSet {
   /// test_accuracy.
   TestSet(const Dataset& data, const Oracle& oracle, const Parallel& parallel,
           std::vector<const MetricInfo*> metrics, Decoding decoding = Decoding::kStructure);
+  /// data.prediction_size() numbers.
   std::vector<Index> decode(const SparseVector& w) const;
   /// Sets test_accuracy and test_metrics; neither where there is no metric.
   void measure(const SparseVector& w, Sample& sample) const;
@@ -73,6 +74,8 @@ struct Sample {
   /// value, and what the solver takes that gap for.
   double dual_gap = std::numeric_limits<double>::quiet_NaN();
   double estimated_gap = std::numeric_limits<double>::quiet_NaN();
+  /// Of a solver whose own variables agree in the limit only (DualPoint::infeasibility()).
+  double infeasibility = std::numeric_limits<double>::quiet_NaN();
   double test_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of some samples
   std::map<std::string, double> test_metrics = {};  ///< the other metrics of the same samples, by name
 };

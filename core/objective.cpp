@@ -39,9 +39,13 @@ void add_coordinates(const Objective::Selection& more, Objective::Selection& out
 
 Objective::Objective(const DesignMatrix& x, const Oracle& oracle, const Penalty& penalty,
                      const Parallel& parallel, const Loss& loss)
-    : oracle_(oracle), penalty_(penalty), loss_(loss), map_(x, oracle, parallel) {
+    : oracle_(oracle),
+      max_(oracle.max() != nullptr ? oracle.max() : oracle.relaxation()),
+      penalty_(penalty),
+      loss_(loss),
+      map_(x, oracle, parallel) {
   penalty.check();
-  if (loss.hinge() && oracle.max() == nullptr)
+  if (loss.hinge() && max_ == nullptr)
     throw Error::usage("the oracle has no max over structures, which a hinge loss needs");
   if (!loss.hinge() && oracle.sum() == nullptr)
     throw Error::usage("the oracle has no sums over structures, which a log loss needs");
@@ -73,7 +77,7 @@ double Objective::infer(const ScorePoint& at, Residual* residual) {
   const PhaseTimer timer(profile_, Phase::kInference,
                          [&] { return inference_work(at, residual, map_.x().positions()); });
   passes_ += 1.0;
-  if (loss_.hinge()) return oracle_.max()->maximise(at, loss_.cost, residual, parallel()).loss;
+  if (loss_.hinge()) return max_->maximise(at, loss_.cost, residual, parallel()).loss;
   return oracle_.sum()->infer(at, residual, parallel());
 }
 
@@ -140,7 +144,7 @@ InstanceMaxOracle::Value Objective::best_structure(Index instance, const double*
 }
 
 MaxOracle::Sums Objective::hinge(const Scores& scores) const {
-  return oracle_.max()->maximise({scores}, loss_.cost, nullptr, parallel());
+  return max_->maximise({scores}, loss_.cost, nullptr, parallel());
 }
 
 void Objective::instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const {

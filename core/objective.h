@@ -28,8 +28,8 @@ namespace proxbench {
 /// (its methods run in parallel inside and share scratch memory).
 class Objective {
  public:
-  /// x.positions() == oracle.positions(), an oracle with sums (log loss) or max (hinge loss), and a penalty that
-  /// check() accepts; throws Error otherwise.
+  /// x.positions() == oracle.positions(), an oracle with sums (log loss) or max (hinge loss; a relaxation stands in for
+  /// it, and F is then that of the relaxation), and a penalty that check() accepts; throws Error otherwise.
   Objective(const DesignMatrix& x, const Oracle& oracle, const Penalty& penalty, const Parallel& parallel,
             const Loss& loss = {});
 
@@ -83,6 +83,10 @@ class Objective {
                                           std::span<Index> outputs, InstanceMaxOracle::Workspace& work);
   /// What else it can do. Only where the oracle has it.
   const InstanceMaxOracle& structures() const { return *oracle_.instance_max(); }
+  /// What its structures are made of. Only where the oracle has it.
+  const FactorOracle& factors() const { return *oracle_.factors(); }
+  /// Counts searches over all factors of so many instances, in passes().
+  void count_searches(double instances) { passes_ += instances / static_cast<double>(this->instances()); }
   /// MaxOracle::maximise() of the hinge loss; not counted.
   MaxOracle::Sums hinge(const Scores& scores) const;
   /// What else beliefs can do. Only where the oracle has them.
@@ -91,7 +95,7 @@ class Objective {
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const;
   /// SumOracle::inference_flops() or MaxOracle::max_flops() of a pass.
   double inference_flops(const ScorePoint& at, bool residual) const {
-    return loss_.hinge() ? oracle_.max()->max_flops(at) : oracle_.sum()->inference_flops(at, residual);
+    return loss_.hinge() ? max_->max_flops(at) : oracle_.sum()->inference_flops(at, residual);
   }
 
   /// out[i] = (gradient of the smooth part) at coordinate set[i]; w[i] is the weight there. `set` ascending.
@@ -197,6 +201,7 @@ class Objective {
   struct LocalCoordinates;
 
   const Oracle& oracle_;
+  const MaxOracle* max_;  ///< of the hinge loss
   Penalty penalty_;
   Loss loss_;
   LinearMap map_;

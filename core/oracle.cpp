@@ -22,6 +22,10 @@ const char* capability_name(Capability capability) {
       return "max";
     case Capability::kInstanceMax:
       return "max of one instance";
+    case Capability::kRelaxation:
+      return "relaxation";
+    case Capability::kFactors:
+      return "factors";
   }
   return "unknown";
 }
@@ -44,6 +48,10 @@ bool has_capability(const Oracle& oracle, Capability capability) {
       return oracle.max() != nullptr;
     case Capability::kInstanceMax:
       return oracle.instance_max() != nullptr;
+    case Capability::kRelaxation:
+      return oracle.relaxation() != nullptr;
+    case Capability::kFactors:
+      return oracle.factors() != nullptr;
   }
   return false;
 }

@@ -263,6 +263,19 @@ class InstanceMaxOracle {
   virtual void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const = 0;
 };
 
+/// What a structure is made of, for solvers that decompose it into factors: variables, and pairs of them whose
+/// scores are extra weights.
+class FactorOracle {
+ public:
+  enum class Shape {
+    kChain,  ///< a variable for each position; each two neighbours a pair: extra weight left*K + right
+    kLabels  ///< one position an instance, a binary variable for each output; each two of them a pair, whose extra
+             ///< weight (row-major above the diagonal) counts where both are on
+  };
+  virtual ~FactorOracle() = default;
+  virtual Shape shape() const = 0;
+};
+
 /// Of an oracle for which outputs without a column in the scores need not be looked at one by one. Its scores
 /// and residuals have columns for some outputs only (OutputColumns), and a residual has own columns at least
 /// for all outputs that the scores have columns for.
@@ -289,22 +302,36 @@ class Oracle : public Structure {
   virtual const NbestOracle* nbest() const { return nullptr; }
   virtual const MaxOracle* max() const { return nullptr; }
   virtual const InstanceMaxOracle* instance_max() const { return nullptr; }
+  /// In place of max(): over a superset of the structures, so that F with it is at least F.
+  virtual const MaxOracle* relaxation() const { return nullptr; }
+  virtual const FactorOracle* factors() const { return nullptr; }
   /// How scores and residuals are laid out, not what can be asked: null where every output has a column.
   virtual const CollapsedOutputs* collapsed() const { return nullptr; }
 
-  /// Predicts every position's output, outputs.size() == positions(); kNoOutput where none is on. Needs no
-  /// gold outputs.
+  /// Predicts every position's output, kNoOutput where none is on; of multi-label data whether each label is on.
+  /// outputs.size() == Dataset::prediction_size(). Needs no gold outputs.
   virtual void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
                       const Parallel& parallel) const = 0;
 };
 
 /// What a solver may ask of an oracle.
-enum class Capability { kSum, kInstance, kBeliefs, kCovariance, kDerivative, kNbest, kMax, kInstanceMax };
-inline constexpr Capability kCapabilities[] = {Capability::kSum,       Capability::kInstance,
-                                               Capability::kBeliefs,   Capability::kCovariance,
-                                               Capability::kDerivative, Capability::kNbest,
-                                               Capability::kMax,       Capability::kInstanceMax};
-/// "sum", "one instance", "beliefs", "covariances", "derivative", "n best", "max" or "max of one instance".
+enum class Capability {
+  kSum,
+  kInstance,
+  kBeliefs,
+  kCovariance,
+  kDerivative,
+  kNbest,
+  kMax,
+  kInstanceMax,
+  kRelaxation,
+  kFactors
+};
+inline constexpr Capability kCapabilities[] = {
+    Capability::kSum,   Capability::kInstance, Capability::kBeliefs,     Capability::kCovariance, Capability::kDerivative,
+    Capability::kNbest, Capability::kMax,      Capability::kInstanceMax, Capability::kRelaxation, Capability::kFactors};
+/// "sum", "one instance", "beliefs", "covariances", "derivative", "n best", "max", "max of one instance",
+/// "relaxation" or "factors".
 const char* capability_name(Capability capability);
 bool has_capability(const Oracle& oracle, Capability capability);
 

@@ -38,7 +38,9 @@ class WrappedOracle : public Oracle,
   const InstanceMaxOracle* instance_max() const override {
     return inner_.instance_max() != nullptr ? this : nullptr;
   }
+  const MaxOracle* relaxation() const override { return inner_.relaxation() != nullptr ? this : nullptr; }
   /// The inner oracle's own: nothing that solvers ask for goes by it.
+  const FactorOracle* factors() const override { return inner_.factors(); }
   const NbestOracle* nbest() const override { return inner_.nbest(); }
   const CollapsedOutputs* collapsed() const override { return inner_.collapsed(); }
 
@@ -94,9 +96,9 @@ class WrappedOracle : public Oracle,
     inner_.derivatives()->derivative(at, direction, out, parallel);
   }
   Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override {
-    return inner_.max()->maximise(at, cost, residual, parallel);
+    return best().maximise(at, cost, residual, parallel);
   }
-  double max_flops(const ScorePoint& at) const override { return inner_.max()->max_flops(at); }
+  double max_flops(const ScorePoint& at) const override { return best().max_flops(at); }
   Value best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
                        std::span<Index> outputs, InstanceMaxOracle::Workspace& work) const override {
     return inner_.instance_max()->best_structure(instance, cost, scores, extra, outputs, work);
@@ -120,6 +122,8 @@ class WrappedOracle : public Oracle,
   }
 
  protected:
+  const MaxOracle& best() const { return inner_.max() != nullptr ? *inner_.max() : *inner_.relaxation(); }
+
   const Oracle& inner_;
 };
 

@@ -591,7 +591,7 @@ OracleInfo chain_info() {
           "Zhong et al. 2014, appendix D.1",
           [](const Dataset& data) { return std::make_unique<ChainOracle>(data); },
           {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
-           Capability::kDerivative, Capability::kNbest, Capability::kMax, Capability::kInstanceMax},
+           Capability::kDerivative, Capability::kNbest, Capability::kMax, Capability::kInstanceMax, Capability::kFactors},
           {"pair", {"label", "label"}, pair}};
 }
 

@@ -23,7 +23,8 @@ class ChainOracle final : public Oracle,
                           public DerivativeOracle,
                           public NbestOracle,
                           public MaxOracle,
-                          public InstanceMaxOracle {
+                          public InstanceMaxOracle,
+                          public FactorOracle {
  public:
   /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is
   /// below e^-100 of the total.
@@ -49,6 +50,8 @@ class ChainOracle final : public Oracle,
   const NbestOracle* nbest() const override { return this; }
   const MaxOracle* max() const override { return this; }
   const InstanceMaxOracle* instance_max() const override { return this; }
+  const FactorOracle* factors() const override { return this; }
+  Shape shape() const override { return Shape::kChain; }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,

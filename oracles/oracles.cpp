@@ -11,6 +11,7 @@ Registry<OracleInfo>& registry() {
     r.add(chain_info());
     r.add(tree_info());
     r.add(candidates_info());
+    r.add(labels_info());
     return r;
   }();
   return all;

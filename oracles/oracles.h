@@ -14,5 +14,6 @@ void add_oracle(OracleInfo info);
 OracleInfo chain_info();
 OracleInfo tree_info();
 OracleInfo candidates_info();
+OracleInfo labels_info();
 
 }  // namespace proxbench

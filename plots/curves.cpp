@@ -133,7 +133,12 @@ std::vector<Quantity> quantities(double floor) {
           {"mean-gap", "Certified gap", "(f − lower bound) / n", "mean_gap", true, 0.0, kNaN,
            [](const StoredRun& run, const Sample& s) { return s.gap / instances_of(run); }},
           {"gap-estimate", "The solver's estimate of its gap", "estimated gap / gap", "gap_estimate", true,
-           0.0, kNaN, [](const StoredRun&, const Sample& s) { return s.estimated_gap / s.dual_gap; }}};
+           0.0, kNaN, [](const StoredRun&, const Sample& s) { return s.estimated_gap / s.dual_gap; }},
+          {"gap-infeasibility", "Gap of the solver's dual point, and its infeasibility",
+           "(gap + infeasibility) / n", "gap_infeasibility", true, 0.0, kNaN,
+           [](const StoredRun& run, const Sample& s) {
+             return (s.dual_gap + (std::isnan(s.infeasibility) ? 0.0 : s.infeasibility)) / instances_of(run);
+           }}};
 }
 
 // ---- what is drawn

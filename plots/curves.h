@@ -54,6 +54,8 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 ///     DATASET-lambdaLAMBDA-suboptimality       (f - f*)/n, log axis
 ///     DATASET-lambdaLAMBDA-mean-gap            (f - lower bound)/n, log axis
 ///     DATASET-lambdaLAMBDA-gap-estimate        estimated_gap/dual_gap of the trace, log axis
+///     DATASET-lambdaLAMBDA-gap-infeasibility   (dual_gap + infeasibility)/n of the trace, log axis: a solver whose
+///                                              dual variables are feasible has an infeasibility of 0
 ///     DATASET-lambdaLAMBDA-error, -structure-error, -chunk-f1   by position, by structure, of chunks
 ///
 /// against seconds (names that end in -logx: on a log axis), and with these names followed by -passes (oracle

@@ -22,6 +22,7 @@ Registry<SolverInfo>& registry() {
     r.add(sdca_info());
     r.add(oeg_info());
     r.add(sag_nus_info());
+    r.add(gdmm_info());
     r.add(bcfw_info());
     r.add(ssg_info());
     return r;

@@ -25,6 +25,7 @@ SolverInfo bcd_info();
 SolverInfo sdca_info();
 SolverInfo oeg_info();
 SolverInfo sag_nus_info();
+SolverInfo gdmm_info();
 SolverInfo bcfw_info();
 SolverInfo ssg_info();
 

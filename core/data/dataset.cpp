@@ -62,6 +62,10 @@ std::uint64_t digest_of(const Dataset& data) {
     hash.list(std::span<const double>(data.quality));
     hash.list(std::span<const MatchCounts>(data.counts));
   }
+  if (!data.on.empty()) {
+    hash.list(std::span<const std::size_t>(data.on.begin));
+    hash.list(std::span<const Index>(data.on.label));
+  }
   return hash.value();
 }
 

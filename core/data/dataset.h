@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,24 @@ struct MatchCounts {
 /// and nothing was found. Counts of one structure, or sums over a corpus.
 double f1_of(double correct, double gold, double guessed);
 
+/// The labels that are on at each position, where there may be any number of them.
+struct LabelSets {
+  std::vector<std::size_t> begin;  ///< position p has label[begin[p]..begin[p+1]), ascending; empty: no sets
+  std::vector<Index> label;
+
+  bool empty() const { return begin.empty(); }
+  std::span<const Index> at(std::size_t position) const {
+    return {label.data() + begin[position], label.data() + begin[position + 1]};
+  }
+  /// Adds a position whose labels are these, ascending.
+  void add(std::span<const Index> labels) {
+    if (begin.empty()) begin.push_back(0);
+    label.insert(label.end(), labels.begin(), labels.end());
+    begin.push_back(label.size());
+  }
+  bool operator==(const LabelSets&) const = default;
+};
+
 /// One set of instances. Instance i holds the positions [begin[i], begin[i+1]).
 struct Dataset {
   DesignMatrix x;
@@ -42,6 +61,8 @@ struct Dataset {
   /// candidates of a group but one.
   std::vector<double> quality;
   std::vector<MatchCounts> counts;
+  /// Multi-label data (oracle `labels`): what is gold; `gold` is then kNoOutput everywhere.
+  LabelSets on = {};
   std::shared_ptr<const Vocabulary> vocabulary;
   /// What the outputs are nested in, for the tree oracle: one node an output; null: they are flat.
   std::shared_ptr<const Hierarchy> hierarchy;
@@ -52,14 +73,20 @@ struct Dataset {
 
   std::size_t instances() const { return begin.size() - 1; }
   std::size_t positions() const { return gold.size(); }
-  /// Positions where an output is to be predicted: all, but one a group of candidates.
+  /// Numbers of a prediction at each position: its output, or of multi-label data one for each label, 1 where
+  /// it is on and 0 elsewhere.
+  std::size_t prediction_width() const { return on.empty() ? 1 : outputs(); }
+  std::size_t prediction_size() const { return positions() * prediction_width(); }
+  /// What is to be predicted: an output for each position, but one for each group of candidates, and one for
+  /// each label and position of multi-label data.
   std::size_t graded() const {
+    if (!on.empty()) return prediction_size();
     return gold.size() - static_cast<std::size_t>(std::ranges::count(gold, kNoOutput));
   }
   Index outputs() const { return static_cast<Index>(vocabulary->outputs.size()); }
 };
 
-/// xxh3 over features, instance boundaries, gold outputs, vocabulary, hierarchy and qualities.
+/// xxh3 over features, instance boundaries, gold outputs and label sets, vocabulary, hierarchy and qualities.
 std::uint64_t digest_of(const Dataset& data);
 
 /// The digest of the data of that digest as a problem of an oracle that they are not made for.

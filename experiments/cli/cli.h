@@ -117,7 +117,7 @@ struct DataFlags {
 /// The data that the flags name, for the oracle that they name. Throws Error.
 DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options);
 
-/// "12 positions", or "3 groups" of candidates: what an accuracy is a share of.
+/// "12 positions", "3 groups" of candidates, or "60 labels" of multi-label data: what an accuracy is a share of.
 std::string graded_text(const Dataset& data);
 
 /// A line for each metric of test_metrics() but the first, which is told with what it was counted of.

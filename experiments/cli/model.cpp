@@ -116,9 +116,23 @@ std::string choices_text(const Dataset& data, const std::vector<Index>& outputs)
   return out;
 }
 
+/// The labels that are on, separated by TAB, a line for each position.
+std::string sets_text(const Dataset& data, const std::vector<Index>& outputs) {
+  std::string out;
+  const std::size_t width = data.prediction_width();
+  for (std::size_t p = 0; p < data.positions(); ++p) {
+    std::vector<std::string> on;
+    for (std::size_t k = 0; k < width; ++k)
+      if (outputs[p * width + k] == 1) on.push_back(data.vocabulary->outputs[k]);
+    out += fmt::format("{}\n", fmt::join(on, "\t"));
+  }
+  return out;
+}
+
 std::string labels_text(const Prediction& prediction, const std::vector<Index>& outputs) {
   const Dataset& data = prediction.data;
   if (!data.quality.empty()) return choices_text(data, outputs);
+  if (!data.on.empty()) return sets_text(data, outputs);
   std::string out;
   for (std::size_t i = 0; i < data.instances(); ++i) {
     if (i > 0 && prediction.sequences) out += '\n';

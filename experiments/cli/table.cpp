@@ -492,7 +492,7 @@ void add_table_command(CLI::App& app) {
   sub->add_option("--quantities", command->quantities,
                   "quantities of the curves: objective, suboptimality, nnz, accuracy, error, "
                   "structure-error, chunk-f1, gap, "
-                  "mean-gap, gap-estimate, separated by commas [the config's]")
+                  "mean-gap, gap-estimate, gap-infeasibility, separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option("--repetitions", command->repetitions,
                   "repetitions in curves: band (median and quartiles) or lines [the config's]")

@@ -98,7 +98,7 @@ DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const O
 }
 
 std::string graded_text(const Dataset& data) {
-  return fmt::format("{} {}", data.graded(), data.quality.empty() ? "positions" : "groups");
+  return fmt::format("{} {}", data.graded(), !data.on.empty() ? "labels" : data.quality.empty() ? "positions" : "groups");
 }
 
 void print_other_metrics(const nlohmann::ordered_json& metrics) {

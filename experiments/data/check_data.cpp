@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 
 namespace proxbench {
@@ -29,7 +31,10 @@ class SetCheck {
       if (size != 0 && size != data_.positions())
         fail(fmt::format("qualities or counts of {} positions", size),
              fmt::format("{}, as many as gold outputs, or none", data_.positions()));
-    check_gold(unknown_allowed);
+    if (data_.on.empty())
+      check_gold(unknown_allowed);
+    else
+      check_label_sets();
   }
 
   void check_beside(const Dataset& train) const {
@@ -72,6 +77,22 @@ class SetCheck {
         fail(gold == kUnknownOutput ? fmt::format("an unknown gold output at position {}", p)
                                     : fmt::format("gold output {} at position {}", gold, p),
              fmt::format("one of the {} outputs", data_.outputs()));
+    }
+  }
+
+  void check_label_sets() const {
+    if (data_.on.begin.size() != data_.positions() + 1 || data_.on.begin.front() != 0 ||
+        data_.on.begin.back() != data_.on.label.size() || !std::ranges::is_sorted(data_.on.begin))
+      fail(fmt::format("{} boundaries of label sets", data_.on.begin.size()),
+           fmt::format("{}, ascending from 0 to the number of labels", data_.positions() + 1));
+    for (std::size_t p = 0; p < data_.positions(); ++p) {
+      if (data_.gold[p] != kNoOutput)
+        fail(fmt::format("gold output {} at position {}", data_.gold[p], p), "none beside label sets");
+      const auto labels = data_.on.at(p);
+      for (std::size_t i = 0; i < labels.size(); ++i)
+        if (labels[i] >= data_.outputs() || (i > 0 && labels[i] <= labels[i - 1]))
+          fail(fmt::format("label {} at position {}", labels[i], p),
+               fmt::format("ascending labels below {}", data_.outputs()));
     }
   }
 

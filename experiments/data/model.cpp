@@ -278,6 +278,26 @@ class ModelParser {
   std::unordered_map<std::string_view, std::size_t> seen_;
 };
 
+/// The label sets under the model's numbers. Throws Error (kInput) where the model lacks a label.
+LabelSets renumbered_sets(const Dataset& data, const std::vector<Index>& number,
+                          const std::vector<std::string>& labels) {
+  for (std::size_t k = 0; k < number.size(); ++k)
+    if (number[k] == kUnknownOutput)
+      throw Error(fmt::format("found label {} of the data, expected one of the model's {} labels{}",
+                              shown(data.vocabulary->outputs[k]), labels.size(),
+                              did_you_mean(data.vocabulary->outputs[k], labels)),
+                  ErrorKind::kInput);
+  LabelSets out;
+  std::vector<Index> set;
+  for (std::size_t p = 0; p < data.positions(); ++p) {
+    set.clear();
+    for (const Index k : data.on.at(p)) set.push_back(number[k]);
+    std::sort(set.begin(), set.end());
+    out.add(set);
+  }
+  return out;
+}
+
 }  // namespace
 
 const std::string& Model::at(const std::string& key) const {
@@ -375,6 +395,7 @@ Dataset with_labels(Dataset data, const std::vector<std::string>& labels) {
   const NumberOfName numbers(labels);
   std::vector<Index> renumbered;
   for (const std::string& name : data.vocabulary->outputs) renumbered.push_back(numbers.find(name));
+  if (!data.on.empty()) data.on = renumbered_sets(data, renumbered, labels);
   for (std::size_t p = 0; p < data.gold.size(); ++p) {
     const Index gold = data.gold[p];
     if (gold == kUnknownOutput || gold == kNoOutput) continue;

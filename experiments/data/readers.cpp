@@ -15,8 +15,10 @@ Registry<DataFormatInfo>& registry() {
     r.add(lshtc_format());
     r.add(libsvm_format());
     r.add(rerank_format());
+    r.add(arff_format());
     r.add(synthetic_ocr_format());
     r.add(synthetic_lshtc_format());
+    r.add(synthetic_chain_format());
     return r;
   }();
   return all;

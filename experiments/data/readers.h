@@ -12,7 +12,9 @@ DataFormatInfo crfsparse_format();
 DataFormatInfo lshtc_format();
 DataFormatInfo libsvm_format();
 DataFormatInfo rerank_format();
+DataFormatInfo arff_format();
 DataFormatInfo synthetic_ocr_format();
 DataFormatInfo synthetic_lshtc_format();
+DataFormatInfo synthetic_chain_format();
 
 }  // namespace proxbench

@@ -88,7 +88,7 @@ double chunk_f1(const Dataset& data, std::span<const Index> prediction) {
 }
 
 bool has_chunks(const Dataset& data) {
-  return data.vocabulary != nullptr && are_chunk_labels(data.vocabulary->outputs);
+  return data.on.empty() && data.vocabulary != nullptr && are_chunk_labels(data.vocabulary->outputs);
 }
 
 MetricInfo chunk_metric(const char* name, const char* help,

@@ -17,6 +17,7 @@ Registry<MetricInfo>& registry() {
     r.add(mean_quality_metric());
     r.add(ranking_f1_metric());
     r.add(oracle_f1_metric());
+    r.add(label_f1_metric());
     return r;
   }();
   return all;

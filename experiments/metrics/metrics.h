@@ -28,5 +28,6 @@ MetricInfo ranking_accuracy_metric();
 MetricInfo mean_quality_metric();
 MetricInfo ranking_f1_metric();
 MetricInfo oracle_f1_metric();
+MetricInfo label_f1_metric();
 
 }  // namespace proxbench

@@ -301,6 +301,8 @@ const std::vector<Field<Sample>>& trace_columns() {
       column<&S::gap>("gap", "", "F - best lower bound on min F so far; of some samples"),
       column<&S::dual_gap>("dual_gap", "", "F - the value of the solver's own dual point; of some samples"),
       column<&S::estimated_gap>("estimated_gap", "", "what the solver takes dual_gap for; of some samples"),
+      column<&S::infeasibility>("infeasibility", "",
+                                "how far a solver's own dual variables are from distributions; of some samples"),
       column<&S::test_accuracy>("test_accuracy", "", "share of right positions; of some samples"),
       column<&S::test_metrics>("test_metrics", "", "the other metrics of the same samples, NAME=VALUE each"),
   };

@@ -78,13 +78,14 @@ TEST(Trace, ReadsBackToTheSameBits) {
   s.gap = 0.25;
   s.dual_gap = 0.5;
   s.estimated_gap = 0.75;
+  s.infeasibility = 0.125;
   s.test_metrics = {{"structure-accuracy", 0.75}, {"chunk-f1", 0.1}};
   EXPECT_EQ(
       trace_header(),
       "seconds,cpu_seconds,iteration,passes,updates,objective,loss,nnz,working_set,kkt,gap,dual_gap,"
-      "estimated_gap,test_accuracy,test_metrics");
+      "estimated_gap,infeasibility,test_accuracy,test_metrics");
   EXPECT_EQ(trace_line(s),
-            "0.3333333333333333,0.6,12,13.25,11.5,12345.678901234567,1e-17,1544,2000,0.125,0.25,0.5,0.75,,"
+            "0.3333333333333333,0.6,12,13.25,11.5,12345.678901234567,1e-17,1544,2000,0.125,0.25,0.5,0.75,0.125,,"
             "chunk-f1=0.1 structure-accuracy=0.75");
   folder.write("t.csv", trace_header() + "\n" + trace_line(s) + "\n");
   const std::vector<Sample> trace = read_trace(folder / "t.csv");

@@ -192,6 +192,7 @@ Dataset select_instances(const Dataset& data, std::span<const Index> instances) 
       out.gold.push_back(data.gold[p]);
       if (!data.quality.empty()) out.quality.push_back(data.quality[p]);
       if (!data.counts.empty()) out.counts.push_back(data.counts[p]);
+      if (!data.on.empty()) out.on.add(data.on.at(p));
     }
     out.begin.push_back(static_cast<Index>(out.gold.size()));
   }
@@ -252,6 +253,8 @@ namespace {
 Dataset gold_of(const Dataset& data, std::size_t instance) {
   Dataset out;
   out.gold.assign(data.gold.begin() + data.begin[instance], data.gold.begin() + data.begin[instance + 1]);
+  for (Index p = data.begin[instance]; p < data.begin[instance + 1] && !data.on.empty(); ++p)
+    out.on.add(data.on.at(p));
   out.begin.push_back(static_cast<Index>(out.gold.size()));
   out.vocabulary = data.vocabulary;
   out.hierarchy = data.hierarchy;
@@ -278,11 +281,8 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
   const auto positions = static_cast<double>(data_.graded());
   std::vector<double> sum, graded;
   double value = 0.0;
-  for (std::size_t i = 0; i < data_.instances(); ++i) {
-    const auto gold = data_.gold.begin();
-    const auto none = std::count(gold + data_.begin[i], gold + data_.begin[i + 1], kNoOutput);
-    graded.push_back(static_cast<double>(data_.begin[i + 1] - data_.begin[i]) - static_cast<double>(none));
-  }
+  for (std::size_t i = 0; i < data_.instances(); ++i)
+    graded.push_back(static_cast<double>(gold_of(data_, i).graded()));
   if (measure_ == SelectionMeasure::kAccuracy) {
     const std::vector<Index> outputs = TestSet(data_, *oracle_, parallel_, {}).decode(w);
     value = accuracy.measure(data_, outputs);
@@ -290,8 +290,9 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
       if (metric != &accuracy) others[metric->name] = metric->measure(data_, outputs);
     for (std::size_t i = 0; i < data_.instances(); ++i) {
       const Dataset one = gold_of(data_, i);
-      sum.push_back(accuracy.measure(one, std::span(outputs).subspan(data_.begin[i], one.positions())) *
-                    graded[i]);
+      const auto prediction =
+          std::span(outputs).subspan(data_.begin[i] * data_.prediction_width(), one.prediction_size());
+      sum.push_back(accuracy.measure(one, prediction) * graded[i]);
     }
   } else {
     sum = losses(w);

@@ -76,6 +76,7 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
       out->test.unknown_gold = data_.test.unknown_gold;
       out->test.quality = data_.test.quality;
       out->test.counts = data_.test.counts;
+      out->test.on = data_.test.on;
       out->test.vocabulary = data_.test.vocabulary;
       out->test.hierarchy = data_.test.hierarchy;
       out->test_set =

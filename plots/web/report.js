@@ -28,6 +28,8 @@
       text: (v) => v.toExponential(2)},
     "gap-estimate": {title: "The solver's estimate of its gap", axis: "estimated gap / gap", log: true, labelWidth: 46,
       text: (v) => v.toPrecision(3)},
+    "gap-infeasibility": {title: "Gap of the solver's dual point, and its infeasibility", axis: "(gap + infeasibility) / n",
+      log: true, labelWidth: 46, text: (v) => v.toExponential(2)},
   };
   // Of each round of colours, as in the figures for print.
   const DASHES = [null, [8, 4], [2, 3], [8, 3, 2, 3], [14, 4]];

@@ -1,0 +1,133 @@
+#include "experiments/data/synthetic/synthetic_chain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "experiments/data/readers.h"
+
+namespace proxbench {
+namespace {
+
+/// Share of the features that a label shows.
+constexpr double kShown = 0.25;
+
+/// Draws i of 0..n-1 with P(i) about 1/(i + 1).
+class ZipfLaw {
+ public:
+  explicit ZipfLaw(Index n) {
+    double sum = 0.0;
+    for (Index i = 0; i < n; ++i) cumulative_.push_back(sum += 1.0 / (i + 1.0));
+  }
+  Index draw(Random& random) const {
+    const double at = random.uniform() * cumulative_.back();
+    return static_cast<Index>(std::ranges::upper_bound(cumulative_, at) - cumulative_.begin());
+  }
+
+ private:
+  std::vector<double> cumulative_;
+};
+
+class ChainModel {
+ public:
+  explicit ChainModel(const SyntheticChain& shape)
+      : shape_(shape), label_(shape.labels), successor_(shape.successors) {
+    Random random(shape.seed);
+    for (Index k = 0; k < shape.labels; ++k) {
+      std::vector<bool> shows;
+      for (Index j = 0; j + 1 < shape.features; ++j) shows.push_back(random.uniform() < kShown);
+      shows_.push_back(std::move(shows));
+      std::vector<Index> next;
+      for (Index i = 0; i < shape.successors; ++i) next.push_back(label_.draw(random));
+      next_.push_back(std::move(next));
+    }
+  }
+
+  Dataset draw(Index sequences, std::uint64_t seed, std::shared_ptr<const Vocabulary> vocabulary) const {
+    Random random(seed);
+    Dataset out;
+    DesignMatrix::Builder x;
+    for (Index s = 0; s < sequences; ++s) {
+      Index label = 0;
+      for (Index t = 0; t < shape_.tokens; ++t) {
+        label = t == 0 ? label_.draw(random) : next_[label][successor_.draw(random)];
+        x.add(0, 1.0);
+        for (Index j = 1; j < shape_.features; ++j)
+          if (shows_[label][j - 1] != (random.uniform() < shape_.noise)) x.add(j, 1.0);
+        x.end_position();
+        out.gold.push_back(label);
+      }
+      out.begin.push_back(static_cast<Index>(out.gold.size()));
+    }
+    out.x = std::move(x).build(shape_.features);
+    out.vocabulary = std::move(vocabulary);
+    out.description = fmt::format(
+        "synthetic chain: {} sequences of {} tokens, {} labels, {} features, {} successors, noise {}, seed {}",
+        sequences, shape_.tokens, shape_.labels, shape_.features, shape_.successors, shape_.noise, shape_.seed);
+    out.digest = digest_of(out);
+    return out;
+  }
+
+ private:
+  const SyntheticChain& shape_;
+  ZipfLaw label_, successor_;
+  std::vector<std::vector<bool>> shows_;  ///< by label and feature but the bias
+  std::vector<std::vector<Index>> next_;
+};
+
+DataPair read_synthetic_chain(const DataFiles& files, const Options& options) {
+  if (!files.train.empty() || !files.test.empty() || !files.hierarchy.empty())
+    throw Error::usage("format synthetic-chain: takes no files, its data are generated");
+  const auto count = [&](const char* name) { return static_cast<Index>(options.integer(name)); };
+  return make_synthetic_chain({.labels = count("labels"),
+                               .features = count("features"),
+                               .tokens = count("tokens"),
+                               .successors = count("successors"),
+                               .noise = options.real("noise"),
+                               .seed = static_cast<std::uint64_t>(options.integer("seed"))},
+                              count("sequences"), count("test_sequences"));
+}
+
+}  // namespace
+
+DataPair make_synthetic_chain(const SyntheticChain& shape, Index sequences, Index test_sequences) {
+  const ChainModel model(shape);
+  Vocabulary names;
+  names.features.push_back("bias");
+  for (Index j = 1; j < shape.features; ++j) names.features.push_back(fmt::format("f{}", j));
+  for (Index k = 0; k < shape.labels; ++k) names.outputs.push_back(fmt::format("l{}", k));
+  const auto vocabulary = std::make_shared<const Vocabulary>(std::move(names));
+  DataPair out;
+  out.oracle = "chain";
+  // Streams of their own, so that the test set does not depend on how many sequences are trained on.
+  out.train = model.draw(sequences, 2 * shape.seed + 1, vocabulary);
+  out.test = model.draw(test_sequences, 2 * shape.seed + 2, vocabulary);
+  return out;
+}
+
+DataFormatInfo synthetic_chain_format() {
+  DataFormatInfo info;
+  info.name = "synthetic-chain";
+  info.help = "generated sequences with many labels, in the shape of ChineseOCR; needs no files";
+  info.source = "generated; sizes as Yen et al. 2016 give for ChineseOCR";
+  info.needs_files = false;
+  OptionSpec noise{"noise", OptionType::kReal, "0.15", "probability that a feature of a token is flipped", 0, 1};
+  noise.max_open = true;
+  info.options = {{"labels", OptionType::kInt, "1000", "labels", 2, 1e5},
+                  {"sequences", OptionType::kInt, "2000", "training sequences", 1, 1e7},
+                  {"test_sequences", OptionType::kInt, "500", "test sequences", 0, 1e7},
+                  {"features", OptionType::kInt, "86", "features, the bias among them", 2, 1e6},
+                  {"tokens", OptionType::kInt, "14", "tokens a sequence", 1, 1e4},
+                  {"successors", OptionType::kInt, "10", "labels that may follow a label, repeats among them", 1, 1e5},
+                  {"seed", OptionType::kInt, "1", "seed of labels, transitions and sequences", 0, 1e15},
+                  noise};
+  info.read = read_synthetic_chain;
+  return info;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,73 @@
+#include "solvers/gdmm/chain_factors.h"
+
+
+
+namespace proxbench {
+
+ChainFactors::ChainFactors(const Objective& objective, const Settings& settings)
+    : Factors(objective.instances(), objective.outputs(), settings),
+      unary_(objective.x(), objective.outputs()),
+      pairs_(objective.outputs(), settings.factorwise),
+      pair_of_(objective.structure().positions(), 0) {
+  const auto begin = objective.structure().begin();
+  const bool mean = objective.loss().cost == Cost::kHammingMean;
+  for (std::size_t i = 0; i < instances(); ++i)
+    for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+      add_variable(i, objective.structure().gold_outputs(p).front());
+      cost_.push_back(mean ? 1.0 / static_cast<double>(begin[i + 1] - begin[i]) : 1.0);
+      squared_norm_.push_back(unary_.squared_norm(p));
+    }
+  for (std::size_t i = 0; i < instances(); ++i)
+    for (Index p = begin[i]; p + 1 < begin[i + 1]; ++p) pair_of_[p] = add_pair(i, p, p + std::size_t{1});
+}
+
+Factors::Vertex ChainFactors::search(std::size_t factor, Work& work) const {
+  const Factor& f = factors_[factor];
+  if (f.pair) {
+    collect(edges_[f.edges[0]], -settings_.rho, work.left);
+    collect(edges_[f.edges[1]], -settings_.rho, work.right);
+    const PairChoice best = settings_.factorwise ? best_pair(pairs_, work.left, work.right)
+                                                 : best_pair_by_force(pairs_, work.left, work.right);
+    return {Value{best.left} * labels_ + best.right, -best.value};
+  }
+  collect_all(f, settings_.rho, work.left);
+  const auto position = static_cast<Index>(factor);
+  const auto gold = static_cast<Index>(f.gold);
+  const LabelChoice best =
+      settings_.factorwise ? work.search.best(unary_, position, gold, cost_[factor], work.left)
+                           : work.search.best_by_force(unary_, position, gold, cost_[factor], work.left);
+  return {best.label, -best.value};
+}
+
+double ChainFactors::score(std::size_t factor, Value value) const {
+  return factors_[factor].pair
+             ? pairs_.values()[value]
+             : unary_.score(static_cast<Index>(factor), static_cast<Index>(value));
+}
+
+void ChainFactors::add_features(std::size_t factor, Value value, double step) {
+  if (factors_[factor].pair)
+    pairs_.add(static_cast<Index>(value / labels_), static_cast<Index>(value % labels_), step);
+  else
+    unary_.add(static_cast<Index>(factor), static_cast<Index>(value), step);
+}
+
+double ChainFactors::feature_curvature(std::size_t factor) const {
+  return (factors_[factor].pair ? 1.0 : squared_norm_[factor]) / settings_.mu;
+}
+
+double ChainFactors::squared_weights() const {
+  double sum = 0.0;
+  for (const double v : pairs_.values()) sum += v * v;
+  return sum + unary_.squared_sum();
+}
+
+SparseVector ChainFactors::weights() const {
+  SparseVector out = unary_.nonzeros();
+  const Coord first = static_cast<Coord>(unary_.x().features()) * labels_;
+  for (std::size_t c = 0; c < pairs_.values().size(); ++c)
+    if (pairs_.values()[c] != 0.0) out.push_back(first + c, pairs_.values()[c]);
+  return out;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,138 @@
+#pragma once
+/// The augmented Lagrangian of a structured hinge loss over factors (Yen et al. 2016, "Dual decomposed learning with
+/// factorwise oracles"), and steps on it. Factors are variables (one position of a chain, one label of an instance) and
+/// pairs of variables. alpha_f is a distribution over the values of factor f, and
+///
+///     G(alpha) = (mu/2)*||w(alpha)||^2 - sum over variables of E[cost],  w(alpha) = (1/mu)*sum (features of gold - E[features])
+///     L(alpha, lambda) = G(alpha) + sum over edges (j, f) of <lambda_jf, c_jf> + (rho/2)*||c_jf||^2,
+///     c_jf = (marginal of pair f on its variable j) - alpha_j
+///
+/// -min of G where all c_jf = 0 is min F. Only what is other than zero is stored: the values that a factor gives
+/// weight (its active set) and the labels of an edge that were ever active.
+
+#include <span>
+#include <vector>
+
+#include "core/base/types.h"
+#include "solvers/gdmm/label_search.h"
+#include "solvers/gdmm/pair_search.h"
+
+namespace proxbench {
+
+class Factors {
+ public:
+  /// A value of a factor: the label of a variable, left*K + right of a pair.
+  using Value = std::uint64_t;
+  struct Atom {
+    Value value;
+    double weight;
+  };
+  /// A value, and dL/dalpha_f there.
+  struct Vertex {
+    Value value;
+    double gradient;
+  };
+  /// What one thread needs for searches.
+  struct Work {
+    explicit Work(Index labels) : search(labels), left(labels), right(labels) {}
+    LabelSearch search;
+    LabelMessages left, right;
+  };
+  struct Settings {
+    double mu, rho;
+    bool factorwise;  ///< searches by index and sorted weights; false: looking at all values
+  };
+
+  virtual ~Factors() = default;
+
+  std::size_t instances() const { return factors_of_.size(); }
+  std::size_t size() const { return factors_.size(); }
+  /// The factors of an instance.
+  std::span<const std::size_t> factors_of(std::size_t instance) const { return factors_of_[instance]; }
+  std::span<const Atom> active(std::size_t factor) const { return factors_[factor].active; }
+  bool is_pair(std::size_t factor) const { return factors_[factor].pair; }
+  Value gold(std::size_t factor) const { return factors_[factor].gold; }
+  Work make_work() const { return Work(labels_); }
+
+  /// The value of least gradient (factorwise maximisation). Several threads may call it at once.
+  virtual Vertex search(std::size_t factor, Work& work) const = 0;
+  double gradient(std::size_t factor, Value value) const;
+  /// Puts a value into the active set where its gradient beats that of every active one.
+  void enter(std::size_t factor, const Vertex& vertex);
+  /// The block problem on the active set, equation 25: minimises <gradient, d> + (Q_f/2)*||d||^2 over alpha_f + d in
+  /// the simplex. Q_f bounds the Hessian there, so L never rises. Returns the decrease of that model.
+  double step(std::size_t factor);
+  /// That decrease with `vertex` in the active set, without making the step.
+  double decrease(std::size_t factor, const Vertex& vertex) const;
+  /// alpha_f(value) += change, with w and the edges.
+  void shift(std::size_t factor, Value value, double change);
+  /// Takes values of no weight out of the active set, gold excepted.
+  void drop(std::size_t factor);
+  /// Makes the pair factors that this instance lacks so far; called before its factors are searched.
+  virtual void grow(std::size_t instance) { static_cast<void>(instance); }
+
+  /// lambda_jf += eta * c_jf.
+  void raise_multipliers(double eta);
+  /// sqrt(sum over edges of ||c_jf||^2): 0 where alpha are marginals of one distribution for each instance.
+  double infeasibility() const;
+  /// L(alpha, lambda).
+  double lagrangian() const;
+  virtual double squared_weights() const = 0;
+  virtual SparseVector weights() const = 0;
+
+ protected:
+  struct Entry {
+    Index label;
+    double gap;  ///< c_jf(label)
+    double multiplier;
+  };
+  struct Edge {
+    std::size_t pair, variable;
+    std::vector<Entry> entries;
+  };
+  struct Factor {
+    bool pair;
+    Value gold;
+    std::vector<Atom> active;
+    std::vector<std::size_t> edges;  ///< of a pair the left, then the right one
+  };
+
+  /// Values of a variable are below `labels`.
+  Factors(std::size_t instances, Index labels, const Settings& settings)
+      : settings_(settings), labels_(labels), factors_of_(instances) {}
+  /// All weight on gold. Return the factor's number.
+  std::size_t add_variable(std::size_t instance, Index gold);
+  std::size_t add_pair(std::size_t instance, std::size_t left, std::size_t right);
+
+  /// <w, features> of this value.
+  virtual double score(std::size_t factor, Value value) const = 0;
+  virtual double cost(std::size_t variable) const = 0;
+  /// w += step * features.
+  virtual void add_features(std::size_t factor, Value value, double step) = 0;
+  /// Largest eigenvalue of the features' part of the Hessian of alpha_f.
+  virtual double feature_curvature(std::size_t factor) const = 0;
+
+  double message(const Entry& entry) const { return entry.gap + entry.multiplier / settings_.rho; }
+  double message_at(const Edge& edge, Index label) const;
+  /// Fills `out` with `scale` * message.
+  void collect(const Edge& edge, double scale, LabelMessages& out) const;
+  /// The same summed over all edges of a variable.
+  void collect_all(const Factor& variable, double scale, LabelMessages& out) const;
+
+  Settings settings_;
+  Index labels_;
+  std::vector<Factor> factors_;
+  std::vector<Edge> edges_;
+  std::vector<std::vector<std::size_t>> factors_of_;
+
+ private:
+  double curvature(std::size_t factor, std::span<const Atom> active) const;
+  void move_gap(Edge& edge, Index label, double change);
+  /// The weights that solve the block problem, and the model's decrease.
+  double solve_block(std::size_t factor, std::span<const Atom> active, std::vector<double>& weight) const;
+};
+
+/// Projects onto the simplex, in place (Duchi et al. 2008).
+void project_onto_simplex(std::span<double> x);
+
+}  // namespace proxbench

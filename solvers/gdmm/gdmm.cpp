@@ -1,0 +1,348 @@
+/// GDMM: greedy direction method of multipliers (Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, "Dual decomposed
+/// learning with factorwise oracles for structural SVM of large output domain", NIPS 2016). It minimises the augmented
+/// Lagrangian of solvers/gdmm/factors.h:
+///
+///     repeat (Algorithm 1)
+///       one pass over the factors that lowers L at fixed multipliers: Algorithm 2, 3 or 4
+///       lambda_jf += eta * (marginal of pair f on variable j - alpha_j)
+///
+/// block (Algorithm 4): every factor, instances in random order: add the greedy value to the factor's active set, solve
+///   the block problem there.
+/// bgcd (Algorithm 3): n times: draw an instance and one of `partitions` parts of its factors; of those the one whose
+///   step lowers L most by the block problem's model makes its step.
+/// afw (Algorithm 2): `afw_steps` steps of all factors at once, each towards the vertex of all greedy values or away from the worst
+///   active vertex, whichever is steeper. L is quadratic along it: the step is the exact one, which is not shorter than
+///   the paper's g/(m*Q_max) wherever that is a bound.
+///
+/// Greedy values of a batch of instances are searched in parallel at the same w; the steps follow in order.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "core/base/random.h"
+#include "core/dual.h"
+#include "core/solver.h"
+#include "solvers/gdmm/away_steps.h"
+#include "solvers/gdmm/chain_factors.h"
+#include "solvers/gdmm/label_factors.h"
+#include "solvers/gdmm/rounding.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+
+namespace {
+
+/// The chain's marginals: those of positions as they are, those of pairs rounded onto them.
+class ChainPoint final : public MarginalPoint {
+ public:
+  explicit ChainPoint(std::shared_ptr<const ChainFactors> factors) : factors_(std::move(factors)) {}
+
+  void labels(Index position, std::vector<LabelWeight>& out) const override {
+    out.clear();
+    double sum = 0.0;
+    for (const Factors::Atom& atom : factors_->active(position)) {
+      out.push_back({static_cast<Index>(atom.value), std::max(atom.weight, 0.0)});
+      sum += out.back().weight;
+    }
+    for (LabelWeight& one : out) one.weight /= sum;  // rounding of many steps
+  }
+  void pairs(Index position, std::vector<PairWeight>& out) const override {
+    std::vector<LabelWeight> left, right;
+    labels(position, left);
+    labels(position + 1, right);
+    out.clear();
+    for (const Factors::Atom& atom : factors_->active(factors_->pair_of(position)))
+      out.push_back({static_cast<Index>(atom.value / factors_->labels()),
+                     static_cast<Index>(atom.value % factors_->labels()), std::max(atom.weight, 0.0)});
+    round_onto(left, right, out);
+  }
+  double infeasibility() const override { return factors_->infeasibility(); }
+
+ private:
+  std::shared_ptr<const ChainFactors> factors_;
+};
+
+/// Label sets: the weights of "on" as they are, those of "both on" moved into what they allow.
+class LabelPoint final : public MarginalPoint {
+ public:
+  explicit LabelPoint(std::shared_ptr<const LabelFactors> factors) : factors_(std::move(factors)) {}
+
+  void labels(Index position, std::vector<LabelWeight>& out) const override {
+    out.clear();
+    for (const Index k : factors_->labels_on(position))
+      out.push_back({k, std::min(factors_->on(position, k), 1.0)});
+  }
+  void pairs(Index position, std::vector<PairWeight>& out) const override {
+    std::vector<LabelWeight> on;
+    labels(position, on);
+    const std::vector<LabelFactors::Both> made = factors_->pairs_made(position);
+    out.clear();
+    for (std::size_t a = 0; a < on.size(); ++a)
+      for (std::size_t b = a + 1; b < on.size(); ++b) {
+        const auto pair = std::ranges::find_if(made, [&](const LabelFactors::Both& one) {
+          return one.left == on[a].label && one.right == on[b].label;
+        });
+        const double least = std::max(0.0, on[a].weight + on[b].weight - 1.0);
+        const double both = std::clamp(pair == made.end() ? 0.0 : pair->weight, least,
+                                       std::max(least, std::min(on[a].weight, on[b].weight)));
+        if (both > 0.0) out.push_back({on[a].label, on[b].label, both});
+      }
+  }
+  double infeasibility() const override { return factors_->infeasibility(); }
+
+ private:
+  std::shared_ptr<const LabelFactors> factors_;
+};
+
+struct Settings {
+  enum class Inner { kAfw, kBgcd, kBlock } inner;
+  double rho, eta;
+  bool factorwise;
+  std::size_t partitions, afw_steps, batch;
+};
+
+/// The passes of Algorithms 3 and 4.
+class Passes {
+ public:
+  Passes(Objective& objective, Factors& factors, const Settings& settings, std::uint64_t seed)
+      : objective_(objective),
+        factors_(factors),
+        settings_(settings),
+        random_(seed),
+        order_(objective.instances()) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+  }
+
+  void block(Monitor& monitor) {
+    random_.shuffle(std::span(order_));
+    for (std::size_t from = 0; from < order_.size() && !monitor.out_of_time(); from += settings_.batch) {
+      draw(std::span(order_).subspan(from, std::min(settings_.batch, order_.size() - from)), 1);
+      for (Visit& visit : visits_) {
+        for (std::size_t f = 0; f < visit.factor.size(); ++f) make_step(visit.factor[f], visit.vertex[f]);
+        factors_.grow(visit.instance);
+      }
+      objective_.count_searches(static_cast<double>(visits_.size()));
+      objective_.count_updates(static_cast<double>(visits_.size()));
+    }
+  }
+
+  void greedy(Monitor& monitor) {
+    std::vector<std::size_t> batch;
+    for (std::size_t done = 0; done < order_.size() && !monitor.out_of_time(); done += batch.size()) {
+      batch.clear();
+      while (batch.size() < std::min(settings_.batch, order_.size() - done))
+        if (const std::size_t i = random_.below(order_.size()); std::ranges::find(batch, i) == batch.end())
+          batch.push_back(i);
+        else
+          break;  // a batch has no instance twice
+      draw(batch, settings_.partitions);
+      double searched = 0.0;
+      for (Visit& visit : visits_) {
+        std::size_t best = 0;
+        for (std::size_t f = 1; f < visit.factor.size(); ++f)
+          if (visit.decrease[f] > visit.decrease[best]) best = f;
+        if (!visit.factor.empty()) make_step(visit.factor[best], visit.vertex[best]);
+        factors_.grow(visit.instance);
+        searched += 1.0 / static_cast<double>(settings_.partitions);
+      }
+      objective_.count_searches(searched);
+      objective_.count_updates(static_cast<double>(visits_.size()));
+    }
+  }
+
+ private:
+  /// An instance, some of its factors in random order, and what their searches found.
+  struct Visit {
+    std::size_t instance = 0;
+    std::vector<std::size_t> factor;
+    std::vector<Factors::Vertex> vertex;
+    std::vector<double> decrease;  ///< of Algorithm 3
+  };
+
+  /// Draws parts of the instances' factors and searches them in parallel.
+  void draw(std::span<const std::size_t> instances, std::size_t partitions) {
+    visits_.resize(instances.size());
+    for (std::size_t v = 0; v < visits_.size(); ++v) {
+      Visit& visit = visits_[v];
+      visit.instance = instances[v];
+      visit.factor.clear();
+      const auto all = factors_.factors_of(visit.instance);
+      for (std::size_t f = partitions == 1 ? 0 : random_.below(partitions); f < all.size(); f += partitions)
+        visit.factor.push_back(all[f]);
+      random_.shuffle(std::span(visit.factor));
+      visit.vertex.resize(visit.factor.size());
+      visit.decrease.resize(visit.factor.size());
+    }
+    const Chunks chunks{visits_.size(), kVisitsPerChunk};
+    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      Factors::Work work = factors_.make_work();
+      for (std::size_t v = chunks.begin(chunk); v < chunks.end(chunk); ++v) {
+        Visit& visit = visits_[v];
+        for (std::size_t f = 0; f < visit.factor.size(); ++f) {
+          visit.vertex[f] = factors_.search(visit.factor[f], work);
+          if (settings_.inner == Settings::Inner::kBgcd)
+            visit.decrease[f] = factors_.decrease(visit.factor[f], visit.vertex[f]);
+        }
+      }
+    });
+  }
+
+  /// The search may be of an older w: what enters is looked at again.
+  void make_step(std::size_t factor, Factors::Vertex vertex) {
+    vertex.gradient = factors_.gradient(factor, vertex.value);
+    factors_.enter(factor, vertex);
+    factors_.step(factor);
+  }
+
+  static constexpr std::size_t kVisitsPerChunk = 4;
+  Objective& objective_;
+  Factors& factors_;
+  const Settings& settings_;
+  Random random_;
+  std::vector<std::size_t> order_;
+  std::vector<Visit> visits_;
+};
+
+class Gdmm final : public Solver {
+ public:
+  explicit Gdmm(const Settings& settings) : settings_(settings) {}
+
+  SolveResult solve(const SolveProblem& problem) override {
+    Objective& objective = problem.objective;
+    Monitor& monitor = problem.monitor;
+    const auto [factors, point] = make_factors(objective);
+    Passes passes(objective, *factors, settings_, problem.seed);
+    std::optional<AwaySteps> away;
+    if (settings_.inner == Settings::Inner::kAfw) away.emplace(*factors, objective.parallel());
+    SolveResult result;
+    result.working_set = objective.dimension();
+
+    monitor.start({});
+    monitor.watch(point);
+    const auto weights = [&factors = factors] { return factors->weights(); };
+    do {
+      switch (settings_.inner) {
+        case Settings::Inner::kAfw:
+          for (std::size_t step = 0; step < settings_.afw_steps && !monitor.out_of_time(); ++step) {
+            away->step(monitor);
+            objective.count_searches(static_cast<double>(objective.instances()));
+            objective.count_updates(static_cast<double>(objective.instances()));
+          }
+          for (std::size_t i = 0; i < factors->instances(); ++i) factors->grow(i);
+          break;
+        case Settings::Inner::kBgcd:
+          passes.greedy(monitor);
+          break;
+        case Settings::Inner::kBlock:
+          passes.block(monitor);
+          break;
+      }
+      if (!monitor.out_of_time()) factors->raise_multipliers(settings_.eta);
+      ++result.iterations;
+    } while (monitor.step(result.iterations, weights, result.working_set));
+    result.status = monitor.stop_status();
+    result.w = factors->weights();
+    result.notes["factors"] = static_cast<double>(factors->size());
+    result.notes["infeasibility"] = factors->infeasibility();
+    return result;
+  }
+
+ private:
+  std::pair<std::shared_ptr<Factors>, std::shared_ptr<const DualPoint>> make_factors(
+      const Objective& objective) const {
+    const Factors::Settings own{
+        .mu = objective.mu(), .rho = settings_.rho, .factorwise = settings_.factorwise};
+    if (objective.factors().shape() == FactorOracle::Shape::kLabels) {
+      const auto factors = std::make_shared<LabelFactors>(objective, own);
+      return {factors, std::make_shared<LabelPoint>(factors)};
+    }
+    const auto factors = std::make_shared<ChainFactors>(objective, own);
+    return {factors, std::make_shared<ChainPoint>(factors)};
+  }
+
+  Settings settings_;
+};
+
+}  // namespace
+
+SolverInfo gdmm_info() {
+  const auto make = [](const Options& o) {
+    const std::string& inner = o.string("inner");
+    const double rho = o.real("rho"), eta = o.real("eta");
+    return std::make_unique<Gdmm>(Settings{.inner = inner == "afw"    ? Settings::Inner::kAfw
+                                                    : inner == "bgcd" ? Settings::Inner::kBgcd
+                                                                      : Settings::Inner::kBlock,
+                                           .rho = rho,
+                                           .eta = std::isnan(eta) ? rho : eta,
+                                           .factorwise = o.string("search") == "factorwise",
+                                           .partitions = static_cast<std::size_t>(o.integer("partitions")),
+                                           .afw_steps = static_cast<std::size_t>(o.integer("afw_steps")),
+                                           .batch = static_cast<std::size_t>(o.integer("batch"))});
+  };
+  return {
+      .name = "gdmm",
+      .help = "greedy direction method of multipliers: max-margin training by factorwise maximisation",
+      .paper =
+          "Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, Dual decomposed learning with factorwise oracles for "
+          "structural SVM of large output domain, NIPS 2016",
+      .options = {{.name = "inner",
+                   .type = OptionType::kString,
+                   .default_value = "block",
+                   .help = "what lowers the augmented Lagrangian between two updates of the multipliers: afw, a "
+                           "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest "
+                           "factor of a part of each instance drawn (Algorithm 3); block, all factors in turn "
+                           "(Algorithm 4)",
+                   .choices = {"afw", "bgcd", "block"}},
+                  {.name = "rho",
+                   .type = OptionType::kReal,
+                   .default_value = "1",
+                   .help = "weight of the quadratic penalty on factors that disagree",
+                   .min = 0,
+                   .max = 1e9,
+                   .min_open = true},
+                  {.name = "eta",
+                   .type = OptionType::kReal,
+                   .default_value = "auto",
+                   .help = "step of the multipliers; auto: rho, as in the authors' program",
+                   .min = 0,
+                   .max = 1e9,
+                   .min_open = true,
+                   .automatic = true},
+                  {.name = "partitions",
+                   .type = OptionType::kInt,
+                   .default_value = "1",
+                   .help = "of inner = bgcd: parts of an instance's factors, nu; one is searched at each draw",
+                   .min = 1,
+                   .max = 1e6},
+                  {.name = "afw_steps",
+                   .type = OptionType::kInt,
+                   .default_value = "10",
+                   .help = "of inner = afw: steps between two updates of the multipliers",
+                   .min = 1,
+                   .max = 1e6},
+                  {.name = "search",
+                   .type = OptionType::kString,
+                   .default_value = "factorwise",
+                   .help = "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at "
+                           "all values of a factor. On label sets a factor has four values at most: both are one",
+                   .choices = {"factorwise", "brute"}},
+                  {.name = "batch",
+                   .type = OptionType::kInt,
+                   .default_value = "16",
+                   .help = "instances whose factors are searched in parallel at the same w",
+                   .min = 1,
+                   .max = 65536}},
+      .make = make,
+      .needs = {.capabilities = {Capability::kFactors},
+                .l2 = true,
+                .smooth = true,
+                .loss = Loss::Kind::kHinge},
+      .exact = false,
+      .starts_anywhere = false,
+  };
+}
+
+}  // namespace proxbench

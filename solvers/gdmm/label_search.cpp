@@ -1,0 +1,133 @@
+#include "solvers/gdmm/label_search.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/kernels/kernel_table.h"
+
+namespace proxbench {
+namespace {
+
+/// Where a position's features have more than this share of K labels each on average, all K scores are formed: a
+/// vector register adds that many numbers in the time of one scattered addition.
+constexpr double kDenseShare = 1.0 / 8.0;
+constexpr LabelChoice kNone{0, -std::numeric_limits<double>::infinity()};
+
+}  // namespace
+
+IndexedWeights::IndexedWeights(const DesignMatrix& x, Index labels)
+    : x_(x),
+      labels_(labels),
+      width_(padded(labels)),
+      rows_(x.features() * width_, 0.0),
+      known_(static_cast<std::size_t>(x.features()) * labels, false),
+      labels_of_(x.features()) {}
+
+void IndexedWeights::enter(Index feature, Index label) {
+  const std::size_t at = static_cast<std::size_t>(feature) * labels_ + label;
+  if (known_[at]) return;
+  known_[at] = true;
+  labels_of_[feature].push_back(label);
+}
+
+void IndexedWeights::set(Index feature, Index label, double weight) {
+  cell(feature, label) = weight;
+  if (weight != 0.0) enter(feature, label);
+}
+
+void IndexedWeights::add(Index position, Index label, double step) {
+  const auto features = x_.row(position);
+  const auto values = x_.row_values(position);
+  for (std::size_t e = 0; e < features.size(); ++e) {
+    cell(features[e], label) += step * (values.empty() ? 1.0 : values[e]);
+    enter(features[e], label);
+  }
+}
+
+double IndexedWeights::score(Index position, Index label) const {
+  const auto features = x_.row(position);
+  const auto values = x_.row_values(position);
+  double sum = 0.0;
+  for (std::size_t e = 0; e < features.size(); ++e)
+    sum += at(features[e], label) * (values.empty() ? 1.0 : values[e]);
+  return sum;
+}
+
+double IndexedWeights::squared_norm(Index position) const {
+  const auto values = x_.row_values(position);
+  if (values.empty()) return static_cast<double>(x_.row(position).size());
+  double sum = 0.0;
+  for (const double value : values) sum += value * value;
+  return sum;
+}
+
+double IndexedWeights::squared_sum() const {
+  return kernels_in_use().dot(rows_.data(), rows_.data(), rows_.size());
+}
+
+SparseVector IndexedWeights::nonzeros() const {
+  SparseVector out;
+  for (Index j = 0; j < x_.features(); ++j)
+    for (Index k = 0; k < labels_; ++k)
+      if (at(j, k) != 0.0) out.push_back(static_cast<Coord>(j) * labels_ + k, at(j, k));
+  return out;
+}
+
+LabelChoice LabelSearch::best(const IndexedWeights& w, Index position, Index gold, double cost,
+                              const LabelMessages& message) {
+  const auto features = w.x().row(position);
+  const auto values = w.x().row_values(position);
+  std::size_t entries = 0;
+  for (const Index j : features) entries += w.labels_of(j).size();
+  const double dense = kDenseShare * static_cast<double>(features.size()) * w.labels();
+  if (static_cast<double>(entries) > dense) return best_by_force(w, position, gold, cost, message);
+
+  touched_.clear();
+  const auto touch = [&](Index label) {
+    if (seen_[label]) return;
+    seen_[label] = true;
+    touched_.push_back(label);
+  };
+  for (std::size_t e = 0; e < features.size(); ++e) {
+    const double x = values.empty() ? 1.0 : values[e];
+    const double* const row = w.row(features[e]);
+    for (const Index label : w.labels_of(features[e])) {
+      touch(label);
+      score_[label] += row[label] * x;
+    }
+  }
+  for (const Index label : message.nonzero()) touch(label);
+  touch(gold);
+  LabelChoice best = kNone;
+  for (const Index label : touched_) {
+    const double value = score_[label] + (label == gold ? 0.0 : cost) + message[label];
+    if (value > best.value || (value == best.value && label < best.label)) best = {label, value};
+  }
+  // All others have the same value: the first of them stands for them.
+  if (touched_.size() < w.labels() && cost >= best.value) {
+    const auto other = static_cast<Index>(std::find(seen_.begin(), seen_.end(), false) - seen_.begin());
+    if (cost > best.value || other < best.label) best = {other, cost};
+  }
+  for (const Index label : touched_) {
+    score_[label] = 0.0;
+    seen_[label] = false;
+  }
+  return best;
+}
+
+LabelChoice LabelSearch::best_by_force(const IndexedWeights& w, Index position, Index gold, double cost,
+                                       const LabelMessages& message) {
+  const auto features = w.x().row(position);
+  const auto values = w.x().row_values(position);
+  kernels_in_use().add_rows(w.row(0), features.data(), values.empty() ? nullptr : values.data(),
+                            features.size(), score_.data(), w.width());
+  LabelChoice best = kNone;
+  for (Index label = 0; label < w.labels(); ++label) {
+    const double value = score_[label] + (label == gold ? 0.0 : cost) + message[label];
+    if (value > best.value) best = {label, value};
+  }
+  std::fill(score_.begin(), score_.end(), 0.0);
+  return best;
+}
+
+}  // namespace proxbench

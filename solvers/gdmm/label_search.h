@@ -1,0 +1,73 @@
+#pragma once
+/// Maximisation over the labels of one position with work that follows the nonzero weights of its features, and
+/// not K (Yen et al. 2016, section 3.2: multiclass search over an index by feature).
+
+#include <span>
+#include <vector>
+
+#include "core/data/design_matrix.h"
+#include "solvers/gdmm/label_messages.h"
+
+namespace proxbench {
+
+/// Unary weights as a dense row of padded(K) numbers a feature, beside the labels whose weight has ever been
+/// other than zero.
+class IndexedWeights {
+ public:
+  /// X is borrowed.
+  IndexedWeights(const DesignMatrix& x, Index labels);
+
+  Index labels() const { return labels_; }
+  double at(Index feature, Index label) const { return row(feature)[label]; }
+  /// The labels of a feature whose weight may be other than zero, in the order in which they came up.
+  std::span<const Index> labels_of(Index feature) const { return labels_of_[feature]; }
+  const double* row(Index feature) const { return rows_.data() + feature * width_; }
+  void set(Index feature, Index label, double weight);
+  /// w[., label] += step * the features of this position.
+  void add(Index position, Index label, double step);
+  /// The score of one label at a position.
+  double score(Index position, Index label) const;
+  /// Sum of squares of the position's features.
+  double squared_norm(Index position) const;
+  /// Of all weights.
+  double squared_sum() const;
+  SparseVector nonzeros() const;
+  const DesignMatrix& x() const { return x_; }
+  std::size_t width() const { return width_; }
+
+ private:
+  double& cell(Index feature, Index label) { return rows_[feature * width_ + label]; }
+  void enter(Index feature, Index label);
+
+  const DesignMatrix& x_;
+  Index labels_;
+  std::size_t width_;
+  AlignedVector<double> rows_;
+  std::vector<bool> known_;  ///< by feature and label: whether labels_of_ has it
+  std::vector<std::vector<Index>> labels_of_;
+};
+
+struct LabelChoice {
+  Index label;
+  double value;
+};
+
+/// Buffers of one thread.
+class LabelSearch {
+ public:
+  explicit LabelSearch(Index labels) : score_(padded(labels), 0.0), seen_(labels, false) {}
+
+  /// The label k of largest score(k) + cost * [k is not gold] + message[k], and that value.
+  LabelChoice best(const IndexedWeights& w, Index position, Index gold, double cost,
+                   const LabelMessages& message);
+  /// The same by forming and looking at all K scores.
+  LabelChoice best_by_force(const IndexedWeights& w, Index position, Index gold, double cost,
+                            const LabelMessages& message);
+
+ private:
+  AlignedVector<double> score_;
+  std::vector<bool> seen_;
+  std::vector<Index> touched_;
+};
+
+}  // namespace proxbench

@@ -1,0 +1,105 @@
+#include "solvers/gdmm/pair_search.h"
+
+#include <limits>
+#include <optional>
+
+namespace proxbench {
+namespace {
+
+constexpr PairChoice kNone{0, 0, -std::numeric_limits<double>::infinity()};
+
+void raise(PairChoice& best, const PairChoice& choice) {
+  if (choice.value > best.value) best = choice;
+}
+
+/// Of the labels with message zero, the one of largest weight, 0 for those that `sorted` lacks. Labels of high
+/// numbers are the rare ones, whose weights are zero most likely: they are tried first.
+template <class WeightOf>
+std::optional<std::pair<Index, double>> best_partner(const PairWeights::ByLabel& sorted,
+                                                     const LabelMessages& messages,
+                                                     const WeightOf& weight_of) {
+  auto at = sorted.begin();
+  const auto first_free = [&](auto&& goes_on) {
+    while (at != sorted.end() && goes_on(at->first) && messages[at->second] != 0.0) ++at;
+    return at != sorted.end() && goes_on(at->first);
+  };
+  if (first_free([](double key) { return key < 0.0; })) return std::pair(at->second, -at->first);
+  if (sorted.size() < messages.labels())
+    for (Index k = messages.labels(); k-- > 0;)
+      if (messages[k] == 0.0 && weight_of(k) == 0.0) return std::pair(k, 0.0);
+  if (first_free([](double) { return true; })) return std::pair(at->second, -at->first);
+  return std::nullopt;
+}
+
+/// Case (i): both messages are zero.
+PairChoice best_quiet_pair(const PairWeights& v, const LabelMessages& left, const LabelMessages& right) {
+  const Index labels = v.labels();
+  const auto quiet = [&](std::uint64_t cell) {
+    return left[static_cast<Index>(cell / labels)] == 0.0 && right[static_cast<Index>(cell % labels)] == 0.0;
+  };
+  const auto choice = [&](std::uint64_t cell, double key) {
+    return PairChoice{static_cast<Index>(cell / labels), static_cast<Index>(cell % labels), -key};
+  };
+  auto at = v.sorted().begin();
+  for (; at != v.sorted().end() && at->first < 0.0; ++at)
+    if (quiet(at->second)) return choice(at->second, at->first);
+  for (Index a = labels; a-- > 0;) {
+    if (left[a] != 0.0 || v.row(a).size() == labels) continue;
+    for (Index b = labels; b-- > 0;)
+      if (right[b] == 0.0 && v.at(a, b) == 0.0) return {a, b, 0.0};
+  }
+  for (; at != v.sorted().end(); ++at)
+    if (quiet(at->second)) return choice(at->second, at->first);
+  return kNone;
+}
+
+}  // namespace
+
+PairWeights::PairWeights(Index labels, bool sorted)
+    : labels_(labels),
+      sorted_(sorted),
+      value_(static_cast<std::size_t>(labels) * labels, 0.0),
+      rows_(sorted ? labels : 0),
+      columns_(sorted ? labels : 0) {}
+
+void PairWeights::set(Index left, Index right, double weight) {
+  double& at = value_[cell(left, right)];
+  if (at == weight) return;
+  if (!sorted_) {
+    at = weight;
+    return;
+  }
+  if (at != 0.0) {
+    all_.erase({-at, cell(left, right)});
+    rows_[left].erase({-at, right});
+    columns_[right].erase({-at, left});
+  }
+  at = weight;
+  if (weight == 0.0) return;
+  all_.emplace(-weight, cell(left, right));
+  rows_[left].emplace(-weight, right);
+  columns_[right].emplace(-weight, left);
+}
+
+PairChoice best_pair(const PairWeights& v, const LabelMessages& left, const LabelMessages& right) {
+  PairChoice best = best_quiet_pair(v, left, right);
+  for (const Index b : right.nonzero())  // case (ii)
+    if (const auto a = best_partner(v.column(b), left, [&](Index k) { return v.at(k, b); }))
+      raise(best, {a->first, b, a->second + right[b]});
+  for (const Index a : left.nonzero()) {
+    if (const auto b = best_partner(v.row(a), right, [&](Index k) { return v.at(a, k); }))  // case (iii)
+      raise(best, {a, b->first, b->second + left[a]});
+    for (const Index b : right.nonzero()) raise(best, {a, b, v.at(a, b) + left[a] + right[b]});  // case (iv)
+  }
+  return best;
+}
+
+PairChoice best_pair_by_force(const PairWeights& v, const LabelMessages& left, const LabelMessages& right) {
+  PairChoice best = kNone;
+  const double* weight = v.values().data();
+  for (Index a = 0; a < v.labels(); ++a)
+    for (Index b = 0; b < v.labels(); ++b, ++weight) raise(best, {a, b, *weight + left[a] + right[b]});
+  return best;
+}
+
+}  // namespace proxbench
