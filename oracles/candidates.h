@@ -16,7 +16,8 @@ class CandidatesOracle final : public Oracle,
                                public InstanceOracle,
                                public BeliefOracle,
                                public CovarianceOracle,
-                               public DerivativeOracle {
+                               public DerivativeOracle,
+                               public NbestOracle {
  public:
   /// Takes groups and gold candidates. Throws Error unless there is one output, no hierarchy, and every group
   /// has a candidate and one gold candidate at most. Test data may have groups without one.
@@ -34,6 +35,7 @@ class CandidatesOracle final : public Oracle,
   const BeliefOracle* beliefs() const override { return this; }
   const CovarianceOracle* covariance() const override { return this; }
   const DerivativeOracle* derivatives() const override { return this; }
+  const NbestOracle* nbest() const override { return this; }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
@@ -64,6 +66,10 @@ class CandidatesOracle final : public Oracle,
                         const Parallel& parallel) const override;
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override;
+  std::unique_ptr<NbestOracle::Workspace> make_workspace() const override;
+  /// Candidates by score, of equal ones the earlier first.
+  void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
+             NbestOracle::Workspace& work) const override;
   /// Both decodings are the best candidate of each group; of equal ones the first.
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override;
@@ -77,6 +83,7 @@ class CandidatesOracle final : public Oracle,
     void cut();
   };
   struct Softmax;
+  struct Order;
   struct Kept final : Messages {
     std::size_t bytes() const override { return probability.size() * sizeof(double); }
     AlignedVector<double> probability;  ///< by position
