@@ -23,6 +23,7 @@ struct Objective::LocalCoordinates {
   std::vector<std::uint32_t> of_slot;
   std::vector<std::uint32_t> ascending;  ///< slots by coordinate
   HalfMatrix covariances;
+  std::vector<double> scratch;  ///< values of a row
 };
 
 bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride,
@@ -56,7 +57,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
     local.features.begin.assign(1, 0);
     for (Index p = oracle_.begin()[instance]; p < oracle_.begin()[instance + 1]; ++p) {
       const auto row = map_.x().row(p);
-      const auto values = map_.x().row_values(p);
+      const auto values = map_.x().row_values(p, local.scratch);
       for (std::size_t e = 0; e < row.size(); ++e)
         for (std::uint32_t i = of_feature[row[e]]; i < of_feature[row[e] + std::size_t{1}]; ++i)
           local.features.entry.push_back(

@@ -90,6 +90,10 @@ class LinearMap {
   }
 
  private:
+  /// Rows formed at a time before they are turned into columns, or back; rows of the residual in a task;
+  /// coordinates of one output in a task.
+  static constexpr std::size_t kRowsAtOnce = 64, kRowsPerTask = 512, kCoordinatesPerTask = 64;
+
   /// row(chunk, feature, g) for every active feature, in parallel, features ascending within a chunk; g is
   /// what gradients(features, g) adds to zeros: `width` doubles for each feature.
   template <class Gradients, class Visit>

@@ -276,13 +276,38 @@ void CandidatesOracle::decode(const Scores& scores, Decoding, std::span<Index> o
   });
 }
 
+struct CandidatesOracle::Order final : NbestOracle::Workspace {
+  std::vector<Index> candidate;  ///< within the group
+};
+
+std::unique_ptr<NbestOracle::Workspace> CandidatesOracle::make_workspace() const {
+  return std::make_unique<Order>();
+}
+
+void CandidatesOracle::nbest(const Scores& scores, Index instance, std::size_t n, List& out,
+                             NbestOracle::Workspace& work) const {
+  std::vector<Index>& order = dynamic_cast<Order&>(work).candidate;
+  const std::size_t size = size_of(instance), count = std::min(n, size);
+  const double* const score = scores.column(0) + all_.begin[instance];
+  order.resize(size);
+  std::iota(order.begin(), order.end(), Index{0});
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                    [&](Index a, Index b) { return score[a] > score[b] || (score[a] == score[b] && a < b); });
+  out.outputs.assign(count * size, kNoOutput);
+  out.score.resize(count);
+  for (std::size_t r = 0; r < count; ++r) {
+    out.outputs[r * size + order[r]] = 0;
+    out.score[r] = score[order[r]];
+  }
+}
+
 OracleInfo candidates_info() {
   return {"candidates",
           "re-ranking: one of the candidates of each group, by a softmax of w . features; one output",
           "Collins 2000; Andrew and Gao 2007, section 4",
           [](const Dataset& data) { return std::make_unique<CandidatesOracle>(data); },
           {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
-           Capability::kDerivative, Capability::kMax, Capability::kInstanceMax}};
+           Capability::kDerivative, Capability::kNbest, Capability::kMax, Capability::kInstanceMax}};
 }
 
 }  // namespace proxbench

@@ -17,6 +17,7 @@ class CandidatesOracle final : public Oracle,
                                public BeliefOracle,
                                public CovarianceOracle,
                                public DerivativeOracle,
+                              public NbestOracle,
                                public MaxOracle,
                                public InstanceMaxOracle {
  public:
@@ -36,6 +37,7 @@ class CandidatesOracle final : public Oracle,
   const BeliefOracle* beliefs() const override { return this; }
   const CovarianceOracle* covariance() const override { return this; }
   const DerivativeOracle* derivatives() const override { return this; }
+  const NbestOracle* nbest() const override { return this; }
   const MaxOracle* max() const override { return this; }
   const InstanceMaxOracle* instance_max() const override { return this; }
 
@@ -87,6 +89,10 @@ class CandidatesOracle final : public Oracle,
                         const Parallel& parallel) const override;
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override;
+  std::unique_ptr<NbestOracle::Workspace> make_workspace() const override;
+  /// Candidates by score, of equal ones the earlier first.
+  void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
+             NbestOracle::Workspace& work) const override;
   /// Both decodings are the best candidate of each group; of equal ones the first.
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override;
@@ -100,6 +106,7 @@ class CandidatesOracle final : public Oracle,
     void cut();
   };
   struct Softmax;
+  struct Order;
   struct Kept final : Messages {
     std::size_t bytes() const override { return probability.size() * sizeof(double); }
     AlignedVector<double> probability;  ///< by position

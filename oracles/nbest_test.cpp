@@ -11,6 +11,7 @@
 
 #include "core/base/random.h"
 #include "core/kernels/instruction_set_test.h"
+#include "oracles/candidates.h"
 #include "oracles/chain.h"
 #include "oracles/tree.h"
 
@@ -184,6 +185,35 @@ TEST(TreeNbest, AreTheBestLeaves) {
         EXPECT_EQ(list.outputs[r], expected[r].second);
       }
     }
+}
+
+TEST(CandidatesNbest, AreTheCandidatesByScore) {
+  Dataset data = sequences(1, {4, 1, 3});
+  data.gold = {0, kNoOutput, kNoOutput, kNoOutput, 0, 0, kNoOutput, kNoOutput};
+  const CandidatesOracle oracle(data);
+  Scores scores(1, oracle.positions(), 0);
+  const std::vector<double> score{1.0, 3.0, -2.0, 3.0, 7.0, 0.5, 0.25, 9.0};
+  std::copy(score.begin(), score.end(), scores.column(0));
+  const auto work = oracle.make_workspace();
+  const auto candidates = [&](Index instance, std::size_t n) {
+    NbestOracle::List list;
+    oracle.nbest(scores, instance, n, list, *work);
+    const std::size_t size = data.begin[instance + 1] - data.begin[instance];
+    std::vector<std::size_t> out;
+    for (std::size_t r = 0; r < list.score.size(); ++r) {
+      const auto begin = list.outputs.begin() + static_cast<std::ptrdiff_t>(r * size);
+      const auto on = std::find(begin, begin + static_cast<std::ptrdiff_t>(size), 0u);
+      EXPECT_EQ(std::count(begin, begin + static_cast<std::ptrdiff_t>(size), kNoOutput),
+                static_cast<std::ptrdiff_t>(size) - 1);
+      out.push_back(static_cast<std::size_t>(on - begin));
+      EXPECT_EQ(list.score[r], score[data.begin[instance] + out.back()]);
+    }
+    return out;
+  };
+  EXPECT_EQ(candidates(0, 3), (std::vector<std::size_t>{1, 3, 0})) << "of equal ones the earlier first";
+  EXPECT_EQ(candidates(0, 9), (std::vector<std::size_t>{1, 3, 0, 2}));
+  EXPECT_EQ(candidates(1, 2), (std::vector<std::size_t>{0}));
+  EXPECT_EQ(candidates(2, 1), (std::vector<std::size_t>{2}));
 }
 
 }  // namespace

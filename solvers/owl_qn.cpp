@@ -18,6 +18,7 @@ OwlQn::OwlQn(const Options& options)
       beta_(options.real("beta")),
       gamma_(options.real("gamma")),
       omega_(options.real("omega")),
+      unit_first_step_(options.string("first_step") == "unit"),
       patience_(options.integer("patience")),
       change_(options.real("change")) {}
 
@@ -47,7 +48,8 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
   };
   /// next = pi(now + alpha*p; xi), with F there; false when no trial was accepted.
   auto search = [&] {
-    const double alpha0 = memory.scale() == 0.0 ? 1.0 / std::sqrt(dense::dot(parallel, v, v)) : 1.0;
+    const bool scaled = memory.scale() != 0.0 || unit_first_step_;
+    const double alpha0 = scaled ? 1.0 : 1.0 / std::sqrt(dense::dot(parallel, v, v));
     const ArmijoOptions options{.sigma = gamma_, .beta = beta_, .max_trials = max_linesearch_};
     return backtrack(now.value(), alpha0, options,
                      [&](double alpha) {
@@ -135,6 +137,11 @@ SolverInfo owl_qn_info() {
                .min = 0,
                .max = 1,
                .max_open = true},
+              {.name = "first_step",
+               .default_value = "inverse-norm",
+               .help = "first trial step of a line search along the pseudo-gradient alone: 1/||v||, or 1 as the "
+                       "paper has it",
+               .choices = {"inverse-norm", "unit"}},
               dense::patience_option(100),
               dense::change_option(),
           },

@@ -14,7 +14,8 @@
 /// With lambda = 0 there are no orthants: both projections are the identity, and this is L-BFGS.
 ///
 /// What the paper leaves open, or where this differs:
-/// - alpha0 is 1, but 1/||v|| before the first pair (s, y), as in the authors' code (the paper: 1).
+/// - alpha0 is 1, but 1/||v|| before the first pair (s, y), as in the authors' code (the paper: 1; option
+///   first_step).
 /// - The paper gives no beta and gamma. m is 10 here; its experiments have m = 5 (option memory).
 /// - It stops by the change of F (option change), here by kkt unless that is set.
 /// - Footnote 7 skips updates with y^T s < omega to keep y^T s/||y||^2 away from 0, after Byrd et al. 1995.
@@ -36,6 +37,7 @@ class OwlQn final : public Solver {
   std::size_t memory_;
   int max_linesearch_;
   double beta_, gamma_, omega_;
+  bool unit_first_step_;
   std::int64_t patience_;
   double change_;
 };

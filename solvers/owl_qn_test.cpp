@@ -45,8 +45,9 @@ TEST(OwlQn, StopsWhereTheChangeOfFAveragedOverFiveIterationsIsSmall) {
       }
 }
 
-TEST(OwlQn, OneIterationFollowsThePaper) {
-  // From w = 0 with an empty memory: p = v, alpha = 1/||v||, halved until the condition of section 3.2 holds.
+/// From w = 0 with an empty memory: p = v, alpha = alpha0 or, where that is 0, 1/||v||, halved until the condition of
+/// section 3.2 holds.
+void expect_one_iteration_of_the_paper(double alpha0, const char* first_step) {
   const Problem problem(test::problem_specs()[1]);
   Objective objective = problem.objective();
   const std::size_t d = objective.dimension();
@@ -63,7 +64,7 @@ TEST(OwlQn, OneIterationFollowsThePaper) {
     norm += v[i] * v[i];
   }
   norm = std::sqrt(norm);
-  double alpha = 1.0 / norm;
+  double alpha = alpha0 > 0.0 ? alpha0 : 1.0 / norm;
   while (true) {
     double predicted = 0.0;
     for (std::size_t i = 0; i < d; ++i) {
@@ -73,11 +74,16 @@ TEST(OwlQn, OneIterationFollowsThePaper) {
     if (certify(objective, SparseVector::from_dense(x)).objective <= f0 - 1e-4 * predicted) break;
     alpha *= 0.5;
   }
-  const Outcome r = run("owl-qn", problem, {.monitor = {.max_iterations = 1}});
+  const Outcome r = run("owl-qn", problem, {.monitor = {.max_iterations = 1}, .options = {{"first_step", first_step}}});
   const SparseVector expected = SparseVector::from_dense(x);
   EXPECT_EQ(r.result.w.index, expected.index);
   ASSERT_EQ(r.result.w.nnz(), expected.nnz());
   for (std::size_t i = 0; i < expected.nnz(); ++i) EXPECT_NEAR(r.result.w.value[i], expected.value[i], 1e-14);
+}
+
+TEST(OwlQn, OneIterationFollowsThePaper) {
+  expect_one_iteration_of_the_paper(0.0, "inverse-norm");
+  expect_one_iteration_of_the_paper(1.0, "unit");
 }
 
 }  // namespace

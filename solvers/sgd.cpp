@@ -325,9 +325,10 @@ class Sgd final : public Solver {
   static double first_guess(const Objective& objective, std::span<const Index> sample) {
     const auto begin = objective.structure().begin();
     double sum = 0.0;
+    std::vector<double> scratch;
     for (const Index i : sample)
       for (Index p = begin[i]; p < begin[i + std::size_t{1}]; ++p) {
-        const auto values = objective.x().row_values(p);
+        const auto values = objective.x().row_values(p, scratch);
         sum += 1.0 + (values.empty() ? static_cast<double>(objective.x().row(p).size()) : 0.0);
         for (const double x : values) sum += x * x;
       }

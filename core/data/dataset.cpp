@@ -46,9 +46,10 @@ std::uint64_t digest_of(const Dataset& data) {
   hash.number(data.x.positions());
   hash.number(data.x.features());
   hash.number(data.x.binary() ? 1 : 0);
+  std::vector<double> scratch;
   for (Index p = 0; p < data.x.positions(); ++p) {
     hash.list(data.x.row(p));
-    if (!data.x.binary()) hash.list(data.x.row_values(p));
+    if (!data.x.binary()) hash.list(data.x.row_values(p, scratch));
   }
   hash.list(std::span<const Index>(data.begin));
   hash.list(std::span<const Index>(data.gold));

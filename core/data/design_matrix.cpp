@@ -84,11 +84,11 @@ DesignMatrix DesignMatrix::Builder::build(Index features) && {
   out.features_ = features;
   begin_.shrink_to_fit();
   index_.shrink_to_fit();
-  value_.shrink_to_fit();
   out.row_begin_ = std::move(begin_);
   out.row_index_ = std::move(index_);
-  out.row_value_ = std::move(value_);
+  std::vector<double> values = std::move(value_);
   *this = Builder();
+  out.keep_values(std::move(values));
   out.index_columns();
   return out;
 }
@@ -106,9 +106,10 @@ DesignMatrix DesignMatrix::select_features(std::span<const Index> features) cons
   builder.index_.reserve(entries);
   builder.binary_ = binary();
   if (!binary()) builder.value_.reserve(entries);
+  std::vector<double> scratch;
   for (Index p = 0; p < positions_; ++p) {
     const auto row = this->row(p);
-    const auto values = row_values(p);
+    const auto values = row_values(p, scratch);
     for (std::size_t i = 0; i < row.size(); ++i)
       if (number[row[i]] != kNone) builder.add(number[row[i]], values.empty() ? 1.0 : values[i]);
     builder.end_position();
@@ -118,7 +119,81 @@ DesignMatrix DesignMatrix::select_features(std::span<const Index> features) cons
 
 std::size_t DesignMatrix::memory_bytes() const {
   return bytes(row_begin_) + bytes(column_begin_) + bytes(row_index_) + bytes(column_offset_) +
-         bytes(block_bound_) + bytes(row_value_) + bytes(column_value_);
+         bytes(piece_begin_) + bytes(pieces_) + bytes(row_value_begin_) + bytes(value_begin_) +
+         bytes(row_value_) + bytes(column_value_) + bytes(ones_);
+}
+
+std::span<const double> DesignMatrix::row_values(Index position, std::vector<double>& scratch) const {
+  if (binary()) return {};
+  const auto row = this->row(position);
+  const double* value = row_value_.data() + row_value_begin_[position];
+  if (row_value_begin_[position + std::size_t{1}] - row_value_begin_[position] == row.size())
+    return {value, row.size()};
+  scratch.resize(row.size());
+  for (std::size_t i = 0; i < row.size(); ++i) scratch[i] = has_values(row[i]) ? *value++ : 1.0;
+  return scratch;
+}
+
+std::vector<double> DesignMatrix::row_values(Index position) const {
+  std::vector<double> scratch;
+  const auto values = row_values(position, scratch);
+  return {values.begin(), values.end()};
+}
+
+/// `values` of all entries by row; empty: all are 1.
+void DesignMatrix::keep_values(std::vector<double> values) {
+  if (values.empty()) return;
+  value_begin_.assign(std::size_t{features_} + 1, 0);
+  std::vector<bool> kept(features_);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i] != 1.0) kept[row_index_[i]] = true;
+  row_value_begin_.assign(1, 0);
+  row_value_begin_.reserve(row_begin_.size());
+  std::size_t count = 0;
+  for (Index p = 0; p < positions_; ++p) {
+    for (std::uint64_t i = row_begin_[p]; i < row_begin_[p + std::size_t{1}]; ++i) {
+      if (!kept[row_index_[i]]) continue;
+      values[count++] = values[i];
+      ++value_begin_[std::size_t{row_index_[i]} + 1];
+    }
+    row_value_begin_.push_back(count);
+  }
+  values.resize(count);
+  values.shrink_to_fit();
+  row_value_ = std::move(values);
+  std::partial_sum(value_begin_.begin(), value_begin_.end(), value_begin_.begin());
+}
+
+void DesignMatrix::choose_blocks() {
+  const std::size_t positions = std::max<std::size_t>(positions_, 1);
+  const std::size_t fewest = (positions + kLargestBlock - 1) / kLargestBlock;
+  const std::size_t most = (positions + kBlockPositions - 1) / kBlockPositions;
+  const std::uint64_t wanted = nonzeros() / (std::max<std::uint64_t>(features_, 1) * kEntriesPerBlock);
+  blocks_ = std::clamp<std::size_t>(wanted, fewest, most);
+  block_positions_ = (positions + blocks_ - 1) / blocks_;
+}
+
+/// Which blocks of each column hold entries, and where they begin.
+void DesignMatrix::list_pieces() {
+  if (blocks_ == 1) return;
+  const auto block_of = [&](Index p) { return static_cast<std::uint32_t>(p / block_positions_); };
+  constexpr auto kNone = static_cast<std::uint32_t>(-1);
+  std::vector<std::uint32_t> last(features_, kNone);
+  piece_begin_.assign(std::size_t{features_} + 1, 0);
+  for (Index p = 0; p < positions_; ++p)
+    for (const Index j : row(p))
+      if (std::exchange(last[j], block_of(p)) != block_of(p)) ++piece_begin_[std::size_t{j} + 1];
+  std::partial_sum(piece_begin_.begin(), piece_begin_.end(), piece_begin_.begin());
+
+  pieces_.resize(piece_begin_.back());
+  std::vector<std::uint32_t> listed(features_, 0), entries(features_, 0);
+  last.assign(features_, kNone);
+  for (Index p = 0; p < positions_; ++p)
+    for (const Index j : row(p)) {
+      if (std::exchange(last[j], block_of(p)) != block_of(p))
+        pieces_[piece_begin_[j] + listed[j]++] = {block_of(p), entries[j]};
+      ++entries[j];
+    }
 }
 
 // Counting sort by feature; walking the rows in order leaves each column sorted by position.
@@ -126,30 +201,24 @@ void DesignMatrix::index_columns() {
   column_begin_.assign(std::size_t{features_} + 1, 0);
   for (Index j : row_index_) ++column_begin_[std::size_t{j} + 1];
   std::partial_sum(column_begin_.begin(), column_begin_.end(), column_begin_.begin());
-
-  const std::size_t positions = std::max<std::size_t>(positions_, 1);
-  const std::size_t fewest = (positions + kLargestBlock - 1) / kLargestBlock;
-  const std::size_t most = (positions + kBlockPositions - 1) / kBlockPositions;
-  const std::uint64_t wanted = nonzeros() / (std::max<std::uint64_t>(features_, 1) * kEntriesPerBlock);
-  blocks_ = std::clamp<std::size_t>(wanted, fewest, most);
-  block_positions_ = (positions + blocks_ - 1) / blocks_;
+  choose_blocks();
+  list_pieces();
 
   column_offset_.resize(row_index_.size());
   column_value_.resize(row_value_.size());
-  block_bound_.assign(std::size_t{features_} * (blocks_ + 1), 0);
-  std::vector<std::uint64_t> next(column_begin_.begin(), column_begin_.end() - 1);
-  for (std::size_t b = 0; b < blocks_; ++b) {
-    const std::size_t first = std::min(std::size_t{positions_}, b * block_positions_);
-    const std::size_t last = std::min(std::size_t{positions_}, (b + 1) * block_positions_);
-    for (std::size_t p = first; p < last; ++p)
-      for (std::uint64_t i = row_begin_[p]; i < row_begin_[p + 1]; ++i) {
-        const std::uint64_t to = next[row_index_[i]]++;
-        column_offset_[to] = static_cast<std::uint16_t>(p - first);
-        if (!row_value_.empty()) column_value_[to] = row_value_[i];
-      }
-    for (Index j = 0; j < features_; ++j)
-      block_bound_[j * (blocks_ + 1) + b + 1] = static_cast<std::uint32_t>(next[j] - column_begin_[j]);
-  }
+  std::vector<std::uint32_t> filled(features_, 0);
+  const double* value = row_value_.data();
+  for (Index p = 0; p < positions_; ++p)
+    for (const Index j : row(p)) {
+      const std::uint32_t at = filled[j]++;
+      column_offset_[column_begin_[j] + at] = static_cast<std::uint16_t>(p % block_positions_);
+      if (!binary() && has_values(j)) column_value_[value_begin_[j] + at] = *value++;
+    }
+  if (binary()) return;
+  std::size_t longest = 0;
+  for (Index j = 0; j < features_; ++j)
+    if (!has_values(j)) longest = std::max(longest, column_size(j));
+  ones_.assign(longest, 1.0);
 }
 
 std::vector<Index> DesignMatrix::column(Index feature) const {

@@ -2,21 +2,25 @@
 /// X: positions x features, sparse, kept twice: by position (rows) and by feature (columns, the paper's
 /// feature-indexed data structure, Zhong et al. 2014, section 2.3).
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "core/kernels/kernel_table.h"
 #include "core/base/types.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 
-/// Immutable once built. Rows and columns are sorted by index; where every stored value is 1 no values are
-/// kept.
+/// Immutable once built. Rows and columns are sorted by index. Values are kept of those features alone that
+/// have another value than 1 somewhere.
 ///
 /// Columns are cut into blocks of positions. A block's piece of a score or residual column stays in the
 /// first-level cache, and an entry within it takes two bytes: walking columns is bound by memory, so that
-/// counts.
+/// counts. Of a column only the blocks that hold an entry are listed, so that memory follows the nonzeros: an
+/// entry takes 6 bytes, 16 more where its feature has values, and at most 8 for its block; a feature 8 bytes,
+/// 8 more where there are several blocks and 8 where there are values.
 class DesignMatrix {
  public:
   /// Adds positions one after the other.
@@ -40,12 +44,15 @@ class DesignMatrix {
   Index positions() const { return positions_; }
   Index features() const { return features_; }
   std::uint64_t nonzeros() const { return row_index_.size(); }
-  /// True where every stored value is 1 (then the value spans are empty).
+  /// True where every stored value is 1 (then there are no values).
   bool binary() const { return row_value_.empty(); }
   std::size_t memory_bytes() const;
 
   std::span<const Index> row(Index position) const { return slice(row_index_, row_begin_, position); }
-  std::span<const double> row_values(Index position) const { return slice(row_value_, row_begin_, position); }
+  /// Empty where binary(). Points into `scratch`, which it fills, where a feature of the row has no values.
+  std::span<const double> row_values(Index position, std::vector<double>& scratch) const;
+  /// A copy of them.
+  std::vector<double> row_values(Index position) const;
 
   /// The matrix of these features alone (ascending), renumbered from 0; all positions stay.
   DesignMatrix select_features(std::span<const Index> features) const;
@@ -55,20 +62,27 @@ class DesignMatrix {
   /// Block b holds the positions [b*block_positions(), (b+1)*block_positions()), the last one maybe fewer.
   std::size_t blocks() const { return blocks_; }
   std::size_t block_positions() const { return block_positions_; }
-  /// The entries of one column in one block.
+  /// The entries of one column in one block; its values are null where binary().
   ColumnBlock column_block(Index feature, std::size_t block) const {
-    const std::uint32_t* bounds = block_bound_.data() + feature * (blocks_ + 1) + block;
-    const std::uint64_t at = column_begin_[feature] + bounds[0];
-    return {column_offset_.data() + at, column_value_.empty() ? nullptr : column_value_.data() + at,
-            bounds[1] - bounds[0]};
+    const std::uint64_t begin = column_begin_[feature];
+    if (blocks_ == 1) return entries(feature, 0, column_begin_[feature + std::size_t{1}] - begin);
+    const Piece *first = pieces_.data() + piece_begin_[feature],
+                *last = pieces_.data() + piece_begin_[feature + std::size_t{1}], *piece = first + block;
+    if (last - first != static_cast<std::ptrdiff_t>(blocks_)) {
+      piece = std::lower_bound(first, last, block, [](const Piece& p, std::size_t b) { return p.block < b; });
+      if (piece == last || piece->block != block) return {nullptr, nullptr, 0};
+    }
+    return entries(feature, piece->begin, piece + 1 == last ? column_size(feature) : piece[1].begin);
   }
   std::size_t column_size(Index feature) const {
     return column_begin_[feature + std::size_t{1}] - column_begin_[feature];
   }
   /// The positions of a column put together again; kernels read its blocks instead.
   std::vector<Index> column(Index feature) const;
+  /// Empty where binary().
   std::span<const double> column_values(Index feature) const {
-    return slice(column_value_, column_begin_, feature);
+    if (binary()) return {};
+    return {entries(feature, 0, column_size(feature)).value, column_size(feature)};
   }
 
  private:
@@ -78,16 +92,40 @@ class DesignMatrix {
     if (all.empty()) return {};
     return {all.data() + begin[i], all.data() + begin[i + 1]};
   }
+  /// The entries of a column in one block, from `begin` within the column on.
+  struct Piece {
+    std::uint32_t block, begin;
+  };
+
+  void keep_values(std::vector<double> values);
+  void choose_blocks();
+  void list_pieces();
   void index_columns();
+  /// Not where binary().
+  bool has_values(Index feature) const {
+    return value_begin_[feature] != value_begin_[feature + std::size_t{1}];
+  }
+  /// Those from `first` to `last` of a column.
+  ColumnBlock entries(Index feature, std::size_t first, std::size_t last) const {
+    return {column_offset_.data() + column_begin_[feature] + first,
+            binary()              ? nullptr
+            : has_values(feature) ? column_value_.data() + value_begin_[feature] + first
+                                  : ones_.data(),
+            last - first};
+  }
 
   Index positions_ = 0, features_ = 0;
   std::size_t blocks_ = 1, block_positions_ = 1;
   std::vector<std::uint64_t> row_begin_{0}, column_begin_{0};
   std::vector<Index> row_index_;
   std::vector<std::uint16_t> column_offset_;
-  std::vector<std::uint32_t>
-      block_bound_;  ///< features x (blocks + 1): where each block begins within its column
+  std::vector<std::uint64_t> piece_begin_;  ///< by feature; empty where there is one block
+  std::vector<Piece> pieces_;               ///< of one feature after the other, those with entries
+  /// Where values begin, by position and by feature; empty where binary(). They go by entry within a row or
+  /// column, those of features without values left out.
+  std::vector<std::uint64_t> row_value_begin_, value_begin_;
   std::vector<double> row_value_, column_value_;
+  std::vector<double> ones_;  ///< the values of features without, beside others with
 };
 
 }  // namespace proxbench

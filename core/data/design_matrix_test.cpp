@@ -151,8 +151,64 @@ TEST(DesignMatrix, MemoryIsTheTwoIndicesWithoutSlack) {
     b.end_position();
   }
   const DesignMatrix x = std::move(b).build(100);
-  EXPECT_EQ(x.memory_bytes(), 100'000 * (sizeof(Index) + sizeof(std::uint16_t)) +
-                                  (1001 + 101) * sizeof(std::uint64_t) + 100 * 2 * sizeof(std::uint32_t));
+  EXPECT_EQ(x.memory_bytes(),
+            100'000 * (sizeof(Index) + sizeof(std::uint16_t)) + (1001 + 101) * sizeof(std::uint64_t));
+}
+
+/// Many positions and few entries of each feature: as of candidates with lexical features, and a base score.
+TEST(DesignMatrix, MemoryOfRareFeaturesFollowsTheNonzeros) {
+  constexpr Index kPositions = 300'000, kFeatures = 400'000;
+  Random random(11);
+  DesignMatrix::Builder b;
+  for (Index p = 0; p < kPositions; ++p) {
+    b.add(0, 0.5 * p + 0.25);
+    for (int n = 0; n < 5; ++n) b.add(1 + 5 * static_cast<Index>(random.below(kFeatures / 5 - 1)) + n, 1);
+    b.end_position();
+  }
+  const DesignMatrix x = std::move(b).build(kFeatures);
+  ASSERT_FALSE(x.binary());
+  ASSERT_GE(x.blocks(), 4u);
+  EXPECT_LE(x.memory_bytes(), 16 * x.nonzeros() + 40 * x.features());
+
+  // Blocks with and without entries hold what the rows do.
+  std::vector<std::vector<Index>> columns(kFeatures);
+  for (Index p = 0; p < kPositions; ++p)
+    for (const Index j : x.row(p)) columns[j].push_back(p);
+  for (Index j = 0; j < kFeatures; j += j < 100 ? 1 : 997) {
+    EXPECT_EQ(x.column(j), columns[j]);
+    std::size_t seen = 0;
+    for (std::size_t block = 0; block < x.blocks(); ++block) {
+      const ColumnBlock entries = x.column_block(j, block);
+      for (std::size_t i = 0; i < entries.size; ++i, ++seen)
+        ASSERT_EQ(entries.value[i], j == 0 ? 0.5 * columns[0][seen] + 0.25 : 1.0);
+    }
+    EXPECT_EQ(seen, columns[j].size());
+  }
+}
+
+TEST(DesignMatrix, KeepsValuesOfFeaturesThatHaveOthersThanOne) {
+  DesignMatrix::Builder b;
+  b.add(0, 1);
+  b.add(1, 2);
+  b.add(2, 1);
+  b.end_position();
+  b.add(0, 1);
+  b.add(1, 1);
+  b.end_position();
+  b.add(2, 1);
+  b.end_position();
+  const DesignMatrix x = std::move(b).build(3);
+  EXPECT_FALSE(x.binary());
+  EXPECT_THAT(x.column_values(0), ElementsAre(1.0, 1.0));
+  EXPECT_THAT(x.column_values(1), ElementsAre(2.0, 1.0));
+  EXPECT_EQ(x.memory_bytes(), x.nonzeros() * (sizeof(Index) + sizeof(std::uint16_t)) +
+                                  2 * 3 * sizeof(double) + (4 + 4) * 2 * sizeof(std::uint64_t))
+      << "those of one feature by row and by column, and ones";
+  EXPECT_THAT(x.row_values(0), ElementsAre(1.0, 2.0, 1.0));
+  EXPECT_THAT(x.row_values(1), ElementsAre(1.0, 1.0));
+  EXPECT_THAT(x.row_values(2), ElementsAre(1.0));
+  std::vector<double> scratch;
+  EXPECT_THAT(x.row_values(0, scratch), ElementsAre(1.0, 2.0, 1.0));
 }
 
 TEST(DesignMatrix, ColumnsAreCutIntoBlocksOfPositions) {

@@ -8,6 +8,7 @@
 
 #include "experiments/cli/cli.h"
 #include "experiments/config/ini.h"
+#include "experiments/metrics/metrics.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -173,6 +174,13 @@ Answers format_names() {
   return names_with_help(data_format_registry().items());
 }
 
+/// Of `select`.
+Answers measure_names() {
+  Answers answers = names_with_help(metric_registry().items());
+  answers.push_back({"loss", "mean negative log-likelihood of a position"});
+  return answers;
+}
+
 Answers oracle_names() {
   return names_with_help(oracle_registry().items());
 }
@@ -323,6 +331,7 @@ Answers values_of(const CLI::Option& option, const Typed& typed, const std::stri
   if (flag == "--solver") return solver_names();
   if (flag == "--format") return format_names();
   if (flag == "--oracle") return oracle_names();
+  if (flag == "--measure") return measure_names();
   if (type == "SECTION.KEY=VALUE") return config_values(typed, word);
   if (flag == "--option" || flag == "--data-option") {
     const std::string solver = typed.value("--solver");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 
@@ -32,6 +33,10 @@ class NbestWriter {
         continue;
       }
       fmt::format_to(std::back_inserter(out), "{}\t{}", r + 1, list.score[r]);
+      if (groups()) {
+        fmt::format_to(std::back_inserter(out), "\t{}\n", chosen(outputs) + 1);
+        continue;
+      }
       for (const Index k : outputs) (out += '\t') += names_[k];
       out += '\n';
     }
@@ -39,15 +44,27 @@ class NbestWriter {
   }
 
  private:
+  /// Whether structures are candidates chosen from groups.
+  bool groups() const { return !data_.quality.empty(); }
+  static std::size_t chosen(std::span<const Index> outputs) {
+    return static_cast<std::size_t>(std::find(outputs.begin(), outputs.end(), Index{0}) - outputs.begin());
+  }
+  static std::string text_of(const MatchCounts& counts) {
+    return fmt::format("{}/{}/{}", counts.correct, counts.gold, counts.guessed);
+  }
+
   std::string quality(Index instance, std::span<const Index> outputs) const {
+    if (groups()) {
+      const std::size_t p = data_.begin[instance] + chosen(outputs);
+      return data_.counts.empty() ? fmt::format("{}", data_.quality[p]) : text_of(data_.counts[p]);
+    }
     if (!chunks_) {
       std::size_t right = 0;
       for (std::size_t t = 0; t < outputs.size(); ++t)
         right += outputs[t] == data_.gold[data_.begin[instance] + t];
       return std::to_string(right);
     }
-    const MatchCounts counts = chunks_->count(instance, outputs);
-    return fmt::format("{}/{}/{}", counts.correct, counts.gold, counts.guessed);
+    return text_of(chunks_->count(instance, outputs));
   }
 
   const Dataset& data_;
@@ -62,7 +79,7 @@ std::string nbest_text(const Dataset& data, const Oracle& oracle, const SparseVe
                        NbestFormat format, const Parallel& parallel) {
   const NbestOracle* nbest = oracle.nbest();
   if (nbest == nullptr)
-    throw Error::usage("--nbest: the oracle of these data has no 'n best' (chain and tree have)");
+    throw Error::usage("--nbest: the oracle of these data has no 'n best' (chain, tree and candidates have)");
   const LinearMap map(data.x, oracle, parallel);
   Scores scores = map.make_scores();
   map.apply(w, scores);

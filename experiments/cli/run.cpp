@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
+#include "experiments/results/tables/cost_table.h"
 #include "experiments/results/tables/data_table.h"
 #include "experiments/results/tables/paper_table.h"
 #include "experiments/results/tables/path_table.h"
@@ -143,6 +144,7 @@ void run(const RunCommand& command) {
     fmt::print("{}\n", markdown_document("", path_tables(paths, runs)));
   if (!command.quiet && !command.json.to_stdout() && !runs.empty()) {
     fmt::print("{}\n", markdown_table(summarize(runs, table), table));
+    if (config.paper.costs) fmt::print("{}\n", markdown_document("", {cost_table(runs, table.targets)}));
     if (config.paper.data) fmt::print("{}\n", markdown_document("", {data_table(runs)}));
     if (!config.paper.lambdas.empty())
       fmt::print("{}\n",

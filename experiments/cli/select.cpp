@@ -8,11 +8,14 @@
 #include "core/base/options.h"
 #include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
+#include "experiments/metrics/metrics.h"
 #include "experiments/config/path_grid.h"
 #include "experiments/run/selection.h"
 
 namespace proxbench {
 namespace {
+
+constexpr const char* kLoss = "loss";
 
 struct SelectCommand {
   DataFlags data;
@@ -27,7 +30,7 @@ struct SelectCommand {
   SelectionSettings selection() const {
     return {.folds = folds,
             .held_out = held_out,
-            .measure = measure == "loss" ? SelectionMeasure::kLoss : SelectionMeasure::kAccuracy,
+            .measure = measure == kLoss ? nullptr : &metric_registry().find(measure),
             .one_standard_error = rule == "one-se"};
   }
   PathOf over() const { return looks_like_path(mu) ? PathOf::kMu : PathOf::kLambda; }
@@ -56,7 +59,7 @@ struct SelectCommand {
 
 void print_selection(const SelectCommand& command, const ModelSelection& selection) {
   TextTable table;
-  table.caption = fmt::format("{} on {}", command.measure == "loss" ? "Loss by position" : "Accuracy",
+  table.caption = fmt::format("{} on {}", command.measure == kLoss ? "loss by position" : command.measure,
                               command.held_out_text());
   const bool of_mu = command.over() == PathOf::kMu;
   if (const double fixed = command.fixed(); fixed > 0.0)
@@ -114,6 +117,7 @@ void select(const SelectCommand& command) {
   if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
   if (command.folds == 0 && !command.held_out && command.data.test.empty())
     throw Error::usage("found no --folds, --held-out or --test, expected one of them to choose by");
+  const SelectionSettings selection_settings = command.selection();
   const PathGrid grid = command.grid();
   const double fixed = command.fixed();
   const Options run = command.run.parse();
@@ -135,7 +139,7 @@ void select(const SelectCommand& command) {
   hooks.message = [&](const std::string& text) { progress.message(text); };
   hooks.on_sample = [&](const std::string& name, const Sample& sample) { progress.sample(name, sample); };
   const ModelSelection selection =
-      select_model(data, settings, grid.penalties(fixed, lambda_max(data, settings.loss)), command.selection(), hooks);
+      select_model(data, settings, grid.penalties(fixed, lambda_max(data, settings.loss)), selection_settings, hooks);
   if (selection.interrupted) {
     progress.warning("interrupted; nothing is chosen");
     throw ExitStatus{1};
@@ -181,8 +185,8 @@ void add_select_command(CLI::App& app) {
       ->type_name("REAL");
   sub->add_option(
          "--measure", command->measure,
-         "measure to choose by: accuracy, or loss, the mean loss of a position [accuracy]")
-      ->check(CLI::IsMember({"accuracy", "loss"}))
+         "measure to choose by: a metric of `proxbench list`, or loss, the mean negative log-likelihood of a "
+         "position [accuracy]")
       ->type_name("NAME");
   sub->add_option("--rule", command->rule,
                   "the chosen one: best, or one-se, the largest within one standard error of the best [best]")

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/ini.h"
+#include "experiments/results/tables/cost_table.h"
 #include "experiments/results/tables/data_table.h"
 #include "experiments/results/tables/means_table.h"
 #include "experiments/results/tables/paper_table.h"
@@ -410,6 +411,7 @@ void write_result_tables(const std::vector<StoredRun>& runs, const fs::path& out
                          const Presentation& presentation, const TableOptions& options) {
   write_tables(runs, out / "tables", options);
   write_paper_table(runs, out / "tables", presentation);
+  if (presentation.paper.costs) write_cost_table(runs, options.targets, out / "tables");
   if (presentation.paper.data) write_data_table(runs, out / "tables");
   write_means(runs, out / "tables", means_options(presentation, options));
 }

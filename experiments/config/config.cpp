@@ -338,6 +338,7 @@ class ConfigReader {
     config_.repetitions = static_cast<int>(values.integer("repetitions"));
     config_.seed = static_cast<std::uint64_t>(values.integer("seed"));
     config_.sample_kkt = values.boolean("sample_kkt");
+    config_.profile = values.boolean("profile");
     config_.sampling_budget = values.real("sampling_budget");
     config_.warm_up = values.real("warm_up");
     config_.stop_at = values.real("stop_at");
@@ -463,7 +464,8 @@ class ConfigReader {
                      .lambdas = values.reals("lambda"),
                      .nnz = values.reals("nnz"),
                      .accuracy = values.reals("accuracy"),
-                     .data = values.boolean("data")};
+                     .data = values.boolean("data"),
+                     .costs = values.boolean("costs")};
     for (const char* key : {"nnz", "accuracy"}) check_length(values, "[paper]", key, "lambda");
     check_paper_lambdas(values);
   }
@@ -761,6 +763,11 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .type = OptionType::kBool,
               .default_value = "false",
               .help = "measure kkt at every sample of a trace, off the clock"},
+             {.name = "profile",
+              .type = OptionType::kBool,
+              .default_value = "false",
+              .help = "each run tells how its time was spent (phases in results.json, and what costs shows of "
+                      "them); counting that takes a little of the clock"},
              {.name = "sampling_budget",
               .type = OptionType::kReal,
               .default_value = "0.01",
@@ -938,6 +945,11 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                         .type = OptionType::kBool,
                         .default_value = "false",
                         .help = "tables/data.* and the page show the sizes of the data sets"},
+                       {.name = "costs",
+                        .type = OptionType::kBool,
+                        .default_value = "false",
+                        .help = "tables/costs.* and the page show the passes and seconds to each target, and "
+                                "the share of inference and gradients in the time of runs with profile"},
                    },
                    {"lambda", "nnz", "accuracy"},
                    {"item"},
@@ -983,6 +995,7 @@ std::string paper_ini(const PaperConfig& paper) {
   if (!paper.nnz.empty()) line("nnz", fmt::format("{}", fmt::join(paper.nnz, ", ")));
   if (!paper.accuracy.empty()) line("accuracy", fmt::format("{}", fmt::join(paper.accuracy, ", ")));
   if (paper.data) line("data", paper.data);
+  if (paper.costs) line("costs", paper.costs);
   return out;
 }
 
@@ -1033,6 +1046,7 @@ std::string ExperimentConfig::to_ini() const {
     line("reference_time_limit", reference_time_limit);
   }
   line("sample_kkt", sample_kkt);
+  line("profile", profile);
   line("sampling_budget", sampling_budget);
   line("warm_up", warm_up);
   line("stop_at", stop_at);

@@ -80,6 +80,7 @@ struct PaperConfig {
   std::string differs;                         ///< what differs here, and why
   std::vector<double> lambdas, nnz, accuracy;  ///< numbers of the paper: one for each lambda, or none
   bool data = false;                           ///< the item is a table of the data sets
+  bool costs = false;                          ///< the item is a table of what targets cost
 };
 
 struct ExperimentConfig {
@@ -94,6 +95,7 @@ struct ExperimentConfig {
   int repetitions;
   std::uint64_t seed;  ///< repetition r runs with seed + r - 1
   bool sample_kkt;
+  bool profile;  ///< results tell how the time of each run was spent
   double sampling_budget;  ///< see MonitorOptions; kNoSamplingBudget and above: no limit
   double warm_up;          ///< seconds of inference before the clock starts
   double stop_at;          ///< relative difference to f* at which a run stops; 0: it does not

@@ -259,6 +259,8 @@ const std::vector<Field<RunFigures>>& run_figures() {
       figure<&F::test_metrics>("test_metrics", "", "metrics of the test set, by name"),
       figure<&F::features>("features", "", "of the training set"),
       figure<&F::features_kept>("features_kept", "", "those that can enter at this lambda"),
+      figure<&F::nonzeros>("nonzeros", "", "entries of the training set's design matrix"),
+      figure<&F::matrix_bytes>("matrix_bytes", "bytes", "that this matrix takes, by row and by column"),
       field<F>("", "audits", "", kColumn, "losses of the solver that were checked",
                [](const F& f) { return f.audits ? std::optional(f.audits->count) : std::nullopt; }),
       field<F>("", "audit_max_difference", "", kColumn, "the largest relative difference in audits",

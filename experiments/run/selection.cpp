@@ -30,8 +30,11 @@ std::vector<Index> complement(std::size_t instances, const std::vector<Index>& w
   return out;
 }
 
+bool higher_is_better(SelectionMeasure measure) {
+  return measure != nullptr && measure->better == MetricInfo::Better::kHigher;
+}
 bool better(double a, double b, SelectionMeasure measure) {
-  return measure == SelectionMeasure::kAccuracy ? a > b : a < b;
+  return higher_is_better(measure) ? a > b : a < b;
 }
 
 /// One training set, and what its models are measured on.
@@ -170,6 +173,11 @@ class Selector {
 void check(const LoadedData& data, const SelectionSettings& selection) {
   if (selection.folds > 0 && selection.held_out)
     throw Error::usage("found both folds and a share to hold out, expected one of them");
+  if (selection.one_standard_error && selection.folds == 0 && selection.measure != nullptr &&
+      selection.measure != &trace_metric())
+    throw Error::usage(fmt::format("found {} with the rule of one standard error and one held-out set, expected folds: "
+                                   "the error of one set is known of accuracy and loss alone",
+                                   selection.measure->name));
   if (selection.folds == 0 && !selection.held_out && data.test().instances() == 0)
     throw Error::usage(
         "no instances to choose a penalty by: expected folds, a share to hold out, or a test set");
@@ -180,10 +188,11 @@ void check(const LoadedData& data, const SelectionSettings& selection) {
 Dataset select_instances(const Dataset& data, std::span<const Index> instances) {
   Dataset out;
   DesignMatrix::Builder builder;
+  std::vector<double> scratch;
   for (const Index i : instances) {
     for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p) {
       const auto features = data.x.row(p);
-      const auto values = data.x.row_values(p);
+      const auto values = data.x.row_values(p, scratch);
       for (std::size_t e = 0; e < features.size(); ++e)
         builder.add(features[e], values.empty() ? 1.0 : values[e]);
       builder.end_position();
@@ -234,7 +243,7 @@ HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parall
     const auto gold = data.gold.begin();
     const bool unknown =
         std::find(gold + data.begin[i], gold + data.begin[i + 1], kUnknownOutput) != gold + data.begin[i + 1];
-    if (measure != SelectionMeasure::kLoss || !unknown) usable.push_back(i);
+    if (measure != nullptr || !unknown) usable.push_back(i);
   }
   skipped_ = data.instances() - usable.size();
   data_ = skipped_ > 0 ? select_instances(data, usable) : std::move(data);
@@ -244,6 +253,8 @@ HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parall
                     "occur in training",
                     skipped_),
         ErrorKind::kInput);
+  if (measure != nullptr && measure->applies && !measure->applies(data_))
+    throw Error::usage(fmt::format("measure '{}' ({}) does not apply to these data", measure->name, measure->help));
   oracle_ = oracle_registry().find(oracle).make(data_);
 }
 
@@ -276,32 +287,37 @@ std::vector<double> HeldOut::losses(const SparseVector& w) const {
 }
 
 HeldOut::Value HeldOut::measure(const SparseVector& w) const {
-  const MetricInfo& accuracy = trace_metric();
-  std::map<std::string, double> others;
-  const auto positions = static_cast<double>(data_.graded());
-  std::vector<double> sum, graded;
-  double value = 0.0;
-  for (std::size_t i = 0; i < data_.instances(); ++i)
-    graded.push_back(static_cast<double>(gold_of(data_, i).graded()));
-  if (measure_ == SelectionMeasure::kAccuracy) {
-    const std::vector<Index> outputs = TestSet(data_, *oracle_, parallel_, {}).decode(w);
-    value = accuracy.measure(data_, outputs);
-    for (const MetricInfo* metric : metrics_for(data_))
-      if (metric != &accuracy) others[metric->name] = metric->measure(data_, outputs);
-    for (std::size_t i = 0; i < data_.instances(); ++i) {
-      const Dataset one = gold_of(data_, i);
-      const auto prediction =
-          std::span(outputs).subspan(data_.begin[i] * data_.prediction_width(), one.prediction_size());
-      sum.push_back(accuracy.measure(one, prediction) * graded[i]);
-    }
-  } else {
-    sum = losses(w);
-    value = std::accumulate(sum.begin(), sum.end(), 0.0) / positions;
+  if (measure_ == nullptr) {
+    const std::vector<double> sum = losses(w);
+    const double value = std::accumulate(sum.begin(), sum.end(), 0.0) / static_cast<double>(data_.graded());
+    return {value, error_of_ratio(sum, value), {}};
   }
-  const auto n = static_cast<double>(sum.size());
-  double squares = 0.0;  // the variance of a ratio of sums, linearised
-  for (std::size_t i = 0; i < sum.size(); ++i) squares += std::pow(sum[i] - value * graded[i], 2);
-  return {value, std::sqrt(squares * n / (n - 1.0)) / positions, others};
+  const std::vector<Index> outputs = TestSet(data_, *oracle_, parallel_, {}).decode(w);
+  Value out{measure_->measure(data_, outputs), std::numeric_limits<double>::quiet_NaN(), {}};
+  for (const MetricInfo* metric : metrics_for(data_))
+    if (metric != measure_) out.others[metric->name] = metric->measure(data_, outputs);
+  if (measure_ != &trace_metric()) return out;
+  std::vector<double> right;
+  for (std::size_t i = 0; i < data_.instances(); ++i) {
+    const Dataset one = gold_of(data_, i);
+    right.push_back(measure_->measure(one, std::span(outputs).subspan(data_.begin[i] * data_.prediction_width(), one.prediction_size())) *
+                    graded_of(i));
+  }
+  out.standard_error = error_of_ratio(right, out.value);
+  return out;
+}
+
+/// Positions of an instance that have something to predict.
+double HeldOut::graded_of(std::size_t instance) const {
+  return static_cast<double>(gold_of(data_, instance).graded());
+}
+
+/// Of the ratio of sum over instances of `part` to the positions graded, which is `value`: linearised.
+double HeldOut::error_of_ratio(const std::vector<double>& part, double value) const {
+  const auto n = static_cast<double>(part.size());
+  double squares = 0.0;
+  for (std::size_t i = 0; i < part.size(); ++i) squares += std::pow(part[i] - value * graded_of(i), 2);
+  return std::sqrt(squares * n / (n - 1.0)) / static_cast<double>(data_.graded());
 }
 
 std::size_t best_point(const std::vector<SelectionPoint>& points, SelectionMeasure measure) {
@@ -314,7 +330,7 @@ std::size_t best_point(const std::vector<SelectionPoint>& points, SelectionMeasu
 std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, SelectionMeasure measure) {
   const SelectionPoint& best = points[best_point(points, measure)];
   const double error = std::isfinite(best.standard_error) ? best.standard_error : 0.0;
-  const double worst = measure == SelectionMeasure::kAccuracy ? best.mean - error : best.mean + error;
+  const double worst = higher_is_better(measure) ? best.mean - error : best.mean + error;
   std::size_t k = 0;
   while (better(worst, points[k].mean, measure)) ++k;
   return k;

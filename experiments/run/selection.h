@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/metrics/metrics.h"
 #include "experiments/run/path.h"
 
 namespace proxbench {
@@ -27,30 +28,32 @@ std::vector<std::vector<Index>> draw_folds(std::size_t instances, std::int64_t f
 /// or all of them.
 std::vector<Index> draw_held_out(std::size_t instances, double share, std::uint64_t seed);
 
-/// What is measured on the instances held out: the share of positions (groups of candidates) predicted right,
-/// or the negative log-likelihood by position (group), in nats.
-enum class SelectionMeasure { kAccuracy, kLoss };
+/// What is measured on the instances held out: a metric, or, where that is null, the negative log-likelihood by
+/// position (group of candidates), in nats.
+using SelectionMeasure = const MetricInfo*;
 
 /// Instances that models are measured on.
 class HeldOut {
  public:
-  /// Instances with a gold output that training does not know have no likelihood: for kLoss they are left
-  /// out. Throws Error (kInput) where none is left.
+  /// Instances with a gold output that training does not know have no likelihood: for it they are left out. Throws
+  /// Error (kInput) where none is left, and Error (kUsage) where the metric does not apply to the data.
   HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, SelectionMeasure measure);
 
   std::size_t skipped() const { return skipped_; }
   std::size_t positions() const { return data_.positions(); }
 
   /// Of all positions, and the standard error of that ratio when instances are drawn independently (NaN for
-  /// a single one). w in the coordinates of the data.
+  /// a single one, and for metrics other than accuracy). w in the coordinates of the data.
   struct Value {
     double value, standard_error;
-    std::map<std::string, double> others;  ///< with kAccuracy the other metrics that apply, by name
+    std::map<std::string, double> others;  ///< with a metric the others that apply, by name
   };
   Value measure(const SparseVector& w) const;
 
  private:
   std::vector<double> losses(const SparseVector& w) const;
+  double graded_of(std::size_t instance) const;
+  double error_of_ratio(const std::vector<double>& part, double value) const;
 
   Dataset data_;
   std::unique_ptr<Oracle> oracle_;
@@ -63,7 +66,7 @@ class HeldOut {
 struct SelectionSettings {
   std::int64_t folds = 0;               ///< K-fold cross-validation over the training instances; 0: not
   std::optional<double> held_out = {};  ///< this share of the training instances; with neither, the test set
-  SelectionMeasure measure = SelectionMeasure::kAccuracy;
+  SelectionMeasure measure = &trace_metric();
   /// Choose the largest penalty that is within one standard error of the best, in the place of the best.
   bool one_standard_error = false;
 };

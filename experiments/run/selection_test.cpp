@@ -16,6 +16,8 @@ namespace {
 
 using test::ProblemSpec;
 
+const SelectionMeasure kAccuracy = &trace_metric(), kLoss = nullptr;
+
 const ProblemSpec kSpec{.name = "chain", .sequences = 24, .bias = true, .seed = 3};
 
 RunParameters settings_of() {
@@ -83,10 +85,10 @@ TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
   RunParameters settings = settings_of();
   const SparseVector w = train(data, settings).w;
   Objective objective = problem.objective(Parallel(1));
-  const HeldOut loss(problem.data(), "chain", Parallel(1), SelectionMeasure::kLoss);
+  const HeldOut loss(problem.data(), "chain", Parallel(1), kLoss);
   EXPECT_NEAR(loss.measure(w).value,
               certify(objective, w).loss / static_cast<double>(problem.data().positions()), 1e-12);
-  const HeldOut accuracy(problem.data(), "chain", Parallel(1), SelectionMeasure::kAccuracy);
+  const HeldOut accuracy(problem.data(), "chain", Parallel(1), kAccuracy);
   Sample measured;
   TestSet(problem.data(), problem.oracle(), Parallel(1), {&trace_metric()}).measure(w, measured);
   EXPECT_NEAR(accuracy.measure(w).value, measured.test_accuracy, 1e-12);
@@ -96,10 +98,10 @@ TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
 TEST(HeldOut, LeavesOutInstancesWithoutALikelihood) {
   Dataset data = test::Problem(kSpec).data();
   data.gold[data.begin[3]] = kUnknownOutput;
-  EXPECT_EQ(HeldOut(data, "chain", Parallel(1), SelectionMeasure::kLoss).skipped(), 1u);
-  EXPECT_EQ(HeldOut(data, "chain", Parallel(1), SelectionMeasure::kAccuracy).skipped(), 0u);
+  EXPECT_EQ(HeldOut(data, "chain", Parallel(1), kLoss).skipped(), 1u);
+  EXPECT_EQ(HeldOut(data, "chain", Parallel(1), kAccuracy).skipped(), 0u);
   std::fill(data.gold.begin(), data.gold.end(), kUnknownOutput);
-  EXPECT_THROW(HeldOut(data, "chain", Parallel(1), SelectionMeasure::kLoss), Error);
+  EXPECT_THROW(HeldOut(data, "chain", Parallel(1), kLoss), Error);
 }
 
 TEST(Choice, IsTheBestMeanAndTheLargestLambdaWithinOneError) {
@@ -109,21 +111,21 @@ TEST(Choice, IsTheBestMeanAndTheLargestLambdaWithinOneError) {
     return out;
   };
   const auto accuracy = points({0.5, 0.86, 0.9, 0.9, 0.7});
-  EXPECT_EQ(best_point(accuracy, SelectionMeasure::kAccuracy), 2u);
-  EXPECT_EQ(one_standard_error_point(accuracy, SelectionMeasure::kAccuracy), 1u);
+  EXPECT_EQ(best_point(accuracy, kAccuracy), 2u);
+  EXPECT_EQ(one_standard_error_point(accuracy, kAccuracy), 1u);
   const auto loss = points({0.5, 0.23, 0.2, 0.2, 0.3});
-  EXPECT_EQ(best_point(loss, SelectionMeasure::kLoss), 2u);
-  EXPECT_EQ(one_standard_error_point(loss, SelectionMeasure::kLoss), 1u);
+  EXPECT_EQ(best_point(loss, kLoss), 2u);
+  EXPECT_EQ(one_standard_error_point(loss, kLoss), 1u);
   std::vector<SelectionPoint> unknown = accuracy;
   for (SelectionPoint& point : unknown) point.standard_error = std::nan("");
-  EXPECT_EQ(one_standard_error_point(unknown, SelectionMeasure::kAccuracy), 2u);
+  EXPECT_EQ(one_standard_error_point(unknown, kAccuracy), 2u);
 }
 
 /// Cross-validation by hand: each fold's model trained by itself for each penalty.
 void expect_solves_of_each_fold(const std::vector<Penalty>& penalties) {
   const LoadedData data = load();
   const RunParameters settings = settings_of();
-  for (const SelectionMeasure measure : {SelectionMeasure::kAccuracy, SelectionMeasure::kLoss}) {
+  for (const SelectionMeasure measure : {kAccuracy, kLoss}) {
     const ModelSelection selection =
         select_model(data, settings, penalties, {.folds = 3, .measure = measure});
     ASSERT_EQ(selection.points.size(), penalties.size());
@@ -176,6 +178,27 @@ TEST(SelectModel, TellsTheOtherMetricsOfWhatIsHeldOut) {
   EXPECT_EQ(others.count(trace_metric().name), 0u) << "that is the mean";
   EXPECT_LT(others.at("structure-accuracy"), selection.points.front().mean)
       << "a structure has several positions";
+}
+
+TEST(SelectModel, ChoosesByAnyMetricThatApplies) {
+  const SelectionMeasure structures = &metric_registry().find("structure-accuracy");
+  const LoadedData data = load();
+  const std::vector<Penalty> lambdas = grid(data);
+  const ModelSelection by_structure =
+      select_model(data, settings_of(), lambdas, {.folds = 3, .measure = structures});
+  const ModelSelection by_position = select_model(data, settings_of(), lambdas, {.folds = 3});
+  for (std::size_t k = 0; k < lambdas.size(); ++k) {
+    EXPECT_EQ(by_structure.points[k].mean, by_position.points[k].others.at("structure-accuracy"));
+    EXPECT_EQ(by_structure.points[k].others.at("accuracy"), by_position.points[k].mean);
+    EXPECT_LE(by_structure.points[k].mean, by_structure.points[by_structure.best].mean);
+  }
+  EXPECT_THROW(select_model(data, settings_of(), lambdas, {.folds = 3, .measure = &metric_registry().find("ranking-f1")}),
+               Error)
+      << "of candidates alone";
+  EXPECT_THROW(select_model(data, settings_of(), lambdas,
+                            {.held_out = 0.25, .measure = structures, .one_standard_error = true}),
+               Error)
+      << "one set has no standard error of it";
 }
 
 TEST(SelectModel, TakesHeldOutInstancesOrTheTestSet) {

@@ -185,6 +185,8 @@ void set_facts(const LoadedData& data, RunOutcome& outcome) {
   outcome.positions = train.positions();
   outcome.outputs = train.outputs();
   outcome.features = train.x.features();
+  outcome.nonzeros = train.x.nonzeros();
+  outcome.matrix_bytes = train.x.memory_bytes();
   outcome.data_digest = digest_text(train.digest);
   outcome.description = train.description;
   outcome.oracle = data.oracle_name();

@@ -119,7 +119,7 @@ RunKey key_of(const RunParameters& job, double stop_at, const std::string& sourc
   RunKey key;
   key.config = job_json(job);
   for (const char* elsewhere : {"name", "experiment", "dataset", "label", "repetition", "threads", "seed",
-                                "plugins", "objective_target", "profile"})
+                                "plugins", "objective_target"})
     key.config.erase(elsewhere);
   for (const char* file : {"train", "test", "hierarchy"}) key.config["data"].erase(file);
   for (const std::string& file : file_options(job.format, job.data_options))

@@ -140,6 +140,7 @@ RunParameters run_job(const ExperimentConfig& config, const PlannedRun& cell) {
   job.time_limit = cell.solver->time_limit;
   job.max_iterations = cell.solver->max_iterations;
   job.sample_kkt = config.sample_kkt;
+  job.profile = config.profile;
   job.seed = config.seed + static_cast<std::uint64_t>(cell.repetition) - 1;
   return job;
 }

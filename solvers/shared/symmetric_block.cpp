@@ -97,9 +97,10 @@ Lists<Slot> find_in_rows(const DesignMatrix& x, const Sample& sample, std::span<
   for (std::size_t i = 0; i < features.size(); ++i) slot_of[features[i]] = static_cast<Slot>(i);
   const bool binary = x.binary();
   Lists<Slot> rows;
+  std::vector<double> scratch;
   for (const Index p : sample.position) {
     const auto row = x.row(p);
-    const auto values = x.row_values(p);
+    const auto values = x.row_values(p, scratch);
     std::size_t end = rows.make_room(row.size(), !binary);
     for (std::size_t e = 0; e < row.size(); ++e) {
       rows.index[end] = slot_of[row[e]];

@@ -60,9 +60,10 @@ SparseVector WeightRows::nonzeros(double scale, const WeightRows& other, double 
 void WeightRows::scores(Index begin, std::size_t positions, double* rows) const {
   const KernelTable& kernels = kernels_in_use();
   std::fill(rows, rows + positions * width_, 0.0);
+  std::vector<double> scratch;
   for (std::size_t t = 0; t < positions; ++t) {
     const auto features = x_.row(begin + static_cast<Index>(t));
-    const auto values = x_.row_values(begin + static_cast<Index>(t));
+    const auto values = x_.row_values(begin + static_cast<Index>(t), scratch);
     kernels.add_rows(rows_.data(), features.data(), values.empty() ? nullptr : values.data(), features.size(),
                      rows + t * width_, width_);
   }

@@ -1,0 +1,334 @@
+/// The adjoint of the linear map: from residuals to full and partial gradients.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
+#include "core/linear_map.h"
+
+namespace proxbench {
+
+namespace {
+
+/// Nonzeros of X in a chunk of features: many chunks where there are many nonzeros.
+constexpr std::uint64_t kChunkNonzeros = 1u << 18, kFewestChunkNonzeros = 1u << 10, kFeatureChunks = 128;
+/// Chunks of features that a thread takes together in the full gradient: few, so that all rows of R are read
+/// from memory a few times, and enough that threads end together. Sums keep to chunks whatever their number.
+constexpr std::size_t kTasksPerThread = 8;
+/// Gradients that are formed at once there, in doubles and in features.
+constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
+/// Cost of one gathered element, in units of one kPad-wide multiply-add on a row (it was measured as 1.6 on
+/// Zen 4, as 0.8 on a Xeon of 2023; the choice between the two ways changes speed only, beyond rounding).
+constexpr double kGatherCost = 1.2;
+/// Of turning one number of the residual from columns into rows for a few features, whose rows then come from
+/// memory, in the same units (measured on that Xeon: with 1, partial gradients of 1,000 coordinates took
+/// twice as long as by gathering alone).
+constexpr double kTurnCost = 6.0;
+
+}  // namespace
+
+void LinearMap::restrict_to(std::vector<Index> features) {
+  active_features_ = std::move(features);
+  cut_features();
+}
+
+void LinearMap::cut_features() {
+  std::uint64_t nonzeros = 0;
+  for (const Index j : active_features_) nonzeros += x_.column_size(j);
+  const std::uint64_t chunk_nonzeros =
+      std::clamp(nonzeros / kFeatureChunks, kFewestChunkNonzeros, kChunkNonzeros);
+  feature_chunk_begin_.assign(1, 0);
+  std::uint64_t filled = 0;
+  for (std::size_t f = 0; f < active_features_.size(); ++f) {
+    filled += x_.column_size(active_features_[f]) + 1;
+    if (filled >= chunk_nonzeros || f + 1 == active_features_.size()) {
+      feature_chunk_begin_.push_back(static_cast<Index>(f + 1));
+      filled = 0;
+    }
+  }
+}
+
+/// R by position: rows_[p][k], padded to kPad outputs, or in the layout's short rows.
+void LinearMap::fill_rows(const Residual& residual) const {
+  if (!residual.one_each()) return collapsed_->compact_rows(residual, compact_rows_, parallel_);
+  const std::size_t width = padded(outputs_);
+  rows_.resize(static_cast<std::size_t>(x_.positions()) * width);
+  const Chunks chunks{x_.positions(), kRowsPerTask};
+  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+    kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, chunks.begin(chunk),
+                                     chunks.end(chunk) - chunks.begin(chunk),
+                                     rows_.data() + chunks.begin(chunk) * width, width);
+  });
+}
+
+/// gradient[f][0..width) += that of features[f], f < features.size(): reads rows_ a block of positions at a
+/// time.
+void LinearMap::gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const {
+  const KernelTable& kernels = kernels_in_use();
+  for (std::size_t b = 0; b < x_.blocks(); ++b) {
+    const double* rows = rows_.data() + b * x_.block_positions() * width;
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      kernels.add_block_rows(rows, x_.column_block(features[f], b), gradient + f * width, width);
+    }
+  }
+}
+
+/// gradient[f] += that of features[f], where there is one output: reads its column a block of positions at a
+/// time.
+void LinearMap::gather_column(const Residual& residual, std::span<const Index> features,
+                              double* gradient) const {
+  ColumnBlock entries[kCoordinatesPerTask];
+  for (std::size_t b = 0; b < x_.blocks(); ++b)
+    for (std::size_t first = 0; first < features.size(); first += kCoordinatesPerTask) {
+      const std::size_t n = std::min(kCoordinatesPerTask, features.size() - first);
+      for (std::size_t i = 0; i < n; ++i) entries[i] = x_.column_block(features[first + i], b);
+      kernels_in_use().gather(residual.column(0) + b * x_.block_positions(), entries, n, gradient + first);
+    }
+}
+
+/// The gradients of at most kPad features from compact_rows_: that of output k of the f-th in
+/// gradient[k*kPad + f]; gradient.size() == basis()*kPad.
+void LinearMap::gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const {
+  std::fill(gradient.begin(), gradient.end(), 0.0);
+  for (std::size_t f = 0; f < features.size(); ++f)
+    for (std::size_t b = 0; b < x_.blocks(); ++b) {
+      const auto block = x_.column_block(features[f], b);
+      const std::uint64_t* begin = compact_rows_.begin.data() + b * x_.block_positions();
+      for (std::size_t i = 0; i < block.size; ++i) {
+        const double x = block.value == nullptr ? 1.0 : block.value[i];
+        const CompactRows::Entry* entries = compact_rows_.entry.data();
+        for (std::uint64_t e = begin[block.offset[i]]; e < begin[block.offset[i] + std::size_t{1}]; ++e)
+          gradient[entries[e].slot * kPad + f] += x * entries[e].value;
+      }
+    }
+  collapsed_->expand(gradient.data());
+}
+
+/// sum_p x_pj [output k is in p's gold structure].
+double LinearMap::gold_count(Index feature, Index output) const {
+  double sum = 0.0;
+  for (std::size_t b = 0; b < x_.blocks(); ++b) {
+    const auto block = x_.column_block(feature, b);
+    const Index first = static_cast<Index>(b * x_.block_positions());
+    for (std::size_t i = 0; i < block.size; ++i)
+      for (const Index k : structure_.gold_outputs(first + block.offset[i]))
+        if (k == output) sum += block.value == nullptr ? 1.0 : block.value[i];
+  }
+  return sum;
+}
+
+void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord> set,
+                                std::span<double> out) const {
+  const PhaseTimer timer(profile_, Phase::kPartialGradient, [&] { return partial_work(set); });
+  const std::size_t unary =
+      static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
+  const std::size_t width = padded(residual.columns);
+  auto column_of = [&](Coord c) -> std::size_t {
+    return residual.column_index(static_cast<Index>(c % outputs_));
+  };
+
+  // A feature with many outputs in the set is cheaper as a whole row; the others gather from the residual's
+  // columns.
+  struct Group {
+    Index feature;
+    std::size_t begin, end;  // within set
+  };
+  std::vector<Group> groups, whole;
+  double saved = 0.0;
+  for (std::size_t i = 0; i < unary;) {
+    const Index j = static_cast<Index>(set[i] / outputs_);
+    std::size_t end = i + 1;
+    while (end < unary && set[end] / outputs_ == j) ++end;
+    const double gain = kGatherCost * static_cast<double>(end - i) - static_cast<double>(width / kPad);
+    if (gain > 0) {
+      whole.push_back({j, i, end});
+      saved += gain * static_cast<double>(x_.column_size(j));
+    }
+    groups.push_back({j, i, end});
+    i = end;
+  }
+  // Turning the residual into rows touches every column of every position once. Where outputs collapse,
+  // a row is expanded over all outputs, which never pays for some of them.
+  const bool use_rows = residual.one_each() && saved > kTurnCost * static_cast<double>(x_.positions()) *
+                                                           static_cast<double>(residual.columns);
+  if (use_rows) {
+    std::erase_if(groups, [&](const Group& g) {
+      return kGatherCost * static_cast<double>(g.end - g.begin) > static_cast<double>(width / kPad);
+    });
+    fill_rows(residual);
+    std::vector<std::size_t> chunk_begin{0};
+    std::uint64_t filled = 0;
+    for (std::size_t g = 0; g < whole.size(); ++g) {
+      filled += x_.column_size(whole[g].feature) + 1;
+      if (filled >= kChunkNonzeros || g + 1 == whole.size()) {
+        chunk_begin.push_back(g + 1);
+        filled = 0;
+      }
+    }
+    parallel_.for_each(chunk_begin.size() - 1, [&](std::size_t chunk) {
+      const std::size_t first = chunk_begin[chunk], count = chunk_begin[chunk + 1] - first;
+      std::vector<Index> features(count);
+      for (std::size_t g = 0; g < count; ++g) features[g] = whole[first + g].feature;
+      AlignedVector<double> gradient(count * width);
+      gradient_rows(features, width, gradient.data());
+      for (std::size_t g = 0; g < count; ++g)
+        for (std::size_t i = whole[first + g].begin; i < whole[first + g].end; ++i)
+          out[i] = gradient[g * width + column_of(set[i])];
+    });
+  }
+
+  // The rest by column, so that a column of the residual is read by all coordinates that need it.
+  std::vector<std::size_t> begin(residual.columns + std::size_t{1}, 0);
+  for (const Group& g : groups)
+    for (std::size_t i = g.begin; i < g.end; ++i) ++begin[column_of(set[i]) + 1];
+  for (Index k = 0; k < residual.columns; ++k) begin[k + 1] += begin[k];
+  std::vector<std::size_t> order(begin.back()), next(begin.begin(), begin.end() - 1);
+  for (const Group& g : groups)
+    for (std::size_t i = g.begin; i < g.end; ++i) order[next[column_of(set[i])]++] = i;
+  struct Task {
+    Index column;
+    std::size_t begin, end;
+  };
+  std::vector<Task> tasks;
+  for (Index k = 0; k < residual.columns; ++k)
+    for (std::size_t b = begin[k]; b < begin[k + 1]; b += kCoordinatesPerTask)
+      tasks.push_back({k, b, std::min(b + kCoordinatesPerTask, begin[k + 1])});
+  const KernelTable& kernels = kernels_in_use();
+  parallel_.for_each(tasks.size(), [&](std::size_t t) {
+    const double* column = residual.column(tasks[t].column);
+    const std::size_t first = tasks[t].begin, n = tasks[t].end - first;
+    ColumnBlock entries[kCoordinatesPerTask];
+    double sum[kCoordinatesPerTask] = {};
+    for (std::size_t b = 0; b < x_.blocks(); ++b) {
+      for (std::size_t i = 0; i < n; ++i)
+        entries[i] = x_.column_block(static_cast<Index>(set[order[first + i]] / outputs_), b);
+      kernels.gather(column + b * x_.block_positions(), entries, n, sum);
+    }
+    for (std::size_t i = 0; i < n; ++i) out[order[first + i]] = sum[i];
+  });
+
+  if (!residual.one_each()) {
+    const Chunks chunks{unary, 256};
+    parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+        const Index k = static_cast<Index>(set[i] % outputs_);
+        if (residual.owns(k)) continue;
+        out[i] *= residual.share[k];
+        if (residual.gold) out[i] -= gold_count(static_cast<Index>(set[i] / outputs_), k);
+      }
+    });
+  }
+  for (std::size_t i = unary; i < set.size(); ++i) out[i] = residual.extra[set[i] - unary_];
+}
+
+void LinearMap::for_each_row(const Residual& residual, double bound, const Wanted& wanted,
+                             const Row& row) const {
+  const KernelTable& kernels = kernels_in_use();
+  if (outputs_ == 1 && residual.one_each()) {
+    // Rows would be padding, but for one number.
+    for_each_feature(
+        1,
+        [&](std::span<const Index> features, double* gradient) {
+          gather_column(residual, features, gradient);
+        },
+        [&](std::size_t chunk, Index j, const double* g) {
+          if (wanted(j) || !(std::abs(*g) <= bound)) row(chunk, j, g, std::size_t{1});
+        });
+    return;
+  }
+  fill_rows(residual);
+  if (!residual.one_each()) {
+    parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
+      const std::span<const Index> all =
+          std::span(active_features_)
+              .subspan(feature_chunk_begin_[chunk],
+                       feature_chunk_begin_[chunk + 1] - feature_chunk_begin_[chunk]);
+      AlignedVector<double> gradient(collapsed_->basis() * kPad);
+      for (std::size_t first = 0; first < all.size(); first += kPad) {
+        const auto features = all.subspan(first, std::min(kPad, all.size() - first));
+        gradient_rows_collapsed(features, gradient);
+        const unsigned outside = kernels.lanes_outside(gradient.data(), outputs_, bound);
+        for (std::size_t f = 0; f < features.size(); ++f)
+          if ((outside >> f & 1u) != 0 || wanted(features[f]))
+            row(chunk, features[f], gradient.data() + f, kPad);
+      }
+    });
+    return;
+  }
+  for_each_feature(
+      padded(outputs_),
+      [&](std::span<const Index> features, double* gradient) {
+        gradient_rows(features, padded(outputs_), gradient);
+      },
+      [&](std::size_t chunk, Index j, const double* g) {
+        if (wanted(j) || !kernels.all_within(g, outputs_, bound)) row(chunk, j, g, std::size_t{1});
+      });
+}
+
+template <class Gradients, class Visit>
+void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, const Visit& row) const {
+  // So many features at a time that memory follows K and not the number of features.
+  const std::size_t at_once = std::max(kFewestFeaturesAtOnce, kGradientsAtOnce / width);
+  const std::size_t tasks = kTasksPerThread * static_cast<std::size_t>(parallel_.threads());
+  const Chunks chunks{feature_chunks(), std::max<std::size_t>(feature_chunks() / tasks, 1)};
+  parallel_.for_each(chunks.count(), [&](std::size_t task) {
+    std::size_t chunk = chunks.begin(task);
+    const std::size_t end = feature_chunk_begin_[chunks.end(task)];
+    AlignedVector<double> gradient;
+    for (std::size_t first = feature_chunk_begin_[chunk]; first < end; first += at_once) {
+      const auto features = std::span(active_features_).subspan(first, std::min(at_once, end - first));
+      gradient.assign(features.size() * width, 0.0);
+      gradients(features, gradient.data());
+      for (std::size_t f = 0; f < features.size(); ++f) {
+        while (first + f >= feature_chunk_begin_[chunk + 1]) ++chunk;
+        row(chunk, features[f], gradient.data() + f * width);
+      }
+    }
+  });
+}
+
+/// Work of a full gradient, and of gathering that of some coordinates, in multiply-adds of kPad numbers.
+double LinearMap::row_work() const {
+  return static_cast<double>(x_.nonzeros()) * static_cast<double>(padded(outputs_) / kPad);
+}
+double LinearMap::gather_work(std::span<const Coord> coordinates) const {
+  return kGatherCost * entries_under(coordinates);
+}
+
+/// Returns the sums of absolute values by output.
+std::vector<double> LinearMap::fill_single_rows(const Residual& residual) const {
+  const std::size_t width = padded(outputs_), single_width = padded_single(outputs_);
+  single_rows_.resize(static_cast<std::size_t>(x_.positions()) * single_width);
+  const Chunks chunks{x_.positions(), kRowsPerTask};
+  std::vector<double> sizes(width);
+  sum_chunks(parallel_, chunks.count(), width, sizes.data(), [&](std::size_t chunk, double* part) {
+    AlignedVector<double> rows(kRowsAtOnce * width);
+    for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); p += kRowsAtOnce) {
+      const std::size_t n = std::min(kRowsAtOnce, chunks.end(chunk) - p);
+      kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, p, n, rows.data(),
+                                       width);
+      kernels_in_use().shorten_rows(rows.data(), width, n, single_rows_.data() + p * single_width,
+                                    single_width, part);
+    }
+  });
+  sizes.resize(outputs_);
+  return sizes;
+}
+
+void LinearMap::for_each_single_row(const SingleRow& row) const {
+  const KernelTable& kernels = kernels_in_use();
+  const std::size_t width = padded_single(outputs_);
+  for_each_feature(
+      width,
+      [&](std::span<const Index> features, double* gradient) {
+        for (std::size_t b = 0; b < x_.blocks(); ++b)
+          for (std::size_t f = 0; f < features.size(); ++f)
+            kernels.add_single_rows(single_rows_.data() + b * x_.block_positions() * width,
+                                    x_.column_block(features[f], b), gradient + f * width, width);
+      },
+      row);
+}
+
+}  // namespace proxbench

@@ -1,0 +1,63 @@
+#include "experiments/results/tables/cost_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/base/files.h"
+#include "experiments/base/test_folder.h"
+
+namespace proxbench {
+namespace {
+
+using testing::ElementsAre;
+
+/// A run on f* = 100 whose objective is 110, 101 and 100.5 after 1, 4 and 9 passes, a second each.
+StoredRun run_of(const std::string& label) {
+  StoredRun run;
+  run.dataset = "lists";
+  run.label = label;
+  run.lambda = 2.0;
+  run.status = "converged";
+  run.comparable = true;
+  run.reference_objective = 100.0;
+  for (const auto& [objective, passes] : {std::pair(110.0, 1.0), std::pair(101.0, 4.0), std::pair(100.5, 9.0)}) {
+    Sample sample;
+    sample.objective = objective;
+    sample.passes = sample.seconds = passes;
+    run.trace.push_back(sample);
+  }
+  return run;
+}
+
+TEST(CostTable, TellsPassesSecondsAndHowTheyAreShared) {
+  std::vector<StoredRun> runs{run_of("owl-qn"), run_of("lbfgs-b")};
+  runs[0].summary["phases"] = {{{"phase", "scores"}, {"seconds", 2.0}},
+                               {{"phase", "inference"}, {"seconds", 4.0}},
+                               {{"phase", "full gradient"}, {"seconds", 1.5}},
+                               {{"phase", "solver"}, {"seconds", 2.5}}};
+  runs[1].comparable = false;
+  const TextTable table = cost_table(runs, {1e-2, 1e-4});
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_THAT(table.rows[0], ElementsAre("lists, lambda = 2", "owl-qn", "4.0", "4.00", "-", "-", "75.0", "25.0",
+                                         "converged"));
+  EXPECT_THAT(table.rows[1],
+              ElementsAre("lists, lambda = 2", "lbfgs-b", "4.0", "-", "-", "-", "-", "-", "converged"))
+      << "timings that are not comparable are not told";
+
+  const TestFolder folder;
+  ASSERT_EQ(write_cost_table(runs, {1e-2}, folder / "tables").size(), 3u);
+  EXPECT_EQ(read_file(folder / "tables/costs.csv", "a table"),
+            "data,solver,target,passes,seconds,function_share,status\n"
+            "\"lists, lambda = 2\",owl-qn,0.01,4,4,0.75,converged\n"
+            "\"lists, lambda = 2\",lbfgs-b,0.01,4,,,converged\n");
+}
+
+TEST(CostTable, AFailedRunReachesNothing) {
+  std::vector<StoredRun> runs{run_of("owl-qn")};
+  runs[0].status = "failed";
+  EXPECT_THAT(cost_table(runs, {1e-2}).rows[0],
+              ElementsAre("lists, lambda = 2", "owl-qn", "-", "-", "-", "-", "failed"));
+}
+
+}  // namespace
+}  // namespace proxbench
