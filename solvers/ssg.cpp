@@ -8,6 +8,7 @@
 /// at one w.
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -34,6 +35,7 @@ struct Settings {
 
 struct Visit {
   Index instance;
+  double loss;
   AlignedVector<double> rows;
   InstanceMaxOracle::Workspace work;
   std::vector<Index> best, gold;
@@ -62,7 +64,8 @@ class Descent {
     return u_.nonzeros(average * (k + 1.0), *late_, -average);
   }
 
-  void step(std::size_t count) {
+  /// A visit of each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was done.
+  bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     for (Visit& visit : visits) visit.instance = sampler_.draw();
     for (std::size_t e = 0; e < extra_.size(); ++e) extra_[e] = scale() * u_.extra()[e];
@@ -70,6 +73,8 @@ class Descent {
       prepare(visits[0]);
     else
       objective_.parallel().for_each(visits.size(), [&](std::size_t v) { prepare(visits[v]); });
+    if (!std::all_of(visits.begin(), visits.end(), [](const Visit& visit) { return std::isfinite(visit.loss); }))
+      return false;
     objective_.count_updates(static_cast<double>(visits.size()));
     for (Visit& visit : visits) {
       ++visited_;
@@ -78,6 +83,7 @@ class Descent {
       if (late_) visit.direction.add_to(*late_, static_cast<double>(visited_), objective_.x(), begin);
       sampler_.put_back(visit.instance);
     }
+    return true;
   }
 
  private:
@@ -96,7 +102,7 @@ class Descent {
     for (double& score : visit.rows) score *= scale();
     visit.best.resize(positions);
     visit.gold.resize(positions);
-    objective_.best_structure(i, visit.rows.data(), extra_, visit.best, visit.work);
+    visit.loss = objective_.best_structure(i, visit.rows.data(), extra_, visit.best, visit.work).loss;
     objective_.structures().gold_structure(i, visit.gold);
     const StructureDirection::Term terms[] = {{visit.gold, 1.0}, {visit.best, -1.0}};
     visit.direction.form(objective_.structures(), terms, objective_.outputs(), extra_.size());
@@ -124,7 +130,8 @@ class Ssg final : public Solver {
     if (problem.kkt_at_zero == 0.0) return {};
     Passes passes;
     passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch) descent.step(to - i);
+      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch)
+        if (!descent.step(to - i)) return false;
       return true;
     };
     passes.weights = [&] { return descent.weights(); };

@@ -69,6 +69,7 @@ struct Visit {
   std::vector<StructureDirection::Term> terms;
   StructureDirection direction;
   bool called;                ///< the oracle
+  bool valid;                 ///< the oracle's loss is finite
   bool away;                  ///< an away step
   std::size_t to, from;       ///< the atoms of the direction
   double gap, cost, curvature, slope, longest;  ///< cost: the slope's part that does not depend on w
@@ -113,14 +114,15 @@ class Ascent {
     return w_.nonzeros(1.0, *late_, -1.0 / (k * (k + 1.0)));
   }
 
-  /// A step for each of `count` instances, at most a batch.
-  void step(std::size_t count) {
+  /// A step for each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was done.
+  bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     for (Visit& visit : visits) visit.instance = sampler_.draw();
     if (visits.size() == 1)
       prepare(visits[0]);
     else
       objective_.parallel().for_each(visits.size(), [&](std::size_t v) { prepare(visits[v]); });
+    if (!std::all_of(visits.begin(), visits.end(), [](const Visit& visit) { return visit.valid; })) return false;
     objective_.count_updates(static_cast<double>(visits.size()));
     for (Visit& visit : visits) {
       if (visits.size() > 1)
@@ -128,6 +130,7 @@ class Ascent {
       move(visit);
       sampler_.record(visit.instance, visit.called ? visit.gap : sampler_.gap(visit.instance));
     }
+    return true;
   }
 
   /// Finds the gaps of all blocks at w: a pass.
@@ -175,7 +178,7 @@ class Ascent {
   /// The atom to go to: a cached one that is good enough, or the oracle's.
   void choose(Visit& visit, double mean) {
     Mixture& mixture = (*mixtures_)[visit.instance];
-    visit.called = true;
+    visit.called = visit.valid = true;
     if (settings_.cache > 0) {
       visit.to = static_cast<std::size_t>(std::max_element(visit.value.begin(), visit.value.end()) -
                                           visit.value.begin());
@@ -185,6 +188,8 @@ class Ascent {
     }
     if (!visit.called) return;
     const InstanceMaxOracle::Value found = call(visit);
+    visit.valid = std::isfinite(found.loss);
+    if (!visit.valid) return;
     visit.gap = std::max(found.loss - mean, 0.0);
     visit.to = mixture.find(visit.best);
     if (visit.to < mixture.atoms()) return;
@@ -196,6 +201,7 @@ class Ascent {
   void prepare(Visit& visit) {
     const double mean = evaluate(visit);
     choose(visit, mean);
+    if (!visit.valid) return;
     const Mixture& mixture = (*mixtures_)[visit.instance];
     visit.from = visit.to;
     for (std::size_t a = 0; a < mixture.atoms(); ++a)
@@ -274,7 +280,8 @@ class Bcfw final : public Solver {
     monitor.watch(ascent.dual_point());
     Passes passes;
     passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch) ascent.step(to - i);
+      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch)
+        if (!ascent.step(to - i)) return false;
       ascent.note_gap();
       return true;
     };
