@@ -225,6 +225,7 @@ class Gdmm final : public Solver {
 
     monitor.start({});
     monitor.watch(point);
+    if (!gains_anywhere(*factors)) return result;
     const auto weights = [&factors = factors] { return factors->weights(); };
     do {
       switch (settings_.inner) {
@@ -254,6 +255,14 @@ class Gdmm final : public Solver {
   }
 
  private:
+  /// Whether a factor has anything to gain at the start, where all weight is on gold and w = 0; else that is optimal.
+  static bool gains_anywhere(const Factors& factors) {
+    Factors::Work work = factors.make_work();
+    for (std::size_t f = 0; f < factors.size(); ++f)
+      if (factors.search(f, work).gradient < factors.gradient(f, factors.gold(f))) return true;
+    return false;
+  }
+
   std::pair<std::shared_ptr<Factors>, std::shared_ptr<const DualPoint>> make_factors(
       const Objective& objective) const {
     const Factors::Settings own{
