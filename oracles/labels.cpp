@@ -92,10 +92,11 @@ struct LabelsOracle::Relaxation {
   }
 };
 
-LabelsOracle::LabelsOracle(const Dataset& data)
-    : outputs_(data.outputs()), begin_(data.begin), on_(data.on) {
+LabelsOracle::LabelsOracle(const Dataset& data) : outputs_(data.outputs()), begin_(data.begin), on_(data.on) {
   if (data.on.empty() && data.positions() > 0)
-    throw Error("labels oracle: found one output a position, expected label sets (a multi-label format such as arff)");
+    throw Error(
+        "labels oracle: found one output a position, expected label sets (a multi-label format such as "
+        "arff)");
   if (data.hierarchy != nullptr) throw Error("labels oracle: found a hierarchy, expected none");
   if (data.instances() != data.positions())
     throw Error("labels oracle: found " + std::to_string(data.positions()) + " positions in " +
@@ -197,12 +198,13 @@ OracleInfo labels_info() {
     for (; weight >= row; --row, ++left) weight -= row;
     return {labels[left], labels[left + 1 + weight]};
   };
-  return {"labels",
-          "sets of labels, with a weight for each pair: the linear relaxation, exactly; K*(K-1)/2 pair weights",
-          "Yen et al. 2016, appendix 7.2; Boros and Hammer 2002",
-          [](const Dataset& data) { return std::make_unique<LabelsOracle>(data); },
-          {Capability::kRelaxation, Capability::kFactors},
-          {"both", {"label", "label"}, pair}};
+  return {
+      "labels",
+      "sets of labels, with a weight for each pair: the linear relaxation, exactly; K*(K-1)/2 pair weights",
+      "Yen et al. 2016, appendix 7.2; Boros and Hammer 2002",
+      [](const Dataset& data) { return std::make_unique<LabelsOracle>(data); },
+      {Capability::kRelaxation, Capability::kFactors},
+      {"both", {"label", "label"}, pair}};
 }
 
 }  // namespace proxbench

@@ -49,7 +49,8 @@ Point at(const Scores& scores, std::size_t p, std::span<const Index> gold, const
     out.score += scores.column(a)[p] * x[a];
     out.cost += std::ranges::count(gold, a) > 0 ? -x[a] : x[a];
     for (Index b = a + 1; b < kLabels; ++b, ++e)
-      out.score += scores.extra[e] * (scores.extra[e] > 0.0 ? std::min(x[a], x[b]) : std::max(0.0, x[a] + x[b] - 1.0));
+      out.score +=
+          scores.extra[e] * (scores.extra[e] > 0.0 ? std::min(x[a], x[b]) : std::max(0.0, x[a] + x[b] - 1.0));
   }
   return out;
 }
@@ -142,7 +143,8 @@ TEST(Labels, PredictsTheBestSetWhereTheRelaxationIsIntegral) {
     for (std::size_t p = 0; p < oracle->positions(); ++p) {
       double best = 0.0, relaxed = 0.0;
       for_all(1, [&](const std::vector<double>& x) { best = std::max(best, at(scores, p, {}, x).score); });
-      for_all(2, [&](const std::vector<double>& x) { relaxed = std::max(relaxed, at(scores, p, {}, x).score); });
+      for_all(2,
+              [&](const std::vector<double>& x) { relaxed = std::max(relaxed, at(scores, p, {}, x).score); });
       std::vector<double> x(kLabels);
       for (Index k = 0; k < kLabels; ++k) x[k] = outputs[p * kLabels + k];
       const double found = at(scores, p, {}, x).score;
@@ -164,7 +166,8 @@ TEST(Labels, CountsGoldPairsAndNamesThem) {
   check_capabilities(info, *oracle);
   ASSERT_EQ(oracle->extra_weights(), 6u);
   const std::vector<double> gold = oracle->gold_extra();
-  const std::vector<std::vector<std::string>> pairs{{"a", "b"}, {"a", "c"}, {"a", "d"}, {"b", "c"}, {"b", "d"}, {"c", "d"}};
+  const std::vector<std::vector<std::string>> pairs{{"a", "b"}, {"a", "c"}, {"a", "d"},
+                                                    {"b", "c"}, {"b", "d"}, {"c", "d"}};
   for (std::size_t e = 0; e < pairs.size(); ++e) {
     EXPECT_EQ(info.extra.names(e, data), pairs[e]);
     double count = 0.0;

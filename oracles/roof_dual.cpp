@@ -70,12 +70,16 @@ class Flow {
   double least_;
 };
 
-/// Fixes what is decided whatever the others are: off where even all undecided gains do not make it positive, on
-/// where even all undecided losses do not make it negative. x is kHalf where undecided.
+/// Fixes what is decided whatever the others are: off where even all undecided gains do not make it positive,
+/// on where even all undecided losses do not make it negative. x is kHalf where undecided.
 class Persistency {
  public:
   Persistency(const PairwiseProblem& problem, std::vector<double>& x)
-      : problem_(problem), x_(x), gain_(problem.unary), loss_(problem.unary), pairs_of_(problem.unary.size()) {
+      : problem_(problem),
+        x_(x),
+        gain_(problem.unary),
+        loss_(problem.unary),
+        pairs_of_(problem.unary.size()) {
     x_.assign(problem.unary.size(), kHalf);
     for (std::size_t p = 0; p < problem.pairs.size(); ++p) {
       const auto& pair = problem.pairs[p];
@@ -113,9 +117,9 @@ class Persistency {
 
 }  // namespace
 
-/// The undecided part as a posiform to minimise, -value: a term c*p of one literal and c*p*q of two, c > 0. Node 2i
-/// is literal x_i, node 2i + 1 its negation; the last two are true and false. A term c*p*q gives the arcs p -> not q
-/// and q -> not p of capacity c/2.
+/// The undecided part as a posiform to minimise, -value: a term c*p of one literal and c*p*q of two, c > 0.
+/// Node 2i is literal x_i, node 2i + 1 its negation; the last two are true and false. A term c*p*q gives the
+/// arcs p -> not q and q -> not p of capacity c/2.
 double solve_relaxation(const PairwiseProblem& problem, std::vector<double>& x) {
   Persistency(problem, x).run();
   std::vector<std::size_t> place(x.size(), 0);

@@ -1,12 +1,13 @@
-/// The relaxation against its own definition: all half-integral points, which hold an optimum of the local polytope
-/// of binary variables (Boros, Hammer 2002), and duality with enumeration.
+/// The relaxation against its own definition: all half-integral points, which hold an optimum of the local
+/// polytope of binary variables (Boros, Hammer 2002), and duality with enumeration.
+
+#include "oracles/roof_dual.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "core/base/random.h"
-#include "oracles/roof_dual.h"
 
 namespace proxbench {
 namespace {
@@ -48,7 +49,8 @@ TEST(RoofDual, IsTheOptimumOfTheRelaxation) {
   int fractional = 0;
   for (int repeat = 0; repeat < 600; ++repeat) {
     const auto n = static_cast<Index>(1 + random.below(6));
-    const PairwiseProblem problem = random_problem(n, std::sqrt(random.uniform()), 6.0 * random.uniform(), random);
+    const PairwiseProblem problem =
+        random_problem(n, std::sqrt(random.uniform()), 6.0 * random.uniform(), random);
     std::vector<double> x;
     const double value = solve_relaxation(problem, x);
     EXPECT_NEAR(value, value_at(problem, x), 1e-12);

@@ -130,6 +130,10 @@ std::vector<Quantity> quantities(double floor) {
            [](const StoredRun&, const Sample& s) { return metric_at(s, "chunk-f1"); }},
           {"gap", "Certified relative gap", "(f − lower bound) / f", "relative_gap", true, floor, kNaN,
            [](const StoredRun&, const Sample& s) { return s.gap / s.objective; }},
+          {"dual", "Dual suboptimality", "(f* − lower bound) / f*", "dual_difference", true, floor, kNaN,
+           [](const StoredRun& run, const Sample& s) {
+             return (run.reference_objective - (s.objective - s.gap)) / std::abs(run.reference_objective);
+           }},
           {"mean-gap", "Certified gap", "(f − lower bound) / n", "mean_gap", true, 0.0, kNaN,
            [](const StoredRun& run, const Sample& s) { return s.gap / instances_of(run); }},
           {"gap-estimate", "The solver's estimate of its gap", "estimated gap / gap", "gap_estimate", true,

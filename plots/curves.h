@@ -44,7 +44,7 @@ struct CurvePoint {
 /// value. Samples that were not measured are not among the points.
 std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>>& traces);
 
-/// For each (dataset, lambda, mu) of the runs writes, below `figures` (made where it is missing),
+/// For each (dataset, lambda, mu, loss; DATASET is then DATASET-hinge-COST) of the runs writes, below `figures` (made where it is missing),
 ///
 ///     DATASET-lambdaLAMBDA-objective   (f - f*)/f*, log axis; where a run has f* (with mu > 0
 ///                                      DATASET-lambdaLAMBDA-muMU-objective, and so the others)
@@ -52,6 +52,7 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 ///     DATASET-lambdaLAMBDA-accuracy    accuracy per test position; where a run measured it
 ///     DATASET-lambdaLAMBDA-gap         (f - lower bound)/f, log axis; where a run measured it
 ///     DATASET-lambdaLAMBDA-suboptimality       (f - f*)/n, log axis
+///     DATASET-lambdaLAMBDA-dual                (f* - lower bound)/f*, log axis
 ///     DATASET-lambdaLAMBDA-mean-gap            (f - lower bound)/n, log axis
 ///     DATASET-lambdaLAMBDA-gap-estimate        estimated_gap/dual_gap of the trace, log axis
 ///     DATASET-lambdaLAMBDA-gap-infeasibility   (dual_gap + infeasibility)/n of the trace, log axis: a solver whose

@@ -436,6 +436,7 @@ TEST_F(Curves, AreOnTheScaleOfTheMeanLossToo) {
   run.trace[1].test_metrics = {{"structure-accuracy", 0.5}, {"chunk-f1", 0.25}};
   const std::map<std::string, double> expected = {{"suboptimality", kReference * 0.5 / 4.0},
                                                   {"mean-gap", 2.0},
+                                                  {"dual", (8.0 - kReference * 0.5) / kReference},
                                                   {"gap-estimate", 0.25},
                                                   {"gap-infeasibility", 3.5},
                                                   {"error", 0.25},

@@ -1,6 +1,6 @@
-/// The search for the best label pair of a factor (solvers/gdmm/pair_search.h) beside looking at all K*K pairs:
-/// K labels, 500 factors whose weights are those of Zipf-distributed pairs, and so many nonzero messages at each
-/// end. "factors" is how many are searched in a second.
+/// The search for the best label pair of a factor (solvers/gdmm/pair_search.h) beside looking at all K*K
+/// pairs: K labels, 500 factors whose weights are those of Zipf-distributed pairs, and so many nonzero
+/// messages at each end. "factors" is how many are searched in a second.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ Factors make_factors(Index labels, Index active) {
   Random random(1);
   Factors out{PairWeights(labels), {}};
   for (std::size_t i = 0; i < kDrawnPairs; ++i)
-    out.v.add(zipf(labels, random), zipf(labels, random), random.uniform() < 0.5 ? 0.1 : -0.1 * random.uniform());
+    out.v.add(zipf(labels, random), zipf(labels, random),
+              random.uniform() < 0.5 ? 0.1 : -0.1 * random.uniform());
   for (std::size_t f = 0; f <= kFactors; ++f) {
     LabelMessages& messages = out.messages.emplace_back(labels);
     for (Index n = 0; n < active; ++n)
@@ -43,7 +44,8 @@ Factors make_factors(Index labels, Index active) {
 
 template <auto kSearch>
 void pair_search(benchmark::State& state) {
-  const Factors factors = make_factors(static_cast<Index>(state.range(0)), static_cast<Index>(state.range(1)));
+  const Factors factors =
+      make_factors(static_cast<Index>(state.range(0)), static_cast<Index>(state.range(1)));
   std::size_t f = 0, searched = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(kSearch(factors.v, factors.messages[f], factors.messages[f + 1]));

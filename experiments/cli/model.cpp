@@ -259,6 +259,9 @@ void certify_model(const CertifyCommand& command) {
   command.json.write(summary);
   if (command.quiet || command.json.to_stdout()) return;
   print_certificate(outcome);
+  if (loss.hinge())
+    fmt::print("the bound is that of one structure an instance; a solver's dual point, which no model holds, proves "
+               "more\n");
   if (command.tighten > 0.0)
     fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual, better.relative_gap());
   if (!data.test_set()) return;

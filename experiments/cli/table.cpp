@@ -493,7 +493,7 @@ void add_table_command(CLI::App& app) {
       ->type_name("NAMES");
   sub->add_option("--quantities", command->quantities,
                   "quantities of the curves: objective, suboptimality, nnz, accuracy, error, "
-                  "structure-error, chunk-f1, gap, "
+                  "structure-error, chunk-f1, gap, dual, "
                   "mean-gap, gap-estimate, gap-infeasibility, separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option("--repetitions", command->repetitions,

@@ -885,7 +885,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .default_value = "objective, nnz, accuracy",
               .help = "list of what the curves show; empty: no curves",
               .choices = {"objective", "suboptimality", "nnz", "accuracy", "error", "structure-error",
-                          "chunk-f1", "gap", "mean-gap", "gap-estimate", "gap-infeasibility"}},
+                          "chunk-f1", "gap", "dual", "mean-gap", "gap-estimate", "gap-infeasibility"}},
              {.name = "log_seconds",
               .type = OptionType::kBool,
               .default_value = "false",

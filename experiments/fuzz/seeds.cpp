@@ -144,6 +144,15 @@ std::vector<std::string> libsvm_seeds() {
   };
 }
 
+std::vector<std::string> arff_seeds() {
+  const std::string header =
+      "% c\n@relation 'a b'\n@attribute x numeric\n@attribute 'y z' {0,1}\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n";
+  return {
+      "label_count=2\n" + header + "{0 2.5,3 1}\n0,1,1,0\n{}\n",
+      "label_count=2 bias=0\n" + header + "{0 1}\n" + "\n%%\n" + header + "{2 1}\n1,1,1,1\n",
+  };
+}
+
 std::vector<std::string> crfsparse_seeds() {
   const std::string text = "B 1:1 7:0.5\nI 2:1\n\nO 7:-1 7:2\n\n";
   return {

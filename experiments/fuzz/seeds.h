@@ -15,6 +15,7 @@ std::vector<std::string> crfsuite_seeds();
 std::vector<std::string> conll_seeds();
 std::vector<std::string> rerank_seeds();
 std::vector<std::string> libsvm_seeds();
+std::vector<std::string> arff_seeds();
 std::vector<std::string> crfsparse_seeds();
 std::vector<std::string> model_seeds();
 

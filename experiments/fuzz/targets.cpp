@@ -72,12 +72,13 @@ void feed_config(std::string_view input) {
 
 /// The data, from files to the first pass over them.
 void use(DataPair data) {
-  const bool chain = data.oracle == "chain";
+  const bool chain = data.oracle == "chain", data_has_sets = data.oracle == "labels";
   const LoadedData loaded(std::move(data), Parallel(1));
   const Dataset& train = loaded.train();
   require(train.digest == digest_of(train), "the digest is that of the data");
-  if (chain && train.outputs() > kMostLabels) return;
-  Objective objective = loaded.objective(1.0, 0.0);
+  if ((chain || data_has_sets) && train.outputs() > kMostLabels) return;
+  const bool relaxed = loaded.oracle().sum() == nullptr;
+  Objective objective = relaxed ? loaded.objective(0.0, 1.0, {Loss::Kind::kHinge}) : loaded.objective(1.0, 0.0);
   if (objective.dimension() > kMostWeights) return;
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
@@ -150,6 +151,9 @@ void feed_rerank(std::string_view input) {
 void feed_libsvm(std::string_view input) {
   feed_data("libsvm", {Role::kTrain, Role::kTest}, input);
 }
+void feed_arff(std::string_view input) {
+  feed_data("arff", {Role::kTrain, Role::kTest}, input);
+}
 void feed_crfsparse(std::string_view input) {
   feed_data("crfsparse", {Role::kTrain, Role::kTest, Role::kTemplate, Role::kHierarchy}, input);
 }
@@ -197,6 +201,7 @@ const std::vector<FuzzTarget>& fuzz_targets() {
       {"conll", "columns, templates, and the attributes made of them", feed_conll, conll_seeds},
       {"rerank", "candidates in groups, also gzipped", feed_rerank, rerank_seeds},
       {"libsvm", "LIBSVM's format", feed_libsvm, libsvm_seeds},
+      {"arff", "Mulan's ARFF", feed_arff, arff_seeds},
       {"crfsparse", "the format of the Prox-QN authors, template and hierarchy", feed_crfsparse,
        crfsparse_seeds},
       {"model", "models, and models written out", feed_model, model_seeds},

@@ -24,6 +24,8 @@
       text: (v) => v.toFixed(4)},
     gap: {title: "Certified relative gap", axis: "(f − lower bound) / f", log: true, labelWidth: 46,
       text: (v) => v.toExponential(2)},
+    dual: {title: "Dual suboptimality", axis: "(f* − lower bound) / f*", log: true, labelWidth: 46,
+      text: (v) => v.toExponential(2)},
     "mean-gap": {title: "Certified gap", axis: "(f − lower bound) / n", log: true, labelWidth: 46,
       text: (v) => v.toExponential(2)},
     "gap-estimate": {title: "The solver's estimate of its gap", axis: "estimated gap / gap", log: true, labelWidth: 46,

@@ -39,7 +39,8 @@ double AwaySteps::slope_here() const {
   return sum_chunks(parallel_, chunks.count(), [&](std::size_t chunk) {
     double sum = 0.0;
     for (std::size_t f = chunks.begin(chunk); f < chunks.end(chunk); ++f)
-      for (const Factors::Atom& atom : factors_.active(f)) sum += atom.weight * factors_.gradient(f, atom.value);
+      for (const Factors::Atom& atom : factors_.active(f))
+        sum += atom.weight * factors_.gradient(f, atom.value);
     return sum;
   });
 }
@@ -53,7 +54,8 @@ void AwaySteps::move(double share, const std::vector<Factors::Value>& corner) {
     for (const Factors::Atom& atom : before)
       if (atom.value != corner[f]) factors_.shift(f, atom.value, -share * atom.weight);
     double others = 0.0;
-    for (const Factors::Atom& atom : factors_.active(f)) others += atom.value != corner[f] ? atom.weight : 0.0;
+    for (const Factors::Atom& atom : factors_.active(f))
+      others += atom.value != corner[f] ? atom.weight : 0.0;
     double own = 0.0;
     for (const Factors::Atom& atom : before) own += atom.value == corner[f] ? atom.weight : 0.0;
     const double left = 1.0 - others;

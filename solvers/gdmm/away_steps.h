@@ -1,6 +1,6 @@
 #pragma once
-/// Frank-Wolfe steps with away steps on the augmented Lagrangian, all factors at once (Yen et al. 2016, Algorithm 2;
-/// Lacoste-Julien and Jaggi 2015).
+/// Frank-Wolfe steps with away steps on the augmented Lagrangian, all factors at once (Yen et al. 2016,
+/// Algorithm 2; Lacoste-Julien and Jaggi 2015).
 
 #include <vector>
 

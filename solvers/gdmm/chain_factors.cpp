@@ -1,7 +1,5 @@
 #include "solvers/gdmm/chain_factors.h"
 
-
-
 namespace proxbench {
 
 ChainFactors::ChainFactors(const Objective& objective, const Settings& settings)
@@ -33,16 +31,15 @@ Factors::Vertex ChainFactors::search(std::size_t factor, Work& work) const {
   collect_all(f, settings_.rho, work.left);
   const auto position = static_cast<Index>(factor);
   const auto gold = static_cast<Index>(f.gold);
-  const LabelChoice best =
-      settings_.factorwise ? work.search.best(unary_, position, gold, cost_[factor], work.left)
-                           : work.search.best_by_force(unary_, position, gold, cost_[factor], work.left);
+  const LabelChoice best = settings_.factorwise
+                               ? work.search.best(unary_, position, gold, cost_[factor], work.left)
+                               : work.search.best_by_force(unary_, position, gold, cost_[factor], work.left);
   return {best.label, -best.value};
 }
 
 double ChainFactors::score(std::size_t factor, Value value) const {
-  return factors_[factor].pair
-             ? pairs_.values()[value]
-             : unary_.score(static_cast<Index>(factor), static_cast<Index>(value));
+  return factors_[factor].pair ? pairs_.values()[value]
+                               : unary_.score(static_cast<Index>(factor), static_cast<Index>(value));
 }
 
 void ChainFactors::add_features(std::size_t factor, Value value, double step) {

@@ -1,5 +1,6 @@
 #pragma once
-/// Factors of linear chains: a variable for each position, a pair for each two neighbours, which share K*K weights.
+/// Factors of linear chains: a variable for each position, a pair for each two neighbours, which share K*K
+/// weights.
 
 #include <memory>
 
@@ -30,9 +31,9 @@ class ChainFactors final : public Factors {
  private:
   IndexedWeights unary_;
   PairWeights pairs_;
-  std::vector<double> cost_;           ///< of a wrong label, by position
-  std::vector<double> squared_norm_;   ///< of a position's features
-  std::vector<std::size_t> pair_of_;   ///< by its left position
+  std::vector<double> cost_;          ///< of a wrong label, by position
+  std::vector<double> squared_norm_;  ///< of a position's features
+  std::vector<std::size_t> pair_of_;  ///< by its left position
 };
 
 }  // namespace proxbench

@@ -94,16 +94,14 @@ double Factors::gradient(std::size_t factor, Value value) const {
   } else {
     for (const std::size_t edge : f.edges) messages -= message_at(edges_[edge], static_cast<Index>(value));
   }
-  return settings_.rho * messages - score(factor, value) -
-         (f.pair || value == f.gold ? 0.0 : cost(factor));
+  return settings_.rho * messages - score(factor, value) - (f.pair || value == f.gold ? 0.0 : cost(factor));
 }
 
 double Factors::curvature(std::size_t factor, std::span<const Atom> active) const {
   const Factor& f = factors_[factor];
-  if (!f.pair)
-    return feature_curvature(factor) + settings_.rho * static_cast<double>(f.edges.size());
-  // M^T M of one end is a block of ones for each label: its norm is the largest number of active values that share
-  // a label there.
+  if (!f.pair) return feature_curvature(factor) + settings_.rho * static_cast<double>(f.edges.size());
+  // M^T M of one end is a block of ones for each label: its norm is the largest number of active values that
+  // share a label there.
   std::size_t most_left = 0, most_right = 0;
   for (const Atom& one : active) {
     std::size_t left = 0, right = 0;

@@ -1,14 +1,14 @@
 #pragma once
-/// The augmented Lagrangian of a structured hinge loss over factors (Yen et al. 2016, "Dual decomposed learning with
-/// factorwise oracles"), and steps on it. Factors are variables (one position of a chain, one label of an instance) and
-/// pairs of variables. alpha_f is a distribution over the values of factor f, and
+/// The augmented Lagrangian of a structured hinge loss over factors (Yen et al. 2016, "Dual decomposed
+/// learning with factorwise oracles"), and steps on it. Factors are variables (one position of a chain, one
+/// label of an instance) and pairs of variables. alpha_f is a distribution over the values of factor f, and
 ///
-///     G(alpha) = (mu/2)*||w(alpha)||^2 - sum over variables of E[cost],  w(alpha) = (1/mu)*sum (features of gold - E[features])
-///     L(alpha, lambda) = G(alpha) + sum over edges (j, f) of <lambda_jf, c_jf> + (rho/2)*||c_jf||^2,
-///     c_jf = (marginal of pair f on its variable j) - alpha_j
+///     G(alpha) = (mu/2)*||w(alpha)||^2 - sum over variables of E[cost],  w(alpha) = (1/mu)*sum (features of
+///     gold - E[features]) L(alpha, lambda) = G(alpha) + sum over edges (j, f) of <lambda_jf, c_jf> +
+///     (rho/2)*||c_jf||^2, c_jf = (marginal of pair f on its variable j) - alpha_j
 ///
-/// -min of G where all c_jf = 0 is min F. Only what is other than zero is stored: the values that a factor gives
-/// weight (its active set) and the labels of an edge that were ever active.
+/// -min of G where all c_jf = 0 is min F. Only what is other than zero is stored: the values that a factor
+/// gives weight (its active set) and the labels of an edge that were ever active.
 
 #include <span>
 #include <vector>
@@ -59,8 +59,8 @@ class Factors {
   double gradient(std::size_t factor, Value value) const;
   /// Puts a value into the active set where its gradient beats that of every active one.
   void enter(std::size_t factor, const Vertex& vertex);
-  /// The block problem on the active set, equation 25: minimises <gradient, d> + (Q_f/2)*||d||^2 over alpha_f + d in
-  /// the simplex. Q_f bounds the Hessian there, so L never rises. Returns the decrease of that model.
+  /// The block problem on the active set, equation 25: minimises <gradient, d> + (Q_f/2)*||d||^2 over alpha_f
+  /// + d in the simplex. Q_f bounds the Hessian there, so L never rises. Returns the decrease of that model.
   double step(std::size_t factor);
   /// That decrease with `vertex` in the active set, without making the step.
   double decrease(std::size_t factor, const Vertex& vertex) const;

@@ -1,18 +1,21 @@
-/// GDMM: greedy direction method of multipliers (Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, "Dual decomposed
-/// learning with factorwise oracles for structural SVM of large output domain", NIPS 2016). It minimises the augmented
-/// Lagrangian of solvers/gdmm/factors.h:
+/// GDMM: greedy direction method of multipliers (Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, "Dual
+/// decomposed learning with factorwise oracles for structural SVM of large output domain", NIPS 2016). It
+/// minimises the augmented Lagrangian of solvers/gdmm/factors.h:
 ///
 ///     repeat (Algorithm 1)
 ///       one pass over the factors that lowers L at fixed multipliers: Algorithm 2, 3 or 4
 ///       lambda_jf += eta * (marginal of pair f on variable j - alpha_j)
 ///
-/// block (Algorithm 4): every factor, instances in random order: add the greedy value to the factor's active set, solve
+/// block (Algorithm 4): every factor, instances in random order: add the greedy value to the factor's active
+/// set, solve
 ///   the block problem there.
-/// bgcd (Algorithm 3): n times: draw an instance and one of `partitions` parts of its factors; of those the one whose
+/// bgcd (Algorithm 3): n times: draw an instance and one of `partitions` parts of its factors; of those the
+/// one whose
 ///   step lowers L most by the block problem's model makes its step.
-/// afw (Algorithm 2): `afw_steps` steps of all factors at once, each towards the vertex of all greedy values or away from the worst
-///   active vertex, whichever is steeper. L is quadratic along it: the step is the exact one, which is not shorter than
-///   the paper's g/(m*Q_max) wherever that is a bound.
+/// afw (Algorithm 2): `afw_steps` steps of all factors at once, each towards the vertex of all greedy values
+/// or away from the worst
+///   active vertex, whichever is steeper. L is quadratic along it: the step is the exact one, which is not
+///   shorter than the paper's g/(m*Q_max) wherever that is a bound.
 ///
 /// Greedy values of a batch of instances are searched in parallel at the same w; the steps follow in order.
 
@@ -222,6 +225,7 @@ class Gdmm final : public Solver {
 
     monitor.start({});
     monitor.watch(point);
+    if (!gains_anywhere(*factors)) return result;
     const auto weights = [&factors = factors] { return factors->weights(); };
     do {
       switch (settings_.inner) {
@@ -251,6 +255,14 @@ class Gdmm final : public Solver {
   }
 
  private:
+  /// Whether a factor has anything to gain at the start, where all weight is on gold and w = 0; else that is optimal.
+  static bool gains_anywhere(const Factors& factors) {
+    Factors::Work work = factors.make_work();
+    for (std::size_t f = 0; f < factors.size(); ++f)
+      if (factors.search(f, work).gradient < factors.gradient(f, factors.gold(f))) return true;
+    return false;
+  }
+
   std::pair<std::shared_ptr<Factors>, std::shared_ptr<const DualPoint>> make_factors(
       const Objective& objective) const {
     const Factors::Settings own{
@@ -286,55 +298,57 @@ SolverInfo gdmm_info() {
       .name = "gdmm",
       .help = "greedy direction method of multipliers: max-margin training by factorwise maximisation",
       .paper =
-          "Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, Dual decomposed learning with factorwise oracles for "
+          "Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, Dual decomposed learning with factorwise oracles "
+          "for "
           "structural SVM of large output domain, NIPS 2016",
-      .options = {{.name = "inner",
-                   .type = OptionType::kString,
-                   .default_value = "block",
-                   .help = "what lowers the augmented Lagrangian between two updates of the multipliers: afw, a "
-                           "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest "
-                           "factor of a part of each instance drawn (Algorithm 3); block, all factors in turn "
-                           "(Algorithm 4)",
-                   .choices = {"afw", "bgcd", "block"}},
-                  {.name = "rho",
-                   .type = OptionType::kReal,
-                   .default_value = "1",
-                   .help = "weight of the quadratic penalty on factors that disagree",
-                   .min = 0,
-                   .max = 1e9,
-                   .min_open = true},
-                  {.name = "eta",
-                   .type = OptionType::kReal,
-                   .default_value = "auto",
-                   .help = "step of the multipliers; auto: rho, as in the authors' program",
-                   .min = 0,
-                   .max = 1e9,
-                   .min_open = true,
-                   .automatic = true},
-                  {.name = "partitions",
-                   .type = OptionType::kInt,
-                   .default_value = "1",
-                   .help = "of inner = bgcd: parts of an instance's factors, nu; one is searched at each draw",
-                   .min = 1,
-                   .max = 1e6},
-                  {.name = "afw_steps",
-                   .type = OptionType::kInt,
-                   .default_value = "10",
-                   .help = "of inner = afw: steps between two updates of the multipliers",
-                   .min = 1,
-                   .max = 1e6},
-                  {.name = "search",
-                   .type = OptionType::kString,
-                   .default_value = "factorwise",
-                   .help = "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at "
-                           "all values of a factor. On label sets a factor has four values at most: both are one",
-                   .choices = {"factorwise", "brute"}},
-                  {.name = "batch",
-                   .type = OptionType::kInt,
-                   .default_value = "16",
-                   .help = "instances whose factors are searched in parallel at the same w",
-                   .min = 1,
-                   .max = 65536}},
+      .options =
+          {{.name = "inner",
+            .type = OptionType::kString,
+            .default_value = "block",
+            .help = "what lowers the augmented Lagrangian between two updates of the multipliers: afw, a "
+                    "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest "
+                    "factor of a part of each instance drawn (Algorithm 3); block, all factors in turn "
+                    "(Algorithm 4)",
+            .choices = {"afw", "bgcd", "block"}},
+           {.name = "rho",
+            .type = OptionType::kReal,
+            .default_value = "1",
+            .help = "weight of the quadratic penalty on factors that disagree",
+            .min = 0,
+            .max = 1e9,
+            .min_open = true},
+           {.name = "eta",
+            .type = OptionType::kReal,
+            .default_value = "auto",
+            .help = "step of the multipliers; auto: rho, as in the authors' program",
+            .min = 0,
+            .max = 1e9,
+            .min_open = true,
+            .automatic = true},
+           {.name = "partitions",
+            .type = OptionType::kInt,
+            .default_value = "1",
+            .help = "of inner = bgcd: parts of an instance's factors, nu; one is searched at each draw",
+            .min = 1,
+            .max = 1e6},
+           {.name = "afw_steps",
+            .type = OptionType::kInt,
+            .default_value = "10",
+            .help = "of inner = afw: steps between two updates of the multipliers",
+            .min = 1,
+            .max = 1e6},
+           {.name = "search",
+            .type = OptionType::kString,
+            .default_value = "factorwise",
+            .help = "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at "
+                    "all values of a factor. On label sets a factor has four values at most: both are one",
+            .choices = {"factorwise", "brute"}},
+           {.name = "batch",
+            .type = OptionType::kInt,
+            .default_value = "16",
+            .help = "instances whose factors are searched in parallel at the same w",
+            .min = 1,
+            .max = 65536}},
       .make = make,
       .needs = {.capabilities = {Capability::kFactors},
                 .l2 = true,

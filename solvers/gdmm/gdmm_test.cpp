@@ -83,7 +83,7 @@ struct Trained {
 };
 
 Trained train(const Task& task, const std::string& solver, std::map<std::string, std::string> set,
-          std::int64_t iterations, int threads = 1) {
+              std::int64_t iterations, int threads = 1) {
   Objective objective = task.objective(threads), evaluator = task.objective(threads);
   Monitor monitor(evaluator, objective,
                   {.max_iterations = iterations,
@@ -153,7 +153,8 @@ TEST(Gdmm, SearchesFindTheLeastGradient) {
   for (const Task& task : tasks()) {
     const Objective objective = task.objective();
     const auto factors = make_factors(objective, 1.3), brute = make_factors(objective, 1.3, false);
-    const Index labels = task.oracle->factors()->shape() == FactorOracle::Shape::kChain ? objective.outputs() : 2;
+    const Index labels =
+        task.oracle->factors()->shape() == FactorOracle::Shape::kChain ? objective.outputs() : 2;
     Factors::Work work = factors->make_work();
     for (int round = 0; round < 5; ++round)
       for (std::size_t f = 0; f < factors->size(); ++f) {
@@ -277,8 +278,8 @@ TEST(Gdmm, ReachesTheOptimumOfBcfw) {
 TEST(Gdmm, OtherPassesComeToTheSameOptimum) {
   for (const Task& task : tasks())
     for (const auto& [inner, iterations] : {std::pair("bgcd", 2000), std::pair("afw", 100)}) {
-      const Trained r = train(task, "gdmm", {{"inner", inner}, {"partitions", "2"}, {"batch", "1"}, {"eta", "0.1"}},
-                          iterations);
+      const Trained r = train(
+          task, "gdmm", {{"inner", inner}, {"partitions", "2"}, {"batch", "1"}, {"eta", "0.1"}}, iterations);
       const Sample& last = r.trace.back();
       EXPECT_LE(last.dual_gap, 5e-2 * last.objective) << inner << ' ' << last.infeasibility;
     }
@@ -288,7 +289,7 @@ TEST(Gdmm, TakesTheSameStepsOnAnyNumberOfThreads) {
   for (const Task& task : tasks())
     for (const std::string inner : {"block", "bgcd", "afw"}) {
       const Trained one = train(task, "gdmm", {{"inner", inner}, {"batch", "5"}}, 15, 1),
-                three = train(task, "gdmm", {{"inner", inner}, {"batch", "5"}}, 15, 3);
+                    three = train(task, "gdmm", {{"inner", inner}, {"batch", "5"}}, 15, 3);
       EXPECT_EQ(one.result.w.index, three.result.w.index) << inner;
       EXPECT_EQ(one.result.w.value, three.result.w.value) << inner;
     }

@@ -18,8 +18,7 @@ LabelFactors::LabelFactors(const Objective& objective, const Settings& settings)
       scores_(unary_.width(), 0.0) {
   for (Index i = 0; i < objective.instances(); ++i) {
     const auto gold = objective.structure().gold_outputs(i);
-    for (Index k = 0; k < count_; ++k)
-      add_variable(i, std::ranges::binary_search(gold, k) ? 1 : 0);
+    for (Index k = 0; k < count_; ++k) add_variable(i, std::ranges::binary_search(gold, k) ? 1 : 0);
     squared_norm_.push_back(unary_.squared_norm(i));
   }
   for (Index i = 0; i < objective.instances(); ++i) {

@@ -1,10 +1,10 @@
 #pragma once
-/// Factors of multi-label data: a binary variable for each label of each instance, a pair for each two of them, whose
-/// weight counts where both are on (Yen et al. 2016, appendix 7.2).
+/// Factors of multi-label data: a binary variable for each label of each instance, a pair for each two of
+/// them, whose weight counts where both are on (Yen et al. 2016, appendix 7.2).
 ///
-/// Of the K*(K - 1)/2 pairs of an instance only those are made that can matter. Of any other, the distribution that
-/// agrees with its variables and has as little weight on "both on" as that allows is as good as any other, with
-/// multipliers of 0: it is not stored.
+/// Of the K*(K - 1)/2 pairs of an instance only those are made that can matter. Of any other, the
+/// distribution that agrees with its variables and has as little weight on "both on" as that allows is as
+/// good as any other, with multipliers of 0: it is not stored.
 
 #include "core/objective.h"
 #include "solvers/gdmm/factors.h"
@@ -17,8 +17,9 @@ class LabelFactors final : public Factors {
   LabelFactors(const Objective& objective, const Settings& settings);
 
   Vertex search(std::size_t factor, Work& work) const override;
-  /// Makes the pairs of labels that both have weight where they attract each other or cannot both have it without
-  /// being on together, and one more: the most attracting of those that could be on by what all others add at most.
+  /// Makes the pairs of labels that both have weight where they attract each other or cannot both have it
+  /// without being on together, and one more: the most attracting of those that could be on by what all
+  /// others add at most.
   void grow(std::size_t instance) override;
   double squared_weights() const override;
   SparseVector weights() const override;

@@ -8,8 +8,8 @@
 namespace proxbench {
 namespace {
 
-/// Where a position's features have more than this share of K labels each on average, all K scores are formed: a
-/// vector register adds that many numbers in the time of one scattered addition.
+/// Where a position's features have more than this share of K labels each on average, all K scores are
+/// formed: a vector register adds that many numbers in the time of one scattered addition.
 constexpr double kDenseShare = 1.0 / 8.0;
 constexpr LabelChoice kNone{0, -std::numeric_limits<double>::infinity()};
 

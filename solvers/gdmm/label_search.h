@@ -1,6 +1,6 @@
 #pragma once
-/// Maximisation over the labels of one position with work that follows the nonzero weights of its features, and
-/// not K (Yen et al. 2016, section 3.2: multiclass search over an index by feature).
+/// Maximisation over the labels of one position with work that follows the nonzero weights of its features,
+/// and not K (Yen et al. 2016, section 3.2: multiclass search over an index by feature).
 
 #include <span>
 #include <vector>

@@ -12,8 +12,8 @@ void raise(PairChoice& best, const PairChoice& choice) {
   if (choice.value > best.value) best = choice;
 }
 
-/// Of the labels with message zero, the one of largest weight, 0 for those that `sorted` lacks. Labels of high
-/// numbers are the rare ones, whose weights are zero most likely: they are tried first.
+/// Of the labels with message zero, the one of largest weight, 0 for those that `sorted` lacks. Labels of
+/// high numbers are the rare ones, whose weights are zero most likely: they are tried first.
 template <class WeightOf>
 std::optional<std::pair<Index, double>> best_partner(const PairWeights::ByLabel& sorted,
                                                      const LabelMessages& messages,

@@ -11,8 +11,8 @@
 
 namespace proxbench {
 
-/// The K*K weights v of label pairs. Those that are not zero are kept sorted: all of them, those of each row and
-/// those of each column.
+/// The K*K weights v of label pairs. Those that are not zero are kept sorted: all of them, those of each row
+/// and those of each column.
 class PairWeights {
  public:
   /// Not `sorted`: they are not kept in order, for best_pair_by_force() alone.

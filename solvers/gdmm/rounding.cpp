@@ -12,8 +12,9 @@ double& weight_at(std::vector<LabelWeight>& all, Index label) {
   return all.back().weight;
 }
 
-/// Scales the pairs of each label at this end down to what the label may have at most; returns what is missing.
-std::vector<LabelWeight> scale_down(std::span<const LabelWeight> target, Index PairWeight::* end,
+/// Scales the pairs of each label at this end down to what the label may have at most; returns what is
+/// missing.
+std::vector<LabelWeight> scale_down(std::span<const LabelWeight> target, Index PairWeight::*end,
                                     std::vector<PairWeight>& pairs) {
   std::vector<LabelWeight> sum, missing(target.begin(), target.end());
   for (const PairWeight& pair : pairs) weight_at(sum, pair.*end) += pair.weight;

@@ -1,12 +1,13 @@
 /// Rounding onto marginals: it is feasible, and moves no further than it must.
 
+#include "solvers/gdmm/rounding.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 
 #include "core/base/random.h"
-#include "solvers/gdmm/rounding.h"
 
 namespace proxbench {
 namespace {
@@ -22,7 +23,7 @@ std::vector<LabelWeight> random_marginal(Index labels, Random& random) {
 }
 
 double distance(const std::vector<PairWeight>& pairs, const std::vector<LabelWeight>& target,
-                Index PairWeight::* end) {
+                Index PairWeight::*end) {
   std::map<Index, double> sum;
   for (const PairWeight& pair : pairs) sum[pair.*end] += pair.weight;
   for (const LabelWeight& one : target) sum[one.label] -= one.weight;
@@ -35,7 +36,8 @@ TEST(Rounding, GivesTheMarginalsAndStaysNear) {
   Random random(1);
   for (int repeat = 0; repeat < 500; ++repeat) {
     const auto labels = static_cast<Index>(1 + random.below(6));
-    const std::vector<LabelWeight> left = random_marginal(labels, random), right = random_marginal(labels, random);
+    const std::vector<LabelWeight> left = random_marginal(labels, random),
+                                   right = random_marginal(labels, random);
     std::vector<PairWeight> pairs;
     for (Index a = 0; a < labels; ++a)
       for (Index b = 0; b < labels; ++b)
@@ -44,7 +46,8 @@ TEST(Rounding, GivesTheMarginalsAndStaysNear) {
     for (const PairWeight& pair : pairs) sum += pair.weight;
     for (PairWeight& pair : pairs) pair.weight /= sum;
     const std::vector<PairWeight> before = pairs;
-    const double off = distance(before, left, &PairWeight::left) + distance(before, right, &PairWeight::right);
+    const double off =
+        distance(before, left, &PairWeight::left) + distance(before, right, &PairWeight::right);
     round_onto(left, right, pairs);
     EXPECT_NEAR(distance(pairs, left, &PairWeight::left), 0.0, 1e-12);
     EXPECT_NEAR(distance(pairs, right, &PairWeight::right), 0.0, 1e-12);
@@ -62,7 +65,8 @@ TEST(Rounding, GivesTheMarginalsAndStaysNear) {
 
 TEST(Rounding, LeavesWhatAgreesAsItIs) {
   std::vector<PairWeight> pairs{{0, 1, 0.25}, {2, 1, 0.5}, {2, 0, 0.25}};
-  round_onto(std::vector<LabelWeight>{{0, 0.25}, {2, 0.75}}, std::vector<LabelWeight>{{1, 0.75}, {0, 0.25}}, pairs);
+  round_onto(std::vector<LabelWeight>{{0, 0.25}, {2, 0.75}}, std::vector<LabelWeight>{{1, 0.75}, {0, 0.25}},
+             pairs);
   ASSERT_EQ(pairs.size(), 3u);
   EXPECT_DOUBLE_EQ(pairs[0].weight, 0.25);
   EXPECT_DOUBLE_EQ(pairs[1].weight, 0.5);

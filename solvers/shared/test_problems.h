@@ -209,6 +209,10 @@ inline std::vector<ProblemSpec> problem_specs() {
 inline ProblemSpec suited(ProblemSpec spec, const Needs& needs) {
   if (spec.mu == 0.0 && (needs.smooth || needs.l2)) spec.mu = spec.lambda;
   if (needs.smooth) spec.lambda = 0.0;
+  if (std::ranges::count(needs.capabilities, Capability::kFactors) > 0) {
+    spec.tree = ProblemSpec::Tree::kNone;
+    spec.candidates = false;
+  }
   spec.loss.kind = needs.loss;
   return spec;
 }

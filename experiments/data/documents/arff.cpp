@@ -116,7 +116,8 @@ Columns make_columns(const std::string& path, std::vector<Attribute> attributes,
   for (const Attribute& attribute : attributes) {
     const std::optional<Index> label = known.find(attribute.name);
     if (label && !attribute.binary)
-      throw Error::in_file(path, 0, fmt::format("label {} of a numeric type", in_quotes(attribute.name)), "{0,1}");
+      throw Error::in_file(path, 0, fmt::format("label {} of a numeric type", in_quotes(attribute.name)),
+                           "{0,1}");
     found += label.has_value();
     out.label.push_back(label);
     out.feature.push_back(static_cast<Index>(out.names.features.size()));
@@ -198,7 +199,8 @@ class Rows {
   void read_dense(const LineReader& in, std::string_view line) {
     const auto values = static_cast<std::size_t>(std::ranges::count(line, ',')) + 1;
     if (values != columns_.attributes.size())
-      in.fail(fmt::format("{} values", values), fmt::format("{}, one an attribute", columns_.attributes.size()));
+      in.fail(fmt::format("{} values", values),
+              fmt::format("{}, one an attribute", columns_.attributes.size()));
     for (std::size_t attribute = 0; attribute < values; ++attribute) {
       const std::size_t comma = std::min(line.find(','), line.size());
       add(in, attribute, stripped(line.substr(0, comma)));
@@ -251,7 +253,8 @@ void require_same(const std::string& path, const std::vector<Attribute>& found, 
   for (std::size_t i = 0; i < known.size(); ++i)
     if (!(found[i] == known[i]))
       throw Error::in_file(
-          path, 0, fmt::format("attribute {}, {}", in_quotes(found[i].name), found[i].binary ? "{0,1}" : "numeric"),
+          path, 0,
+          fmt::format("attribute {}, {}", in_quotes(found[i].name), found[i].binary ? "{0,1}" : "numeric"),
           fmt::format("{}, {}, as in the first training file", in_quotes(known[i].name),
                       known[i].binary ? "{0,1}" : "numeric"));
 }
@@ -284,9 +287,10 @@ DataPair read_arff(const DataFiles& files, const Options& options) {
   out.train = std::move(train).build(vocabulary);
   out.test = std::move(test).build(vocabulary);
   const auto describe = [](const std::vector<std::string>& paths, Dataset& set) {
-    set.description = fmt::format("{}: {} instances, {} features, {} labels, {:.3g} on", file_names(paths),
-                                  set.instances(), set.x.features(), set.outputs(),
-                                  static_cast<double>(set.on.label.size()) / static_cast<double>(set.instances()));
+    set.description =
+        fmt::format("{}: {} instances, {} features, {} labels, {:.3g} on", file_names(paths), set.instances(),
+                    set.x.features(), set.outputs(),
+                    static_cast<double>(set.on.label.size()) / static_cast<double>(set.instances()));
   };
   describe(files.train, out.train);
   if (!files.test.empty()) describe(files.test, out.test);
@@ -344,10 +348,11 @@ DataFormatInfo arff_format() {
   info.source = "Weka's ARFF as Mulan uses it, mulan.sourceforge.net";
   OptionSpec labels{"labels", OptionType::kString, "", "the XML file that names the labels"};
   labels.file = true;
-  info.options = {labels,
-                  {"label_count", OptionType::kInt, "0",
-                   "in its place: how many of the last attributes are labels; negative: of the first", -1e6, 1e6},
-                  {"bias", OptionType::kReal, "1", "value of one more feature, the bias; 0: none", 0}};
+  info.options = {
+      labels,
+      {"label_count", OptionType::kInt, "0",
+       "in its place: how many of the last attributes are labels; negative: of the first", -1e6, 1e6},
+      {"bias", OptionType::kReal, "1", "value of one more feature, the bias; 0: none", 0}};
   info.read = read_arff;
   return info;
 }

@@ -55,16 +55,16 @@ TEST(Arff, ReadsDenseAndSparseRows) {
 }
 
 TEST(Arff, LabelsAreTheLastAttributesOrTheFirstOrThoseOfAList) {
-  EXPECT_THAT(read_texts("arff",
-                         "@attribute a {0,1}\n@attribute b {0,1}\n@attribute c {0,1}\n@data\n1,0,1\n", "",
-                         {{"label_count", "-1"}, {"bias", "2"}})
+  EXPECT_THAT(read_texts("arff", "@attribute a {0,1}\n@attribute b {0,1}\n@attribute c {0,1}\n@data\n1,0,1\n",
+                         "", {{"label_count", "-1"}, {"bias", "2"}})
                   .train.vocabulary->features,
               ElementsAre("bias", "b", "c"));
   const TempFile xml(
       "<?xml version=\"1.0\"?>\n<labels xmlns=\"x\">\n<label name=\"blue\"></label>\n"
       "<label name='the word'><label name=\"red\"/></label></labels>");
   const DataPair data = read("2.5,1,0,1\n", {{"labels", xml.path()}, {"bias", "0"}});
-  EXPECT_THAT(data.train.vocabulary->outputs, ElementsAre("blue", "the word", "red")) << "in the list's order";
+  EXPECT_THAT(data.train.vocabulary->outputs, ElementsAre("blue", "the word", "red"))
+      << "in the list's order";
   EXPECT_THAT(data.train.vocabulary->features, ElementsAre("size"));
   EXPECT_THAT(data.train.on.at(0), ElementsAre(0, 1));
 }
@@ -87,11 +87,14 @@ TEST(Arff, LabelListsThatAreNone) {
 TEST(Arff, MalformedRowsAreErrors) {
   EXPECT_EQ(error_in("1,0,0\n"), "9: found 3 values, expected 4, one an attribute");
   EXPECT_EQ(error_in("1,2,0,0\n"), "9: found value '2' of attribute 'the word', expected 0 or 1");
-  EXPECT_EQ(error_in("1,0,0,0\nx,0,0,0\n"), "10: found value 'x' of attribute 'size', expected a finite number");
+  EXPECT_EQ(error_in("1,0,0,0\nx,0,0,0\n"),
+            "10: found value 'x' of attribute 'size', expected a finite number");
   EXPECT_EQ(error_in("?,0,0,0\n"), "9: found value '?' of attribute 'size', expected a finite number");
   EXPECT_EQ(error_in("{0 1\n"), "9: found a sparse row without '}' at its end, expected {NUMBER VALUE,...}");
-  EXPECT_EQ(error_in("{2 1,1 1}\n"), "9: found attribute number 1 after 2, expected ascending numbers, each once");
-  EXPECT_EQ(error_in("{2 1,2 1}\n"), "9: found attribute number 2 after 2, expected ascending numbers, each once");
+  EXPECT_EQ(error_in("{2 1,1 1}\n"),
+            "9: found attribute number 1 after 2, expected ascending numbers, each once");
+  EXPECT_EQ(error_in("{2 1,2 1}\n"),
+            "9: found attribute number 2 after 2, expected ascending numbers, each once");
   EXPECT_EQ(error_in("{4 1}\n"), "9: found attribute number 4, expected 0 to 3");
   EXPECT_EQ(error_in("{1}\n"), "9: found '1', expected NUMBER VALUE");
   EXPECT_EQ(error_in("{1 1,}\n"), "9: found a comma before '}', expected NUMBER VALUE after each comma");
@@ -108,9 +111,11 @@ TEST(Arff, MalformedHeadersAreErrors) {
   EXPECT_EQ(error("@attribute a {x,y}\n@data\n"),
             "1: found type '{x,y}' of attribute 'a', expected {0,1}, numeric, real or integer");
   EXPECT_EQ(error("@attribute 'a numeric\n"),
-            "1: found a name without its closing quote, expected @attribute NAME {0,1}, or numeric, real or integer");
-  EXPECT_EQ(error("@data\n"),
-            "1: found @data before any attribute, expected @attribute NAME {0,1}, or numeric, real or integer");
+            "1: found a name without its closing quote, expected @attribute NAME {0,1}, or numeric, real or "
+            "integer");
+  EXPECT_EQ(
+      error("@data\n"),
+      "1: found @data before any attribute, expected @attribute NAME {0,1}, or numeric, real or integer");
   EXPECT_EQ(error("@attribute a numeric\n1\n"), "2: found '1', expected @relation, @attribute or @data");
   EXPECT_EQ(error("@attribute a numeric\n"), "1: found no line @data, expected it after the attributes");
   EXPECT_EQ(error("@attribute a {0,1}\n@attribute b {0,1}\n@data\n1,1\n"),
@@ -130,13 +135,16 @@ TEST(Arff, OptionsThatDoNotGoTogether) {
 TEST(Arff, TestFilesHaveTheSameAttributes) {
   const auto error = [](const std::string& header) {
     const TempFile train(kHeader + "1,0,0,0\n"), test(header + "@data\n1,0\n");
-    const std::string message =
-        error_of([&] { read_data("arff", {{train.path()}, {test.path()}, ""}, {{"label_count", "2"}}); });
+    const std::string message = error_of([&] {
+      read_data("arff", {{train.path()}, {test.path()}, ""}, {{"label_count", "2"}});
+    });
     return message.substr(test.path().size());
   };
-  EXPECT_EQ(error("@attribute size numeric\n"), ": found 1 attributes, expected 4, as in the first training file");
-  EXPECT_EQ(error("@attribute size numeric\n@attribute word {0,1}\n@attribute red {0,1}\n@attribute blue {0,1}\n"),
-            ": found attribute 'word', {0,1}, expected 'the word', {0,1}, as in the first training file");
+  EXPECT_EQ(error("@attribute size numeric\n"),
+            ": found 1 attributes, expected 4, as in the first training file");
+  EXPECT_EQ(
+      error("@attribute size numeric\n@attribute word {0,1}\n@attribute red {0,1}\n@attribute blue {0,1}\n"),
+      ": found attribute 'word', {0,1}, expected 'the word', {0,1}, as in the first training file");
 }
 
 TEST(ArffRealData, HasTheCountsOfBibtex) {
@@ -149,7 +157,8 @@ TEST(ArffRealData, HasTheCountsOfBibtex) {
   EXPECT_EQ(data.test.instances(), 2515u);
   EXPECT_EQ(data.train.x.features(), 1837u) << "with the bias";
   EXPECT_EQ(data.train.outputs(), 159u);
-  EXPECT_NEAR(static_cast<double>(data.train.on.label.size() + data.test.on.label.size()) / 7395.0, 2.402, 5e-4);
+  EXPECT_NEAR(static_cast<double>(data.train.on.label.size() + data.test.on.label.size()) / 7395.0, 2.402,
+              5e-4);
   EXPECT_TRUE(data.train.x.binary());
 }
 

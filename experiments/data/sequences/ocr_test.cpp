@@ -223,6 +223,14 @@ TEST(Ocr, WordsLimitsTheTrainingFiles) {
   EXPECT_THAT(data.train.begin, ElementsAre(0, 2, 3, 5, 7));
 }
 
+TEST(Ocr, SplitOneFoldTrainsOnIt) {
+  const TempFile file(text_of(good_lines()));
+  const DataPair data = read_data("ocr", {{file.path()}, {}, ""}, {{"split", "one-fold"}, {"test_fold", "3"}});
+  EXPECT_THAT(data.train.begin, ElementsAre(0, 1));
+  EXPECT_THAT(data.train.vocabulary->outputs, ElementsAre("a"));
+  EXPECT_THAT(data.test.begin, ElementsAre(0, 2, 4));
+}
+
 TEST(Ocr, SplitsThatLeaveASideEmptyAreUsageErrors) {
   const TempFile file(text_of(good_lines()));
   const DataFiles files{{file.path()}, {}, ""};

@@ -1,5 +1,7 @@
 /// Synthetic chains: their counts, and the laws that they are drawn from.
 
+#include "experiments/data/synthetic/synthetic_chain.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 #include <map>
 #include <set>
 
-#include "experiments/data/synthetic/synthetic_chain.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {
@@ -22,11 +23,13 @@ TEST(SyntheticChain, HasTheShapeOfChineseOcr) {
   EXPECT_EQ(data.train.outputs(), 1000u);
   EXPECT_EQ(data.train.x.features(), 86u);
   EXPECT_TRUE(data.train.x.binary());
-  for (Index p = 0; p < data.train.x.positions(); ++p) EXPECT_EQ(data.train.x.row(p).front(), 0u) << "the bias";
+  for (Index p = 0; p < data.train.x.positions(); ++p)
+    EXPECT_EQ(data.train.x.row(p).front(), 0u) << "the bias";
 }
 
 TEST(SyntheticChain, LabelsAreZipfAndTransitionsSparse) {
-  const SyntheticChain shape{.labels = 200, .features = 30, .tokens = 20, .successors = 4, .noise = 0.1, .seed = 3};
+  const SyntheticChain shape{
+      .labels = 200, .features = 30, .tokens = 20, .successors = 4, .noise = 0.1, .seed = 3};
   const Dataset data = make_synthetic_chain(shape, 3000, 0).train;
   std::vector<double> first(shape.labels, 0.0);
   std::map<Index, std::set<Index>> next;
@@ -63,9 +66,11 @@ TEST(SyntheticChain, TokensShowTheirLabelUpToTheNoise) {
 
 TEST(SyntheticChain, IsFixedByItsSeed) {
   const auto read = [](const char* seed, const char* sequences) {
-    return read_data("synthetic-chain", {}, {{"seed", seed}, {"sequences", sequences}, {"test_sequences", "5"}});
+    return read_data("synthetic-chain", {},
+                     {{"seed", seed}, {"sequences", sequences}, {"test_sequences", "5"}});
   };
-  const DataPair one = read("1", "30"), same = read("1", "30"), other = read("2", "30"), more = read("1", "50");
+  const DataPair one = read("1", "30"), same = read("1", "30"), other = read("2", "30"),
+                 more = read("1", "50");
   EXPECT_EQ(one.train.digest, same.train.digest);
   EXPECT_NE(one.train.digest, other.train.digest);
   EXPECT_EQ(one.test.digest, more.test.digest);
@@ -73,7 +78,11 @@ TEST(SyntheticChain, IsFixedByItsSeed) {
 }
 
 TEST(SyntheticChain, TakesNoFiles) {
-  EXPECT_EQ(error_of([] { read_data("synthetic-chain", {{"x"}, {}, ""}); }, ErrorKind::kUsage),
+  EXPECT_EQ(error_of(
+                [] {
+                  read_data("synthetic-chain", {{"x"}, {}, ""});
+                },
+                ErrorKind::kUsage),
             "format synthetic-chain: takes no files, its data are generated");
 }
 
