@@ -134,7 +134,7 @@ Split fold_split(const Words& words, std::int64_t test_fold, bool trains) {
         fmt::format("option test_fold = {}: {} of {} words lie in this fold (folds {} to {} are present)",
                     test_fold, trains ? out.train.size() : out.test.size(), words.size(), *low, *high));
   }
-  out.how = fmt::format(trains ? "fold {} trains" : "fold {} is test", test_fold);
+  out.how = fmt::format("fold {} {}", test_fold, trains ? "trains" : "is test");
   return out;
 }
 
