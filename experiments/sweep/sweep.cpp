@@ -390,9 +390,9 @@ class Sweep {
       run[key] = nullptr;
     if (reference_) {
       run["reference_objective"] = reference_->objective;
-      run["reference_kkt"] = reference_->relative_kkt;
+      run["reference_kkt"] = number_json(reference_->relative_kkt);
       run["reference_gap"] = number_json(reference_->relative_gap());
-      run["kkt_at_zero"] = reference_->kkt_at_zero;
+      run["kkt_at_zero"] = number_json(reference_->kkt_at_zero);
     }
     return manifest;
   }
