@@ -93,7 +93,8 @@ class WrappedOracle : public Oracle,
                   const Parallel& parallel) const override {
     inner_.derivatives()->derivative(at, direction, out, parallel);
   }
-  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override {
+  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
+                const Parallel& parallel) const override {
     return inner_.max()->maximise(at, cost, residual, parallel);
   }
   double max_flops(const ScorePoint& at) const override { return inner_.max()->max_flops(at); }

@@ -175,8 +175,8 @@ class Sweep {
   /// Whether a reference that serves is stored for a stored run, whose manifest knows its data.
   bool has_reference(const PlannedRun& stored) const {
     const Json manifest = json_of(out_ / "runs" / stored.name() / "manifest.json");
-    const fs::path file = reference_file(out_, manifest.value("data_digest", ""), stored.lambda, config_.mu,
-                                          config_.loss);
+    const fs::path file =
+        reference_file(out_, manifest.value("data_digest", ""), stored.lambda, config_.mu, config_.loss);
     std::error_code ignored;
     return fs::exists(file, ignored) && serves(read_reference(file));
   }

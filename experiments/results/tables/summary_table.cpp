@@ -356,8 +356,7 @@ std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const Tabl
   std::vector<TableGroup> groups;
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     Runs group;
-    for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end)
-      group.push_back(&runs[end]);
+    for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end) group.push_back(&runs[end]);
     groups.push_back(summarize_group(group, machines, metrics, options));
   }
   return groups;
