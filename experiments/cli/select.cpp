@@ -193,7 +193,8 @@ void add_select_command(CLI::App& app) {
       ->check(CLI::IsMember({"best", "one-se"}))
       ->type_name("NAME");
   sub->add_option("--solver", command->solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
-  command->run.add_to(*sub, {"loss", "cost", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
+  command->run.add_to(
+      *sub, {"loss", "cost", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
   sub->add_option("--option", command->options,
                   "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)
