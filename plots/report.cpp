@@ -336,14 +336,13 @@ Section make_section(const fs::path& results) {
   }
   if (!runs.empty() && !presentation.paper.lambdas.empty())
     section.tables.push_back(paper_table(compare_with_paper(runs, presentation), presentation));
-  if (!runs.empty() && presentation.paper.costs)
-    section.tables.push_back(cost_table(runs, options.targets));
+  if (!runs.empty() && presentation.paper.costs) section.tables.push_back(cost_table(runs, options.targets));
   if (presentation.paper.data) section.tables.push_back(data_table(section.runs));
   section.passages = passages(presentation, section, order_lines(runs, options));
   for (StoredRun& run : section.runs) run.trace = {};  // the charts hold what is shown of them
   if (fs::exists(results / "config.ini")) section.config = read_file(results / "config.ini", "a config");
-  section.tables_files =
-      existing_files(results / "tables", {"costs", "data", "paper", "summary", "path"}, {".md", ".tex", ".csv"});
+  section.tables_files = existing_files(results / "tables", {"costs", "data", "paper", "summary", "path"},
+                                        {".md", ".tex", ".csv"});
   std::vector<std::string> figures = curve_names(runs);
   for (const PathFigure& figure : path_figures(paths)) figures.push_back(figure.name);
   section.figure_files =

@@ -175,9 +175,10 @@ void check(const LoadedData& data, const SelectionSettings& selection) {
     throw Error::usage("found both folds and a share to hold out, expected one of them");
   if (selection.one_standard_error && selection.folds == 0 && selection.measure != nullptr &&
       selection.measure != &trace_metric())
-    throw Error::usage(fmt::format("found {} with the rule of one standard error and one held-out set, expected folds: "
-                                   "the error of one set is known of accuracy and loss alone",
-                                   selection.measure->name));
+    throw Error::usage(
+        fmt::format("found {} with the rule of one standard error and one held-out set, expected folds: "
+                    "the error of one set is known of accuracy and loss alone",
+                    selection.measure->name));
   if (selection.folds == 0 && !selection.held_out && data.test().instances() == 0)
     throw Error::usage(
         "no instances to choose a penalty by: expected folds, a share to hold out, or a test set");
@@ -253,7 +254,8 @@ HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parall
                     skipped_),
         ErrorKind::kInput);
   if (measure != nullptr && measure->applies && !measure->applies(data_))
-    throw Error::usage(fmt::format("measure '{}' ({}) does not apply to these data", measure->name, measure->help));
+    throw Error::usage(
+        fmt::format("measure '{}' ({}) does not apply to these data", measure->name, measure->help));
   oracle_ = oracle_registry().find(oracle).make(data_);
 }
 
@@ -306,7 +308,8 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
 
 /// Positions of an instance that have something to predict.
 double HeldOut::graded_of(std::size_t instance) const {
-  const auto begin = data_.gold.begin() + data_.begin[instance], end = data_.gold.begin() + data_.begin[instance + 1];
+  const auto begin = data_.gold.begin() + data_.begin[instance],
+             end = data_.gold.begin() + data_.begin[instance + 1];
   return static_cast<double>(end - begin) - static_cast<double>(std::count(begin, end, kNoOutput));
 }
 
