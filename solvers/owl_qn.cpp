@@ -139,8 +139,9 @@ SolverInfo owl_qn_info() {
                .max_open = true},
               {.name = "first_step",
                .default_value = "inverse-norm",
-               .help = "first trial step of a line search along the pseudo-gradient alone: 1/||v||, or 1 as the "
-                       "paper has it",
+               .help =
+                   "first trial step of a line search along the pseudo-gradient alone: 1/||v||, or 1 as the "
+                   "paper has it",
                .choices = {"inverse-norm", "unit"}},
               dense::patience_option(100),
               dense::change_option(),

@@ -45,8 +45,8 @@ TEST(OwlQn, StopsWhereTheChangeOfFAveragedOverFiveIterationsIsSmall) {
       }
 }
 
-/// From w = 0 with an empty memory: p = v, alpha = alpha0 or, where that is 0, 1/||v||, halved until the condition of
-/// section 3.2 holds.
+/// From w = 0 with an empty memory: p = v, alpha = alpha0 or, where that is 0, 1/||v||, halved until the
+/// condition of section 3.2 holds.
 void expect_one_iteration_of_the_paper(double alpha0, const char* first_step) {
   const Problem problem(test::problem_specs()[1]);
   Objective objective = problem.objective();
@@ -74,7 +74,8 @@ void expect_one_iteration_of_the_paper(double alpha0, const char* first_step) {
     if (certify(objective, SparseVector::from_dense(x)).objective <= f0 - 1e-4 * predicted) break;
     alpha *= 0.5;
   }
-  const Outcome r = run("owl-qn", problem, {.monitor = {.max_iterations = 1}, .options = {{"first_step", first_step}}});
+  const Outcome r =
+      run("owl-qn", problem, {.monitor = {.max_iterations = 1}, .options = {{"first_step", first_step}}});
   const SparseVector expected = SparseVector::from_dense(x);
   EXPECT_EQ(r.result.w.index, expected.index);
   ASSERT_EQ(r.result.w.nnz(), expected.nnz());

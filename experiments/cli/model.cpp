@@ -300,10 +300,10 @@ void add_predict_command(CLI::App& app) {
       ->type_name("FILE");
   sub->add_option("--nbest", command->nbest, "write the N best structures of each instance to --output")
       ->type_name("N");
-  sub->add_option(
-         "--nbest-format", command->nbest_format,
-         "text: rank TAB score TAB labels, or the number of the candidate; rerank: candidates with the feature base, for --format rerank "
-         "[text]")
+  sub->add_option("--nbest-format", command->nbest_format,
+                  "text: rank TAB score TAB labels, or the number of the candidate; rerank: candidates with "
+                  "the feature base, for --format rerank "
+                  "[text]")
       ->check(CLI::IsMember({"text", "rerank"}));
   sub->callback([command] { predict(*command); });
 }

@@ -81,8 +81,10 @@ TEST_F(RerankCommands, TrainsCertifiesPredictsAndSelects) {
   EXPECT_EQ(read_text(folder / "p.txt"), "1\n1\n1\n1\n1\n1\n1\n1\n1\n");
   ASSERT_EQ(run("predict --model r.tsv --test lists.txt --output q.txt --nbest 2").status, 0);
   EXPECT_THAT(read_text(folder / "q.txt"), testing::MatchesRegex("(1\t0\t1\n2\t-[0-9.e-]+\t2\n\n){9}"));
-  ASSERT_EQ(run("predict --model r.tsv --test lists.txt --output r.txt --nbest 2 --nbest-format rerank").status, 0);
-  EXPECT_THAT(read_text(folder / "r.txt"), testing::MatchesRegex("([0-9]+/[0-9]+/[0-9]+\tbase:0\n.*\n\n){9}"));
+  ASSERT_EQ(
+      run("predict --model r.tsv --test lists.txt --output r.txt --nbest 2 --nbest-format rerank").status, 0);
+  EXPECT_THAT(read_text(folder / "r.txt"),
+              testing::MatchesRegex("([0-9]+/[0-9]+/[0-9]+\tbase:0\n.*\n\n){9}"));
 
   for (const char* measure : {"accuracy", "loss", "ranking-f1"}) {
     const Result selected =

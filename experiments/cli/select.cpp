@@ -8,8 +8,8 @@
 #include "core/base/options.h"
 #include "experiments/base/table_text.h"
 #include "experiments/cli/cli.h"
-#include "experiments/metrics/metrics.h"
 #include "experiments/config/path_grid.h"
+#include "experiments/metrics/metrics.h"
 #include "experiments/run/selection.h"
 
 namespace proxbench {

@@ -766,8 +766,9 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "profile",
               .type = OptionType::kBool,
               .default_value = "false",
-              .help = "each run tells how its time was spent (phases in results.json, and what costs shows of "
-                      "them); counting that takes a little of the clock"},
+              .help =
+                  "each run tells how its time was spent (phases in results.json, and what costs shows of "
+                  "them); counting that takes a little of the clock"},
              {.name = "sampling_budget",
               .type = OptionType::kReal,
               .default_value = "0.01",

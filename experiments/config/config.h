@@ -95,7 +95,7 @@ struct ExperimentConfig {
   int repetitions;
   std::uint64_t seed;  ///< repetition r runs with seed + r - 1
   bool sample_kkt;
-  bool profile;  ///< results tell how the time of each run was spent
+  bool profile;            ///< results tell how the time of each run was spent
   double sampling_budget;  ///< see MonitorOptions; kNoSamplingBudget and above: no limit
   double warm_up;          ///< seconds of inference before the clock starts
   double stop_at;          ///< relative difference to f* at which a run stops; 0: it does not

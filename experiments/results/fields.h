@@ -60,7 +60,8 @@ struct RunFigures {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
   std::optional<Status> status;
-  std::optional<std::uint64_t> d, instances, positions, outputs, features, features_kept, nonzeros, matrix_bytes;
+  std::optional<std::uint64_t> d, instances, positions, outputs, features, features_kept, nonzeros,
+      matrix_bytes;
   /// Of w, from an objective that the solver never saw, with the best lower bound that any sample gave.
   Certificate certificate{.objective = kNone, .loss = kNone, .l1 = kNone, .kkt = kNone, .dual = kNone};
   double kkt_at_zero = kNone;

@@ -175,9 +175,10 @@ void check(const LoadedData& data, const SelectionSettings& selection) {
     throw Error::usage("found both folds and a share to hold out, expected one of them");
   if (selection.one_standard_error && selection.folds == 0 && selection.measure != nullptr &&
       selection.measure != &trace_metric())
-    throw Error::usage(fmt::format("found {} with the rule of one standard error and one held-out set, expected folds: "
-                                   "the error of one set is known of accuracy and loss alone",
-                                   selection.measure->name));
+    throw Error::usage(
+        fmt::format("found {} with the rule of one standard error and one held-out set, expected folds: "
+                    "the error of one set is known of accuracy and loss alone",
+                    selection.measure->name));
   if (selection.folds == 0 && !selection.held_out && data.test().instances() == 0)
     throw Error::usage(
         "no instances to choose a penalty by: expected folds, a share to hold out, or a test set");
@@ -254,7 +255,8 @@ HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parall
                     skipped_),
         ErrorKind::kInput);
   if (measure != nullptr && measure->applies && !measure->applies(data_))
-    throw Error::usage(fmt::format("measure '{}' ({}) does not apply to these data", measure->name, measure->help));
+    throw Error::usage(
+        fmt::format("measure '{}' ({}) does not apply to these data", measure->name, measure->help));
   oracle_ = oracle_registry().find(oracle).make(data_);
 }
 

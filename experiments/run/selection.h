@@ -28,15 +28,16 @@ std::vector<std::vector<Index>> draw_folds(std::size_t instances, std::int64_t f
 /// or all of them.
 std::vector<Index> draw_held_out(std::size_t instances, double share, std::uint64_t seed);
 
-/// What is measured on the instances held out: a metric, or, where that is null, the negative log-likelihood by
-/// position (group of candidates), in nats.
+/// What is measured on the instances held out: a metric, or, where that is null, the negative log-likelihood
+/// by position (group of candidates), in nats.
 using SelectionMeasure = const MetricInfo*;
 
 /// Instances that models are measured on.
 class HeldOut {
  public:
-  /// Instances with a gold output that training does not know have no likelihood: for it they are left out. Throws
-  /// Error (kInput) where none is left, and Error (kUsage) where the metric does not apply to the data.
+  /// Instances with a gold output that training does not know have no likelihood: for it they are left out.
+  /// Throws Error (kInput) where none is left, and Error (kUsage) where the metric does not apply to the
+  /// data.
   HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, SelectionMeasure measure);
 
   std::size_t skipped() const { return skipped_; }

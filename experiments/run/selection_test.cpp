@@ -192,7 +192,8 @@ TEST(SelectModel, ChoosesByAnyMetricThatApplies) {
     EXPECT_EQ(by_structure.points[k].others.at("accuracy"), by_position.points[k].mean);
     EXPECT_LE(by_structure.points[k].mean, by_structure.points[by_structure.best].mean);
   }
-  EXPECT_THROW(select_model(data, settings_of(), lambdas, {.folds = 3, .measure = &metric_registry().find("ranking-f1")}),
+  EXPECT_THROW(select_model(data, settings_of(), lambdas,
+                            {.folds = 3, .measure = &metric_registry().find("ranking-f1")}),
                Error)
       << "of candidates alone";
   EXPECT_THROW(select_model(data, settings_of(), lambdas,

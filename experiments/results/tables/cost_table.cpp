@@ -15,7 +15,7 @@ namespace proxbench {
 namespace {
 
 struct Cost {
-  std::vector<const StoredRun*> runs;  ///< repetitions
+  std::vector<const StoredRun*> runs;   ///< repetitions
   std::vector<double> passes, seconds;  ///< to each target; NaN: not reached by half of them
   double function;                      ///< share of the time; NaN: not profiled
 };
@@ -59,8 +59,8 @@ std::vector<Cost> costs_of(const std::vector<StoredRun>& runs, const std::vector
            a.label == b.label;
   };
   for (const StoredRun& run : runs) {
-    auto found = std::find_if(out.begin(), out.end(),
-                              [&](const Cost& cost) { return same(*cost.runs.front(), run); });
+    auto found =
+        std::find_if(out.begin(), out.end(), [&](const Cost& cost) { return same(*cost.runs.front(), run); });
     if (found == out.end()) found = out.insert(out.end(), Cost{});
     found->runs.push_back(&run);
   }
@@ -81,21 +81,24 @@ std::string statuses_of(const Cost& cost) {
   return fmt::format("{}", fmt::join(out, "/"));
 }
 
-std::string data_of(const Cost& cost) {
+/// With the machine where there are several.
+std::string data_of(const Cost& cost, const std::vector<StoredRun>& runs) {
   const StoredRun& run = *cost.runs.front();
-  return fmt::format("{}, {}{}", run.dataset, penalty_text(run),
-                     run.machine.empty() ? "" : " @ " + run.machine);
+  const bool machines = std::any_of(runs.begin(), runs.end(),
+                                    [&](const StoredRun& other) { return other.machine != run.machine; });
+  return fmt::format("{}, {}{}", run.dataset, penalty_text(run), machines ? " @ " + machine_name(run) : "");
 }
 
 }  // namespace
 
 TextTable cost_table(const std::vector<StoredRun>& runs, const std::vector<double>& targets) {
-  TextTable table{"Costs to (f - f*)/f*",
-                  {"passes: evaluations of F and its gradient over all instances; function: the share of scores, "
-                   "inference and gradients in the time of the run; solver: the rest of it."},
-                  {"data", "solver"},
-                  2,
-                  {}};
+  TextTable table{
+      "Costs to (f - f*)/f*",
+      {"passes: evaluations of F and its gradient over all instances; function: the share of scores, "
+       "inference and gradients in the time of the run; solver: the rest of it."},
+      {"data", "solver"},
+      2,
+      {}};
   for (const double target : targets) {
     table.head.push_back(fmt::format("passes to {:g}", target));
     table.head.push_back(fmt::format("s to {:g}", target));
@@ -103,7 +106,7 @@ TextTable cost_table(const std::vector<StoredRun>& runs, const std::vector<doubl
   for (const char* column : {"function %", "solver %", "status"}) table.head.emplace_back(column);
   for (const Cost& cost : costs_of(runs, targets)) {
     std::vector<std::string>& row = table.rows.emplace_back();
-    row = {data_of(cost), cost.runs.front()->label};
+    row = {data_of(cost, runs), cost.runs.front()->label};
     for (std::size_t i = 0; i < targets.size(); ++i) {
       row.push_back(fixed_cell(cost.passes[i], 1));
       row.push_back(seconds_cell(cost.seconds[i]));
@@ -122,7 +125,7 @@ std::vector<std::filesystem::path> write_cost_table(const std::vector<StoredRun>
   std::string csv = "data,solver,target,passes,seconds,function_share,status\n";
   for (const Cost& cost : costs_of(runs, targets))
     for (std::size_t i = 0; i < targets.size(); ++i)
-      csv += fmt::format("{},{},{},{},{},{},{}\n", csv_field(data_of(cost)),
+      csv += fmt::format("{},{},{},{},{},{},{}\n", csv_field(data_of(cost, runs)),
                          csv_field(cost.runs.front()->label), number_text(targets[i]),
                          number_text(cost.passes[i]), number_text(cost.seconds[i]),
                          number_text(cost.function), statuses_of(cost));

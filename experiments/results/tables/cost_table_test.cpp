@@ -20,7 +20,8 @@ StoredRun run_of(const std::string& label) {
   run.status = "converged";
   run.comparable = true;
   run.reference_objective = 100.0;
-  for (const auto& [objective, passes] : {std::pair(110.0, 1.0), std::pair(101.0, 4.0), std::pair(100.5, 9.0)}) {
+  for (const auto& [objective, passes] :
+       {std::pair(110.0, 1.0), std::pair(101.0, 4.0), std::pair(100.5, 9.0)}) {
     Sample sample;
     sample.objective = objective;
     sample.passes = sample.seconds = passes;
@@ -38,8 +39,8 @@ TEST(CostTable, TellsPassesSecondsAndHowTheyAreShared) {
   runs[1].comparable = false;
   const TextTable table = cost_table(runs, {1e-2, 1e-4});
   ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_THAT(table.rows[0], ElementsAre("lists, lambda = 2", "owl-qn", "4.0", "4.00", "-", "-", "75.0", "25.0",
-                                         "converged"));
+  EXPECT_THAT(table.rows[0], ElementsAre("lists, lambda = 2", "owl-qn", "4.0", "4.00", "-", "-", "75.0",
+                                         "25.0", "converged"));
   EXPECT_THAT(table.rows[1],
               ElementsAre("lists, lambda = 2", "lbfgs-b", "4.0", "-", "-", "-", "-", "-", "converged"))
       << "timings that are not comparable are not told";
