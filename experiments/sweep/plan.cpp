@@ -68,14 +68,15 @@ Json PlannedRun::mu_json() const {
   return path && path->of == PathOf::kMu ? Json(path->text()) : Json(mu);
 }
 
-std::string PlannedRun::unmet_needs(const OracleInfo* oracle) const {
+std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
   // All values of a path are above 0, and which they are changes nothing.
-  Penalty penalty{lambda, mu};
-  if (path) (path->of == PathOf::kMu ? penalty.mu : penalty.lambda) = 1.0;
-  const SolverInfo& info = solver_registry().find(solver->solver);
-  if (std::string unmet = unmet_start(info, data->start); !unmet.empty()) return unmet;
-  return oracle != nullptr ? proxbench::unmet_needs(info, solver->options, penalty, *oracle)
-                           : proxbench::unmet_needs(info, solver->options, penalty);
+  Penalty penalty{job.lambda, job.mu};
+  if (!job.path.empty()) (job.path_of_mu ? penalty.mu : penalty.lambda) = 1.0;
+  const SolverInfo& info = solver_registry().find(job.solver);
+  if (std::string unmet = unmet_start(info, job.start); !unmet.empty()) return unmet;
+  const Options options = options_from(info.options, job.solver_options);
+  return oracle != nullptr ? unmet_needs(info, options, penalty, *oracle)
+                           : unmet_needs(info, options, penalty);
 }
 
 std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
@@ -185,7 +186,7 @@ CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, cons
   const RunParameters job = run_job(config, cell);
   CellState state{.cell = cell,
                   .key = key_of(job, config.stop_at, digests.source(*cell.data), digests.program()),
-                  .skipped = cell.unmet_needs(),
+                  .skipped = unmet_needs(job),
                   .why = {},
                   .wall_seconds = kNaN};
   const fs::path folder = out / "runs" / cell.name();
