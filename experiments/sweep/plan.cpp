@@ -30,7 +30,7 @@ std::int64_t stored_points(const fs::path& folder) {
 }
 
 /// What the manifest of a stored run says of whether it is the one that is asked for.
-std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key, int jobs) {
+std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key, bool comparable) {
   if (!manifest.is_object()) return {"missing"};
   const std::string status = manifest.value("status", "");
   std::vector<std::string> why;
@@ -43,7 +43,7 @@ std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key,
   else if (const std::string reason = text_at("reason"); !reason.empty() && !unfit)
     why.push_back(fmt::format("not complete: {}", reason));
   const Json timing = manifest.value("timing", Json::object());
-  if (jobs == 1 && !timing.value("comparable", true))
+  if (comparable && !timing.value("comparable", true))
     why.push_back(fmt::format("not comparable: {}", timing.value("not_comparable_because", "")));
   const Json stored = manifest.value("key", Json());
   if (stored.is_object() && stored.value("digest", "") == key.digest()) return why;
@@ -191,7 +191,8 @@ CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, cons
                   .wall_seconds = kNaN};
   const fs::path folder = out / "runs" / cell.name();
   const Json manifest = json_of(folder / "manifest.json");
-  state.why = reasons_to_run(manifest, state.key, options.jobs);
+  const bool shares_nodes = options.launcher == "slurm" && !config.slurm.exclusive;
+  state.why = reasons_to_run(manifest, state.key, options.jobs == 1 && !shares_nodes);
   if (state.why.empty() && options.force) state.why.emplace_back("forced");
   state.stored = state.why.empty();
   const std::int64_t points = cell.path && !state.stored ? stored_points(folder) : 0;

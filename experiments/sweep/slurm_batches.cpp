@@ -129,7 +129,7 @@ int Batches::array_size() {
   return array_size_;
 }
 
-std::int64_t Batches::submit_probe() {
+Submission Batches::submit_probe() {
   const std::string name = "proxbench-probe-" + fresh_token();
   const fs::path folder = out_ / "slurm", script = folder / (".script-" + name);
   make_folder(folder);
@@ -150,14 +150,19 @@ std::int64_t Batches::submit_probe() {
   arguments.push_back(script.string());
   const Submission submission = submit_job(arguments);
   fs::remove(script);
-  if (submission.outcome == Submission::Outcome::kAccepted) return submission.job;
-  fs::remove(probe_file_);
-  throw Error(fmt::format("sbatch: {}; nothing was submitted", submission.text));
+  if (submission.outcome != Submission::Outcome::kAccepted) fs::remove(probe_file_);
+  return submission;
 }
 
-void Batches::check_probe(const JobEnd& end) const {
+bool Batches::probe_succeeded(std::int64_t job) const {
+  if (!text_of(probe_file_).empty()) {
+    fs::remove(probe_file_);
+    return true;
+  }
+  const std::optional<JobEnd> known = job_end(job);
+  if (!known || known->state == "COMPLETED") return false;  // then its word is on its way to this machine
+  const JobEnd& end = *known;
   fs::remove(probe_file_);
-  if (end.state == "COMPLETED") return;
   std::string what = fmt::format("the probe job ended as {} with status {}", end.state, end.exit_status);
   if (end.exit_status == kNoFolder)
     what = fmt::format("{}: node {} does not see this folder; expected one on a file system that all nodes share",
@@ -223,8 +228,8 @@ fs::path Batches::write_batch(const Batch& batch, const std::vector<NewTask>& ta
   return batch.folder;
 }
 
-bool Batches::submit(const std::vector<NewTask>& tasks, bool problems, const std::string& waits_for,
-                     const std::string& dependency) {
+Submission Batches::submit(const std::vector<NewTask>& tasks, bool problems, const std::string& waits_for,
+                           const std::string& dependency) {
   std::int64_t number = 0;
   if (!batches_.empty()) parse_integer(batches_.back().folder.filename().string(), number);
   Batch batch{.folder = out_ / "slurm" / fmt::format("{:06}", number + 1),
@@ -256,12 +261,10 @@ bool Batches::submit(const std::vector<NewTask>& tasks, bool problems, const std
     batch.job = submission.job;
     write_json(batch.folder / "batch.json", batch.to_json());
     batches_.push_back(std::move(batch));
-    return true;
+  } else if (submission.outcome != Submission::Outcome::kUnreachable) {
+    fs::remove_all(batch.folder);
   }
-  // Without an answer it may have been accepted: the folder stays, and the next squeue tells.
-  if (submission.outcome != Submission::Outcome::kUnreachable) fs::remove_all(batch.folder);
-  if (submission.outcome == Submission::Outcome::kFull) return false;
-  throw Error("sbatch: " + submission.text);
+  return submission;
 }
 
 }  // namespace proxbench

@@ -29,20 +29,19 @@ class Batches {
 
   /// Throws Error (kUsage) where the cluster could never run a job of these problems.
   void check_limits(const std::vector<SweepProblem>& problems);
-  /// Throws Error where it is refused.
-  std::int64_t submit_probe();
-  /// Throws Error where the job did not find what it looked for.
-  void check_probe(const JobEnd& end) const;
+  Submission submit_probe();
+  /// False while the job has not ended. Throws Error where it did not find what it looked for.
+  bool probe_succeeded(std::int64_t job) const;
 
   SlurmTask problem_task(const SweepWork& work, const SweepProblem& problem);
   SlurmTask run_task(const SweepWork& work, const SweepProblem& problem, const CellState& cell,
                      const std::filesystem::path& facts);
 
   int array_size();
-  /// One array. `dependency`: jobs or tasks, separated by ':', that must have succeeded; empty: none. False
-  /// where the queue is full. Throws Error where it is refused; nothing stays behind then.
-  bool submit(const std::vector<NewTask>& tasks, bool problems, const std::string& waits_for,
-              const std::string& dependency);
+  /// One array. `dependency`: jobs or tasks, separated by ':', that must have succeeded; empty: none. Where it
+  /// is not accepted, nothing stays behind; but without an answer the batch does, and note_jobs() will know.
+  Submission submit(const std::vector<NewTask>& tasks, bool problems, const std::string& waits_for,
+                    const std::string& dependency);
 
  private:
   SlurmTask common_task(const DataConfig& data, bool force);

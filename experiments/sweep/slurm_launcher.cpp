@@ -24,7 +24,7 @@ namespace {
 
 /// Seconds. How long a probe that waits in the queue is waited for, how often the tasks' files are looked at,
 /// and how often squeue is asked: less and less often while nothing ends.
-constexpr double kProbePatience = 15.0, kLook = 0.5, kAskFirst = 2.0, kAskLast = 30.0, kAskGrowth = 1.5;
+constexpr double kProbePatience = 15.0, kProbeLook = 0.2, kLook = 0.5, kAskFirst = 2.0, kAskLast = 30.0, kAskGrowth = 1.5;
 
 std::string job_digest(const Json& json) {
   const std::string text = json.dump();
@@ -47,7 +47,6 @@ class SlurmSweep {
     if (!todo_.empty()) {
       batches_.check_limits(work_.problems);
       if (live().empty()) batches_.remove_all();
-      probe();
       submit();
     }
     announce();
@@ -117,22 +116,29 @@ class SlurmSweep {
                               fmt::join(others, ", "), work_.out.string()));
   }
 
-  /// A job that looks for OUT and the program from a node, before anything else is submitted.
-  void probe() {
+  /// A job that looks for OUT and the program from a node, before anything else is submitted. False where it
+  /// finds no place in the queue.
+  bool probe() {
     const double end = wall_seconds() + kProbePatience;
-    probe_ = batches_.submit_probe();
+    const Submission submission = batches_.submit_probe();
+    if (!accepted(submission)) return false;
     while (wall_seconds() < end && !hooks_.stop()) {
-      const std::optional<JobEnd> ended = job_end(probe_);
-      if (!ended) {
-        doze(0.2);
-        continue;
-      }
-      batches_.check_probe(*ended);
-      probe_ = 0;
-      return;
+      if (batches_.probe_succeeded(submission.job)) return true;
+      doze(kProbeLook);
     }
-    hooks_.tell(fmt::format("job {} looks whether the nodes see {}; it waits in the queue, and all others for it", probe_,
-                            work_.out.string()));
+    probe_ = submission.job;
+    hooks_.tell(fmt::format("job {} looks whether the nodes see {}; it waits in the queue, and all others for it",
+                            probe_, work_.out.string()));
+    return true;
+  }
+
+  /// Throws Error where it was refused.
+  bool accepted(const Submission& submission) {
+    if (submission.outcome == Submission::Outcome::kRefused)
+      throw Error(fmt::format("sbatch: {}{}", submission.text, submitted_.empty() ? "; nothing was submitted" : ""));
+    const bool full = submission.outcome == Submission::Outcome::kFull;
+    why_unsubmitted_ = full ? "the queue is full" : "Slurm does not answer";
+    return submission.outcome == Submission::Outcome::kAccepted;
   }
 
   std::string reference_key(const SlurmTask& task) const {
@@ -144,6 +150,8 @@ class SlurmSweep {
 
   /// Submits what it can of todo_; what finds no place stays there.
   void submit() {
+    if (!probed_) probed_ = probe();
+    if (!probed_) return;
     std::vector<Batches::NewTask> references;
     for (const Todo& todo : todo_) {
       SlurmTask task = batches_.problem_task(work_, *todo.problem);
@@ -153,11 +161,11 @@ class SlurmSweep {
         continue;
       references.push_back({name, key, std::move(task)});
     }
-    full_ = !submit_all(references, true, "", probe_ > 0 ? std::to_string(probe_) : "");
+    bool room = submit_all(references, true, "", probe_ > 0 ? std::to_string(probe_) : "");
     for (Todo& todo : todo_) {
       const TaskStatus* reference = state_of(todo.problem->name());
-      if (full_ || reference == nullptr) break;
-      submit_runs(todo, *reference);
+      if (!room || reference == nullptr) break;
+      room = submit_runs(todo, *reference);
     }
     std::erase_if(todo_, [&](const Todo& todo) {
       return todo.cells.empty() && state_of(todo.problem->name()) != nullptr;
@@ -174,18 +182,21 @@ class SlurmSweep {
     return reference.state == TaskState::kFailed && submitted_.contains(reference.name);
   }
 
-  void submit_runs(Todo& todo, const TaskStatus& reference) {
+  /// False where not all found a place.
+  bool submit_runs(Todo& todo, const TaskStatus& reference) {
     std::vector<Batches::NewTask> runs;
     for (const CellState* cell : todo.cells)
       runs.push_back({cell->cell.name(), cell->key.digest(),
                       batches_.run_task(work_, *todo.problem, *cell, reference.files().facts)});
     if (failed_now(reference)) {  // before these found a place in the queue; its task stored them as skipped
       todo.cells.clear();
-      return;
+      return true;
     }
     const std::string job = reference.live() ? reference.job : "";
-    full_ = !submit_all(runs, false, reference.name, job);
+    const std::string name = reference.name;
+    const bool room = submit_all(runs, false, name, job);  // which reads all states anew
     std::erase_if(todo.cells, [&](const CellState* cell) { return submitted_.contains(cell->cell.name()); });
+    return room;
   }
 
   /// As arrays as large as may be. False where the queue is full.
@@ -196,7 +207,7 @@ class SlurmSweep {
       const std::size_t count = std::min(most, tasks.size() - next);
       const std::vector<Batches::NewTask> some(tasks.begin() + static_cast<std::ptrdiff_t>(next),
                                                tasks.begin() + static_cast<std::ptrdiff_t>(next + count));
-      if (batches_.submit(some, problems, waits_for, dependency)) {
+      if (accepted(batches_.submit(some, problems, waits_for, dependency))) {
         for (const Batches::NewTask& task : some) submitted_.insert(task.name);
         next += count;
         continue;
@@ -224,7 +235,7 @@ class SlurmSweep {
         ++(task->state == TaskState::kRunning ? running : queued);
     hooks_.tell(fmt::format("{} runs wait in the queue, {} are running", queued, running));
     if (unsubmitted() > 0)
-      hooks_.warn(fmt::format("the queue is full: {} runs were not submitted{}", unsubmitted(),
+      hooks_.warn(fmt::format("{}: {} runs were not submitted{}", why_unsubmitted_, unsubmitted(),
                               work_.options.wait ? " yet" : "; the same command submits them when there is room"));
   }
 
@@ -258,11 +269,7 @@ class SlurmSweep {
 
   void submit_rest() {
     work_.lock.take(slurm_launcher_info().patience_seconds);
-    try {
-      submit();
-    } catch (const Error& error) {
-      hooks_.warn(error.what());
-    }
+    submit();
     work_.lock.release();
   }
 
@@ -327,9 +334,11 @@ class SlurmSweep {
   }
 
   std::optional<Reference> reference_of(const RunParameters& job, const Json& manifest) const {
-    const fs::path file = reference_file(work_.out, manifest.value("data_digest", ""), job.lambda, job.mu);
-    if (!job.path.empty() || !fs::exists(file)) return std::nullopt;
-    return read_reference(file);
+    // A run that was skipped may know no data.
+    if (!job.path.empty() || !manifest["data_digest"].is_string()) return std::nullopt;
+    const fs::path file =
+        reference_file(work_.out, manifest["data_digest"].get<std::string>(), job.lambda, job.mu);
+    return fs::exists(file) ? std::optional(read_reference(file)) : std::nullopt;
   }
 
   void tell_sample(const TaskStatus& task) {
@@ -360,7 +369,8 @@ class SlurmSweep {
   std::set<std::string> old_ends_, ended_;
   std::size_t total_ = 0;
   std::int64_t probe_ = 0;  ///< job that everything waits for; 0: none
-  bool full_ = false;
+  bool probed_ = false;
+  std::string why_unsubmitted_;
 };
 
 class SlurmLauncher : public Launcher {
