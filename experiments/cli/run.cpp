@@ -127,13 +127,15 @@ SweepResult sweep(const RunCommand& command, const ExperimentConfig& config,
 }
 
 /// Of jobs that go on after this process: how to come back to them. False where there are none.
-bool tell_outstanding(const RunCommand& command, const SweepResult& result, const std::filesystem::path& out) {
+bool tell_outstanding(const RunCommand& command, const std::string& experiment, const SweepResult& result,
+                      const std::filesystem::path& out) {
   if (result.outstanding + result.unsubmitted == 0) return false;
   const std::string text = fmt::format(
       "{} jobs go on without this process; `proxbench status {}` shows them, the same command with --wait waits for "
       "them and makes tables and figures, `proxbench cancel {}` ends them",
       result.outstanding, out.string(), out.string());
-  command.json.write({{"out", out.string()},
+  command.json.write({{"experiment", experiment},
+                      {"out", out.string()},
                       {"done", result.done},
                       {"stored_before", result.cached},
                       {"failed", result.failed},
@@ -165,7 +167,7 @@ void run(const RunCommand& command) {
   command.json.check();
   stop_cleanly_on_interrupt();
   const SweepResult result = sweep(command, config, out);
-  if (tell_outstanding(command, result, out)) return;
+  if (tell_outstanding(command, config.name, result, out)) return;
 
   const std::vector<StoredRun> all = read_all_runs(out);
   if (std::all_of(all.begin(), all.end(), [](const StoredRun& one) { return failed_status(one.status); }))
@@ -258,16 +260,18 @@ void add_run_command(CLI::App& app) {
         ->type_name("INT");
     std::vector<std::string> names;
     for (const LauncherInfo& info : launchers()) names.push_back(info.name);
-    sub->add_option("--launcher", command->launcher,
+    auto* launcher = sub->add_option("--launcher", command->launcher,
                     "what makes the runs: processes of this machine, or jobs of a Slurm cluster [local]")
         ->check(CLI::IsMember(names))
         ->type_name("NAME");
     sub->add_option("--slurm", command->slurm,
                     "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive; as in [slurm]")
+        ->needs(launcher)
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");
     sub->add_flag("--wait", command->wait,
-                  "wait until all jobs have ended, then make tables and figures; Ctrl-C leaves the jobs running");
+                  "wait until all jobs have ended, then make tables and figures; Ctrl-C leaves the jobs running")
+        ->needs(launcher);
     auto* quiet = sub->add_flag("--quiet", command->quiet, "print warnings and errors only")->excludes(why);
     sub->add_flag("--verbose", command->verbose, "print more progress messages")->excludes(quiet);
     sub->callback([command] { run(*command); });

@@ -61,8 +61,9 @@ std::string in_one(const std::vector<std::string>& names) {
 }
 
 /// The "KEY=VALUE" words of a line of scontrol.
-std::map<std::string, std::string> words_of(const std::string& line) {
+std::map<std::string, std::string> words_of(std::string line) {
   std::map<std::string, std::string> out;
+  std::replace(line.begin(), line.end(), '\n', ' ');
   for (const std::string& word : split_at(line, ' '))
     if (const std::size_t at = word.find('='); at != std::string::npos)
       out[word.substr(0, at)] = word.substr(at + 1);

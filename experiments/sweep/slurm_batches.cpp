@@ -43,6 +43,14 @@ std::string this_host() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "this machine";
 }
 
+/// The largest of the numbers that are names in a folder; 0: there are none.
+std::int64_t last_number(const fs::path& folder) {
+  std::int64_t last = 0, number = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (parse_integer(entry.path().filename().string(), number)) last = std::max(last, number);
+  return last;
+}
+
 std::vector<std::string> job_arguments(const std::string& name, const SlurmConfig& config, const JobRequest& request) {
   // A node without these folders must not fail before the script can say so.
   std::vector<std::string> out{"--job-name=" + name, "--output=/dev/null", "--chdir=/", "--requeue"};
@@ -230,9 +238,8 @@ fs::path Batches::write_batch(const Batch& batch, const std::vector<NewTask>& ta
 
 Submission Batches::submit(const std::vector<NewTask>& tasks, bool problems, const std::string& waits_for,
                            const std::string& dependency) {
-  std::int64_t number = 0;
-  if (!batches_.empty()) parse_integer(batches_.back().folder.filename().string(), number);
-  Batch batch{.folder = out_ / "slurm" / fmt::format("{:06}", number + 1),
+  make_folder(out_ / "slurm");
+  Batch batch{.folder = out_ / "slurm" / fmt::format("{:06}", last_number(out_ / "slurm") + 1),
               .job_name = fmt::format("proxbench-{}-{}", config_.name, fresh_token()),
               .job = 0,
               .problems = problems,
@@ -247,7 +254,6 @@ Submission Batches::submit(const std::vector<NewTask>& tasks, bool problems, con
     limited = limited && own > 0;
     seconds = std::max(seconds, own + (problems ? kDescribing : 0.0));
   }
-  make_folder(out_ / "slurm");
   write_batch(batch, tasks);
   std::vector<std::string> arguments = job_arguments(batch.job_name, config_.slurm, request(limited ? seconds : 0.0));
   arguments.push_back(fmt::format("--array=0-{}", tasks.size() - 1));
