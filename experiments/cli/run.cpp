@@ -35,8 +35,9 @@ ExperimentConfig config_of(const RunCommand& command) {
   if (command.launcher != "slurm") return config;
   if (config.threads == 0) config.threads = config.slurm.cpus;
   if (config.threads == 0)
-    throw Error::usage("[experiment] threads: found 0 (all cores), expected a number, or one for [slurm] cpus: "
-                       "it is what each job asks for");
+    throw Error::usage(
+        "[experiment] threads: found 0 (all cores), expected a number, or one for [slurm] cpus: "
+        "it is what each job asks for");
   return config;
 }
 
@@ -131,7 +132,8 @@ bool tell_outstanding(const RunCommand& command, const std::string& experiment, 
                       const std::filesystem::path& out) {
   if (result.outstanding + result.unsubmitted == 0) return false;
   const std::string text = fmt::format(
-      "{} jobs go on without this process; `proxbench status {}` shows them, the same command with --wait waits for "
+      "{} jobs go on without this process; `proxbench status {}` shows them, the same command with --wait "
+      "waits for "
       "them and makes tables and figures, `proxbench cancel {}` ends them",
       result.outstanding, out.string(), out.string());
   command.json.write({{"experiment", experiment},
@@ -260,17 +262,20 @@ void add_run_command(CLI::App& app) {
         ->type_name("INT");
     std::vector<std::string> names;
     for (const LauncherInfo& info : launchers()) names.push_back(info.name);
-    auto* launcher = sub->add_option("--launcher", command->launcher,
-                    "what makes the runs: processes of this machine, or jobs of a Slurm cluster [local]")
-        ->check(CLI::IsMember(names))
-        ->type_name("NAME");
-    sub->add_option("--slurm", command->slurm,
-                    "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive; as in [slurm]")
+    auto* launcher =
+        sub->add_option("--launcher", command->launcher,
+                        "what makes the runs: processes of this machine, or jobs of a Slurm cluster [local]")
+            ->check(CLI::IsMember(names))
+            ->type_name("NAME");
+    sub->add_option(
+           "--slurm", command->slurm,
+           "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive; as in [slurm]")
         ->needs(launcher)
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");
-    sub->add_flag("--wait", command->wait,
-                  "wait until all jobs have ended, then make tables and figures; Ctrl-C leaves the jobs running")
+    sub->add_flag(
+           "--wait", command->wait,
+           "wait until all jobs have ended, then make tables and figures; Ctrl-C leaves the jobs running")
         ->needs(launcher);
     auto* quiet = sub->add_flag("--quiet", command->quiet, "print warnings and errors only")->excludes(why);
     sub->add_flag("--verbose", command->verbose, "print more progress messages")->excludes(quiet);

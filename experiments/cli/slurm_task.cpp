@@ -24,7 +24,8 @@ void do_task(const SlurmTaskCommand& command) {
 }  // namespace
 
 void add_slurm_task_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("slurm-task", "Do one task of a job that `run --launcher slurm` submitted");
+  CLI::App* sub =
+      app.add_subcommand("slurm-task", "Do one task of a job that `run --launcher slurm` submitted");
   sub->group("");
   auto command = std::make_shared<SlurmTaskCommand>();
   sub->add_option("folder", command->folder, "OUT/slurm/NUMBER")->required()->type_name("DIR");

@@ -41,10 +41,12 @@ StatusRow stored_row(const std::filesystem::path& folder) {
   const auto text = [](const nlohmann::ordered_json& value) {
     return value.is_string() ? value.get<std::string>() : "";
   };
-  const std::string status = manifest.is_object() ? text(manifest.value("status", nlohmann::ordered_json())) : "";
+  const std::string status =
+      manifest.is_object() ? text(manifest.value("status", nlohmann::ordered_json())) : "";
   StatusRow row{failed_status(status) ? "failed" : "done", folder.filename().string(), "", "", "", ""};
   if (!manifest.is_object()) return row;
-  row.node = text(manifest.value(nlohmann::json::json_pointer("/provenance/machine/name"), nlohmann::ordered_json()));
+  row.node = text(
+      manifest.value(nlohmann::json::json_pointer("/provenance/machine/name"), nlohmann::ordered_json()));
   if (!failed_status(status)) return row;
   const std::string reason = text(manifest.value("reason", nlohmann::ordered_json()));
   row.reason = status + (reason.empty() ? "" : ": " + reason);
@@ -64,7 +66,8 @@ std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out, c
     StatusRow row{task_state_name(task.state), name, task.job, task.node, task.reason, ""};
     if (task.state == TaskState::kFailed) {
       row.log = end_of(task.files().log);
-      if (stored != rows.end() && stored->second.state == "failed" && std::filesystem::exists(task.files().end))
+      if (stored != rows.end() && stored->second.state == "failed" &&
+          std::filesystem::exists(task.files().end))
         row.log = stored->second.log.empty() ? row.log : stored->second.log;
     }
     rows.insert_or_assign(name, row);
@@ -84,7 +87,8 @@ void status(const StatusCommand& command) {
     queue = queue_of(read_batches(out));
   } catch (const Error& error) {
     no_answer = error.what();
-    progress.warning(fmt::format("Slurm does not answer ({}): what follows is from the jobs' own files", no_answer));
+    progress.warning(
+        fmt::format("Slurm does not answer ({}): what follows is from the jobs' own files", no_answer));
   }
   std::map<std::string, std::size_t> counts{{"queued", 0}, {"running", 0}, {"done", 0}, {"failed", 0}};
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -104,13 +108,14 @@ void status(const StatusCommand& command) {
   if (!command.json.to_stdout())
     fmt::print("{}{} queued, {} running, {} done, {} failed\n", text, counts["queued"], counts["running"],
                counts["done"], counts["failed"]);
-  command.json.write({{"out", command.out},
-                      {"slurm", no_answer.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(no_answer)},
-                      {"queued", counts["queued"]},
-                      {"running", counts["running"]},
-                      {"done", counts["done"]},
-                      {"failed", counts["failed"]},
-                      {"tasks", json}});
+  command.json.write(
+      {{"out", command.out},
+       {"slurm", no_answer.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(no_answer)},
+       {"queued", counts["queued"]},
+       {"running", counts["running"]},
+       {"done", counts["done"]},
+       {"failed", counts["failed"]},
+       {"tasks", json}});
 }
 
 }  // namespace

@@ -258,10 +258,9 @@ class ConfigReader {
     if (!contains(names, kind)) {
       problems_.add(
           section.where,
-          fmt::format(
-              "found section {}, expected [experiment], [data], [data.NAME], [solver.LABEL], [plot], "
-              "[paper] or [slurm]{}",
-              title(section), did_you_mean(kind, names)));
+          fmt::format("found section {}, expected [experiment], [data], [data.NAME], [solver.LABEL], [plot], "
+                      "[paper] or [slurm]{}",
+                      title(section), did_you_mean(kind, names)));
     } else if (kind != "data" && kind != "solver" && dotted) {
       problems_.add(section.where, fmt::format("found section {}, expected [{}]", title(section), kind));
     } else if (kind == "solver" && !dotted) {
@@ -468,20 +467,21 @@ class ConfigReader {
     if (section) check_keys(*section, info("slurm"), {});
     const Values values(info("slurm"), section, "[slurm]", problems_);
     const bool timed = config_.has_paths() || contains(config_.plot.x, "seconds");
-    config_.slurm = {.partition = values.text("partition"),
-                     .time = values.text("time"),
-                     .cpus = static_cast<int>(values.integer("cpus")),
-                     .constraint = values.text("constraint"),
-                     .exclusive = values.text("exclusive") == "auto" ? timed
-                                                                     : values.text("exclusive") == "true"};
+    config_.slurm = {
+        .partition = values.text("partition"),
+        .time = values.text("time"),
+        .cpus = static_cast<int>(values.integer("cpus")),
+        .constraint = values.text("constraint"),
+        .exclusive = values.text("exclusive") == "auto" ? timed : values.text("exclusive") == "true"};
     if (config_.slurm.time != "auto" && !slurm_seconds(config_.slurm.time))
       problems_.add(values.where("time"),
                     fmt::format("[slurm] time: found '{}', expected auto, MINUTES, MINUTES:SECONDS, "
                                 "HOURS:MINUTES:SECONDS, DAYS-HOURS or DAYS-HOURS:MINUTES:SECONDS",
                                 config_.slurm.time));
     if (config_.slurm.cpus > 0 && config_.slurm.cpus < config_.threads)
-      problems_.add(values.where("cpus"), fmt::format("[slurm] cpus: found {}, expected at least the {} threads of a run",
-                                                      config_.slurm.cpus, config_.threads));
+      problems_.add(values.where("cpus"),
+                    fmt::format("[slurm] cpus: found {}, expected at least the {} threads of a run",
+                                config_.slurm.cpus, config_.threads));
   }
 
   /// The numbers of a paper are for lambdas that are run.
@@ -962,7 +962,8 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "constraint", .default_value = "", .help = "features of the nodes, e.g. skylake"},
              {.name = "exclusive",
               .default_value = "auto",
-              .help = "a whole node for each job; without, timings are stored as not comparable; auto: true where "
+              .help = "a whole node for each job; without, timings are stored as not comparable; auto: true "
+                      "where "
                       "figures are against seconds",
               .choices = {"auto", "true", "false"}},
          }});

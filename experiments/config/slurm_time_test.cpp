@@ -16,7 +16,8 @@ TEST(SlurmTime, AllFormsOfSbatch) {
 }
 
 TEST(SlurmTime, WhatIsNoTimeIsNone) {
-  for (const char* text : {"", "0", "UNLIMITED", "1h", "1:", ":1", "1:2:3:4", "-1", "1-", "1-2-3", "1:2:3:4-1"})
+  for (const char* text :
+       {"", "0", "UNLIMITED", "1h", "1:", ":1", "1:2:3:4", "-1", "1-", "1-2-3", "1:2:3:4-1"})
     EXPECT_EQ(slurm_seconds(text), std::nullopt) << text;
 }
 

@@ -19,8 +19,8 @@ const LauncherInfo& find_launcher(const std::string& name) {
     if (info.name == name) return info;
     names.push_back(info.name);
   }
-  throw Error::usage(
-      fmt::format("launcher: found '{}'{}, expected one of {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
+  throw Error::usage(fmt::format("launcher: found '{}'{}, expected one of {}", name,
+                                 did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 std::string SweepProblem::name() const {

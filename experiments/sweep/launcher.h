@@ -48,9 +48,7 @@ struct SweepWork {
   std::vector<SweepProblem> problems = {};
 
   /// Of the cells of a problem, the job and key of one.
-  RunTask task_of(const CellState& state) const {
-    return {run_job(config, state.cell), state.key.to_json()};
-  }
+  RunTask task_of(const CellState& state) const { return {run_job(config, state.cell), state.key.to_json()}; }
 };
 
 class Launcher {

@@ -103,8 +103,8 @@ class LocalSweep {
              static_cast<int>(active.size()) < work_.options.jobs)
         active.push_back(start(*cells[next++], active));
       for (auto one = active.begin(); one != active.end();) {
-        const bool ended = one->run.child->watch(
-            ProblemRunner::kSlice / static_cast<int>(active.size()), work_.hooks.stop());
+        const bool ended = one->run.child->watch(ProblemRunner::kSlice / static_cast<int>(active.size()),
+                                                 work_.hooks.stop());
         runner_.report_samples(*one->run.child, progress_name(*one));
         if (!ended) {
           ++one;
@@ -123,7 +123,8 @@ class LocalSweep {
       ++slot;
     ++started_;
     work_.hooks.tell(fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.cell.name()));
-    return {&state, runner_.start(work_.task_of(state), start_folder(work_.out / "runs" / state.cell.name()), slot)};
+    return {&state,
+            runner_.start(work_.task_of(state), start_folder(work_.out / "runs" / state.cell.name()), slot)};
   }
 
   std::string progress_name(const Active& one) const {
@@ -148,9 +149,9 @@ class LocalSweep {
                             : std::accumulate(finished_.begin(), finished_.end(), 0.0,
                                               [](double sum, const auto& run) { return sum + run.second; }) /
                                   static_cast<double>(finished_.size());
-    return fmt::format(
-        ", about {} left",
-        duration_text(std::max(0.0, known + mean * static_cast<double>(unknown) - elapsed) / work_.options.jobs));
+    return fmt::format(", about {} left",
+                       duration_text(std::max(0.0, known + mean * static_cast<double>(unknown) - elapsed) /
+                                     work_.options.jobs));
   }
 
   void finish(const Active& one) {

@@ -171,8 +171,7 @@ ProblemRunner::Running ProblemRunner::start(const RunTask& task, const fs::path&
   RunParameters job = task.job;
   if (rules_.stop_at > 0)
     job.objective_target = reference_->objective + rules_.stop_at * std::abs(reference_->objective);
-  run.child =
-      std::make_unique<JobProcess>(job, folder, settings(job, slot), rules_.limits(job.time_limit));
+  run.child = std::make_unique<JobProcess>(job, folder, settings(job, slot), rules_.limits(job.time_limit));
   return run;
 }
 

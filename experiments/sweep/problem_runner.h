@@ -24,18 +24,20 @@ struct RunTask {
   nlohmann::ordered_json key;  ///< RunKey::to_json()
 
   nlohmann::ordered_json to_json() const { return {{"job", job_json(job)}, {"key", key}}; }
-  static RunTask from(const nlohmann::ordered_json& json) { return {job_from(json.at("job")), json.at("key")}; }
+  static RunTask from(const nlohmann::ordered_json& json) {
+    return {job_from(json.at("job")), json.at("key")};
+  }
 };
 
 /// What holds for all processes of a sweep.
 struct ProcessRules {
-  double wall_limit;        ///< seconds; NaN: 60 + 3 * time_limit, none without a time limit; 0: none
-  double most_wall = 0.0;   ///< seconds that are left to a process whatever its limit; 0: no such bound
-  double kill_grace;        ///< seconds between SIGTERM and SIGKILL
-  double memory_limit;      ///< MiB; 0: none
+  double wall_limit;       ///< seconds; NaN: 60 + 3 * time_limit, none without a time limit; 0: none
+  double most_wall = 0.0;  ///< seconds that are left to a process whatever its limit; 0: no such bound
+  double kill_grace;       ///< seconds between SIGTERM and SIGKILL
+  double memory_limit;     ///< MiB; 0: none
   bool pin;
-  int jobs = 1;             ///< at a time
-  double stop_at;           ///< relative difference to f*; 0: none
+  int jobs = 1;                             ///< at a time
+  double stop_at;                           ///< relative difference to f*; 0: none
   Reference::Wanted wanted;                 ///< of f*
   std::string not_comparable_because = "";  ///< empty: timings are comparable
   nlohmann::ordered_json extra_provenance = nlohmann::ordered_json::object();
@@ -92,8 +94,8 @@ class ProblemRunner {
   /// Of a run whose process has ended: makes its folder whole and returns its manifest.
   nlohmann::ordered_json finish(const Running& run) const;
   /// Makes a folder of a run that was not started.
-  nlohmann::ordered_json skip(const RunTask& task, const std::filesystem::path& folder, const std::string& status,
-                              const std::string& reason) const;
+  nlohmann::ordered_json skip(const RunTask& task, const std::filesystem::path& folder,
+                              const std::string& status, const std::string& reason) const;
   void report_samples(JobProcess& child, const std::string& name) const;
 
  private:

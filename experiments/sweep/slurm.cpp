@@ -166,7 +166,8 @@ void check_request(const SlurmConfig& config, const JobRequest& request) {
   }
   if (found.empty() && config.partition.empty()) {
     const std::string text = in_one(names);
-    throw Error::usage("[slurm] partition: found none, and the cluster has no default; expected one of " + text);
+    throw Error::usage("[slurm] partition: found none, and the cluster has no default; expected one of " +
+                       text);
   }
   if (found.empty())
     throw Error::usage(fmt::format("[slurm] partition: found '{}'{}, expected one of {}", config.partition,
@@ -180,8 +181,9 @@ void check_request(const SlurmConfig& config, const JobRequest& request) {
                     std::ceil(request.seconds / 60), found["MaxTime"], partition));
   // "CPUs|MiB" of each kind of node.
   double cpus = 0, memory = 0;
-  for (const std::string& line : split_at(
-           answer_of({"sinfo", "--noheader", "--exact", "--partition=" + partition, "--format=%c|%m"}), '\n')) {
+  for (const std::string& line :
+       split_at(answer_of({"sinfo", "--noheader", "--exact", "--partition=" + partition, "--format=%c|%m"}),
+                '\n')) {
     const std::vector<std::string> fields = split_at(line, '|');
     if (fields.size() != 2) continue;
     cpus = std::max(cpus, limit_in(fields[0]));
@@ -190,8 +192,9 @@ void check_request(const SlurmConfig& config, const JobRequest& request) {
   cpus = std::min(cpus, limit_in(found["MaxCPUsPerNode"]));
   memory = std::min(memory, limit_in(found["MaxMemPerNode"]));
   if (request.cpus > cpus)
-    throw Error::usage(fmt::format("[slurm] cpus: found {}, expected at most the {:g} of a node of partition {}",
-                                   request.cpus, cpus, partition));
+    throw Error::usage(
+        fmt::format("[slurm] cpus: found {}, expected at most the {:g} of a node of partition {}",
+                    request.cpus, cpus, partition));
   if (request.memory_mib > memory)
     throw Error::usage(
         fmt::format("memory_limit: a job asks for {:.0f} MiB, expected at most the {:g} MiB of a node of "
@@ -203,7 +206,8 @@ int max_array_size() {
   for (const std::string& line : split_at(answer_of({"scontrol", "show", "config"}), '\n')) {
     std::int64_t size = 0;
     if (!line.starts_with("MaxArraySize")) continue;
-    if (parse_integer(line.substr(line.find_last_of(" =") + 1), size) && size > 0) return static_cast<int>(size);
+    if (parse_integer(line.substr(line.find_last_of(" =") + 1), size) && size > 0)
+      return static_cast<int>(size);
   }
   throw Error("scontrol show config: found no MaxArraySize");
 }

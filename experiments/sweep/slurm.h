@@ -51,8 +51,8 @@ std::optional<JobEnd> job_end(std::int64_t job);
 /// What every job of a sweep asks for.
 struct JobRequest {
   int cpus = 1;
-  double seconds = 0.0;           ///< 0: the partition's limit
-  double memory_mib = 0.0;        ///< 0: all of a node where it is exclusive, else the partition's default
+  double seconds = 0.0;     ///< 0: the partition's limit
+  double memory_mib = 0.0;  ///< 0: all of a node where it is exclusive, else the partition's default
   bool exclusive = false;
 };
 /// Arguments of sbatch.

@@ -51,7 +51,8 @@ std::int64_t last_number(const fs::path& folder) {
   return last;
 }
 
-std::vector<std::string> job_arguments(const std::string& name, const SlurmConfig& config, const JobRequest& request) {
+std::vector<std::string> job_arguments(const std::string& name, const SlurmConfig& config,
+                                       const JobRequest& request) {
   // A node without these folders must not fail before the script can say so.
   std::vector<std::string> out{"--job-name=" + name, "--output=/dev/null", "--chdir=/", "--requeue"};
   for (std::string& argument : request_arguments(config, request)) out.push_back(std::move(argument));
@@ -71,9 +72,10 @@ Batches::Batches(const fs::path& out, const ExperimentConfig& config, Digests& d
   if (const auto seconds = slurm_seconds(config.slurm.time)) {
     rules_.most_wall = *seconds - config.kill_grace - kMargin;
     if (rules_.most_wall <= 0)
-      throw Error::usage(fmt::format("[slurm] time: found {}, expected more than the {:g} s of kill_grace and the {:g} s "
-                                     "that a job takes to begin and to store its run",
-                                     config.slurm.time, config.kill_grace, kMargin));
+      throw Error::usage(
+          fmt::format("[slurm] time: found {}, expected more than the {:g} s of kill_grace and the {:g} s "
+                      "that a job takes to begin and to store its run",
+                      config.slurm.time, config.kill_grace, kMargin));
   }
 }
 
@@ -84,7 +86,8 @@ void Batches::note_jobs(const std::vector<QueuedTask>& queue) {
       if (task.name == batch.job_name) batch.job = task.job;
     for (std::size_t i = 0; batch.job == 0 && i < batch.tasks.size(); ++i) {
       const Json begin = json_of(TaskFiles(batch.folder, static_cast<int>(i)).begin);
-      if (begin.is_object()) parse_integer(begin.value("job", "").substr(0, begin.value("job", "").find('_')), batch.job);
+      if (begin.is_object())
+        parse_integer(begin.value("job", "").substr(0, begin.value("job", "").find('_')), batch.job);
     }
     if (batch.job != 0)
       write_json(batch.folder / "batch.json", batch.to_json());
@@ -97,7 +100,8 @@ void Batches::note_jobs(const std::vector<QueuedTask>& queue) {
 void Batches::remove_all() {
   std::vector<fs::path> all;
   std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(out_ / "slurm", none)) all.push_back(entry.path());
+  for (const fs::directory_entry& entry : fs::directory_iterator(out_ / "slurm", none))
+    all.push_back(entry.path());
   for (const fs::path& path : all) fs::remove_all(path);
   batches_.clear();
 }
@@ -143,12 +147,13 @@ Submission Batches::submit_probe() {
   make_folder(folder);
   probe_file_ = folder / ("." + name);
   write_file_atomically(probe_file_, "");
-  write_file_atomically(script, fmt::format("#!/bin/sh\n"
-                                            "[ -e {0} ] || exit {2}\n"
-                                            "{1} man >/dev/null 2>&1 || exit {3}\n"
-                                            "echo seen >>{0} || exit {4}\n",
-                                            shell_quoted(probe_file_.string()), shell_quoted(program_.string()),
-                                            kNoFolder, kNoProgram, kNotWritable));
+  write_file_atomically(
+      script, fmt::format("#!/bin/sh\n"
+                          "[ -e {0} ] || exit {2}\n"
+                          "{1} man >/dev/null 2>&1 || exit {3}\n"
+                          "echo seen >>{0} || exit {4}\n",
+                          shell_quoted(probe_file_.string()), shell_quoted(program_.string()), kNoFolder,
+                          kNoProgram, kNotWritable));
   JobRequest small = request(0.0);
   small.exclusive = false;
   small.cpus = 1;
@@ -173,13 +178,15 @@ bool Batches::probe_succeeded(std::int64_t job) const {
   fs::remove(probe_file_);
   std::string what = fmt::format("the probe job ended as {} with status {}", end.state, end.exit_status);
   if (end.exit_status == kNoFolder)
-    what = fmt::format("{}: node {} does not see this folder; expected one on a file system that all nodes share",
-                       out_.string(), end.node);
+    what = fmt::format(
+        "{}: node {} does not see this folder; expected one on a file system that all nodes share",
+        out_.string(), end.node);
   if (end.exit_status == kNotWritable)
     what = fmt::format("{}: node {} cannot write to this folder", out_.string(), end.node);
   if (end.exit_status == kNoProgram)
-    what = fmt::format("{}: cannot be run on node {}; expected a program on a file system that all nodes share",
-                       program_.string(), end.node);
+    what =
+        fmt::format("{}: cannot be run on node {}; expected a program on a file system that all nodes share",
+                    program_.string(), end.node);
   throw Error(what + "; nothing was submitted");
 }
 
@@ -221,14 +228,14 @@ fs::path Batches::write_batch(const Batch& batch, const std::vector<NewTask>& ta
   for (const std::string& plugin : tasks.front().task.data_job.plugins)
     plugins += " --plugin " + shell_quoted(plugin);
   const std::string folder = shell_quoted(batch.folder.string());
-  write_file_atomically(
-      hidden / "script",
-      fmt::format("#!/bin/sh\n"
-                  "[ -d {0} ] || exit {1}\n"
-                  "exec >{0}/\"$SLURM_ARRAY_TASK_ID\".log 2>&1\n"
-                  "export PROXBENCH_ISA={2}\n"
-                  "exec {3}{4} slurm-task {0} \"$SLURM_ARRAY_TASK_ID\"\n",
-                  folder, kNoFolder, instruction_set_name(instruction_set()), shell_quoted(program_.string()), plugins));
+  write_file_atomically(hidden / "script",
+                        fmt::format("#!/bin/sh\n"
+                                    "[ -d {0} ] || exit {1}\n"
+                                    "exec >{0}/\"$SLURM_ARRAY_TASK_ID\".log 2>&1\n"
+                                    "export PROXBENCH_ISA={2}\n"
+                                    "exec {3}{4} slurm-task {0} \"$SLURM_ARRAY_TASK_ID\"\n",
+                                    folder, kNoFolder, instruction_set_name(instruction_set()),
+                                    shell_quoted(program_.string()), plugins));
   for (std::size_t i = 0; i < tasks.size(); ++i)
     write_json(hidden / TaskFiles("", static_cast<int>(i)).job, tasks[i].task.to_json());
   write_json(hidden / "batch.json", batch.to_json());
@@ -249,13 +256,15 @@ Submission Batches::submit(const std::vector<NewTask>& tasks, bool problems, con
   bool limited = true;
   for (const NewTask& task : tasks) {
     batch.tasks.push_back({task.name, task.key});
-    const RunParameters* job = problems ? (task.task.reference ? &*task.task.reference : nullptr) : &task.task.runs.front().job;
+    const RunParameters* job =
+        problems ? (task.task.reference ? &*task.task.reference : nullptr) : &task.task.runs.front().job;
     const double own = job != nullptr ? run_seconds(*job) : 0.0;
     limited = limited && own > 0;
     seconds = std::max(seconds, own + (problems ? kDescribing : 0.0));
   }
   write_batch(batch, tasks);
-  std::vector<std::string> arguments = job_arguments(batch.job_name, config_.slurm, request(limited ? seconds : 0.0));
+  std::vector<std::string> arguments =
+      job_arguments(batch.job_name, config_.slurm, request(limited ? seconds : 0.0));
   arguments.push_back(fmt::format("--array=0-{}", tasks.size() - 1));
   if (!dependency.empty()) {
     arguments.push_back("--dependency=afterok:" + dependency);

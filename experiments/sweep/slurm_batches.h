@@ -38,8 +38,9 @@ class Batches {
                      const std::filesystem::path& facts);
 
   int array_size();
-  /// One array. `dependency`: jobs or tasks, separated by ':', that must have succeeded; empty: none. Where it
-  /// is not accepted, nothing stays behind; but without an answer the batch does, and note_jobs() will know.
+  /// One array. `dependency`: jobs or tasks, separated by ':', that must have succeeded; empty: none. Where
+  /// it is not accepted, nothing stays behind; but without an answer the batch does, and note_jobs() will
+  /// know.
   Submission submit(const std::vector<NewTask>& tasks, bool problems, const std::string& waits_for,
                     const std::string& dependency);
 

@@ -39,10 +39,10 @@ std::string reason_without_end(const QueuedTask* queued, bool begun) {
   if (queued != nullptr && queued->reason == "DependencyNeverSatisfied") return "what it waits for failed";
   if (queued != nullptr && queued->state == "FAILED" && queued->reason == "NonZeroExitCode" && !begun)
     return "failed before it began: the program cannot run on its node, or the node does not see this folder";
-  const std::string slurm =
-      queued == nullptr ? "no longer in the queue"
-                        : fmt::format("Slurm says {}{}", queued->state,
-                                      queued->reason == "None" ? "" : " (" + queued->reason + ")");
+  const std::string slurm = queued == nullptr
+                                ? "no longer in the queue"
+                                : fmt::format("Slurm says {}{}", queued->state,
+                                              queued->reason == "None" ? "" : " (" + queued->reason + ")");
   return begun ? "ended without a result: killed, or its node failed; " + slurm
                : "ended before it began: cancelled, or its node does not see this folder; " + slurm;
 }
@@ -51,8 +51,10 @@ std::string reason_without_end(const QueuedTask* queued, bool begun) {
 void set_state(TaskStatus& task, const QueuedTask* queued, bool queue_known) {
   const TaskFiles files = task.files();
   const Json begin = json_of(files.begin), end = json_of(files.end);
-  task.node = queued != nullptr && !queued->node.empty() && queued->node != " " ? queued->node : text_in(begin, "node");
-  const bool waits = queued != nullptr && queued->live() && queued->state != "RUNNING" && queued->state != "COMPLETING";
+  task.node = queued != nullptr && !queued->node.empty() && queued->node != " " ? queued->node
+                                                                                : text_in(begin, "node");
+  const bool waits =
+      queued != nullptr && queued->live() && queued->state != "RUNNING" && queued->state != "COMPLETING";
   // A task that was stopped and put back has the end of its last try until it begins again.
   if (end.is_object() && !(waits && text_in(end, "status") == "interrupted")) {
     task.state = end.value("failed", true) ? TaskState::kFailed : TaskState::kDone;
@@ -103,10 +105,14 @@ std::vector<Batch> read_batches(const fs::path& out) {
 
 const char* task_state_name(TaskState state) {
   switch (state) {
-    case TaskState::kQueued: return "queued";
-    case TaskState::kRunning: return "running";
-    case TaskState::kDone: return "done";
-    case TaskState::kFailed: return "failed";
+    case TaskState::kQueued:
+      return "queued";
+    case TaskState::kRunning:
+      return "running";
+    case TaskState::kDone:
+      return "done";
+    case TaskState::kFailed:
+      return "failed";
   }
   return "";
 }
@@ -142,8 +148,8 @@ std::map<std::string, TaskStatus> task_states(const std::vector<Batch>& batches,
       else
         set_state(status, queued, queue.has_value());
       const auto waited_for = out.find(batch.waits_for);
-      if (status.state == TaskState::kFailed && !fs::exists(status.files().begin) && waited_for != out.end() &&
-          waited_for->second.state == TaskState::kFailed)
+      if (status.state == TaskState::kFailed && !fs::exists(status.files().begin) &&
+          waited_for != out.end() && waited_for->second.state == TaskState::kFailed)
         status.reason = fmt::format("{} failed: {}", batch.waits_for, waited_for->second.reason);
       out.insert_or_assign(task.name, std::move(status));
     }
@@ -177,17 +183,19 @@ void require_no_open_jobs(const fs::path& out) {
         out.string(), error.what(), (out / "slurm").string()));
   }
   if (const std::vector<TaskStatus> open = open_tasks(queue); !open.empty())
-    throw Error(fmt::format(
-        "{}: {} jobs of Slurm are at work here ({}); `proxbench run CONFIG --launcher slurm --wait` waits for "
-        "them, `proxbench cancel {}` ends them",
-        out.string(), open.size(), job_list(open), out.string()));
+    throw Error(
+        fmt::format("{}: {} jobs of Slurm are at work here ({}); `proxbench run CONFIG --launcher slurm "
+                    "--wait` waits for "
+                    "them, `proxbench cancel {}` ends them",
+                    out.string(), open.size(), job_list(open), out.string()));
 }
 
 void recover_tasks(const fs::path& out) {
   std::error_code none;
   std::vector<fs::path> unfinished;
   for (const fs::directory_entry& entry : fs::directory_iterator(out / "slurm", none))
-    if (entry.is_directory() && entry.path().filename().string().starts_with('.')) unfinished.push_back(entry.path());
+    if (entry.is_directory() && entry.path().filename().string().starts_with('.'))
+      unfinished.push_back(entry.path());
   for (const fs::path& folder : unfinished) fs::remove_all(folder);
   for (const Batch& batch : read_batches(out)) {
     if (batch.problems) continue;

@@ -15,6 +15,7 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,9 +33,9 @@ struct TaskFiles {
 struct Batch {
   std::filesystem::path folder;
   std::string job_name;
-  std::int64_t job = 0;  ///< 0: not known yet
-  bool problems;         ///< its tasks describe data and find f*; else they are runs
-  std::string waits_for; ///< name of the task that runs wait for; empty: none
+  std::int64_t job = 0;   ///< 0: not known yet
+  bool problems;          ///< its tasks describe data and find f*; else they are runs
+  std::string waits_for;  ///< name of the task that runs wait for; empty: none
   struct Task {
     std::string name, key;  ///< of the run or problem; digest of what was asked for
   };

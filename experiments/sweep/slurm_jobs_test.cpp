@@ -25,7 +25,9 @@ class SlurmJobs : public testing::Test {
   static QueuedTask queued(int index, const std::string& state, const std::string& reason = "None") {
     return {"second", 7, index, state, reason, state == "RUNNING" ? "node1" : ""};
   }
-  void begin(const std::string& index) { folder.write("slurm/000002/" + index + ".begin.json", R"({"node": "node1"})"); }
+  void begin(const std::string& index) {
+    folder.write("slurm/000002/" + index + ".begin.json", R"({"node": "node1"})");
+  }
   void end(const std::string& index, bool failed, const std::string& status, const std::string& reason = "") {
     folder.write("slurm/000002/" + index + ".end.json",
                  nlohmann::json{{"failed", failed}, {"status", status}, {"reason", reason}}.dump());
@@ -39,7 +41,8 @@ class SlurmJobs : public testing::Test {
 
 TEST_F(SlurmJobs, TheQueueSaysWhatWaitsAndRuns) {
   begin("1");
-  const auto found = states({{queued(0, "PENDING", "Resources"), queued(1, "RUNNING"), queued(2, "CONFIGURING")}});
+  const auto found =
+      states({{queued(0, "PENDING", "Resources"), queued(1, "RUNNING"), queued(2, "CONFIGURING")}});
   EXPECT_EQ(found.at("a").state, TaskState::kQueued);
   EXPECT_EQ(found.at("a").reason, "Resources");
   EXPECT_EQ(found.at("a").job, "7_0");
@@ -96,7 +99,8 @@ TEST_F(SlurmJobs, WhatWaitedForAFailureHasItsReason) {
 
 TEST_F(SlurmJobs, TheNewestTaskOfARunCounts) {
   end("0", true, "failed", "old");
-  folder.write("slurm/000003/batch.json", R"({"job_name": "third", "job": 8, "problems": false, "waits_for": "",
+  folder.write("slurm/000003/batch.json",
+               R"({"job_name": "third", "job": 8, "problems": false, "waits_for": "",
                                               "tasks": [{"name": "a", "key": "9"}]})");
   const auto found = states({{{"third", 8, 0, "RUNNING", "None", "node2"}}});
   EXPECT_EQ(found.at("a").state, TaskState::kRunning);

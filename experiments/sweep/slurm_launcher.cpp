@@ -11,8 +11,8 @@
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
-#include "experiments/run/trainer.h"
 #include "experiments/results/results.h"
+#include "experiments/run/trainer.h"
 #include "experiments/sweep/slurm_batches.h"
 #include "experiments/sweep/slurm_jobs.h"
 #include "experiments/sweep/slurm_task.h"
@@ -24,7 +24,8 @@ namespace {
 
 /// Seconds. How long a probe that waits in the queue is waited for, how often the tasks' files are looked at,
 /// and how often squeue is asked: less and less often while nothing ends.
-constexpr double kProbePatience = 15.0, kProbeLook = 0.2, kLook = 0.5, kAskFirst = 2.0, kAskLast = 30.0, kAskGrowth = 1.5;
+constexpr double kProbePatience = 15.0, kProbeLook = 0.2, kLook = 0.5, kAskFirst = 2.0, kAskLast = 30.0,
+                 kAskGrowth = 1.5;
 
 std::string job_digest(const Json& json) {
   const std::string text = json.dump();
@@ -64,8 +65,9 @@ class SlurmSweep {
   void refresh_or_throw() {
     std::string problem;
     if (!refresh(problem))
-      throw Error(fmt::format("Slurm does not answer ({}), and jobs of {} may be in its queue; nothing was submitted",
-                              problem, work_.out.string()));
+      throw Error(
+          fmt::format("Slurm does not answer ({}), and jobs of {} may be in its queue; nothing was submitted",
+                      problem, work_.out.string()));
   }
 
   /// Asks squeue, then reads the tasks' files. False where Slurm does not answer; the files count then.
@@ -112,8 +114,9 @@ class SlurmSweep {
       if (!todo.cells.empty() || reference_alone) todo_.push_back(std::move(todo));
     }
     if (!others.empty())
-      throw Error(fmt::format("in the queue with another config, data or build: {}; `proxbench cancel {}` ends them",
-                              fmt::join(others, ", "), work_.out.string()));
+      throw Error(
+          fmt::format("in the queue with another config, data or build: {}; `proxbench cancel {}` ends them",
+                      fmt::join(others, ", "), work_.out.string()));
   }
 
   /// A job that looks for OUT and the program from a node, before anything else is submitted. False where it
@@ -127,23 +130,25 @@ class SlurmSweep {
       doze(kProbeLook);
     }
     probe_ = submission.job;
-    hooks_.tell(fmt::format("job {} looks whether the nodes see {}; it waits in the queue, and all others for it",
-                            probe_, work_.out.string()));
+    hooks_.tell(
+        fmt::format("job {} looks whether the nodes see {}; it waits in the queue, and all others for it",
+                    probe_, work_.out.string()));
     return true;
   }
 
   /// Throws Error where it was refused.
   bool accepted(const Submission& submission) {
     if (submission.outcome == Submission::Outcome::kRefused)
-      throw Error(fmt::format("sbatch: {}{}", submission.text, submitted_.empty() ? "; nothing was submitted" : ""));
+      throw Error(
+          fmt::format("sbatch: {}{}", submission.text, submitted_.empty() ? "; nothing was submitted" : ""));
     const bool full = submission.outcome == Submission::Outcome::kFull;
     why_unsubmitted_ = full ? "the queue is full" : "Slurm does not answer";
     return submission.outcome == Submission::Outcome::kAccepted;
   }
 
   std::string reference_key(const SlurmTask& task) const {
-    return job_digest({task.to_json()["data_job"], task.to_json()["reference"], task.source_digest, task.program_digest,
-                       task.rules, task.force});
+    return job_digest({task.to_json()["data_job"], task.to_json()["reference"], task.source_digest,
+                       task.program_digest, task.rules, task.force});
   }
 
   // ---- submission
@@ -235,14 +240,16 @@ class SlurmSweep {
         ++(task->state == TaskState::kRunning ? running : queued);
     hooks_.tell(fmt::format("{} runs wait in the queue, {} are running", queued, running));
     if (unsubmitted() > 0)
-      hooks_.warn(fmt::format("{}: {} runs were not submitted{}", why_unsubmitted_, unsubmitted(),
-                              work_.options.wait ? " yet" : "; the same command submits them when there is room"));
+      hooks_.warn(
+          fmt::format("{}: {} runs were not submitted{}", why_unsubmitted_, unsubmitted(),
+                      work_.options.wait ? " yet" : "; the same command submits them when there is room"));
   }
 
   void wait() {
     // What has ended before is no result of this sweep.
     for (const std::string& name : awaited_)
-      if (const TaskStatus* task = state_of(name); task != nullptr && !task->live() && !submitted_.contains(name))
+      if (const TaskStatus* task = state_of(name);
+          task != nullptr && !task->live() && !submitted_.contains(name))
         old_ends_.insert(name);
     total_ = awaited_.size();
     double interval = kAskFirst, asked = wall_seconds();
@@ -257,8 +264,10 @@ class SlurmSweep {
       std::string problem;
       const bool answer = refresh(problem);
       if (answer != answers)
-        hooks_.warn(answer ? "Slurm answers again"
-                           : fmt::format("Slurm does not answer ({}); the jobs go on, and their files tell of them", problem));
+        hooks_.warn(
+            answer ? "Slurm answers again"
+                   : fmt::format("Slurm does not answer ({}); the jobs go on, and their files tell of them",
+                                 problem));
       answers = answer;
       if (answer && !todo_.empty()) submit_rest();
       asked = wall_seconds();
@@ -273,7 +282,8 @@ class SlurmSweep {
     work_.lock.release();
   }
 
-  /// Tells of tasks that have ended since the last call, and of samples of those that run. The number of ends.
+  /// Tells of tasks that have ended since the last call, and of samples of those that run. The number of
+  /// ends.
   std::size_t report() {
     std::size_t ends = 0;
     for (const std::string& name : awaited_) {
@@ -302,7 +312,8 @@ class SlurmSweep {
     for (const SweepProblem& problem : work_.problems)
       for (const CellState* cell : problem.missing)
         if (cell->cell.name() == name)
-          if (const TaskStatus* reference = state_of(problem.name()); reference != nullptr && failed_now(*reference))
+          if (const TaskStatus* reference = state_of(problem.name());
+              reference != nullptr && failed_now(*reference))
             return reference;
     return nullptr;
   }
@@ -318,8 +329,8 @@ class SlurmSweep {
     const Json manifest = json_of(work_.out / "runs" / name / "manifest.json");
     const auto state = std::find_if(work_.states.begin(), work_.states.end(),
                                     [&](const CellState& one) { return one.cell.name() == name; });
-    const bool stored =
-        manifest.is_object() && manifest.value("key", Json::object()).value("digest", "") == state->key.digest();
+    const bool stored = manifest.is_object() &&
+                        manifest.value("key", Json::object()).value("digest", "") == state->key.digest();
     if (task.state == TaskState::kFailed && !stored) {
       ++result_.failed;
       hooks_.warn(fmt::format("{}: failed: {}", name, task.reason));
@@ -345,10 +356,12 @@ class SlurmSweep {
     if (!hooks_.on_sample || task.state != TaskState::kRunning) return;
     const std::string text = text_of(task.files().work / "trace.csv");
     const std::size_t end = text.find_last_of('\n');
-    const std::size_t begin = end == std::string::npos || end == 0 ? std::string::npos : text.find_last_of('\n', end - 1);
+    const std::size_t begin =
+        end == std::string::npos || end == 0 ? std::string::npos : text.find_last_of('\n', end - 1);
     if (begin == std::string::npos) return;  // no line behind the header
-    hooks_.on_sample(fmt::format("[{}/{}] {}", ended_.size(), total_, task.name),
-                     parse_trace_line(text.substr(begin + 1, end - begin - 1), task.files().work / "trace.csv", 0));
+    hooks_.on_sample(
+        fmt::format("[{}/{}] {}", ended_.size(), total_, task.name),
+        parse_trace_line(text.substr(begin + 1, end - begin - 1), task.files().work / "trace.csv", 0));
   }
 
   void finish() {
@@ -377,8 +390,9 @@ class SlurmLauncher : public Launcher {
  public:
   void prepare(const SweepWork& work) override {
     if (work.options.jobs != 1)
-      throw Error::usage(fmt::format("--jobs {}: expected 1, or --launcher local: Slurm decides how many jobs run at a time",
-                                     work.options.jobs));
+      throw Error::usage(
+          fmt::format("--jobs {}: expected 1, or --launcher local: Slurm decides how many jobs run at a time",
+                      work.options.jobs));
     recover_tasks(work.out);
   }
   void launch(const SweepWork& work, SweepResult& result) override { SlurmSweep(work, result).run(); }

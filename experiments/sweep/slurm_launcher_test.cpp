@@ -1,4 +1,5 @@
-/// Sweeps through commands that act as Slurm's, whether it is installed or not; scripts/test-slurm has the real one.
+/// Sweeps through commands that act as Slurm's, whether it is installed or not; scripts/test-slurm has the
+/// real one.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,8 +71,10 @@ TEST_F(FakeSlurm, ASweepOfJobsStoresWhatALocalOneStores) {
   EXPECT_THAT(result.out, HasSubstr("Results: out"));
   for (const char* name : {"words-lambda0.5-gd-rep1", "words-lambda1-prox-qn-rep1"}) {
     const std::string there = std::string("/runs/") + name;
-    EXPECT_EQ(read_text(folder / ("out" + there + "/model.tsv")), read_text(folder / ("local" + there + "/model.tsv")));
-    nlohmann::json mine = read_json("out" + there + "/manifest.json"), other = read_json("local" + there + "/manifest.json");
+    EXPECT_EQ(read_text(folder / ("out" + there + "/model.tsv")),
+              read_text(folder / ("local" + there + "/model.tsv")));
+    nlohmann::json mine = read_json("out" + there + "/manifest.json"),
+                   other = read_json("local" + there + "/manifest.json");
     EXPECT_EQ(mine["key"], other["key"]);
     EXPECT_EQ(mine["objective"], other["objective"]);
     EXPECT_EQ(mine["provenance"]["slurm"]["node"], "node1");
@@ -82,7 +85,8 @@ TEST_F(FakeSlurm, ASweepOfJobsStoresWhatALocalOneStores) {
   EXPECT_EQ(std::count(submitted.begin(), submitted.end(), '\n'), 4) << submitted;
   EXPECT_THAT(submitted, AllOf(HasSubstr("--exclusive"), HasSubstr("--time=20"), HasSubstr("--array=0-1"),
                                HasSubstr("--cpus-per-task=1")));
-  EXPECT_EQ(run("status out", "BIN=$PWD/bin PATH=\"$PWD/bin:$PATH\"").out, "0 queued, 0 running, 4 done, 0 failed\n");
+  EXPECT_EQ(run("status out", "BIN=$PWD/bin PATH=\"$PWD/bin:$PATH\"").out,
+            "0 queued, 0 running, 4 done, 0 failed\n");
 }
 
 TEST_F(FakeSlurm, ArraysAreNoLongerThanTheClusterAllows) {
@@ -106,8 +110,10 @@ TEST_F(FakeSlurm, WhatThePartitionDoesNotAllowIsToldBeforeAnythingIsSubmitted) {
     EXPECT_FALSE(left_behind()) << flags;
     return result.err;
   };
-  EXPECT_THAT(refused("--slurm partition=mian"), AllOf(HasSubstr("found 'mian'"), HasSubstr("'main'"), HasSubstr("short")));
-  EXPECT_THAT(refused("--slurm partition=short --slurm time=3"), HasSubstr("found 3 min, expected at most the 00:02:00"));
+  EXPECT_THAT(refused("--slurm partition=mian"),
+              AllOf(HasSubstr("found 'mian'"), HasSubstr("'main'"), HasSubstr("short")));
+  EXPECT_THAT(refused("--slurm partition=short --slurm time=3"),
+              HasSubstr("found 3 min, expected at most the 00:02:00"));
   EXPECT_THAT(refused("--slurm cpus=5"), HasSubstr("found 5, expected at most the 4 of a node"));
   EXPECT_THAT(refused("--set experiment.memory_limit=2000"), HasSubstr("expected at most the 1000 MiB"));
   EXPECT_THAT(refused("--slurm time=1"), HasSubstr("expected more than"));
@@ -116,7 +122,9 @@ TEST_F(FakeSlurm, WhatThePartitionDoesNotAllowIsToldBeforeAnythingIsSubmitted) {
 }
 
 TEST_F(FakeSlurm, AFullQueueIsNoError) {
-  command("sbatch", "#!/bin/sh\necho 'sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying' >&2\nsleep 60\n");
+  command("sbatch",
+          "#!/bin/sh\necho 'sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying' "
+          ">&2\nsleep 60\n");
   const Result result = slurm();
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.err, HasSubstr("the queue is full: 4 runs were not submitted"));
@@ -126,7 +134,8 @@ TEST_F(FakeSlurm, AFullQueueIsNoError) {
 }
 
 TEST_F(FakeSlurm, WhatSbatchSaysIsTold) {
-  command("sbatch", "#!/bin/sh\necho 'sbatch: error: Batch job submission failed: Invalid account' >&2\nexit 1\n");
+  command("sbatch",
+          "#!/bin/sh\necho 'sbatch: error: Batch job submission failed: Invalid account' >&2\nexit 1\n");
   const Result result = slurm();
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.err, HasSubstr("Invalid account; nothing was submitted"));
@@ -160,10 +169,12 @@ for name in $(echo "$names" | tr , ' '); do for index in 0 1; do echo "$name|1|$
   const Result local = run("run tiny.ini --out out", "PATH=\"$PWD/bin:$PATH\"");
   EXPECT_EQ(local.status, 1);
   EXPECT_THAT(local.err, HasSubstr("6 jobs of Slurm are at work here"));
-  command("squeue", "#!/bin/sh\necho 'slurm_load_jobs error: Unable to contact slurm controller' >&2\nexit 1\n");
+  command("squeue",
+          "#!/bin/sh\necho 'slurm_load_jobs error: Unable to contact slurm controller' >&2\nexit 1\n");
   const Result again = slurm();
   EXPECT_EQ(again.status, 1);
-  EXPECT_THAT(again.err, AllOf(HasSubstr("Unable to contact slurm controller"), HasSubstr("nothing was submitted")));
+  EXPECT_THAT(again.err,
+              AllOf(HasSubstr("Unable to contact slurm controller"), HasSubstr("nothing was submitted")));
   EXPECT_THAT(run("status out", "PATH=\"$PWD/bin:$PATH\"").err, HasSubstr("Slurm does not answer"));
 }
 

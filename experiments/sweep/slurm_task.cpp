@@ -61,7 +61,8 @@ class TaskRunner {
       end = {true, "failed", error.what()};
     }
     if (end.failed) hooks_.warn(fmt::format("{}: {}", end.status, end.reason));
-    write_json(files_.end, {{"failed", end.failed}, {"status", end.status}, {"reason", end.reason}, {"node", node_}});
+    write_json(files_.end,
+               {{"failed", end.failed}, {"status", end.status}, {"reason", end.reason}, {"node", node_}});
     return !end.failed;
   }
 
@@ -78,7 +79,8 @@ class TaskRunner {
         static_cast<std::size_t>(given) < cpus.size())
       rules.pin = false;
     ProblemRunner runner(out_, rules, cpus, hooks_);
-    if (const std::string other = difference(task); !other.empty()) return refuse(runner, task, "failed", other);
+    if (const std::string other = difference(task); !other.empty())
+      return refuse(runner, task, "failed", other);
     return task.problem ? do_problem(runner, task) : do_run(runner, task);
   }
 
@@ -89,8 +91,8 @@ class TaskRunner {
       return fmt::format("{}: node {} has another build or other plug-ins than {}", worker_program().string(),
                          node_, task.submit_host);
     if (source_digest(job.format, job.oracle, job.files, job.data_options) != task.source_digest)
-      return fmt::format("data set {}: the files have other bytes on node {} than on {}: {}", job.dataset, node_,
-                         task.submit_host, fmt::join(job.files.train, ", "));
+      return fmt::format("data set {}: the files have other bytes on node {} than on {}: {}", job.dataset,
+                         node_, task.submit_host, fmt::join(job.files.train, ", "));
     return "";
   }
 
@@ -121,7 +123,8 @@ class TaskRunner {
     const Json made =
         runner.make_reference(*task.reference, files_.work, task.source_digest, task.program_digest);
     if (hooks_.stop()) return stopped();
-    if (made.is_null()) return refuse(runner, task, "skipped(the reference failed)", runner.reference_problem());
+    if (made.is_null())
+      return refuse(runner, task, "skipped(the reference failed)", runner.reference_problem());
     const OutLock lock(out_, kForAsLongAsItTakes);
     write_json(runner.reference_file_of(*task.reference), made);
     return {};
@@ -165,7 +168,8 @@ class TaskRunner {
   }
   /// By an earlier try of this task.
   bool is_stored(const RunTask& run) const {
-    return is_complete(run) && stored(run).value("key", Json::object()).value("digest", "") == run.key.at("digest");
+    return is_complete(run) &&
+           stored(run).value("key", Json::object()).value("digest", "") == run.key.at("digest");
   }
 
   void place(const RunTask& run) const {

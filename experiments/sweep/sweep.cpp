@@ -37,12 +37,10 @@ std::vector<const CellState*> missing_in_order(const SweepWork& work, std::size_
 bool has_reference(const SweepWork& work, const PlannedRun& stored) {
   const ExperimentConfig& config = work.config;
   const Json manifest = json_of(work.out / "runs" / stored.name() / "manifest.json");
-  const fs::path file =
-      reference_file(work.out, manifest.value("data_digest", ""), stored.lambda, config.mu);
+  const fs::path file = reference_file(work.out, manifest.value("data_digest", ""), stored.lambda, config.mu);
   std::error_code ignored;
-  return fs::exists(file, ignored) &&
-         read_reference(file).serves(
-             {config.reference_tol, config.reference_gap, config.reference_time_limit});
+  return fs::exists(file, ignored) && read_reference(file).serves({config.reference_tol, config.reference_gap,
+                                                                   config.reference_time_limit});
 }
 
 /// What there is to do, problem by problem.
