@@ -20,6 +20,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "experiments/base/files.h"
 
 extern char** environ;
 
@@ -53,6 +54,7 @@ struct Child {
   char** environment;
   const char* folder;
   const char* log;
+  const char* errors;
   const cpu_set_t* cpus;              ///< null: as the parent
   const unsigned long* memory_nodes;  ///< a bit each; null: as the system does it
   rlim_t memory_limit;
@@ -76,7 +78,9 @@ struct Child {
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     const int null = ::open("/dev/null", O_RDONLY), out = ::open(log, O_WRONLY | O_CREAT | O_APPEND, 0666);
-    if (null < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) return;
+    if (null < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0) return;
+    const int err = *errors != '\0' ? ::open(errors, O_WRONLY | O_CREAT | O_APPEND, 0666) : out;
+    if (err < 0 || dup2(err, 2) < 0) return;
     if (chdir(folder) != 0) return;
     ::execvpe(command[0], command, environment);
   }
@@ -129,6 +133,7 @@ Process::Process(const ProcessSettings& settings) {
                     const_cast<char**>(environment_pointers.data()),
                     settings.folder.c_str(),
                     settings.log.c_str(),
+                    settings.errors.c_str(),
                     settings.cpus.empty() ? nullptr : &cpus,
                     settings.memory_nodes.empty() ? nullptr : nodes.data(),
                     settings.memory_limit,
@@ -182,6 +187,37 @@ bool Process::wait_for(std::chrono::milliseconds timeout) {
 
 void Process::send(int signal) const {
   if (!ended_) ::kill(id_, signal);
+}
+
+ProgramOutput run_program(const std::vector<std::string>& command, std::chrono::seconds timeout,
+                          const std::function<bool(const std::string& err)>& give_up) {
+  std::string folder = (std::filesystem::temp_directory_path() / "proxbench-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr)
+    throw Error(fmt::format("{}: cannot be made: {}", folder, std::strerror(errno)));
+  const std::filesystem::path out = folder + "/out", err = folder + "/err";
+  ProgramOutput result;
+  const auto remove = [&] {
+    std::error_code ignored;  // a temporary folder that stays is in nobody's way
+    std::filesystem::remove_all(folder, ignored);
+  };
+  try {
+    Process process({.command = command, .log = out, .errors = err});
+    const auto end = std::chrono::steady_clock::now() + timeout;
+    while (!process.wait_for(std::chrono::milliseconds(100))) {
+      if (result.given_up) continue;
+      result.given_up =
+          std::chrono::steady_clock::now() >= end || (give_up != nullptr && give_up(text_of(err)));
+      if (result.given_up) process.send(SIGKILL);
+    }
+    result.end = process.end();
+  } catch (...) {
+    remove();
+    throw;
+  }
+  result.out = text_of(out);
+  result.err = text_of(err);
+  remove();
+  return result;
 }
 
 std::string signal_name(int signal) {

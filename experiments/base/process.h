@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct ProcessSettings {
   std::uint64_t memory_limit = 0;           ///< bytes of private writable memory; 0: no limit
   std::filesystem::path folder = ".";       ///< where it works
   std::filesystem::path log = "/dev/null";  ///< its standard output and error go there
+  std::filesystem::path errors = {};        ///< its standard error instead; empty: to the log
 };
 
 /// How a process ended.
@@ -54,6 +56,18 @@ class Process {
   bool ended_ = false;
   ProcessEnd end_;
 };
+
+/// What a program said, and how it ended.
+struct ProgramOutput {
+  ProcessEnd end;
+  std::string out, err;
+  bool given_up = false;
+};
+
+/// Runs a program to its end. It is killed where it takes longer than `timeout`, or `give_up` (which may be
+/// empty) says so of what it has written to standard error so far. Throws Error where it cannot be started.
+ProgramOutput run_program(const std::vector<std::string>& command, std::chrono::seconds timeout,
+                          const std::function<bool(const std::string& err)>& give_up = {});
 
 /// "SIGSEGV"; "signal 64" where it has no name.
 std::string signal_name(int signal);

@@ -88,6 +88,9 @@ int run_command_line(int argc, char** argv) {
   add_export_command(app);
   add_scale_command(app);
   add_store_commands(app);
+  add_status_command(app);
+  add_cancel_command(app);
+  add_slurm_task_command(app);
   add_completion_command(app);
   add_man_command(app);
   try {

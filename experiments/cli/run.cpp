@@ -18,13 +18,29 @@ namespace {
 
 struct RunCommand {
   std::string config_file, out;
-  std::vector<std::string> overrides;
+  std::vector<std::string> overrides, slurm;
+  std::string launcher = "local";
+  bool wait = false;
   bool dry_run = false, resolved = false, why = false, force = false, quiet = false, verbose = false;
   int jobs = 1;
   JsonFlag json;
 
-  SweepOptions sweep() const { return {.force = force, .jobs = jobs}; }
+  SweepOptions sweep() const { return {.force = force, .jobs = jobs, .launcher = launcher, .wait = wait}; }
 };
+
+/// The config with what the flags say. A login node's cores say nothing of the cluster's.
+ExperimentConfig config_of(const RunCommand& command) {
+  std::vector<std::string> overrides = command.overrides;
+  for (const std::string& assignment : command.slurm) overrides.push_back("slurm." + assignment);
+  ExperimentConfig config = load_config(command.config_file, overrides);
+  if (command.launcher != "slurm") return config;
+  if (config.threads == 0) config.threads = config.slurm.cpus;
+  if (config.threads == 0)
+    throw Error::usage(
+        "[experiment] threads: found 0 (all cores), expected a number, or one for [slurm] cpus: "
+        "it is what each job asks for");
+  return config;
+}
 
 std::string limit_text(const SolverConfig& solver) {
   std::string out = fmt::format("tol {:g}", solver.tol);
@@ -103,7 +119,7 @@ SweepResult sweep(const RunCommand& command, const ExperimentConfig& config,
   hooks.on_sample = [&](const std::string& name, const Sample& sample) { progress.sample(name, sample); };
   hooks.interrupt = &interrupted;
   SweepResult result = run_sweep(config, out, command.sweep(), hooks);
-  if (result.interrupted) {
+  if (result.interrupted && result.outstanding + result.unsubmitted == 0) {
     progress.warning(fmt::format("interrupted; {} runs are kept in {}, the same command goes on from there{}",
                                  result.folders.size(), out.string(),
                                  config.has_paths() ? " (an interrupted path starts again)" : ""));
@@ -112,8 +128,32 @@ SweepResult sweep(const RunCommand& command, const ExperimentConfig& config,
   return result;
 }
 
+/// Of jobs that go on after this process: how to come back to them. False where there are none.
+bool tell_outstanding(const RunCommand& command, const std::string& experiment, const SweepResult& result,
+                      const std::filesystem::path& out) {
+  if (result.outstanding + result.unsubmitted == 0) return false;
+  const std::string text = fmt::format(
+      "{} jobs go on without this process; `proxbench status {}` shows them, the same command with --wait "
+      "waits for "
+      "them and makes tables and figures, `proxbench cancel {}` ends them",
+      result.outstanding, out.string(), out.string());
+  command.json.write({{"experiment", experiment},
+                      {"out", out.string()},
+                      {"done", result.done},
+                      {"stored_before", result.cached},
+                      {"failed", result.failed},
+                      {"outstanding", result.outstanding},
+                      {"unsubmitted", result.unsubmitted}});
+  if (result.interrupted)
+    spdlog::warn("interrupted; {}", text);
+  else if (!command.quiet)
+    spdlog::info("{}", text);
+  if (result.interrupted || result.unsubmitted > 0) throw ExitStatus{1};
+  return true;
+}
+
 void run(const RunCommand& command) {
-  const ExperimentConfig config = load_config(command.config_file, command.overrides);
+  const ExperimentConfig config = config_of(command);
   const std::filesystem::path out = out_folder(command, config);
   if (command.dry_run) {
     const std::vector<CellState> states = inspect_cells(config, out, command.sweep());
@@ -130,6 +170,7 @@ void run(const RunCommand& command) {
   command.json.check();
   stop_cleanly_on_interrupt();
   const SweepResult result = sweep(command, config, out);
+  if (tell_outstanding(command, config.name, result, out)) return;
 
   const std::vector<StoredRun> all = read_all_runs(out);
   if (std::all_of(all.begin(), all.end(), [](const StoredRun& one) { return failed_status(one.status); }))
@@ -221,6 +262,23 @@ void add_run_command(CLI::App& app) {
            "runs at a time, each on CPUs of its own; above 1, timings are stored as not comparable [1]")
         ->check(CLI::Range(1, 1024))
         ->type_name("INT");
+    std::vector<std::string> names;
+    for (const LauncherInfo& info : launchers()) names.push_back(info.name);
+    auto* launcher =
+        sub->add_option("--launcher", command->launcher,
+                        "what makes the runs: processes of this machine, or jobs of a Slurm cluster [local]")
+            ->check(CLI::IsMember(names))
+            ->type_name("NAME");
+    sub->add_option(
+           "--slurm", command->slurm,
+           "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive; as in [slurm]")
+        ->needs(launcher)
+        ->allow_extra_args(false)
+        ->type_name("KEY=VALUE");
+    sub->add_flag(
+           "--wait", command->wait,
+           "wait until all jobs have ended, then make tables and figures; Ctrl-C leaves the jobs running")
+        ->needs(launcher);
     auto* quiet = sub->add_flag("--quiet", command->quiet, "print warnings and errors only")->excludes(why);
     sub->add_flag("--verbose", command->verbose, "print more progress messages")->excludes(quiet);
     sub->callback([command] { run(*command); });

@@ -11,6 +11,7 @@
 
 #include "experiments/config/data_files.h"
 #include "experiments/config/ini.h"
+#include "experiments/config/slurm_time.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -213,6 +214,7 @@ class ConfigReader {
     read_experiment();
     read_plot();
     read_paper();
+    read_slurm();
     for (const IniSection& section : ini_.sections) {
       if (head(section) == "data") read_data(section);
       if (head(section) == "solver" && section.name != "solver") read_solver(section);
@@ -256,11 +258,10 @@ class ConfigReader {
     if (!contains(names, kind)) {
       problems_.add(
           section.where,
-          fmt::format(
-              "found section {}, expected [experiment], [data], [data.NAME], [solver.LABEL], [plot] or "
-              "[paper]{}",
-              title(section), did_you_mean(kind, names)));
-    } else if ((kind == "experiment" || kind == "plot" || kind == "paper") && dotted) {
+          fmt::format("found section {}, expected [experiment], [data], [data.NAME], [solver.LABEL], [plot], "
+                      "[paper] or [slurm]{}",
+                      title(section), did_you_mean(kind, names)));
+    } else if (kind != "data" && kind != "solver" && dotted) {
       problems_.add(section.where, fmt::format("found section {}, expected [{}]", title(section), kind));
     } else if (kind == "solver" && !dotted) {
       problems_.add(section.where, "found section [solver], expected [solver.LABEL], e.g. [solver.prox-qn]");
@@ -467,6 +468,28 @@ class ConfigReader {
                      .costs = values.boolean("costs")};
     for (const char* key : {"nnz", "accuracy"}) check_length(values, "[paper]", key, "lambda");
     check_paper_lambdas(values);
+  }
+
+  void read_slurm() {
+    const IniSection* section = ini_.find("slurm");
+    if (section) check_keys(*section, info("slurm"), {});
+    const Values values(info("slurm"), section, "[slurm]", problems_);
+    const bool timed = config_.has_paths() || contains(config_.plot.x, "seconds");
+    config_.slurm = {
+        .partition = values.text("partition"),
+        .time = values.text("time"),
+        .cpus = static_cast<int>(values.integer("cpus")),
+        .constraint = values.text("constraint"),
+        .exclusive = values.text("exclusive") == "auto" ? timed : values.text("exclusive") == "true"};
+    if (config_.slurm.time != "auto" && !slurm_seconds(config_.slurm.time))
+      problems_.add(values.where("time"),
+                    fmt::format("[slurm] time: found '{}', expected auto, MINUTES, MINUTES:SECONDS, "
+                                "HOURS:MINUTES:SECONDS, DAYS-HOURS or DAYS-HOURS:MINUTES:SECONDS",
+                                config_.slurm.time));
+    if (config_.slurm.cpus > 0 && config_.slurm.cpus < config_.threads)
+      problems_.add(values.where("cpus"),
+                    fmt::format("[slurm] cpus: found {}, expected at least the {} threads of a run",
+                                config_.slurm.cpus, config_.threads));
   }
 
   /// The numbers of a paper are for lambdas that are run.
@@ -955,6 +978,29 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                    {"lambda", "nnz", "accuracy"},
                    {"item"},
                    {"nnz", "accuracy"}});
+    all.push_back(
+        {"slurm",
+         "what the jobs of `run --launcher slurm` ask for",
+         {
+             {.name = "partition", .default_value = "", .help = "a partition; default: the cluster's"},
+             {.name = "time",
+              .default_value = "auto",
+              .help = "time limit of each job in Slurm's words, e.g. 90 (minutes), 1:30:00 or 2-12; runs are "
+                      "asked to stop before it; auto: from wall_limit, else the partition's"},
+             {.name = "cpus",
+              .type = OptionType::kInt,
+              .default_value = "0",
+              .help = "CPUs of each job, and threads of a run where threads = 0; 0: as many as threads",
+              .min = 0,
+              .max = 1024},
+             {.name = "constraint", .default_value = "", .help = "features of the nodes, e.g. skylake"},
+             {.name = "exclusive",
+              .default_value = "auto",
+              .help = "a whole node for each job; without, timings are stored as not comparable; auto: true "
+                      "where "
+                      "figures are against seconds",
+              .choices = {"auto", "true", "false"}},
+         }});
     return all;
   }();
   return sections;
@@ -1077,6 +1123,12 @@ std::string ExperimentConfig::to_ini() const {
     line("max_iterations", one.max_iterations);
     for (const auto& [key, value] : one.options.items()) line(key, value);
   }
+  out += "\n[slurm]\n";
+  line("partition", slurm.partition);
+  line("time", slurm.time);
+  line("cpus", slurm.cpus);
+  line("constraint", slurm.constraint);
+  line("exclusive", slurm.exclusive);
   out += "\n[plot]\n";
   line("kinds", joined(plot.kinds));
   if (!has_reference) return out + paper_ini(paper);

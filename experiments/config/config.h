@@ -83,6 +83,15 @@ struct PaperConfig {
   bool costs = false;                          ///< the item is a table of what targets cost
 };
 
+/// What the jobs of a sweep ask of Slurm; see experiments/sweep/slurm_launcher.h.
+struct SlurmConfig {
+  std::string partition;   ///< empty: the cluster's default
+  std::string time;        ///< in Slurm's words, or "auto"
+  int cpus;                ///< 0: as many as threads
+  std::string constraint;  ///< empty: none
+  bool exclusive;          ///< whole nodes
+};
+
 struct ExperimentConfig {
   std::string name, title;
   std::vector<double> lambdas;      ///< each a run of its own
@@ -112,6 +121,7 @@ struct ExperimentConfig {
   std::vector<SolverConfig> solvers;
   PlotConfig plot;
   PaperConfig paper;
+  SlurmConfig slurm;
   std::vector<std::string> includes;  ///< files that were included, in the order of reading
 
   bool has_paths() const { return mu_path || !paths.empty(); }

@@ -149,7 +149,7 @@ junk
   EXPECT_THAT(
       error,
       HasSubstr("c.ini:7:2: found section [dta], expected [experiment], [data], [data.NAME], [solver.LABEL], "
-                "[plot] or [paper] (did you mean 'data'?)\n"));
+                "[plot], [paper] or [slurm] (did you mean 'data'?)\n"));
   EXPECT_THAT(
       error,
       HasSubstr("c.ini:9:10: [data] format: found 'ocrr' (did you mean 'ocr'?), expected one of ocr, "));

@@ -20,6 +20,8 @@ inline constexpr const char* kUnavailable = "unavailable";
 ///     settings   the environment variables OMP_*, GOMP_*, KMP_*, TBB_*, MALLOC_*, PROXBENCH_* that are set,
 ///                and the version of OpenMP
 ///     command    the command line of this process
+///
+/// A run by a job of Slurm has "slurm" beside these: job, node, partition, restarts.
 nlohmann::ordered_json provenance();
 
 /// What does: time (UTC, ISO 8601), load (averages over 1, 5 and 15 minutes), governor (of the CPUs' clock

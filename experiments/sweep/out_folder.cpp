@@ -7,12 +7,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "core/monitor.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
@@ -66,17 +70,31 @@ void prepare_out(const fs::path& out) {
   }
 }
 
-OutLock::OutLock(const fs::path& out)
-    : descriptor_(::open((out / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-  if (descriptor_ < 0) throw Error((out / ".lock").string() + ": cannot be opened");
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(descriptor_);
-    throw Error(out.string() + ": another `proxbench run` works in this folder");
+OutLock::OutLock(const fs::path& out, double patience_seconds) : out_(out) {
+  take(patience_seconds);
+}
+
+void OutLock::take(double patience_seconds) {
+  const fs::path file = out_ / ".lock";
+  descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw Error(file.string() + ": cannot be opened");
+  const double end = wall_seconds() + patience_seconds;
+  while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const int code = errno;
+    if (code == EWOULDBLOCK && wall_seconds() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      continue;
+    }
+    release();
+    if (code != EWOULDBLOCK)
+      throw Error(fmt::format("{}: cannot be locked: {}", file.string(), std::strerror(code)));
+    throw Error(out_.string() + ": another `proxbench run` works in this folder");
   }
 }
 
-OutLock::~OutLock() {
-  ::close(descriptor_);
+void OutLock::release() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
 }
 
 fs::path start_folder(const fs::path& folder) {

@@ -12,14 +12,19 @@ void prepare_out(const std::filesystem::path& out);
 /// OUT is one sweep's at a time. The lock goes with the process, however that ends.
 class OutLock {
  public:
-  /// Throws Error where another process holds it.
-  explicit OutLock(const std::filesystem::path& out);
-  ~OutLock();
+  /// Waits for it so long at most. Throws Error where another process holds it still.
+  explicit OutLock(const std::filesystem::path& out, double patience_seconds = 0.0);
+  ~OutLock() { release(); }
   OutLock(const OutLock&) = delete;
   OutLock& operator=(const OutLock&) = delete;
 
+  void release();
+  /// Takes it again.
+  void take(double patience_seconds);
+
  private:
-  int descriptor_;
+  std::filesystem::path out_;
+  int descriptor_ = -1;
 };
 
 /// A new, empty, hidden folder on its way to become this one.

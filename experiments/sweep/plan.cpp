@@ -30,7 +30,7 @@ std::int64_t stored_points(const fs::path& folder) {
 }
 
 /// What the manifest of a stored run says of whether it is the one that is asked for.
-std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key, int jobs) {
+std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key, bool comparable) {
   if (!manifest.is_object()) return {"missing"};
   const std::string status = manifest.value("status", "");
   std::vector<std::string> why;
@@ -43,7 +43,7 @@ std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key,
   else if (const std::string reason = text_at("reason"); !reason.empty() && !unfit)
     why.push_back(fmt::format("not complete: {}", reason));
   const Json timing = manifest.value("timing", Json::object());
-  if (jobs == 1 && !timing.value("comparable", true))
+  if (comparable && !timing.value("comparable", true))
     why.push_back(fmt::format("not comparable: {}", timing.value("not_comparable_because", "")));
   const Json stored = manifest.value("key", Json());
   if (stored.is_object() && stored.value("digest", "") == key.digest()) return why;
@@ -68,14 +68,15 @@ Json PlannedRun::mu_json() const {
   return path && path->of == PathOf::kMu ? Json(path->text()) : Json(mu);
 }
 
-std::string PlannedRun::unmet_needs(const OracleInfo* oracle) const {
+std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
   // All values of a path are above 0, and which they are changes nothing.
-  Penalty penalty{lambda, mu};
-  if (path) (path->of == PathOf::kMu ? penalty.mu : penalty.lambda) = 1.0;
-  const SolverInfo& info = solver_registry().find(solver->solver);
-  if (std::string unmet = unmet_start(info, data->start); !unmet.empty()) return unmet;
-  return oracle != nullptr ? proxbench::unmet_needs(info, solver->options, penalty, loss, *oracle)
-                           : proxbench::unmet_needs(info, solver->options, penalty, loss);
+  Penalty penalty{job.lambda, job.mu};
+  if (!job.path.empty()) (job.path_of_mu ? penalty.mu : penalty.lambda) = 1.0;
+  const SolverInfo& info = solver_registry().find(job.solver);
+  if (std::string unmet = unmet_start(info, job.start); !unmet.empty()) return unmet;
+  const Options options = options_from(info.options, job.solver_options);
+  return oracle != nullptr ? unmet_needs(info, options, penalty, job.loss.kind, *oracle)
+                           : unmet_needs(info, options, penalty, job.loss.kind);
 }
 
 std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
@@ -192,12 +193,13 @@ CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, cons
   const RunParameters job = run_job(config, cell);
   CellState state{.cell = cell,
                   .key = key_of(job, config.stop_at, digests.source(*cell.data), digests.program()),
-                  .skipped = cell.unmet_needs(),
+                  .skipped = unmet_needs(job),
                   .why = {},
                   .wall_seconds = kNaN};
   const fs::path folder = out / "runs" / cell.name();
   const Json manifest = json_of(folder / "manifest.json");
-  state.why = reasons_to_run(manifest, state.key, options.jobs);
+  const bool shares_nodes = options.launcher == "slurm" && !config.slurm.exclusive;
+  state.why = reasons_to_run(manifest, state.key, options.jobs == 1 && !shares_nodes);
   if (state.why.empty() && options.force) state.why.emplace_back("forced");
   state.stored = state.why.empty();
   const std::int64_t points = cell.path && !state.stored ? stored_points(folder) : 0;

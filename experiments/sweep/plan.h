@@ -33,9 +33,6 @@ struct PlannedRun {
   /// Its lambda or mu, or the path over it, as the config has them.
   nlohmann::ordered_json lambda_json() const;
   nlohmann::ordered_json mu_json() const;
-  /// Why its solver cannot run with its start, its penalty and, where it is known, with the oracle of its
-  /// data (core/solver.h); empty: it can.
-  std::string unmet_needs(const OracleInfo* oracle = nullptr) const;
   bool same_problem(const PlannedRun& other) const {
     return data == other.data && lambda == other.lambda && path == other.path;  // a config has one mu
   }
@@ -45,8 +42,10 @@ struct PlannedRun {
 std::vector<PlannedRun> plan_runs(const ExperimentConfig& config);
 
 struct SweepOptions {
-  bool force = false;  ///< run all, references too, whatever is stored
-  int jobs = 1;        ///< runs at a time; above 1 they are stored as not comparable
+  bool force = false;              ///< run all, references too, whatever is stored
+  int jobs = 1;                    ///< runs at a time; above 1 they are stored as not comparable
+  std::string launcher = "local";  ///< one of launchers() (launcher.h)
+  bool wait = false;               ///< for jobs that outlive this process: until they have ended
 };
 
 /// What a sweep finds of a cell before it starts.
@@ -85,6 +84,10 @@ class Digests {
   std::string program_;
   std::map<std::string, std::string> sources_;
 };
+
+/// Why the solver of a job cannot run with its start, its penalty and, where it is known, with the oracle of
+/// its data (core/solver.h); empty: it can.
+std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle = nullptr);
 
 CellState inspect_cell(const ExperimentConfig& config, const std::filesystem::path& out,
                        const PlannedRun& cell, const SweepOptions& options, Digests& digests);

@@ -88,7 +88,7 @@ class Measurement {
   }
 
   ScalingProblem measure(const PlannedRun& cell) {
-    if (const std::string unmet = cell.unmet_needs(); !unmet.empty())
+    if (const std::string unmet = unmet_needs(run_job(config_, cell)); !unmet.empty())
       throw Error::usage(fmt::format("{}: {}", cell.name(), unmet));
     ScalingProblem problem{.dataset = cell.data->name,
                            .description = "",

@@ -1,0 +1,37 @@
+/// `cancel`: ends the jobs of a folder.
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "experiments/cli/cli.h"
+#include "experiments/sweep/out_folder.h"
+#include "experiments/sweep/slurm_jobs.h"
+
+namespace proxbench {
+namespace {
+
+void cancel(const std::string& folder) {
+  const std::filesystem::path out = folder;
+  if (!std::filesystem::is_directory(out / "runs"))
+    throw Error(folder + ": found no folder 'runs', expected the results of `proxbench run`");
+  constexpr double kPatience = 60.0;  // seconds: a sweep that submits jobs holds the lock
+  const OutLock lock(out, kPatience);
+  const std::vector<Batch> batches = read_batches(out);
+  std::size_t queued = 0, running = 0;
+  for (const auto& [name, task] : task_states(batches, queue_of(batches)))
+    if (task.live()) ++(task.state == TaskState::kRunning ? running : queued);
+  std::vector<std::string> names;
+  for (const Batch& batch : batches) names.push_back(batch.job_name);
+  if (queued + running > 0) cancel_jobs(names);
+  fmt::print("{}: {} queued and {} running tasks cancelled; stored runs stay\n", folder, queued, running);
+}
+
+}  // namespace
+
+void add_cancel_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("cancel", "End the jobs of a folder that wait or run");
+  auto folder = std::make_shared<std::string>();
+  sub->add_option("dir", *folder, "results of `proxbench run`")->required()->type_name("DIR");
+  sub->callback([folder] { cancel(*folder); });
+}
+
+}  // namespace proxbench

@@ -1,0 +1,132 @@
+/// `status`: what became of the runs of a folder, and what its jobs do.
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "experiments/base/files.h"
+#include "experiments/cli/cli.h"
+#include "experiments/sweep/slurm_jobs.h"
+
+namespace proxbench {
+namespace {
+
+struct StatusCommand {
+  std::string out;
+  bool all = false;
+  JsonFlag json;
+};
+
+/// A run or problem, stored or in a queue.
+struct StatusRow {
+  std::string state, name, job, node, reason, log;
+
+  nlohmann::ordered_json to_json() const {
+    return {{"name", name}, {"state", state}, {"job", job}, {"node", node}, {"reason", reason}, {"log", log}};
+  }
+};
+
+/// The last lines of a log.
+std::string end_of(const std::filesystem::path& log) {
+  constexpr int kLines = 3;
+  const std::string text = text_of(log);
+  std::size_t end = text.find_last_not_of('\n'), begin = end;
+  if (end == std::string::npos) return "";
+  for (int line = 0; line < kLines && begin != std::string::npos && begin > 0; ++line)
+    begin = text.find_last_of('\n', begin - 1);
+  begin = begin == std::string::npos || begin == 0 ? 0 : begin + 1;
+  return text.substr(begin, end - begin + 1);
+}
+
+StatusRow stored_row(const std::filesystem::path& folder) {
+  const nlohmann::ordered_json manifest = json_of(folder / "manifest.json");
+  const auto text = [](const nlohmann::ordered_json& value) {
+    return value.is_string() ? value.get<std::string>() : "";
+  };
+  const std::string status =
+      manifest.is_object() ? text(manifest.value("status", nlohmann::ordered_json())) : "";
+  StatusRow row{failed_status(status) ? "failed" : "done", folder.filename().string(), "", "", "", ""};
+  if (!manifest.is_object()) return row;
+  row.node = text(
+      manifest.value(nlohmann::json::json_pointer("/provenance/machine/name"), nlohmann::ordered_json()));
+  if (!failed_status(status)) return row;
+  const std::string reason = text(manifest.value("reason", nlohmann::ordered_json()));
+  row.reason = status + (reason.empty() ? "" : ": " + reason);
+  row.log = end_of(folder / "log.txt");
+  return row;
+}
+
+std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out, const Queue& queue) {
+  std::map<std::string, StatusRow> rows;
+  for (const auto& entry : std::filesystem::directory_iterator(out / "runs"))
+    if (const std::string name = entry.path().filename().string(); !name.starts_with('.'))
+      rows.insert_or_assign(name, stored_row(entry.path()));
+  for (const auto& [name, task] : task_states(read_batches(out), queue)) {
+    const auto stored = rows.find(name);
+    // A manifest says it of a run, and f* is no run.
+    if (task.state == TaskState::kDone && (stored != rows.end() || task.problem)) continue;
+    StatusRow row{task_state_name(task.state), name, task.job, task.node, task.reason, ""};
+    if (task.state == TaskState::kFailed) {
+      row.log = end_of(task.files().log);
+      if (stored != rows.end() && stored->second.state == "failed" &&
+          std::filesystem::exists(task.files().end))
+        row.log = stored->second.log.empty() ? row.log : stored->second.log;
+    }
+    rows.insert_or_assign(name, row);
+  }
+  return rows;
+}
+
+void status(const StatusCommand& command) {
+  const std::filesystem::path out = command.out;
+  if (!std::filesystem::is_directory(out / "runs"))
+    throw Error(command.out + ": found no folder 'runs', expected the results of `proxbench run`");
+  command.json.check();
+  ProgressPrinter progress(false);
+  Queue queue;
+  std::string no_answer;
+  try {
+    queue = queue_of(read_batches(out));
+  } catch (const Error& error) {
+    no_answer = error.what();
+    progress.warning(
+        fmt::format("Slurm does not answer ({}): what follows is from the jobs' own files", no_answer));
+  }
+  std::map<std::string, std::size_t> counts{{"queued", 0}, {"running", 0}, {"done", 0}, {"failed", 0}};
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  std::string text;
+  for (const auto& [name, row] : status_rows(out, queue)) {
+    ++counts[row.state];
+    json.push_back(row.to_json());
+    if (row.state == "done" && !command.all) continue;
+    text += fmt::format("{:8}{}", row.state, name);
+    if (!row.job.empty()) text += "  job " + row.job;
+    if (!row.node.empty()) text += "  on " + row.node;
+    if (!row.reason.empty()) text += "  " + row.reason;
+    text += '\n';
+    std::istringstream lines(row.log);
+    for (std::string line; std::getline(lines, line);) text += "          | " + line + '\n';
+  }
+  if (!command.json.to_stdout())
+    fmt::print("{}{} queued, {} running, {} done, {} failed\n", text, counts["queued"], counts["running"],
+               counts["done"], counts["failed"]);
+  command.json.write(
+      {{"out", command.out},
+       {"slurm", no_answer.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(no_answer)},
+       {"queued", counts["queued"]},
+       {"running", counts["running"]},
+       {"done", counts["done"]},
+       {"failed", counts["failed"]},
+       {"tasks", json}});
+}
+
+}  // namespace
+
+void add_status_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("status", "Show which runs wait, run, are done and failed, and why");
+  auto command = std::make_shared<StatusCommand>();
+  sub->add_option("dir", command->out, "results of `proxbench run`")->required()->type_name("DIR");
+  sub->add_flag("--all", command->all, "show what is done, too");
+  command->json.add_to(*sub);
+  sub->callback([command] { status(*command); });
+}
+
+}  // namespace proxbench

@@ -1,0 +1,37 @@
+#include "experiments/sweep/launcher.h"
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "experiments/sweep/local_launcher.h"
+#include "experiments/sweep/slurm_launcher.h"
+
+namespace proxbench {
+
+const std::vector<LauncherInfo>& launchers() {
+  static const std::vector<LauncherInfo> all = {local_launcher_info(), slurm_launcher_info()};
+  return all;
+}
+
+const LauncherInfo& find_launcher(const std::string& name) {
+  std::vector<std::string> names;
+  for (const LauncherInfo& info : launchers()) {
+    if (info.name == name) return info;
+    names.push_back(info.name);
+  }
+  throw Error::usage(fmt::format("launcher: found '{}'{}, expected one of {}", name,
+                                 did_you_mean(name, names), fmt::join(names, ", ")));
+}
+
+std::string SweepProblem::name() const {
+  if (path) return fmt::format("data {}", data->name);
+  return fmt::format("reference {}-lambda{}", data->name, lambda);
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+}  // namespace proxbench

@@ -1,0 +1,76 @@
+#pragma once
+/// How the missing runs of a sweep are made: by processes of this machine, or by the jobs of a cluster. Plan,
+/// cache, results and tables are the same for all. Another scheduler is one more file pair and a row of
+/// launchers().
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/config/config.h"
+#include "experiments/sweep/out_folder.h"
+#include "experiments/sweep/plan.h"
+#include "experiments/sweep/problem_runner.h"
+#include "experiments/sweep/sweep_hooks.h"
+
+namespace proxbench {
+
+struct SweepResult {
+  std::vector<std::filesystem::path> folders;  ///< of all runs of the grid that are stored, in its order
+  std::size_t done = 0;                        ///< runs made by this sweep
+  std::size_t cached = 0;                      ///< runs that were there already
+  std::size_t failed = 0;  ///< runs of this sweep with a failed_status(); each was told as a warning
+  /// Runs that jobs go on with after this sweep, and runs that found no place in the queue yet.
+  std::size_t outstanding = 0, unsubmitted = 0;
+  bool interrupted = false;
+};
+
+/// What is missing of one data set and lambda, or path.
+struct SweepProblem {
+  const DataConfig* data;
+  double lambda;
+  bool path;                              ///< there is no f* of one
+  std::vector<const CellState*> missing;  ///< in the order in which they are made
+
+  /// What its cells share, with what makes f*; `path` has none.
+  std::string name() const;
+};
+
+struct SweepWork {
+  const ExperimentConfig& config;
+  const std::filesystem::path& out;
+  const SweepOptions& options;
+  const SweepHooks& hooks;
+  Digests& digests;
+  OutLock& lock;  ///< held; a launcher may let go of it while it waits, and takes it again
+  std::vector<CellState> states = {};
+  std::vector<SweepProblem> problems = {};
+
+  /// Of the cells of a problem, the job and key of one.
+  RunTask task_of(const CellState& state) const { return {run_job(config, state.cell), state.key.to_json()}; }
+};
+
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+  /// Called once, before `work.problems` are known. Throws Error where the sweep cannot be made this way.
+  virtual void prepare(const SweepWork& work) = 0;
+  /// Makes the runs of `work.problems`, or sees that they will be made; counts them in `result`. Stops where
+  /// the hooks say so.
+  virtual void launch(const SweepWork& work, SweepResult& result) = 0;
+};
+
+struct LauncherInfo {
+  std::string name, help;
+  double patience_seconds;  ///< for a lock that another process holds
+  std::unique_ptr<Launcher> (*make)();
+};
+const std::vector<LauncherInfo>& launchers();
+/// Throws Error (kUsage) where there is none of this name.
+const LauncherInfo& find_launcher(const std::string& name);
+
+/// "5 s", "12 min", "1.5 h".
+std::string duration_text(double seconds);
+
+}  // namespace proxbench

@@ -1,0 +1,224 @@
+#include "experiments/sweep/local_launcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "experiments/base/files.h"
+#include "experiments/results/results.h"
+#include "experiments/results/store.h"
+#include "experiments/run/provenance.h"
+#include "experiments/run/trainer.h"
+#include "experiments/sweep/slurm_jobs.h"
+
+namespace proxbench {
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+namespace {
+
+class LocalSweep {
+ public:
+  LocalSweep(const SweepWork& work, SweepResult& result)
+      : work_(work),
+        result_(result),
+        runner_(work.out, ProcessRules(work.config, work.options.jobs), usable_cpus(), work.hooks) {
+    for (const CellState& state : work_.states)
+      if (!state.stored) ++total_;
+  }
+
+  void run() {
+    warn_of_hazards();
+    for (const SweepProblem& problem : work_.problems)
+      if (!work_.hooks.stop()) run_problem(problem);
+  }
+
+ private:
+  struct Active {
+    const CellState* state;
+    ProblemRunner::Running run;
+  };
+
+  void warn_of_hazards() const {
+    if (total_ == 0) return;
+    const int threads = resolved_threads(work_.config.threads), jobs = work_.options.jobs;
+    for (const std::string& hazard : timing_hazards(threads, jobs)) work_.hooks.warn("timings: " + hazard);
+    const std::size_t cpus = usable_cpus().size();
+    if (work_.config.pin && threads * jobs > static_cast<int>(cpus))
+      work_.hooks.warn(fmt::format("{} runs of {} threads cannot be bound to {} CPUs, so they are not", jobs,
+                                   threads, cpus));
+  }
+
+  void run_problem(const SweepProblem& problem) {
+    if (problem.data != described_) {
+      runner_.describe(data_job(work_.config, *problem.data),
+                       start_folder(work_.out / "runs" / ("data-" + problem.data->name)));
+      described_ = problem.data;
+    }
+    if (work_.hooks.stop()) return;
+    const Json& facts = runner_.facts();
+    if (facts.contains("reason"))
+      return skip(problem.missing, runner_.skipped_status(), facts["reason"].get<std::string>());
+    runner_.clear_reference();
+    if (!problem.path) set_reference(problem);
+    if (work_.hooks.stop()) return;
+    if (!runner_.reference() && work_.config.stop_at > 0)
+      skip(problem.missing, "skipped(no f* to stop at)", "the reference run failed");
+    else
+      run_cells(fitting(problem.missing));
+  }
+
+  void set_reference(const SweepProblem& problem) {
+    const RunParameters job = reference_job(work_.config, *problem.data, problem.lambda);
+    if (!work_.options.force && runner_.find_reference(job)) return;
+    const Json made =
+        runner_.make_reference(job, start_folder(work_.out / "runs" / ("reference-" + problem.data->name)),
+                               work_.digests.source(*problem.data), work_.digests.program());
+    if (made.is_null()) return;
+    write_json(runner_.reference_file_of(job), made);
+    references_made_ = true;
+  }
+
+  /// Those of the cells whose solver can run; the others are stored as skipped.
+  std::vector<const CellState*> fitting(const std::vector<const CellState*>& cells) {
+    std::vector<const CellState*> out;
+    for (const CellState* state : cells) {
+      const std::string unmet = runner_.unmet(work_.task_of(*state));
+      if (unmet.empty())
+        out.push_back(state);
+      else
+        skip({state}, kDoesNotFit, unmet);
+    }
+    return out;
+  }
+
+  void run_cells(const std::vector<const CellState*>& cells) {
+    std::size_t next = 0;
+    std::vector<Active> active;
+    while (!active.empty() || (next < cells.size() && !work_.hooks.stop())) {
+      while (next < cells.size() && !work_.hooks.stop() &&
+             static_cast<int>(active.size()) < work_.options.jobs)
+        active.push_back(start(*cells[next++], active));
+      for (auto one = active.begin(); one != active.end();) {
+        const bool ended = one->run.child->watch(ProblemRunner::kSlice / static_cast<int>(active.size()),
+                                                 work_.hooks.stop());
+        runner_.report_samples(*one->run.child, progress_name(*one));
+        if (!ended) {
+          ++one;
+          continue;
+        }
+        finish(*one);
+        one = active.erase(one);
+      }
+    }
+  }
+
+  Active start(const CellState& state, const std::vector<Active>& active) {
+    std::size_t slot = 0;
+    while (std::any_of(active.begin(), active.end(),
+                       [&](const Active& other) { return other.run.slot == slot; }))
+      ++slot;
+    ++started_;
+    work_.hooks.tell(fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.cell.name()));
+    return {&state,
+            runner_.start(work_.task_of(state), start_folder(work_.out / "runs" / state.cell.name()), slot)};
+  }
+
+  std::string progress_name(const Active& one) const {
+    return fmt::format("[{}/{}{}] {}", started_, total_, time_left(one.run.child->seconds()),
+                       one.state->cell.name());
+  }
+
+  /// ", about 3 min left" once something is known of how long runs take; `elapsed`: of the run at hand.
+  std::string time_left(double elapsed) const {
+    double known = 0.0;
+    std::size_t unknown = 0;
+    for (const CellState& state : work_.states) {
+      if (state.stored || finished_.contains(state.cell.name())) continue;
+      if (std::isnan(state.wall_seconds))
+        ++unknown;
+      else
+        known += state.wall_seconds;
+    }
+    if (unknown > 0 && finished_.empty()) return "";
+    const double mean = finished_.empty()
+                            ? 0.0
+                            : std::accumulate(finished_.begin(), finished_.end(), 0.0,
+                                              [](double sum, const auto& run) { return sum + run.second; }) /
+                                  static_cast<double>(finished_.size());
+    return fmt::format(", about {} left",
+                       duration_text(std::max(0.0, known + mean * static_cast<double>(unknown) - elapsed) /
+                                     work_.options.jobs));
+  }
+
+  void finish(const Active& one) {
+    const std::string name = one.state->cell.name();
+    const Json manifest = runner_.finish(one.run);
+    finished_[name] = one.run.child->seconds();
+    if (manifest["status"] == "interrupted" && complete_run_stored(name)) {
+      fs::remove_all(one.run.folder);  // what is there says more
+      return;
+    }
+    store(one.run.task, one.run.folder, manifest);
+  }
+
+  bool complete_run_stored(const std::string& name) const {
+    const Json stored = json_of(work_.out / "runs" / name / "manifest.json");
+    return stored.is_object() && !failed_status(stored.value("status", "failed"));
+  }
+
+  void skip(const std::vector<const CellState*>& cells, const std::string& status,
+            const std::string& reason) {
+    for (const CellState* state : cells) {
+      ++started_;
+      const fs::path folder = start_folder(work_.out / "runs" / state->cell.name());
+      const RunTask task = work_.task_of(*state);
+      finished_[state->cell.name()] = 0.0;
+      store(task, folder, runner_.skip(task, folder, status, reason));
+    }
+  }
+
+  void store(const RunTask& task, const fs::path& folder, const Json& manifest) {
+    const fs::path place = work_.out / "runs" / task.job.name;
+    publish(folder, place);
+    index_run(work_.out, place);
+    ++result_.done;
+    if (failed_run(manifest)) ++result_.failed;
+    for (const std::string& warning : run_warnings(task.job, manifest, runner_.reference()))
+      work_.hooks.warn(warning);
+  }
+
+ public:
+  bool references_made() const { return references_made_; }
+
+ private:
+  const SweepWork& work_;
+  SweepResult& result_;
+  ProblemRunner runner_;
+  const DataConfig* described_ = nullptr;  ///< the data set whose facts the runner has
+  bool references_made_ = false;
+  std::size_t total_ = 0, started_ = 0;
+  std::map<std::string, double> finished_;  ///< wall seconds of the runs of this sweep
+};
+
+class LocalLauncher : public Launcher {
+ public:
+  void prepare(const SweepWork& work) override { require_no_open_jobs(work.out); }
+  void launch(const SweepWork& work, SweepResult& result) override {
+    LocalSweep sweep(work, result);
+    sweep.run();
+    if (sweep.references_made()) rebuild_index(work.out);
+  }
+};
+
+}  // namespace
+
+LauncherInfo local_launcher_info() {
+  return {"local", "processes of this machine", 0.0,
+          []() -> std::unique_ptr<Launcher> { return std::make_unique<LocalLauncher>(); }};
+}
+
+}  // namespace proxbench

@@ -1,0 +1,68 @@
+#pragma once
+/// Slurm's commands, found on the PATH: sbatch, squeue, scancel, scontrol, sinfo. Accounting is not needed.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/config/config.h"
+
+namespace proxbench {
+
+/// One task of an array in the queue, or that left it a short while ago (MinJobAge).
+struct QueuedTask {
+  std::string name;  ///< of its job
+  std::int64_t job;
+  int index;
+  std::string state;   ///< "PENDING", "RUNNING", "FAILED", ...
+  std::string reason;  ///< "Resources", "NonZeroExitCode", ...; "None"
+  std::string node;
+  /// Waits, runs, or is about to.
+  bool live() const;
+};
+/// All tasks of jobs with these names. Throws Error where Slurm does not answer.
+std::vector<QueuedTask> queued_tasks(const std::vector<std::string>& job_names);
+
+/// Removes all tasks of jobs with these names. Throws Error where Slurm does not answer.
+void cancel_jobs(const std::vector<std::string>& job_names);
+
+struct Submission {
+  enum class Outcome {
+    kAccepted,
+    kFull,         ///< no more jobs for now
+    kUnreachable,  ///< no answer: it may have been accepted
+    kRefused
+  };
+  Outcome outcome;
+  std::int64_t job = 0;
+  std::string text;  ///< what sbatch said
+};
+/// `sbatch --parsable ARGUMENTS`. Throws Error where there is no sbatch.
+Submission submit_job(const std::vector<std::string>& arguments);
+
+/// How a job ended that is still known.
+struct JobEnd {
+  std::string state, node;
+  int exit_status = 0;
+};
+std::optional<JobEnd> job_end(std::int64_t job);
+
+/// What every job of a sweep asks for.
+struct JobRequest {
+  int cpus = 1;
+  double seconds = 0.0;     ///< 0: the partition's limit
+  double memory_mib = 0.0;  ///< 0: all of a node where it is exclusive, else the partition's default
+  bool exclusive = false;
+};
+/// Arguments of sbatch.
+std::vector<std::string> request_arguments(const SlurmConfig& config, const JobRequest& request);
+
+/// Throws Error (kUsage) where the partition does not exist, or no node of it could ever run such a job, with
+/// the limit that stands against it; Error where Slurm does not answer.
+void check_request(const SlurmConfig& config, const JobRequest& request);
+
+/// The most tasks of an array. Throws Error where Slurm does not answer.
+int max_array_size();
+
+}  // namespace proxbench
