@@ -11,11 +11,12 @@
 /// each.
 ///
 /// eta = min(forcing, sqrt(||grad F|| / ||grad F(w_0)||)): superlinear, without solving early systems for a
-/// quadratic model that is not trusted yet. The preconditioner is a rough Hessian
-/// (solvers/shared/rough_hessian.h), or L-BFGS from there with the pairs (p, H p) of the iteration before
-/// (Morales and Nocedal, SIAM J. Optim. 2000), spread evenly over it. H is positive definite for mu > 0; a
-/// direction without positive curvature, which rounding alone can make, ends the conjugate gradients with
-/// what they have.
+/// quadratic model that is not trusted yet. The preconditioner is L-BFGS with the pairs (p, H p) of the
+/// iteration before (Morales and Nocedal, SIAM J. Optim. 2000), spread evenly over it, from the blocks of a
+/// rough Hessian (solvers/shared/rough_hessian.h) where features are few enough, else from a multiple of I:
+/// with many rare features most eigenvalues of H are about mu, and a diagonal would scatter them. H is
+/// positive definite for mu > 0; a direction without positive curvature, which rounding alone can make, ends
+/// the conjugate gradients with what they have.
 
 #include <algorithm>
 #include <cmath>
@@ -62,12 +63,13 @@ class Preconditioner {
   Preconditioner(const NewtonSettings& settings, const Objective& objective)
       : settings_(settings),
         rough_(objective),
+        has_rough_(settings.rough && rough_.has_blocks()),
         memory_(std::max<std::size_t>(settings.pairs, 1), settings.pairs > 0 ? objective.dimension() : 0,
                 objective.parallel()) {}
 
   /// At the point of the residual, with the pairs that were taken since the last call.
   void update(const Residual& residual) {
-    if (settings_.rough) rough_.build(residual);
+    if (has_rough_) rough_.build(residual);
     if (taken_.empty()) return;
     memory_.clear();
     for (const auto& [s, y] : taken_) memory_.update(s, y);
@@ -91,13 +93,14 @@ class Preconditioner {
   /// r := M^-1 r.
   void apply(std::span<double> r) {
     if (settings_.pairs > 0 && !memory_.empty())
-      return memory_.apply(r, [&](std::span<double> v) { rough_.solve(v); });
-    if (settings_.rough) rough_.solve(r);
+      return has_rough_ ? memory_.apply(r, [&](std::span<double> v) { rough_.solve(v); }) : memory_.apply(r);
+    if (has_rough_) rough_.solve(r);
   }
 
  private:
   const NewtonSettings& settings_;
   dense::RoughHessian rough_;
+  bool has_rough_;
   dense::LbfgsMemory memory_;
   std::vector<std::pair<std::vector<double>, std::vector<double>>> taken_;
   std::size_t stride_ = 1, seen_ = 0;
@@ -221,8 +224,8 @@ OptionTable newton_options() {
        .type = OptionType::kString,
        .default_value = "pairs",
        .help =
-           "of the conjugate gradients: rough: the Hessian's diagonal, and its blocks by output where there "
-           "are at most 512 features; pairs: L-BFGS from there, with pairs of the iteration before",
+           "of the conjugate gradients: rough: the Hessian's blocks by output where there are at most 512 "
+           "features, else none; pairs: L-BFGS from there, with pairs of the iteration before",
        .choices = {"none", "rough", "pairs"}},
       {.name = "memory",
        .type = OptionType::kInt,
