@@ -92,7 +92,7 @@ void Batches::note_jobs(const std::vector<QueuedTask>& queue) {
     if (batch.job != 0)
       write_json(batch.folder / "batch.json", batch.to_json());
     else
-      fs::remove_all(batch.folder);
+      remove_batch(batch.folder);
   }
   std::erase_if(batches_, [](const Batch& batch) { return batch.job == 0; });
 }
@@ -102,6 +102,7 @@ void Batches::remove_all() {
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator(out_ / "slurm", none))
     all.push_back(entry.path());
+  for (const Batch& batch : batches_) remove_batch(batch.folder);
   for (const fs::path& path : all) fs::remove_all(path);
   batches_.clear();
 }
@@ -277,7 +278,7 @@ Submission Batches::submit(const std::vector<NewTask>& tasks, bool problems, con
     write_json(batch.folder / "batch.json", batch.to_json());
     batches_.push_back(std::move(batch));
   } else if (submission.outcome != Submission::Outcome::kUnreachable) {
-    fs::remove_all(batch.folder);
+    remove_batch(batch.folder);
   }
   return submission;
 }
