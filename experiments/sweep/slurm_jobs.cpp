@@ -60,7 +60,8 @@ void set_state(TaskStatus& task, const QueuedTask* queued, bool queue_known) {
   const bool waits =
       queued != nullptr && queued->live() && queued->state != "RUNNING" && queued->state != "COMPLETING";
   // A task that was stopped and put back has the end of its last try until it begins again.
-  if (end.is_object() && !(waits && text_in(end, "status") == "interrupted")) {
+  const bool may_begin_again = text_in(end, "status") == "interrupted" && queued != nullptr && queued->live();
+  if (end.is_object() && !may_begin_again) {
     task.state = end.value("failed", true) ? TaskState::kFailed : TaskState::kDone;
     task.reason = text_in(end, "reason");
     return;
