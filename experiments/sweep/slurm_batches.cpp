@@ -92,7 +92,7 @@ void Batches::note_jobs(const std::vector<QueuedTask>& queue) {
     if (batch.job != 0)
       write_json(batch.folder / "batch.json", batch.to_json());
     else
-      fs::remove_all(batch.folder);
+      remove_batch(batch.folder);
   }
   std::erase_if(batches_, [](const Batch& batch) { return batch.job == 0; });
 }
@@ -102,6 +102,7 @@ void Batches::remove_all() {
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator(out_ / "slurm", none))
     all.push_back(entry.path());
+  for (const Batch& batch : batches_) remove_batch(batch.folder);
   for (const fs::path& path : all) fs::remove_all(path);
   batches_.clear();
 }
@@ -224,18 +225,15 @@ fs::path Batches::write_batch(const Batch& batch, const std::vector<NewTask>& ta
   const fs::path hidden = batch.folder.parent_path() / ("." + batch.folder.filename().string());
   fs::remove_all(hidden);
   make_folder(hidden);
-  std::string plugins;
-  for (const std::string& plugin : tasks.front().task.data_job.plugins)
-    plugins += " --plugin " + shell_quoted(plugin);
   const std::string folder = shell_quoted(batch.folder.string());
   write_file_atomically(hidden / "script",
                         fmt::format("#!/bin/sh\n"
                                     "[ -d {0} ] || exit {1}\n"
                                     "exec >{0}/\"$SLURM_ARRAY_TASK_ID\".log 2>&1\n"
                                     "export PROXBENCH_ISA={2}\n"
-                                    "exec {3}{4} slurm-task {0} \"$SLURM_ARRAY_TASK_ID\"\n",
+                                    "exec {3} slurm-task {0} \"$SLURM_ARRAY_TASK_ID\"\n",
                                     folder, kNoFolder, instruction_set_name(instruction_set()),
-                                    shell_quoted(program_.string()), plugins));
+                                    shell_quoted(program_.string())));
   for (std::size_t i = 0; i < tasks.size(); ++i)
     write_json(hidden / TaskFiles("", static_cast<int>(i)).job, tasks[i].task.to_json());
   write_json(hidden / "batch.json", batch.to_json());
@@ -277,7 +275,7 @@ Submission Batches::submit(const std::vector<NewTask>& tasks, bool problems, con
     write_json(batch.folder / "batch.json", batch.to_json());
     batches_.push_back(std::move(batch));
   } else if (submission.outcome != Submission::Outcome::kUnreachable) {
-    fs::remove_all(batch.folder);
+    remove_batch(batch.folder);
   }
   return submission;
 }

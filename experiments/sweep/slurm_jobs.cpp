@@ -35,8 +35,12 @@ Batch read_batch(const fs::path& folder) {
 }
 
 /// Of a task that Slurm no longer has, or has as ended, and that left no end of its own.
-std::string reason_without_end(const QueuedTask* queued, bool begun) {
-  if (queued != nullptr && queued->reason == "DependencyNeverSatisfied") return "what it waits for failed";
+std::string reason_without_end(const QueuedTask* queued, bool begun, bool problem) {
+  if (queued != nullptr && queued->reason == "DependencyNeverSatisfied")
+    return problem
+               ? "the probe job failed: a node does not see this folder, cannot write to it or cannot run "
+                 "the program"
+               : "what it waits for failed";
   if (queued != nullptr && queued->state == "FAILED" && queued->reason == "NonZeroExitCode" && !begun)
     return "failed before it began: the program cannot run on its node, or the node does not see this folder";
   const std::string slurm = queued == nullptr
@@ -56,7 +60,8 @@ void set_state(TaskStatus& task, const QueuedTask* queued, bool queue_known) {
   const bool waits =
       queued != nullptr && queued->live() && queued->state != "RUNNING" && queued->state != "COMPLETING";
   // A task that was stopped and put back has the end of its last try until it begins again.
-  if (end.is_object() && !(waits && text_in(end, "status") == "interrupted")) {
+  const bool may_begin_again = text_in(end, "status") == "interrupted" && queued != nullptr && queued->live();
+  if (end.is_object() && !may_begin_again) {
     task.state = end.value("failed", true) ? TaskState::kFailed : TaskState::kDone;
     task.reason = text_in(end, "reason");
     return;
@@ -73,7 +78,7 @@ void set_state(TaskStatus& task, const QueuedTask* queued, bool queue_known) {
     return;
   }
   task.state = TaskState::kFailed;
-  task.reason = reason_without_end(queued, begin.is_object());
+  task.reason = reason_without_end(queued, begin.is_object(), task.problem);
 }
 
 }  // namespace
@@ -96,7 +101,7 @@ std::vector<Batch> read_batches(const fs::path& out) {
   std::vector<Batch> batches;
   std::error_code none;  // no folder: no jobs
   for (const fs::directory_entry& entry : fs::directory_iterator(out / "slurm", none))
-    if (entry.is_directory() && !entry.path().filename().string().starts_with('.'))
+    if (!entry.path().filename().string().starts_with('.') && fs::exists(entry.path() / "batch.json"))
       batches.push_back(read_batch(entry.path()));
   std::sort(batches.begin(), batches.end(),
             [](const Batch& a, const Batch& b) { return a.folder < b.folder; });
@@ -188,6 +193,12 @@ void require_no_open_jobs(const fs::path& out) {
                     "--wait` waits for "
                     "them, `proxbench cancel {}` ends them",
                     out.string(), open.size(), job_list(open), out.string()));
+}
+
+void remove_batch(const fs::path& folder) {
+  const fs::path hidden = folder.parent_path() / (".removed-" + folder.filename().string());
+  fs::rename(folder, hidden);
+  fs::remove_all(hidden);
 }
 
 void recover_tasks(const fs::path& out) {

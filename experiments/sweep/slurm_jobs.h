@@ -74,6 +74,9 @@ std::string job_list(const std::vector<TaskStatus>& tasks);
 /// Throws Error where jobs of OUT wait or run, or where that cannot be known.
 void require_no_open_jobs(const std::filesystem::path& out);
 
+/// For the holder of the lock: removes the folder of a batch, at once for those who read it without the lock.
+void remove_batch(const std::filesystem::path& folder);
+
 /// For the holder of the lock: gives complete runs whose task died before their rename their places.
 void recover_tasks(const std::filesystem::path& out);
 

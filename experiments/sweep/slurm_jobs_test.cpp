@@ -66,6 +66,8 @@ TEST_F(SlurmJobs, AStoppedTaskThatWaitsAgainIsQueued) {
   begin("0");
   end("0", true, "interrupted", "stopped");
   EXPECT_EQ(states({{queued(0, "PENDING", "BeginTime")}}).at("a").state, TaskState::kQueued);
+  // Slurm has started it, and it has not come to write its begin.
+  EXPECT_EQ(states({{queued(0, "RUNNING")}}).at("a").state, TaskState::kRunning);
   EXPECT_EQ(states(std::vector<QueuedTask>{}).at("a").state, TaskState::kFailed);
 }
 

@@ -70,13 +70,14 @@ class SlurmSweep {
                       problem, work_.out.string()));
   }
 
-  /// Asks squeue, then reads the tasks' files. False where Slurm does not answer; the files count then.
-  bool refresh(std::string& problem) {
+  /// Asks squeue, then reads the tasks' files. False where Slurm does not answer; the files count then. Only
+  /// the holder of the lock knows that a batch without a job is not about to get one.
+  bool refresh(std::string& problem, bool locked = true) {
     batches_.read();
     queue_.reset();
     try {
       queue_ = queue_of(batches_.all());
-      batches_.note_jobs(*queue_);
+      if (locked) batches_.note_jobs(*queue_);
     } catch (const Error& error) {
       problem = error.what();
     }
@@ -189,6 +190,12 @@ class SlurmSweep {
 
   /// False where not all found a place.
   bool submit_runs(Todo& todo, const TaskStatus& reference) {
+    if (reference.live() && reference.job.empty()) return false;  // nothing could be told to wait for it
+    std::erase_if(todo.cells, [&](const CellState* cell) {
+      // Accepted although sbatch got no answer.
+      const TaskStatus* task = state_of(cell->cell.name());
+      return task != nullptr && task->live() && task->key == cell->key.digest();
+    });
     std::vector<Batches::NewTask> runs;
     for (const CellState* cell : todo.cells)
       runs.push_back({cell->cell.name(), cell->key.digest(),
@@ -212,12 +219,13 @@ class SlurmSweep {
       const std::size_t count = std::min(most, tasks.size() - next);
       const std::vector<Batches::NewTask> some(tasks.begin() + static_cast<std::ptrdiff_t>(next),
                                                tasks.begin() + static_cast<std::ptrdiff_t>(next + count));
-      if (accepted(batches_.submit(some, problems, waits_for, dependency))) {
+      const Submission submission = batches_.submit(some, problems, waits_for, dependency);
+      if (accepted(submission)) {
         for (const Batches::NewTask& task : some) submitted_.insert(task.name);
         next += count;
         continue;
       }
-      if (count == 1) break;
+      if (count == 1 || submission.outcome == Submission::Outcome::kUnreachable) break;
       most = count / 2;  // there may be room for fewer
     }
     std::string problem;
@@ -225,9 +233,10 @@ class SlurmSweep {
     return next == tasks.size();
   }
 
+  /// A reference that no run waits for counts as one.
   std::size_t unsubmitted() const {
     std::size_t count = 0;
-    for (const Todo& todo : todo_) count += todo.cells.size();
+    for (const Todo& todo : todo_) count += std::max<std::size_t>(todo.cells.size(), 1);
     return count;
   }
 
@@ -262,7 +271,7 @@ class SlurmSweep {
       doze(kLook);
       if (wall_seconds() - asked < interval) continue;
       std::string problem;
-      const bool answer = refresh(problem);
+      const bool answer = refresh(problem, false);
       if (answer != answers)
         hooks_.warn(
             answer ? "Slurm answers again"
@@ -278,7 +287,8 @@ class SlurmSweep {
 
   void submit_rest() {
     work_.lock.take(slurm_launcher_info().patience_seconds);
-    submit();
+    std::string problem;
+    if (refresh(problem)) submit();
     work_.lock.release();
   }
 
@@ -290,8 +300,8 @@ class SlurmSweep {
       if (ended_.contains(name)) continue;
       const TaskStatus* task = state_of(name);
       if (task == nullptr) {
-        if (const TaskStatus* reference = skipped_by(name); reference != nullptr) {
-          tell_end(name, *reference);
+        if (const std::optional<TaskStatus> end = end_without_task(name)) {
+          tell_end(name, *end);
           ++ends;
         }
         continue;
@@ -307,28 +317,41 @@ class SlurmSweep {
     return ends;
   }
 
-  /// The failed reference of a run that was not submitted any more.
-  const TaskStatus* skipped_by(const std::string& name) const {
+  /// Of a run or reference without a task: its reference failed before it was submitted, or another sweep has
+  /// cleared the folder of jobs. None: it waits for a place in the queue.
+  std::optional<TaskStatus> end_without_task(const std::string& name) const {
     for (const SweepProblem& problem : work_.problems)
       for (const CellState* cell : problem.missing)
-        if (cell->cell.name() == name)
-          if (const TaskStatus* reference = state_of(problem.name());
-              reference != nullptr && failed_now(*reference))
-            return reference;
-    return nullptr;
+        if (const TaskStatus* reference = state_of(problem.name());
+            cell->cell.name() == name && reference != nullptr && failed_now(*reference))
+          return *reference;
+    for (const Todo& todo : todo_) {
+      if (todo.problem->name() == name) return std::nullopt;
+      for (const CellState* cell : todo.cells)
+        if (cell->cell.name() == name) return std::nullopt;
+    }
+    return TaskStatus{.name = name,
+                      .key = "",
+                      .job = "",
+                      .problem = false,
+                      .state = TaskState::kFailed,
+                      .reason = "another sweep has cleared the folder of its jobs",
+                      .node = "",
+                      .folder = "",
+                      .index = 0};
   }
 
   void tell_end(const std::string& name, const TaskStatus& task) {
     ended_.insert(name);
-    if (task.problem && name == task.name) {
+    const auto state = std::find_if(work_.states.begin(), work_.states.end(),
+                                    [&](const CellState& one) { return one.cell.name() == name; });
+    if (state == work_.states.end()) {  // a reference
       if (task.state == TaskState::kFailed) hooks_.warn(fmt::format("{}: {}", name, task.reason));
       return;
     }
     ++result_.done;
     const std::string place = fmt::format("[{}/{}] {}", ended_.size(), total_, name);
     const Json manifest = json_of(work_.out / "runs" / name / "manifest.json");
-    const auto state = std::find_if(work_.states.begin(), work_.states.end(),
-                                    [&](const CellState& one) { return one.cell.name() == name; });
     const bool stored = manifest.is_object() &&
                         manifest.value("key", Json::object()).value("digest", "") == state->key.digest();
     if (task.state == TaskState::kFailed && !stored) {
@@ -401,7 +424,7 @@ class SlurmLauncher : public Launcher {
 }  // namespace
 
 LauncherInfo slurm_launcher_info() {
-  return {"slurm", "jobs of a Slurm cluster", 60.0,
+  return {"slurm", "jobs of a Slurm cluster", 300.0,
           []() -> std::unique_ptr<Launcher> { return std::make_unique<SlurmLauncher>(); }};
 }
 

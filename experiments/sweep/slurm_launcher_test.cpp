@@ -96,6 +96,13 @@ TEST_F(FakeSlurm, ArraysAreNoLongerThanTheClusterAllows) {
   EXPECT_THAT(submitted, testing::Not(HasSubstr("--array=0-3")));
 }
 
+TEST_F(FakeSlurm, TasksLoadThePluginsOfTheSweep) {
+  folder.write("tiny.ini", std::string(kConfig) + "[solver.prox-bb]\nmax_iterations = 3\n");
+  const Result result = slurm("--wait --plugin '" PROXBENCH_TEST_PLUGINS "/prox_bb.so'");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(read_json("out/runs/words-lambda1-prox-bb-rep1/manifest.json")["iterations"], 3);
+}
+
 TEST_F(FakeSlurm, WithoutSlurmTheErrorSaysSo) {
   const Result result = slurm("", "$PWD/none");
   EXPECT_EQ(result.status, 1);

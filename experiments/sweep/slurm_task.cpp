@@ -142,6 +142,7 @@ class TaskRunner {
     if (const std::string unmet = runner.unmet(run); !unmet.empty()) {
       manifest = runner.skip(run, files_.work, kDoesNotFit, unmet);
     } else {
+      for (const std::string& hazard : timing_hazards(run.job.threads, 1)) hooks_.warn("timings: " + hazard);
       const ProblemRunner::Running running = runner.start(run, files_.work, 0);
       while (!running.child->watch(ProblemRunner::kSlice, hooks_.stop())) {
       }
