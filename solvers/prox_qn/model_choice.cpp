@@ -8,7 +8,7 @@ namespace {
 
 /// Where full gradients are cheap, or all violators enter, the blocks wait for an epoch that brought F down
 /// by less than this; but not where they have fewer entries than this share of an inference's operations.
-constexpr double kSlowEpoch = 0.2, kCheapBlocks = 0.1;
+constexpr double kSlowEpoch = 0.2, kCheapBlocks = 0.02;
 /// A step cut by more than this says that the blocks do not hold here: gamma*I serves for kFirstRest
 /// iterations, twice as many the next time.
 constexpr double kFarTooLong = 0.06;
