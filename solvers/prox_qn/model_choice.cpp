@@ -7,8 +7,8 @@ namespace proxbench::prox_qn {
 namespace {
 
 /// Where full gradients are cheap, or all violators enter, the blocks wait for an epoch that brought F down
-/// by less than this.
-constexpr double kSlowEpoch = 0.2;
+/// by less than this; but not where they have fewer entries than this share of an inference's operations.
+constexpr double kSlowEpoch = 0.2, kCheapBlocks = 0.02;
 /// A step cut by more than this says that the blocks do not hold here: gamma*I serves for kFirstRest
 /// iterations, twice as many the next time.
 constexpr double kFarTooLong = 0.06;
@@ -66,7 +66,9 @@ void ModelChoice::start_quasi_newton(Iterate& at, std::int64_t iteration, bool p
   inner_.set_inference_flops(at.inference_flops());
   const bool slow = epoch_value_ - at.value <= kSlowEpoch * at.value;
   epoch_value_ = at.value;
-  if ((slow || (dear_ && settings_.growing)) && iteration >= retry_at_ && blocks_fit(at))
+  const bool cheap =
+      BlockMetric::entries(at.objective, at.set.index) <= kCheapBlocks * at.inference_flops();
+  if ((slow || cheap || (dear_ && settings_.growing)) && iteration >= retry_at_ && blocks_fit(at))
     return use_blocks(at);
   const bool again = current_ == &identity_;
   switch_to(identity_);
