@@ -149,27 +149,27 @@ double BeliefPoint::value(const Objective& objective) const {
   const std::size_t extras = objective.structure().extra_weights();
   Expectation expected(objective);
   const Chunks chunks{objective.instances(), kInstancesPerChunk};
-  sum_chunks(
-      objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
-      [&](std::size_t chunk, double* part) {
-        AlignedVector<double> logs, p;
-        AlignedVector<double> extra(extras);
-        for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
-          const BeliefOracle::Size size = oracle.belief_size(i);
-          logs.resize(size.all());
-          beliefs(oracle, i, logs.data());
-          p = logs;
-          kernels.exponentiate(p.data(), p.size());
-          const double off = oracle.inconsistency(i, p.data());
-          if (!(off <= kBeliefTolerance))
-            throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
-                        std::to_string(off) + ", expected at most 1e-9");
-          part[extras] -= kernels.dot(p.data(), logs.data(), size.positive) -
-                          kernels.dot(p.data() + size.positive, logs.data() + size.positive, size.negative);
-          oracle.expectation(i, p.data(), expected.rows.data() + begin[i] * expected.width, extra);
-          kernels.add_scaled(part, 1.0, extra.data(), extras);
-        }
-      });
+  sum_chunks(objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
+             [&](std::size_t chunk, double* part) {
+               AlignedVector<double> logs, p;
+               AlignedVector<double> extra(extras);
+               for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
+                 const BeliefOracle::Size size = oracle.belief_size(i);
+                 logs.resize(size.all());
+                 beliefs(oracle, i, logs.data());
+                 p = logs;
+                 kernels.exponentiate(p.data(), p.size());
+                 const double off = oracle.inconsistency(i, p.data());
+                 if (!(off <= kBeliefTolerance))
+                   throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
+                               std::to_string(off) + ", expected at most 1e-9");
+                 part[extras] -=
+                     kernels.dot(p.data(), logs.data(), size.positive) -
+                     kernels.dot(p.data() + size.positive, logs.data() + size.positive, size.negative);
+                 oracle.expectation(i, p.data(), expected.rows.data() + begin[i] * expected.width, extra);
+                 kernels.add_scaled(part, 1.0, extra.data(), extras);
+               }
+             });
   return expected.dual_value(objective);
 }
 
@@ -204,8 +204,7 @@ double StructurePoint::value(const Objective& objective) const {
             const double weight = mix.weight[a] / sum;
             const std::span<const Index> outputs(mix.outputs.data() + a * length, length);
             part[extras] +=
-                weight *
-                oracle.value_of(i, objective.loss().cost, no_scores.data(), no_extra, outputs).cost;
+                weight * oracle.value_of(i, objective.loss().cost, no_scores.data(), no_extra, outputs).cost;
             for (std::size_t t = 0; t < length; ++t)
               for (const Index k : oracle.outputs_on(outputs[t]))
                 expected.rows[(begin[i] + t) * expected.width + k] += weight;

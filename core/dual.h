@@ -13,9 +13,10 @@
 /// and t = 1 the gap is exactly ||grad F||^2 / (2*mu) (Le Priol et al. 2018, equation 8). H(alpha_i) has a
 /// closed form in log p_i(gold) and H(p_i) alone, for every structure.
 ///
-/// The hinge loss is the maximum of E[cost + score] over alpha_i, so D(alpha) has sum_i E[cost] in place of the
-/// entropies. Taken are alpha_i = (1 - t)*(all mass on gold) + t*(all mass on the loss-augmented best structure at w);
-/// that t*sum_i cost is far below min F unless w separates the instances: a solver's own alpha bounds it well.
+/// The hinge loss is the maximum of E[cost + score] over alpha_i, so D(alpha) has sum_i E[cost] in place of
+/// the entropies. Taken are alpha_i = (1 - t)*(all mass on gold) + t*(all mass on the loss-augmented best
+/// structure at w); that t*sum_i cost is far below min F unless w separates the instances: a solver's own
+/// alpha bounds it well.
 ///
 /// How tight that is: with mu = 0 the gap is about ||w||_1 times the largest violation of the constraint, so
 /// it falls as fast as kkt does, and not as fast as F: a point that certifies a gap must be nearer to the
@@ -48,12 +49,13 @@ inline double bound_threshold(const Penalty& penalty) {
 /// Throws Error where a gold output is unknown.
 DualBound dual_bound(const Objective& objective, const Scores& scores, const Objective::Selection& selection);
 
-/// A dual point that a solver keeps: a distribution over the structures of each instance. Of what it holds the
-/// audit here takes the distributions alone.
+/// A dual point that a solver keeps: a distribution over the structures of each instance. Of what it holds
+/// the audit here takes the distributions alone.
 class DualPoint {
  public:
   virtual ~DualPoint() = default;
-  /// D(alpha), a lower bound on min F. Throws Error where alpha is no distribution within rounding. For mu > 0.
+  /// D(alpha), a lower bound on min F. Throws Error where alpha is no distribution within rounding. For mu >
+  /// 0.
   virtual double value(const Objective& objective) const = 0;
   /// What the solver takes F(w(alpha)) - D(alpha) for; NaN: it has no estimate.
   virtual double estimated_gap() const { return std::numeric_limits<double>::quiet_NaN(); }
@@ -71,8 +73,8 @@ class BeliefPoint : public DualPoint {
   /// Writes the instance's beliefs, BeliefOracle::belief_size() logarithms. `oracle` is the reader's, for
   /// what takes inference. Several threads may call it at once.
   virtual void beliefs(const BeliefOracle& oracle, Index instance, double* log_beliefs) const = 0;
-  /// Entropies and expected features are found here, and the beliefs must be marginals of distributions: throws
-  /// Error where they fail by more than kBeliefTolerance. Takes a row of K numbers a position.
+  /// Entropies and expected features are found here, and the beliefs must be marginals of distributions:
+  /// throws Error where they fail by more than kBeliefTolerance. Takes a row of K numbers a position.
   double value(const Objective& objective) const final;
 };
 
@@ -85,8 +87,9 @@ class StructurePoint : public DualPoint {
   };
   /// Fills `out` with the instance's. Several threads may call it at once.
   virtual void mixture(Index instance, Mixture& out) const = 0;
-  /// Costs and features are found here. Throws Error where a structure is none, a weight is below 0, or their sum
-  /// is not 1 within kBeliefTolerance. For oracles with 'max of one instance'. Takes a row of K numbers a position.
+  /// Costs and features are found here. Throws Error where a structure is none, a weight is below 0, or their
+  /// sum is not 1 within kBeliefTolerance. For oracles with 'max of one instance'. Takes a row of K numbers a
+  /// position.
   double value(const Objective& objective) const final;
 };
 

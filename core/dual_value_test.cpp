@@ -151,8 +151,8 @@ TEST(DualValue, LiesBelowEveryObjective) {
       const Beliefs at = model(objective, random_weights(objective, size, random));
       std::vector<double> share(objective.instances());
       for (double& x : share) x = random.uniform();
-      for (const double value : {at.value(objective), gold.value(objective),
-                                 mixture(objective, at, gold, share).value(objective)})
+      for (const double value :
+           {at.value(objective), gold.value(objective), mixture(objective, at, gold, share).value(objective)})
         best = std::max(best, value);
     }
     EXPECT_LE(best, optimum * (1 + 1e-12));

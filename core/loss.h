@@ -5,21 +5,19 @@
 
 namespace proxbench {
 
-/// Delta(y, gold), what a structure costs that is not gold: the number of its wrong positions, or their share of
-/// the instance's. A wrong leaf of a tree, and a wrong candidate of a group, cost 1 by either.
+/// Delta(y, gold), what a structure costs that is not gold: the number of its wrong positions, or their share
+/// of the instance's. A wrong leaf of a tree, and a wrong candidate of a group, cost 1 by either.
 enum class Cost { kHamming, kHammingMean };
 
-/// log: -log p(gold). hinge: max over y of [Delta(y, gold) + score(y)] - score(gold) (Taskar, Guestrin, Koller
-/// 2003; Tsochantaridis et al. 2005, margin rescaling).
+/// log: -log p(gold). hinge: max over y of [Delta(y, gold) + score(y)] - score(gold) (Taskar, Guestrin,
+/// Koller 2003; Tsochantaridis et al. 2005, margin rescaling).
 struct Loss {
   enum class Kind { kLog, kHinge };
   Kind kind = Kind::kLog;
   Cost cost = Cost::kHamming;  ///< of the hinge loss
 
   bool hinge() const { return kind == Kind::kHinge; }
-  bool operator==(const Loss& other) const {
-    return kind == other.kind && (!hinge() || cost == other.cost);
-  }
+  bool operator==(const Loss& other) const { return kind == other.kind && (!hinge() || cost == other.cost); }
   /// "log", "hinge" or "hinge, cost = hamming-mean".
   std::string text() const;
 };

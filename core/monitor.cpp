@@ -85,7 +85,7 @@ Certificate certify(Objective& objective, const SparseVector& w) {
   Objective::Selection selection;
   objective.select_gradient(residual, w, bound_threshold(objective.penalty()), selection);
   c.kkt = objective.loss().hinge() && selection.kkt_max != 0.0 ? std::numeric_limits<double>::quiet_NaN()
-                                                             : selection.kkt_max;
+                                                               : selection.kkt_max;
   c.dual = dual_bound(objective, scores, selection).value;
   return c;
 }

@@ -161,8 +161,8 @@ class Monitor {
   /// Set from outside (Ctrl-C) to stop at the next iteration, or within one that asks out_of_time().
   const std::atomic<bool>* interrupt = nullptr;
 
-  /// For a solver that keeps a dual point: from now on, wherever the monitor looks for a lower bound, and at the
-  /// end, it reads that point as well, as it is at the iterate handed over (core/dual.h). After start().
+  /// For a solver that keeps a dual point: from now on, wherever the monitor looks for a lower bound, and at
+  /// the end, it reads that point as well, as it is at the iterate handed over (core/dual.h). After start().
   void watch(std::shared_ptr<const DualPoint> point) { dual_point_ = std::move(point); }
 
   /// Takes the sample of the starting point and starts the clock. Called by the solver once it is ready to

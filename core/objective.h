@@ -1,11 +1,12 @@
 #pragma once
 /// F(w) = lambda*||w||_1 + (mu/2)*||w||_2^2 + l(w), l(w) = SUM over training instances of the loss
-/// (core/loss.h). The full-batch helper on top of the linear map, the penalty, the loss and what the oracle can do:
-/// values, gradients, selections, and the counting of passes and updates.
+/// (core/loss.h). The full-batch helper on top of the linear map, the penalty, the loss and what the oracle
+/// can do: values, gradients, selections, and the counting of passes and updates.
 ///
-/// "Smooth part" below means l(w) + (mu/2)*||w||^2; every gradient is that of the smooth part. With the hinge loss
-/// it is a subgradient, that of the structures which the max oracle finds, and Selection::kkt_max measures nothing.
-/// What takes sums over structures (infer_some(), infer_instance(), beliefs, derivatives) is for the log loss.
+/// "Smooth part" below means l(w) + (mu/2)*||w||^2; every gradient is that of the smooth part. With the hinge
+/// loss it is a subgradient, that of the structures which the max oracle finds, and Selection::kkt_max
+/// measures nothing. What takes sums over structures (infer_some(), infer_instance(), beliefs, derivatives)
+/// is for the log loss.
 
 #include <atomic>
 #include <cstdint>
@@ -77,8 +78,8 @@ class Objective {
   /// where the oracle has it.
   double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
                        double* log_beliefs);
-  /// InstanceMaxOracle::best_structure() with the loss's cost, counted as its share of a pass. Several threads may
-  /// call it at once. Only where the oracle has it.
+  /// InstanceMaxOracle::best_structure() with the loss's cost, counted as its share of a pass. Several
+  /// threads may call it at once. Only where the oracle has it.
   InstanceMaxOracle::Value best_structure(Index instance, const double* scores, std::span<const double> extra,
                                           std::span<Index> outputs, InstanceMaxOracle::Workspace& work);
   /// What else it can do. Only where the oracle has it.

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "core/base/parallel.h"
+#include "core/base/types.h"
 #include "core/data/dataset.h"
 #include "core/loss.h"
-#include "core/base/parallel.h"
 #include "core/scores.h"
-#include "core/base/types.h"
 
 namespace proxbench {
 
@@ -218,8 +218,8 @@ class NbestOracle {
                      Workspace& work) const = 0;
 };
 
-/// Loss-augmented maximisation over all instances: the hinge loss. Runs in parallel over a fixed partition, so
-/// results do not depend on the number of threads. Throws Error where a gold output is unknown.
+/// Loss-augmented maximisation over all instances: the hinge loss. Runs in parallel over a fixed partition,
+/// so results do not depend on the number of threads. Throws Error where a gold output is unknown.
 class MaxOracle {
  public:
   virtual ~MaxOracle() = default;
@@ -229,7 +229,8 @@ class MaxOracle {
   };
   /// One pass. With `residual` (same shape as the scores) also fills features of the maximising structures -
   /// gold, for each extra weight too: a subgradient of the loss in the scores.
-  virtual Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const = 0;
+  virtual Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
+                        const Parallel& parallel) const = 0;
   /// Additions and comparisons of a pass by the algorithm's definition.
   virtual double max_flops(const ScorePoint& at) const = 0;
 };
@@ -248,8 +249,8 @@ class InstanceMaxOracle {
     AlignedVector<double> rows, matrix;
     std::vector<Index> structure;
   };
-  /// The y of the largest loss; of equal ones always the same. Rows of scores as in InstanceOracle. Writes one
-  /// output a position. Throws Error where a gold output is unknown.
+  /// The y of the largest loss; of equal ones always the same. Rows of scores as in InstanceOracle. Writes
+  /// one output a position. Throws Error where a gold output is unknown.
   virtual Value best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
                                std::span<Index> outputs, Workspace& work) const = 0;
   /// Throws Error where `outputs` are no structure of the instance.

@@ -39,8 +39,9 @@ struct SolveProblem {
   Monitor& monitor;
   /// Where to start: the same for all solvers, but those that do not start_anywhere.
   const SparseVector& start;
-  /// Stop when kkt (max norm of the minimum-norm subgradient of F) <= tol * kkt_at_zero. With a hinge loss there is
-  /// no kkt (kkt_at_zero is NaN): a solver that finds a duality gap of its own stops once that is <= tol * F.
+  /// Stop when kkt (max norm of the minimum-norm subgradient of F) <= tol * kkt_at_zero. With a hinge loss
+  /// there is no kkt (kkt_at_zero is NaN): a solver that finds a duality gap of its own stops once that is <=
+  /// tol * F.
   double tol;
   double kkt_at_zero;
   std::uint64_t seed;

@@ -45,9 +45,7 @@ class CandidatesOracle final : public Oracle,
   /// The residual has a column for every output.
   Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override;
   /// A cost and a comparison a candidate.
-  double max_flops(const ScorePoint&) const override {
-    return 2.0 * static_cast<double>(positions());
-  }
+  double max_flops(const ScorePoint&) const override { return 2.0 * static_cast<double>(positions()); }
   /// Of equal candidates the first.
   InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
                                           std::span<const double> extra, std::span<Index> outputs,

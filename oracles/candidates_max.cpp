@@ -32,7 +32,8 @@ InstanceMaxOracle::Value CandidatesOracle::value_of(Index instance, Cost, const 
     throw Error("instance " + std::to_string(instance) + ": found " + std::to_string(chosen) +
                 " chosen candidates, expected one");
   const std::size_t gold = all_.gold[instance] - all_.begin[instance];
-  const auto y = static_cast<std::size_t>(std::find(outputs.begin(), outputs.end(), Index{0}) - outputs.begin());
+  const auto y =
+      static_cast<std::size_t>(std::find(outputs.begin(), outputs.end(), Index{0}) - outputs.begin());
   if (y == gold) return {0.0, 0.0};
   return {1.0 + (scores[y * padded(1)] - scores[gold * padded(1)]), 1.0};
 }

@@ -32,8 +32,8 @@ InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, 
       std::copy_n(extra.data() + a * labels, labels, work.matrix.data() + a * width);
     matrix = work.matrix.data();
   }
-  // Row t: the best of cost + score up to position t, by the label there. Before position t's own is added, the
-  // row holds what the way back is found by.
+  // Row t: the best of cost + score up to position t, by the label there. Before position t's own is added,
+  // the row holds what the way back is found by.
   work.rows.resize(2 * n * width);
   double* const best = work.rows.data();
   double* const before = best + n * width;

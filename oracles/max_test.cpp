@@ -100,16 +100,17 @@ double score_of(const Case& at, const Scores& scores, Index i, const std::vector
   const std::size_t begin = at.data.begin[i];
   double sum = 0.0;
   for (std::size_t t = 0; t < y.size(); ++t) {
-    for (Index k = y[t]; k < at.oracle->outputs(); k = at.data.hierarchy ? at.data.hierarchy->parent(k) : kNone)
+    for (Index k = y[t]; k < at.oracle->outputs();
+         k = at.data.hierarchy ? at.data.hierarchy->parent(k) : kNone)
       sum += scores.column(k)[begin + t];
-    if (t > 0 && at.oracle->extra_weights() > 0)
-      sum += scores.extra[y[t - 1] * at.oracle->outputs() + y[t]];
+    if (t > 0 && at.oracle->extra_weights() > 0) sum += scores.extra[y[t - 1] * at.oracle->outputs() + y[t]];
   }
   return sum;
 }
 
 Enumerated value_of(const Case& at, const Scores& scores, Index i, const std::vector<Index>& y, Cost cost) {
-  const std::vector<Index> gold(at.data.gold.begin() + at.data.begin[i], at.data.gold.begin() + at.data.begin[i + 1]);
+  const std::vector<Index> gold(at.data.gold.begin() + at.data.begin[i],
+                                at.data.gold.begin() + at.data.begin[i + 1]);
   double wrong = 0.0;
   for (std::size_t t = 0; t < y.size(); ++t) wrong += y[t] != gold[t];
   if (at.name == "candidates") wrong = y != gold;
@@ -172,18 +173,20 @@ TEST(MaxOracle, FindsTheLargestOfAllStructures) {
         }
 }
 
-/// The loss is convex and piecewise linear in the scores: where its subgradient is that of the structures found,
-/// <residual, S> = loss - cost.
+/// The loss is convex and piecewise linear in the scores: where its subgradient is that of the structures
+/// found, <residual, S> = loss - cost.
 TEST(MaxOracle, ResidualIsTheFeaturesOfTheStructuresFoundLessGold) {
   for (const Case& at : all_cases()) {
     SCOPED_TRACE(at.name);
-    const Scores scores = random_scores(*at.oracle, 1.0, false, 3), change = random_scores(*at.oracle, 1.0, false, 4);
+    const Scores scores = random_scores(*at.oracle, 1.0, false, 3),
+                 change = random_scores(*at.oracle, 1.0, false, 4);
     Residual residual = scores;
     const MaxOracle::Sums sums = at.oracle->max()->maximise({scores}, Cost::kHamming, &residual, Parallel());
     const auto inner = [&](const Scores& s) {
       double sum = 0.0;
       for (Index k = 0; k < at.oracle->outputs(); ++k)
-        for (std::size_t p = 0; p < at.oracle->positions(); ++p) sum += residual.column(k)[p] * s.column(k)[p];
+        for (std::size_t p = 0; p < at.oracle->positions(); ++p)
+          sum += residual.column(k)[p] * s.column(k)[p];
       for (std::size_t e = 0; e < s.extra.size(); ++e) sum += residual.extra[e] * s.extra[e];
       return sum;
     };
@@ -228,8 +231,8 @@ TEST_P(MaxOnEachSet, AgreesWithDecodingOfAugmentedScores) {
     at.oracle->decode(augmented, Decoding::kStructure, decoded, Parallel());
     InstanceMaxOracle::Workspace work;
     for (Index i = 0; i < at.data.instances(); ++i) {
-      at.oracle->instance_max()->best_structure(i, Cost::kHamming, rows_of(at, scores, i).data(), scores.extra,
-                                                found, work);
+      at.oracle->instance_max()->best_structure(i, Cost::kHamming, rows_of(at, scores, i).data(),
+                                                scores.extra, found, work);
       EXPECT_TRUE(std::equal(found.begin(), found.end(), decoded.begin() + at.data.begin[i]));
     }
     Residual one = scores, other = scores;

@@ -223,8 +223,7 @@ nlohmann::json chart_data(const std::vector<StoredRun>& runs, const PlotConfig& 
   nlohmann::json groups = nlohmann::json::array();
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     std::vector<const StoredRun*> group;
-    for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end)
-      group.push_back(&runs[end]);
+    for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end) group.push_back(&runs[end]);
     groups.push_back(group_json(group, place_of, plot.floor));
   }
   return {{"floor", plot.floor},

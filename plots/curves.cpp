@@ -623,7 +623,8 @@ std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::
   const bool machines = several_machines(runs);
   const Styles styles = styles_of(runs, machines);
   std::map<std::tuple<std::string, double, double, std::string>, Group> groups;
-  for (const StoredRun& run : runs) groups[{run.dataset, run.lambda, run.mu, run.loss.text()}].push_back(&run);
+  for (const StoredRun& run : runs)
+    groups[{run.dataset, run.lambda, run.mu, run.loss.text()}].push_back(&run);
 
   std::vector<fs::path> written;
   for (const auto& [key, group] : groups)

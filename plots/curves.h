@@ -44,7 +44,8 @@ struct CurvePoint {
 /// value. Samples that were not measured are not among the points.
 std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>>& traces);
 
-/// For each (dataset, lambda, mu, loss; DATASET is then DATASET-hinge-COST) of the runs writes, below `figures` (made where it is missing),
+/// For each (dataset, lambda, mu, loss; DATASET is then DATASET-hinge-COST) of the runs writes, below
+/// `figures` (made where it is missing),
 ///
 ///     DATASET-lambdaLAMBDA-objective   (f - f*)/f*, log axis; where a run has f* (with mu > 0
 ///                                      DATASET-lambdaLAMBDA-muMU-objective, and so the others)

@@ -187,7 +187,8 @@ double reference_accuracy(const std::vector<StoredRun>& runs, const TableGroup& 
 /// "prox-qn 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and that f*
 /// is exact enough for.
 std::string order_line(const TableGroup& group, const std::vector<double>& targets, double accuracy) {
-  const std::string what = fmt::format("{}, {}", group.dataset, penalty_symbols({group.lambda, group.mu}, group.loss));
+  const std::string what =
+      fmt::format("{}, {}", group.dataset, penalty_symbols({group.lambda, group.mu}, group.loss));
   for (std::size_t i = targets.size(); i-- > 0;) {
     if (!(targets[i] >= accuracy)) continue;
     std::vector<std::pair<double, std::string>> reached;

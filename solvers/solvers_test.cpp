@@ -174,8 +174,7 @@ TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
   EXPECT_EQ(unmet("prox-qn", {0.0, 1.0}), "");
   EXPECT_THAT(unmet("prox-qn", {0.0, 1.0}, "true"), HasSubstr("screening = true needs an l1 penalty"));
   EXPECT_EQ(unmet("prox-qn", {0.5, 1.0}, "true"), "");
-  EXPECT_EQ(unmet("bcfw", {0.5, 0.0}),
-            "solver 'bcfw' needs an l2 penalty: found mu = 0, expected mu > 0");
+  EXPECT_EQ(unmet("bcfw", {0.5, 0.0}), "solver 'bcfw' needs an l2 penalty: found mu = 0, expected mu > 0");
   EXPECT_THAT(unmet("ssg", {0.5, 1.0}), HasSubstr("expected lambda = 0"));
   const SolverInfo& lbfgs = solver_registry().find("lbfgs");
   EXPECT_EQ(unmet_needs(lbfgs, Options(lbfgs.options), {0.0, 1.0}, Loss::Kind::kHinge),
@@ -185,7 +184,9 @@ TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
   OracleInfo sums_alone{.name = "sums", .help = "", .paper = "", .make = nullptr};
   EXPECT_EQ(unmet_needs(sgd, Options(sgd.options), {1.0, 0.0}, Loss::Kind::kLog, sums_alone),
             "solver 'sgd' needs an oracle with 'one instance', which oracle 'sums' has not");
-  EXPECT_EQ(unmet_needs(sgd, Options(sgd.options), {1.0, 0.0}, Loss::Kind::kLog, oracle_registry().find("chain")), "");
+  EXPECT_EQ(
+      unmet_needs(sgd, Options(sgd.options), {1.0, 0.0}, Loss::Kind::kLog, oracle_registry().find("chain")),
+      "");
 }
 
 TEST(Needs, OraclesHaveTheCapabilitiesThatTheyState) {

@@ -1,11 +1,11 @@
 /// Stochastic subgradient descent for max-margin training with an l2 penalty (Shalev-Shwartz, Singer, Srebro,
-/// "Pegasos", ICML 2007; for structures as in Lacoste-Julien et al. 2013, Algorithm 1 of the supplement). Visit k = 1,
-/// 2, ... draws an instance i and sets
+/// "Pegasos", ICML 2007; for structures as in Lacoste-Julien et al. 2013, Algorithm 1 of the supplement).
+/// Visit k = 1, 2, ... draws an instance i and sets
 ///
 ///     w = (1 - 1/k)*w + (n/(mu*k)) * (F_i(gold) - F_i(s)),   s the loss-augmented best structure
 ///
-/// so w = (n/(mu*k)) * u, u the sum of these differences. Of a batch of distinct instances all s are found in parallel
-/// at one w.
+/// so w = (n/(mu*k)) * u, u the sum of these differences. Of a batch of distinct instances all s are found in
+/// parallel at one w.
 
 #include <algorithm>
 #include <cmath>
@@ -54,8 +54,8 @@ class Descent {
     if (settings.averaging) late_.emplace(objective);
   }
 
-  /// The last w, or the average of all with weights 1, 2, 3, ...: the sum over j <= k of u_j is (k + 1)*u - late, for
-  /// late = sum over visits j of j * the change of u.
+  /// The last w, or the average of all with weights 1, 2, 3, ...: the sum over j <= k of u_j is (k + 1)*u -
+  /// late, for late = sum over visits j of j * the change of u.
   SparseVector weights() const {
     const auto k = static_cast<double>(visited_);
     if (visited_ == 0) return {};
@@ -64,7 +64,8 @@ class Descent {
     return u_.nonzeros(average * (k + 1.0), *late_, -average);
   }
 
-  /// A visit of each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was done.
+  /// A visit of each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was
+  /// done.
   bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     for (Visit& visit : visits) visit.instance = sampler_.draw();
@@ -73,7 +74,8 @@ class Descent {
       prepare(visits[0]);
     else
       objective_.parallel().for_each(visits.size(), [&](std::size_t v) { prepare(visits[v]); });
-    if (!std::all_of(visits.begin(), visits.end(), [](const Visit& visit) { return std::isfinite(visit.loss); }))
+    if (!std::all_of(visits.begin(), visits.end(),
+                     [](const Visit& visit) { return std::isfinite(visit.loss); }))
       return false;
     objective_.count_updates(static_cast<double>(visits.size()));
     for (Visit& visit : visits) {

@@ -198,9 +198,10 @@ TEST_F(CommandLine, TrainsAndCertifiesWithL2Alone) {
 }
 
 TEST_F(CommandLine, TrainsAndCertifiesWithAHingeLoss) {
-  const Result result = train("--lambda 0 --mu 0.5 --loss hinge --cost hamming-mean --solver bcfw --gap 1e-3 "
-                              "--option averaging=false --option steps=pairwise --model m.tsv --json s.json "
-                              "--trace t.csv");
+  const Result result = train(
+      "--lambda 0 --mu 0.5 --loss hinge --cost hamming-mean --solver bcfw --gap 1e-3 "
+      "--option averaging=false --option steps=pairwise --model m.tsv --json s.json "
+      "--trace t.csv");
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, testing::Not(HasSubstr("kkt")));
   const nlohmann::json summary = read_json("s.json");
@@ -212,19 +213,22 @@ TEST_F(CommandLine, TrainsAndCertifiesWithAHingeLoss) {
   EXPECT_GE(summary["relative_gap"].get<double>(), 0.0);
   const Sample last = read_trace(folder / "t.csv").back();
   EXPECT_LE(last.gap, 1e-3 * last.objective);
-  EXPECT_THAT(read_text(folder / "m.tsv"), testing::AllOf(HasSubstr("# loss=hinge\n"), HasSubstr("# cost=hamming-mean\n")));
+  EXPECT_THAT(read_text(folder / "m.tsv"),
+              testing::AllOf(HasSubstr("# loss=hinge\n"), HasSubstr("# cost=hamming-mean\n")));
   // The header says the loss; without the solver's dual point the bound is a weaker one.
   const Result certified = run("certify --format crfsuite --train train.txt --model m.tsv --json c.json");
   ASSERT_EQ(certified.status, 0) << certified.err;
   EXPECT_EQ(read_json("c.json")["objective"], summary["objective"]);
   EXPECT_EQ(read_json("c.json")["cost"], "hamming-mean");
   EXPECT_LE(read_json("c.json")["dual"], summary["dual"]);
-  EXPECT_EQ(run("certify --format crfsuite --train train.txt --model m.tsv --loss log --json c.json").status, 0);
+  EXPECT_EQ(run("certify --format crfsuite --train train.txt --model m.tsv --loss log --json c.json").status,
+            0);
   EXPECT_NE(read_json("c.json")["objective"], summary["objective"]);
   EXPECT_THAT(run("certify --format crfsuite --train train.txt --model m.tsv --tighten 1").err,
               HasSubstr("solver 'prox-qn' minimises the log loss: found loss = hinge"));
-  const Result chosen = run("select --format crfsuite --train train.txt --lambda 0 --mu 'path(2, 0.5, 3)' --folds 3 "
-                            "--loss hinge --solver bcfw --max-iterations 50 --model h.tsv");
+  const Result chosen =
+      run("select --format crfsuite --train train.txt --lambda 0 --mu 'path(2, 0.5, 3)' --folds 3 "
+          "--loss hinge --solver bcfw --max-iterations 50 --model h.tsv");
   ASSERT_EQ(chosen.status, 0) << chosen.err;
   EXPECT_THAT(read_text(folder / "h.tsv"), HasSubstr("# loss=hinge\n"));
 }

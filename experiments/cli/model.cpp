@@ -251,8 +251,9 @@ void certify_model(const CertifyCommand& command) {
   summary["tightened"] = nullptr;
   if (command.tighten > 0.0) {
     stop_cleanly_on_interrupt();
-    const Tightened found =
-        tighten(data, w, {.lambda = lambda, .mu = mu, .loss = loss, .seconds = command.tighten, .interrupt = &interrupted});
+    const Tightened found = tighten(
+        data, w,
+        {.lambda = lambda, .mu = mu, .loss = loss, .seconds = command.tighten, .interrupt = &interrupted});
     better.dual = std::fmax(better.dual, found.certificate.dual);
     summary["tightened"] = tightened_summary(found, better);
   }
@@ -260,8 +261,9 @@ void certify_model(const CertifyCommand& command) {
   if (command.quiet || command.json.to_stdout()) return;
   print_certificate(outcome);
   if (loss.hinge())
-    fmt::print("the bound is that of one structure an instance; a solver's dual point, which no model holds, proves "
-               "more\n");
+    fmt::print(
+        "the bound is that of one structure an instance; a solver's dual point, which no model holds, proves "
+        "more\n");
   if (command.tighten > 0.0)
     fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual, better.relative_gap());
   if (!data.test_set()) return;
@@ -272,9 +274,9 @@ void certify_model(const CertifyCommand& command) {
 CLI::App* add_model_command(CLI::App& app, const std::string& name, const std::string& help,
                             ModelCommand& command) {
   CLI::App* sub = app.add_subcommand(name, help);
-  sub->add_option(
-         "--model", command.model,
-         "model from `train` or `run`; its header gives format, data options, lambda, mu, loss and cost unless flags do")
+  sub->add_option("--model", command.model,
+                  "model from `train` or `run`; its header gives format, data options, lambda, mu, loss and "
+                  "cost unless flags do")
       ->required()
       ->type_name("M.tsv");
   command.data.add_to(*sub);

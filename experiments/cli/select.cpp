@@ -134,8 +134,8 @@ void select(const SelectCommand& command) {
   hooks.interrupt = &interrupted;
   hooks.message = [&](const std::string& text) { progress.message(text); };
   hooks.on_sample = [&](const std::string& name, const Sample& sample) { progress.sample(name, sample); };
-  const ModelSelection selection =
-      select_model(data, settings, grid.penalties(fixed, lambda_max(data, settings.loss)), command.selection(), hooks);
+  const ModelSelection selection = select_model(
+      data, settings, grid.penalties(fixed, lambda_max(data, settings.loss)), command.selection(), hooks);
   if (selection.interrupted) {
     progress.warning("interrupted; nothing is chosen");
     throw ExitStatus{1};
@@ -179,9 +179,8 @@ void add_select_command(CLI::App& app) {
       ->check(CLI::Range(0.0, 1.0))
       ->excludes(folds)
       ->type_name("REAL");
-  sub->add_option(
-         "--measure", command->measure,
-         "measure to choose by: accuracy, or loss, the mean loss of a position [accuracy]")
+  sub->add_option("--measure", command->measure,
+                  "measure to choose by: accuracy, or loss, the mean loss of a position [accuracy]")
       ->check(CLI::IsMember({"accuracy", "loss"}))
       ->type_name("NAME");
   sub->add_option("--rule", command->rule,
@@ -189,7 +188,8 @@ void add_select_command(CLI::App& app) {
       ->check(CLI::IsMember({"best", "one-se"}))
       ->type_name("NAME");
   sub->add_option("--solver", command->solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
-  command->run.add_to(*sub, {"loss", "cost", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
+  command->run.add_to(
+      *sub, {"loss", "cost", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
   sub->add_option("--option", command->options,
                   "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)

@@ -146,9 +146,8 @@ void add_train_command(CLI::App& app) {
   auto command = std::make_shared<TrainCommand>();
   command->data.add_to(*sub);
   sub->add_option("--solver", command->solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
-  command->run.add_to(
-      *sub, {"lambda", "mu", "loss", "cost", "tol", "gap", "max_iterations", "time_limit", "threads", "backend",
-             "seed"});
+  command->run.add_to(*sub, {"lambda", "mu", "loss", "cost", "tol", "gap", "max_iterations", "time_limit",
+                             "threads", "backend", "seed"});
   sub->add_option("--option", command->options,
                   "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)

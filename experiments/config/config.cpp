@@ -347,9 +347,8 @@ class ConfigReader {
     config_.pin = values.boolean("pin");
     config_.order = values.text("order");
     config_.decoding = values.text("decoding");
-    config_.reference_solver = values.given("reference_solver") || !config_.loss.hinge()
-                                   ? values.text("reference_solver")
-                                   : "bcfw";
+    config_.reference_solver =
+        values.given("reference_solver") || !config_.loss.hinge() ? values.text("reference_solver") : "bcfw";
     if (const std::vector<std::string> solvers = solver_registry().names();
         !contains(solvers, config_.reference_solver))
       problems_.add(values.where("reference_solver"),
@@ -736,7 +735,8 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "reference_solver",
               .default_value = "prox-qn",
               .help =
-                  "the solver that gives f*, with its defaults, and bcfw with gap sampling, pairwise steps and no "
+                  "the solver that gives f*, with its defaults, and bcfw with gap sampling, pairwise steps "
+                  "and no "
                   "averaging; default with loss = hinge: bcfw; another than prox-qn goes by reference_gap "
                   "alone, unless that is 0"},
              {.name = "reference_tol",

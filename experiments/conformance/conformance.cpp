@@ -35,8 +35,8 @@ constexpr double kNearSlack = 0.1;
 constexpr double kGapTarget = 1e-4;
 /// Iterations after which a solver counts as one that does not get there.
 constexpr std::int64_t kExactIterations = 50000, kInexactIterations = 3000;
-/// With a hinge loss F is not smooth, and goes up and down while the dual rises: more iterations, and this relative
-/// difference above the optimum (or w = 0) is near, too.
+/// With a hinge loss F is not smooth, and goes up and down while the dual rises: more iterations, and this
+/// relative difference above the optimum (or w = 0) is near, too.
 constexpr std::int64_t kHingeIterations = 30000;
 constexpr double kHingeSlack = 1e-3;
 /// Inferences and steps that a solver may still make once it is told to stop.
@@ -165,7 +165,9 @@ Outcome Suite::run(const Problem& problem, Conditions setup, std::int64_t stop_a
 }
 
 Outcome Suite::solve(const Problem& problem) const {
-  const std::int64_t limit = hinge() ? kHingeIterations : solver_.exact ? kExactIterations : kInexactIterations;
+  const std::int64_t limit = hinge()         ? kHingeIterations
+                             : solver_.exact ? kExactIterations
+                                             : kInexactIterations;
   return run(problem, {.tol = kTolerance, .monitor = {.max_iterations = limit}}, limit);
 }
 

@@ -199,7 +199,9 @@ const std::vector<Field<RunParameters>>& run_parameters() {
        [](P& p, const nlohmann::json& value) {
          if (!value.is_null()) p.loss = parse_loss(loss_name(p.loss.kind), value.get<std::string>());
        }},
-      parameter<&P::tol>("tol", "", kSummary, "stop when kkt <= tol * (kkt at w = 0); hinge loss: when the solver finds a relative gap <= tol"),
+      parameter<&P::tol>(
+          "tol", "", kSummary,
+          "stop when kkt <= tol * (kkt at w = 0); hinge loss: when the solver finds a relative gap <= tol"),
       parameter<&P::gap_target>("gap_target", "", kSummary,
                                 "stop when this relative gap is proven; 0: do not"),
       parameter<&P::tighten>("tighten", "", kRecord, "relative gap to go on for after the run; 0: do not"),

@@ -26,8 +26,8 @@ Reference Reference::from(const nlohmann::ordered_json& json) {
 }
 
 double Reference::slack(double lambda) const {
-  const double by_kkt =
-      lambda > 0.0 && !std::isnan(kkt) ? kkt * (l1 + objective / lambda) : std::numeric_limits<double>::infinity();
+  const double by_kkt = lambda > 0.0 && !std::isnan(kkt) ? kkt * (l1 + objective / lambda)
+                                                         : std::numeric_limits<double>::infinity();
   return std::isnan(dual) ? by_kkt : std::min(by_kkt, std::max(objective - dual, 0.0));
 }
 
@@ -36,7 +36,8 @@ bool Reference::serves(const Wanted& by) const {
   const auto ends = [&](const std::string& how) {
     return how == "stalled" || (how == "time-limit" && as_long);
   };
-  const bool kkt_serves = std::isnan(relative_kkt) || relative_kkt <= by.tol || (wanted.tol <= by.tol && ends(status));
+  const bool kkt_serves =
+      std::isnan(relative_kkt) || relative_kkt <= by.tol || (wanted.tol <= by.tol && ends(status));
   const bool gap_serves = by.gap == 0 || relative_gap() <= by.gap ||
                           (wanted.gap > 0 && wanted.gap <= by.gap && ends(tighten_status));
   return kkt_serves && gap_serves;

@@ -27,12 +27,11 @@ void use_stored_reference(const fs::path& out, StoredRun& run) {
     if (!run.path.empty()) return;
     // A run that never came to its data has none.
     if (!run.summary.contains("data_digest") || run.summary["data_digest"].is_null()) return;
-    file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda, run.mu,
-                          run.loss);
+    file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda, run.mu, run.loss);
     if (std::error_code ignored; !fs::exists(file, ignored)) return;
     const nlohmann::json reference = read_json(file, kStoredResult);
     run.reference_objective = reference.at("objective").get<double>();
-    run.reference_kkt = reference.at("relative_kkt").get<double>();
+    run.reference_kkt = number_at(reference, "/relative_kkt");  // none of a hinge loss
     run.reference_gap = reference.value("relative_gap", kNaN);  // older references have none
   } catch (const nlohmann::json::exception& error) {
     throw Error::in_file(file.string(), 0, error.what(), "the keys of a stored run or reference");

@@ -221,8 +221,8 @@ TEST(Train, EverySolverStartsFromTheModelThatItIsGiven) {
     for (const SolverInfo& solver : solver_registry().items()) {
       SCOPED_TRACE(std::string(oracle) + " " + solver.name);
       settings.solver = solver.name;
-      if (!unmet_needs(solver, Options(solver.options), {settings.lambda, settings.mu},
-                       Loss::Kind::kLog, oracle_registry().find(oracle))
+      if (!unmet_needs(solver, Options(solver.options), {settings.lambda, settings.mu}, Loss::Kind::kLog,
+                       oracle_registry().find(oracle))
                .empty())
         continue;
       if (!solver.starts_anywhere) {

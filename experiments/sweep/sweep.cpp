@@ -175,8 +175,8 @@ class Sweep {
   /// Whether a reference that serves is stored for a stored run, whose manifest knows its data.
   bool has_reference(const PlannedRun& stored) const {
     const Json manifest = json_of(out_ / "runs" / stored.name() / "manifest.json");
-    const fs::path file = reference_file(out_, manifest.value("data_digest", ""), stored.lambda, config_.mu,
-                                          config_.loss);
+    const fs::path file =
+        reference_file(out_, manifest.value("data_digest", ""), stored.lambda, config_.mu, config_.loss);
     std::error_code ignored;
     return fs::exists(file, ignored) && serves(read_reference(file));
   }
@@ -390,9 +390,9 @@ class Sweep {
       run[key] = nullptr;
     if (reference_) {
       run["reference_objective"] = reference_->objective;
-      run["reference_kkt"] = reference_->relative_kkt;
+      run["reference_kkt"] = number_json(reference_->relative_kkt);
       run["reference_gap"] = number_json(reference_->relative_gap());
-      run["kkt_at_zero"] = reference_->kkt_at_zero;
+      run["kkt_at_zero"] = number_json(reference_->kkt_at_zero);
     }
     return manifest;
   }

@@ -1,24 +1,25 @@
-/// Block-coordinate Frank-Wolfe for max-margin training with an l2 penalty (Lacoste-Julien, Jaggi, Schmidt, Pletscher,
-/// "Block-coordinate Frank-Wolfe optimization for structural SVMs", ICML 2013, Algorithm 4; Osokin, Alayrac, Lukasewitz,
-/// Dokania, Lacoste-Julien, "Minding the gaps for block Frank-Wolfe optimization of structured SVMs", ICML 2016).
-/// Maximises
+/// Block-coordinate Frank-Wolfe for max-margin training with an l2 penalty (Lacoste-Julien, Jaggi, Schmidt,
+/// Pletscher, "Block-coordinate Frank-Wolfe optimization for structural SVMs", ICML 2013, Algorithm 4;
+/// Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien, "Minding the gaps for block Frank-Wolfe optimization
+/// of structured SVMs", ICML 2016). Maximises
 ///
 ///     D(alpha) = sum_i E_{alpha_i}[cost] - (mu/2)*||w(alpha)||^2,   w(alpha) = (1/mu) * sum_i (F_i(gold) -
 ///     E_{alpha_i}[F_i])
 ///
-/// over a distribution alpha_i on the structures of each instance, kept as atoms with weights (mixtures.h), that begin
-/// as gold. With H(y) = cost(y) + score(y) - score(gold) a step on instance i is:
+/// over a distribution alpha_i on the structures of each instance, kept as atoms with weights (mixtures.h),
+/// that begin as gold. With H(y) = cost(y) + score(y) - score(gold) a step on instance i is:
 ///
 ///     s     = argmax H                                the max oracle, or a cached atom
-///     g_i   = H(s) - E_{alpha_i}[H]                   the block's duality gap; their sum at one w is F(w) - D(alpha)
-///     d     = s - alpha_i (fw), s - v (pairwise), or alpha_i - v where that has the larger slope (away);
+///     g_i   = H(s) - E_{alpha_i}[H]                   the block's duality gap; their sum at one w is F(w) -
+///     D(alpha) d     = s - alpha_i (fw), s - v (pairwise), or alpha_i - v where that has the larger slope
+///     (away);
 ///             v is the atom of alpha_i with the least H
 ///     gamma = argmax of D along d, at most what keeps all weights >= 0:  mu * <d, H> / ||X^T d||^2, clipped
 ///     alpha_i += gamma*d,   w -= (gamma/mu) * X^T d
 ///
-/// Batches. Structures and directions of a batch of distinct instances are found in parallel at one w; then, one after
-/// the other, each gamma is that of the current w, so every step still raises D. Batches do not depend on the number of
-/// threads.
+/// Batches. Structures and directions of a batch of distinct instances are found in parallel at one w; then,
+/// one after the other, each gamma is that of the current w, so every step still raises D. Batches do not
+/// depend on the number of threads.
 
 #include <algorithm>
 #include <cmath>
@@ -42,8 +43,8 @@ using bcfw::Mixture;
 using bcfw::MixtureStore;
 
 constexpr std::size_t kInstancesPerChunk = 16;
-/// A cached atom takes the place of the oracle's where its slope is at least these shares of the block's and of the
-/// mean gap, as last seen (Osokin et al. 2016, section 3.3).
+/// A cached atom takes the place of the oracle's where its slope is at least these shares of the block's and
+/// of the mean gap, as last seen (Osokin et al. 2016, section 3.3).
 constexpr double kShareOfBlock = 0.25, kShareOfMean = 0.01;
 
 enum class Steps { kFrankWolfe, kPairwise, kAway };
@@ -68,10 +69,10 @@ struct Visit {
   std::vector<double> value;  ///< H of each atom
   std::vector<StructureDirection::Term> terms;
   StructureDirection direction;
-  bool called;                ///< the oracle
-  bool valid;                 ///< the oracle's loss is finite
-  bool away;                  ///< an away step
-  std::size_t to, from;       ///< the atoms of the direction
+  bool called;                                  ///< the oracle
+  bool valid;                                   ///< the oracle's loss is finite
+  bool away;                                    ///< an away step
+  std::size_t to, from;                         ///< the atoms of the direction
   double gap, cost, curvature, slope, longest;  ///< cost: the slope's part that does not depend on w
 };
 
@@ -106,15 +107,16 @@ class Ascent {
     mixtures_->set_estimated_gap(sampler_.total_gap());
   }
 
-  /// The last w, or the average of all with weights 1, 2, 3, ...: w - late / (k*(k + 1)), for late = sum over steps j of
-  /// j*(j - 1) * the change of w.
+  /// The last w, or the average of all with weights 1, 2, 3, ...: w - late / (k*(k + 1)), for late = sum over
+  /// steps j of j*(j - 1) * the change of w.
   SparseVector weights() const {
     if (!late_ || steps_ == 0) return w_.nonzeros();
     const auto k = static_cast<double>(steps_);
     return w_.nonzeros(1.0, *late_, -1.0 / (k * (k + 1.0)));
   }
 
-  /// A step for each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was done.
+  /// A step for each of `count` instances, at most a batch. False: a loss has no value at w, and nothing was
+  /// done.
   bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     for (Visit& visit : visits) visit.instance = sampler_.draw();
@@ -122,7 +124,8 @@ class Ascent {
       prepare(visits[0]);
     else
       objective_.parallel().for_each(visits.size(), [&](std::size_t v) { prepare(visits[v]); });
-    if (!std::all_of(visits.begin(), visits.end(), [](const Visit& visit) { return visit.valid; })) return false;
+    if (!std::all_of(visits.begin(), visits.end(), [](const Visit& visit) { return visit.valid; }))
+      return false;
     objective_.count_updates(static_cast<double>(visits.size()));
     for (Visit& visit : visits) {
       if (visits.size() > 1)
@@ -162,9 +165,10 @@ class Ascent {
     visit.value.resize(mixture.atoms());
     double mean = 0.0;
     for (std::size_t a = 0; a < mixture.atoms(); ++a) {
-      visit.value[a] = objective_.structures()
-                           .value_of(i, objective_.loss().cost, visit.rows.data(), w_.extra(), mixture.structure(a))
-                           .loss;
+      visit.value[a] =
+          objective_.structures()
+              .value_of(i, objective_.loss().cost, visit.rows.data(), w_.extra(), mixture.structure(a))
+              .loss;
       mean += mixture.weight(a) * visit.value[a];
     }
     return mean;
@@ -316,13 +320,16 @@ OptionTable own_options() {
       {.name = "steps",
        .type = OptionType::kString,
        .default_value = "fw",
-       .help = "from the instance's distribution towards the structure found (Frank-Wolfe); pairwise: weight goes to "
-               "it from the worst structure; away: Frank-Wolfe, or away from the worst where that promises more",
+       .help =
+           "from the instance's distribution towards the structure found (Frank-Wolfe); pairwise: weight "
+           "goes to "
+           "it from the worst structure; away: Frank-Wolfe, or away from the worst where that promises more",
        .choices = {"fw", "pairwise", "away"}},
       {.name = "cache",
        .type = OptionType::kInt,
        .default_value = "0",
-       .help = "structures kept of each instance, beyond those with weight; one that promises enough saves a call of "
+       .help = "structures kept of each instance, beyond those with weight; one that promises enough saves a "
+               "call of "
                "the oracle (Osokin et al. 2016: 50)",
        .min = 0,
        .max = 1e6},
@@ -360,8 +367,10 @@ SolverInfo bcfw_info() {
   return {
       .name = "bcfw",
       .help = "block-coordinate Frank-Wolfe for max-margin training",
-      .paper = "Lacoste-Julien, Jaggi, Schmidt, Pletscher, Block-coordinate Frank-Wolfe optimization for structural "
-               "SVMs, ICML 2013; Osokin et al., Minding the gaps, ICML 2016",
+      .paper =
+          "Lacoste-Julien, Jaggi, Schmidt, Pletscher, Block-coordinate Frank-Wolfe optimization for "
+          "structural "
+          "SVMs, ICML 2013; Osokin et al., Minding the gaps, ICML 2016",
       .options = joined(own_options(), pass_options()),
       .make = make,
       .needs = {.capabilities = {Capability::kMax, Capability::kInstanceMax},

@@ -1,5 +1,5 @@
-/// Max-margin solvers, beside each other, beside the dual over all structures solved by other means, and beside the
-/// conditions that their steps must meet.
+/// Max-margin solvers, beside each other, beside the dual over all structures solved by other means, and
+/// beside the conditions that their steps must meet.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ using Texts = std::map<std::string, std::string>;
 
 std::vector<ProblemSpec> hinge_specs() {
   std::vector<ProblemSpec> out = test::smooth_specs();
-  out.push_back({.name = "candidates", .labels = 1, .lambda = 0.0, .mu = 0.5, .seed = 107, .candidates = true});
+  out.push_back(
+      {.name = "candidates", .labels = 1, .lambda = 0.0, .mu = 0.5, .seed = 107, .candidates = true});
   for (ProblemSpec& spec : out) spec.loss = {Loss::Kind::kHinge, Cost::kHamming};
   const std::size_t n = out.size();
   for (std::size_t i = 0; i < n; i += 2) {
@@ -42,7 +43,10 @@ std::vector<Texts> variants() {
     for (const char* steps : {"fw", "pairwise", "away"})
       for (const char* cache : {"0", "20"})
         for (const char* batch : {"1", "5"})
-          out.push_back({{"sampling", sampling}, {"steps", steps}, {"cache", cache}, {"batch", batch},
+          out.push_back({{"sampling", sampling},
+                         {"steps", steps},
+                         {"cache", cache},
+                         {"batch", batch},
                          {"averaging", "false"}});
   return out;
 }
@@ -55,9 +59,10 @@ std::string text(const Texts& options) {
 
 const Texts kBest = {{"sampling", "gap"}, {"steps", "pairwise"}, {"averaging", "false"}};
 
-/// A problem whose structures can be listed, as a quadratic program: D(alpha) = sum_i <alpha_i, cost_i> - (1/(2 mu)) *
-/// ||sum_i sum_y alpha_i(y) * psi_i(y)||^2 over simplices, psi_i(y) = features of y less those of gold, by dense
-/// vectors. Exact maximisation over pairs of structures of one instance, until no pair gains.
+/// A problem whose structures can be listed, as a quadratic program: D(alpha) = sum_i <alpha_i, cost_i> -
+/// (1/(2 mu)) *
+/// ||sum_i sum_y alpha_i(y) * psi_i(y)||^2 over simplices, psi_i(y) = features of y less those of gold, by
+/// dense vectors. Exact maximisation over pairs of structures of one instance, until no pair gains.
 class ListedDual {
  public:
   explicit ListedDual(const Problem& problem) : objective_(problem.objective()) {
@@ -98,7 +103,8 @@ class ListedDual {
         double squares = 0.0;
         for (std::size_t c = 0; c < sum_.size(); ++c)
           squares += (psi_[i][up][c] - psi_[i][down][c]) * (psi_[i][up][c] - psi_[i][down][c]);
-        const double gamma = std::min(squares > 0.0 ? mu * slope / squares : alpha_[i][down], alpha_[i][down]);
+        const double gamma =
+            std::min(squares > 0.0 ? mu * slope / squares : alpha_[i][down], alpha_[i][down]);
         largest = std::max(largest, slope);
         if (!(gamma > 0.0)) continue;
         alpha_[i][up] += gamma;
@@ -147,8 +153,19 @@ TEST(Bcfw, FindsTheOptimumOfTheDualOverAllStructures) {
   for (const Cost cost : {Cost::kHamming, Cost::kHammingMean})
     for (ProblemSpec spec :
          {ProblemSpec{.name = "chain", .labels = 3, .features = 5, .sequences = 8, .longest = 4, .seed = 3},
-          ProblemSpec{.name = "real", .labels = 2, .features = 4, .sequences = 8, .longest = 3, .real = true, .seed = 4},
-          ProblemSpec{.name = "flat", .labels = 4, .features = 6, .sequences = 15, .seed = 5, .tree = ProblemSpec::Tree::kFlat}}) {
+          ProblemSpec{.name = "real",
+          .labels = 2,
+          .features = 4,
+          .sequences = 8,
+          .longest = 3,
+          .real = true,
+          .seed = 4},
+          ProblemSpec{.name = "flat",
+          .labels = 4,
+          .features = 6,
+          .sequences = 15,
+          .seed = 5,
+          .tree = ProblemSpec::Tree::kFlat}}) {
       SCOPED_TRACE(spec.name);
       spec.lambda = 0.0;
       spec.mu = 0.4;
@@ -206,10 +223,12 @@ TEST(Bcfw, TheDualNeverFallsAndNeverPassesThePrimal) {
 /// What the solver takes for its dual is what the audit finds of its atoms.
 TEST(Bcfw, ConvergedIsAGapThatTheAuditFinds) {
   const Problem problem(hinge_specs()[5]);
-  const Outcome r = run("bcfw", problem,
-                        {.tol = 1e-7, .monitor = every_sample(20000),
-                         .options = {{"sampling", "gap"}, {"steps", "pairwise"}, {"averaging", "false"},
-                                     {"refresh_every", "1"}}});
+  const Outcome r =
+      run("bcfw", problem,
+          {.tol = 1e-7,
+           .monitor = every_sample(20000),
+           .options = {
+               {"sampling", "gap"}, {"steps", "pairwise"}, {"averaging", "false"}, {"refresh_every", "1"}}});
   const Sample& last = r.trace.back();
   EXPECT_EQ(r.result.status, Status::kConverged);
   EXPECT_LE(last.dual_gap, 1e-7 * last.objective * (1 + 1e-6));
@@ -224,7 +243,9 @@ TEST(Bcfw, AveragesAllIteratesWithWeightsOneTwoThree) {
     const Problem problem(spec);
     const auto at = [&](std::int64_t iterations, const char* averaging) {
       return run(solver, problem,
-                 {.tol = 0.0, .monitor = {.max_iterations = iterations}, .options = {{"averaging", averaging}}})
+                 {.tol = 0.0,
+                  .monitor = {.max_iterations = iterations},
+                  .options = {{"averaging", averaging}}})
           .result.w;
     };
     std::map<Coord, double> expected;
@@ -284,7 +305,8 @@ TEST(Ssg, ComesNearTheOptimum) {
   for (const ProblemSpec& spec : hinge_specs()) {
     const Problem problem(spec);
     const double best = run("bcfw", problem, {.tol = 1e-6, .options = kBest}).certificate.objective;
-    const Outcome r = run("ssg", problem, {.monitor = {.max_iterations = 20000}, .options = {{"reports", "1"}}});
+    const Outcome r =
+        run("ssg", problem, {.monitor = {.max_iterations = 20000}, .options = {{"reports", "1"}}});
     EXPECT_LE(r.certificate.objective, best * 1.01) << spec.name;
   }
 }

@@ -29,8 +29,8 @@ class Mixture {
   void away_from(std::size_t atom, double gamma);
   /// gamma of weight goes from one atom to another.
   void shift(std::size_t from, std::size_t to, double gamma);
-  /// Notes that the atom is of use now, and drops atoms of no weight: the longest unused first, while there are more
-  /// than `most` atoms.
+  /// Notes that the atom is of use now, and drops atoms of no weight: the longest unused first, while there
+  /// are more than `most` atoms.
   void tidy(std::size_t atom, std::size_t most, std::uint64_t now);
 
  private:

@@ -212,7 +212,8 @@ TEST(Sdca, NeedsASmoothObjective) {
     EXPECT_EQ(unmet_needs(info, Options(info.options), {0.0, 1.0}, Loss::Kind::kLog), "");
     EXPECT_THAT(unmet_needs(info, Options(info.options), {0.5, 1.0}, Loss::Kind::kLog),
                 testing::HasSubstr("expected lambda = 0"));
-    EXPECT_THAT(unmet_needs(info, Options(info.options), {0.0, 0.0}, Loss::Kind::kLog), testing::HasSubstr("expected mu > 0"));
+    EXPECT_THAT(unmet_needs(info, Options(info.options), {0.0, 0.0}, Loss::Kind::kLog),
+                testing::HasSubstr("expected mu > 0"));
   }
 }
 

@@ -11,20 +11,20 @@
 namespace proxbench {
 
 OptionTable pass_options() {
-  return {
-      {.name = "reports",
-       .type = OptionType::kInt,
-       .default_value = "10",
-       .help = "iterations in a pass; limits are checked and samples taken after each",
-       .min = 1,
-       .max = 1e9},
-      {.name = "check_every",
-       .type = OptionType::kInt,
-       .default_value = "10",
-       .help = "passes between full gradients, or inferences for a duality gap, which alone can show convergence; with "
-               "tol = 0 there are none",
-       .min = 1,
-       .max = 1e9}};
+  return {{.name = "reports",
+           .type = OptionType::kInt,
+           .default_value = "10",
+           .help = "iterations in a pass; limits are checked and samples taken after each",
+           .min = 1,
+           .max = 1e9},
+          {.name = "check_every",
+           .type = OptionType::kInt,
+           .default_value = "10",
+           .help = "passes between full gradients, or inferences for a duality gap, which alone can show "
+                   "convergence; with "
+                   "tol = 0 there are none",
+           .min = 1,
+           .max = 1e9}};
 }
 
 PassSettings read_passes(const Options& options) {

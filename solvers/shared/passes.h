@@ -25,7 +25,8 @@ struct Passes {
   std::function<SparseVector()> weights;
   /// After each pass, before its full gradient. Null: nothing.
   std::function<void(std::int64_t pass)> after = nullptr;
-  /// Of a solver that knows a lower bound on F: asked in place of a full gradient's kkt, with the loss at weights().
+  /// Of a solver that knows a lower bound on F: asked in place of a full gradient's kkt, with the loss at
+  /// weights().
   std::function<bool(const SparseVector& w, double loss)> converged = nullptr;
 };
 

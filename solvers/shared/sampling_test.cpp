@@ -11,7 +11,6 @@
 namespace proxbench {
 namespace {
 
-
 constexpr Scheme kSchemes[] = {Scheme::kUniform, Scheme::kImportance, Scheme::kGap, Scheme::kGapImportance,
                                Scheme::kMax};
 

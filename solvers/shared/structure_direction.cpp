@@ -13,8 +13,9 @@ PositionGrams::PositionGrams(const Objective& objective, double limit_gigabytes)
     const std::size_t length = begin[i + std::size_t{1}] - begin[i];
     begin_.push_back(begin_.back() + length * (length + 1) / 2);
   }
-  require_memory(static_cast<double>(begin_.back()) * sizeof(double), limit_gigabytes,
-                 "the inner products of the positions of " + std::to_string(objective.instances()) + " instances");
+  require_memory(
+      static_cast<double>(begin_.back()) * sizeof(double), limit_gigabytes,
+      "the inner products of the positions of " + std::to_string(objective.instances()) + " instances");
   value_.resize(begin_.back());
   const DesignMatrix& x = objective.x();
   const Chunks chunks{objective.instances(), 64};
@@ -82,7 +83,8 @@ double StructureDirection::squared_norm(const PositionGrams& grams, Index instan
     for (std::size_t b = 0; b <= a; ++b) {
       const Position& u = positions_[b];
       double product = 0.0;
-      for (std::size_t e = u.begin; e < u.end; ++e) product += by_output_[outputs_[e].output] * outputs_[e].value;
+      for (std::size_t e = u.begin; e < u.end; ++e)
+        product += by_output_[outputs_[e].output] * outputs_[e].value;
       if (product != 0.0) sum += (a == b ? 1.0 : 2.0) * product * grams.at(instance, t.position, u.position);
     }
     for (std::size_t e = t.begin; e < t.end; ++e) by_output_[outputs_[e].output] = 0.0;

@@ -1,6 +1,6 @@
 #pragma once
-/// A weighted sum of the features of one instance's structures, by the positions and outputs where it is not 0: what
-/// max-margin solvers change w by.
+/// A weighted sum of the features of one instance's structures, by the positions and outputs where it is not
+/// 0: what max-margin solvers change w by.
 
 #include <span>
 #include <vector>

@@ -204,8 +204,8 @@ inline std::vector<ProblemSpec> problem_specs() {
   };
 }
 
-/// The problem as a solver with such needs can solve it: with its loss, and an l2 penalty in the place of the l1
-/// penalty where it needs a smooth one.
+/// The problem as a solver with such needs can solve it: with its loss, and an l2 penalty in the place of the
+/// l1 penalty where it needs a smooth one.
 inline ProblemSpec suited(ProblemSpec spec, const Needs& needs) {
   if (spec.mu == 0.0 && (needs.smooth || needs.l2)) spec.mu = spec.lambda;
   if (needs.smooth) spec.lambda = 0.0;

@@ -115,7 +115,8 @@ class HookedOracle final : public WrappedOracle {
     passes += 1.0 / static_cast<double>(inner_.instances());
     return hook_(calls++, WrappedOracle::infer_beliefs(instance, scores, extra, log_beliefs));
   }
-  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override {
+  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
+                const Parallel& parallel) const override {
     passes += 1.0;
     Sums sums = WrappedOracle::maximise(at, cost, residual, parallel);
     sums.loss = hook_(calls++, sums.loss);

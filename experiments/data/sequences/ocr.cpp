@@ -134,7 +134,7 @@ Split fold_split(const Words& words, std::int64_t test_fold, bool trains) {
         fmt::format("option test_fold = {}: {} of {} words lie in this fold (folds {} to {} are present)",
                     test_fold, trains ? out.train.size() : out.test.size(), words.size(), *low, *high));
   }
-  out.how = fmt::format(trains ? "fold {} trains" : "fold {} is test", test_fold);
+  out.how = fmt::format("fold {} {}", test_fold, trains ? "trains" : "is test");
   return out;
 }
 
@@ -149,7 +149,8 @@ Split no_split(const Words& words) {
 Split split_words(const Words& words, const Options& options) {
   const std::string& how = options.string("split");
   if (how == "random") return random_split(words, options.integer("train_words"), options.integer("seed"));
-  if (how == "fold" || how == "one-fold") return fold_split(words, options.integer("test_fold"), how != "fold");
+  if (how == "fold" || how == "one-fold")
+    return fold_split(words, options.integer("test_fold"), how != "fold");
   return no_split(words);
 }
 
@@ -233,7 +234,8 @@ DataFormatInfo ocr_format() {
   OptionSpec split{
       "split", OptionType::kString, "random",
       "random: train_words shuffled words train, the rest test; fold: test_fold is test; one-fold: it "
-      "trains, the others are test (Taskar et al. 2003); none: no test set. Not used where test files are given"};
+      "trains, the others are test (Taskar et al. 2003); none: no test set. Not used where test files are "
+      "given"};
   split.choices = {"random", "fold", "one-fold", "none"};
   info.options = {
       letter_features_option(),
@@ -246,7 +248,8 @@ DataFormatInfo ocr_format() {
       split,
       {"seed", OptionType::kInt, "1", "seed of the random split", 0},
       {"train_words", OptionType::kInt, kPaperTrainWords, "training words of the random split", 1},
-      {"test_fold", OptionType::kInt, "0", "the fold that is test with split = fold, and trains with split = one-fold", 0},
+      {"test_fold", OptionType::kInt, "0",
+       "the fold that is test with split = fold, and trains with split = one-fold", 0},
       {"words", OptionType::kInt, "0", "take only the first so many words of the training files; 0: all", 0}};
   info.read = read_ocr;
   return info;

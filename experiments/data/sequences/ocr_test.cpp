@@ -225,7 +225,8 @@ TEST(Ocr, WordsLimitsTheTrainingFiles) {
 
 TEST(Ocr, SplitOneFoldTrainsOnIt) {
   const TempFile file(text_of(good_lines()));
-  const DataPair data = read_data("ocr", {{file.path()}, {}, ""}, {{"split", "one-fold"}, {"test_fold", "3"}});
+  const DataPair data =
+      read_data("ocr", {{file.path()}, {}, ""}, {{"split", "one-fold"}, {"test_fold", "3"}});
   EXPECT_THAT(data.train.begin, ElementsAre(0, 1));
   EXPECT_THAT(data.train.vocabulary->outputs, ElementsAre("a"));
   EXPECT_THAT(data.test.begin, ElementsAre(0, 2, 4));

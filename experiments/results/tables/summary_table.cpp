@@ -259,11 +259,12 @@ std::vector<std::string> cells_of(const TableRow& row, const std::vector<std::st
 std::string caption(const TableGroup& group) {
   std::string out = fmt::format("{}, {}", group.dataset, problem_text({group.lambda, group.mu}, group.loss));
   if (!std::isnan(group.reference_objective)) {
-    out += fmt::format(", f* = {} (relative kkt {}", group.reference_objective,
-                       scientific_cell(group.reference_kkt));
+    std::vector<std::string> proofs;
+    if (!std::isnan(group.reference_kkt))
+      proofs.push_back(fmt::format("relative kkt {}", scientific_cell(group.reference_kkt)));
     if (!std::isnan(group.reference_gap))
-      out += fmt::format(", gap {}", scientific_cell(group.reference_gap));
-    out += ")";
+      proofs.push_back(fmt::format("gap {}", scientific_cell(group.reference_gap)));
+    out += fmt::format(", f* = {} ({})", group.reference_objective, fmt::join(proofs, ", "));
   }
   int most = 0;
   for (const TableRow& row : group.rows) most = std::max(most, row.repetitions);
@@ -355,8 +356,7 @@ std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const Tabl
   std::vector<TableGroup> groups;
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     Runs group;
-    for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end)
-      group.push_back(&runs[end]);
+    for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end) group.push_back(&runs[end]);
     groups.push_back(summarize_group(group, machines, metrics, options));
   }
   return groups;
