@@ -252,7 +252,7 @@ class Gdmm final : public Solver {
         break;
       }
     } while (problem.tol == 0.0 || result.iterations % settings_.check_every != 0 ||
-             gap(objective, *factors, *point) > problem.tol);
+             !(gap(objective, *factors, *point) <= problem.tol));
     result.w = factors->weights();
     result.notes["factors"] = static_cast<double>(factors->size());
     result.notes["infeasibility"] = factors->infeasibility();
