@@ -228,6 +228,8 @@ void certify_model(const CertifyCommand& command) {
     if (!command.run.given(key) && model.header.contains(key) && !command.run.given("loss"))
       run.set(key, model.at(key));
   const Loss loss = loss_of(command.run, run);
+  if (loss.hinge() && command.tighten > 0.0)
+    throw Error::usage("--tighten: solver 'prox-qn' minimises the log loss: found loss = hinge");
   const double lambda = run.real("lambda"), mu = run.real("mu");
   Penalty{lambda, mu}.check();
   const DataFormatInfo& format = format_of(command, model);

@@ -77,9 +77,11 @@ void print_selection(const SelectCommand& command, const ModelSelection& selecti
   }
   fmt::print("{}\n", markdown_document("", {table}));
   const PathPoint& last = selection.refit.points.back();
-  fmt::print("chosen: {} = {:.10g}; on all training instances {} nonzeros, objective {:.10g}, kkt {:.3g}\n",
+  fmt::print("chosen: {} = {:.10g}; on all training instances {} nonzeros, objective {:.10g}",
              path_of_name(command.over()), of_mu ? last.mu : last.lambda, last.certificate.nnz,
-             last.certificate.objective, last.certificate.kkt);
+             last.certificate.objective);
+  if (!std::isnan(last.certificate.kkt)) fmt::print(", kkt {:.3g}", last.certificate.kkt);
+  fmt::print("\n");
 }
 
 nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGrid& grid,

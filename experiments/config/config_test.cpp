@@ -86,6 +86,23 @@ TEST(Config, WrittenOutReadsBackToTheSame) {
   EXPECT_EQ(parse_config(text, "again.ini", "").to_ini(), text);
 }
 
+TEST(Config, AHingeLossHasACostAndItsOwnReferenceSolver) {
+  const std::vector<std::string> hinge{"experiment.loss=hinge", "experiment.cost=hamming-mean"};
+  const ExperimentConfig config = parse_config(kGood, "c.ini", "", hinge);
+  EXPECT_EQ(config.loss, (Loss{Loss::Kind::kHinge, Cost::kHammingMean}));
+  EXPECT_EQ(config.reference_solver, "bcfw");
+  const std::string text = config.to_ini();
+  EXPECT_THAT(text, HasSubstr("loss = hinge\ncost = hamming-mean\n"));
+  EXPECT_EQ(parse_config(text, "again.ini", "").to_ini(), text);
+  EXPECT_EQ(parse_config(kGood, "c.ini", "").reference_solver, "prox-qn");
+  try {
+    parse_config(kGood, "c.ini", "", {"experiment.cost=hamming"});
+    ADD_FAILURE() << "a cost without a hinge loss";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("[experiment] cost: found 'hamming' with loss = log, expected loss = hinge"));
+  }
+}
+
 TEST(Config, PathsStandAmongTheLambdas) {
   const std::vector<std::string> both{"experiment.lambda=path(max, 0.5*max, 9), 3, path(9,1,4)"};
   const ExperimentConfig config = parse_config(kGood, "c.ini", "", both);

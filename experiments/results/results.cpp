@@ -178,9 +178,10 @@ StoredRun read_run(const fs::path& out, const fs::path& folder) {
     run.lambda = read_penalty(about.at("lambda"));
     const nlohmann::json& told = about.contains("mu") ? about : run.summary;
     run.mu = told.contains("mu") && !told["mu"].is_null() ? read_penalty(told["mu"]) : 0.0;
-    if (about.contains("loss_function"))
-      run.loss = parse_loss(about["loss_function"].get<std::string>(),
-                            about["cost"].is_string() ? about["cost"].get<std::string>() : cost_name({}));
+    if (about.contains("loss_function")) {
+      const bool hinge = about["loss_function"] == loss_name(Loss::Kind::kHinge);
+      run.loss = parse_loss(about["loss_function"], hinge ? about.at("cost") : cost_name({}));
+    }
     run.repetition = about.at("repetition").get<int>();
     const auto real = [&](const char* key) {
       return about.at(key).is_null() ? kNaN : about.at(key).get<double>();
