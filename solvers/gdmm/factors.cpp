@@ -9,6 +9,8 @@ namespace {
 
 /// Weights up to here are none.
 constexpr double kNoWeight = 1e-12;
+/// A position without features and neighbours has none: its block problem is linear, and any bound serves.
+constexpr double kLeastCurvature = 1e-6;
 
 }  // namespace
 
@@ -117,7 +119,7 @@ double Factors::curvature(std::size_t factor, std::span<const Atom> active) cons
 
 double Factors::solve_block(std::size_t factor, std::span<const Atom> active,
                             std::vector<double>& weight) const {
-  const double q = curvature(factor, active);
+  const double q = std::max(curvature(factor, active), kLeastCurvature);
   std::vector<double> g(active.size());
   weight.resize(active.size());
   for (std::size_t i = 0; i < active.size(); ++i) {

@@ -105,6 +105,7 @@ struct Settings {
   double rho, eta;
   bool factorwise;
   std::size_t partitions, afw_steps, batch;
+  std::int64_t check_every;
 };
 
 /// The passes of Algorithms 3 and 4.
@@ -246,8 +247,12 @@ class Gdmm final : public Solver {
       }
       if (!monitor.out_of_time()) factors->raise_multipliers(settings_.eta);
       ++result.iterations;
-    } while (monitor.step(result.iterations, weights, result.working_set));
-    result.status = monitor.stop_status();
+      if (!monitor.step(result.iterations, weights, result.working_set)) {
+        result.status = monitor.stop_status();
+        break;
+      }
+    } while (problem.tol == 0.0 || result.iterations % settings_.check_every != 0 ||
+             !(gap(objective, *factors, *point) <= problem.tol));
     result.w = factors->weights();
     result.notes["factors"] = static_cast<double>(factors->size());
     result.notes["infeasibility"] = factors->infeasibility();
@@ -255,12 +260,22 @@ class Gdmm final : public Solver {
   }
 
  private:
-  /// Whether a factor has anything to gain at the start, where all weight is on gold and w = 0; else that is optimal.
+  /// Whether a factor has anything to gain at the start, where all weight is on gold and w = 0; else that is
+  /// optimal.
   static bool gains_anywhere(const Factors& factors) {
     Factors::Work work = factors.make_work();
     for (std::size_t f = 0; f < factors.size(); ++f)
       if (factors.search(f, work).gradient < factors.gradient(f, factors.gold(f))) return true;
     return false;
+  }
+
+  /// Relative, by an inference on the clock.
+  static double gap(Objective& objective, const Factors& factors, const DualPoint& point) {
+    const SparseVector w = factors.weights();
+    Scores scores = objective.make_scores();
+    objective.scores(w, scores);
+    const double value = objective.infer({scores}, nullptr) + objective.l2(w.value);
+    return (value - point.value(objective)) / value;
   }
 
   std::pair<std::shared_ptr<Factors>, std::shared_ptr<const DualPoint>> make_factors(
@@ -292,7 +307,8 @@ SolverInfo gdmm_info() {
                                            .factorwise = o.string("search") == "factorwise",
                                            .partitions = static_cast<std::size_t>(o.integer("partitions")),
                                            .afw_steps = static_cast<std::size_t>(o.integer("afw_steps")),
-                                           .batch = static_cast<std::size_t>(o.integer("batch"))});
+                                           .batch = static_cast<std::size_t>(o.integer("batch")),
+                                           .check_every = o.integer("check_every")});
   };
   return {
       .name = "gdmm",
@@ -348,7 +364,13 @@ SolverInfo gdmm_info() {
             .default_value = "16",
             .help = "instances whose factors are searched in parallel at the same w",
             .min = 1,
-            .max = 65536}},
+            .max = 65536},
+           {.name = "check_every",
+            .type = OptionType::kInt,
+            .default_value = "10",
+            .help = "iterations between inferences that show the gap; with tol = 0 there are none",
+            .min = 1,
+            .max = 1e9}},
       .make = make,
       .needs = {.capabilities = {Capability::kFactors},
                 .l2 = true,

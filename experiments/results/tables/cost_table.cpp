@@ -14,7 +14,7 @@
 namespace proxbench {
 namespace {
 
-struct Cost {
+struct SolverCosts {
   std::vector<const StoredRun*> runs;   ///< repetitions
   std::vector<double> passes, seconds;  ///< to each target; NaN: not reached by half of them
   double function;                      ///< share of the time; NaN: not profiled
@@ -42,7 +42,7 @@ double median_of(const std::vector<const StoredRun*>& runs,
 }
 
 /// The trace up to the target, as `cost` of its first sample there.
-double to_target(const Cost& cost, double target, bool seconds) {
+double to_target(const SolverCosts& cost, double target, bool seconds) {
   std::vector<const StoredRun*> counted;
   for (const StoredRun* run : cost.runs)
     if (!seconds || run->comparable) counted.push_back(run);
@@ -52,19 +52,19 @@ double to_target(const Cost& cost, double target, bool seconds) {
   });
 }
 
-std::vector<Cost> costs_of(const std::vector<StoredRun>& runs, const std::vector<double>& targets) {
-  std::vector<Cost> out;
+std::vector<SolverCosts> costs_of(const std::vector<StoredRun>& runs, const std::vector<double>& targets) {
+  std::vector<SolverCosts> out;
   const auto same = [](const StoredRun& a, const StoredRun& b) {
     return a.machine == b.machine && a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu &&
            a.label == b.label;
   };
   for (const StoredRun& run : runs) {
-    auto found =
-        std::find_if(out.begin(), out.end(), [&](const Cost& cost) { return same(*cost.runs.front(), run); });
-    if (found == out.end()) found = out.insert(out.end(), Cost{});
+    auto found = std::find_if(out.begin(), out.end(),
+                              [&](const SolverCosts& cost) { return same(*cost.runs.front(), run); });
+    if (found == out.end()) found = out.insert(out.end(), SolverCosts{});
     found->runs.push_back(&run);
   }
-  for (Cost& cost : out) {
+  for (SolverCosts& cost : out) {
     for (const double target : targets) {
       cost.passes.push_back(to_target(cost, target, false));
       cost.seconds.push_back(to_target(cost, target, true));
@@ -74,7 +74,7 @@ std::vector<Cost> costs_of(const std::vector<StoredRun>& runs, const std::vector
   return out;
 }
 
-std::string statuses_of(const Cost& cost) {
+std::string statuses_of(const SolverCosts& cost) {
   std::vector<std::string> out;
   for (const StoredRun* run : cost.runs)
     if (std::find(out.begin(), out.end(), run->status) == out.end()) out.push_back(run->status);
@@ -82,7 +82,7 @@ std::string statuses_of(const Cost& cost) {
 }
 
 /// With the machine where there are several.
-std::string data_of(const Cost& cost, const std::vector<StoredRun>& runs) {
+std::string data_of(const SolverCosts& cost, const std::vector<StoredRun>& runs) {
   const StoredRun& run = *cost.runs.front();
   const bool machines = std::any_of(runs.begin(), runs.end(),
                                     [&](const StoredRun& other) { return other.machine != run.machine; });
@@ -104,7 +104,7 @@ TextTable cost_table(const std::vector<StoredRun>& runs, const std::vector<doubl
     table.head.push_back(fmt::format("s to {:g}", target));
   }
   for (const char* column : {"function %", "solver %", "status"}) table.head.emplace_back(column);
-  for (const Cost& cost : costs_of(runs, targets)) {
+  for (const SolverCosts& cost : costs_of(runs, targets)) {
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {data_of(cost, runs), cost.runs.front()->label};
     for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -123,7 +123,7 @@ std::vector<std::filesystem::path> write_cost_table(const std::vector<StoredRun>
                                                     const std::filesystem::path& folder) {
   const std::vector<TextTable> tables{cost_table(runs, targets)};
   std::string csv = "data,solver,target,passes,seconds,function_share,status\n";
-  for (const Cost& cost : costs_of(runs, targets))
+  for (const SolverCosts& cost : costs_of(runs, targets))
     for (std::size_t i = 0; i < targets.size(); ++i)
       csv += fmt::format("{},{},{},{},{},{},{}\n", csv_field(data_of(cost, runs)),
                          csv_field(cost.runs.front()->label), number_text(targets[i]),
