@@ -428,15 +428,15 @@ TEST_F(Curves, AreOnTheScaleOfTheMeanLossToo) {
   run.summary["instances"] = 4;
   run.trace.resize(2);
   run.trace[1].objective = kReference * 1.5;
-  run.trace[1].gap = 8.0;
+  run.trace[1].gap = kReference * 0.5 + 8.0;
   run.trace[1].dual_gap = 12.0;
   run.trace[1].estimated_gap = 3.0;
   run.trace[1].infeasibility = 2.0;
   run.trace[1].test_accuracy = 0.75;
   run.trace[1].test_metrics = {{"structure-accuracy", 0.5}, {"chunk-f1", 0.25}};
   const std::map<std::string, double> expected = {{"suboptimality", kReference * 0.5 / 4.0},
-                                                  {"mean-gap", 2.0},
-                                                  {"dual", (8.0 - kReference * 0.5) / kReference},
+                                                  {"mean-gap", (kReference * 0.5 + 8.0) / 4.0},
+                                                  {"dual", 8.0 / kReference},
                                                   {"gap-estimate", 0.25},
                                                   {"gap-infeasibility", 3.5},
                                                   {"error", 0.25},

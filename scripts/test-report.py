@@ -102,7 +102,7 @@ def write_traces(results):
         trace = folder / "trace.csv"
         lines = [trace.read_text().splitlines()[0]]
         for seconds, difference in differences.items():
-            lines.append(f"{seconds},{seconds},{seconds},{seconds},{seconds},{best * (1 + difference)!r},1,5,5,,,,,,")
+            lines.append(f"{seconds},{seconds},{seconds},{seconds},{seconds},{best * (1 + difference)!r},1,5,5,,,,,,,")
         trace.write_text("\n".join(lines) + "\n")
 
 

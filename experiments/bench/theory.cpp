@@ -162,7 +162,7 @@ void run(const RunParameters& job) {
   const DesignMatrix& x = reduced.all ? data.train().x : reduced.x;
   const MarginalsOracle oracle(data.oracle());
   const Penalty penalty{job.lambda, job.mu};
-  Objective evaluator = data.objective(reduced, job.mu);
+  Objective evaluator = data.objective(reduced, job.lambda, job.mu);
   const double kkt_at_zero = certify(evaluator, {}).kkt;
   const auto solve = [&](const std::string& name, const auto& options, double tol,
                          const std::function<void(const Sample&)>& on_sample) {

@@ -108,7 +108,7 @@ TEST_F(Completion, BashCompletesFilesOfTheRightKind) {
 }
 
 TEST_F(Completion, SetKnowsTheSectionsOfTheConfigAndTheKeysOfItsSolversAndFormats) {
-  EXPECT_THAT(bash({" run", " tiny.ini", " --set", " solver.gd"}), ElementsAre("solver.gd."));
+  EXPECT_THAT(bash({" run", " tiny.ini", " --set", " solver.gd"}), ElementsAre("solver.gd.", "solver.gdmm."));
   EXPECT_THAT(bash({" run", " tiny.ini", " --set", " solver.gd.lip"}), ElementsAre("solver.gd.lipschitz="));
   EXPECT_THAT(bash({" run", " tiny.ini", " --set", " solver.gd.solver", "=", "ow"}), ElementsAre("owl-qn"));
   EXPECT_THAT(bash({" run", " tiny.ini", " --set", " data.words.zero"}),

@@ -172,7 +172,7 @@ TEST_F(ReadCommands, ExportWritesRunsOrSamples) {
   EXPECT_EQ(std::count(runs.begin(), runs.end(), '\n'), 3);
   EXPECT_THAT(runs, HasSubstr("crashed(SIGSEGV),\"it said \"\"no\"\", twice\","));
   const Result samples = run("export one --out - --samples");
-  EXPECT_THAT(samples.out, HasSubstr("\nd-lambda1-a-rep2,2,0,0,2,,100,0,5,0,,,,,,,0\n"));
+  EXPECT_THAT(samples.out, HasSubstr("\nd-lambda1-a-rep2,2,0,0,2,,100,0,5,0,,,,,,,,0\n"));
   EXPECT_EQ(run("export one").status, 2);
   EXPECT_EQ(run("export one --out none/x.csv").status, 1);
   EXPECT_EQ(run("export none --out x.csv").status, 1);

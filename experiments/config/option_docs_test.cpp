@@ -67,7 +67,8 @@ TEST(OptionDocs, SayTypesBoundsAndChoicesAndKeepFormulasLiteral) {
   EXPECT_THAT(text, HasSubstr("| `backend` | `openmp` | `openmp`, `tbb` | parallel back end |\n"));
   EXPECT_THAT(
       text,
-      HasSubstr("| `tol` | `1e-6` | real: `0 <= tol <= 1` | stop when kkt \\<= tol \\* (kkt at w = 0) |\n"));
+      HasSubstr("| `tol` | `1e-6` | real: `0 <= tol <= 1` | stop when kkt \\<= tol \\* (kkt at w = 0); with loss = hinge, "
+                        "when the solver finds a relative gap \\<= tol |\n"));
 }
 
 struct Readme {

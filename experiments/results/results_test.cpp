@@ -118,12 +118,12 @@ TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
   };
   const std::string file = (folder / "t.csv").string();
   EXPECT_EQ(error("seconds\n"), file + ":1: found 'seconds', expected '" + trace_header() + "'");
-  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 15");
-  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,x,0,0,0,,,,,,\n"),
+  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 16");
+  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,x,0,0,0,,,,,,,\n"),
             file + ":2: found objective 'x', expected a number or an empty field");
-  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,0,,,,,,\n"),
+  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,0,,,,,,,\n"),
             file + ":2: found iteration '-1', expected a count");
-  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,0,0,0,0,,,,,,chunk-f1\n"),
+  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,0,0,0,0,,,,,,,chunk-f1\n"),
             file + ":2: found test_metrics 'chunk-f1', expected NAME=NUMBER, separated by spaces");
 }
 

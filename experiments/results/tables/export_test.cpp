@@ -110,7 +110,7 @@ TEST(Export, SamplesAreRowsOfTheirOwn) {
                                    "objective", "loss", "nnz", "working_set", "kkt", "gap", "dual_gap",
                                    "estimated_gap", "infeasibility", "test_accuracy", "test_metrics", "relative_difference"));
   EXPECT_THAT(rows[2], ElementsAre("ocr-lambda0.1-fast-rep2", "0.3333333333333333", "0", "0", "0", "", "101",
-                                   "0", "0", "0", "", "", "", "", "", "", "0.01"));
+                                   "0", "0", "0", "", "", "", "", "", "", "", "0.01"));
 }
 
 TEST(Export, APathHasItsTextInThePlaceOfALambda) {
