@@ -3,8 +3,12 @@
 ///   inference      the marginals of one instance from its scores; for oeg and sag-nus as often as the solver
 ///                  asked for them
 ///   line search    of sdca: exp of both beliefs, and a logarithm of each clique in each evaluation
-///   memory         of sdca: the instance's beliefs read and written where they are kept
-///   sparse update  the scores of the instance's rows, its direction in the weights, the step along it
+///   memory         what is kept of the instance, read and written: sdca's beliefs, oeg's scores and
+///   marginals,
+///                  the marginals of sag-nus
+///   sparse update  the scores of the instance's rows, its direction in the weights (oeg: of each trial), the
+///   step
+///                  along it (sag-nus: in the weights and in the sum of gradients)
 /// Counters are microseconds a step; of_bound = step / (sum of the parts).
 #include <benchmark/benchmark.h>
 
@@ -166,14 +170,33 @@ Parts parts(const Task& task, const std::string& solver, const Steps& steps) {
       store.written(i, cliques);
     });
   }
+  if (!beliefs) {
+    const std::size_t copies = solver == "oeg" ? 2 : 1;
+    AlignedVector<double> kept(copies * all.size());
+    out.memory = seconds_each(n, [&](Index i) {
+      rows.assign(positions(i) * w.width(), 1.0);
+      for (std::size_t c = 0; c < copies; ++c)
+        kernels_in_use().add_scaled(kept.data() + c * all.size() + begin[i] * w.width(), 1e-9, rows.data(),
+                                    rows.size());
+    });
+  }
   InstanceDirection direction;
-  out.update = seconds_each(n, [&](Index i) {
-    rows.resize(positions(i) * w.width());
-    w.scores(begin[i], positions(i), rows.data());
-    direction.form(features.of(i), rows.data(), extra, w.width());
-    benchmark::DoNotOptimize(direction.squared_norm());
-    w.add(1e-9, direction);
-  });
+  WeightRows sums(objective);
+  const auto update = [&](int directions) {
+    return seconds_each(n, [&](Index i) {
+      rows.resize(positions(i) * w.width());
+      w.scores(begin[i], positions(i), rows.data());
+      for (int d = 0; d < directions; ++d) {
+        direction.form(features.of(i), rows.data(), extra, w.width());
+        benchmark::DoNotOptimize(direction.squared_norm());
+        if (solver == "oeg") benchmark::DoNotOptimize(w.dot(direction));
+      }
+      w.add(1e-9, direction);
+      if (solver == "sag-nus") sums.add(1e-9, direction);
+    });
+  };
+  out.update = update(1);
+  if (solver == "oeg") out.update += (steps.calls - 1.0) * (update(2) - out.update);
   return out;
 }
 

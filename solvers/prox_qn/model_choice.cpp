@@ -43,7 +43,8 @@ bool ModelChoice::newton_is_next(const Iterate& at, bool hessian_brought_nothing
   if (newton()) return !hessian_brought_nothing;
   if (!newton_allowed_ || !at.set.chosen || at.set.size() > NewtonModel::kMostRows) return false;
   const double passes = at.objective.passes() - passes_before_newton_;
-  return passes * at.inference_flops() >= NewtonModel::work(at.objective, at.set.index);
+  return passes * NewtonModel::pass_work(at.objective, at.set.index, at.inference_flops()) >=
+         NewtonModel::work(at.objective, at.set.index);
 }
 
 bool ModelChoice::hessian_is_old(double before, double after) const {

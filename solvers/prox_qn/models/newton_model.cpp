@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/kernels/kernel_table.h"
@@ -38,22 +39,67 @@ constexpr std::size_t kRows = 64;
 
 }  // namespace
 
-double NewtonModel::work(const Objective& objective, std::span<const Coord> index) {
-  const DesignMatrix& x = objective.x();
-  const double n = static_cast<double>(index.size()), outputs = static_cast<double>(objective.outputs()),
-               instances = static_cast<double>(objective.instances());
-  double extra = 0.0, entries = 0.0;
-  for (const Coord c : index) {
+namespace {
+
+/// Entries of X under the coordinates.
+double entries_of(const Objective& objective, std::span<const Coord> index) {
+  double entries = 0.0;
+  for (const Coord c : index)
     if (c < objective.unary_weights())
-      entries += static_cast<double>(x.column_size(static_cast<Index>(c / objective.outputs())));
-    else
-      extra += 1.0;
+      entries += static_cast<double>(objective.x().column_size(static_cast<Index>(c / objective.outputs())));
+  return entries;
+}
+
+/// Additions to H where there is one output (candidates): a nonzero meets those of its own position, and the
+/// mean of an instance itself. From kLooked instances spread evenly.
+double additions_of_one_output(const Objective& objective, std::span<const Coord> index) {
+  constexpr std::size_t kLooked = 64;
+  const DesignMatrix& x = objective.x();
+  const std::span<const Index> begin = objective.structure().begin();
+  constexpr std::uint32_t kOut = 0;
+  std::vector<std::uint32_t> seen(x.features(), kOut);  // 1 + the last instance that has the feature
+  for (const Coord c : index)
+    if (c < objective.unary_weights()) seen[c] = 1;
+  const std::size_t instances = objective.instances(), step = std::max<std::size_t>(1, instances / kLooked);
+  double additions = 0.0, looked = 0.0;
+  for (std::size_t i = 0; i < instances; i += step, ++looked) {
+    const auto stamp = static_cast<std::uint32_t>(i + 2);
+    double slots = 0.0;
+    for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+      double on = 0.0;
+      for (const Index j : x.row(p))
+        if (seen[j] != kOut) {
+          ++on;
+          slots += std::exchange(seen[j], stamp) != stamp ? 1.0 : 0.0;
+        }
+      additions += on * on;
+    }
+    additions += 2.0 * slots * slots;
   }
-  const double positions = static_cast<double>(x.positions()),
-               slots = std::min(extra + entries / instances, n);
-  return kExponential * outputs * outputs * positions +
-         slots * (kHessianWork * positions * (outputs * outputs + extra) + kEntryWork * entries) +
-         kFactorWork * std::pow(n, 3.0) / 3.0;
+  return additions * static_cast<double>(instances) / looked;
+}
+
+}  // namespace
+
+double NewtonModel::work(const Objective& objective, std::span<const Coord> index) {
+  const double n = static_cast<double>(index.size()), outputs = static_cast<double>(objective.outputs()),
+               positions = static_cast<double>(objective.x().positions());
+  double build;
+  if (objective.outputs() == 1) {
+    build = kEntryWork * additions_of_one_output(objective, index);
+  } else {
+    const double entries = entries_of(objective, index);
+    const auto unary = std::lower_bound(index.begin(), index.end(), objective.unary_weights());
+    const double extra = static_cast<double>(index.end() - unary),
+                 slots = std::min(extra + entries / static_cast<double>(objective.instances()), n);
+    build = slots * (kHessianWork * positions * (outputs * outputs + extra) + kEntryWork * entries);
+  }
+  return kExponential * outputs * outputs * positions + build + kFactorWork * std::pow(n, 3.0) / 3.0;
+}
+
+double NewtonModel::pass_work(const Objective& objective, std::span<const Coord> index,
+                              double inference_flops) {
+  return inference_flops + 2.0 * kEntryWork * entries_of(objective, index);
 }
 
 bool NewtonModel::build(const Objective& objective, const Scores& scores, std::span<const Coord> index,

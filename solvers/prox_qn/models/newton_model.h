@@ -32,6 +32,8 @@ class NewtonModel final : public prox_qn::Model {
   /// What build() and a factor take, in floating-point operations of inference that take as long
   /// (Oracle::inference_flops()); roughly, as if all instances were alike.
   static double work(const Objective& objective, std::span<const Coord> index);
+  /// The same of a pass without H: an inference, the scores of a direction, a gradient.
+  static double pass_work(const Objective& objective, std::span<const Coord> index, double inference_flops);
 
   /// At the w with these scores. `index`: the working set, ascending, of kMostRows at most. Only where the
   /// oracle has covariances(). False: given up for the token; then it is built again before anything else.
