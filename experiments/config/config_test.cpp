@@ -99,7 +99,8 @@ TEST(Config, AHingeLossHasACostAndItsOwnReferenceSolver) {
     parse_config(kGood, "c.ini", "", {"experiment.cost=hamming"});
     ADD_FAILURE() << "a cost without a hinge loss";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("[experiment] cost: found 'hamming' with loss = log, expected loss = hinge"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("[experiment] cost: found 'hamming' with loss = log, expected loss = hinge"));
   }
 }
 
