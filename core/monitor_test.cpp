@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "oracles/chain.h"
+#include "oracles/chain/chain.h"
 
 namespace proxbench {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/monitor.h"
 #include "core/base/random.h"
-#include "oracles/chain.h"
+#include "oracles/chain/chain.h"
 #include "solvers/shared/test_problems.h"
 
 namespace proxbench {

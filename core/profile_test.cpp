@@ -5,7 +5,7 @@
 
 #include "core/objective.h"
 #include "core/base/random.h"
-#include "oracles/chain.h"
+#include "oracles/chain/chain.h"
 
 namespace proxbench {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/kernels/instruction_set_test.h"
-#include "oracles/chain.h"
+#include "oracles/chain/chain.h"
 #include "oracles/tree.h"
 
 namespace proxbench {

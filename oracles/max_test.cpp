@@ -12,7 +12,7 @@
 #include "core/kernels/instruction_set_test.h"
 #include "core/kernels/kernel_table.h"
 #include "oracles/candidates.h"
-#include "oracles/chain.h"
+#include "oracles/chain/chain.h"
 #include "oracles/test_chains.h"
 #include "oracles/tree.h"
 

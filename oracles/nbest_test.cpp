@@ -12,7 +12,7 @@
 #include "core/base/random.h"
 #include "core/kernels/instruction_set_test.h"
 #include "oracles/candidates.h"
-#include "oracles/chain.h"
+#include "oracles/chain/chain.h"
 #include "oracles/tree.h"
 
 namespace proxbench {

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/line_search.h"
+#include "core/quasi_newton/line_search.h"
 #include "solvers/shared/common_options.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"

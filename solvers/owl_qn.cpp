@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/line_search.h"
+#include "core/quasi_newton/line_search.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
 #include "solvers/solvers.h"

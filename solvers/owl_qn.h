@@ -21,7 +21,7 @@
 /// - Footnote 7 skips updates with y^T s < omega to keep y^T s/||y||^2 away from 0, after Byrd et al. 1995.
 ///   Steps shrink to nothing near the optimum, so a fixed omega would skip every update there. As in Byrd
 ///   et al. we skip when y^T s < omega * ||y||^2, the bound that Theorem 1 needs.
-/// - The condition allows for rounding in F (core/line_search.h). A search that fails is repeated once with
+/// - The condition allows for rounding in F (core/quasi_newton/line_search.h). A search that fails is repeated once with
 ///   H = H_0, the pairs dropped; when that fails too, no decrease is left: stalled.
 
 #include "core/solver.h"

@@ -28,9 +28,9 @@
 #include "core/base/random.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/shared/common_options.h"
-#include "solvers/shared/passes.h"
-#include "solvers/shared/sum_tree.h"
-#include "solvers/shared/weight_rows.h"
+#include "solvers/shared/instances/passes.h"
+#include "solvers/shared/instances/sum_tree.h"
+#include "solvers/shared/instances/weight_rows.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

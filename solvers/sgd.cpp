@@ -43,8 +43,8 @@
 #include "core/kernels/kernel_table.h"
 #include "solvers/sgd_kernels.h"
 #include "solvers/shared/common_options.h"
-#include "solvers/shared/instance_features.h"
-#include "solvers/shared/passes.h"
+#include "solvers/shared/instances/instance_features.h"
+#include "solvers/shared/instances/passes.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

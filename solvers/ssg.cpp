@@ -15,9 +15,9 @@
 
 #include "core/base/random.h"
 #include "solvers/shared/common_options.h"
-#include "solvers/shared/passes.h"
-#include "solvers/shared/sampling.h"
-#include "solvers/shared/structure_direction.h"
+#include "solvers/shared/instances/passes.h"
+#include "solvers/shared/instances/sampling.h"
+#include "solvers/shared/instances/structure_direction.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

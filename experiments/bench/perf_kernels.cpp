@@ -18,7 +18,7 @@
 #endif
 
 #include "core/base/error.h"
-#include "core/lbfgs.h"
+#include "core/quasi_newton/lbfgs.h"
 #include "core/monitor.h"
 #include "core/objective.h"
 #include "core/base/random.h"

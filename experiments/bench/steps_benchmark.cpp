@@ -23,8 +23,8 @@
 #include "experiments/config/data_files.h"
 #include "experiments/data/readers.h"
 #include "oracles/oracles.h"
-#include "solvers/shared/belief_store.h"
-#include "solvers/shared/weight_rows.h"
+#include "solvers/shared/instances/belief_store.h"
+#include "solvers/shared/instances/weight_rows.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -1,5 +1,5 @@
 /// `slurm-task`: what each task of an array runs on its node.
-#include "experiments/sweep/slurm_task.h"
+#include "experiments/sweep/slurm/slurm_task.h"
 
 #include "experiments/cli/cli.h"
 

@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/cli/cli.h"
-#include "experiments/sweep/slurm_jobs.h"
+#include "experiments/sweep/slurm/slurm_jobs.h"
 
 namespace proxbench {
 namespace {

@@ -83,7 +83,7 @@ struct PaperConfig {
   bool costs = false;                          ///< the item is a table of what targets cost
 };
 
-/// What the jobs of a sweep ask of Slurm; see experiments/sweep/slurm_launcher.h.
+/// What the jobs of a sweep ask of Slurm; see experiments/sweep/slurm/slurm_launcher.h.
 struct SlurmConfig {
   std::string partition;   ///< empty: the cluster's default
   std::string time;        ///< in Slurm's words, or "auto"

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "experiments/sweep/local_launcher.h"
-#include "experiments/sweep/slurm_launcher.h"
+#include "experiments/sweep/slurm/slurm_launcher.h"
 
 namespace proxbench {
 

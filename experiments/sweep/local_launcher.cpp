@@ -13,7 +13,7 @@
 #include "experiments/results/store.h"
 #include "experiments/run/provenance.h"
 #include "experiments/run/trainer.h"
-#include "experiments/sweep/slurm_jobs.h"
+#include "experiments/sweep/slurm/slurm_jobs.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;

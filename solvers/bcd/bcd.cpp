@@ -28,7 +28,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/line_search.h"
+#include "core/quasi_newton/line_search.h"
 #include "core/base/random.h"
 #include "solvers/bcd/carriers.h"
 #include "solvers/shared/common_options.h"

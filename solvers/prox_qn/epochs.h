@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/line_search.h"
+#include "core/quasi_newton/line_search.h"
 #include "solvers/prox_qn/settings.h"
 #include "solvers/prox_qn/working_set.h"
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/lbfgs.h"
-#include "core/line_search.h"
+#include "core/quasi_newton/lbfgs.h"
+#include "core/quasi_newton/line_search.h"
 #include "core/base/options.h"
 #include "solvers/shared/common_options.h"
 

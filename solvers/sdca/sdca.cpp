@@ -30,11 +30,11 @@
 #include "core/base/random.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/sdca/line_search.h"
-#include "solvers/shared/belief_store.h"
+#include "solvers/shared/instances/belief_store.h"
 #include "solvers/shared/common_options.h"
-#include "solvers/shared/passes.h"
-#include "solvers/shared/sampling.h"
-#include "solvers/shared/weight_rows.h"
+#include "solvers/shared/instances/passes.h"
+#include "solvers/shared/instances/sampling.h"
+#include "solvers/shared/instances/weight_rows.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {

@@ -2,7 +2,7 @@
 /// Options that several solvers have: epochs with shrinking working sets (Zhong et al. 2014, section 2.3),
 /// and Armijo's line search. One place for their bounds and defaults.
 
-#include "core/line_search.h"
+#include "core/quasi_newton/line_search.h"
 #include "core/base/options.h"
 
 namespace proxbench {

@@ -1,6 +1,6 @@
 #pragma once
 /// L-BFGS by its inverse: the newest pairs (s, y), and H times a vector by the two-loop recursion (Nocedal
-/// and Wright 2006, algorithm 7.4). For solvers that keep w dense; core/lbfgs.h has the matrix itself.
+/// and Wright 2006, algorithm 7.4). For solvers that keep w dense; core/quasi_newton/lbfgs.h has the matrix itself.
 
 #include <cstddef>
 #include <functional>

@@ -5,7 +5,7 @@
 ///     phi(alpha) <= phi(0) + decrease * alpha * phi'(0) + rounding * eps * |phi(0)|
 ///     |phi'(alpha)| <= curvature * |phi'(0)|,
 ///
-/// phi(alpha) = F(w + alpha*p) for a smooth F. The allowance for rounding is that of core/line_search.h: near
+/// phi(alpha) = F(w + alpha*p) for a smooth F. The allowance for rounding is that of core/quasi_newton/line_search.h: near
 /// the optimum the slopes decide.
 
 #include <functional>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/lbfgs.h"
+#include "core/quasi_newton/lbfgs.h"
 
 namespace proxbench {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/lbfgs.h"
+#include "core/quasi_newton/lbfgs.h"
 #include "solvers/prox_qn/models/block_subset.h"
 #include "solvers/shared/test_problems.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/lbfgs.h"
+#include "core/quasi_newton/lbfgs.h"
 #include "solvers/prox_qn/models/block_metric.h"
 #include "solvers/prox_qn/models/inner_solver.h"
 #include "solvers/prox_qn/models/model.h"

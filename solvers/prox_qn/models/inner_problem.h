@@ -22,7 +22,7 @@
 #include <span>
 #include <vector>
 
-#include "core/lbfgs.h"
+#include "core/quasi_newton/lbfgs.h"
 #include "core/base/parallel.h"
 #include "core/base/random.h"
 #include "core/base/stop_token.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/lbfgs.h"
+#include "core/quasi_newton/lbfgs.h"
 #include "core/base/random.h"
 #include "solvers/prox_qn/models/block_metric.h"
 #include "solvers/prox_qn/models/inner_problem.h"

@@ -1,7 +1,7 @@
 #pragma once
 /// The paper's model: B starts from gamma*I (Zhong et al. 2014, section 2.1).
 
-#include "core/lbfgs.h"
+#include "core/quasi_newton/lbfgs.h"
 #include "solvers/prox_qn/models/inner_solver.h"
 #include "solvers/prox_qn/models/model.h"
 

@@ -1,0 +1,598 @@
+#include "oracles/chain/chain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/base/sum.h"
+#include "core/kernels/kernel_sets.h"
+#include "core/kernels/kernel_table.h"
+#include "oracles/chain/chain_kernels.h"
+#include "oracles/oracles.h"
+
+namespace proxbench {
+
+PROXBENCH_KERNEL_SETS(ChainKernels, chain_kernels, chain_kernels_for)
+
+const ChainKernels& chain_kernels() {
+  return chain_kernels_for(instruction_set());
+}
+
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+/// Positions in a chunk of sequences: its scores and vectors fill about half of a second-level cache at 26
+/// labels.
+constexpr std::size_t kChunkPositions = 256;
+
+double log_sum_exp(const double* x, std::size_t n) {
+  const double largest = *std::max_element(x, x + n);
+  if (largest == kMinusInfinity) return largest;
+  double sum = 0.0;
+  for (std::size_t k = 0; k < n; ++k) sum += std::exp(x[k] - largest);
+  return largest + std::log(sum);
+}
+
+/// Throws Error where transition scores, their exponentials both ways and their gradient cannot fit into this
+/// machine: a file of another format easily has a label of its own on each line.
+void require_memory(Index labels) {
+  const double needed = 4.0 * sizeof(double) * labels * labels, present = machine_memory();
+  if (needed > present)
+    throw Error("chain oracle: found " + std::to_string(labels) + " labels, whose transitions take " +
+                    std::to_string(std::llround(needed / kGigabyte)) +
+                    " GB, expected what fits into this machine's " +
+                    std::to_string(std::llround(present / kGigabyte)) + " GB",
+                ErrorKind::kInput);
+}
+
+}  // namespace
+
+/// Buffers of one chunk; rows are positions, from row_origin() on.
+struct ChainOracle::Buffers {
+  AlignedVector<double> score;                ///< scores (linear domain: scratch)
+  AlignedVector<double> alpha;                ///< scaled forward messages (log domain: logarithms)
+  AlignedVector<double> posterior;            ///< p(y_t = k | x)
+  AlignedVector<double> pair;                 ///< width x width: for sums of pair marginals
+  AlignedVector<double> top, scale, inverse;  ///< scratch of the linear domain, as is edge
+  std::vector<Index> edge;
+  std::vector<double> log_partition;  ///< one an instance of the chunk
+  std::vector<double> gold_score;
+};
+
+/// Sets chunk_begin and by_length.
+void ChainOracle::Sequences::cut() {
+  chunk_begin.assign(1, 0);
+  std::size_t filled = 0;
+  for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
+    filled += begin[i + 1] - begin[i];
+    if (filled >= kChunkPositions || i + 2 == begin.size()) {
+      chunk_begin.push_back(i + 1);
+      filled = 0;
+    }
+  }
+  const auto length = [&](Index i) { return begin[i + std::size_t{1}] - begin[i]; };
+  by_length.resize(begin.size() - 1);
+  for (std::size_t c = 0; c + 1 < chunk_begin.size(); ++c) {
+    const auto first = by_length.begin() + static_cast<std::ptrdiff_t>(chunk_begin[c]),
+               last = by_length.begin() + static_cast<std::ptrdiff_t>(chunk_begin[c + 1]);
+    const Index offset = static_cast<Index>(chunk_begin[c]);
+    std::iota(first, last, Index{0});
+    std::stable_sort(first, last, [&](Index a, Index b) { return length(a + offset) > length(b + offset); });
+  }
+}
+
+ChainOracle::ChainOracle(const Dataset& data) : outputs_(data.outputs()) {
+  if (outputs_ == 0) throw Error("chain oracle: no labels");
+  if (data.hierarchy != nullptr)
+    throw Error("chain oracle: found labels that are nodes of a hierarchy, expected labels side by side");
+  require_memory(outputs_);
+  for (std::size_t i = 0; i + 1 < data.begin.size(); ++i)
+    if (data.begin[i] == data.begin[i + 1])
+      throw Error("chain oracle: sequence " + std::to_string(i) + " is empty");
+  labels_.resize(outputs_);
+  std::iota(labels_.begin(), labels_.end(), Index{0});
+  all_.begin = data.begin;
+  all_.gold = data.gold;
+  all_.cut();
+  for (const Index y : all_.gold) gold_known_ = gold_known_ && y < outputs_;
+}
+
+std::vector<double> ChainOracle::gold_extra() const {
+  require_gold();
+  std::vector<double> count(extra_weights(), 0.0);
+  for (std::size_t i = 0; i + 1 < all_.begin.size(); ++i)
+    for (Index p = all_.begin[i]; p + 1 < all_.begin[i + 1]; ++p)
+      count[std::size_t{all_.gold[p]} * outputs_ + all_.gold[p + 1]] += 1.0;
+  return count;
+}
+
+/// This thread's buffers: they live as long as the thread, and are mostly the same size again at the next
+/// call.
+ChainOracle::Buffers& ChainOracle::buffers(std::size_t rows, std::size_t instances, bool backward) const {
+  static thread_local Buffers work;
+  const std::size_t width = padded(outputs_);
+  work.score.resize(padded(rows) * width);
+  work.alpha.resize(padded(rows) * width);
+  work.log_partition.resize(instances);
+  for (AlignedVector<double>* numbers : {&work.top, &work.scale, &work.inverse})
+    numbers->resize(padded(rows));
+  work.edge.resize(rows);
+  if (backward) {
+    work.posterior.resize(padded(rows) * width);
+    work.pair.resize(width * width);
+  }
+  return work;
+}
+
+void ChainOracle::require_gold() const {
+  if (!gold_known_) throw Error("chain oracle: a gold label is unknown, so the likelihood is not defined");
+}
+
+ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
+  Transitions m;
+  m.outputs = outputs_;
+  m.width = padded(outputs_);
+  m.score = at.base.extra;
+  if (at.direction != nullptr)
+    for (std::size_t e = 0; e < m.score.size(); ++e) m.score[e] += at.alpha * at.direction->extra[e];
+  m.largest = *std::max_element(m.score.begin(), m.score.end());
+  m.smallest = *std::min_element(m.score.begin(), m.score.end());
+  if (m.linear()) {
+    m.forward.assign(m.width * m.width, 0.0);
+    m.backward.assign(m.width * m.width, 0.0);
+    for (std::size_t i = 0; i < outputs_; ++i)
+      for (std::size_t j = 0; j < outputs_; ++j)
+        m.forward[i * m.width + j] = m.backward[j * m.width + i] =
+            std::exp(m.score[i * outputs_ + j] - m.largest);
+  }
+  return m;
+}
+
+/// Instances [first, last): one, or a chunk. Fills work.log_partition; with `backward` also posterior and its
+/// pair. Returns the sum of log-partitions.
+double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at,
+                               Buffers& work, std::size_t first, std::size_t last,
+                               const Backward* backward) const {
+  if (m.linear()) return infer_linear(on, m, at, work, first, last, backward);
+  score_rows(on, at, first, last, work.score);
+  return infer_log(on, m, work, first, last, backward);
+}
+
+/// The scores of instances [first, last) by position.
+void ChainOracle::score_rows(const Sequences& on, const ScorePoint& at, std::size_t first, std::size_t last,
+                             AlignedVector<double>& rows) const {
+  const KernelTable& kernels = kernels_in_use();
+  const std::size_t width = padded(outputs_), origin = on.row_origin(first), n = on.begin[last] - origin;
+  rows.resize(padded(n) * width);
+  kernels.columns_to_rows(at.base.values.data(), at.base.stride, outputs_, origin, n, rows.data(), width);
+  if (at.direction == nullptr) return;
+  AlignedVector<double> direction(n * width);
+  kernels.columns_to_rows(at.direction->values.data(), at.base.stride, outputs_, origin, n, direction.data(),
+                          width);
+  kernels.add_scaled(rows.data(), at.alpha, direction.data(), n * width);
+}
+
+/// Rabiner's scaling: alpha_t sums to one, c_t is the factor taken out at t.
+double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, const ScorePoint& at,
+                                 Buffers& work, std::size_t first, std::size_t last,
+                                 const Backward* backward) const {
+  static constexpr Index kAlone = 0;
+  const std::size_t origin = on.row_origin(first);
+  const Residual* residual = backward != nullptr ? backward->residual : nullptr;
+  Kept* const kept = backward != nullptr ? backward->kept : nullptr;
+  const std::size_t kept_at = kept != nullptr ? backward->kept_row * m.width : 0;
+  chain_kernels().forward_backward(
+      {.outputs = outputs_,
+       .width = m.width,
+       .begin = on.begin.data() + first,
+       .origin = origin,
+       .sequences = last - first,
+       .by_length = last - first == 1 ? &kAlone : on.by_length.data() + first,
+       .base = at.base.values.data() + origin,
+       .direction = at.direction != nullptr ? at.direction->values.data() + origin : nullptr,
+       .alpha = at.alpha,
+       .stride = at.base.stride,
+       .forward = m.forward.data(),
+       .backward = m.backward.data(),
+       .largest_transition = m.largest,
+       .log_partition = work.log_partition.data(),
+       .message = kept != nullptr ? kept->message.data() + kept_at : work.alpha.data(),
+       .posterior = backward != nullptr ? work.posterior.data() : nullptr,
+       .pair = backward != nullptr ? backward->pair : nullptr,
+       .back = kept != nullptr ? kept->back.data() + kept_at : nullptr,
+       .ratio = kept != nullptr ? kept->ratio.data() + kept_at : nullptr,
+       .residual = residual != nullptr ? residual->values.data() + origin : nullptr,
+       .residual_stride = residual != nullptr ? residual->stride : 0,
+       .weight = work.score.data(),
+       .top = work.top.data(),
+       .scale = work.scale.data(),
+       .inverse = work.inverse.data(),
+       .edge = work.edge.data()});
+  return std::accumulate(work.log_partition.begin(),
+                         work.log_partition.begin() + static_cast<std::ptrdiff_t>(last - first), 0.0);
+}
+
+/// The same with logarithms throughout: slow, and right for any finite scores. Messages are normalised at
+/// each position, and so are the marginals, so that rounding does not grow with the length of the sequence.
+double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
+                              std::size_t last, const Backward* backward) const {
+  const std::size_t width = m.width, origin = on.row_origin(first), labels = outputs_;
+  std::vector<double> beta(labels), next(labels), terms(labels), edges(labels * labels);
+  auto normalise = [](std::span<double> x) {
+    const double log_sum = log_sum_exp(x.data(), x.size());
+    for (double& v : x) v -= log_sum;
+    return log_sum;
+  };
+  double total = 0.0;
+  if (backward != nullptr) std::fill_n(backward->pair, width * width, 0.0);
+  for (std::size_t i = first; i < last; ++i) {
+    const std::size_t begin = on.begin[i] - origin, end = on.begin[i + 1] - origin;
+    double log_partition = 0.0;
+    for (std::size_t t = begin; t < end; ++t) {
+      const double* s = work.score.data() + t * width;
+      double* alpha = work.alpha.data() + t * width;
+      for (std::size_t k = 0; k < labels; ++k) {
+        alpha[k] = s[k];
+        if (t == begin) continue;
+        const double* previous = alpha - width;
+        for (std::size_t j = 0; j < labels; ++j) terms[j] = previous[j] + m.score[j * labels + k];
+        alpha[k] += log_sum_exp(terms.data(), labels);
+      }
+      log_partition += normalise({alpha, labels});
+    }
+    work.log_partition[i - first] = log_partition;
+    total += log_partition;
+    if (backward == nullptr) continue;
+
+    std::fill(beta.begin(), beta.end(), 0.0);
+    for (std::size_t t = end; t-- > begin;) {
+      const double* s = work.score.data() + t * width;
+      const double* alpha = work.alpha.data() + t * width;
+      for (std::size_t k = 0; k < labels; ++k) terms[k] = alpha[k] + beta[k];
+      normalise(terms);
+      for (std::size_t k = 0; k < labels; ++k) work.posterior[t * width + k] = std::exp(terms[k]);
+      if (t == begin) continue;
+      for (std::size_t j = 0; j < labels; ++j) {
+        for (std::size_t k = 0; k < labels; ++k) terms[k] = m.score[j * labels + k] + s[k] + beta[k];
+        next[j] = log_sum_exp(terms.data(), labels);
+        const double* previous = alpha - width;
+        for (std::size_t k = 0; k < labels; ++k) edges[j * labels + k] = previous[j] + terms[k];
+      }
+      normalise(edges);
+      for (std::size_t j = 0; j < labels; ++j)
+        for (std::size_t k = 0; k < labels; ++k)
+          backward->pair[j * width + k] += std::exp(edges[j * labels + k]);
+      normalise(next);
+      beta.swap(next);
+    }
+  }
+  return total;
+}
+
+double ChainOracle::infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const {
+  return infer_on(all_, at, residual, parallel);
+}
+
+double ChainOracle::infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
+                               const Parallel& parallel) const {
+  Sequences some;
+  for (const Index i : instances) {
+    some.gold.insert(some.gold.end(), all_.gold.begin() + all_.begin[i],
+                     all_.gold.begin() + all_.begin[i + 1]);
+    some.begin.push_back(static_cast<Index>(some.gold.size()));
+  }
+  some.cut();
+  return infer_on(some, at, residual, parallel);
+}
+
+double ChainOracle::infer_instance(Index instance, const double* scores, std::span<const double> extra,
+                                   double* residual, std::span<double> extra_residual,
+                                   InstanceOracle::Workspace& work) const {
+  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance],
+                    width = padded(outputs_);
+  for (OutputColumns* columns : {&work.scores, &work.residual}) {
+    columns->stride = padded(positions);
+    columns->resize_columns(outputs_);
+    columns->extra.resize(extra_weights());
+  }
+  const KernelTable& kernels = kernels_in_use();
+  kernels.rows_to_columns(scores, width, outputs_, 0, positions, work.scores.values.data(),
+                          work.scores.stride);
+  std::copy(extra.begin(), extra.end(), work.scores.extra.begin());
+  const double loss = infer_some({&instance, 1}, {work.scores}, residual != nullptr ? &work.residual : nullptr,
+                                 Parallel());
+  if (residual == nullptr) return loss;
+  kernels.columns_to_rows(work.residual.values.data(), work.residual.stride, outputs_, 0, positions, residual,
+                          width);
+  std::copy(work.residual.extra.begin(), work.residual.extra.end(), extra_residual.begin());
+  return loss;
+}
+
+double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual* residual,
+                             const Parallel& parallel, Kept* kept) const {
+  require_gold();
+  const Transitions m = transitions(at);
+  if (kept != nullptr) prepare(at, m, *kept);
+  const std::size_t width = m.width, chunks = on.chunk_begin.size() - 1;
+  const std::size_t pair_size = residual != nullptr ? width * width : 0;
+  // Sums of pair marginals, then the loss.
+  AlignedVector<double> sum(pair_size + 1);
+  sum_chunks(parallel, chunks, sum.size(), sum.data(), [&](std::size_t chunk, double* part) {
+    double& loss = part[pair_size];
+    const std::size_t first = on.chunk_begin[chunk], last = on.chunk_begin[chunk + 1];
+    const std::size_t begin = on.begin[first], end = on.begin[last], origin = on.row_origin(first);
+    Backward backward{part, residual};
+    if (kept != nullptr && m.linear()) {
+      backward.kept = kept;
+      backward.kept_row = kept->first_row[chunk];
+    }
+    Buffers& work = buffers(end - origin, last - first, residual != nullptr);
+    loss = infer_rows(on, m, at, work, first, last, residual != nullptr ? &backward : nullptr);
+    double gold = 0.0;
+    for (std::size_t i = first; i < last; ++i)
+      for (std::size_t p = on.begin[i]; p < on.begin[i + 1]; ++p) {
+        const std::size_t score = on.gold[p] * at.base.stride + p;
+        gold += at.base.values[score];
+        if (at.direction != nullptr) gold += at.alpha * at.direction->values[score];
+        if (p + 1 < on.begin[i + 1]) gold += m.score[on.gold[p] * std::size_t{outputs_} + on.gold[p + 1]];
+      }
+    loss -= gold;
+    if (residual == nullptr) return;
+    for (std::size_t p = begin; p < end; ++p) work.posterior[(p - origin) * width + on.gold[p]] -= 1.0;
+    kernels_in_use().rows_to_columns(work.posterior.data() + (begin - origin) * width, width, outputs_, begin,
+                                     end - begin, residual->values.data(), residual->stride);
+    for (std::size_t i = first; i < last; ++i)
+      for (std::size_t p = on.begin[i]; p + 1 < on.begin[i + 1]; ++p)
+        backward.pair[on.gold[p] * width + on.gold[p + 1]] -= 1.0;
+  });
+
+  if (residual != nullptr)
+    for (std::size_t i = 0; i < outputs_; ++i)
+      std::copy_n(sum.data() + i * width, outputs_, residual->extra.data() + i * outputs_);
+  return sum[pair_size];
+}
+
+/// By one way back with logarithms: right for any finite scores.
+ChainOracle::Conditionals ChainOracle::conditionals(const Scores& scores, std::size_t instance) const {
+  const KernelTable& kernels = kernels_in_use();
+  const std::size_t labels = outputs_, width = padded(labels), first = all_.begin[instance],
+                    length = all_.begin[instance + 1] - first;
+  Conditionals out{AlignedVector<double>(length * width, 0.0),
+                   AlignedVector<double>((length - 1) * labels * width, 0.0)};
+  // x[0..labels) = softmax of itself; returns log sum exp.
+  const auto softmax = [&](double* x) {
+    const double largest = *std::max_element(x, x + labels);
+    for (std::size_t k = 0; k < labels; ++k) x[k] -= largest;
+    std::fill(x + labels, x + width, kMinusInfinity);
+    kernels.exponentiate(x, width);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < labels; ++k) sum += x[k];
+    for (std::size_t k = 0; k < labels; ++k) x[k] /= sum;
+    return largest + std::log(sum);
+  };
+  // score[k]: of everything from position t on, given y_t = k.
+  std::vector<double> score(labels), from_next(labels, 0.0);
+  for (std::size_t t = length; t-- > 0;) {
+    for (std::size_t k = 0; k < labels; ++k) score[k] = scores.column(k)[first + t] + from_next[k];
+    if (t == 0) break;
+    double* const next = out.next.data() + (t - 1) * labels * width;
+    for (std::size_t c = 0; c < labels; ++c) {
+      for (std::size_t d = 0; d < labels; ++d) next[c * width + d] = scores.extra[c * labels + d] + score[d];
+      from_next[c] = softmax(next + c * width);
+    }
+  }
+  std::copy(score.begin(), score.end(), out.marginal.begin());
+  softmax(out.marginal.data());
+  for (std::size_t t = 0; t + 1 < length; ++t)
+    kernels.combine_rows(out.next.data() + t * labels * width, width, labels, out.marginal.data() + t * width,
+                         out.marginal.data() + (t + 1) * width, width);
+  return out;
+}
+
+/// One way forward. Row k of `so_far` holds the covariances of all slots, as far as they are made up of
+/// positions and edges up to t, with [y_t = k]; an edge later row d is sum over k of p(d | k) times row k.
+/// Each position's and each edge's own features are paired with these. What belongs to the same position or
+/// edge is met twice, and so counts half each time; all other pairs are met at the later of the two.
+void ChainOracle::covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
+                              HalfMatrix& out) const {
+  /// Positions whose edges are taken together: then products of matrices do for them.
+  constexpr std::size_t kTogether = 8;
+  const KernelTable& kernels = kernels_in_use();
+  const std::size_t labels = outputs_, width = padded(labels), stride = padded(features.slots),
+                    extras = features.extra.size(), extra_width = padded(extras),
+                    length = all_.begin[instance + 1] - all_.begin[instance];
+  const Conditionals model = conditionals(scores, instance);
+  out.clear(features.slots);
+  // Of the positions at hand: rows of `labels` vectors; p(d | c) and p(c, d) of each extra weight on the edge
+  // to the next position.
+  AlignedVector<double> history(kTogether * labels * stride), conditional(labels * labels),
+      next_of(extras * kTogether), chance(kTogether * extra_width, 0.0), chance_of(extras * kTogether);
+  std::size_t met = extra_width;  // slots that have come up
+  std::vector<std::size_t> met_at(kTogether);
+  for (std::size_t t = 0; t < length; ++t) {
+    const double* marginal = model.marginal.data() + t * width;
+    const std::size_t at = t % kTogether, at_before = (t + kTogether - 1) % kTogether;
+    double* const so_far = history.data() + at * labels * stride;
+    const std::size_t met_before = met;
+    const std::span<const LocalFeatures::Entry> entries(features.entry.data() + features.begin[t],
+                                                        features.begin[t + 1] - features.begin[t]);
+    for (const auto& e : entries) met = std::max(met, padded(e.slot + std::size_t{1}));
+    met_at[at] = met;
+    for (std::size_t k = 0; k < labels; ++k) std::fill_n(so_far + k * stride, met, 0.0);
+    if (t > 0) {
+      const double* next = model.next.data() + (t - 1) * labels * width;
+      for (std::size_t c = 0; c < labels; ++c)
+        for (std::size_t d = 0; d < labels; ++d) conditional[d * labels + c] = next[c * width + d];
+      kernels.add_product({.rows = conditional.data(),
+                           .rows_stride = labels,
+                           .count = labels,
+                           .inner = labels,
+                           .matrix = history.data() + at_before * labels * stride,
+                           .matrix_stride = stride,
+                           .width = met_before,
+                           .out = so_far,
+                           .out_stride = stride});
+      const double* edge = chance.data() + at_before * extra_width;
+      for (std::size_t k = 0; k < labels; ++k)
+        kernels.add_scaled(so_far + k * stride, -marginal[k], edge, extras);
+      for (std::size_t i = 0; i < extras; ++i) so_far[features.extra[i] % labels * stride + i] += edge[i];
+    }
+    const auto add_halves = [&] {
+      for (const auto& [slot, output, value] : entries) {
+        const double half = 0.5 * value * marginal[output];
+        for (std::size_t k = 0; k < labels; ++k) so_far[k * stride + slot] -= half * marginal[k];
+        so_far[output * stride + slot] += half;
+      }
+    };
+    add_halves();
+    for (const auto& [slot, output, value] : entries)
+      kernels.add_scaled(out.row(slot, met), value, so_far + output * stride, met);
+    add_halves();
+
+    const bool last = t + 1 == length;
+    const double* next = last ? nullptr : model.next.data() + t * labels * width;
+    for (std::size_t i = 0; i < extras && !last; ++i) {
+      const std::size_t c = features.extra[i] / labels, d = features.extra[i] % labels;
+      next_of[i * kTogether + at] = next[c * width + d];
+      chance[at * extra_width + i] = chance_of[i * kTogether + at] = marginal[c] * next[c * width + d];
+    }
+    // The edges of all positions at hand.
+    const std::size_t edges = at + (last ? 0 : 1);
+    if (!last && edges < kTogether) continue;
+    for (std::size_t p = 0; p < edges; ++p)
+      for (std::size_t k = 0; k < labels; ++k)
+        std::fill(history.data() + (p * labels + k) * stride + met_at[p],
+                  history.data() + (p * labels + k) * stride + met, 0.0);
+    for (std::size_t i = 0; i < extras; ++i) out.row(i, met);
+    for (std::size_t i = 0, end = 0; i < extras; i = end) {
+      const std::size_t c = features.extra[i] / labels;
+      while (end < extras && features.extra[end] / labels == c) ++end;
+      kernels.add_product({.rows = next_of.data() + i * kTogether,
+                           .rows_stride = kTogether,
+                           .count = end - i,
+                           .inner = edges,
+                           .matrix = history.data() + c * stride,
+                           .matrix_stride = labels * stride,
+                           .width = met,
+                           .out = out.row(i, met),
+                           .out_stride = out.stride});
+    }
+    for (std::size_t i = 0; i < extras; ++i) {
+      double* const half = chance_of.data() + i * kTogether;
+      for (std::size_t p = 0; p < edges; ++p) {
+        half[p] *= -0.5;
+        out.row(i, met)[i] -= half[p];
+      }
+    }
+    kernels.add_product({.rows = chance_of.data(),
+                         .rows_stride = kTogether,
+                         .count = extras,
+                         .inner = edges,
+                         .matrix = chance.data(),
+                         .matrix_stride = extra_width,
+                         .width = extra_width,
+                         .out = extras > 0 ? out.row(0, met) : nullptr,
+                         .out_stride = out.stride});
+  }
+}
+
+void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
+                                 const Parallel& parallel) const {
+  require_gold();
+  const Transitions m = transitions({scores});
+  const std::size_t width = m.width, labels = outputs_;
+  parallel.for_each(instances(), [&](std::size_t i) {
+    const std::size_t origin = all_.row_origin(i), end = all_.begin[i + 1] - origin;
+    Buffers& work = buffers(end, 1, true);
+    AlignedVector<double> s;
+    score_rows(all_, {scores}, i, i + 1, s);
+    const Backward backward{work.pair.data(), nullptr};
+    infer_rows(all_, m, {scores}, work, i, i + 1, &backward);
+    // Relative to the gold structure's scores, so that large scores common to all structures cancel.
+    double log_gold = -work.log_partition[0], expected = 0.0;
+    for (std::size_t t = all_.begin[i] - origin; t < end; ++t) {
+      const double gold = s[t * width + all_.gold[origin + t]];
+      log_gold += gold;
+      for (std::size_t k = 0; k < labels; ++k)
+        expected += work.posterior[t * width + k] * (s[t * width + k] - gold);
+      if (t + 1 < end) {
+        log_gold += m.score[all_.gold[origin + t] * labels + all_.gold[origin + t + 1]];
+        expected -= m.score[all_.gold[origin + t] * labels + all_.gold[origin + t + 1]];
+      }
+    }
+    for (std::size_t a = 0; a < labels; ++a)
+      for (std::size_t b = 0; b < labels; ++b) expected += work.pair[a * width + b] * m.score[a * labels + b];
+    terms[i].log_gold = log_gold;
+    terms[i].entropy = -log_gold - expected;
+  });
+}
+
+void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
+                         const Parallel& parallel) const {
+  if (decoding == Decoding::kStructure) return viterbi(scores, outputs, parallel);
+  const Transitions m = transitions({scores});
+  const std::size_t width = m.width;
+  parallel.for_each(all_.chunk_begin.size() - 1, [&](std::size_t chunk) {
+    const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
+    const std::size_t origin = all_.row_origin(first), end = all_.begin[last];
+    Buffers& work = buffers(end - origin, last - first, true);
+    const Backward backward{work.pair.data(), nullptr};
+    infer_rows(all_, m, {scores}, work, first, last, &backward);
+    for (std::size_t p = all_.begin[first]; p < end; ++p) {
+      const double* posterior = work.posterior.data() + (p - origin) * width;
+      outputs[p] = static_cast<Index>(std::max_element(posterior, posterior + outputs_) - posterior);
+    }
+  });
+}
+
+/// The best label sequence; of equal ones, that with the smaller label at the latest difference.
+void ChainOracle::viterbi(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const {
+  const std::size_t labels = outputs_;
+  parallel.for_each(all_.chunk_begin.size() - 1, [&](std::size_t chunk) {
+    std::vector<double> best(labels), next(labels);
+    std::vector<Index> back;
+    for (std::size_t i = all_.chunk_begin[chunk]; i < all_.chunk_begin[chunk + 1]; ++i) {
+      const std::size_t begin = all_.begin[i], n = all_.begin[i + 1] - begin;
+      back.assign(n * labels, 0);
+      for (std::size_t k = 0; k < labels; ++k) best[k] = scores.values[k * scores.stride + begin];
+      for (std::size_t t = 1; t < n; ++t) {
+        std::fill(next.begin(), next.end(), kMinusInfinity);
+        for (std::size_t j = 0; j < labels; ++j)
+          for (std::size_t k = 0; k < labels; ++k) {
+            const double value = best[j] + scores.extra[j * labels + k];
+            if (value > next[k]) {
+              next[k] = value;
+              back[t * labels + k] = static_cast<Index>(j);
+            }
+          }
+        for (std::size_t k = 0; k < labels; ++k) next[k] += scores.values[k * scores.stride + begin + t];
+        best.swap(next);
+      }
+      auto label = static_cast<Index>(std::max_element(best.begin(), best.end()) - best.begin());
+      for (std::size_t t = n; t-- > 0;) {
+        outputs[begin + t] = label;
+        label = back[t * labels + label];
+      }
+    }
+  });
+}
+
+OracleInfo chain_info() {
+  const auto pair = [](std::size_t weight, const Dataset& data) -> std::vector<std::string> {
+    const std::vector<std::string>& labels = data.vocabulary->outputs;
+    return {labels[weight / labels.size()], labels[weight % labels.size()]};
+  };
+  return {"chain",
+          "linear chain over each sequence: forward-backward, Viterbi; K*K transition weights",
+          "Zhong et al. 2014, appendix D.1",
+          [](const Dataset& data) { return std::make_unique<ChainOracle>(data); },
+          {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
+           Capability::kDerivative, Capability::kNbest, Capability::kMax, Capability::kInstanceMax, Capability::kFactors},
+          {"pair", {"label", "label"}, pair}};
+}
+
+}  // namespace proxbench

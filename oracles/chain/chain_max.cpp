@@ -1,0 +1,107 @@
+/// Loss-augmented Viterbi: the label sequence of the largest cost + score.
+
+#include <algorithm>
+#include <string>
+
+#include "core/base/error.h"
+#include "oracles/chain/chain.h"
+#include "oracles/max_plus_kernels.h"
+#include "oracles/max_sums.h"
+
+namespace proxbench {
+
+namespace {
+
+/// Of one wrong position.
+double cost_of_position(Cost cost, std::size_t length) {
+  return cost == Cost::kHammingMean ? 1.0 / static_cast<double>(length) : 1.0;
+}
+
+}  // namespace
+
+InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, const double* scores,
+                                                     std::span<const double> extra, std::span<Index> outputs,
+                                                     InstanceMaxOracle::Workspace& work) const {
+  require_gold();
+  const std::size_t labels = outputs_, width = padded(outputs_);
+  const std::size_t begin = all_.begin[instance], n = all_.begin[instance + std::size_t{1}] - begin;
+  const double* matrix = extra.data();
+  if (labels != width) {
+    work.matrix.resize(labels * width);
+    for (std::size_t a = 0; a < labels; ++a)
+      std::copy_n(extra.data() + a * labels, labels, work.matrix.data() + a * width);
+    matrix = work.matrix.data();
+  }
+  // Row t: the best of cost + score up to position t, by the label there. Before position t's own is added,
+  // the row holds what the way back is found by.
+  work.rows.resize(2 * n * width);
+  double* const best = work.rows.data();
+  double* const before = best + n * width;
+  const double wrong = cost_of_position(cost, n);
+  for (std::size_t t = 0; t < n; ++t) {
+    double* const row = best + t * width;
+    const double* const score = scores + t * width;
+    double* const from = before + t * width;
+    if (t == 0)
+      std::fill_n(from, width, 0.0);
+    else
+      max_plus_kernels().row_times_matrix(row - width, labels, matrix, width, from);
+    for (std::size_t k = 0; k < width; ++k) row[k] = from[k] + (score[k] + wrong);
+    const Index gold = all_.gold[begin + t];
+    row[gold] = from[gold] + score[gold];
+  }
+  const double* const last = best + (n - 1) * width;
+  std::size_t label = static_cast<std::size_t>(std::max_element(last, last + labels) - last);
+  for (std::size_t t = n; t-- > 0;) {
+    outputs[t] = static_cast<Index>(label);
+    if (t == 0) break;
+    const double reached = before[t * width + label];
+    const double* const row = best + (t - 1) * width;
+    std::size_t earlier = 0;
+    while (earlier + 1 < labels && row[earlier] + matrix[earlier * width + label] != reached) ++earlier;
+    label = earlier;
+  }
+  return value_of(instance, cost, scores, extra, outputs);
+}
+
+InstanceMaxOracle::Value ChainOracle::value_of(Index instance, Cost cost, const double* scores,
+                                               std::span<const double> extra,
+                                               std::span<const Index> outputs) const {
+  const std::size_t labels = outputs_, width = padded(outputs_);
+  const std::size_t begin = all_.begin[instance], n = all_.begin[instance + std::size_t{1}] - begin;
+  const Index* const gold = all_.gold.data() + begin;
+  std::size_t wrong = 0;
+  double score = 0.0;
+  for (std::size_t t = 0; t < n; ++t) {
+    if (outputs[t] >= labels)
+      throw Error("instance " + std::to_string(instance) + ": found label " + std::to_string(outputs[t]) +
+                  ", expected one of " + std::to_string(labels));
+    const bool here = outputs[t] != gold[t];
+    if (here) {
+      ++wrong;
+      score += scores[t * width + outputs[t]] - scores[t * width + gold[t]];
+    }
+    if (t > 0 && (here || outputs[t - 1] != gold[t - 1]))
+      score += extra[outputs[t - 1] * labels + outputs[t]] - extra[gold[t - 1] * labels + gold[t]];
+  }
+  const double costs = static_cast<double>(wrong) * cost_of_position(cost, n);
+  return {costs + score, costs};
+}
+
+void ChainOracle::gold_structure(Index instance, std::span<Index> outputs) const {
+  require_gold();
+  std::copy_n(all_.gold.begin() + all_.begin[instance], outputs.size(), outputs.begin());
+}
+
+void ChainOracle::extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const {
+  on.clear();
+  for (std::size_t t = 1; t < outputs.size(); ++t)
+    on.push_back(std::size_t{outputs[t - 1]} * outputs_ + outputs[t]);
+}
+
+MaxOracle::Sums ChainOracle::maximise(const ScorePoint& at, Cost cost, Residual* residual,
+                                      const Parallel& parallel) const {
+  return sum_best_structures(*this, *this, at, cost, residual, parallel);
+}
+
+}  // namespace proxbench

@@ -1,0 +1,90 @@
+#include "solvers/shared/instances/passes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/base/memory.h"
+
+namespace proxbench {
+
+OptionTable pass_options() {
+  return {{.name = "reports",
+           .type = OptionType::kInt,
+           .default_value = "10",
+           .help = "iterations in a pass; limits are checked and samples taken after each",
+           .min = 1,
+           .max = 1e9},
+          {.name = "check_every",
+           .type = OptionType::kInt,
+           .default_value = "10",
+           .help = "passes between full gradients, or inferences for a duality gap, which alone can show "
+                   "convergence; with "
+                   "tol = 0 there are none",
+           .min = 1,
+           .max = 1e9}};
+}
+
+PassSettings read_passes(const Options& options) {
+  return {static_cast<std::size_t>(options.integer("reports")), options.integer("check_every")};
+}
+
+SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings, const Passes& passes,
+                       SolveResult result) {
+  Objective& objective = problem.objective;
+  const std::size_t instances = objective.instances(), reports = std::min(settings.reports, instances);
+  result.working_set = objective.dimension();
+  Scores scores = objective.make_scores();
+  Residual residual = objective.make_residual();
+  const auto done = [&](Status status) {
+    result.status = status;
+    result.w = passes.weights();
+    return result;
+  };
+  for (std::int64_t pass = 1;; ++pass) {
+    for (std::size_t report = 0; report < reports; ++report) {
+      const bool valid = passes.visit(pass, instances * report / reports, instances * (report + 1) / reports);
+      ++result.iterations;
+      const bool go_on = problem.monitor.step(result.iterations, passes.weights, result.working_set);
+      if (!valid) return done(Status::kDiverged);
+      if (!go_on) return done(problem.monitor.stop_status());
+    }
+    if (passes.after) passes.after(pass);
+    if (pass % settings.check_every != 0 || problem.tol == 0.0 || problem.kkt_target() == 0.0) continue;
+    const SparseVector w = passes.weights();
+    objective.scores(w, scores);
+    if (passes.converged) {
+      if (passes.converged(w, objective.infer({scores}, nullptr))) return done(Status::kConverged);
+      continue;
+    }
+    objective.infer({scores}, &residual);
+    Objective::Selection selection;
+    objective.select_gradient(residual, w, std::numeric_limits<double>::infinity(), selection);
+    if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
+  }
+}
+
+OptionSpec memory_limit_option() {
+  return {.name = "memory_limit",
+          .type = OptionType::kReal,
+          .default_value = "auto",
+          .help = "gigabytes that what is kept of the instances may take; auto: this machine's memory",
+          .min = 0,
+          .max = 1e9,
+          .min_open = true,
+          .automatic = true};
+}
+
+void require_memory(double bytes, double limit_gigabytes, const std::string& what) {
+  const bool machine = std::isnan(limit_gigabytes);
+  if (machine) limit_gigabytes = machine_memory() / kGigabyte;
+  if (bytes <= limit_gigabytes * kGigabyte) return;
+  char text[100];
+  std::snprintf(text, sizeof text, " take %.3g GB, expected at most %s%.3g GB", bytes / kGigabyte,
+                machine ? "this machine's " : "memory_limit = ", limit_gigabytes);
+  throw Error::usage(what + text);
+}
+
+}  // namespace proxbench

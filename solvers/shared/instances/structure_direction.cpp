@@ -1,0 +1,125 @@
+#include "solvers/shared/instances/structure_direction.h"
+
+#include <cmath>
+#include <string>
+
+#include "solvers/shared/instances/passes.h"
+
+namespace proxbench {
+
+PositionGrams::PositionGrams(const Objective& objective, double limit_gigabytes) : begin_{0} {
+  const auto begin = objective.structure().begin();
+  for (Index i = 0; i < objective.instances(); ++i) {
+    const std::size_t length = begin[i + std::size_t{1}] - begin[i];
+    begin_.push_back(begin_.back() + length * (length + 1) / 2);
+  }
+  require_memory(
+      static_cast<double>(begin_.back()) * sizeof(double), limit_gigabytes,
+      "the inner products of the positions of " + std::to_string(objective.instances()) + " instances");
+  value_.resize(begin_.back());
+  const DesignMatrix& x = objective.x();
+  const Chunks chunks{objective.instances(), 64};
+  objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+    std::vector<double> row(objective.features(), 0.0);
+    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      double* out = value_.data() + begin_[i];
+      for (Index t = begin[i]; t < begin[i + 1]; ++t) {
+        const auto features = x.row(t);
+        const auto values = x.row_values(t);
+        for (std::size_t e = 0; e < features.size(); ++e) row[features[e]] = values.empty() ? 1.0 : values[e];
+        for (Index u = begin[i]; u <= t; ++u) {
+          const auto other = x.row(u);
+          const auto other_values = x.row_values(u);
+          double sum = 0.0;
+          for (std::size_t e = 0; e < other.size(); ++e)
+            sum += row[other[e]] * (other_values.empty() ? 1.0 : other_values[e]);
+          *out++ = sum;
+        }
+        for (const Index j : features) row[j] = 0.0;
+      }
+    }
+  });
+}
+
+void StructureDirection::form(const InstanceMaxOracle& oracle, std::span<const Term> terms, Index outputs,
+                              std::size_t extras) {
+  positions_.clear();
+  outputs_.clear();
+  extra_.clear();
+  by_output_.resize(outputs, 0.0);
+  by_extra_.resize(extras, 0.0);
+  for (Index t = 0; t < terms.front().structure.size(); ++t) {
+    touched_.clear();
+    for (const Term& term : terms)
+      for (const Index k : oracle.outputs_on(term.structure[t])) {
+        by_output_[k] += term.weight;
+        touched_.push_back(k);
+      }
+    const std::size_t begin = outputs_.size();
+    for (const std::size_t k : touched_) {
+      if (std::abs(by_output_[k]) > kRounding) outputs_.push_back({static_cast<Index>(k), by_output_[k]});
+      by_output_[k] = 0.0;
+    }
+    if (outputs_.size() > begin) positions_.push_back({t, begin, outputs_.size()});
+  }
+  if (extras == 0) return;
+  touched_.clear();
+  for (const Term& term : terms) {
+    oracle.extra_on(term.structure, on_);
+    for (const std::size_t e : on_) by_extra_[e] += term.weight;
+    touched_.insert(touched_.end(), on_.begin(), on_.end());
+  }
+  for (const std::size_t e : touched_) {
+    if (std::abs(by_extra_[e]) > kRounding) extra_.push_back({e, by_extra_[e]});
+    by_extra_[e] = 0.0;
+  }
+}
+
+double StructureDirection::squared_norm(const PositionGrams& grams, Index instance) const {
+  double sum = 0.0;
+  for (std::size_t a = 0; a < positions_.size(); ++a) {
+    const Position& t = positions_[a];
+    for (std::size_t e = t.begin; e < t.end; ++e) by_output_[outputs_[e].output] = outputs_[e].value;
+    for (std::size_t b = 0; b <= a; ++b) {
+      const Position& u = positions_[b];
+      double product = 0.0;
+      for (std::size_t e = u.begin; e < u.end; ++e)
+        product += by_output_[outputs_[e].output] * outputs_[e].value;
+      if (product != 0.0) sum += (a == b ? 1.0 : 2.0) * product * grams.at(instance, t.position, u.position);
+    }
+    for (std::size_t e = t.begin; e < t.end; ++e) by_output_[outputs_[e].output] = 0.0;
+  }
+  for (const Extra& e : extra_) sum += e.value * e.value;
+  return sum;
+}
+
+double StructureDirection::dot(const WeightRows& w, const DesignMatrix& x, Index begin) const {
+  double sum = 0.0;
+  for (const Position& t : positions_) {
+    const auto features = x.row(begin + t.position);
+    const auto values = x.row_values(begin + t.position);
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      const double* const row = w.row(features[f]);
+      double product = 0.0;
+      for (std::size_t e = t.begin; e < t.end; ++e) product += outputs_[e].value * row[outputs_[e].output];
+      sum += values.empty() ? product : values[f] * product;
+    }
+  }
+  for (const Extra& e : extra_) sum += e.value * w.extra()[e.weight];
+  return sum;
+}
+
+void StructureDirection::add_to(WeightRows& w, double step, const DesignMatrix& x, Index begin) const {
+  for (const Position& t : positions_) {
+    const auto features = x.row(begin + t.position);
+    const auto values = x.row_values(begin + t.position);
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      double* const row = w.row(features[f]);
+      const double scaled = values.empty() ? step : step * values[f];
+      for (std::size_t e = t.begin; e < t.end; ++e) row[outputs_[e].output] += scaled * outputs_[e].value;
+    }
+  }
+  for (const Extra& e : extra_) w.extra_row()[e.weight] += step * e.value;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,54 @@
+#pragma once
+/// Dense weights as a row of K numbers a feature, and changes of them that touch the features of one instance
+/// alone.
+
+#include <span>
+
+#include "core/objective.h"
+#include "solvers/shared/instances/instance_features.h"
+
+namespace proxbench {
+
+/// X_i^T R_i: a direction in the weights of one instance's features, and in the extra weights.
+class InstanceDirection {
+ public:
+  /// Sums over positions of x * rows[position], for each feature, beside the numbers of the extra weights.
+  /// Rows of `width` doubles, padding 0.
+  void form(const InstanceFeatures::View& features, const double* rows, std::span<const double> extra,
+            std::size_t width);
+  double squared_norm() const;
+
+  std::span<const Index> features;
+  AlignedVector<double> rows;   ///< one a feature
+  AlignedVector<double> extra;  ///< padded with 0
+};
+
+class WeightRows {
+ public:
+  explicit WeightRows(const Objective& objective);
+
+  std::size_t width() const { return width_; }
+  std::span<const double> extra() const { return {extra_.data(), extras_}; }
+  double* row(Index feature) { return rows_.data() + feature * width_; }
+  const double* row(Index feature) const { return rows_.data() + feature * width_; }
+  double* extra_row() { return extra_.data(); }
+
+  void set(const SparseVector& w);
+  SparseVector nonzeros() const { return nonzeros(1.0, *this, 0.0); }
+  /// Those of scale * w + other_scale * other.
+  SparseVector nonzeros(double scale, const WeightRows& other, double other_scale) const;
+  /// rows[t] = the scores of position `begin` + t, for `positions` of them; padding 0.
+  void scores(Index begin, std::size_t positions, double* rows) const;
+  /// <w, direction>.
+  double dot(const InstanceDirection& direction) const;
+  /// w += step * direction.
+  void add(double step, const InstanceDirection& direction);
+
+ private:
+  const DesignMatrix& x_;
+  Index outputs_;
+  std::size_t width_, extras_;
+  AlignedVector<double> rows_, extra_;
+};
+
+}  // namespace proxbench
