@@ -69,7 +69,7 @@ TEST(Tighten, AnOutcomeTakesTheBetterBoundAndPoint) {
   for (const test::ProblemSpec& spec : specs()) {
     const test::Problem problem(spec);
     const LoadedData data(pair_of(problem), Parallel());
-    const RunOutcome before = train(data, settings_of(spec, 1e-3));
+    const RunOutcome before = train(data, settings_of(spec, 1e-1));
     RunOutcome after = before;
     tighten(data, {.lambda = spec.lambda, .mu = spec.mu, .gap_target = 1e-7}, after);
     EXPECT_LE(after.certificate.relative_gap(), 1e-7) << spec.name;
