@@ -150,7 +150,9 @@ struct PredictCommand : ModelCommand {
   void check() const {
     check_writable(output);
     if (!nbest) return;
-    if (*nbest < 1) throw Error::usage(fmt::format("--nbest {}: violated constraint 1 <= nbest", *nbest));
+    constexpr std::int64_t kMost = 1'000'000;  // lists are kept until they are written
+    if (*nbest < 1 || *nbest > kMost)
+      throw Error::usage(fmt::format("--nbest {}: violated constraint 1 <= nbest <= {}", *nbest, kMost));
     if (output.empty()) throw Error::usage("--nbest without --output, expected --output FILE for the lists");
   }
   std::string text(const Prediction& prediction, const std::vector<Index>& outputs,

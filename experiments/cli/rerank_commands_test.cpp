@@ -49,6 +49,7 @@ TEST_F(RerankCommands, NbestRefusesWhatIsNoNumberOfStructures) {
   for (const auto& [flags, error] :
        {std::pair("--nbest 0 --output x", "--nbest 0: violated constraint 1 <= nbest"),
         std::pair("--nbest -2 --output x", "--nbest -2: violated constraint 1 <= nbest"),
+        std::pair("--nbest 99999999999999999999 --output x", "violated constraint 1 <= nbest <= 1000000"),
         std::pair("--nbest 2", "--nbest without --output, expected --output FILE for the lists")}) {
     const Result result = run(std::string("predict --model m.tsv --test test.txt ") + flags);
     EXPECT_EQ(result.status, 2);
