@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/base/files.h"
+
 namespace proxbench {
 namespace {
 
@@ -169,6 +171,19 @@ std::string count_cell(double value) {
 
 std::string fixed_cell(double value, int digits) {
   return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
+}
+
+std::vector<std::filesystem::path> write_tables(const std::filesystem::path& folder, const std::string& name,
+                                                const std::string& title,
+                                                const std::vector<TextTable>& tables,
+                                                const std::string& csv) {
+  make_folder(folder);
+  const std::vector<std::filesystem::path> files{folder / (name + ".md"), folder / (name + ".tex"),
+                                                 folder / (name + ".csv")};
+  write_file_atomically(files[0], markdown_document(title, tables));
+  write_file_atomically(files[1], latex_document(title, tables));
+  write_file_atomically(files[2], csv);
+  return files;
 }
 
 }  // namespace proxbench

@@ -2,6 +2,7 @@
 /// Tables as text for people: the same cells as Markdown, LaTeX and HTML, and what is shared by the tables of
 /// an experiment.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ std::string latex_tabular(const TextTable& table);
 /// Whole files: all tables with captions and notes below a title, which may be empty.
 std::string markdown_document(const std::string& title, const std::vector<TextTable>& tables);
 std::string latex_document(const std::string& title, const std::vector<TextTable>& tables);
+/// Writes these as NAME.md and NAME.tex, and `csv` as NAME.csv, into the folder, which is made where it is
+/// missing. Returns the three. Throws Error where one cannot be written.
+std::vector<std::filesystem::path> write_tables(const std::filesystem::path& folder, const std::string& name,
+                                                const std::string& title,
+                                                const std::vector<TextTable>& tables, const std::string& csv);
 
 /// The text with what would be emphasis or a tag in Markdown made literal.
 std::string markdown_literal(const std::string& text);

@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "core/base/profile.h"
-#include "experiments/base/files.h"
 #include "experiments/base/numbers.h"
 #include "experiments/results/statistics.h"
 
@@ -129,11 +128,7 @@ std::vector<std::filesystem::path> write_cost_table(const std::vector<StoredRun>
                          csv_field(cost.runs.front()->label), number_text(targets[i]),
                          number_text(cost.passes[i]), number_text(cost.seconds[i]),
                          number_text(cost.function), statuses_of(cost));
-  make_folder(folder);
-  write_file_atomically(folder / "costs.md", markdown_document("", tables));
-  write_file_atomically(folder / "costs.tex", latex_document("", tables));
-  write_file_atomically(folder / "costs.csv", csv);
-  return {folder / "costs.md", folder / "costs.tex", folder / "costs.csv"};
+  return write_tables(folder, "costs", "", tables, csv);
 }
 
 }  // namespace proxbench

@@ -62,11 +62,7 @@ std::vector<std::filesystem::path> write_data_table(const std::vector<StoredRun>
     csv += fmt::format("{},{},{},{},{},{},{}\n", csv_field(size.dataset), number_text(size.instances),
                        number_text(size.positions), number_text(size.outputs), number_text(size.features),
                        number_text(size.d), number_text(size.belief_bytes));
-  make_folder(folder);
-  write_file_atomically(folder / "data.md", markdown_document("", tables));
-  write_file_atomically(folder / "data.tex", latex_document("", tables));
-  write_file_atomically(folder / "data.csv", csv);
-  return {folder / "data.md", folder / "data.tex", folder / "data.csv"};
+  return write_tables(folder, "data", "", tables, csv);
 }
 
 }  // namespace proxbench

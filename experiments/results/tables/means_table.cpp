@@ -116,11 +116,7 @@ std::vector<std::filesystem::path> write_means(const std::vector<StoredRun>& run
                                                const MeansOptions& options) {
   const std::vector<MeansGroup> groups = geometric_means(runs, options);
   const std::vector<TextTable> tables = means_tables(groups, options);
-  make_folder(folder);
-  write_file_atomically(folder / "means.md", markdown_document(options.title, tables));
-  write_file_atomically(folder / "means.tex", latex_document(options.title, tables));
-  write_file_atomically(folder / "means.csv", csv_means(groups, options));
-  return {folder / "means.md", folder / "means.tex", folder / "means.csv"};
+  return write_tables(folder, "means", options.title, tables, csv_means(groups, options));
 }
 
 }  // namespace proxbench

@@ -180,11 +180,7 @@ std::vector<std::filesystem::path> write_paper_table(const std::vector<StoredRun
   if (presentation.paper.lambdas.empty()) return {};
   const std::vector<PaperRow> rows = compare_with_paper(runs, presentation);
   const std::vector<TextTable> tables{paper_table(rows, presentation)};
-  make_folder(folder);
-  write_file_atomically(folder / "paper.md", markdown_document(presentation.title, tables));
-  write_file_atomically(folder / "paper.tex", latex_document(presentation.title, tables));
-  write_file_atomically(folder / "paper.csv", csv_paper_table(rows));
-  return {folder / "paper.md", folder / "paper.tex", folder / "paper.csv"};
+  return write_tables(folder, "paper", presentation.title, tables, csv_paper_table(rows));
 }
 
 }  // namespace proxbench

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "experiments/base/files.h"
 #include "experiments/base/numbers.h"
 
 namespace proxbench {
@@ -138,11 +137,7 @@ std::vector<fs::path> write_path_tables(const std::vector<StoredPath>& paths,
                                         const std::string& title) {
   if (paths.empty()) return {};
   const std::vector<TextTable> tables = path_tables(paths, runs);
-  make_folder(folder);
-  write_file_atomically(folder / "path.md", markdown_document(title, tables));
-  write_file_atomically(folder / "path.tex", latex_document(title, tables));
-  write_file_atomically(folder / "path.csv", csv_paths(paths));
-  return {folder / "path.md", folder / "path.tex", folder / "path.csv"};
+  return write_tables(folder, "path", title, tables, csv_paths(paths));
 }
 
 }  // namespace proxbench

@@ -420,11 +420,7 @@ std::vector<std::filesystem::path> write_tables(const std::vector<StoredRun>& ru
                                                 const std::filesystem::path& folder,
                                                 const TableOptions& options) {
   const std::vector<TableGroup> groups = summarize(runs, options);
-  make_folder(folder);
-  write_file_atomically(folder / "summary.md", markdown_table(groups, options));
-  write_file_atomically(folder / "summary.tex", latex_table(groups, options));
-  write_file_atomically(folder / "summary.csv", csv_table(groups, options));
-  return {folder / "summary.md", folder / "summary.tex", folder / "summary.csv"};
+  return write_tables(folder, "summary", options.title, summary_tables(groups, options), csv_table(groups, options));
 }
 
 }  // namespace proxbench
