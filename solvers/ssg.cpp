@@ -132,9 +132,7 @@ class Ssg final : public Solver {
     if (problem.kkt_at_zero == 0.0) return {};
     Passes passes;
     passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch)
-        if (!descent.step(to - i)) return false;
-      return true;
+      return visit_in_batches(monitor, from, to, settings_.batch, [&](std::size_t n) { return descent.step(n); });
     };
     passes.weights = [&] { return descent.weights(); };
     return run_passes(problem, settings_.passes, passes, {});
@@ -151,10 +149,7 @@ SolverInfo ssg_info() {
       .name = "ssg",
       .help = "stochastic subgradient descent for max-margin training; knows no gap, so it ends at a limit",
       .paper = "Shalev-Shwartz, Singer, Srebro, Pegasos, ICML 2007; Lacoste-Julien et al., ICML 2013",
-      .options = {{.name = "averaging",
-                   .type = OptionType::kBool,
-                   .default_value = "true",
-                   .help = "return the average of all w with weights 1, 2, 3, ...; false: the last"},
+      .options = {averaging_option(),
                   {.name = "batch",
                    .type = OptionType::kInt,
                    .default_value = "1",

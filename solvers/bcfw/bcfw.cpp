@@ -284,8 +284,7 @@ class Bcfw final : public Solver {
     monitor.watch(ascent.dual_point());
     Passes passes;
     passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch)
-        if (!ascent.step(to - i)) return false;
+      if (!visit_in_batches(monitor, from, to, settings_.batch, [&](std::size_t n) { return ascent.step(n); })) return false;
       ascent.note_gap();
       return true;
     };
@@ -333,16 +332,8 @@ OptionTable own_options() {
                "the oracle (Osokin et al. 2016: 50)",
        .min = 0,
        .max = 1e6},
-      {.name = "averaging",
-       .type = OptionType::kBool,
-       .default_value = "true",
-       .help = "return the average of all w with weights 1, 2, 3, ...; false: the last"},
-      {.name = "batch",
-       .type = OptionType::kInt,
-       .default_value = "1",
-       .help = "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
-       .min = 1,
-       .max = 65536},
+      averaging_option(),
+      batch_option(),
       memory_limit_option(),
   };
 }

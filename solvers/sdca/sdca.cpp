@@ -311,8 +311,7 @@ class Sdca final : public Solver {
     monitor.watch(ascent.dual_point());
     Passes passes;
     passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to && !monitor.out_of_time(); i += settings_.batch)
-        if (!ascent.step(to - i)) return false;
+      if (!visit_in_batches(monitor, from, to, settings_.batch, [&](std::size_t n) { return ascent.step(n); })) return false;
       ascent.dual_point()->set_estimated_gap(ascent.total_gap());
       return true;
     };
@@ -419,13 +418,7 @@ SolverInfo sdca_info() {
                .min = 0,
                .max = 1,
                .min_open = true},
-              {.name = "batch",
-               .type = OptionType::kInt,
-               .default_value = "1",
-               .help =
-                   "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
-               .min = 1,
-               .max = 65536},
+              batch_option(),
               {.name = "precision",
                .type = OptionType::kString,
                .default_value = "double",

@@ -66,6 +66,29 @@ SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings
   }
 }
 
+OptionSpec batch_option() {
+  return {.name = "batch",
+          .type = OptionType::kInt,
+          .default_value = "1",
+          .help = "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
+          .min = 1,
+          .max = 65536};
+}
+
+OptionSpec averaging_option() {
+  return {.name = "averaging",
+          .type = OptionType::kBool,
+          .default_value = "true",
+          .help = "return the average of all w with weights 1, 2, 3, ...; false: the last"};
+}
+
+bool visit_in_batches(Monitor& monitor, std::size_t from, std::size_t to, std::size_t batch,
+                      const std::function<bool(std::size_t count)>& step) {
+  for (std::size_t i = from; i < to && !monitor.out_of_time(); i += batch)
+    if (!step(to - i)) return false;
+  return true;
+}
+
 OptionSpec memory_limit_option() {
   return {.name = "memory_limit",
           .type = OptionType::kReal,

@@ -34,6 +34,15 @@ struct Passes {
 SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings, const Passes& passes,
                        SolveResult result);
 
+/// batch, for visits that are prepared in parallel at the same w.
+OptionSpec batch_option();
+/// averaging, of solvers whose last w is the rougher one.
+OptionSpec averaging_option();
+/// Calls step(count) for [from, to) in batches until the monitor is out of time; `count` is what is left, and
+/// step takes a batch of it at most. False where it did.
+bool visit_in_batches(Monitor& monitor, std::size_t from, std::size_t to, std::size_t batch,
+                      const std::function<bool(std::size_t count)>& step);
+
 /// memory_limit: gigabytes, NaN for this machine's memory.
 OptionSpec memory_limit_option();
 /// Throws Error (kUsage), "`what` take ..., expected at most ...", where `bytes` exceed the limit.
