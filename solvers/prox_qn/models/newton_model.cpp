@@ -56,22 +56,20 @@ double additions_of_one_output(const Objective& objective, std::span<const Coord
   constexpr std::size_t kLooked = 64;
   const DesignMatrix& x = objective.x();
   const std::span<const Index> begin = objective.structure().begin();
-  constexpr std::uint32_t kOut = 0;
-  std::vector<std::uint32_t> seen(x.features(), kOut);  // 1 + the last instance that has the feature
-  for (const Coord c : index)
-    if (c < objective.unary_weights()) seen[c] = 1;
+  std::vector<std::size_t> seen(index.size(),
+                                objective.instances());  // the last instance that has the coordinate
   const std::size_t instances = objective.instances(), step = std::max<std::size_t>(1, instances / kLooked);
   double additions = 0.0, looked = 0.0;
   for (std::size_t i = 0; i < instances; i += step, ++looked) {
-    const auto stamp = static_cast<std::uint32_t>(i + 2);
     double slots = 0.0;
     for (Index p = begin[i]; p < begin[i + 1]; ++p) {
       double on = 0.0;
-      for (const Index j : x.row(p))
-        if (seen[j] != kOut) {
-          ++on;
-          slots += std::exchange(seen[j], stamp) != stamp ? 1.0 : 0.0;
-        }
+      for (const Index j : x.row(p)) {  // with one output a feature is a coordinate
+        const auto at = std::lower_bound(index.begin(), index.end(), Coord{j});
+        if (at == index.end() || *at != j) continue;
+        ++on;
+        slots += std::exchange(seen[static_cast<std::size_t>(at - index.begin())], i) != i ? 1.0 : 0.0;
+      }
       additions += on * on;
     }
     additions += 2.0 * slots * slots;
