@@ -7,11 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/monitor.h"
-#include "experiments/base/files.h"
-#include "experiments/data/readers.h"
-#include "experiments/run/job.h"
-#include "experiments/run/read_data.h"
-#include "experiments/run/trainer.h"
+#include "experiments/bench/job_program.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -19,10 +15,7 @@ namespace {
 
 /// Prints, as JSON, the seconds on the clock and of the processor, and the objective that was reached.
 void run(const RunParameters& job) {
-  const DataFormatInfo& format = data_format_registry().find(job.format);
-  const LoadedData data(
-      read_data(format, job.files, options_from(format.options, job.data_options), job.oracle),
-      Parallel(job.threads, parse_backend(job.backend)));
+  const LoadedData data = data_of(job);
   const SolverInfo& solver = solver_registry().find(job.solver);
   const LoadedData::Reduced& reduced = data.reduced(job.lambda);
   const auto make_objective = [&] { return data.objective(reduced, job.lambda, job.mu, job.loss); };
@@ -50,15 +43,5 @@ void run(const RunParameters& job) {
 }  // namespace proxbench
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: proxbench_bare JOB.json\n");
-    return 2;
-  }
-  try {
-    proxbench::run(proxbench::job_from(nlohmann::json::parse(proxbench::text_of(argv[1]))));
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
+  return proxbench::run_job_file(argc, argv, "proxbench_bare", proxbench::run);
 }

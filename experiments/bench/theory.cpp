@@ -22,11 +22,7 @@
 #include "core/base/random.h"
 #include "core/monitor.h"
 #include "core/wrapped_oracle.h"
-#include "experiments/base/files.h"
-#include "experiments/data/readers.h"
-#include "experiments/run/job.h"
-#include "experiments/run/read_data.h"
-#include "experiments/run/trainer.h"
+#include "experiments/bench/job_program.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -154,10 +150,7 @@ void print_convergence(const std::vector<Point>& points, std::uint64_t nnz) {
 }
 
 void run(const RunParameters& job) {
-  const DataFormatInfo& format = data_format_registry().find(job.format);
-  const LoadedData data(
-      read_data(format, job.files, options_from(format.options, job.data_options), job.oracle),
-      Parallel(job.threads, parse_backend(job.backend)));
+  const LoadedData data = data_of(job);
   const LoadedData::Reduced& reduced = data.reduced(job.lambda);
   const DesignMatrix& x = reduced.all ? data.train().x : reduced.x;
   const MarginalsOracle oracle(data.oracle());
@@ -206,15 +199,5 @@ void run(const RunParameters& job) {
 }  // namespace proxbench
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: proxbench_theory JOB.json\n");
-    return 2;
-  }
-  try {
-    proxbench::run(proxbench::job_from(nlohmann::json::parse(proxbench::text_of(argv[1]))));
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
+  return proxbench::run_job_file(argc, argv, "proxbench_theory", proxbench::run);
 }
