@@ -73,38 +73,75 @@ void add_rows(const double* rows, const Index* index, const double* x, std::size
   accumulate_rows(rows, width, index, x, n, out, width);
 }
 
-/// Four running sums, so that the order is fixed.
-double gather_dot(const double* column, const ColumnBlock& block) {
-  const std::uint16_t* at = block.offset;
-  const double* x = block.value;
-  const std::size_t n = block.size;
-  double a0 = 0.0, a1 = 0.0, a2 = 0.0, a3 = 0.0;
-  std::size_t i = 0;
-  if (x == nullptr) {
-    for (; i + 4 <= n; i += 4) {
-      a0 += column[at[i]];
-      a1 += column[at[i + 1]];
-      a2 += column[at[i + 2]];
-      a3 += column[at[i + 3]];
-    }
-    for (; i < n; ++i) a0 += column[at[i]];
-  } else {
-    for (; i + 4 <= n; i += 4) {
-      a0 += x[i] * column[at[i]];
-      a1 += x[i + 1] * column[at[i + 1]];
-      a2 += x[i + 2] * column[at[i + 2]];
-      a3 += x[i + 3] * column[at[i + 3]];
-    }
-    for (; i < n; ++i) a0 += x[i] * column[at[i]];
+/// What is left of a column's entries in a block, and its sum so far.
+struct Entries {
+  const std::uint16_t* at;
+  const double* x;
+  std::size_t left;
+  double sum;
+  double* out;
+
+  template <bool kValues>
+  double term(const double* column, std::size_t i) const {
+    return kValues ? x[i] * column[at[i]] : column[at[i]];
   }
-  return (a0 + a1) + (a2 + a3);
+};
+
+/// A sum in order waits for each of its additions, so long columns are taken four at a time; those shorter than this
+/// overlap by themselves.
+constexpr std::size_t kLongColumn = 24, kColumnsAtOnce = 4;
+
+template <bool kValues>
+void gather_in_order(const double* column, const ColumnBlock* blocks, std::size_t n, double* out) {
+  const auto finish = [&](const Entries& e) {
+    double sum = e.sum;
+    for (std::size_t i = 0; i < e.left; ++i) sum += e.term<kValues>(column, i);
+    *e.out = sum;
+  };
+  Entries held[kColumnsAtOnce];
+  std::size_t count = 0;
+  for (std::size_t b = 0; b < n; ++b) {
+    if (b + kPrefetchAhead < n) prefetch(blocks[b + kPrefetchAhead]);
+    const Entries next{blocks[b].offset, blocks[b].value, blocks[b].size, out[b], out + b};
+    if (next.left < kLongColumn) {
+      finish(next);
+      continue;
+    }
+    held[count++] = next;
+    if (count < kColumnsAtOnce) continue;
+    std::size_t together = held[0].left;
+    double sum[kColumnsAtOnce];
+    for (std::size_t l = 0; l < kColumnsAtOnce; ++l) {
+      together = held[l].left < together ? held[l].left : together;
+      sum[l] = held[l].sum;
+    }
+    for (std::size_t i = 0; i < together; ++i)
+      PROXBENCH_UNROLL for (std::size_t l = 0; l < kColumnsAtOnce; ++l) sum[l] += held[l].term<kValues>(column, i);
+    count = 0;
+    for (std::size_t l = 0; l < kColumnsAtOnce; ++l) {
+      Entries& e = held[l];
+      e.at += together;
+      if (kValues) e.x += together;
+      e.left -= together;
+      e.sum = sum[l];
+      if (e.left == 0) {
+        *e.out = e.sum;
+      } else {
+        held[count++] = e;
+      }
+    }
+  }
+  for (std::size_t l = 0; l < count; ++l) finish(held[l]);
 }
 
 void gather(const double* column, const ColumnBlock* blocks, std::size_t n, double* out) {
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i + kPrefetchAhead < n) prefetch(blocks[i + kPrefetchAhead]);
-    out[i] += gather_dot(column, blocks[i]);
-  }
+  // Where one column has values, all have that are not empty.
+  bool values = false;
+  for (std::size_t b = 0; b < n; ++b) values |= blocks[b].value != nullptr;
+  if (values)
+    gather_in_order<true>(column, blocks, n, out);
+  else
+    gather_in_order<false>(column, blocks, n, out);
 }
 
 void scatter(double* column, const ColumnBlock* blocks, const double* weight, std::size_t n) {
