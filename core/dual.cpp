@@ -46,15 +46,14 @@ DualBound dual_bound(const Objective& objective, const Scores& scores,
   const double lambda = objective.lambda(), mu = objective.mu();
   const bool hinge = objective.loss().hinge();
   const double cost = hinge ? objective.hinge(scores).cost : 0.0;
-  std::vector<InstanceTerms> terms(hinge ? 0 : objective.instances());
+  std::vector<InstanceTerms> terms(hinge ? 0 : objective.structure().instances());
   if (!hinge) objective.instance_terms(scores, terms);
   const auto conjugate = [&](double t) {
     if (hinge) return t * cost;
-    const Chunks chunks{terms.size(), kInstancesPerChunk};
-    return sum_chunks(objective.parallel(), chunks.count(), [&](std::size_t chunk) {
+    const std::span<const Index> begin = objective.map().instance_chunks();
+    return sum_chunks(objective.parallel(), begin.size() - 1, [&](std::size_t chunk) {
       double part = 0.0;
-      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
-        part += mixture_entropy(terms[i], t);
+      for (std::size_t i = begin[chunk]; i < begin[chunk + 1]; ++i) part += mixture_entropy(terms[i], t);
       return part;
     });
   };
@@ -112,7 +111,7 @@ double Expectation::dual_value(const Objective& objective) {
   const std::size_t extras = structure.extra_weights();
   for (Index q = 0; q < structure.positions(); ++q)
     for (const Index k : structure.gold_outputs(q)) rows[q * width + k] -= 1.0;
-  const std::vector<double> gold = structure.gold_extra();
+  const std::vector<double> gold = structure.gold_extra(objective.parallel());
   for (std::size_t e = 0; e < extras; ++e) extra[e] -= gold[e];
   const auto excess = [&](const double* g, std::size_t n) {
     double sum = 0.0;
@@ -338,20 +337,25 @@ GapSafeScreen::GapSafeScreen(const Objective& objective)
   for (Index i = 0; i + 1 < begin.size(); ++i)
     for (Index p = begin[i]; p < begin[i + 1]; ++p) instance_of[p] = i;
   const Chunks chunks{objective.features(), 64};
-  objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
-    for (std::size_t j = chunks.begin(chunk); j < chunks.end(chunk); ++j) {
-      const std::vector<Index> positions = objective.x().column(static_cast<Index>(j));
-      const auto values = objective.x().column_values(static_cast<Index>(j));
-      double squares = 0.0, range = 0.0;
-      for (std::size_t i = 0; i < positions.size(); ++i) {
-        range += values.empty() ? 1.0 : std::abs(values[i]);
-        if (i + 1 < positions.size() && instance_of[positions[i]] == instance_of[positions[i + 1]]) continue;
-        squares += range * range;
-        range = 0.0;
+  const InOrder in_order(objective.parallel());
+  in_order.add(std::span(radius_), [&] {
+    objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      for (std::size_t j = chunks.begin(chunk); j < chunks.end(chunk); ++j) {
+        const std::vector<Index> positions = objective.x().column(static_cast<Index>(j));
+        const auto values = objective.x().column_values(static_cast<Index>(j));
+        double range = 0.0;
+        for (std::size_t i = 0; i < positions.size(); ++i) {
+          range += values.empty() ? 1.0 : std::abs(values[i]);
+          if (i + 1 < positions.size() && instance_of[positions[i]] == instance_of[positions[i + 1]])
+            continue;
+          radius_[j] += range * range;
+          range = 0.0;
+        }
       }
-      radius_[j] = std::sqrt(squares);
-    }
+    });
   });
+  in_order.hand_back(std::span(radius_));
+  for (double& radius : radius_) radius = std::sqrt(radius);
   largest_ = radius_.empty() ? 0.0 : *std::max_element(radius_.begin(), radius_.end());
 }
 

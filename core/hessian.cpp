@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 #include "core/objective.h"
 
@@ -71,39 +72,46 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   const Chunks rows{n, kHessianRows};
   for (std::size_t i = 0; i < n && !stop.requested(); ++i) std::fill_n(out + i * stride, n, 0.0);
   std::vector<LocalCoordinates> batch;
-  for (std::size_t instance = 0; instance < instances() && !stop.requested();) {
-    const std::size_t first = instance;
-    std::size_t numbers = 0, taken = 0;
-    for (; instance < instances() && numbers < kCovariancesAtOnce; ++instance, ++taken) {
-      if (taken == batch.size()) batch.emplace_back();
-      take(instance, batch[taken]);
-      numbers += batch[taken].features.slots * padded(batch[taken].features.slots);
-    }
-    parallel().for_each(taken, [&](std::size_t b) {
-      if (stop.requested()) return;
-      LocalCoordinates& local = batch[b];
-      covariance->covariances(scores, first + b, local.features, local.covariances);
-      local.ascending.resize(local.of_slot.size());
-      std::iota(local.ascending.begin(), local.ascending.end(), 0u);
-      std::sort(local.ascending.begin(), local.ascending.end(),
-                [&](std::uint32_t a, std::uint32_t c) { return local.of_slot[a] < local.of_slot[c]; });
-    });
-    if (stop.requested()) return false;  // some may be missing
-    // Instance by instance, whoever adds them.
-    parallel().for_each(rows.count(), [&](std::size_t task) {
-      for (const LocalCoordinates& local : std::span(batch).first(taken)) {
-        auto at =
-            std::lower_bound(local.ascending.begin(), local.ascending.end(), rows.begin(task),
-                             [&](std::uint32_t slot, std::size_t row) { return local.of_slot[slot] < row; });
-        for (; at != local.ascending.end() && local.of_slot[*at] < rows.end(task); ++at) {
-          const double* from = local.covariances.value.data() + *at * local.covariances.stride;
-          const std::size_t extent = std::min(local.covariances.extent[*at], local.of_slot.size());
-          double* to = out + local.of_slot[*at] * stride;
-          for (std::size_t j = 0; j < extent; ++j) to[local.of_slot[j]] += from[j];
-        }
+  const auto add_instances = [&] {
+    for (std::size_t instance = 0; instance < oracle_.instances() && !stop.requested();) {
+      const std::size_t first = instance;
+      std::size_t numbers = 0, taken = 0;
+      for (; instance < oracle_.instances() && numbers < kCovariancesAtOnce; ++instance, ++taken) {
+        if (taken == batch.size()) batch.emplace_back();
+        take(instance, batch[taken]);
+        numbers += batch[taken].features.slots * padded(batch[taken].features.slots);
       }
-    });
-  }
+      parallel().for_each(taken, [&](std::size_t b) {
+        if (stop.requested()) return;
+        LocalCoordinates& local = batch[b];
+        covariance->covariances(scores, first + b, local.features, local.covariances);
+        local.ascending.resize(local.of_slot.size());
+        std::iota(local.ascending.begin(), local.ascending.end(), 0u);
+        std::sort(local.ascending.begin(), local.ascending.end(),
+                  [&](std::uint32_t a, std::uint32_t c) { return local.of_slot[a] < local.of_slot[c]; });
+      });
+      if (stop.requested()) return;  // some may be missing
+      // Instance by instance, whoever adds them.
+      parallel().for_each(rows.count(), [&](std::size_t task) {
+        for (const LocalCoordinates& local : std::span(batch).first(taken)) {
+          auto at = std::lower_bound(
+              local.ascending.begin(), local.ascending.end(), rows.begin(task),
+              [&](std::uint32_t slot, std::size_t row) { return local.of_slot[slot] < row; });
+          for (; at != local.ascending.end() && local.of_slot[*at] < rows.end(task); ++at) {
+            const double* from = local.covariances.value.data() + *at * local.covariances.stride;
+            const std::size_t extent = std::min(local.covariances.extent[*at], local.of_slot.size());
+            double* to = out + local.of_slot[*at] * stride;
+            for (std::size_t j = 0; j < extent; ++j) to[local.of_slot[j]] += from[j];
+          }
+        }
+      });
+    }
+  };
+  const InOrder in_order(parallel());
+  const std::span<double> matrix(out, n == 0 ? 0 : (n - 1) * stride + n);
+  in_order.add(matrix, add_instances);
+  in_order.hand_back(matrix);
+  if (stop.requested()) return false;
   // H = M + M^T, a square of both at a time.
   parallel().for_each(rows.count(), [&](std::size_t task) {
     if (stop.requested()) return;
@@ -138,24 +146,30 @@ void Objective::rough_diagonal(const Residual& residual, std::span<double> out) 
     }
   });
   const Chunks features{x.features(), kDiagonalFeatures};
-  parallel().for_each(features.count(), [&](std::size_t chunk) {
-    AlignedVector<double> sum(width);
-    std::vector<double> squares;
-    for (std::size_t j = features.begin(chunk); j < features.end(chunk); ++j) {
-      std::fill(sum.begin(), sum.end(), 0.0);
-      for (std::size_t b = 0; b < x.blocks(); ++b) {
-        ColumnBlock block = x.column_block(static_cast<Index>(j), b);
-        if (block.value != nullptr) {
-          squares.resize(block.size);
-          for (std::size_t i = 0; i < block.size; ++i) squares[i] = block.value[i] * block.value[i];
-          block.value = squares.data();
+  const InOrder in_order(parallel());
+  std::fill(out.begin(), out.end(), 0.0);
+  in_order.add(out, [&] {
+    parallel().for_each(features.count(), [&](std::size_t chunk) {
+      AlignedVector<double> sum(width);
+      std::vector<double> squares;
+      for (std::size_t j = features.begin(chunk); j < features.end(chunk); ++j) {
+        std::copy_n(out.begin() + static_cast<std::ptrdiff_t>(j * outputs()), outputs(), sum.begin());
+        for (std::size_t b = 0; b < x.blocks(); ++b) {
+          ColumnBlock block = x.column_block(static_cast<Index>(j), b);
+          if (block.value != nullptr) {
+            squares.resize(block.size);
+            for (std::size_t i = 0; i < block.size; ++i) squares[i] = block.value[i] * block.value[i];
+            block.value = squares.data();
+          }
+          kernels.add_block_rows(rows.data() + b * x.block_positions() * width, block, sum.data(), width);
         }
-        kernels.add_block_rows(rows.data() + b * x.block_positions() * width, block, sum.data(), width);
+        std::copy_n(sum.begin(), outputs(), out.begin() + static_cast<std::ptrdiff_t>(j * outputs()));
       }
-      for (Index k = 0; k < outputs(); ++k) out[j * outputs() + k] = sum[k] + mu();
-    }
+    });
   });
-  const std::vector<double> gold = oracle_.gold_extra();
+  in_order.hand_back(out);
+  for (double& h : out) h += mu();
+  const std::vector<double> gold = oracle_.gold_extra(parallel());
   for (std::size_t e = 0; e < gold.size(); ++e)
     out[unary_weights() + e] = std::max(residual.extra[e] + gold[e], 0.0) + mu();
 }

@@ -36,6 +36,7 @@ LinearMap::LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel
   if (x.positions() != oracle.positions())
     throw Error("design matrix of " + std::to_string(x.positions()) + " positions, oracle of " +
                 std::to_string(oracle.positions()));
+  instance_chunks_ = proxbench::instance_chunks(oracle.begin());
   active_features_.resize(x.features());
   std::iota(active_features_.begin(), active_features_.end(), Index{0});
   cut_features();
@@ -174,8 +175,9 @@ void LinearMap::advance(Scores& base, double alpha, const Scores& direction) con
 }
 
 double LinearMap::inner(const Residual& a, const Residual& b, const Scores& s, const ScorePoint& t) const {
-  const Chunks chunks{x_.positions(), kRowsPerTask};
-  double sum = sum_chunks(parallel_, chunks.count(), [&](std::size_t chunk) {
+  const auto begin = structure_.begin();
+  double sum = sum_chunks(parallel_, instance_chunks_.size() - 1, [&](std::size_t chunk) {
+    const std::size_t first = begin[instance_chunks_[chunk]], last = begin[instance_chunks_[chunk + 1]];
     double part = 0.0;
     for (Index k = 0; k < outputs_; ++k) {
       const double *plus = s.find(k), *base = t.base.find(k),
@@ -185,7 +187,7 @@ double LinearMap::inner(const Residual& a, const Residual& b, const Scores& s, c
       // An own column has the gold structure in it, a shared one has not.
       const double gold = static_cast<double>(b.owns(k)) - static_cast<double>(a.owns(k));
       const double *a_column = a.find(k), *b_column = b.find(k);
-      for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p) {
+      for (std::size_t p = first; p < last; ++p) {
         double score = plus == nullptr ? 0.0 : plus[p];
         if (base != nullptr) score -= base[p];
         if (direction != nullptr) score -= t.alpha * direction[p];

@@ -35,6 +35,8 @@ class LinearMap {
   /// d = J*K + the oracle's extra weights.
   Coord dimension() const { return unary_ + extra_weights_; }
   const Parallel& parallel() const { return parallel_; }
+  /// instance_chunks() of the instances (core/base/sum.h).
+  std::span<const Index> instance_chunks() const { return instance_chunks_; }
   /// Whether scores have columns for some outputs only (core/oracle.h).
   bool collapses() const { return collapsed_ != nullptr; }
 
@@ -55,17 +57,20 @@ class LinearMap {
   /// ascending.
   void partial_adjoint(const Residual& residual, std::span<const Coord> set, std::span<double> out) const;
 
-  /// Calls row(chunk, feature, g, step), where g[k*step] is X^T R at the feature's output k, for every feature
-  /// that has some |g| > bound or a NaN, or that wanted(feature); in parallel, features ascending within a
-  /// chunk, in O(K) memory a thread. Extra weights are left to the caller.
+  /// Calls row(chunk, feature, g, step), where g[k*step] is X^T R at the feature's output k, for every
+  /// feature that has some |g| > bound or a NaN, or that wanted(feature); in parallel, features ascending
+  /// within a chunk, in O(K) memory a thread. Extra weights are left to the caller. Where processes share the
+  /// positions, rows are complete on the last process, and it alone calls row() (InOrder::complete()).
   using Wanted = std::function<bool(Index feature)>;
   using Row = std::function<void(std::size_t chunk, Index feature, const double* g, std::size_t step)>;
   void for_each_row(const Residual& residual, double bound, const Wanted& wanted, const Row& row) const;
   /// The chunk numbers that it uses are below this.
   std::size_t feature_chunks() const { return feature_chunk_begin_.size() - 1; }
+  /// That of an active feature.
+  std::size_t chunk_of(Index feature) const;
 
   /// The same from rows of R in single precision, which fill_single_rows() makes: row(chunk, feature, g) for
-  /// every feature. Only where no outputs collapse and X is binary.
+  /// every feature. Only where no outputs collapse, X is binary, and no processes share the positions.
   using SingleRow = std::function<void(std::size_t chunk, Index feature, const double* g)>;
   void for_each_single_row(const SingleRow& row) const;
   /// Returns the sums of |R| over positions, by output.
@@ -98,11 +103,17 @@ class LinearMap {
   /// what gradients(features, g) adds to zeros: `width` doubles for each feature.
   template <class Gradients, class Visit>
   void for_each_feature(std::size_t width, const Gradients& gradients, const Visit& row) const;
+  template <class Gradients, class Visit>
+  void for_each_feature_in_order(std::size_t width, const Gradients& gradients, const Visit& row) const;
+  void for_each_collapsed_row(double bound, const Wanted& wanted, const Row& row) const;
+  std::span<const Index> features_of(std::size_t begin, std::size_t end) const;
   void fill_rows(const Residual& residual) const;
   void gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const;
   void gather_column(const Residual& residual, std::span<const Index> features, double* gradient) const;
   void gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const;
-  double gold_count(Index feature, Index output) const;
+  void add_partial(const Residual& residual, std::span<const Coord> set, bool rows,
+                   std::span<double> out) const;
+  double gold_count(Index feature, Index output, double sum) const;
   void cut_features();
   /// Work by definition, whichever way it is done: what must be computed and what must move. Entries of X are
   /// counted with their values where it is not binary.
@@ -119,6 +130,7 @@ class LinearMap {
   std::size_t extra_weights_;
   Coord unary_;
   Profile* profile_ = nullptr;
+  std::vector<Index> instance_chunks_;
   std::vector<Index> active_features_;      ///< what for_each_row() visits, ascending
   std::vector<Index> feature_chunk_begin_;  ///< these cut into chunks of about equal nonzeros
   mutable AlignedVector<double> rows_;        ///< R by position, for full gradients

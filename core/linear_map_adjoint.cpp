@@ -26,6 +26,33 @@ constexpr double kGatherCost = 1.2;
 /// memory, in the same units (measured on that Xeon: with 1, partial gradients of 1,000 coordinates took
 /// twice as long as by gathering alone).
 constexpr double kTurnCost = 6.0;
+/// Where processes share positions, a partial gradient travels in about so many pieces, of so many
+/// coordinates or more (core/base/sum.h).
+constexpr std::size_t kPieces = 16, kFewestInPiece = 64;
+/// A full gradient in pieces of at most so many doubles, where no chunk of features has more.
+constexpr std::size_t kGradientsInPiece = 1u << 17;
+
+/// The coordinates [begin, end) of a set are of one feature.
+struct OneFeature {
+  Index feature;
+  std::size_t begin, end;
+  /// What taking its whole row saves, in multiply-adds of kPad numbers an entry: a feature with many outputs
+  /// in the set is cheaper so; the others gather from the residual's columns.
+  double gain(std::size_t width) const {
+    return kGatherCost * static_cast<double>(end - begin) - static_cast<double>(width / kPad);
+  }
+};
+
+template <class Visit>
+void for_each_feature_in(std::span<const Coord> set, Index outputs, const Visit& visit) {
+  for (std::size_t i = 0; i < set.size();) {
+    const Index j = static_cast<Index>(set[i] / outputs);
+    std::size_t end = i + 1;
+    while (end < set.size() && set[end] / outputs == j) ++end;
+    visit(OneFeature{j, i, end});
+    i = end;
+  }
+}
 
 }  // namespace
 
@@ -36,13 +63,13 @@ void LinearMap::restrict_to(std::vector<Index> features) {
 
 void LinearMap::cut_features() {
   std::uint64_t nonzeros = 0;
-  for (const Index j : active_features_) nonzeros += x_.column_size(j);
+  for (const Index j : active_features_) nonzeros += x_.whole_column_size(j);
   const std::uint64_t chunk_nonzeros =
       std::clamp(nonzeros / kFeatureChunks, kFewestChunkNonzeros, kChunkNonzeros);
   feature_chunk_begin_.assign(1, 0);
   std::uint64_t filled = 0;
   for (std::size_t f = 0; f < active_features_.size(); ++f) {
-    filled += x_.column_size(active_features_[f]) + 1;
+    filled += x_.whole_column_size(active_features_[f]) + 1;
     if (filled >= chunk_nonzeros || f + 1 == active_features_.size()) {
       feature_chunk_begin_.push_back(static_cast<Index>(f + 1));
       filled = 0;
@@ -89,9 +116,9 @@ void LinearMap::gather_column(const Residual& residual, std::span<const Index> f
 }
 
 /// The gradients of at most kPad features from compact_rows_: that of output k of the f-th in
-/// gradient[k*kPad + f]; gradient.size() == basis()*kPad.
+/// gradient[k*kPad + f] once expand() has made outputs of the basis; gradient.size() == basis()*kPad, zeros
+/// at first.
 void LinearMap::gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const {
-  std::fill(gradient.begin(), gradient.end(), 0.0);
   for (std::size_t f = 0; f < features.size(); ++f)
     for (std::size_t b = 0; b < x_.blocks(); ++b) {
       const auto block = x_.column_block(features[f], b);
@@ -103,12 +130,10 @@ void LinearMap::gradient_rows_collapsed(std::span<const Index> features, std::sp
           gradient[entries[e].slot * kPad + f] += x * entries[e].value;
       }
     }
-  collapsed_->expand(gradient.data());
 }
 
-/// sum_p x_pj [output k is in p's gold structure].
-double LinearMap::gold_count(Index feature, Index output) const {
-  double sum = 0.0;
+/// sum + sum_p x_pj [output k is in p's gold structure].
+double LinearMap::gold_count(Index feature, Index output, double sum) const {
   for (std::size_t b = 0; b < x_.blocks(); ++b) {
     const auto block = x_.column_block(feature, b);
     const Index first = static_cast<Index>(b * x_.block_positions());
@@ -124,40 +149,63 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   const PhaseTimer timer(profile_, Phase::kPartialGradient, [&] { return partial_work(set); });
   const std::size_t unary =
       static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
+  std::fill(out.begin(), out.end(), 0.0);
+  // Turning the residual into rows touches every column of every position once. Where outputs collapse, a row
+  // is expanded over all outputs, which never pays for some of them.
+  double saved = 0.0;
+  for_each_feature_in(set.first(unary), outputs_, [&](const OneFeature& group) {
+    saved += std::max(group.gain(padded(residual.columns)), 0.0) *
+             static_cast<double>(x_.column_size(group.feature));
+  });
+  const bool rows = residual.one_each() && saved > kTurnCost * static_cast<double>(x_.positions()) *
+                                                       static_cast<double>(residual.columns);
+  if (rows) fill_rows(residual);
+  const InOrder in_order(parallel_);
+  const Chunks pieces{unary, std::max(kFewestInPiece, in_order.shared() ? unary / kPieces : unary)};
+  for (std::size_t piece = 0; piece < pieces.count(); ++piece) {
+    const std::size_t first = pieces.begin(piece), n = pieces.end(piece) - first;
+    in_order.add(out.subspan(first, n),
+                 [&] { add_partial(residual, set.subspan(first, n), rows, out.subspan(first, n)); });
+  }
+  in_order.hand_back(out.first(unary));
+
+  if (!residual.one_each()) {
+    std::vector<double> gold(residual.gold ? unary : 0);
+    const auto shared_column = [&](std::size_t i) {
+      return !residual.owns(static_cast<Index>(set[i] % outputs_));
+    };
+    in_order.add(std::span(gold), [&] {
+      const Chunks chunks{gold.size(), 256};
+      parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+        for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
+          if (shared_column(i))
+            gold[i] = gold_count(static_cast<Index>(set[i] / outputs_), static_cast<Index>(set[i] % outputs_),
+                                 gold[i]);
+      });
+    });
+    in_order.hand_back(std::span(gold));
+    for (std::size_t i = 0; i < unary; ++i) {
+      if (!shared_column(i)) continue;
+      out[i] *= residual.share[set[i] % outputs_];
+      if (residual.gold) out[i] -= gold[i];
+    }
+  }
+  for (std::size_t i = unary; i < set.size(); ++i) out[i] = residual.extra[set[i] - unary_];
+}
+
+/// out[i] += the adjoint at set[i], unary weights alone; `rows`: rows_ holds the residual.
+void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set, bool rows,
+                            std::span<double> out) const {
   const std::size_t width = padded(residual.columns);
   auto column_of = [&](Coord c) -> std::size_t {
     return residual.column_index(static_cast<Index>(c % outputs_));
   };
 
-  // A feature with many outputs in the set is cheaper as a whole row; the others gather from the residual's
-  // columns.
-  struct Group {
-    Index feature;
-    std::size_t begin, end;  // within set
-  };
-  std::vector<Group> groups, whole;
-  double saved = 0.0;
-  for (std::size_t i = 0; i < unary;) {
-    const Index j = static_cast<Index>(set[i] / outputs_);
-    std::size_t end = i + 1;
-    while (end < unary && set[end] / outputs_ == j) ++end;
-    const double gain = kGatherCost * static_cast<double>(end - i) - static_cast<double>(width / kPad);
-    if (gain > 0) {
-      whole.push_back({j, i, end});
-      saved += gain * static_cast<double>(x_.column_size(j));
-    }
-    groups.push_back({j, i, end});
-    i = end;
-  }
-  // Turning the residual into rows touches every column of every position once. Where outputs collapse,
-  // a row is expanded over all outputs, which never pays for some of them.
-  const bool use_rows = residual.one_each() && saved > kTurnCost * static_cast<double>(x_.positions()) *
-                                                           static_cast<double>(residual.columns);
-  if (use_rows) {
-    std::erase_if(groups, [&](const Group& g) {
-      return kGatherCost * static_cast<double>(g.end - g.begin) > static_cast<double>(width / kPad);
-    });
-    fill_rows(residual);
+  std::vector<OneFeature> groups, whole;
+  for_each_feature_in(set, outputs_, [&](const OneFeature& group) {
+    (rows && group.gain(width) > 0.0 ? whole : groups).push_back(group);
+  });
+  if (!whole.empty()) {
     std::vector<std::size_t> chunk_begin{0};
     std::uint64_t filled = 0;
     for (std::size_t g = 0; g < whole.size(); ++g) {
@@ -172,20 +220,24 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
       std::vector<Index> features(count);
       for (std::size_t g = 0; g < count; ++g) features[g] = whole[first + g].feature;
       AlignedVector<double> gradient(count * width);
+      const auto for_each_coordinate = [&](const auto& visit) {
+        for (std::size_t g = 0; g < count; ++g)
+          for (std::size_t i = whole[first + g].begin; i < whole[first + g].end; ++i)
+            visit(gradient[g * width + column_of(set[i])], out[i]);
+      };
+      for_each_coordinate([](double& in_row, double in_set) { in_row = in_set; });
       gradient_rows(features, width, gradient.data());
-      for (std::size_t g = 0; g < count; ++g)
-        for (std::size_t i = whole[first + g].begin; i < whole[first + g].end; ++i)
-          out[i] = gradient[g * width + column_of(set[i])];
+      for_each_coordinate([](double in_row, double& in_set) { in_set = in_row; });
     });
   }
 
   // The rest by column, so that a column of the residual is read by all coordinates that need it.
   std::vector<std::size_t> begin(residual.columns + std::size_t{1}, 0);
-  for (const Group& g : groups)
+  for (const OneFeature& g : groups)
     for (std::size_t i = g.begin; i < g.end; ++i) ++begin[column_of(set[i]) + 1];
   for (Index k = 0; k < residual.columns; ++k) begin[k + 1] += begin[k];
   std::vector<std::size_t> order(begin.back()), next(begin.begin(), begin.end() - 1);
-  for (const Group& g : groups)
+  for (const OneFeature& g : groups)
     for (std::size_t i = g.begin; i < g.end; ++i) order[next[column_of(set[i])]++] = i;
   struct Task {
     Index column;
@@ -200,7 +252,8 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
     const double* column = residual.column(tasks[t].column);
     const std::size_t first = tasks[t].begin, n = tasks[t].end - first;
     ColumnBlock entries[kCoordinatesPerTask];
-    double sum[kCoordinatesPerTask] = {};
+    double sum[kCoordinatesPerTask];
+    for (std::size_t i = 0; i < n; ++i) sum[i] = out[order[first + i]];
     for (std::size_t b = 0; b < x_.blocks(); ++b) {
       for (std::size_t i = 0; i < n; ++i)
         entries[i] = x_.column_block(static_cast<Index>(set[order[first + i]] / outputs_), b);
@@ -208,19 +261,6 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
     }
     for (std::size_t i = 0; i < n; ++i) out[order[first + i]] = sum[i];
   });
-
-  if (!residual.one_each()) {
-    const Chunks chunks{unary, 256};
-    parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-        const Index k = static_cast<Index>(set[i] % outputs_);
-        if (residual.owns(k)) continue;
-        out[i] *= residual.share[k];
-        if (residual.gold) out[i] -= gold_count(static_cast<Index>(set[i] / outputs_), k);
-      }
-    });
-  }
-  for (std::size_t i = unary; i < set.size(); ++i) out[i] = residual.extra[set[i] - unary_];
 }
 
 void LinearMap::for_each_row(const Residual& residual, double bound, const Wanted& wanted,
@@ -239,24 +279,7 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
     return;
   }
   fill_rows(residual);
-  if (!residual.one_each()) {
-    parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
-      const std::span<const Index> all =
-          std::span(active_features_)
-              .subspan(feature_chunk_begin_[chunk],
-                       feature_chunk_begin_[chunk + 1] - feature_chunk_begin_[chunk]);
-      AlignedVector<double> gradient(collapsed_->basis() * kPad);
-      for (std::size_t first = 0; first < all.size(); first += kPad) {
-        const auto features = all.subspan(first, std::min(kPad, all.size() - first));
-        gradient_rows_collapsed(features, gradient);
-        const unsigned outside = kernels.lanes_outside(gradient.data(), outputs_, bound);
-        for (std::size_t f = 0; f < features.size(); ++f)
-          if ((outside >> f & 1u) != 0 || wanted(features[f]))
-            row(chunk, features[f], gradient.data() + f, kPad);
-      }
-    });
-    return;
-  }
+  if (!residual.one_each()) return for_each_collapsed_row(bound, wanted, row);
   for_each_feature(
       padded(outputs_),
       [&](std::span<const Index> features, double* gradient) {
@@ -267,8 +290,46 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
       });
 }
 
+/// From compact_rows_.
+void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const Row& row) const {
+  const std::size_t width = collapsed_->basis() * kPad;
+  const auto visit = [&](std::size_t chunk, std::span<const Index> features, double* gradient) {
+    collapsed_->expand(gradient);
+    const unsigned outside = kernels_in_use().lanes_outside(gradient, outputs_, bound);
+    for (std::size_t f = 0; f < features.size(); ++f)
+      if ((outside >> f & 1u) != 0 || wanted(features[f])) row(chunk, features[f], gradient + f, kPad);
+  };
+  const InOrder in_order(parallel_);
+  const auto visit_chunk = [&](std::size_t chunk) {
+    const std::span<const Index> all = features_of(chunk, chunk + 1);
+    AlignedVector<double> gradient(width);
+    for (std::size_t first = 0; first < all.size(); first += kPad) {
+      const auto features = all.subspan(first, std::min(kPad, all.size() - first));
+      std::fill(gradient.begin(), gradient.end(), 0.0);
+      in_order.add(std::span(gradient), [&] { gradient_rows_collapsed(features, gradient); });
+      if (in_order.complete()) visit(chunk, features, gradient.data());
+    }
+  };
+  if (!in_order.shared()) return parallel_.for_each(feature_chunks(), visit_chunk);
+  for (std::size_t chunk = 0; chunk < feature_chunks(); ++chunk) visit_chunk(chunk);
+}
+
+std::size_t LinearMap::chunk_of(Index feature) const {
+  const auto place = std::ranges::lower_bound(active_features_, feature) - active_features_.begin();
+  return static_cast<std::size_t>(std::ranges::upper_bound(feature_chunk_begin_, static_cast<Index>(place)) -
+                                  feature_chunk_begin_.begin()) -
+         1;
+}
+
+/// The active features of the chunks [begin, end).
+std::span<const Index> LinearMap::features_of(std::size_t begin, std::size_t end) const {
+  return std::span(active_features_)
+      .subspan(feature_chunk_begin_[begin], feature_chunk_begin_[end] - feature_chunk_begin_[begin]);
+}
+
 template <class Gradients, class Visit>
 void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, const Visit& row) const {
+  if (parallel_.processes() != nullptr) return for_each_feature_in_order(width, gradients, row);
   // So many features at a time that memory follows K and not the number of features.
   const std::size_t at_once = std::max(kFewestFeaturesAtOnce, kGradientsAtOnce / width);
   const std::size_t tasks = kTasksPerThread * static_cast<std::size_t>(parallel_.threads());
@@ -287,6 +348,36 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, 
       }
     }
   });
+}
+
+/// The same where processes share the positions: chunk by chunk, rows complete on the last process.
+template <class Gradients, class Visit>
+void LinearMap::for_each_feature_in_order(std::size_t width, const Gradients& gradients,
+                                          const Visit& row) const {
+  const InOrder in_order(parallel_);
+  AlignedVector<double> gradient;
+  for (std::size_t begin = 0, end; begin < feature_chunks(); begin = end) {
+    end = begin + 1;
+    while (end < feature_chunks() && features_of(begin, end + 1).size() * width <= kGradientsInPiece) ++end;
+    const std::span<const Index> features = features_of(begin, end);
+    gradient.assign(features.size() * width, 0.0);
+    const auto of_chunk = [&](std::size_t chunk) {
+      return gradient.data() + (feature_chunk_begin_[chunk] - feature_chunk_begin_[begin]) * width;
+    };
+    in_order.add(std::span(gradient), [&] {
+      parallel_.for_each(end - begin, [&](std::size_t c) {
+        gradients(features_of(begin + c, begin + c + 1), of_chunk(begin + c));
+      });
+    });
+    if (!in_order.complete()) continue;
+    parallel_.for_each(end - begin, [&](std::size_t c) {
+      const double* g = of_chunk(begin + c);
+      for (const Index j : features_of(begin + c, begin + c + 1)) {
+        row(begin + c, j, g);
+        g += width;
+      }
+    });
+  }
 }
 
 /// Work of a full gradient, and of gathering that of some coordinates, in multiply-adds of kPad numbers.

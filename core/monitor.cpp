@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/processes.h"
 #include "core/dual.h"
 
 namespace proxbench {
@@ -117,10 +118,13 @@ const char* status_name(Status status) {
 Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
                  const TestSet* test)
     : evaluator_(evaluator),
+      processes_(evaluator.parallel().processes()),
       solver_objective_(solver_objective),
       options_(options),
       test_(test),
       scores_(evaluator.make_scores()) {
+  if (processes_ != nullptr)
+    options_.clock = [this, own = options.clock] { return agree(processes_, own()); };
   if (!(options.sampling_budget >= 0.0))
     throw Error::usage("sampling_budget = " + digits(options.sampling_budget) +
                        ": violated constraint sampling_budget >= 0");
@@ -205,9 +209,14 @@ void Monitor::measure_accuracy(const SparseVector& w, Sample& sample) {
   accuracy_seconds_ = seconds_;
 }
 
+bool Monitor::interrupted() const {
+  return agree(processes_, interrupt != nullptr && interrupt->load());
+}
+
 bool Monitor::out_of_time() {
   if (out_of_time_) return true;
-  const bool interrupted = interrupt != nullptr && interrupt->load();
+  if (processes_ != nullptr) return false;
+  const bool interrupted = this->interrupted();
   const bool passed = running_ && std::isfinite(options_.time_limit) &&
                       seconds_ + (options_.clock() - wall_mark_) >= options_.time_limit;
   if (!interrupted && !passed) return false;
@@ -222,7 +231,7 @@ bool Monitor::proceed(std::int64_t iteration) {
     leave();
     return false;
   }
-  if (interrupt != nullptr && interrupt->load())
+  if (interrupted())
     stop_status_ = Status::kInterrupted;
   else if (trace_.back().objective <= options_.objective_target)
     stop_status_ = Status::kTargetReached;

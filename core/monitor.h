@@ -186,7 +186,8 @@ class Monitor {
   /// up its iteration and returns the iterate of the last step() (no other step() is needed), or ends the
   /// iteration early. Takes no sample and does not stop the clock; costs no more than reading it. Between
   /// start() and finish(), on the solver's thread and on those that work for it, several at once; not while
-  /// step() runs.
+  /// step() runs. Where processes share the instances they agree on the clock between iterations only: always
+  /// false.
   bool out_of_time();
   /// The same, for work that knows no monitor; it must not outlive this one.
   StopToken stop_token() {
@@ -211,6 +212,7 @@ class Monitor {
   const std::vector<Sample>& trace() const { return trace_; }
 
  private:
+  bool interrupted() const;
   void pause();
   void resume();
   void leave();
@@ -237,6 +239,7 @@ class Monitor {
   void record(Sample sample);
 
   Objective& evaluator_;
+  const Processes* processes_;  ///< those of the evaluator, which all go by the clock of the first
   const Objective& solver_objective_;
   MonitorOptions options_;
   const TestSet* test_;

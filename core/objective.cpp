@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 
 namespace proxbench {
@@ -16,23 +17,17 @@ namespace {
 /// full gradient's work; what is near lambda, too, at most kMostNear.
 constexpr double kShortenCost = 8.0, kMostBeside = 0.2, kMostNear = 0.5;
 
-
-/// Merges the coordinates of `more` into those of `out`; none is in both.
-void add_coordinates(const Objective::Selection& more, Objective::Selection& out) {
-  Objective::Selection merged = out;
-  const std::size_t size = out.index.size() + more.index.size();
-  merged.index.resize(size);
-  merged.weight.resize(size);
-  merged.gradient.resize(size);
-  for (std::size_t a = 0, b = 0, i = 0; i < size; ++i) {
-    const bool old = b == more.index.size() || (a < out.index.size() && out.index[a] < more.index[b]);
-    const Objective::Selection& from = old ? out : more;
-    const std::size_t at = old ? a++ : b++;
-    merged.index[i] = from.index[at];
-    merged.weight[i] = from.weight[at];
-    merged.gradient[i] = from.gradient[at];
-  }
-  out = std::move(merged);
+/// To all processes, from the one with complete rows.
+void hand_back(const InOrder& in_order, Objective::Selection& selection) {
+  double numbers[] = {selection.kkt_max, selection.kkt_l1, selection.gradient_max, selection.excess_squares};
+  in_order.hand_back(std::span<double>(numbers));
+  selection.kkt_max = numbers[0];
+  selection.kkt_l1 = numbers[1];
+  selection.gradient_max = numbers[2];
+  selection.excess_squares = numbers[3];
+  in_order.hand_back(selection.index);
+  in_order.hand_back(selection.weight);
+  in_order.hand_back(selection.gradient);
 }
 
 }  // namespace
@@ -44,6 +39,9 @@ Objective::Objective(const DesignMatrix& x, const Oracle& oracle, const Penalty&
       penalty_(penalty),
       loss_(loss),
       map_(x, oracle, parallel) {
+  double instances = static_cast<double>(oracle.instances());
+  add_counts(parallel, std::span(&instances, 1));
+  instances_ = static_cast<std::size_t>(instances);
   penalty.check();
   if (loss.hinge() && max_ == nullptr)
     throw Error::usage("the oracle has no max over structures, which a hinge loss needs");
@@ -62,6 +60,12 @@ void Objective::restrict_to(std::vector<Coord> candidates) {
   map_.restrict_to(std::move(features));
 }
 
+double Objective::inference_flops(const ScorePoint& at, bool residual) const {
+  double flops = own_flops(at, residual);
+  add_counts(parallel(), std::span(&flops, 1));
+  return flops;
+}
+
 /// Work of an inference over so many positions: the oracle's flops; scores read, residual written.
 Work Objective::inference_work(const ScorePoint& at, const Residual* residual, std::size_t positions) const {
   std::size_t columns = at.base.columns;
@@ -69,7 +73,7 @@ Work Objective::inference_work(const ScorePoint& at, const Residual* residual, s
   if (residual != nullptr) columns += residual->columns;
   const auto n = static_cast<double>(positions);
   const double share = n / static_cast<double>(map_.x().positions());
-  return {share * inference_flops(at, residual != nullptr),
+  return {share * own_flops(at, residual != nullptr),
           static_cast<double>(sizeof(double)) * static_cast<double>(columns) * n};
 }
 
@@ -158,39 +162,36 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
     for (std::size_t i = 0; i < set.size(); ++i) out[i] += mu() * w[i];
 }
 
-/// Finds, in about half the time of a full gradient, the coordinates that may have |g| > `quiet`, all of w's
-/// among them: `near`, ascending. `rough` has those others with |g| > `rough_threshold`, nearly. False where
-/// that cannot be done, or where exact gradients of those near and rows in single precision cost too much
-/// beside.
+/// Finds, in about half the time of a full gradient, coordinates that may have |g| > `quiet`, all of w's
+/// among them, ascending. None where that cannot be done, or where exact gradients of those and rows in
+/// single precision cost too much beside.
 ///
 /// Proof: rounding a number of R to single precision takes it at most u = 2^-24 of its size away, and a sum
 /// of n of these in single precision is off by at most n*u/(1 - n*u) of the sum of their sizes, n <= the
 /// feature's largest block; what is added in double precision is nothing beside that. So |g| and what is
 /// found differ by less than 1.01 * (n + 1) * u times the sum over all positions of |R|'s column, n*u <
 /// 1/100.
-bool Objective::few_near(const Residual& residual, const SparseVector& w, double quiet,
-                         double rough_threshold, std::vector<Coord>& near, Selection& rough) const {
+std::optional<std::vector<Coord>> Objective::find_near(const Residual& residual, const SparseVector& w,
+                                                       double quiet) const {
   constexpr double kUnit = 0x1p-24;
   const DesignMatrix& x = map_.x();
-  // Of one output there are no rows.
-  if (candidates_ || !residual.one_each() || outputs() == 1 || !x.binary() || w.nnz() == 0) return false;
+  // Of one output there are no rows; of shared positions no process has all rows.
+  if (candidates_ || !residual.one_each() || outputs() == 1 || !x.binary() || w.nnz() == 0 ||
+      parallel().processes() != nullptr)
+    return std::nullopt;
   const double vectors = static_cast<double>(x.positions()) * static_cast<double>(padded(outputs()) / kPad);
-  if (map_.gather_work(w.index) + kShortenCost * vectors > kMostBeside * map_.row_work()) return false;
+  if (map_.gather_work(w.index) + kShortenCost * vectors > kMostBeside * map_.row_work()) return std::nullopt;
   static_assert(1.01 * kUnit * static_cast<double>(DesignMatrix::kLargestBlock + 1) < 0.01);
   const std::vector<double> sizes = map_.fill_single_rows(residual);
   double largest = 0.0;
   for (const double size : sizes) {
-    if (!std::isfinite(size)) return false;
+    if (!std::isfinite(size)) return std::nullopt;
     largest = std::max(largest, size);
   }
   const auto off = [](std::size_t entries) { return 1.01 * kUnit * static_cast<double>(entries + 1); };
-  if (quiet < 2.0 * off(x.block_positions()) * largest) return false;
+  if (quiet < 2.0 * off(x.block_positions()) * largest) return std::nullopt;
   const KernelTable& kernels = kernels_in_use();
-  struct Found {
-    std::vector<Coord> near;
-    Selection rough;
-  };
-  std::vector<Found> found(map_.feature_chunks());
+  std::vector<std::vector<Coord>> found(map_.feature_chunks());
   map_.for_each_single_row([&](std::size_t chunk, Index j, const double* g) {
     const Coord base = static_cast<Coord>(j) * outputs();
     auto weight = std::lower_bound(w.index.begin(), w.index.end(), base);
@@ -198,31 +199,19 @@ bool Objective::few_near(const Residual& residual, const SparseVector& w, double
     std::size_t entries = 0;
     for (std::size_t b = 0; b < x.blocks(); ++b) entries = std::max(entries, x.column_block(j, b).size);
     const double share = off(entries);
-    if (!weighted && kernels.all_within(g, outputs(), std::min(quiet - share * largest, rough_threshold)))
-      return;
+    if (!weighted && kernels.all_within(g, outputs(), quiet - share * largest)) return;
     for (Index k = 0; k < outputs(); ++k) {
       const Coord c = base + k;
       const bool has_weight = weight != w.index.end() && *weight == c;
       if (has_weight) ++weight;
-      const double size = std::abs(g[k]);
-      if (has_weight || !(size <= quiet - share * sizes[k])) {
-        found[chunk].near.push_back(c);
-      } else if (size > rough_threshold) {
-        found[chunk].rough.index.push_back(c);
-        found[chunk].rough.weight.push_back(0.0);
-        found[chunk].rough.gradient.push_back(g[k]);
-      }
+      if (has_weight || !(std::abs(g[k]) <= quiet - share * sizes[k])) found[chunk].push_back(c);
     }
   });
-  for (const Found& f : found) {
-    near.insert(near.end(), f.near.begin(), f.near.end());
-    rough.index.insert(rough.index.end(), f.rough.index.begin(), f.rough.index.end());
-    rough.weight.insert(rough.weight.end(), f.rough.weight.begin(), f.rough.weight.end());
-    rough.gradient.insert(rough.gradient.end(), f.rough.gradient.begin(), f.rough.gradient.end());
-  }
-  if (map_.gather_work(near) > kMostNear * map_.row_work()) return false;
+  std::vector<Coord> near;
+  for (const std::vector<Coord>& f : found) near.insert(near.end(), f.begin(), f.end());
+  if (map_.gather_work(near) > kMostNear * map_.row_work()) return std::nullopt;
   for (Coord c = unary_weights(); c < dimension(); ++c) near.push_back(c);
-  return true;
+  return near;
 }
 
 void Objective::gradient(const Residual& residual, std::span<const double> w, std::span<double> out) const {
@@ -241,6 +230,7 @@ void Objective::gradient(const Residual& residual, std::span<const double> w, st
         const std::size_t base = static_cast<std::size_t>(j) * outputs();
         for (Index k = 0; k < outputs(); ++k) out[base + k] = g[k * step] + mu() * w[base + k];
       });
+  InOrder(parallel()).hand_back(out.first(unary_weights()));
   for (std::size_t e = 0; e < residual.extra.size(); ++e)
     out[unary_weights() + e] = residual.extra[e] + mu() * w[unary_weights() + e];
 }
@@ -289,38 +279,42 @@ void Objective::select_gradient(const Selection& known, double complete_above, d
 }
 
 void Objective::select_gradient(const Residual& residual, const SparseVector& w, double threshold,
-                                double rough_threshold, Selection& out) const {
+                                Selection& out) const {
   const PhaseTimer timer(profile_, Phase::kFullGradient, [&] { return map_.full_work(residual); });
+  // By chunks of features, extra weights last, whatever way is taken: so the sums are the same.
   std::vector<Selection> parts(map_.feature_chunks() + 1);
+  const auto chunk_of = [&](Coord c) {
+    return c < unary_weights() ? map_.chunk_of(static_cast<Index>(c / outputs())) : map_.feature_chunks();
+  };
   // Position within w of the first weight at or after a coordinate; coordinates come in ascending order.
   auto start_of = [&](Coord c) {
     return static_cast<std::size_t>(std::lower_bound(w.index.begin(), w.index.end(), c) - w.index.begin());
   };
   // Most coordinates are zero and stay so: the largest gradient is all that they may have a part in.
-  const double quiet = std::min(rough_threshold, lambda());
+  const double quiet = std::min(threshold, lambda());
   auto visit = [&](Selection& part, std::size_t& cursor, Coord c, double g) {
     const double size = std::abs(g);
     const bool weighted = cursor < w.nnz() && w.index[cursor] == c;
     if (size <= quiet && !weighted) {
       if (size > part.gradient_max) part.gradient_max = size;
     } else {
-      record(c, weighted ? w.value[cursor++] : 0.0, g, rough_threshold, part);
+      record(c, weighted ? w.value[cursor++] : 0.0, g, threshold, part);
     }
   };
   auto has_weights = [&](Index j) {
     const std::size_t cursor = start_of(static_cast<Coord>(j) * outputs());
     return cursor < w.nnz() && w.index[cursor] < static_cast<Coord>(j + std::size_t{1}) * outputs();
   };
-  std::vector<Coord> near;
-  Selection rough;
   const bool by_coordinate = candidates_ && residual.one_each();
-  if (by_coordinate || few_near(residual, w, std::min(threshold, lambda()), rough_threshold, near, rough)) {
-    const std::vector<Coord>& some = by_coordinate ? *candidates_ : near;
+  std::optional<std::vector<Coord>> near;
+  if (!by_coordinate) near = find_near(residual, w, quiet);
+  if (by_coordinate || near) {
+    const std::vector<Coord>& some = by_coordinate ? *candidates_ : *near;
     const std::vector<double> zero(some.size(), 0.0);  // mu*w is added by record()
     std::vector<double> g(some.size());
     partial_gradient(residual, some, zero, g);
     std::size_t cursor = 0;
-    for (std::size_t i = 0; i < g.size(); ++i) visit(parts.back(), cursor, some[i], g[i]);
+    for (std::size_t i = 0; i < g.size(); ++i) visit(parts[chunk_of(some[i])], cursor, some[i], g[i]);
   } else {
     map_.for_each_row(
         residual, quiet, has_weights, [&](std::size_t chunk, Index j, const double* g, std::size_t step) {
@@ -344,7 +338,7 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
     out.weight.insert(out.weight.end(), part.weight.begin(), part.weight.end());
     out.gradient.insert(out.gradient.end(), part.gradient.begin(), part.gradient.end());
   }
-  if (!rough.index.empty()) add_coordinates(rough, out);
+  if (!by_coordinate) hand_back(InOrder(parallel()), out);
   if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // a maximum would hide a NaN
 }
 

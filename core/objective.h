@@ -45,7 +45,8 @@ class Objective {
   double mu() const { return penalty_.mu; }
   Index features() const { return map_.features(); }
   Index outputs() const { return map_.outputs(); }
-  std::size_t instances() const { return oracle_.instances(); }
+  /// Of all processes; structure() has those of this one.
+  std::size_t instances() const { return instances_; }
   Coord unary_weights() const { return map_.unary_weights(); }
   Coord dimension() const { return map_.dimension(); }
   const Parallel& parallel() const { return map_.parallel(); }
@@ -95,9 +96,7 @@ class Objective {
   /// SumOracle::instance_terms(); not counted.
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const;
   /// SumOracle::inference_flops() or MaxOracle::max_flops() of a pass.
-  double inference_flops(const ScorePoint& at, bool residual) const {
-    return loss_.hinge() ? max_->max_flops(at) : oracle_.sum()->inference_flops(at, residual);
-  }
+  double inference_flops(const ScorePoint& at, bool residual) const;
 
   /// out[i] = (gradient of the smooth part) at coordinate set[i]; w[i] is the weight there. `set` ascending.
   void partial_gradient(const Residual& residual, std::span<const Coord> set, std::span<const double> w,
@@ -148,13 +147,7 @@ class Objective {
     double excess_squares = 0.0;
   };
   void select_gradient(const Residual& residual, const SparseVector& w, double threshold,
-                       Selection& out) const {
-    select_gradient(residual, w, threshold, threshold, out);
-  }
-  /// The same, and out.index has in it those with |g| > `rough_threshold`, too, whose gradients may be off by
-  /// roundings to single precision.
-  void select_gradient(const Residual& residual, const SparseVector& w, double threshold,
-                       double rough_threshold, Selection& out) const;
+                       Selection& out) const;
   /// The same from a selection at the same w, of any objective with this smooth part, that has all
   /// coordinates with |g| > `complete_above`; that at most `threshold` and lambda.
   void select_gradient(const Selection& known, double complete_above, double threshold, Selection& out) const;
@@ -195,14 +188,18 @@ class Objective {
   /// restricted; ascending.
   template <class Visit>
   void for_each_candidate(Coord begin, Coord end, const Visit& visit) const;
-  bool few_near(const Residual& residual, const SparseVector& w, double quiet, double rough_threshold,
-                std::vector<Coord>& near, Selection& rough) const;
+  std::optional<std::vector<Coord>> find_near(const Residual& residual, const SparseVector& w,
+                                              double quiet) const;
   void differentiate(Curvature& at);
+  double own_flops(const ScorePoint& at, bool residual) const {
+    return loss_.hinge() ? max_->max_flops(at) : oracle_.sum()->inference_flops(at, residual);
+  }
   Work inference_work(const ScorePoint& at, const Residual* residual, std::size_t positions) const;
   struct LocalCoordinates;
 
   const Oracle& oracle_;
   const MaxOracle* max_;  ///< of the hinge loss
+  std::size_t instances_;
   Penalty penalty_;
   Loss loss_;
   LinearMap map_;

@@ -84,7 +84,7 @@ class Structure {
   virtual std::size_t extra_weights() const = 0;
   /// How often each extra weight is on in the gold structures of all instances, size extra_weights(). What a
   /// residual holds for it is the expected number minus this. Throws Error where a gold output is unknown.
-  virtual std::vector<double> gold_extra() const = 0;
+  virtual std::vector<double> gold_extra(const Parallel& parallel) const = 0;
 };
 
 /// Log-partition, marginals and entropy over all instances: the log loss. Const methods may be called one at a

@@ -23,7 +23,9 @@ class WrappedOracle : public Oracle,
   std::span<const Index> begin() const override { return inner_.begin(); }
   std::span<const Index> gold_outputs(Index position) const override { return inner_.gold_outputs(position); }
   std::size_t extra_weights() const override { return inner_.extra_weights(); }
-  std::vector<double> gold_extra() const override { return inner_.gold_extra(); }
+  std::vector<double> gold_extra(const Parallel& parallel) const override {
+    return inner_.gold_extra(parallel);
+  }
 
   const SumOracle* sum() const override { return inner_.sum() != nullptr ? this : nullptr; }
   const InstanceOracle* instance() const override { return inner_.instance() != nullptr ? this : nullptr; }

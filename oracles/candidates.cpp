@@ -15,8 +15,6 @@ namespace proxbench {
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-/// Candidates of a chunk of groups: their weights fill half of a first-level cache.
-constexpr std::size_t kChunkPositions = 2048;
 
 }  // namespace
 
@@ -57,10 +55,7 @@ struct CandidatesOracle::Softmax {
 };
 
 void CandidatesOracle::Groups::cut() {
-  chunk_begin.assign(1, 0);
-  for (std::size_t i = 0; i + 1 < begin.size(); ++i)
-    if (begin[i + 1] - begin[chunk_begin.back()] >= kChunkPositions || i + 2 == begin.size())
-      chunk_begin.push_back(i + 1);
+  chunk_begin = instance_chunks(begin);
 }
 
 CandidatesOracle::CandidatesOracle(const Dataset& data) : gold_(data.gold) {

@@ -30,7 +30,7 @@ class CandidatesOracle final : public Oracle,
   std::span<const Index> begin() const override { return all_.begin; }
   std::span<const Index> gold_outputs(Index position) const override;
   std::size_t extra_weights() const override { return 0; }
-  std::vector<double> gold_extra() const override { return {}; }
+  std::vector<double> gold_extra(const Parallel&) const override { return {}; }
 
   const SumOracle* sum() const override { return this; }
   const InstanceOracle* instance() const override { return this; }
@@ -100,7 +100,7 @@ class CandidatesOracle final : public Oracle,
   struct Groups {
     std::vector<Index> begin{0};
     std::vector<Index> gold;                  ///< position of each group's; kUnknownOutput: none
-    std::vector<std::size_t> chunk_begin{0};  ///< groups cut into chunks of about equal positions
+    std::vector<Index> chunk_begin{0};        ///< groups cut into chunks of about equal positions
     void cut();
   };
   struct Softmax;

@@ -12,7 +12,7 @@
 namespace proxbench {
 namespace {
 
-constexpr std::size_t kChunkPositions = 64;
+constexpr std::size_t kPositionsPerChunk = 64;
 
 std::size_t pair_index(std::size_t labels, std::size_t a, std::size_t b) {
   return a * labels - a * (a + 1) / 2 + (b - a - 1);
@@ -103,13 +103,14 @@ LabelsOracle::LabelsOracle(const Dataset& data) : outputs_(data.outputs()), begi
                 std::to_string(data.instances()) + " instances, expected one each");
 }
 
-std::vector<double> LabelsOracle::gold_extra() const {
+std::vector<double> LabelsOracle::gold_extra(const Parallel& parallel) const {
   std::vector<double> out(extra_weights(), 0.0);
   for (std::size_t p = 0; p < positions(); ++p) {
     const auto on = on_.at(p);
     for (std::size_t a = 0; a < on.size(); ++a)
       for (std::size_t b = a + 1; b < on.size(); ++b) out[pair_index(outputs_, on[a], on[b])] += 1.0;
   }
+  add_counts(parallel, out);
   return out;
 }
 
@@ -118,7 +119,7 @@ MaxOracle::Sums LabelsOracle::maximise(const ScorePoint& at, Cost cost, Residual
   const PairScores v(outputs_, at);
   const std::size_t extras = extra_weights(), width = padded(outputs_);
   const double unit = cost == Cost::kHammingMean ? 1.0 / static_cast<double>(outputs_) : 1.0;
-  const Chunks chunks{positions(), kChunkPositions};
+  const Chunks chunks{positions(), kPositionsPerChunk};
   // Expected extra weights, then loss and cost.
   std::vector<double> sums(extras + 2);
   sum_chunks(parallel, chunks.count(), sums.size(), sums.data(), [&](std::size_t chunk, double* part) {
@@ -170,7 +171,7 @@ MaxOracle::Sums LabelsOracle::maximise(const ScorePoint& at, Cost cost, Residual
     }
   });
   if (residual != nullptr) {
-    const std::vector<double> gold = gold_extra();
+    const std::vector<double> gold = gold_extra(parallel);
     for (std::size_t e = 0; e < extras; ++e) residual->extra[e] = sums[e] - gold[e];
   }
   return {sums[extras], sums[extras + 1]};
@@ -179,7 +180,7 @@ MaxOracle::Sums LabelsOracle::maximise(const ScorePoint& at, Cost cost, Residual
 void LabelsOracle::decode(const Scores& scores, Decoding, std::span<Index> outputs,
                           const Parallel& parallel) const {
   const PairScores v(outputs_, {scores});
-  const Chunks chunks{positions(), kChunkPositions};
+  const Chunks chunks{positions(), kPositionsPerChunk};
   parallel.for_each(chunks.count(), [&](std::size_t chunk) {
     Relaxation best;
     std::vector<double> unary(outputs_);

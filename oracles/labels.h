@@ -22,7 +22,7 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
   std::span<const Index> gold_outputs(Index position) const override { return on_.at(position); }
   /// v_kl, row-major above the diagonal.
   std::size_t extra_weights() const override { return std::size_t{outputs_} * (outputs_ - 1) / 2; }
-  std::vector<double> gold_extra() const override;
+  std::vector<double> gold_extra(const Parallel& parallel) const override;
 
   const MaxOracle* relaxation() const override { return this; }
   const FactorOracle* factors() const override { return this; }

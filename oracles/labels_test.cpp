@@ -165,7 +165,7 @@ TEST(Labels, CountsGoldPairsAndNamesThem) {
   const auto oracle = info.make(data);
   check_capabilities(info, *oracle);
   ASSERT_EQ(oracle->extra_weights(), 6u);
-  const std::vector<double> gold = oracle->gold_extra();
+  const std::vector<double> gold = oracle->gold_extra(Parallel());
   const std::vector<std::vector<std::string>> pairs{{"a", "b"}, {"a", "c"}, {"a", "d"},
                                                     {"b", "c"}, {"b", "d"}, {"c", "d"}};
   for (std::size_t e = 0; e < pairs.size(); ++e) {

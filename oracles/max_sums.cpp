@@ -9,8 +9,6 @@ namespace proxbench {
 
 namespace {
 
-constexpr std::size_t kInstancesPerChunk = 16;
-
 /// Rows of the positions [begin, begin + n) at the point; padding 0.
 void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n,
                AlignedVector<double>& rows) {
@@ -45,15 +43,16 @@ MaxOracle::Sums sum_best_structures(const Structure& structure, const InstanceMa
     std::fill(residual->values.begin(), residual->values.end(), 0.0);
     residual->extra.assign(extra.size(), 0.0);
   }
-  const Chunks chunks{structure.instances(), kInstancesPerChunk};
-  std::vector<std::vector<std::size_t>> extra_on(residual != nullptr ? chunks.count() : 0);
+  const std::vector<Index> chunk_begin = instance_chunks(begin);
+  const std::size_t chunks = chunk_begin.size() - 1;
+  std::vector<std::vector<std::size_t>> extra_on(residual != nullptr ? chunks : 0);
   double sums[2];
-  sum_chunks(parallel, chunks.count(), 2, sums, [&](std::size_t chunk, double* part) {
+  sum_chunks(parallel, chunks, 2, sums, [&](std::size_t chunk, double* part) {
     AlignedVector<double> rows;
     InstanceMaxOracle::Workspace work;
     std::vector<Index> best;
     std::vector<std::size_t> on;
-    for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
+    for (Index i = chunk_begin[chunk]; i < chunk_begin[chunk + 1]; ++i) {
       const std::size_t length = begin[i + std::size_t{1}] - begin[i];
       fill_rows(at, outputs, begin[i], length, rows);
       best.resize(length);
@@ -71,9 +70,10 @@ MaxOracle::Sums sum_best_structures(const Structure& structure, const InstanceMa
     }
   });
   if (residual != nullptr && !extra.empty()) {
-    const std::vector<double> gold = structure.gold_extra();
+    const std::vector<double> gold = structure.gold_extra(parallel);
     for (const std::vector<std::size_t>& on : extra_on)
       for (const std::size_t e : on) residual->extra[e] += 1.0;
+    add_counts(parallel, residual->extra);
     for (std::size_t e = 0; e < gold.size(); ++e) residual->extra[e] -= gold[e];
   }
   return {sums[0], sums[1]};

@@ -40,7 +40,7 @@ class TreeOracle final : public Oracle,
   std::size_t positions() const override { return gold_.size(); }
   std::span<const Index> begin() const override { return begin_; }
   std::size_t extra_weights() const override { return 0; }
-  std::vector<double> gold_extra() const override { return {}; }
+  std::vector<double> gold_extra(const Parallel&) const override { return {}; }
   const SumOracle* sum() const override { return this; }
   const InstanceOracle* instance() const override { return this; }
   const BeliefOracle* beliefs() const override { return this; }

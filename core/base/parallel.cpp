@@ -67,7 +67,8 @@ std::string backend_name(Backend backend) {
   return backend == Backend::kOpenMP ? "openmp" : "tbb";
 }
 
-Parallel::Parallel(int threads, Backend backend) : threads_(threads), backend_(backend) {
+Parallel::Parallel(int threads, Backend backend, const Processes* processes)
+    : threads_(threads), backend_(backend), processes_(processes) {
   if (threads < 1)
     throw Error::usage("threads = " + std::to_string(threads) + ": violated constraint threads >= 1");
   if (backend == Backend::kTBB && threads > 1) arena_ = std::make_shared<Arena>(threads);

@@ -12,6 +12,7 @@
 namespace proxbench {
 
 struct Profile;
+class Processes;
 
 enum class Backend { kOpenMP, kTBB };
 
@@ -22,11 +23,21 @@ std::string backend_name(Backend backend);
 /// A team of threads. Copies share the TBB arena. Not for use from several threads at once.
 class Parallel {
  public:
-  /// threads >= 1; throws Error (kUsage) otherwise.
-  explicit Parallel(int threads = 1, Backend backend = Backend::kOpenMP);
+  /// threads >= 1; throws Error (kUsage) otherwise. `processes` must outlive it.
+  explicit Parallel(int threads = 1, Backend backend = Backend::kOpenMP,
+                    const Processes* processes = nullptr);
 
   int threads() const { return threads_; }
   Backend backend() const { return backend_; }
+  /// Those that share the instances, which loops know nothing of, but sums do (core/base/sum.h); null: this
+  /// one has them all.
+  const Processes* processes() const { return processes_; }
+  /// The same threads, for sums over what every process has as a whole.
+  Parallel alone() const {
+    Parallel out = *this;
+    out.processes_ = nullptr;
+    return out;
+  }
 
   /// Calls body(chunk) once for each chunk in [0, chunks), in any order, on up to threads() threads. The
   /// first exception thrown by a body is rethrown here after all chunks have ended.
@@ -42,6 +53,7 @@ class Parallel {
 
   int threads_;
   Backend backend_;
+  const Processes* processes_;
   std::shared_ptr<Arena> arena_;
   Profile* profile_ = nullptr;
 };

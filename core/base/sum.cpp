@@ -11,11 +11,104 @@ namespace {
 /// Numbers of each part that a task adds up: all parts of them fit into a first-level cache.
 constexpr std::size_t kNumbersPerTask = 64;
 
+/// The node of the tree that begins at a chunk and holds at most `size` chunks, a power of two, of [0,
+/// total).
+struct Node {
+  std::size_t begin, size;
+};
+
+/// The fewest nodes that make up the chunks [first, last).
+std::vector<Node> nodes_of(std::size_t first, std::size_t last, std::size_t total) {
+  std::vector<Node> out;
+  while (first < last) {
+    std::size_t size = 1;
+    while (first % (2 * size) == 0 && std::min(first + 2 * size, total) <= last && first + size < total)
+      size *= 2;
+    out.push_back({first, size});
+    first += size;
+  }
+  return out;
+}
+
+/// Sums over the tree's node from the nodes that there are, value[i] of `nodes[i]`, into the first of them.
+double* fold(Node node, std::size_t total, const std::vector<Node>& nodes, std::size_t width,
+             double* values) {
+  const auto at = std::ranges::lower_bound(nodes, node.begin, {}, &Node::begin);
+  double* const left = values + static_cast<std::size_t>(at - nodes.begin()) * width;
+  if (std::min(at->begin + at->size, total) >= std::min(node.begin + node.size, total)) return left;
+  const std::size_t half = node.size / 2;
+  fold({node.begin, half}, total, nodes, width, values);
+  if (node.begin + half < total) {
+    const double* const right = fold({node.begin + half, half}, total, nodes, width, values);
+    for (std::size_t i = 0; i < width; ++i) left[i] += right[i];
+  }
+  return left;
+}
+
+/// This process's chunks are all[0..chunks) of the sequence, `stride` numbers apart.
+void sum_over_processes(const Processes& processes, std::size_t chunks, std::size_t width, std::size_t stride,
+                        double* all, double* out) {
+  const std::vector<double> counts = processes.gather(static_cast<double>(chunks));
+  std::vector<std::size_t> begin{0};
+  for (const double count : counts) begin.push_back(begin.back() + static_cast<std::size_t>(count));
+  const std::size_t total = begin.back(), first = begin[static_cast<std::size_t>(processes.rank())];
+  if (total == 0) {
+    std::fill_n(out, width, 0.0);
+    return;
+  }
+  std::vector<Node> own;
+  for (std::size_t c = 0; c < chunks; ++c) own.push_back({first + c, 1});
+  std::vector<double> mine, values;
+  for (const Node& node : nodes_of(first, first + chunks, total)) {
+    const double* const sum = fold(node, total, own, stride, all);
+    mine.insert(mine.end(), sum, sum + width);
+  }
+  std::vector<Node> nodes;
+  std::vector<std::size_t> sizes;
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    const std::vector<Node> theirs = nodes_of(begin[r], begin[r + 1], total);
+    nodes.insert(nodes.end(), theirs.begin(), theirs.end());
+    sizes.push_back(theirs.size() * width);
+  }
+  values.resize(nodes.size() * width);
+  processes.gather(mine, sizes, values);
+  std::size_t root = 1;
+  while (root < total) root *= 2;
+  const double* const sum = fold({0, root}, total, nodes, width, values.data());
+  std::copy(sum, sum + width, out);
+}
+
 }  // namespace
+
+std::vector<Index> instance_chunks(std::span<const Index> begin) {
+  std::vector<Index> out{0};
+  for (std::size_t i = 0; i + 1 < begin.size(); ++i)
+    if (begin[i + 1] - begin[out.back()] >= kChunkPositions || i + 2 == begin.size())
+      out.push_back(static_cast<Index>(i + 1));
+  return out;
+}
+
+void add_counts(const Parallel& parallel, std::span<double> counts) {
+  const InOrder in_order(parallel);
+  std::vector<double> sum(counts.size());
+  in_order.add(std::span(sum), [&] {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counts[i];
+  });
+  in_order.hand_back(std::span(sum));
+  std::ranges::copy(sum, counts.begin());
+}
+
+std::size_t count_before(const Parallel& parallel, std::size_t own) {
+  if (parallel.processes() == nullptr) return 0;
+  const std::vector<double> counts = parallel.processes()->gather(static_cast<double>(own));
+  double before = 0.0;
+  for (int r = 0; r < parallel.processes()->rank(); ++r) before += counts[static_cast<std::size_t>(r)];
+  return static_cast<std::size_t>(before);
+}
 
 void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width, double* out,
                 const std::function<void(std::size_t chunk, double* part)>& add) {
-  if (chunks == 0) {
+  if (chunks == 0 && parallel.processes() == nullptr) {
     std::fill_n(out, width, 0.0);
     return;
   }
@@ -29,6 +122,11 @@ void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width,
     std::fill_n(all + chunk * stride, width, 0.0);
     add(chunk, all + chunk * stride);
   });
+  if (parallel.processes() != nullptr) {
+    sum_over_processes(*parallel.processes(), chunks, width, stride, all, out);
+    pages = std::move(parts);
+    return;
+  }
   // Part 0 takes part 1, part 2 takes part 3, ...; then part 0 takes part 2, part 4 takes part 6, ...
   const Chunks numbers{width, kNumbersPerTask};
   parallel.for_each(numbers.count(), [&](std::size_t task) {

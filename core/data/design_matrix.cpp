@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/sum.h"
 
 namespace proxbench {
 namespace {
@@ -114,13 +115,30 @@ DesignMatrix DesignMatrix::select_features(std::span<const Index> features) cons
       if (number[row[i]] != kNone) builder.add(number[row[i]], values.empty() ? 1.0 : values[i]);
     builder.end_position();
   }
-  return std::move(builder).build(static_cast<Index>(features.size()));
+  DesignMatrix out = std::move(builder).build(static_cast<Index>(features.size()));
+  out.whole_positions_ = whole_positions_;
+  if (!whole_column_.empty())
+    for (const Index j : features) {
+      out.whole_column_.push_back(whole_column_[j]);
+      out.whole_nonzeros_ += whole_column_[j];
+    }
+  return out;
+}
+
+void DesignMatrix::share(const Processes& processes) {
+  std::vector<double> counts(features_ + std::size_t{1});
+  for (Index j = 0; j < features_; ++j) counts[j] = static_cast<double>(column_size(j));
+  counts[features_] = static_cast<double>(positions_);
+  add_counts(Parallel(1, Backend::kOpenMP, &processes), counts);
+  whole_column_.assign(counts.begin(), counts.end() - 1);
+  whole_positions_ = static_cast<std::uint64_t>(counts.back());
+  whole_nonzeros_ = std::accumulate(whole_column_.begin(), whole_column_.end(), std::uint64_t{0});
 }
 
 std::size_t DesignMatrix::memory_bytes() const {
   return bytes(row_begin_) + bytes(column_begin_) + bytes(row_index_) + bytes(column_offset_) +
          bytes(piece_begin_) + bytes(pieces_) + bytes(row_value_begin_) + bytes(value_begin_) +
-         bytes(row_value_) + bytes(column_value_) + bytes(ones_);
+         bytes(row_value_) + bytes(column_value_) + bytes(whole_column_) + bytes(ones_);
 }
 
 std::span<const double> DesignMatrix::row_values(Index position, std::vector<double>& scratch) const {

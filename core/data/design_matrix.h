@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/processes.h"
 #include "core/base/types.h"
 #include "core/kernels/kernel_table.h"
 
@@ -56,6 +57,16 @@ class DesignMatrix {
 
   /// The matrix of these features alone (ascending), renumbered from 0; all positions stay.
   DesignMatrix select_features(std::span<const Index> features) const;
+
+  /// From now on these are some of the positions of a larger matrix, which the processes have among them. The
+  /// same features on all.
+  void share(const Processes& processes);
+  /// Of that larger matrix, where there is one, and else of this: what all processes agree on.
+  std::uint64_t whole_positions() const { return whole_column_.empty() ? positions_ : whole_positions_; }
+  std::uint64_t whole_nonzeros() const { return whole_column_.empty() ? nonzeros() : whole_nonzeros_; }
+  std::uint64_t whole_column_size(Index feature) const {
+    return whole_column_.empty() ? column_size(feature) : whole_column_[feature];
+  }
 
   /// Positions in the largest block: an offset takes two bytes.
   static constexpr std::size_t kLargestBlock = 65536;
@@ -125,6 +136,9 @@ class DesignMatrix {
   /// column, those of features without values left out.
   std::vector<std::uint64_t> row_value_begin_, value_begin_;
   std::vector<double> row_value_, column_value_;
+  /// Entries by feature of the whole matrix, and their sum; empty where this is all.
+  std::vector<std::uint32_t> whole_column_;
+  std::uint64_t whole_positions_ = 0, whole_nonzeros_ = 0;
   std::vector<double> ones_;  ///< the values of features without, beside others with
 };
 

@@ -3,18 +3,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/sum.h"
+
 namespace proxbench {
 
-std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda) {
-  std::vector<Index> kept;
-  for (Index j = 0; j < x.features(); ++j) {
-    double sum = static_cast<double>(x.column_size(j));
-    if (!x.binary()) {
-      sum = 0.0;
-      for (const double value : x.column_values(j)) sum += std::abs(value);
+std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda, const Parallel& parallel) {
+  const InOrder in_order(parallel);
+  std::vector<double> sums(x.features());
+  in_order.add(std::span(sums), [&] {
+    for (Index j = 0; j < x.features(); ++j) {
+      if (x.binary()) sums[j] += static_cast<double>(x.column_size(j));
+      for (const double value : x.column_values(j)) sums[j] += std::abs(value);
     }
-    if (sum > lambda) kept.push_back(j);
-  }
+  });
+  in_order.hand_back(std::span(sums));
+  std::vector<Index> kept;
+  for (Index j = 0; j < x.features(); ++j)
+    if (sums[j] > lambda) kept.push_back(j);
   return kept;
 }
 

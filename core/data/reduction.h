@@ -12,13 +12,15 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/parallel.h"
 #include "core/base/types.h"
 #include "core/data/design_matrix.h"
 
 namespace proxbench {
 
 /// The features with c_j > lambda, ascending.
-std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda);
+std::vector<Index> features_that_can_enter(const DesignMatrix& x, double lambda,
+                                           const Parallel& parallel = Parallel());
 
 /// w over the kept features (K outputs each, then extra weights) in the coordinates of all J features.
 SparseVector expand_features(const SparseVector& w, const std::vector<Index>& kept, Index features,

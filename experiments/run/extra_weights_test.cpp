@@ -25,7 +25,7 @@ class Starts final : public Oracle, public SumOracle {
   std::span<const Index> begin() const override { return begin_; }
   std::span<const Index> gold_outputs(Index position) const override { return {&gold_[position], 1}; }
   std::size_t extra_weights() const override { return outputs_; }
-  std::vector<double> gold_extra() const override {
+  std::vector<double> gold_extra(const Parallel&) const override {
     std::vector<double> count(outputs_, 0.0);
     for (std::size_t i = 0; i < instances(); ++i) count[gold_[begin_[i]]] += 1.0;
     return count;

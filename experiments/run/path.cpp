@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/sum.h"
 #include "core/data/reduction.h"
 #include "core/dual.h"
 #include "experiments/base/files.h"
@@ -155,8 +156,7 @@ class Path {
     // What is selected is above the threshold; the rule takes what is equal, too.
     const double kept = threshold > 0.0 ? std::nextafter(threshold, 0.0) : checker.lambda();
     selected_above_ = std::min(next, checker.lambda());
-    checker.select_gradient(state_.residual, w_, selected_above_, std::min(kept, selected_above_),
-                            selection_);
+    checker.select_gradient(state_.residual, w_, std::min(kept, selected_above_), selection_);
   }
 
   void set_candidates(double threshold) {
@@ -376,6 +376,7 @@ double lambda_max(const LoadedData& data, const Loss& loss) {
         for (Index k = 0; k < map.outputs(); ++k)
           largest[chunk] = std::max(largest[chunk], std::abs(g[k * step]));
       });
+  InOrder(map.parallel()).hand_back(largest);
   for (const double g : residual.extra) largest.push_back(std::abs(g));
   return *std::max_element(largest.begin(), largest.end());
 }

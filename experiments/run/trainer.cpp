@@ -65,7 +65,7 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
   reduced_.reset();  // two need not fit into memory together
   auto out = std::make_unique<Reduced>();
   out->lambda = lambda;
-  out->kept = features_that_can_enter(data_.train.x, lambda);
+  out->kept = features_that_can_enter(data_.train.x, lambda, parallel_);
   out->all = out->kept.size() == data_.train.x.features();
   if (!out->all) {
     out->x = data_.train.x.select_features(out->kept);

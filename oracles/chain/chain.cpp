@@ -25,9 +25,6 @@ const ChainKernels& chain_kernels() {
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-/// Positions in a chunk of sequences: its scores and vectors fill about half of a second-level cache at 26
-/// labels.
-constexpr std::size_t kChunkPositions = 256;
 
 double log_sum_exp(const double* x, std::size_t n) {
   const double largest = *std::max_element(x, x + n);
@@ -65,21 +62,13 @@ struct ChainOracle::Buffers {
 
 /// Sets chunk_begin and by_length.
 void ChainOracle::Sequences::cut() {
-  chunk_begin.assign(1, 0);
-  std::size_t filled = 0;
-  for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
-    filled += begin[i + 1] - begin[i];
-    if (filled >= kChunkPositions || i + 2 == begin.size()) {
-      chunk_begin.push_back(i + 1);
-      filled = 0;
-    }
-  }
+  chunk_begin = instance_chunks(begin);
   const auto length = [&](Index i) { return begin[i + std::size_t{1}] - begin[i]; };
   by_length.resize(begin.size() - 1);
   for (std::size_t c = 0; c + 1 < chunk_begin.size(); ++c) {
     const auto first = by_length.begin() + static_cast<std::ptrdiff_t>(chunk_begin[c]),
                last = by_length.begin() + static_cast<std::ptrdiff_t>(chunk_begin[c + 1]);
-    const Index offset = static_cast<Index>(chunk_begin[c]);
+    const Index offset = chunk_begin[c];
     std::iota(first, last, Index{0});
     std::stable_sort(first, last, [&](Index a, Index b) { return length(a + offset) > length(b + offset); });
   }
@@ -101,12 +90,13 @@ ChainOracle::ChainOracle(const Dataset& data) : outputs_(data.outputs()) {
   for (const Index y : all_.gold) gold_known_ = gold_known_ && y < outputs_;
 }
 
-std::vector<double> ChainOracle::gold_extra() const {
+std::vector<double> ChainOracle::gold_extra(const Parallel& parallel) const {
   require_gold();
   std::vector<double> count(extra_weights(), 0.0);
   for (std::size_t i = 0; i + 1 < all_.begin.size(); ++i)
     for (Index p = all_.begin[i]; p + 1 < all_.begin[i + 1]; ++p)
       count[std::size_t{all_.gold[p]} * outputs_ + all_.gold[p + 1]] += 1.0;
+  add_counts(parallel, count);
   return count;
 }
 

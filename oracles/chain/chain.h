@@ -40,7 +40,7 @@ class ChainOracle final : public Oracle,
   std::size_t extra_weights() const override { return static_cast<std::size_t>(outputs_) * outputs_; }
 
   std::span<const Index> gold_outputs(Index position) const override { return {&all_.gold[position], 1}; }
-  std::vector<double> gold_extra() const override;
+  std::vector<double> gold_extra(const Parallel& parallel) const override;
 
   const SumOracle* sum() const override { return this; }
   const InstanceOracle* instance() const override { return this; }
@@ -136,8 +136,8 @@ class ChainOracle final : public Oracle,
   /// Sequences whose positions follow each other.
   struct Sequences {
     std::vector<Index> begin{0}, gold;
-    std::vector<std::size_t> chunk_begin{0};  ///< sequences cut into chunks of about equal positions
-    std::vector<Index> by_length;             ///< longest first within each chunk, from 0 on there
+    std::vector<Index> chunk_begin{0};  ///< sequences cut into chunks of about equal positions
+    std::vector<Index> by_length;       ///< longest first within each chunk, from 0 on there
     void cut();
     /// The position of row 0 where sequences from `first` on are worked on: at their first or before it, so
     /// that rows are turned from and into columns in whole cache lines.

@@ -71,7 +71,7 @@ double ChainOracle::infer_and_keep(const ScorePoint& at, Residual& residual, std
   if (kept == nullptr) kept = std::make_unique<Kept>();
   Kept& messages = static_cast<Kept&>(*kept);
   const double loss = infer_on(all_, at, &residual, parallel, &messages);
-  messages.pair = gold_extra();
+  messages.pair = gold_extra(parallel);
   for (std::size_t e = 0; e < messages.pair.size(); ++e) messages.pair[e] += residual.extra[e];
   return loss;
 }

@@ -234,7 +234,7 @@ TEST(Chain, CountsTheTransitionsOfTheGoldLabels) {
   const Scores zero(3, data.positions(), 9);
   Residual residual(3, data.positions(), 9);
   oracle.infer({zero}, &residual, Parallel());
-  const std::vector<double> count = oracle.gold_extra();
+  const std::vector<double> count = oracle.gold_extra(Parallel());
   ASSERT_EQ(count.size(), 9u);
   for (std::size_t e = 0; e < 9; ++e) EXPECT_NEAR(residual.extra[e], 9.0 / 9.0 - count[e], 1e-12);
 }

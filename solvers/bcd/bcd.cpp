@@ -75,7 +75,7 @@ class Bcd final : public Solver {
     };
 
     problem.monitor.start(problem.start);
-    gold_extra_ = objective.structure().gold_extra();
+    gold_extra_ = objective.structure().gold_extra(objective.parallel());
     double epoch_target = 0.0, lowest = kInfinity, lowest_kkt = kInfinity;
     bool stuck = false;
     for (bool first_epoch = true;; first_epoch = false) {

@@ -18,7 +18,7 @@ class Independent final : public Oracle, public SumOracle {
   std::size_t positions() const override { return gold_.size(); }
   std::span<const Index> begin() const override { return begin_; }
   std::size_t extra_weights() const override { return 0; }
-  std::vector<double> gold_extra() const override { return {}; }
+  std::vector<double> gold_extra(const Parallel&) const override { return {}; }
   std::span<const Index> gold_outputs(Index position) const override { return {&gold_[position], 1}; }
   const SumOracle* sum() const override { return this; }
 

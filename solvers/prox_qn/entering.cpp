@@ -20,7 +20,7 @@ constexpr double kNear = 0.98, kMostNear = 0.2;
 
 /// N*K.
 double cells(const Objective& objective) {
-  return static_cast<double>(objective.x().positions()) * static_cast<double>(objective.outputs());
+  return static_cast<double>(objective.x().whole_positions()) * static_cast<double>(objective.outputs());
 }
 
 /// Leaves in the selection the support and the other i, in ascending order, that enters(i).
@@ -59,7 +59,8 @@ void keep_worst_violators(const Objective& objective, std::size_t least, double 
   for (std::size_t v = 0; v < violators.size(); ++v) {
     const Coord c = selection.index[violators[v].at];
     if (c < objective.unary_weights())
-      entries += static_cast<double>(objective.x().column_size(static_cast<Index>(c / objective.outputs())));
+      entries +=
+          static_cast<double>(objective.x().whole_column_size(static_cast<Index>(c / objective.outputs())));
     if (v >= least && entries > most_entries) break;
     enters[violators[v].at] = true;
   }
@@ -69,7 +70,7 @@ void keep_worst_violators(const Objective& objective, std::size_t least, double 
 }  // namespace
 
 bool full_gradients_are_dear(const Objective& objective) {
-  return static_cast<double>(objective.x().nonzeros()) > kCheapGradient * cells(objective);
+  return static_cast<double>(objective.x().whole_nonzeros()) > kCheapGradient * cells(objective);
 }
 
 double Entering::threshold(bool newton, double lambda) const {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/sum.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/symmetric_block.h"
 
@@ -47,15 +48,20 @@ void RoughHessian::build_blocks(const Residual& residual) {
     }
     centred_ = centred_ && std::abs(total - 1.0) < kSumsToOne;
   }
+  double off = centred_ ? 0.0 : 1.0;
+  add_counts(objective_.parallel(), std::span(&off, 1));
+  centred_ = off == 0.0;
   std::vector<Index> features(objective_.features());
   std::iota(features.begin(), features.end(), Index{0});
   block_.resize(labels);
+  const std::vector<SymmetricBlock> blocks =
+      second_derivatives(objective_.x(), objective_.parallel(), std::vector(labels, features),
+                         [&](std::size_t k) { return spread[k]; });
   objective_.parallel().for_each(labels, [&](std::size_t k) {
-    const SymmetricBlock block = second_derivatives(objective_.x(), spread[k], features);
     std::vector<std::uint32_t> slots(features.begin(), features.end());
     const auto n = static_cast<Eigen::Index>(features.size());
     Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(n, n);
-    block.for_each_within(slots, [&](std::size_t i, std::size_t j, double value) {
+    blocks[k].for_each_within(slots, [&](std::size_t i, std::size_t j, double value) {
       matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = value;
     });
     matrix.diagonal().array() += objective_.mu();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/sum.h"
+
 namespace proxbench {
 
 namespace {
@@ -65,16 +67,17 @@ struct Sample {
   std::vector<double> weight;
 };
 
-Sample draw(std::span<const double> spread, std::size_t block_size) {
-  double total = 0.0;
-  for (const double h : spread) total += h;
+/// `total`: the sum of `spread` over all positions; `first`: how many positions other processes have before
+/// these.
+Sample draw(const DesignMatrix& x, std::span<const double> spread, double total, std::size_t first,
+            std::size_t block_size) {
   const double samples = std::max(kSamples * static_cast<double>(block_size), kFewestSamples);
-  const bool all = static_cast<double>(spread.size()) <= samples;
+  const bool all = static_cast<double>(x.whole_positions()) <= samples;
   const double certain = all ? 0.0 : total / samples;  // from which on a position is taken for sure
   Sample out;
   for (std::size_t p = 0; p < spread.size(); ++p) {
     double h = spread[p];
-    if (h < certain) h = sampling_number(p) * certain < h ? certain : 0.0;
+    if (h < certain) h = sampling_number(first + p) * certain < h ? certain : 0.0;
     if (h == 0.0) continue;
     out.position.push_back(static_cast<Index>(p));
     out.weight.push_back(h);
@@ -86,7 +89,7 @@ Sample draw(std::span<const double> spread, std::size_t block_size) {
 struct Entries {
   Lists<Slot> rows;
   Lists<std::uint32_t> columns;
-  bool binary;  ///< all values are 1, and not stored
+  bool binary = false;  ///< all values are 1, and not stored
 };
 
 // Entries are found in whole rows or in whole columns, of which most is not wanted. No branch foretells
@@ -222,6 +225,66 @@ void fill_sparse(Entries& entries, const Sample& sample, SymmetricBlock& block, 
   }
 }
 
+/// What a block is made from.
+struct Sampled {
+  Sample sample;
+  Entries entries;
+};
+
+/// Puts the samples of all processes together, those of the first before the others.
+void share_samples(const Processes& processes, std::vector<Sampled>& blocks) {
+  std::vector<double> own;
+  for (const Sampled& block : blocks) {
+    const Lists<Slot>& rows = block.entries.rows;
+    own.push_back(static_cast<double>(block.sample.weight.size()));
+    for (std::size_t r = 0; r < block.sample.weight.size(); ++r) {
+      own.push_back(block.sample.weight[r]);
+      own.push_back(static_cast<double>(rows.begin[r + 1] - rows.begin[r]));
+      for (std::size_t e = rows.begin[r]; e < rows.begin[r + 1]; ++e) {
+        own.push_back(static_cast<double>(rows.index[e]));
+        own.push_back(block.entries.binary ? 1.0 : rows.value[e]);
+      }
+    }
+  }
+  std::vector<std::size_t> sizes;
+  std::size_t size = 0;
+  for (const double of_process : processes.gather(static_cast<double>(own.size()))) {
+    sizes.push_back(static_cast<std::size_t>(of_process));
+    size += sizes.back();
+  }
+  std::vector<double> all(size);
+  processes.gather(own, sizes, all);
+  for (Sampled& block : blocks)
+    block = {.sample = {}, .entries = {.rows = {}, .columns = {}, .binary = false}};
+  const double* next = all.data();
+  const auto count = [&] { return static_cast<std::size_t>(*next++); };
+  for (int process = 0; process < processes.count(); ++process)
+    for (Sampled& block : blocks) {
+      Lists<Slot>& rows = block.entries.rows;
+      for (std::size_t left = count(); left > 0; --left) {
+        block.sample.weight.push_back(*next++);
+        for (std::size_t entries = count(); entries > 0; --entries) {
+          rows.index.push_back(static_cast<Slot>(count()));
+          rows.value.push_back(*next++);
+        }
+        rows.begin.push_back(rows.index.size());
+      }
+    }
+}
+
+void fill(Sampled& from, SymmetricBlock& block, const StopToken& stop) {
+  double products = 0.0;
+  for (std::size_t r = 0; r < from.sample.weight.size(); ++r) {
+    const auto size = static_cast<double>(from.entries.rows.begin[r + 1] - from.entries.rows.begin[r]);
+    products += size * size;
+  }
+  const double dense_from = kDenseShare * static_cast<double>(block.size) * static_cast<double>(block.size);
+  if (products < dense_from)
+    fill_sparse(from.entries, from.sample, block, stop);
+  else if (static_cast<double>(fill_dense(from.entries, from.sample, block, stop)) < dense_from)
+    make_sparse(block);
+}
+
 }  // namespace
 
 double SymmetricBlock::diagonal(std::size_t i) const {
@@ -231,24 +294,60 @@ double SymmetricBlock::diagonal(std::size_t i) const {
   return 0.0;
 }
 
-SymmetricBlock second_derivatives(const DesignMatrix& x, std::span<const double> spread,
-                                  std::span<const Index> features, const StopToken& stop) {
-  const std::size_t n = features.size();
-  const Sample sample = draw(spread, n);
-  Entries entries = find_entries(x, sample, features);
-  double products = 0.0;
-  for (std::size_t r = 0; r < sample.weight.size(); ++r) {
-    const auto size = static_cast<double>(entries.rows.begin[r + 1] - entries.rows.begin[r]);
-    products += size * size;
+std::vector<SymmetricBlock> second_derivatives(const DesignMatrix& x, const Parallel& parallel,
+                                               std::span<const std::vector<Index>> features,
+                                               const SpreadOf& spread_of, const StopToken& stop) {
+  std::vector<SymmetricBlock> blocks(features.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    blocks[b].size = features[b].size();
+    blocks[b].exact_diagonal.assign(blocks[b].size, 0.0);
   }
-  const double dense_from = kDenseShare * static_cast<double>(n) * static_cast<double>(n);
-  SymmetricBlock block;
-  block.size = n;
-  if (products < dense_from)
-    fill_sparse(entries, sample, block, stop);
-  else if (static_cast<double>(fill_dense(entries, sample, block, stop)) < dense_from)
-    make_sparse(block);
-  return block;
+  std::vector<double> totals(blocks.size());
+  const std::size_t first = count_before(parallel, x.positions());
+  const auto add_totals = [&](std::size_t b, std::span<const double> spread) {
+    for (const double h : spread) totals[b] += h;
+    for (std::size_t i = 0; i < blocks[b].size; ++i) {
+      double& sum = blocks[b].exact_diagonal[i];
+      sum = second_derivative(
+          x, features[b][i], [&](std::size_t p) { return spread[p]; }, sum);
+    }
+  };
+  const auto sample = [&](std::size_t b, std::span<const double> spread) {
+    Sampled out{.sample = draw(x, spread, totals[b], first, blocks[b].size), .entries = {}};
+    out.entries = find_entries(x, out.sample, features[b]);
+    return out;
+  };
+  if (parallel.processes() == nullptr) {
+    parallel.for_each(blocks.size(), [&](std::size_t b) {
+      if (stop.requested()) return;
+      const std::vector<double> spread = spread_of(b);
+      add_totals(b, spread);
+      Sampled sampled = sample(b, spread);
+      fill(sampled, blocks[b], stop);
+    });
+    return blocks;
+  }
+  const InOrder in_order(parallel);
+  std::vector<double> sums = totals;
+  for (const SymmetricBlock& block : blocks) sums.resize(sums.size() + block.size);
+  const auto for_each_sum = [&](const auto& visit) {
+    std::size_t at = 0;
+    for (double& total : totals) visit(sums[at++], total);
+    for (SymmetricBlock& block : blocks)
+      for (double& h : block.exact_diagonal) visit(sums[at++], h);
+  };
+  in_order.add(std::span(sums), [&] {
+    for_each_sum([](double sum, double& own) { own = sum; });
+    parallel.for_each(blocks.size(), [&](std::size_t b) { add_totals(b, spread_of(b)); });
+    for_each_sum([](double& sum, double own) { sum = own; });
+  });
+  in_order.hand_back(std::span(sums));
+  for_each_sum([](double sum, double& own) { own = sum; });
+  std::vector<Sampled> sampled(blocks.size());
+  parallel.for_each(blocks.size(), [&](std::size_t b) { sampled[b] = sample(b, spread_of(b)); });
+  share_samples(*parallel.processes(), sampled);
+  parallel.for_each(blocks.size(), [&](std::size_t b) { fill(sampled[b], blocks[b], stop); });
+  return blocks;
 }
 
 }  // namespace proxbench

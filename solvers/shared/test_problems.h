@@ -10,6 +10,7 @@
 
 #include "core/base/random.h"
 #include "core/data/dataset.h"
+#include "core/data/sharing.h"
 #include "core/objective.h"
 #include "core/solver.h"
 #include "oracles/oracles.h"
@@ -97,6 +98,11 @@ class Problem {
   const Dataset& data() const { return data_; }
   const Oracle& oracle() const { return *oracle_; }
   const std::string& oracle_name() const { return oracle_name_; }
+  /// Leaves the part of one of several processes (core/data/sharing.h).
+  void share(const Processes& processes) {
+    data_ = share_of(std::move(data_), processes);
+    oracle_ = oracle_registry().find(oracle_name_).make(data_);
+  }
   /// Borrows this problem.
   Objective objective(const Parallel& parallel = Parallel()) const& {
     return Objective(data_.x, *oracle_, {spec_.lambda, spec_.mu}, parallel, spec_.loss);

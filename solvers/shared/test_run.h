@@ -19,8 +19,8 @@
 
 namespace proxbench::test {
 
-inline double kkt_at_zero(const Problem& problem) {
-  Objective objective = problem.objective();
+inline double kkt_at_zero(const Problem& problem, const Parallel& parallel = Parallel()) {
+  Objective objective = problem.objective(parallel);
   return certify(objective, {}).kkt;
 }
 
@@ -75,7 +75,8 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
   monitor.on_sample = setup.on_sample;
   Options options(solver.options);
   for (const auto& [name, text] : setup.options) options.set(name, text);
-  const SolveProblem task{objective, monitor, setup.start, setup.tol, kkt_at_zero(problem), setup.seed};
+  const SolveProblem task{objective, monitor, setup.start, setup.tol, kkt_at_zero(problem, setup.parallel),
+                          setup.seed};
   Outcome out;
   out.result = solver.make(options)->solve(task);
   out.sampled = monitor.trace().size();

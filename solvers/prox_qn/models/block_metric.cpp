@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/sum.h"
 #include "core/quasi_newton/lbfgs.h"
 
 namespace proxbench {
@@ -71,21 +72,6 @@ struct GoldPositions {
   std::vector<Index> at;
 };
 
-/// The exact second derivative of a unary weight. `spread(p)` for all positions.
-template <class Values>
-double second_derivative(const DesignMatrix& x, Index feature, const Values& spread) {
-  double sum = 0.0;
-  for (std::size_t b = 0; b < x.blocks(); ++b) {
-    const auto entries = x.column_block(feature, b);
-    const std::size_t first = b * x.block_positions();
-    for (std::size_t e = 0; e < entries.size; ++e) {
-      const double value = entries.value == nullptr ? 1.0 : entries.value[e];
-      sum += value * value * spread(first + entries.offset[e]);
-    }
-  }
-  return sum;
-}
-
 static_assert(BlockMetric::kMostEntries <
               double{SymmetricBlock::kMostRows} * double{SymmetricBlock::kMostRows});
 
@@ -134,22 +120,25 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
   product_.assign(products, 0.0);
 
   const GoldPositions gold_positions(objective.structure());
-  objective.parallel().for_each(blocks_.size(), [&](std::size_t b) {
-    if (stop.requested()) return;
-    const Index k = output_of[b];
-    std::vector<Index> features(blocks_[b].size);
-    for (std::size_t i = 0; i < features.size(); ++i)
-      features[i] = static_cast<Index>(index[order[begin[k] + i]] / outputs);
-    const std::vector<double> h =
-        Spread(objective, residual, k).everywhere(objective.x().positions(), gold_positions.of(k));
-    static_cast<SymmetricBlock&>(blocks_[b]) = second_derivatives(objective.x(), h, features, stop);
-    for (std::size_t i = 0; i < features.size(); ++i)
-      diagonal_[order[begin[k] + i]] =
-          second_derivative(objective.x(), features[i], [&](std::size_t p) { return h[p]; });
-  });
-
+  std::vector<std::vector<Index>> features(blocks_.size());
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    for (std::size_t i = 0; i < blocks_[b].size; ++i)
+      features[b].push_back(static_cast<Index>(index[order[begin[output_of[b]] + i]] / outputs));
+  std::vector<SymmetricBlock> made = second_derivatives(
+      objective.x(), objective.parallel(), features,
+      [&](std::size_t b) {
+        return Spread(objective, residual, output_of[b])
+            .everywhere(objective.x().positions(), gold_positions.of(output_of[b]));
+      },
+      stop);
   if (stop.requested()) return false;
-  const std::vector<double> gold = unary < n ? objective.structure().gold_extra() : std::vector<double>();
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    static_cast<SymmetricBlock&>(blocks_[b]) = std::move(made[b]);
+    for (std::size_t i = 0; i < blocks_[b].size; ++i)
+      diagonal_[order[begin[output_of[b]] + i]] = blocks_[b].exact_diagonal[i];
+  }
+  const std::vector<double> gold =
+      unary < n ? objective.structure().gold_extra(objective.parallel()) : std::vector<double>();
   for (std::size_t i = unary; i < n; ++i) {
     const std::size_t e = index[i] - objective.unary_weights();
     diagonal_[i] = std::max(residual.extra[e] + gold[e], 0.0);
@@ -174,6 +163,15 @@ void BlockMetric::take_rows(const Objective& objective, const Residual& residual
                             std::span<const Coord> index, std::span<const std::uint32_t> from) {
   std::vector<Place> place(from.size());
   std::vector<double> diagonal(from.size()), gold;
+  const InOrder in_order(objective.parallel());
+  in_order.add(std::span(diagonal), [&] {
+    for (std::size_t i = 0; i < from.size(); ++i)
+      if (from[i] == CompactLbfgs::kNew && index[i] < objective.unary_weights())
+        diagonal[i] = second_derivative(
+            objective.x(), static_cast<Index>(index[i] / objective.outputs()),
+            Spread(objective, residual, static_cast<Index>(index[i] % objective.outputs())), diagonal[i]);
+  });
+  in_order.hand_back(std::span(diagonal));
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i] != CompactLbfgs::kNew) {
       place[i] = place_[from[i]];
@@ -182,12 +180,8 @@ void BlockMetric::take_rows(const Objective& objective, const Residual& residual
     }
     if (index[i] >= objective.unary_weights()) {
       const std::size_t e = index[i] - objective.unary_weights();
-      if (gold.empty()) gold = objective.structure().gold_extra();
+      if (gold.empty()) gold = objective.structure().gold_extra(objective.parallel());
       diagonal[i] = std::max(residual.extra[e] + gold[e], 0.0);
-    } else {
-      diagonal[i] =
-          second_derivative(objective.x(), static_cast<Index>(index[i] / objective.outputs()),
-                            Spread(objective, residual, static_cast<Index>(index[i] % objective.outputs())));
     }
     diagonal[i] += ridge_;
     place[i] = {product_.size(), kNoBlock, diagonal[i]};

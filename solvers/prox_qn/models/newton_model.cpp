@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/prox_qn/models/inner_problem.h"
 
@@ -46,7 +47,8 @@ double entries_of(const Objective& objective, std::span<const Coord> index) {
   double entries = 0.0;
   for (const Coord c : index)
     if (c < objective.unary_weights())
-      entries += static_cast<double>(objective.x().column_size(static_cast<Index>(c / objective.outputs())));
+      entries +=
+          static_cast<double>(objective.x().whole_column_size(static_cast<Index>(c / objective.outputs())));
   return entries;
 }
 
@@ -58,9 +60,10 @@ double additions_of_one_output(const Objective& objective, std::span<const Coord
   const std::span<const Index> begin = objective.structure().begin();
   std::vector<std::size_t> seen(index.size(),
                                 objective.instances());  // the last instance that has the coordinate
-  const std::size_t instances = objective.instances(), step = std::max<std::size_t>(1, instances / kLooked);
-  double additions = 0.0, looked = 0.0;
-  for (std::size_t i = 0; i < instances; i += step, ++looked) {
+  const std::size_t own = begin.size() - 1, step = std::max<std::size_t>(1, objective.instances() / kLooked),
+                    before = count_before(objective.parallel(), own);
+  double counts[] = {0.0, 0.0}, &additions = counts[0], &looked = counts[1];
+  for (std::size_t i = (step - before % step) % step; i < own; i += step, ++looked) {
     double slots = 0.0;
     for (Index p = begin[i]; p < begin[i + 1]; ++p) {
       double on = 0.0;
@@ -74,14 +77,15 @@ double additions_of_one_output(const Objective& objective, std::span<const Coord
     }
     additions += 2.0 * slots * slots;
   }
-  return additions * static_cast<double>(instances) / looked;
+  add_counts(objective.parallel(), counts);
+  return additions * static_cast<double>(objective.instances()) / looked;
 }
 
 }  // namespace
 
 double NewtonModel::work(const Objective& objective, std::span<const Coord> index) {
   const double n = static_cast<double>(index.size()), outputs = static_cast<double>(objective.outputs()),
-               positions = static_cast<double>(objective.x().positions());
+               positions = static_cast<double>(objective.x().whole_positions());
   double build;
   if (objective.outputs() == 1) {
     build = kEntryWork * additions_of_one_output(objective, index);

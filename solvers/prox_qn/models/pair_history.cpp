@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/sum.h"
+
 namespace proxbench {
 
 namespace {
@@ -11,24 +13,13 @@ constexpr std::size_t kNumbersPerTask = 1 << 15;
 /// Coordinates of one output in a task.
 constexpr std::size_t kCoordinatesPerTask = 32;
 
-/// sum of value * column[offset], in four sums of their own.
-double gathered(const ColumnBlock& block, const float* column) {
-  const std::uint16_t* at = block.offset;
-  if (block.value != nullptr) {
-    double sum = 0.0;
-    for (std::size_t e = 0; e < block.size; ++e) sum += block.value[e] * static_cast<double>(column[at[e]]);
-    return sum;
+/// sum + sum of value * column[offset], in order.
+double gathered(const ColumnBlock& block, const float* column, double sum) {
+  for (std::size_t e = 0; e < block.size; ++e) {
+    const double change = static_cast<double>(column[block.offset[e]]);
+    sum += block.value != nullptr ? block.value[e] * change : change;
   }
-  float a = 0.0f, b = 0.0f, c = 0.0f, d = 0.0f;
-  std::size_t e = 0;
-  for (; e + 4 <= block.size; e += 4) {
-    a += column[at[e]];
-    b += column[at[e + 1]];
-    c += column[at[e + 2]];
-    d += column[at[e + 3]];
-  }
-  for (; e < block.size; ++e) a += column[at[e]];
-  return static_cast<double>((a + b) + (c + d));
+  return sum;
 }
 
 }  // namespace
@@ -36,7 +27,7 @@ double gathered(const ColumnBlock& block, const float* column) {
 std::size_t PairHistory::capacity(const Objective& objective, std::size_t wanted) {
   if (objective.map().collapses()) return 0;
   const std::size_t bytes =
-      sizeof(float) * std::max<std::size_t>(padded(objective.x().positions()) * objective.outputs(), 1);
+      sizeof(float) * std::max<std::size_t>(padded(objective.x().whole_positions()) * objective.outputs(), 1);
   return std::min(wanted, kMostBytes / bytes);
 }
 
@@ -94,6 +85,7 @@ std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& 
   const DesignMatrix& x = objective.x();
   const Index outputs = objective.outputs();
   std::vector<std::vector<double>> out(steps_.size(), std::vector<double>(index.size(), 0.0));
+  std::vector<double> sums(steps_.size() * index.size());  // of each step, one after the other
   // By output, so that a task reads one column of each step, a block of positions at a time.
   const std::size_t unary = static_cast<std::size_t>(
       std::lower_bound(index.begin(), index.end(), objective.unary_weights()) - index.begin());
@@ -106,16 +98,23 @@ std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& 
     if (o == unary || index[order[o]] % outputs != index[order[task_begin.back()]] % outputs ||
         o - task_begin.back() == kCoordinatesPerTask)
       task_begin.push_back(o);
-  objective.parallel().for_each(task_begin.size() - 1, [&](std::size_t t) {
-    const std::size_t first = index[order[task_begin[t]]] % outputs * stride_;
-    for (std::size_t b = 0; b < x.blocks(); ++b)
-      for (std::size_t i = 0; i < steps_.size(); ++i) {
-        const float* column = steps_[i].change.data() + first + b * x.block_positions();
-        for (std::size_t o = task_begin[t]; o < task_begin[t + 1]; ++o)
-          out[i][order[o]] +=
-              gathered(x.column_block(static_cast<Index>(index[order[o]] / outputs), b), column);
-      }
+  const InOrder in_order(objective.parallel());
+  in_order.add(std::span(sums), [&] {
+    objective.parallel().for_each(task_begin.size() - 1, [&](std::size_t t) {
+      const std::size_t first = index[order[task_begin[t]]] % outputs * stride_;
+      for (std::size_t b = 0; b < x.blocks(); ++b)
+        for (std::size_t i = 0; i < steps_.size(); ++i) {
+          const float* column = steps_[i].change.data() + first + b * x.block_positions();
+          for (std::size_t o = task_begin[t]; o < task_begin[t + 1]; ++o) {
+            double& sum = sums[i * index.size() + order[o]];
+            sum = gathered(x.column_block(static_cast<Index>(index[order[o]] / outputs), b), column, sum);
+          }
+        }
+    });
   });
+  in_order.hand_back(std::span(sums));
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(i * index.size()), index.size(), out[i].begin());
   for (std::size_t c = unary; c < index.size(); ++c)
     for (std::size_t i = 0; i < steps_.size(); ++i)
       out[i][c] = steps_[i].extra[index[c] - objective.unary_weights()];

@@ -1,0 +1,70 @@
+#include "core/data/sharing.h"
+
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/sum.h"
+
+namespace proxbench {
+
+std::vector<Index> shares(std::span<const Index> begin, int processes) {
+  const std::vector<Index> chunks = instance_chunks(begin);
+  const auto count = static_cast<std::size_t>(processes);
+  if (chunks.size() - 1 < count)
+    throw Error("found " + std::to_string(begin.size() - 1) + " training instances in " +
+                    std::to_string(chunks.size() - 1) + " chunks of " + std::to_string(kChunkPositions) +
+                    " positions, expected at least one chunk for each of " + std::to_string(processes) +
+                    " processes",
+                ErrorKind::kInput);
+  std::vector<Index> out{0};
+  std::size_t chunk = 0;
+  for (std::size_t r = 1; r < count; ++r) {
+    const double wanted =
+        static_cast<double>(begin.back()) * static_cast<double>(r) / static_cast<double>(count);
+    // A chunk at least for this process, and for each of those to come.
+    ++chunk;
+    while (chunk + 1 + (count - r) < chunks.size() && static_cast<double>(begin[chunks[chunk + 1]]) <= wanted)
+      ++chunk;
+    out.push_back(chunks[chunk]);
+  }
+  out.push_back(chunks.back());
+  return out;
+}
+
+Dataset share_of(Dataset whole, const Processes& processes) {
+  const std::vector<Index> share = shares(whole.begin, processes.count());
+  const auto r = static_cast<std::size_t>(processes.rank());
+  const Index first = whole.begin[share[r]], last = whole.begin[share[r + 1]];
+  const auto cut = [&](auto& numbers) {
+    if (numbers.empty()) return;
+    numbers = {numbers.begin() + first, numbers.begin() + last};
+  };
+  DesignMatrix::Builder rows;
+  std::vector<double> scratch;
+  for (Index p = first; p < last; ++p) {
+    const auto row = whole.x.row(p);
+    const auto values = whole.x.row_values(p, scratch);
+    for (std::size_t i = 0; i < row.size(); ++i) rows.add(row[i], values.empty() ? 1.0 : values[i]);
+    rows.end_position();
+  }
+  whole.x = std::move(rows).build(whole.x.features());
+  whole.x.share(processes);
+  whole.begin = {whole.begin.begin() + share[r], whole.begin.begin() + share[r + 1] + 1};
+  for (Index& begin : whole.begin) begin -= first;
+  cut(whole.gold);
+  cut(whole.quality);
+  cut(whole.counts);
+  if (!whole.on.empty()) {
+    LabelSets on;
+    for (Index p = first; p < last; ++p) on.add(whole.on.at(p));
+    whole.on = std::move(on);
+  }
+  std::map<Index, std::string> unknown;
+  for (const auto& [position, name] : whole.unknown_gold)
+    if (position >= first && position < last) unknown.emplace(position - first, name);
+  whole.unknown_gold = std::move(unknown);
+  return whole;
+}
+
+}  // namespace proxbench
