@@ -100,6 +100,9 @@ struct SolverInfo {
   bool continues = false;
   /// Whether it starts from any w; otherwise it has a start of its own, and is refused a model to start from.
   bool starts_anywhere = true;
+  /// Whether several processes may share the instances (core/base/processes.h): where all that it computes
+  /// from data comes from sums over instances.
+  bool shares_instances = false;
   /// Why it cannot run with these options and this penalty, beyond `needs`; empty: it can. Null: it always
   /// can.
   std::function<std::string(const Options&, const Penalty&)> refuses = nullptr;

@@ -268,6 +268,7 @@ SolverInfo liblbfgs_owlqn_info() {
             return std::make_unique<Liblbfgs>("liblbfgs-owlqn", LBFGS_LINESEARCH_BACKTRACKING, options);
           },
       .needs = {.l1 = true},
+      .shares_instances = true,
   };
 }
 
@@ -286,6 +287,7 @@ SolverInfo liblbfgs_info() {
             return std::make_unique<Liblbfgs>("liblbfgs", LBFGS_LINESEARCH_MORETHUENTE, options);
           },
       .needs = {.smooth = true},
+      .shares_instances = true,
   };
 }
 

@@ -264,6 +264,7 @@ SolverInfo newton_cg_info() {
       .options = joined(newton_options(), line_search_options()),
       .make = [](const Options& options) { return std::make_unique<NewtonCg>(options); },
       .needs = {.capabilities = {Capability::kSum, Capability::kDerivative}, .smooth = true},
+      .shares_instances = true,
   };
 }
 

@@ -147,6 +147,7 @@ SolverInfo owl_qn_info() {
               dense::change_option(),
           },
       .make = [](const Options& options) { return std::make_unique<OwlQn>(options); },
+      .shares_instances = true,
   };
 }
 

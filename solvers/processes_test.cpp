@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "core/base/process_team.h"
+#include "core/base/sum.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/shared/test_solvers.h"
 
@@ -61,24 +63,23 @@ std::vector<ProblemSpec> shared_specs() {
   };
 }
 
-void expect_same_bits(const std::string& solver, const std::map<std::string, std::string>& options = {},
-                      bool l1 = true) {
+/// On one process, and on some.
+void expect_same_bits(const SolverInfo& solver, const std::map<std::string, std::string>& options = {}) {
   for (ProblemSpec spec : shared_specs()) {
-    if (!l1) {
+    if (solver.needs.smooth) {
       spec.lambda = 0.0;
       spec.mu = 1.0;
     }
-    SCOPED_TRACE(solver + " on " + spec.name);
+    SCOPED_TRACE(solver.name + " on " + spec.name);
     const test::Conditions setup{.tol = 1e-7, .monitor = {.max_iterations = 30}, .options = options};
-    const SolverInfo& info = solver_registry().find(solver);
-    const Outcome alone = test::run(info, Problem(spec), setup);
+    const Outcome alone = test::run(solver, Problem(spec), setup);
     for (const int count : {2, 3})
       run_process_team(count, [&](const Processes& processes) {
         Problem problem(spec);
         problem.share(processes);
         test::Conditions shared = setup;
         shared.parallel = Parallel(1, Backend::kOpenMP, &processes);
-        const Outcome r = test::run(info, problem, shared);
+        const Outcome r = test::run(solver, problem, shared);
         EXPECT_EQ(r.result.iterations, alone.result.iterations) << count << " processes";
         EXPECT_EQ(r.result.w.index, alone.result.w.index) << count << " processes";
         EXPECT_EQ(r.result.w.value, alone.result.w.value) << count << " processes";
@@ -89,23 +90,44 @@ void expect_same_bits(const std::string& solver, const std::map<std::string, std
   }
 }
 
-TEST(SharedInstances, ProxQnMakesTheSameIterates) {
-  expect_same_bits("prox-qn");
-  expect_same_bits("prox-qn", {{"preset", "paper"}});
+class SharedInstances : public testing::TestWithParam<std::string> {};
+
+TEST_P(SharedInstances, MakeTheSameIterates) {
+  expect_same_bits(solver_registry().find(GetParam()));
 }
-TEST(SharedInstances, OwlQnMakesTheSameIterates) {
-  expect_same_bits("owl-qn");
-  expect_same_bits("liblbfgs-owlqn");
+std::vector<std::string> solvers_that_share() {
+  std::vector<std::string> out;
+  for (const std::string& name : solver_registry().names())
+    if (solver_registry().find(name).shares_instances) out.push_back(name);
+  return out;
 }
-TEST(SharedInstances, ProxGdMakesTheSameIterates) {
-  expect_same_bits("prox-gd");
-  expect_same_bits("prox-gd-acc");
+INSTANTIATE_TEST_SUITE_P(EachSolver, SharedInstances, testing::ValuesIn(solvers_that_share()),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+TEST(SharedInstance, MakeTheSameIteratesByThePresetOfThePaper) {
+  expect_same_bits(solver_registry().find("prox-qn"), {{"preset", "paper"}});
 }
-TEST(SharedInstances, LbfgsMakesTheSameIterates) {
-  expect_same_bits("lbfgs", {}, false);
-}
-TEST(SharedInstances, NewtonCgMakesTheSameIterates) {
-  expect_same_bits("newton-cg", {}, false);
+
+TEST(SharedInstance, AreWholeChunksOfAboutEqualSize) {
+  std::vector<Index> begin{0};
+  for (Index i = 0; i < 5000; ++i) begin.push_back(begin.back() + 1 + i % 7);
+  for (const int count : {1, 2, 3, 8}) {
+    const std::vector<Index> share = shares(begin, count);
+    ASSERT_EQ(share.size(), static_cast<std::size_t>(count) + 1);
+    EXPECT_EQ(share.front(), 0u);
+    EXPECT_EQ(share.back(), 5000u);
+    const std::vector<Index> chunks = instance_chunks(begin);
+    for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
+      EXPECT_TRUE(std::ranges::binary_search(chunks, share[r]));
+      EXPECT_NEAR(begin[share[r + 1]] - begin[share[r]], begin.back() / static_cast<double>(count),
+                  2 * kChunkPositions);
+    }
+  }
+  EXPECT_THROW(shares(std::span(begin).first(200), 4), Error);
 }
 
 }  // namespace

@@ -73,6 +73,7 @@ SolverInfo prox_gd_info() {
           "Beck and Teboulle, A fast iterative shrinkage-thresholding algorithm, SIAM J. Imaging Sci. 2009",
       .options = std::move(options),
       .make = [](const Options& values) { return std::make_unique<ProxGd>(values); },
+      .shares_instances = true,
   };
 }
 

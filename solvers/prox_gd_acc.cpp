@@ -196,6 +196,7 @@ SolverInfo prox_gd_acc_info() {
           "gradient schemes, Found. Comput. Math. 2015",
       .options = std::move(options),
       .make = [](const Options& values) { return std::make_unique<ProxGdAcc>(values); },
+      .shares_instances = true,
   };
 }
 

@@ -16,7 +16,20 @@
 namespace proxbench {
 namespace fs = std::filesystem;
 
+namespace {
+bool writes = true;
+}
+
+void write_no_files() {
+  writes = false;
+}
+
+bool writes_files() {
+  return writes;
+}
+
 void write_file_atomically(const fs::path& file, const std::string& text) {
+  if (!writes) return;
   const auto fail = [&](const std::string& what, int code) {
     throw Error(file.string() + ": cannot be written: " + what + ": " +
                 std::generic_category().message(code));

@@ -8,6 +8,10 @@
 
 namespace proxbench {
 
+/// From now on nothing here writes: of a process that others speak for.
+void write_no_files();
+bool writes_files();
+
 /// Writes text to `file` by way of a temporary name and rename; throws Error naming the file when it cannot.
 void write_file_atomically(const std::filesystem::path& file, const std::string& text);
 /// Makes the folder and those above it where they are missing; throws Error naming it when it cannot.

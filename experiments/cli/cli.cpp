@@ -13,6 +13,7 @@
 #include "experiments/config/config.h"
 #include "experiments/config/data_files.h"
 #include "experiments/results/results.h"
+#include "experiments/run/launch.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/trainer.h"
 
@@ -20,6 +21,8 @@ namespace proxbench {
 namespace {
 
 constexpr int kDone = 0, kFailed = 1, kBadUsage = 2;
+/// What several processes may do together.
+constexpr std::string_view kSharedCommands[] = {"train", "select", "certify"};
 
 extern "C" void on_interrupt(int signal) {
   interrupted = true;
@@ -94,6 +97,11 @@ int run_command_line(int argc, char** argv) {
   add_completion_command(app);
   add_man_command(app);
   try {
+    if (launched_processes() != nullptr && argc > 1 && argv[1][0] != '-' &&
+        std::ranges::find(kSharedCommands, std::string_view(argv[1])) == std::end(kSharedCommands))
+      throw Error::usage(fmt::format("{}: found {} processes, expected one; those that several may share: {}",
+                                     argv[1], launched_processes()->count(),
+                                     fmt::join(kSharedCommands, ", ")));
     instruction_set();  // a wrong PROXBENCH_ISA is told before any work
     if (!answer_completion(app, {argv + 1, argv + argc})) app.parse(argc, argv);
     return kDone;
@@ -142,8 +150,10 @@ Options RunFlags::parse() const {
 }
 
 Parallel make_parallel(const Options& run) {
-  return Parallel(resolved_threads(static_cast<int>(run.integer("threads"))),
-                  parse_backend(run.string("backend")));
+  const auto asked = static_cast<int>(run.integer("threads"));
+  // Processes of one machine share its cores.
+  const int threads = asked > 0 ? asked : std::max(1, resolved_threads(0) / launched_processes_here());
+  return Parallel(threads, parse_backend(run.string("backend")), launched_processes());
 }
 
 void DataFlags::add_to(CLI::App& command) {
@@ -190,7 +200,7 @@ void set_options(Options& options, const std::vector<std::string>& assignments, 
 void check_writable(const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code ignored;  // a file that does not exist yet is what we hope for
-  if (file.empty()) return;
+  if (file.empty() || !writes_files()) return;
   if (fs::is_directory(file, ignored)) throw Error(file + ": cannot be written: it is a folder");
   if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) return;  // a device or pipe
   const fs::path probe = fs::path(file).replace_filename("." + fs::path(file).filename().string() + ".probe");

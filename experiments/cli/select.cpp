@@ -10,6 +10,7 @@
 #include "experiments/cli/cli.h"
 #include "experiments/config/path_grid.h"
 #include "experiments/metrics/metrics.h"
+#include "experiments/run/launch.h"
 #include "experiments/run/selection.h"
 
 namespace proxbench {
@@ -31,7 +32,8 @@ struct SelectCommand {
     return {.folds = folds,
             .held_out = held_out,
             .measure = measure == kLoss ? nullptr : &metric_registry().find(measure),
-            .one_standard_error = rule == "one-se"};
+            .one_standard_error = rule == "one-se",
+            .processes = launched_processes()};
   }
   PathOf over() const { return looks_like_path(mu) ? PathOf::kMu : PathOf::kLambda; }
   PathGrid grid() const {
@@ -133,7 +135,7 @@ void select(const SelectCommand& command) {
   command.json.check();
 
   ProgressPrinter progress(command.quiet);
-  const LoadedData data(read_data(command.data, format, data_options), make_parallel(run));
+  const LoadedData data(read_data(command.data, format, data_options), make_parallel(run).alone());
   tell_data(progress, data);
   stop_cleanly_on_interrupt();
   SelectionHooks hooks;

@@ -159,6 +159,7 @@ class ConfigReader {
                     fmt::format("[experiment] cost: found '{}' with loss = log, expected loss = hinge",
                                 values.text("cost")));
     config_.threads = static_cast<int>(values.integer("threads"));
+    config_.processes = static_cast<int>(values.integer("processes"));
     config_.backend = parse_backend(values.text("backend"));
     config_.repetitions = static_cast<int>(values.integer("repetitions"));
     config_.seed = static_cast<std::uint64_t>(values.integer("seed"));

@@ -100,6 +100,7 @@ struct ExperimentConfig {
   Loss loss;
   std::optional<PathGrid> mu_path;  ///< with each of the lambdas a run for all its mus
   int threads;  ///< 0: all cores
+  int processes;
   Backend backend;
   int repetitions;
   std::uint64_t seed;  ///< repetition r runs with seed + r - 1

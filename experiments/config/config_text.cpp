@@ -47,6 +47,7 @@ std::string ExperimentConfig::to_ini() const {
   line("loss", loss_name(loss.kind));
   if (loss.hinge()) line("cost", cost_name(loss.cost));
   line("threads", threads);
+  if (processes > 1) line("processes", processes);
   line("backend", backend_name(backend));
   line("repetitions", repetitions);
   line("seed", seed);

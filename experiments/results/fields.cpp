@@ -219,7 +219,8 @@ const std::vector<Field<RunParameters>>& run_parameters() {
       parameter<&P::warm_up>("warm_up", "s", kColumn, "inference before the clock starts"),
       parameter<&P::drop_features>("drop_features", "", kRecord, "features that can never enter"),
       parameter<&P::seed>("seed", "", kSummary, "of all that is drawn"),
-      parameter<&P::threads>("threads", "", kModel, "of the run"),
+      parameter<&P::threads>("threads", "", kModel, "of each process"),
+      parameter<&P::processes>("processes", "", kModel, "that share the training instances"),
       parameter<&P::backend>("backend", "", kModel, "parallel back end"),
       parameter<&P::plugins>("plugins", "", kRecord, "shared libraries to load"),
   };

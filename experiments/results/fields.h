@@ -50,7 +50,7 @@ struct RunParameters {
   double warm_up = 0.0;
   bool drop_features = true;  ///< those that can never enter (core/data/reduction.h); off: for comparison
   std::uint64_t seed = 1;
-  int threads = 1;
+  int threads = 1, processes = 1;
   std::string backend = "openmp";
   std::vector<std::string> plugins;  ///< absolute
 };

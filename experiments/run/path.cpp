@@ -31,16 +31,18 @@ double cpu_clock() {
 /// Counts what happens in its life as time on the clock.
 class OnClock {
  public:
-  explicit OnClock(RunFigures& total) : total_(total), wall_(wall_seconds()), cpu_(cpu_clock()) {}
+  OnClock(RunFigures& total, const Processes* processes)
+      : total_(total), processes_(processes), wall_(agree(processes, wall_seconds())), cpu_(cpu_clock()) {}
   OnClock(const OnClock&) = delete;
   OnClock& operator=(const OnClock&) = delete;
   ~OnClock() {
-    total_.seconds += wall_seconds() - wall_;
+    total_.seconds += agree(processes_, wall_seconds()) - wall_;
     total_.cpu_seconds += cpu_clock() - cpu_;
   }
 
  private:
   RunFigures& total_;
+  const Processes* processes_;
   double wall_, cpu_;
 };
 
@@ -138,7 +140,7 @@ class Path {
     const double lambda = penalties_.front().lambda;
     const double threshold = strong_threshold(lambda, outcome_.lambda_max);
     if (zero_is_optimal(lambda)) return;
-    const OnClock on_clock(outcome_);
+    const OnClock on_clock(outcome_, data_.parallel().processes());
     Objective at_zero = objective(penalties_.front());
     evaluate(at_zero, lambda, threshold);
     set_candidates(threshold);
@@ -205,7 +207,7 @@ class Path {
       }
       std::vector<Coord> wrong;
       {
-        const OnClock on_clock(outcome_);
+        const OnClock on_clock(outcome_, data_.parallel().processes());
         evaluate(checker, next, threshold);
         wrong = violators(lambda, point.kkt_target);
       }
@@ -219,7 +221,7 @@ class Path {
       candidates_ = std::move(all);
     }
     finish(checker, point);
-    const OnClock on_clock(outcome_);
+    const OnClock on_clock(outcome_, data_.parallel().processes());
     if (k + 1 < penalties_.size()) set_candidates(threshold);
   }
 
@@ -231,11 +233,11 @@ class Path {
     if (interrupted()) return Status::kInterrupted;
     if (!(options.time_limit > 0.0)) return Status::kTimeLimit;
     Objective seen = [&] {
-      const OnClock on_clock(outcome_);
+      const OnClock on_clock(outcome_, data_.parallel().processes());
       return objective(checker.penalty());
     }();
     if (candidates_) {
-      const OnClock on_clock(outcome_);
+      const OnClock on_clock(outcome_, data_.parallel().processes());
       seen.restrict_to(*candidates_);
     }
     Monitor monitor(checker, seen, options, test_);

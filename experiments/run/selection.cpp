@@ -123,14 +123,23 @@ class Selector {
       out.values.push_back(split.held_out.measure(w));
       out.nnz.push_back(static_cast<double>(point.certificate.nnz));
     };
-    if (split.train.empty()) {
-      path(data_, penalties_, split.name, hooks);
-    } else {
-      const LoadedData part(DataPair{select_instances(data_.train(), split.train), {}, data_.oracle_name()},
-                            data_.parallel());
-      path(part, penalties_, split.name, hooks);
-    }
+    if (split.train.empty())
+      path_of_all(penalties_, split.name, hooks);
+    else
+      path(part(split.train), penalties_, split.name, hooks);
     return out;
+  }
+
+  LoadedData part(std::span<const Index> instances) const {
+    return LoadedData(DataPair{select_instances(data_.train(), instances), {}, data_.oracle_name()},
+                      Parallel(data_.parallel().threads(), data_.parallel().backend(), selection_.processes));
+  }
+  PathOutcome path_of_all(std::span<const Penalty> penalties, const std::string& name,
+                          const PathHooks& hooks) {
+    if (selection_.processes == nullptr) return path(data_, penalties, name, hooks);
+    std::vector<Index> all(data_.train().instances());
+    std::iota(all.begin(), all.end(), Index{0});
+    return path(part(all), penalties, name, hooks);
   }
 
   void summarize(const std::vector<Measured>& measured) {
@@ -156,7 +165,7 @@ class Selector {
   void refit() {
     if (hooks_.message)
       hooks_.message(fmt::format("all training instances, down to {}", penalties_[out_.chosen].text()));
-    out_.refit = path(data_, penalties_.subspan(0, out_.chosen + 1), "all training instances", {});
+    out_.refit = path_of_all(penalties_.subspan(0, out_.chosen + 1), "all training instances", {});
   }
 
   const LoadedData& data_;

@@ -70,6 +70,8 @@ struct SelectionSettings {
   SelectionMeasure measure = &trace_metric();
   /// Choose the largest penalty that is within one standard error of the best, in the place of the best.
   bool one_standard_error = false;
+  /// Those that share the instances of each training; the data given are whole on all of them.
+  const Processes* processes = nullptr;
 };
 
 struct SelectionPoint {

@@ -10,7 +10,9 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/sum.h"
 #include "core/data/reduction.h"
+#include "core/data/sharing.h"
 #include "experiments/config/config.h"
 #include "experiments/data/files.h"
 #include "experiments/data/model.h"
@@ -50,14 +52,30 @@ LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decodin
     : data_(std::move(data)), parallel_(parallel), decoding_(decoding) {
   if (data_.train.instances() == 0 || data_.train.positions() == 0)
     throw Error("no training instances in " + data_.train.description, ErrorKind::kInput);
+  if (parallel.processes() != nullptr) share();
   const OracleInfo& oracle = oracle_registry().find(data_.oracle);
   extra_names_ = &oracle.extra;
   oracle_ = make_oracle(oracle, data_.train);
   check_capabilities(oracle, *oracle_);
   if (data_.test.positions() == 0) return;
   test_oracle_ = make_oracle(oracle, data_.test);
-  test_set_ =
-      std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_, metrics_for(data_.test), decoding);
+  test_set_ = std::make_unique<TestSet>(data_.test, *test_oracle_, parallel_.alone(), metrics_for(data_.test),
+                                        decoding);
+}
+
+/// Leaves this process's part of the training set.
+void LoadedData::share() {
+  const Processes& processes = *parallel_.processes();
+  const std::uint64_t first = agree(&processes, data_.train.digest);
+  double different = first != data_.train.digest ? 1.0 : 0.0;
+  const bool here = different > 0.0;
+  add_counts(parallel_, std::span(&different, 1));
+  if (different > 0.0)
+    throw Error(fmt::format("{}: found the digest {}, process 1 has {}{}, expected the same data on all",
+                            data_.train.description, digest_text(data_.train.digest), digest_text(first),
+                            here ? "" : fmt::format(", and {} other processes have others", different)),
+                ErrorKind::kInput);
+  data_.train = share_of(std::move(data_.train), processes);
 }
 
 const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
@@ -79,8 +97,8 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
       out->test.on = data_.test.on;
       out->test.vocabulary = data_.test.vocabulary;
       out->test.hierarchy = data_.test.hierarchy;
-      out->test_set =
-          std::make_unique<TestSet>(out->test, *test_oracle_, parallel_, metrics_for(data_.test), decoding_);
+      out->test_set = std::make_unique<TestSet>(out->test, *test_oracle_, parallel_.alone(),
+                                                metrics_for(data_.test), decoding_);
     }
   }
   reduced_ = std::move(out);
@@ -92,6 +110,15 @@ void require_needs(const LoadedData& data, const SolverInfo& solver, const Optio
   const std::string unmet =
       unmet_needs(solver, options, penalty, loss.kind, oracle_registry().find(data.oracle_name()));
   if (!unmet.empty()) throw Error::usage(unmet);
+  if (data.parallel().processes() != nullptr && !solver.shares_instances) {
+    std::vector<std::string> others;
+    for (const std::string& name : solver_registry().names())
+      if (solver_registry().find(name).shares_instances) others.push_back(name);
+    throw Error::usage(
+        fmt::format("solver '{}' needs all instances in one process: found {} processes, expected one, or "
+                    "a solver that can share instances: {}",
+                    solver.name, data.parallel().processes()->count(), fmt::join(others, ", ")));
+  }
 }
 
 std::string unmet_start(const SolverInfo& solver, const std::string& start) {
@@ -181,17 +208,21 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
 void set_facts(const LoadedData& data, RunOutcome& outcome) {
   const Dataset& train = data.train();
   outcome.d = static_cast<Coord>(train.x.features()) * train.outputs() + data.oracle().extra_weights();
-  outcome.instances = train.instances();
-  outcome.positions = train.positions();
+  double instances = static_cast<double>(train.instances());
+  add_counts(data.parallel(), std::span(&instances, 1));
+  outcome.instances = static_cast<std::uint64_t>(instances);
+  outcome.positions = train.x.whole_positions();
   outcome.outputs = train.outputs();
   outcome.features = train.x.features();
-  outcome.nonzeros = train.x.nonzeros();
+  outcome.nonzeros = train.x.whole_nonzeros();
   outcome.matrix_bytes = train.x.memory_bytes();
   outcome.data_digest = digest_text(train.digest);
   outcome.description = train.description;
   outcome.oracle = data.oracle_name();
   outcome.peak_rss_bytes = peak_rss_bytes();
   outcome.parameters.threads = data.parallel().threads();
+  outcome.parameters.processes =
+      data.parallel().processes() != nullptr ? data.parallel().processes()->count() : 1;
   outcome.parameters.backend = backend_name(data.parallel().backend());
 }
 
@@ -262,9 +293,10 @@ double warm_up(Objective& objective, const SparseVector& w, double seconds,
                const std::atomic<bool>* interrupt) {
   const double began = wall_seconds();
   double passed = 0.0;
-  while (passed < seconds && !(interrupt != nullptr && interrupt->load())) {
+  while (passed < seconds &&
+         !agree(objective.parallel().processes(), interrupt != nullptr && interrupt->load())) {
     certify(objective, w);
-    passed = wall_seconds() - began;
+    passed = agree(objective.parallel().processes(), wall_seconds() - began);
   }
   return passed;
 }

@@ -48,7 +48,8 @@ std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data)
 /// The oracle of the data, and of the test set where there is one; what all runs on the same data share.
 class LoadedData {
  public:
-  /// Throws Error (kInput) where there is nothing to train on, and OracleMisfit.
+  /// Throws Error (kInput) where there is nothing to train on, and OracleMisfit. Where `parallel` has processes, each of
+  /// them brings the same data, and this one keeps its part of the training set; the test set stays whole.
   LoadedData(DataPair data, const Parallel& parallel, Decoding decoding = Decoding::kStructure);
   LoadedData(const LoadedData&) = delete;
   LoadedData& operator=(const LoadedData&) = delete;
@@ -87,6 +88,8 @@ class LoadedData {
   }
 
  private:
+  void share();
+
   DataPair data_;
   Parallel parallel_;
   Decoding decoding_;

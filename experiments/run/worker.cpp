@@ -17,6 +17,7 @@
 #include "experiments/config/path_grid.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
+#include "experiments/run/launch.h"
 #include "experiments/run/path.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/read_data.h"
@@ -60,7 +61,7 @@ void tighten_within_limit(const LoadedData& data, const RunParameters& job,
 
 RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const fs::path& trace_file,
                       const std::atomic<bool>& interrupt) {
-  std::ofstream trace(trace_file);
+  std::ofstream trace(writes_files() ? trace_file : fs::path("/dev/null"));
   trace << trace_header() << std::endl;
   RunHooks hooks;
   hooks.interrupt = &interrupt;
@@ -77,7 +78,9 @@ PathOutcome run_path(const LoadedData& data, RunParameters job, const Options& d
   const std::vector<Penalty> penalties =
       parse_path(job.path, of, path_of_name(of))
           .penalties(of == PathOf::kMu ? job.lambda : job.mu, lambda_max(data, job.loss));
-  std::ofstream trace(folder / "trace.csv"), points(folder / "path.csv");
+  const fs::path nowhere = "/dev/null";
+  std::ofstream trace(writes_files() ? folder / "trace.csv" : nowhere),
+      points(writes_files() ? folder / "path.csv" : nowhere);
   trace << trace_header() << std::endl;
   points << path_header() << std::endl;
   std::size_t number = 0;
@@ -117,7 +120,7 @@ void do_job(const RunParameters& job, const fs::path& folder, const std::atomic<
   const DataFormatInfo& format = data_format_registry().find(job.format);
   const Options data_options = options_from(format.options, job.data_options);
   const LoadedData data(read_data(format, job.files, data_options, job.oracle),
-                        Parallel(job.threads, parse_backend(job.backend)),
+                        Parallel(job.threads, parse_backend(job.backend), launched_processes()),
                         job.decoding == "positions" ? Decoding::kPositions : Decoding::kStructure);
   const double load_seconds = wall_seconds() - begin;
   RunOutcome outcome;

@@ -5,11 +5,13 @@
 
 #include <csignal>
 #include <fstream>
+#include <sstream>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
+#include "experiments/run/launch.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -67,7 +69,12 @@ JobProcess::JobProcess(const RunParameters& job, const fs::path& folder, Process
                        const JobLimits& limits)
     : folder_(folder), limits_(limits), oom_kills_(oom_kills()), start_(wall_seconds()) {
   write_json(folder / kJobFile, job_json(job));
-  settings.command = {worker_program().string(), (folder / kJobFile).string(), folder.string()};
+  if (job.processes > 1) {
+    std::istringstream words(launch_command(job.processes));
+    for (std::string word; words >> word;) settings.command.push_back(word);
+  }
+  for (const std::string& word : {worker_program().string(), (folder / kJobFile).string(), folder.string()})
+    settings.command.push_back(word);
   settings.log = folder / "log.txt";
   process_ = std::make_unique<Process>(settings);
 }

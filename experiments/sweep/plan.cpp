@@ -116,6 +116,7 @@ RunParameters data_job(const ExperimentConfig& config, const DataConfig& data) {
   for (const OptionSpec& spec : data.options.table())
     if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) value = absolute(value);
   job.threads = resolved_threads(config.threads);
+  job.processes = config.processes;
   job.backend = backend_name(config.backend);
   job.mu = config.mu;
   job.loss = config.loss;

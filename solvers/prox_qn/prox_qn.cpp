@@ -205,6 +205,7 @@ SolverInfo prox_qn_info() {
         return std::make_unique<prox_qn::ProxQn>(prox_qn::read_settings(options));
       }};
   info.continues = true;
+  info.shares_instances = true;
   info.refuses = [](const Options& options, const Penalty& penalty) -> std::string {
     return options.boolean("screening") && penalty.lambda == 0.0
                ? "with screening = true needs an l1 penalty: found lambda = 0, where no weight is ever proven "

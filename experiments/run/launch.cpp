@@ -1,0 +1,135 @@
+#include "experiments/run/launch.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/kernels/instruction_set.h"
+#include "experiments/base/files.h"
+#ifdef PROXBENCH_MPI
+#include "experiments/run/mpi.h"
+#endif
+
+namespace proxbench {
+namespace {
+
+const Processes* launched = nullptr;
+int launched_here = 1;
+
+/// What launchers tell each process: those of Open MPI, and those of MPICH and Slurm with its PMI.
+int processes_of_environment() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char* text = std::getenv(name)) return std::atoi(text);
+  return 1;
+}
+
+#ifdef PROXBENCH_MPI
+/// How long a process that failed waits for the first one to tell of the same failure.
+constexpr std::chrono::milliseconds kWaitForFirst{1500};
+
+/// What is printed goes into memory, from which it can be printed after all.
+class Silence {
+ public:
+  Silence() : terminal_(::dup(STDERR_FILENO)), memory_(::memfd_create("printed", MFD_CLOEXEC)) {
+    std::fflush(nullptr);
+    ::dup2(memory_, STDERR_FILENO);
+    if (std::freopen("/dev/null", "w", stdout) == nullptr) ::close(STDOUT_FILENO);
+  }
+  void tell(const std::string& before) const {
+    std::fflush(nullptr);
+    std::string text = before;
+    char piece[4096];
+    ::lseek(memory_, 0, SEEK_SET);
+    for (ssize_t n; (n = ::read(memory_, piece, sizeof piece)) > 0;)
+      text.append(piece, static_cast<std::size_t>(n));
+    for (std::size_t done = 0; done < text.size();) {
+      const ssize_t n = ::write(terminal_, text.data() + done, text.size() - done);
+      if (n <= 0) return;
+      done += static_cast<std::size_t>(n);
+    }
+  }
+
+ private:
+  int terminal_, memory_;
+};
+
+/// All go by the instruction set that each of them has.
+void agree_on_instruction_set(const Processes& processes) {
+  const std::vector<double> sets = processes.gather(static_cast<double>(instruction_set()));
+  use_instruction_set(
+      static_cast<InstructionSet>(static_cast<int>(*std::min_element(sets.begin(), sets.end()))));
+}
+
+int in_session(const MpiSession& session, const std::function<int()>& body) {
+  const Processes& processes = session.processes();
+  if (processes.count() == 1) return body();
+  launched = &processes;
+  launched_here = session.here();
+  std::unique_ptr<Silence> silence;
+  if (!processes.first()) {
+    silence = std::make_unique<Silence>();
+    write_no_files();
+  }
+  agree_on_instruction_set(processes);
+  const int status = body();
+  std::fflush(nullptr);
+  if (status != 0) {
+    if (silence) {
+      std::this_thread::sleep_for(kWaitForFirst);
+      silence->tell(fmt::format("process {} of {}: ", processes.rank() + 1, processes.count()));
+    }
+    session.abort(status);
+  }
+  launched = nullptr;
+  return status;
+}
+#endif
+
+}  // namespace
+
+int with_launched_processes(int& argc, char**& argv, const std::function<int()>& body) {
+  const int count = processes_of_environment();
+  if (count <= 1) return body();
+#ifdef PROXBENCH_MPI
+  const MpiSession session(argc, argv);
+  return in_session(session, body);
+#else
+  static_cast<void>(argc);
+  static_cast<void>(argv);
+  std::fprintf(stderr,
+               "error: started as one of %d processes, but this program was built without MPI: build it with "
+               "`cmake --preset mpi && cmake --build --preset mpi`\n",
+               count);
+  return 2;
+#endif
+}
+
+const Processes* launched_processes() {
+  return launched;
+}
+
+int launched_processes_here() {
+  return launched_here;
+}
+
+bool speaks_for_all() {
+  return launched == nullptr || launched->first();
+}
+
+std::string launch_command(int count) {
+  const char* given = std::getenv("PROXBENCH_MPIRUN");
+  std::string text = given != nullptr ? given : "mpirun -n {}";
+  if (const std::size_t at = text.find("{}"); at != std::string::npos)
+    text.replace(at, 2, std::to_string(count));
+  return text;
+}
+
+}  // namespace proxbench
