@@ -24,7 +24,7 @@ class Epochs {
   void start(double measure);
   /// One iteration more, after which the subgradient's l1 norm is `measure`. Returns whether the epoch is
   /// over.
-  bool over(double measure);
+  bool over(double measure, bool blocks);
 
  private:
   const Settings& settings_;

@@ -83,7 +83,7 @@ class Minimiser {
     const std::vector<std::uint32_t>& kept = at_.set.shrink(at_.lambda(), slack, optimality_);
     if (kept.size() < before) models_.current().keep_rows(kept);
     progress_->saw_subgradient(optimality_.largest);
-    const bool over = epochs_.over(optimality_.l1);
+    const bool over = epochs_.over(optimality_.l1, models_.blocks());
     hessian_is_old_ =
         models_.newton() && (models_.hessian_is_old(measure_before_, optimality_.l1) || !progressed_);
     return over || optimality_.largest <= problem_.kkt_target() || !progressed_ || hessian_is_old_;
