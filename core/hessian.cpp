@@ -9,8 +9,8 @@ namespace proxbench {
 
 namespace {
 
-/// Numbers in the covariance matrices of the instances that are worked on at once, so few that they stay in the
-/// cache until they are added; and rows of the Hessian that a task adds them to.
+/// Numbers in the covariance matrices of the instances that are worked on at once, so few that they stay in
+/// the cache until they are added; and rows of the Hessian that a task adds them to.
 constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 21, kHessianRows = 32;
 /// Positions, and features, in a task of the rough diagonal.
 constexpr std::size_t kDiagonalPositions = 512, kDiagonalFeatures = 64;
@@ -91,7 +91,8 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
     if (stop.requested()) return false;  // some may be missing
     // Instance by instance, whoever adds them.
     parallel().for_each(rows.count(), [&](std::size_t from_last) {
-      const std::size_t task = rows.count() - 1 - from_last;  // extra weights, on in every instance, take longest
+      const std::size_t task =
+          rows.count() - 1 - from_last;  // extra weights, on in every instance, take longest
       for (const LocalCoordinates& local : std::span(batch).first(taken)) {
         auto at =
             std::lower_bound(local.ascending.begin(), local.ascending.end(), rows.begin(task),

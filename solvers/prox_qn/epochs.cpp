@@ -26,8 +26,7 @@ void Epochs::start(double measure) {
 
 bool Epochs::over(double measure, bool blocks) {
   ++iterations_;
-  if (settings_.growing && !dear_ && iterations_ >= (blocks ? kMostWithBlocks : kMostIterations))
-    return true;
+  if (settings_.growing && !dear_ && iterations_ >= (blocks ? kMostWithBlocks : kMostIterations)) return true;
   return settings_.epochs.shrinking && measure <= target_ &&
          (!settings_.growing || !dear_ || iterations_ >= kFewestIterations);
 }

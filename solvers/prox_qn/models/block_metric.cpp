@@ -190,11 +190,11 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
   const Chunks chunks{n, kCountsChunk};
   objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
     for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
-      diagonal_[i] = std::sqrt(
-          index[i] >= objective.unary_weights()
-              ? extra
-              : unary * second_derivative(x, static_cast<Index>(index[i] / objective.outputs()),
-                                          [](std::size_t) { return 1.0; }));
+      diagonal_[i] =
+          std::sqrt(index[i] >= objective.unary_weights()
+                        ? extra
+                        : unary * second_derivative(x, static_cast<Index>(index[i] / objective.outputs()),
+                                                    [](std::size_t) { return 1.0; }));
   });
   double mean = 0.0;
   for (const double a : diagonal_) mean += a;

@@ -39,8 +39,8 @@ InnerLimits InnerSolver::limits(const CompactLbfgs& lbfgs, bool diagonal, const 
 
 double InnerSolver::minimise(CompactLbfgs& lbfgs, BlockMetric* metric, bool diagonal, Iterate& at) {
   lbfgs.refresh(at.parallel());
-  return inner_.solve(lbfgs, metric, at.set.w, at.set.g, at.lambda(), limits(lbfgs, diagonal, at),
-                      random_, at.parallel(), at.d);
+  return inner_.solve(lbfgs, metric, at.set.w, at.set.g, at.lambda(), limits(lbfgs, diagonal, at), random_,
+                      at.parallel(), at.d);
 }
 
 void InnerSolver::judge(const Step& step) {

@@ -9,7 +9,8 @@ void ScaledDiagonal::start_first(Iterate& at) {
   if (!settings_.measured_scale) return;
   inner_.minimise(lbfgs_, metric(), true, at);
   if (at.stop.requested()) return;
-  first_gamma_ = at.curvature_along_direction(settings_.blocks ? metric_.diagonal() : std::span<const double>());
+  first_gamma_ =
+      at.curvature_along_direction(settings_.blocks ? metric_.diagonal() : std::span<const double>());
   lbfgs_.reset(at.set.size(), first_gamma_);
 }
 

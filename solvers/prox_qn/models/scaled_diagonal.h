@@ -1,7 +1,7 @@
 #pragma once
-/// B starts from gamma*D. The paper's D is I (Zhong et al. 2014, section 2.1). With `metric = blocks` it holds
-/// square roots of counts (block_metric.h): features, and transitions, differ by orders of magnitude in how
-/// often they are on, and steps along gamma*I are far too long for the frequent ones.
+/// B starts from gamma*D. The paper's D is I (Zhong et al. 2014, section 2.1). With `metric = blocks` it
+/// holds square roots of counts (block_metric.h): features, and transitions, differ by orders of magnitude in
+/// how often they are on, and steps along gamma*I are far too long for the frequent ones.
 
 #include "core/quasi_newton/lbfgs.h"
 #include "solvers/prox_qn/models/block_metric.h"
