@@ -33,7 +33,7 @@ constexpr double kMostHeld = 0.1;
 /// What an exponential, an operation of the Hessian, one of these that adds a feature's covariances to its
 /// row, the addition of an instance's covariance to H, and an operation of the factor take, relative to an
 /// operation of inference: measured on a Xeon of 2023, on OCR, CoNLL-2000 and UD-EWT.
-constexpr double kExponential = 60.0, kHessianWork = 0.45, kEntryWork = 2.2, kSumWork = 30.0,
+constexpr double kExponential = 60.0, kHessianWork = 1.0, kEntryWork = 2.2, kSumWork = 15.0,
                  kFactorWork = 0.2;
 /// Rows of a task.
 constexpr std::size_t kRows = 64;
