@@ -10,9 +10,9 @@ namespace proxbench {
 
 namespace {
 
-/// Numbers in the covariance matrices of the instances that are worked on at once, and rows of the Hessian
-/// that a task adds them to.
-constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 25, kHessianRows = 64;
+/// Numbers in the covariance matrices of the instances that are worked on at once, so few that they stay in
+/// the cache until they are added; and rows of the Hessian that a task adds them to.
+constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 21, kHessianRows = 32;
 /// Positions, and features, in a task of the rough diagonal.
 constexpr std::size_t kDiagonalPositions = 512, kDiagonalFeatures = 64;
 
@@ -92,7 +92,9 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
       });
       if (stop.requested()) return;  // some may be missing
       // Instance by instance, whoever adds them.
-      parallel().for_each(rows.count(), [&](std::size_t task) {
+      parallel().for_each(rows.count(), [&](std::size_t from_last) {
+        const std::size_t task =
+            rows.count() - 1 - from_last;  // extra weights, on in every instance, take longest
         for (const LocalCoordinates& local : std::span(batch).first(taken)) {
           auto at = std::lower_bound(
               local.ascending.begin(), local.ascending.end(), rows.begin(task),
@@ -101,7 +103,9 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
             const double* from = local.covariances.value.data() + *at * local.covariances.stride;
             const std::size_t extent = std::min(local.covariances.extent[*at], local.of_slot.size());
             double* to = out + local.of_slot[*at] * stride;
-            for (std::size_t j = 0; j < extent; ++j) to[local.of_slot[j]] += from[j];
+            const std::size_t extras = std::min(extent, n - unary);  // side by side
+            kernels_in_use().add_scaled(to + unary, 1.0, from, extras);
+            for (std::size_t j = extras; j < extent; ++j) to[local.of_slot[j]] += from[j];
           }
         }
       });

@@ -117,6 +117,9 @@ int run_command_line(int argc, char** argv) {
   } catch (const Error& error) {
     spdlog::error("{}", error.what());
     return error.kind() == ErrorKind::kUsage ? kBadUsage : kFailed;
+  } catch (const std::bad_alloc&) {
+    spdlog::error("out of memory");
+    return kFailed;
   } catch (const std::exception& error) {
     spdlog::error("{}", error.what());
     return kFailed;

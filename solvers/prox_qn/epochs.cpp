@@ -8,7 +8,7 @@ namespace {
 
 /// An epoch of a growing working set has so many iterations at least where full gradients are dear, and so
 /// many at most where they are cheap.
-constexpr std::int64_t kFewestIterations = 3, kMostIterations = 25;
+constexpr std::int64_t kFewestIterations = 3, kMostIterations = 15, kMostWithBlocks = 25;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void Epochs::start(double measure) {
 
 bool Epochs::over(double measure, bool blocks) {
   ++iterations_;
-  if (settings_.growing && !dear_ && blocks && iterations_ >= kMostIterations) return true;
+  if (settings_.growing && !dear_ && iterations_ >= (blocks ? kMostWithBlocks : kMostIterations)) return true;
   return settings_.epochs.shrinking && measure <= target_ &&
          (!settings_.growing || !dear_ || iterations_ >= kFewestIterations);
 }

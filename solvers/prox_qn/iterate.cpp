@@ -40,13 +40,13 @@ void Iterate::leave(KnownStart& known) {
   known.at_result = true;
 }
 
-double Iterate::curvature_along_direction() {
+double Iterate::curvature_along_direction(std::span<const double> diagonal) {
   Scores& direction = buffers_.trial.scores;
   objective.scores(set.index, d, direction);
   double slope = 0.0, norm = 0.0;
   for (std::size_t j = 0; j < set.size(); ++j) {
     slope += set.g[j] * d[j];
-    norm += d[j] * d[j];
+    norm += d[j] * d[j] * (diagonal.empty() ? 1.0 : diagonal[j]);
   }
   const double here = objective.infer({scores()}, nullptr) + objective.l2(set.w);
   const double alpha = kShortStep * here / std::abs(slope);

@@ -48,9 +48,9 @@ class Iterate {
   /// Floating-point operations of one inference.
   double inference_flops() const { return objective.inference_flops({scores()}, true); }
 
-  /// The curvature d^T H d / d^T d of the smooth part along d, from two inferences, at w and close to it; 1
-  /// where rounding hides it.
-  double curvature_along_direction();
+  /// The curvature d^T H d / d^T D d of the smooth part along d, from two inferences, at w and close to it; 1
+  /// where rounding hides it. `diagonal`: of D; empty: D = I.
+  double curvature_along_direction(std::span<const double> diagonal);
   /// Armijo's search along d, `slope` its predicted change of F. `with_residual`: its trials find the
   /// residual too.
   ArmijoResult search(double slope, const ArmijoOptions& options, bool with_residual);

@@ -7,9 +7,9 @@ namespace proxbench::prox_qn {
 namespace {
 
 /// Where full gradients are cheap, or all violators enter, the blocks wait for an epoch that brought F down
-/// by less than this; but not where they have fewer entries than this share of an inference's operations.
-constexpr double kSlowEpoch = 0.2, kCheapBlocks = 0.02;
-/// A step cut by more than this says that the blocks do not hold here: gamma*I serves for kFirstRest
+/// by less than this.
+constexpr double kSlowEpoch = 0.1;
+/// A step cut by more than this says that the blocks do not hold here: gamma*D serves for kFirstRest
 /// iterations, twice as many the next time.
 constexpr double kFarTooLong = 0.06;
 /// Predicted decrease, relative to F, below which the length of steps says nothing: rounding decides it.
@@ -29,7 +29,7 @@ ModelChoice::ModelChoice(const Settings& settings, const Objective& objective, s
       // Not where pairs are taken along: they would be lost.
       newton_allowed_(settings.newton && history_capacity == 0 && objective.has(Capability::kCovariance)),
       inner_(settings, seed),
-      identity_(settings, inner_),
+      diagonal_(settings, inner_),
       blocks_(settings, inner_, history_capacity),
       passes_before_newton_(objective.passes()) {}
 
@@ -67,18 +67,16 @@ void ModelChoice::start_quasi_newton(Iterate& at, std::int64_t iteration, bool p
   inner_.set_inference_flops(at.inference_flops());
   const bool slow = epoch_value_ - at.value <= kSlowEpoch * at.value;
   epoch_value_ = at.value;
-  const bool cheap =
-      BlockMetric::entries(at.objective, at.set.index) <= kCheapBlocks * at.inference_flops();
-  if ((slow || cheap || (dear_ && settings_.growing)) && iteration >= retry_at_ && blocks_fit(at))
+  if ((slow || (dear_ && settings_.growing)) && iteration >= retry_at_ && blocks_fit(at))
     return use_blocks(at);
-  const bool again = current_ == &identity_;
-  switch_to(identity_);
+  const bool again = current_ == &diagonal_;
+  switch_to(diagonal_);
   if (iteration == 1)
-    identity_.start_first(at);
+    diagonal_.start_first(at);
   else if (again)
-    identity_.start_again(at);
+    diagonal_.start_again(at);
   else
-    identity_.start_after_other(at);
+    diagonal_.start_after_other(at);
 }
 
 void ModelChoice::refresh(const Iterate& at, std::int64_t iteration) {
@@ -103,8 +101,8 @@ void ModelChoice::judge_length(double alpha, double slope, const Iterate& at, st
   if (alpha >= kFarTooLong) return blocks_.adapt_damping(alpha);
   retry_at_ = iteration + rest_;
   rest_ *= 2;
-  switch_to(identity_);
-  identity_.start_after_other(at);
+  switch_to(diagonal_);
+  diagonal_.start_after_other(at);
 }
 
 }  // namespace proxbench::prox_qn

@@ -1,5 +1,5 @@
 #pragma once
-/// Which model serves when: blocks where they pay, gamma*I where they do not or do not hold, and the exact
+/// Which model serves when: blocks where they pay, gamma*D where they do not or do not hold, and the exact
 /// Hessian once the iterations have cost as much as it does.
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "solvers/prox_qn/models/blocks.h"
 #include "solvers/prox_qn/models/newton_model.h"
-#include "solvers/prox_qn/models/scaled_identity.h"
+#include "solvers/prox_qn/models/scaled_diagonal.h"
 
 namespace proxbench::prox_qn {
 
@@ -53,10 +53,10 @@ class ModelChoice {
   const Settings& settings_;
   bool dear_, newton_allowed_;
   InnerSolver inner_;
-  ScaledIdentity identity_;
+  ScaledDiagonal diagonal_;
   Blocks blocks_;
   NewtonModel newton_;
-  Model* current_ = &identity_;
+  Model* current_ = &diagonal_;
 
   static constexpr std::int64_t kFirstRest = 10;
   std::int64_t retry_at_ = 0, rest_ = kFirstRest;  ///< when blocks have another try; how long they rest next

@@ -51,12 +51,12 @@ TEST(ProxQn, MeetsTheSameOptimumWithEveryChoice) {
 TEST(ProxQn, EndsWithNewtonsMethodWhereItPays) {
   for (const double mu : {0.0, 0.01}) {
     const Problem problem({.name = "long sequences",
-                           .labels = 12,
-                           .features = 30,
-                           .sequences = 40,
-                           .longest = 40,
-                           .density = 0.1,
-                           .lambda = 0.1,
+                           .labels = 6,
+                           .features = 20,
+                           .sequences = 15,
+                           .longest = 20,
+                           .density = 0.15,
+                           .lambda = 0.02,
                            .mu = mu,
                            .seed = 5});
     const Outcome with = run("prox-qn", problem, {.tol = 1e-13});
@@ -179,12 +179,12 @@ TEST(ProxQn, GivesTheSameBitsForAnyThreadsWithEveryMetric) {
 /// The clock passes the limit with the first instance of the first Hessian.
 TEST(ProxQn, GivesUpAHessianAtTheTimeLimit) {
   const Problem problem({.name = "long sequences",
-                         .labels = 12,
-                         .features = 30,
-                         .sequences = 40,
-                         .longest = 40,
-                         .density = 0.1,
-                         .lambda = 0.1,
+                         .labels = 6,
+                         .features = 20,
+                         .sequences = 15,
+                         .longest = 20,
+                         .density = 0.15,
+                         .lambda = 0.02,
                          .seed = 5});
   const Parallel parallel(2);
   const HookedOracle oracle(problem.oracle(), [](int, double value) { return value; });

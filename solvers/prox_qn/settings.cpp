@@ -27,8 +27,9 @@ OptionTable options() {
       {.name = "metric",
        .type = OptionType::kString,
        .default_value = "blocks",
-       .help =
-           "what L-BFGS starts from: gamma*I, or the Hessian's blocks by output where they are not too large",
+       .help = "what L-BFGS starts from: gamma*I; or gamma*D, D from how often each weight is on, and the "
+               "Hessian's "
+               "blocks by output where these pay",
        .choices = {"blocks", "identity"},
        .preset_values = paper("identity")},
       {.name = "working_set",
@@ -89,14 +90,15 @@ OptionTable options() {
       {.name = "first_scale",
        .type = OptionType::kString,
        .default_value = "auto",
-       .help = "gamma of B = gamma*I before the first step: auto, the curvature along the first direction; "
+       .help = "gamma of B = gamma*D before the first step: auto, the curvature along the first direction; "
                "or one",
        .choices = {"auto", "one"},
        .preset_values = paper("one")},
       {.name = "scaling",
        .type = OptionType::kString,
        .default_value = "geometric",
-       .help = "gamma of gamma*I from the last pair: short = y's/s's, geometric = |y|/|s|, which spares most "
+       .help = "gamma of gamma*D from the last pair: short = y's/s's, geometric = |y|/|s| (in D's norms), "
+               "which spares most "
                "of the line search's second trials",
        .choices = {"short", "geometric"},
        .preset_values = paper("short")},
@@ -108,8 +110,8 @@ OptionTable options() {
                "cleared; twice in a row ends the run as stalled",
        .min = 0,
        .max = 1000000},
-      // Measured: with 64, less than the rounding of F on 47,215 positions, solves end at kkt 2e-6; with 256 at
-      // 3e-9.
+      // Measured: with 64, less than the rounding of F on 47,215 positions, solves end at kkt 2e-6; with 256
+      // at 3e-9.
       {.name = "rounding",
        .type = OptionType::kReal,
        .default_value = "256",

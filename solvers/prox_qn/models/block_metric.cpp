@@ -16,6 +16,9 @@ constexpr double kNegligible = 1e-5;
 /// curvature has all but gone do not run away.
 constexpr double kRidge = 1e-3;
 
+/// Coordinates of a task of the counts.
+constexpr std::size_t kCountsChunk = 256;
+
 /// m_pk * (1 - m_pk), 0 where negligible.
 class Spread {
  public:
@@ -157,6 +160,38 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
     place_[i].excess = diagonal_[i] - sampled;
   }
   return true;
+}
+
+void BlockMetric::build_counts(const Objective& objective, std::span<const Coord> index) {
+  const DesignMatrix& x = objective.x();
+  const std::size_t n = index.size(), positions = x.positions();
+  blocks_.clear();
+  built_ = ++version_;
+  place_.resize(n);
+  diagonal_.assign(n, 0.0);
+  product_.assign(n, 0.0);
+  const std::vector<double> gold = objective.structure().gold_extra();
+  double extra = 0.0, unary = 0.0;
+  for (const double count : gold) extra += count / static_cast<double>(gold.size());
+  for (std::size_t p = 0; p < positions; ++p)
+    unary += static_cast<double>(objective.structure().gold_outputs(static_cast<Index>(p)).size());
+  unary /= static_cast<double>(positions) * static_cast<double>(objective.outputs());
+  const Chunks chunks{n, kCountsChunk};
+  objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
+    for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
+      diagonal_[i] =
+          std::sqrt(index[i] >= objective.unary_weights()
+                        ? extra
+                        : unary * second_derivative(x, static_cast<Index>(index[i] / objective.outputs()),
+                                                    [](std::size_t) { return 1.0; }));
+  });
+  double mean = 0.0;
+  for (const double a : diagonal_) mean += a;
+  ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(n, 1)) + objective.mu();
+  for (std::size_t i = 0; i < n; ++i) {
+    diagonal_[i] += ridge_;
+    place_[i] = {i, kNoBlock, diagonal_[i]};
+  }
 }
 
 void BlockMetric::take_rows(const Objective& objective, const Residual& residual,

@@ -37,6 +37,11 @@ class BlockMetric {
   /// False: given up for the token; then it is built again before anything else.
   bool build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
              const StopToken& stop = {});
+  /// Diagonal entries alone, for any working set: square roots, of (j, k) of feature j's sum of squares times
+  /// the mean number of times that an output is on at a position, of an extra weight of their mean count,
+  /// both in the gold structures. Without roots the weights of rare features go so far at first that they
+  /// have to come back (solvers/RESULTS.md).
+  void build_counts(const Objective& objective, std::span<const Coord> index);
   /// The same matrix for another working set: row i is the old row from[i], or CompactLbfgs::kNew: one with
   /// a diagonal entry only.
   void take_rows(const Objective& objective, const Residual& residual, std::span<const Coord> index,
@@ -45,6 +50,7 @@ class BlockMetric {
   void keep_rows(std::span<const std::uint32_t> kept);
 
   double diagonal(std::size_t j) const { return diagonal_[j]; }
+  std::span<const double> diagonal() const { return diagonal_; }
 
   /// The rows of B0 and a running product B0 d, from d = 0, for DescentKernels::descend. Valid until the working
   /// set or the matrix changes.

@@ -55,6 +55,41 @@ std::vector<double> product(BlockMetric& metric, std::size_t n, std::size_t j) {
   return out;
 }
 
+/// On all shapes: what a weight's feature adds up to in the data, whatever w is.
+TEST(BlockMetric, TakesRootsOfCountsForADiagonal) {
+  for (const test::ProblemSpec& spec : test::problem_specs()) {
+    const test::Problem problem(spec);
+    const Point point(problem);
+    const Objective& objective = point.objective;
+    const std::vector<Coord>& index = point.w.index;
+    const std::vector<double> gold = objective.structure().gold_extra();
+    double extra = 0.0, unary = 0.0, mean = 0.0;
+    for (const double count : gold) extra += count;
+    for (Index p = 0; p < objective.x().positions(); ++p)
+      unary += static_cast<double>(objective.structure().gold_outputs(p).size());
+    std::vector<double> expected;
+    for (const Coord c : index) {
+      double squares = 0.0;
+      if (c < objective.unary_weights())
+        for (Index p = 0; p < objective.x().positions(); ++p)
+          squares += std::pow(point.value(p, c / objective.outputs()), 2);
+      expected.push_back(std::sqrt(
+          c < objective.unary_weights()
+              ? squares * unary / static_cast<double>(objective.x().positions() * objective.outputs())
+              : extra / static_cast<double>(gold.size())));
+      mean += expected.back() / static_cast<double>(index.size());
+    }
+    BlockMetric metric;
+    metric.build_counts(objective, index);
+    const std::vector<double> row = product(metric, index.size(), 0);
+    for (std::size_t j = 0; j < index.size(); ++j) {
+      EXPECT_EQ(row[j], j == 0 ? metric.diagonal(0) : 0.0);
+      EXPECT_NEAR(metric.diagonal(j), expected[j] + objective.mu(), 1e-3 * mean * (1 + 1e-9)) << j;
+      EXPECT_GT(metric.diagonal(j), expected[j]) << "a ridge";
+    }
+  }
+}
+
 /// So few positions that none is left out: every entry is exact but for those without any spread. With large
 /// weights these are most, and the rows of the others are shorter than the columns.
 TEST(BlockMetric, HoldsTheSecondDerivativesByOutput) {

@@ -55,7 +55,7 @@ class Blocks final : public Model {
   /// Raises the factor where the step had to be cut, lowers it where not.
   void adapt_damping(double alpha);
 
-  double minimise(Iterate& at) override { return inner_.minimise(lbfgs_, &metric_, at); }
+  double minimise(Iterate& at) override { return inner_.minimise(lbfgs_, &metric_, false, at); }
   bool measured() const override { return true; }
   void learn(const Step& step, const Iterate& at) override;
   void keep_rows(std::span<const std::uint32_t> kept) override;

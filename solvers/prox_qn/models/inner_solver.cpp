@@ -10,14 +10,14 @@ namespace {
 /// then the inner problem is solved with conjugate gradients, and may take so many times max_inner passes.
 constexpr double kTrusted = 1.6;
 constexpr std::uint64_t kTrustedPasses = 5;
-/// With gamma*I as many passes are made, at least, as find the coordinates that change.
+/// With a diagonal as many passes are made, at least, as find the coordinates that change.
 constexpr std::uint64_t kFewestPasses = 2;
 /// Operations of one visit of a coordinate for each number in its row of [S Y].
 constexpr double kVisitFlops = 4.0;
 
 }  // namespace
 
-InnerLimits InnerSolver::limits(const CompactLbfgs& lbfgs, bool identity, const Iterate& at) const {
+InnerLimits InnerSolver::limits(const CompactLbfgs& lbfgs, bool diagonal, const Iterate& at) const {
   const std::size_t n = at.set.size();
   auto passes = static_cast<std::uint64_t>(settings_.max_inner);
   if (settings_.inner_cap)  // Algorithm 2, line 20
@@ -30,17 +30,17 @@ InnerLimits InnerSolver::limits(const CompactLbfgs& lbfgs, bool identity, const 
                      .stop = at.stop};
   if (limits.subspace) limits.visits *= kTrustedPasses;
   const double visit_flops = kVisitFlops * static_cast<double>(lbfgs.width());
-  if (settings_.inner_tol > 0.0 && identity && inference_flops_ > 0.0 && visit_flops > 0.0)
+  if (settings_.inner_tol > 0.0 && diagonal && inference_flops_ > 0.0 && visit_flops > 0.0)
     limits.visits = std::min(
         limits.visits, std::max<std::uint64_t>(kFewestPasses * n,
                                                static_cast<std::uint64_t>(inference_flops_ / visit_flops)));
   return limits;
 }
 
-double InnerSolver::minimise(CompactLbfgs& lbfgs, BlockMetric* metric, Iterate& at) {
+double InnerSolver::minimise(CompactLbfgs& lbfgs, BlockMetric* metric, bool diagonal, Iterate& at) {
   lbfgs.refresh(at.parallel());
-  return inner_.solve(lbfgs, metric, at.set.w, at.set.g, at.lambda(), limits(lbfgs, metric == nullptr, at),
-                      random_, at.parallel(), at.d);
+  return inner_.solve(lbfgs, metric, at.set.w, at.set.g, at.lambda(), limits(lbfgs, diagonal, at), random_,
+                      at.parallel(), at.d);
 }
 
 void InnerSolver::judge(const Step& step) {

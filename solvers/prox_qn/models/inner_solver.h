@@ -17,20 +17,21 @@ class InnerSolver {
  public:
   InnerSolver(const Settings& settings, std::uint64_t seed) : settings_(settings), random_(seed) {}
 
-  /// As Model::minimise(), with B of `lbfgs` and of `metric` (null: gamma*I).
-  double minimise(CompactLbfgs& lbfgs, BlockMetric* metric, Iterate& at);
+  /// As Model::minimise(), with B of `lbfgs` and of `metric` (null: gamma*I). `diagonal`: what L-BFGS starts
+  /// from is.
+  double minimise(CompactLbfgs& lbfgs, BlockMetric* metric, bool diagonal, Iterate& at);
   /// After a step on the direction that was found last: whether the model had the curvature along it. Only
   /// then is the inner problem worth solving well.
   void judge(const Step& step);
 
   bool trusted() const { return trusted_; }
   void set_trusted(bool trusted) { trusted_ = trusted; }
-  /// With gamma*I a solution is to cost no more than this.
+  /// With a diagonal a solution is to cost no more than this.
   void set_inference_flops(double flops) { inference_flops_ = flops; }
   double passes() const { return inner_.passes(); }
 
  private:
-  InnerLimits limits(const CompactLbfgs& lbfgs, bool identity, const Iterate& at) const;
+  InnerLimits limits(const CompactLbfgs& lbfgs, bool diagonal, const Iterate& at) const;
 
   const Settings& settings_;
   InnerProblem inner_;

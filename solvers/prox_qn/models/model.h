@@ -1,6 +1,6 @@
 #pragma once
 /// A model of the smooth part around w, on the working set: what prox-qn minimises with the l1 term to find
-/// its direction. Three are there: gamma*I with L-BFGS pairs (scaled_identity.h), the Hessian's blocks with
+/// its direction. Three are there: gamma*D with L-BFGS pairs (scaled_diagonal.h), the Hessian's blocks with
 /// L-BFGS pairs (blocks.h), and the exact Hessian (newton_model.h). model_choice.h says which serves when.
 
 #include <cstdint>
