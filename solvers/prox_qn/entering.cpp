@@ -58,9 +58,7 @@ void keep_worst_violators(const Objective& objective, std::size_t least, double 
   double entries = 0.0;
   for (std::size_t v = 0; v < violators.size(); ++v) {
     const Coord c = selection.index[violators[v].at];
-    if (c < objective.unary_weights())
-      entries +=
-          static_cast<double>(objective.x().whole_column_size(static_cast<Index>(c / objective.outputs())));
+    entries += entries_of(objective, c);
     if (v >= least && entries > most_entries) break;
     enters[violators[v].at] = true;
   }

@@ -184,7 +184,7 @@ TEST(ProxQn, GivesUpAHessianAtTheTimeLimit) {
                          .sequences = 15,
                          .longest = 20,
                          .density = 0.15,
-                         .lambda = 0.02,
+                         .lambda = 0.05,
                          .seed = 5});
   const Parallel parallel(2);
   const HookedOracle oracle(problem.oracle(), [](int, double value) { return value; });

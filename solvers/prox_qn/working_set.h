@@ -14,6 +14,13 @@ struct Optimality {
   double largest = 0.0, l1 = 0.0;
 };
 
+/// Entries of X under a coordinate; 0 of an extra weight.
+inline double entries_of(const Objective& objective, Coord c) {
+  return c < objective.unary_weights()
+             ? static_cast<double>(objective.x().whole_column_size(static_cast<Index>(c / objective.outputs())))
+             : 0.0;
+}
+
 struct WorkingSet {
   std::vector<Coord> index;  ///< ascending; all below are aligned with it
   std::vector<double> w, g;  ///< g: gradient of the smooth part

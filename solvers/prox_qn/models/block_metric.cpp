@@ -170,21 +170,26 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
   place_.resize(n);
   diagonal_.assign(n, 0.0);
   product_.assign(n, 0.0);
-  const std::vector<double> gold = objective.structure().gold_extra();
+  const std::vector<double> gold = objective.structure().gold_extra(objective.parallel());
   double extra = 0.0, unary = 0.0;
   for (const double count : gold) extra += count / static_cast<double>(gold.size());
   for (std::size_t p = 0; p < positions; ++p)
     unary += static_cast<double>(objective.structure().gold_outputs(static_cast<Index>(p)).size());
-  unary /= static_cast<double>(positions) * static_cast<double>(objective.outputs());
-  const Chunks chunks{n, kCountsChunk};
-  objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
-    for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
-      diagonal_[i] =
-          std::sqrt(index[i] >= objective.unary_weights()
-                        ? extra
-                        : unary * second_derivative(x, static_cast<Index>(index[i] / objective.outputs()),
-                                                    [](std::size_t) { return 1.0; }));
+  add_counts(objective.parallel(), std::span(&unary, 1));
+  unary /= static_cast<double>(x.whole_positions()) * static_cast<double>(objective.outputs());
+  const InOrder in_order(objective.parallel());
+  in_order.add(std::span(diagonal_), [&] {
+    const Chunks chunks{n, kCountsChunk};
+    objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
+      for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
+        if (index[i] < objective.unary_weights())
+          diagonal_[i] = second_derivative(
+              x, static_cast<Index>(index[i] / objective.outputs()), [](std::size_t) { return 1.0; }, diagonal_[i]);
+    });
   });
+  in_order.hand_back(std::span(diagonal_));
+  for (std::size_t i = 0; i < n; ++i)
+    diagonal_[i] = std::sqrt(index[i] >= objective.unary_weights() ? extra : unary * diagonal_[i]);
   double mean = 0.0;
   for (const double a : diagonal_) mean += a;
   ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(n, 1)) + objective.mu();

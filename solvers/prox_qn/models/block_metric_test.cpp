@@ -62,7 +62,7 @@ TEST(BlockMetric, TakesRootsOfCountsForADiagonal) {
     const Point point(problem);
     const Objective& objective = point.objective;
     const std::vector<Coord>& index = point.w.index;
-    const std::vector<double> gold = objective.structure().gold_extra();
+    const std::vector<double> gold = objective.structure().gold_extra(Parallel());
     double extra = 0.0, unary = 0.0, mean = 0.0;
     for (const double count : gold) extra += count;
     for (Index p = 0; p < objective.x().positions(); ++p)

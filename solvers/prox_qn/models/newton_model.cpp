@@ -46,10 +46,7 @@ namespace {
 /// Entries of X under the coordinates.
 double entries_of(const Objective& objective, std::span<const Coord> index) {
   double entries = 0.0;
-  for (const Coord c : index)
-    if (c < objective.unary_weights())
-      entries +=
-          static_cast<double>(objective.x().whole_column_size(static_cast<Index>(c / objective.outputs())));
+  for (const Coord c : index) entries += prox_qn::entries_of(objective, c);
   return entries;
 }
 
