@@ -161,9 +161,10 @@ std::string picture_html(const Picture& picture) {
 std::string pictures_html(const std::vector<Picture>& pictures, const char* kind) {
   std::string out;
   for (const Picture& picture : pictures) out += picture_html(picture);
-  return out.empty() ? fmt::format("<p>No figure is stored; <code>proxbench plot DIR --kind {}</code> draws "
-                                   "them.</p>\n",
-                                   kind)
+  return out.empty() ? fmt::format(
+                           "<p>No figure is stored; <code>proxbench plot DIR --kind {}</code> draws "
+                           "them.</p>\n",
+                           kind)
                      : "<div class=\"pictures\">\n" + out + "</div>\n";
 }
 

@@ -249,7 +249,8 @@ void add_picture(std::vector<Picture>& pictures, const fs::path& figures, const 
 Paths paths_of(const std::vector<StoredPath>& paths, const std::vector<StoredRun>& runs,
                const fs::path& figures) {
   Paths out;
-  for (const PathFigure& figure : path_figures(paths)) add_picture(out.pictures, figures, figure.name, figure.about);
+  for (const PathFigure& figure : path_figures(paths))
+    add_picture(out.pictures, figures, figure.name, figure.about);
   out.points = path_tables(paths, runs);
   out.costs = std::move(out.points.front());
   out.points.erase(out.points.begin());
@@ -259,7 +260,8 @@ Paths paths_of(const std::vector<StoredPath>& paths, const std::vector<StoredRun
 Theory theory_of(const nlohmann::json& theory, const fs::path& figures) {
   Theory out{{}, theory_tables(theory)};
   for (const std::string& name : theory_names(theory))
-    add_picture(out.pictures, figures, name, name + ": error, its ratio and the Dennis-Moré ratio against iterations");
+    add_picture(out.pictures, figures, name,
+                name + ": error, its ratio and the Dennis-Moré ratio against iterations");
   return out;
 }
 

@@ -29,9 +29,8 @@ struct TheoryPanel {
   const char* key;
   const char* title;
 };
-constexpr TheoryPanel kPanels[] = {{"error", "error e_t"},
-                             {"ratio", "e_t / e_{t-1}"},
-                             {"dennis_more", "Dennis-Moré ratio"}};
+constexpr TheoryPanel kPanels[] = {
+    {"error", "error e_t"}, {"ratio", "e_t / e_{t-1}"}, {"dennis_more", "Dennis-Moré ratio"}};
 
 double field(const json& object, const char* key) {
   return number_at(object, (std::string("/") + key).c_str());
@@ -101,7 +100,8 @@ std::vector<std::size_t> tail_of(const json& iterations) {
   if (iterations.empty()) return out;
   const double least = kExact * field(iterations.front(), "error");
   for (std::size_t t = iterations.size(); t-- > 0 && out.size() < kTail;)
-    if (field(iterations[t], "error") > least && std::isfinite(field(iterations[t], "ratio"))) out.push_back(t);
+    if (field(iterations[t], "error") > least && std::isfinite(field(iterations[t], "ratio")))
+      out.push_back(t);
   return out;
 }
 
@@ -194,10 +194,8 @@ std::vector<TextTable> theory_tables(const json& theory) {
   for (const json& problem : theory.at("problems")) {
     for (const json& arm : problem.at("arms")) arms.rows.push_back(arm_row(problem, arm));
     const json none = json::object(), face = problem.value("face", none);
-    std::vector<std::string> row{text_of_problem(problem),
-                                 count_cell(number_at(problem, "/optimum/nnz")),
-                                 count_cell(field(face, "rank")),
-                                 scientific_cell(field(face, "smallest")),
+    std::vector<std::string> row{text_of_problem(problem), count_cell(number_at(problem, "/optimum/nnz")),
+                                 count_cell(field(face, "rank")), scientific_cell(field(face, "smallest")),
                                  scientific_cell(field(face, "largest"))};
     const json stretches = problem.value("stretch", none);
     for (const auto& [what, stretch] : stretches.items()) {

@@ -16,8 +16,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 nlohmann::json iteration(int number, double error, nlohmann::json ratio, nlohmann::json order) {
-  return {{"iteration", number}, {"passes", 2 * number}, {"objective", 1.0}, {"nnz", 7},    {"kkt", 0.5},
-          {"error", error},      {"ratio", ratio},       {"order", order},   {"dennis_more", 0.25}};
+  return {{"iteration", number}, {"passes", 2 * number}, {"objective", 1.0}, {"nnz", 7},
+          {"kkt", 0.5},          {"error", error},       {"ratio", ratio},   {"order", order},
+          {"dennis_more", 0.25}};
 }
 
 /// An arm whose error halves, and goes below what counts in the end.
@@ -53,12 +54,12 @@ TEST(TheoryFigures, AreOneForEachProblem) {
 TEST(TheoryTables, JudgeTheEndOfAnArmWhereTheErrorIsExact) {
   const std::vector<TextTable> tables = theory_tables(made_up());
   ASSERT_EQ(tables.size(), 2u);
-  EXPECT_THAT(tables[0].rows,
-              ElementsAre(ElementsAre("d, λ = 10", "fast", "5", "10", "3", "2 of 3", "1.0e-12", "0.500", "1.00",
-                                      "2.5e-01")));
-  EXPECT_THAT(tables[1].rows,
-              ElementsAre(ElementsAre("d, λ = 10", "7", "5", "5.0e-01", "2.0e+01", "constant over labels", "1.0e-15"),
-                          ElementsAre("", "", "", "", "", "constant transitions", "2.0e-15")));
+  EXPECT_THAT(tables[0].rows, ElementsAre(ElementsAre("d, λ = 10", "fast", "5", "10", "3", "2 of 3",
+                                                      "1.0e-12", "0.500", "1.00", "2.5e-01")));
+  EXPECT_THAT(
+      tables[1].rows,
+      ElementsAre(ElementsAre("d, λ = 10", "7", "5", "5.0e-01", "2.0e+01", "constant over labels", "1.0e-15"),
+                  ElementsAre("", "", "", "", "", "constant transitions", "2.0e-15")));
 }
 
 TEST(TheoryFile, IsNothingWhereMissingAndAnErrorWhereBroken) {

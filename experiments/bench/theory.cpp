@@ -17,7 +17,7 @@ constexpr double kRounding = 1e-10;
 /// Added to the diagonal for the Cholesky factor of a singular Hessian, as a share of its largest entry.
 constexpr double kRidge = 1e-13;
 /// Of the positive control: noise of its start, and its steps at most.
-constexpr double kNoise = 0.1;
+constexpr double kNoise = 0.02;
 constexpr std::int64_t kMostSteps = 30;
 /// It ends where the error falls by less: rounding is reached.
 constexpr double kFalls = 0.5;
@@ -184,8 +184,8 @@ std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracl
     const double value = evaluate(), error = distance(oracle.last(), target);
     double kkt = 0.0;
     for (const double x : g) kkt = std::max(kkt, std::abs(x));
-    out.push_back({static_cast<std::int64_t>(out.size()), static_cast<double>(out.size()), value, w.nnz(), kkt,
-                   error, before.empty() ? kNone : distance(oracle.last(), before)});
+    out.push_back({static_cast<std::int64_t>(out.size()), static_cast<double>(out.size()), value, w.nnz(),
+                   kkt, error, before.empty() ? kNone : distance(oracle.last(), before)});
     if (out.size() > 1 && error > kFalls * out[out.size() - 2].error) break;
     before = oracle.last();
     Eigen::MatrixXd hessian = hessian_on(objective, w, best.index);

@@ -81,7 +81,7 @@ struct Spectrum {
 Spectrum spectrum(const Eigen::MatrixXd& hessian);
 
 /// The positive control of Theorem 1: exact Newton steps without a line search on the face of w*, from its
-/// weights with a tenth of normal noise, until the error stops to fall. `objective` must use `oracle`.
+/// weights with normal noise of a fiftieth, until the error stops to fall. `objective` must use `oracle`.
 std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracle& oracle,
                                       const SparseVector& best);
 

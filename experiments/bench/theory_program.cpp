@@ -21,7 +21,7 @@ namespace proxbench::theory {
 namespace {
 
 /// Faces of more coordinates have no dense Hessian, problems of more weights no dense directions.
-constexpr std::size_t kMostOnFace = 3000;
+constexpr std::size_t kMostOnFace = 1000;
 constexpr Coord kMostWeights = 100'000'000;
 /// Of w*.
 constexpr double kTol = 1e-13;
@@ -44,11 +44,11 @@ class Study {
     objective.infer({scores}, &residual);
     marginals_ = oracle_.last();
     const Certificate certificate = certify(evaluator_, best_);
-    json_ = {{"dataset", job.dataset},
-             {"description", data.train().description},
-             {"lambda", job.lambda},
-             {"optimum",
-              {{"nnz", best_.nnz()}, {"objective", certificate.objective}, {"kkt", certificate.kkt}}}};
+    json_ = {
+        {"dataset", job.dataset},
+        {"description", data.train().description},
+        {"lambda", job.lambda},
+        {"optimum", {{"nnz", best_.nnz()}, {"objective", certificate.objective}, {"kkt", certificate.kkt}}}};
     describe_optimum(objective);
     json_["arms"] = nlohmann::ordered_json::array();
     if (has_face())

@@ -64,7 +64,8 @@ Eigen::MatrixXd logistic_hessian(const test::Problem& problem, const SparseVecto
 }
 
 TEST(Theory, TheHessianOfLabelsSideBySideIsTheSoftmaxs) {
-  const test::Problem problem({.name = "softmax", .labels = 3, .features = 4, .real = true, .tree = Tree::kFlat});
+  const test::Problem problem(
+      {.name = "softmax", .labels = 3, .features = 4, .real = true, .tree = Tree::kFlat});
   Objective objective = problem.objective();
   const SparseVector w = random_weights(objective.dimension(), 3);
   const Eigen::MatrixXd expected = logistic_hessian(problem, w);
@@ -85,10 +86,9 @@ TEST(Theory, TheSpectrumOfABiasIsKnown) {
 }
 
 TEST(Theory, DirectionsOfTheoremThreeChangeNeitherGradientNorMarginals) {
-  for (const test::ProblemSpec& spec :
-       {test::ProblemSpec{.name = "chain", .real = true},
-        {.name = "nested", .labels = 7, .tree = Tree::kNested},
-        {.name = "flat", .tree = Tree::kFlat}}) {
+  for (const test::ProblemSpec& spec : {test::ProblemSpec{.name = "chain", .real = true},
+                                        {.name = "nested", .labels = 7, .tree = Tree::kNested},
+                                        {.name = "flat", .tree = Tree::kFlat}}) {
     const test::Problem problem(spec);
     const MarginalsOracle oracle(problem.oracle());
     Objective objective(problem.data().x, oracle, {1.0, 0.0}, Parallel());
@@ -103,7 +103,8 @@ TEST(Theory, DirectionsOfTheoremThreeChangeNeitherGradientNorMarginals) {
     const Hierarchy flat = Hierarchy::flat(spec.labels);
     std::vector<std::vector<double>> directions{
         null_direction(objective, problem.data().hierarchy ? *problem.data().hierarchy : flat, 5)};
-    if (objective.unary_weights() < objective.dimension()) directions.push_back(constant_transitions(objective));
+    if (objective.unary_weights() < objective.dimension())
+      directions.push_back(constant_transitions(objective));
     for (const std::vector<double>& v : directions) {
       EXPECT_LT(stretch(objective, curvature, v), 1e-12);
       SparseVector moved = w;
@@ -141,8 +142,7 @@ TEST(Theory, OrdersOfErrorsAreThoseTheyWereMadeWith) {
 TEST(Theory, NewtonOnTheFaceConvergesQuadratically) {
   for (const Tree tree : {Tree::kNone, Tree::kNested}) {
     const test::Problem problem({.name = "face", .sequences = 30, .lambda = 0.5, .tree = tree});
-    const SparseVector best =
-        test::run(solver_registry().find("prox-qn"), problem, {.tol = 1e-12}).result.w;
+    const SparseVector best = test::run(solver_registry().find("prox-qn"), problem, {.tol = 1e-12}).result.w;
     const MarginalsOracle oracle(problem.oracle());
     Objective objective(problem.data().x, oracle, {problem.spec().lambda, 0.0}, Parallel());
     const std::vector<Iteration> steps = newton_on_face(objective, oracle, best);
