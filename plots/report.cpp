@@ -157,13 +157,26 @@ std::string picture_html(const Picture& picture) {
                      html_text(picture.about));
 }
 
-std::string paths_html(const Paths& paths) {
+/// `kind` of `proxbench plot`, which draws them.
+std::string pictures_html(const std::vector<Picture>& pictures, const char* kind) {
   std::string out;
-  for (const Picture& picture : paths.pictures) out += picture_html(picture);
-  out = out.empty() ? "<p>No figure of a path is stored; <code>proxbench plot DIR --kind path</code> draws "
-                      "them.</p>\n"
-                    : "<div class=\"pictures\">\n" + out + "</div>\n";
-  out = "<h3>Regularisation paths</h3>\n" + out + table_html(paths.costs);
+  for (const Picture& picture : pictures) out += picture_html(picture);
+  return out.empty() ? fmt::format(
+                           "<p>No figure is stored; <code>proxbench plot DIR --kind {}</code> draws "
+                           "them.</p>\n",
+                           kind)
+                     : "<div class=\"pictures\">\n" + out + "</div>\n";
+}
+
+std::string theory_html(const Theory& theory) {
+  std::string out = "<h3>Theory</h3>\n" + pictures_html(theory.pictures, "theory");
+  for (const TextTable& table : theory.tables) out += table_html(table);
+  return out;
+}
+
+std::string paths_html(const Paths& paths) {
+  std::string out =
+      "<h3>Regularisation paths</h3>\n" + pictures_html(paths.pictures, "path") + table_html(paths.costs);
   for (const TextTable& table : paths.points)
     out += details_html("Points: " + table.caption, table_html(table), " class=\"printed\"");
   return out;
@@ -194,6 +207,7 @@ std::string section_html(const Section& section, const fs::path& folder) {
   for (const TextTable& table : section.tables) out += table_html(table);
   if (!section.charts.is_null()) out += chart_html(section);
   if (section.paths) out += paths_html(*section.paths);
+  if (section.theory) out += theory_html(*section.theory);
   out += failures_html(section.runs) + summaries_html(section) + not_comparable_html(section.runs);
   out += details_html("Runs and their files", runs_html(section.runs, folder) + files_html(section, folder));
   if (const std::string told = provenance_html(section.provenance); !told.empty())

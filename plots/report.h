@@ -20,6 +20,7 @@ struct ReportOptions {
 ///
 ///   - curves of all runs of single penalties (plots/chart_data.h), to be filtered, zoomed and read off;
 ///   - the stored figures of regularisation paths (plots/paths.h), what these cost, and their points;
+///   - how solvers converge after the theory of a paper (plots/theory.h), where scripts/theory has run;
 ///   - our table beside the paper's, the summary tables, the runs that failed and why;
 ///   - config.ini, what manifests tell under "provenance", told once where it is the same, and links to the
 ///     files in the folder of the results, relative to the page: they break when one of both is moved alone.

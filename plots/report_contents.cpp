@@ -20,6 +20,7 @@
 #include "plots/curves.h"
 #include "plots/facts.h"
 #include "plots/paths.h"
+#include "plots/theory.h"
 
 namespace proxbench::report {
 
@@ -237,16 +238,30 @@ Provenance provenance_of(const std::vector<StoredRun>& runs) {
   return out;
 }
 
+/// Where it is stored.
+void add_picture(std::vector<Picture>& pictures, const fs::path& figures, const std::string& name,
+                 const std::string& about) {
+  if (const fs::path file = figures / (name + ".svg"); fs::exists(file))
+    pictures.push_back({read_file(file, "a figure"), about});
+}
+
 /// `runs`: those of single penalties.
 Paths paths_of(const std::vector<StoredPath>& paths, const std::vector<StoredRun>& runs,
                const fs::path& figures) {
   Paths out;
   for (const PathFigure& figure : path_figures(paths))
-    if (const fs::path file = figures / (figure.name + ".svg"); fs::exists(file))
-      out.pictures.push_back({read_file(file, "a figure"), figure.about});
+    add_picture(out.pictures, figures, figure.name, figure.about);
   out.points = path_tables(paths, runs);
   out.costs = std::move(out.points.front());
   out.points.erase(out.points.begin());
+  return out;
+}
+
+Theory theory_of(const nlohmann::json& theory, const fs::path& figures) {
+  Theory out{{}, theory_tables(theory)};
+  for (const std::string& name : theory_names(theory))
+    add_picture(out.pictures, figures, name,
+                name + ": error, its ratio and the Dennis-Moré ratio against iterations");
   return out;
 }
 
@@ -272,6 +287,8 @@ Section make_section(const fs::path& results) {
   section.provenance = provenance_of(runs);
   const std::vector<StoredPath> paths = take_paths(runs);
   if (!paths.empty()) section.paths = paths_of(paths, runs, results / "figures");
+  const nlohmann::json theory = read_theory(results);
+  if (!theory.is_null()) section.theory = theory_of(theory, results / "figures");
   if (!runs.empty()) {
     section.summaries = summary_tables(summarize(runs, options), options);
     section.charts = chart_data(runs, presentation.plot);
@@ -287,6 +304,8 @@ Section make_section(const fs::path& results) {
                                         {".md", ".tex", ".csv"});
   std::vector<std::string> figures = curve_names(runs);
   for (const PathFigure& figure : path_figures(paths)) figures.push_back(figure.name);
+  if (section.theory)
+    for (const std::string& name : theory_names(theory)) figures.push_back(name);
   section.figure_files =
       existing_files(results / "figures", figures, {".svg", ".pdf", ".png", ".tsv", ".gp"});
   return section;

@@ -41,6 +41,12 @@ struct Paths {
   std::vector<TextTable> points;  ///< of each path
 };
 
+/// How solvers converge after the theory of a paper (plots/theory.h).
+struct Theory {
+  std::vector<Picture> pictures;
+  std::vector<TextTable> tables;
+};
+
 /// What the page shows of one experiment.
 struct Section {
   std::string id, heading, title;
@@ -53,6 +59,7 @@ struct Section {
   std::vector<TextTable> summaries;  ///< times and ends of all runs
   nlohmann::json charts;             ///< null: all runs are paths
   std::optional<Paths> paths;
+  std::optional<Theory> theory;
   Provenance provenance;
   std::string config;  ///< config.ini; empty: there is none
   std::vector<Link> tables_files, figure_files;

@@ -336,11 +336,24 @@ TEST(Report, ShowsPathsAlone) {
   fs::remove(shown / "figures/path-ocr-nnz.svg");
   const std::string html = page_of(folder, {shown});
   EXPECT_THAT(html, HasSubstr("1 of 1 runs reached their tolerance"));
-  EXPECT_THAT(html, HasSubstr("No figure of a path is stored"));
+  EXPECT_THAT(html, HasSubstr("--kind path</code> draws"));
   EXPECT_THAT(html, HasSubstr("What paths cost"));
   EXPECT_TRUE(chart_data_in(html).empty());
   EXPECT_THAT(html, Not(HasSubstr("Times and ends")));
   EXPECT_THAT(html, Not(HasSubstr("Order of the solvers")));
+}
+
+TEST(Report, ShowsTheoryWhereItWasMade) {
+  const TestFolder folder;
+  const fs::path shown = results(folder, "figure1", "OCR words");
+  EXPECT_THAT(page_of(folder, {shown}), Not(HasSubstr("<h3>Theory</h3>")));
+  folder.write("figure1/theory.json",
+               R"({"problems": [{"dataset": "ocr", "description": "words", "lambda": 10, "arms": []}]})");
+  folder.write("figure1/figures/theory-ocr-10.svg", "<svg>#2</svg>");
+  const std::string html = page_of(folder, {shown});
+  for (const char* part :
+       {"<h3>Theory</h3>", "%3Csvg%3E%232%3C/svg%3E", "Theorem 1", "Theorem 3", "figures/theory-ocr-10.svg"})
+    EXPECT_THAT(html, HasSubstr(part));
 }
 
 TEST(Report, ShowsTheConfig) {

@@ -10,13 +10,14 @@
 /// of the line search has kept (core/oracle.h), and maps back. Trials cost one inference at S + alpha*S_p
 /// each.
 ///
-/// eta = min(forcing, sqrt(||grad F|| / ||grad F(w_0)||)): superlinear, without solving early systems for a
-/// quadratic model that is not trusted yet. The preconditioner is L-BFGS with the pairs (p, H p) of the
-/// iteration before (Morales and Nocedal, SIAM J. Optim. 2000), spread evenly over it, from the blocks of a
-/// rough Hessian (solvers/shared/rough_hessian.h) where features are few enough, else from a multiple of I:
-/// with many rare features most eigenvalues of H are about mu, and a diagonal would scatter them. H is
-/// positive definite for mu > 0; a direction without positive curvature, which rounding alone can make, ends
-/// the conjugate gradients with what they have.
+/// L-BFGS (solvers/shared/lbfgs_steps.h) begins, until F falls slowly: far from the optimum the quadratic
+/// model is not worth its products. eta is constant: each system then ends when the gradient has fallen by a
+/// decade, and none is solved for digits that nobody asks for. The preconditioner is L-BFGS with the pairs
+/// (p, H p) of the iteration before (Morales and Nocedal, SIAM J. Optim. 2000), spread evenly over it, from
+/// the blocks of a rough Hessian (solvers/shared/rough_hessian.h) where features are few, else from a
+/// multiple of I: with many rare features most eigenvalues of H are about mu, and a diagonal would scatter
+/// them. H is positive definite for mu > 0; a direction without positive curvature, which rounding alone can
+/// make, ends the conjugate gradients with what they have.
 
 #include <algorithm>
 #include <cmath>
@@ -28,6 +29,7 @@
 #include "solvers/shared/common_options.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
+#include "solvers/shared/lbfgs_steps.h"
 #include "solvers/shared/rough_hessian.h"
 #include "solvers/shared/score_line.h"
 #include "solvers/solvers.h"
@@ -38,6 +40,8 @@ namespace {
 
 /// Systems are solved no further than to this share of the target of kkt.
 constexpr double kBelowTarget = 0.1;
+/// Of L-BFGS, which begins.
+constexpr std::size_t kStartPairs = 10;
 
 struct NewtonSettings {
   explicit NewtonSettings(const Options& options)
@@ -45,13 +49,14 @@ struct NewtonSettings {
         pairs(options.string("preconditioner") == "pairs"
                   ? static_cast<std::size_t>(options.integer("memory"))
                   : 0),
+        start(options.real("start")),
         forcing(options.real("forcing")),
         max_cg(options.integer("max_cg")),
         line_search(read_line_search(options)),
         patience(options.integer("patience")) {}
   bool rough;
   std::size_t pairs;
-  double forcing;
+  double start, forcing;
   std::int64_t max_cg;
   ArmijoOptions line_search;
   std::int64_t patience;
@@ -182,13 +187,12 @@ class NewtonCg final : public Solver {
     };
     if (!run.open(now, g)) return finish(run.result(now));
 
+    if (!begin(problem, run, now, g)) return finish(run.result(now));
     objective.infer({now.scores}, now.residual, curvature);
-    const double first_norm = std::sqrt(dense::dot(parallel, g, g));
     while (true) {
       preconditioner.update(now.residual);
-      const double norm = std::sqrt(dense::dot(parallel, g, g)),
-                   eta = std::min(settings_.forcing, std::sqrt(norm / first_norm));
-      const double tolerance = std::max(eta * norm, kBelowTarget * problem.kkt_target());
+      const double norm = std::sqrt(dense::dot(parallel, g, g));
+      const double tolerance = std::max(settings_.forcing * norm, kBelowTarget * problem.kkt_target());
       if (!system.solve(problem, curvature, preconditioner, g, tolerance, p) ||
           !search(problem, now, g, p, curvature, line))
         return finish(run.result(now, run.without_step()));
@@ -199,6 +203,18 @@ class NewtonCg final : public Solver {
   }
 
  private:
+  /// L-BFGS until F falls slowly, or no further. False: the run is over.
+  bool begin(const SolveProblem& problem, dense::Run& run, dense::Point& now, std::vector<double>& g) const {
+    dense::LbfgsSteps steps(problem.objective, kStartPairs, settings_.rough, {});
+    dense::ChangeRule slow(settings_.start);
+    const auto infer = [&](const ScorePoint& at, Residual& residual) {
+      return problem.objective.infer(at, &residual);
+    };
+    while (!slow.met(now.value()) && steps.step(problem, now, g, infer))
+      if (!run.step(now, run.kkt(now, g))) return false;
+    return true;
+  }
+
   bool search(const SolveProblem& problem, const dense::Point& now, std::span<const double> g,
               std::span<const double> p, Objective::Curvature& curvature, dense::ScoreLine& line) const {
     Objective& objective = problem.objective;
@@ -233,10 +249,19 @@ OptionTable newton_options() {
        .help = "pairs kept where preconditioner = pairs",
        .min = 1,
        .max = 1000},
+      {.name = "start",
+       .type = OptionType::kReal,
+       .default_value = "1e-3",
+       .help =
+           "L-BFGS begins, until F falls by less than this share of itself in an iteration, averaged over "
+           "the last five",
+       .min = 0,
+       .max = 1,
+       .min_open = true},
       {.name = "forcing",
        .type = OptionType::kReal,
-       .default_value = "0.5",
-       .help = "largest eta: systems are solved to eta times the norm of the gradient",
+       .default_value = "0.1",
+       .help = "eta: systems are solved to this share of the norm of the gradient",
        .min = 0,
        .max = 1,
        .min_open = true,

@@ -1,10 +1,11 @@
 #pragma once
-/// The main function of a program that takes the job.json of a stored run.
+/// The main functions of programs that take the job.json of stored runs.
 
 #include <fmt/format.h>
 
 #include <exception>
-#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "experiments/base/files.h"
 #include "experiments/config/data_format.h"
@@ -15,20 +16,29 @@
 
 namespace proxbench {
 
-/// Exit status: 0 done, 1 an error, told; 2 bad usage.
+/// run(jobs) of one or more. Exit status: 0 done; 1 an error, told; 2 bad usage.
 template <class Run>
-int run_job_file(int argc, char** argv, const char* program, const Run& run) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: {} JOB.json\n", program);
+int run_job_files(int argc, char** argv, const char* program, const Run& run, bool one = false) {
+  if (argc < 2 || (one && argc > 2)) {
+    fmt::print(stderr, "usage: {} JOB.json{}\n", program, one ? "" : "...");
     return 2;
   }
   try {
-    run(job_from(nlohmann::json::parse(text_of(argv[1]))));
+    std::vector<RunParameters> jobs;
+    for (int i = 1; i < argc; ++i) jobs.push_back(job_from(read_json(argv[i], "the job.json of a run")));
+    run(std::move(jobs));
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;
   }
+}
+
+/// run(job) of one.
+template <class Run>
+int run_job_file(int argc, char** argv, const char* program, const Run& run) {
+  return run_job_files(
+      argc, argv, program, [&](const std::vector<RunParameters>& jobs) { run(jobs.front()); }, true);
 }
 
 inline LoadedData data_of(const RunParameters& job) {

@@ -15,6 +15,7 @@
 #include "plots/curves.h"
 #include "plots/paths.h"
 #include "plots/profiles.h"
+#include "plots/theory.h"
 
 namespace proxbench {
 namespace {
@@ -341,11 +342,12 @@ ProfileOptions profile_options(const Presentation& presentation) {
       .kinds = presentation.plot.kinds, .measures = presentation.plot.x, .targets = presentation.targets};
   std::erase(options.kinds, "curves");
   std::erase(options.kinds, "path");
+  std::erase(options.kinds, "theory");
   return options;
 }
 
 void check_kinds(const std::vector<std::string>& kinds) {
-  const std::vector<std::string> known = {"curves", "profile", "ecdf", "path"};
+  const std::vector<std::string> known = {"curves", "profile", "ecdf", "path", "theory"};
   for (const std::string& kind : kinds)
     if (std::find(known.begin(), known.end(), kind) == known.end())
       throw Error::usage(fmt::format("--kind {}: expected one of {}{}", kind, fmt::join(known, ", "),
@@ -359,6 +361,13 @@ void draw_paths(const Source& source, const PlotCommand& command, std::vector<fs
   if (drawn.empty())
     throw Error::in_file(source.folder.string(), 0, "no path that came to its first point", "one to draw");
   figures.insert(figures.end(), drawn.begin(), drawn.end());
+}
+
+void draw_theory(const Source& source, const fs::path& out, std::vector<fs::path>& figures) {
+  const nlohmann::json theory = read_theory(source.folder);
+  if (theory.is_null())
+    throw Error::in_file(source.folder.string(), 0, "no theory.json", "one, as scripts/theory makes it");
+  for (const fs::path& figure : make_theory(theory, out / "figures")) figures.push_back(figure);
 }
 
 void plot(const PlotCommand& command) {
@@ -382,6 +391,7 @@ void plot(const PlotCommand& command) {
     if (!command.repetitions.empty()) config.repetitions = command.repetitions;
     config.log_seconds = config.log_seconds || command.log_seconds;
     if (contains(config.kinds, "path")) draw_paths(source, command, figures);
+    if (contains(config.kinds, "theory")) draw_theory(source, command.read.out_folder(source), figures);
     if (!contains(config.kinds, "curves")) continue;
     require_runs({source});
     CurveOptions curves = curve_options(config);
@@ -485,7 +495,7 @@ void add_table_command(CLI::App& app) {
   command->read.add_to(*sub);
   sub->add_option(
          "--kind", command->kinds,
-         "figures to draw: curves, path of each DIR; profile (performance profiles), ecdf (distributions of "
+         "figures to draw: curves, path, theory (see scripts/theory) of each DIR; profile (performance profiles), ecdf (distributions of "
          "the costs to reach the targets) over all DIRs; separated by commas [the config's]")
       ->type_name("NAMES");
   sub->add_option("--x", command->read.x,

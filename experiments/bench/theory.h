@@ -1,0 +1,88 @@
+#pragma once
+/// The theory of Zhong et al. (2014) in numbers: how fast iterates converge off the null space of the Hessian
+/// (Theorem 1), and that null space itself (Theorem 3).
+///
+/// The error of w_t is e_t = ||m(w_t) - m(w*)||, m the marginals of all outputs at all positions: it vanishes
+/// where w_t and w* differ by a vector of the null space alone. With exact inner solutions and a unit step
+/// s_t the subgradient at w_{t+1} is (H - B_t) s_t up to second order: its max norm over ||m(w_{t+1}) -
+/// m(w_t)|| is the Dennis-More ratio, up to the norms that it is in.
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/data/hierarchy.h"
+#include "core/monitor.h"
+#include "core/objective.h"
+#include "core/wrapped_oracle.h"
+
+namespace proxbench::theory {
+
+/// All marginals, an output after the other.
+using Marginals = std::vector<double>;
+
+/// Keeps the marginals of the last inference with a residual: those at the iterate that a solver hands over.
+class MarginalsOracle final : public WrappedOracle {
+ public:
+  using WrappedOracle::WrappedOracle;
+  double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
+  double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
+                        const Parallel& parallel) const override;
+  const Marginals& last() const { return last_; }
+
+ private:
+  void keep(const Residual& residual) const;
+  mutable Marginals last_;
+};
+
+double distance(const Marginals& a, const Marginals& b);
+
+struct Iteration {
+  std::int64_t number;
+  double passes, objective;
+  std::uint64_t nnz;
+  double kkt;
+  double error;  ///< e_t
+  double step;   ///< ||m(w_t) - m(w_{t-1})||; NaN: the first
+};
+
+/// Of an arm, for theory.json: {label, support_settled_at, unit_steps, steps_since, iterations}. The support
+/// has settled from the first iteration on after which all have `nnz` nonzeros (null: never), and the unit
+/// steps are counted from there. An iteration is an object with the figures above and
+///
+///   ratio        e_t / e_{t-1}
+///   order        log of that over log of the ratio before
+///   dennis_more  kkt / step
+nlohmann::ordered_json arm_json(const std::string& label, const std::vector<Iteration>& iterations,
+                                std::uint64_t nnz);
+
+/// A direction of Theorem 3's null space that no X is needed for: for each feature, random r of each inner
+/// node of the hierarchy, and v = r of the parent less r of the node. Its sum along each path from the root
+/// is the same, so no label gains on another. Where labels are side by side, v is constant over them.
+std::vector<double> null_direction(const Objective& objective, const Hierarchy& hierarchy,
+                                   std::uint64_t seed);
+/// Another: 1 on the extra weights, where these are one for each pair of neighbouring labels.
+std::vector<double> constant_transitions(const Objective& objective);
+
+/// ||H v|| / ||v|| at the curvature's point.
+double stretch(Objective& objective, Objective::Curvature& at, const std::vector<double>& v);
+
+/// The Hessian at w on the coordinates: from covariances, or else from products with unit vectors.
+Eigen::MatrixXd hessian_on(Objective& objective, const SparseVector& w, const std::vector<Coord>& face);
+
+/// Eigenvalues of the Hessian on a face: those above rounding, which Theorem 1 calls m to M.
+struct Spectrum {
+  std::size_t dimension, rank;
+  double smallest, largest;
+};
+Spectrum spectrum(const Eigen::MatrixXd& hessian);
+
+/// The positive control of Theorem 1: exact Newton steps without a line search on the face of w*, from its
+/// weights with normal noise of a fiftieth, until the error stops to fall. `objective` must use `oracle`.
+std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracle& oracle,
+                                      const SparseVector& best);
+
+}  // namespace proxbench::theory

@@ -1,0 +1,214 @@
+#include "plots/theory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+#include "core/base/error.h"
+#include "experiments/base/files.h"
+#include "plots/facts.h"
+#include "plots/figure.h"
+
+namespace proxbench {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kFile = "theory.json";
+/// Iterations that the end of an arm is judged by, those with an error above this share of the first:
+/// below, w* itself is not exact enough.
+constexpr std::size_t kTail = 10;
+constexpr double kExact = 1e-9;
+
+struct TheoryPanel {
+  const char* key;
+  const char* title;
+};
+constexpr TheoryPanel kPanels[] = {
+    {"error", "error e_t"}, {"ratio", "e_t / e_{t-1}"}, {"dennis_more", "Dennis-Moré ratio"}};
+
+double field(const json& object, const char* key) {
+  return number_at(object, (std::string("/") + key).c_str());
+}
+
+std::string name_of(const json& problem) {
+  return file_name_part(fmt::format("theory-{}-{}", problem.at("dataset").get<std::string>(),
+                                    problem.at("lambda").get<double>()));
+}
+
+std::string text_of_problem(const json& problem) {
+  return fmt::format("{}, λ = {}", problem.at("dataset").get<std::string>(),
+                     problem.at("lambda").get<double>());
+}
+
+/// A block for each arm.
+std::string data_text(const json& problem) {
+  std::string out;
+  for (const json& arm : problem.at("arms")) {
+    out += "arm\titeration\terror\tratio\tdennis_more\tnnz\n";
+    for (const json& at : arm.at("iterations"))
+      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", tsv_field(arm.at("label").get<std::string>()),
+                         at.at("iteration").get<std::int64_t>(), tsv_number(field(at, "error")),
+                         tsv_number(field(at, "ratio")), tsv_number(field(at, "dennis_more")),
+                         at.at("nnz").get<std::uint64_t>());
+    out += "\n\n";
+  }
+  return out;
+}
+
+/// What a log axis can show of the figure; nothing: no panel.
+std::optional<Range> range_of(const json& problem, const char* key) {
+  Range range;
+  for (const json& arm : problem.at("arms"))
+    for (const json& at : arm.at("iterations"))
+      if (const double value = field(at, key); value > 0.0 && std::isfinite(value)) range.add(value);
+  return range.empty() ? std::nullopt : std::optional(range.widened(1.3));
+}
+
+std::string panel_text(const json& problem, std::size_t place, const std::string& file) {
+  const TheoryPanel& panel = kPanels[place];
+  const std::optional<Range> range = range_of(problem, panel.key);
+  if (!range) return "";
+  std::vector<std::string> curves;
+  const json& arms = problem.at("arms");
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    const LineStyle style = line_style(i);
+    curves.push_back(fmt::format(
+        "{} skip 1 index {} using 2:{} with linespoints title {} linecolor rgb '{}' linewidth 2 dashtype {} "
+        "pointtype {} pointsize 0.4",
+        gnuplot_quoted(file), i, place + 3, gnuplot_quoted(arms[i].at("label").get<std::string>()),
+        style.colour, style.dash_type, style.point_type));
+  }
+  return fmt::format(
+             "set origin 0,{:.4g}\nset size 1,0.31\nset title ''\nset ylabel {}\nset xlabel {}\n"
+             "set lmargin screen 0.11\nset rmargin screen 0.76\n{}",
+             0.6 - 0.3 * static_cast<double>(place), gnuplot_quoted(panel.title),
+             gnuplot_quoted(place + 1 == std::size(kPanels) ? "iteration" : ""),
+             place == 0 ? "set key outside right top vertical Left reverse noenhanced samplen 2.5\n"
+                        : "unset key\n") +
+         log_axis("y", *range) + fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
+}
+
+/// Places of the iterations that the end of an arm is judged by.
+std::vector<std::size_t> tail_of(const json& iterations) {
+  std::vector<std::size_t> out;
+  if (iterations.empty()) return out;
+  const double least = kExact * field(iterations.front(), "error");
+  for (std::size_t t = iterations.size(); t-- > 0 && out.size() < kTail;)
+    if (field(iterations[t], "error") > least && std::isfinite(field(iterations[t], "ratio")))
+      out.push_back(t);
+  return out;
+}
+
+double median_at(const json& iterations, const std::vector<std::size_t>& places, const char* key) {
+  std::vector<double> values;
+  for (const std::size_t t : places)
+    if (const double value = field(iterations[t], key); std::isfinite(value)) values.push_back(value);
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+std::vector<std::string> arm_row(const json& problem, const json& arm) {
+  const json& all = arm.at("iterations");
+  const std::vector<std::size_t> tail = tail_of(all);
+  const double first = all.empty() ? 0.0 : field(all.front(), "error"),
+               last = all.empty() ? 0.0 : field(all.back(), "error");
+  const json& settled = arm.at("support_settled_at");
+  return {text_of_problem(problem),
+          arm.at("label").get<std::string>(),
+          std::to_string(all.size()),
+          all.empty() ? "-" : count_cell(field(all.back(), "passes")),
+          settled.is_null() ? "never" : std::to_string(settled.get<std::int64_t>()),
+          fmt::format("{} of {}", arm.at("unit_steps").get<std::size_t>(),
+                      arm.at("steps_since").get<std::size_t>()),
+          scientific_cell(last / first),
+          fixed_cell(median_at(all, tail, "ratio"), 3),
+          fixed_cell(median_at(all, tail, "order"), 2),
+          scientific_cell(median_at(all, tail, "dennis_more"))};
+}
+
+}  // namespace
+
+nlohmann::json read_theory(const fs::path& results) {
+  const fs::path file = results / kFile;
+  if (!fs::exists(file)) return nullptr;
+  json theory = read_json(file, "what scripts/theory makes");
+  if (!theory.is_object() || !theory.contains("problems") || !theory["problems"].is_array())
+    throw Error::in_file(file.string(), 0, "no list 'problems'", "one, as scripts/theory makes it");
+  try {
+    theory_tables(theory);
+    for (const json& problem : theory["problems"]) data_text(problem);
+  } catch (const json::exception& error) {
+    throw Error::in_file(file.string(), 0, error.what(), "figures as scripts/theory makes them");
+  }
+  return theory;
+}
+
+std::vector<std::string> theory_names(const json& theory) {
+  std::vector<std::string> names;
+  for (const json& problem : theory.at("problems")) names.push_back(name_of(problem));
+  return names;
+}
+
+std::vector<fs::path> make_theory(const json& theory, const fs::path& figures) {
+  std::vector<fs::path> written;
+  for (const json& problem : theory.at("problems")) {
+    const std::string description = problem.at("description").get<std::string>();
+    Figure figure;
+    figure.name = name_of(problem);
+    figure.panels = true;
+    figure.data = data_text(problem);
+    figure.plot = fmt::format(
+        "set multiplot title {}\n",
+        gnuplot_quoted(fmt::format("{{/:Bold {}{}}}{}", says_synthetic(description) ? "SYNTHETIC DATA: " : "",
+                                   gnuplot_literal(text_of_problem(problem)), small_lines(description))));
+    for (std::size_t place = 0; place < std::size(kPanels); ++place)
+      figure.plot += panel_text(problem, place, figure.name + ".tsv");
+    figure.plot += "unset multiplot\n";
+    written.push_back(write_figure(figures, figure));
+  }
+  return written;
+}
+
+std::vector<TextTable> theory_tables(const json& theory) {
+  TextTable arms{"How the arms converge (Theorem 1)",
+                 {fmt::format("Ratio e_t / e_{{t-1}}, order and Dennis-Moré ratio are medians of the last {} "
+                              "iterations whose error is above {:g} of the first.",
+                              kTail, kExact)},
+                 {"problem", "arm", "iterations", "passes", "support settles", "unit steps since",
+                  "error, end / start", "ratio", "order", "Dennis-Moré"},
+                 2,
+                 {}};
+  TextTable optima{"The Hessian at the optimum (Theorem 3)",
+                   {"On the face of the nonzero weights: rank, and the eigenvalues above rounding. Then how "
+                    "much the Hessian stretches vectors, ‖Hv‖ / ‖v‖."},
+                   {"problem", "nonzeros", "rank", "smallest", "largest", "v", "‖Hv‖ / ‖v‖"},
+                   1,
+                   {}};
+  for (const json& problem : theory.at("problems")) {
+    for (const json& arm : problem.at("arms")) arms.rows.push_back(arm_row(problem, arm));
+    const json none = json::object(), face = problem.value("face", none);
+    std::vector<std::string> row{text_of_problem(problem), count_cell(number_at(problem, "/optimum/nnz")),
+                                 count_cell(field(face, "rank")), scientific_cell(field(face, "smallest")),
+                                 scientific_cell(field(face, "largest"))};
+    const json stretches = problem.value("stretch", none);
+    for (const auto& [what, stretch] : stretches.items()) {
+      row.insert(row.end(), {what, scientific_cell(stretch.get<double>())});
+      optima.rows.push_back(std::move(row));
+      row.assign(5, "");
+    }
+    if (stretches.empty()) {
+      row.insert(row.end(), {"-", "-"});
+      optima.rows.push_back(std::move(row));
+    }
+  }
+  return {arms, optima};
+}
+
+}  // namespace proxbench

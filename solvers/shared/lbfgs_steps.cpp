@@ -1,0 +1,94 @@
+#include "solvers/shared/lbfgs_steps.h"
+
+#include <cmath>
+#include <utility>
+
+namespace proxbench::dense {
+
+LbfgsSteps::LbfgsSteps(const Objective& objective, std::size_t memory, bool blocks, const WolfeOptions& wolfe)
+    : objective_(objective),
+      wolfe_(wolfe),
+      memory_(memory, objective.dimension(), objective.parallel()),
+      rough_(objective),
+      blocks_(blocks && rough_.has_blocks()),
+      line_(objective),
+      g_before_(objective.dimension()),
+      p_(objective.dimension()) {}
+
+bool LbfgsSteps::step(const SolveProblem& problem, Point& now, std::vector<double>& g,
+                      const ScoreLine::Infer& infer) {
+  if (blocks_) follow(now);
+  bool moved = search(problem, now, g, infer);
+  if (!moved && !memory_.empty() && !problem.monitor.out_of_time()) {
+    memory_.clear();
+    moved = search(problem, now, g, infer);
+  }
+  if (!moved) return false;
+  w_before_ = now.w;
+  line_.move(objective_, now);
+  if (now.w == w_before_) return false;
+  std::swap(g, g_before_);
+  objective_.gradient(now.residual, now.w, g);
+  if (blocks_) rescale(now.w, g);
+  memory_.update(now.w, w_before_, g, g_before_, 0.0);
+  return true;
+}
+
+/// p = -H g, and the search along it.
+bool LbfgsSteps::search(const SolveProblem& problem, const Point& now, const std::vector<double>& g,
+                        const ScoreLine::Infer& infer) {
+  const Parallel& parallel = objective_.parallel();
+  for_range(parallel, g.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) p_[i] = -g[i];
+  });
+  if (blocks_)
+    memory_.apply(p_, [&](std::span<double> r) { apply_start(r); });
+  else
+    memory_.apply(p_);
+  const double first = memory_.scale() == 0.0 && !blocks_ ? 1.0 / std::sqrt(dot(parallel, g, g)) : 1.0;
+  line_.open(objective_, now, g, p_);
+  if (!(line_.start().slope < 0.0)) return false;
+  return strong_wolfe(line_.start(), first, wolfe_,
+                      [&](double alpha) {
+                        if (problem.monitor.out_of_time()) {
+                          constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+                          return LineValue{kNan, kNan};
+                        }
+                        return line_.at(objective_, alpha, infer);
+                      })
+      .accepted;
+}
+
+/// Builds M at `now` where the loss has fallen to half of what it was when M was built.
+void LbfgsSteps::follow(const Point& now) {
+  if (!(now.loss <= 0.5 * built_at_)) return;
+  rough_.build(now.residual);
+  built_at_ = now.loss;
+}
+
+/// gamma = y^T s / y^T M^-1 y of the newest pair.
+void LbfgsSteps::rescale(std::span<const double> w, std::span<const double> g) {
+  const Parallel& parallel = objective_.parallel();
+  std::vector<double> y(g.size());
+  for_range(parallel, y.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) y[i] = g[i] - g_before_[i];
+  });
+  std::vector<double> solved = y;
+  rough_.solve(solved);
+  const double sy = sum_range(parallel, y.size(), [&](std::size_t begin, std::size_t end) {
+    double sum = 0.0;
+    for (std::size_t i = begin; i < end; ++i) sum += (w[i] - w_before_[i]) * y[i];
+    return sum;
+  });
+  if (sy > 0.0) gamma_ = sy / dot(parallel, y, solved);
+}
+
+/// r := H_0 r.
+void LbfgsSteps::apply_start(std::span<double> r) const {
+  rough_.solve(r);
+  for_range(objective_.parallel(), r.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) r[i] *= gamma_;
+  });
+}
+
+}  // namespace proxbench::dense
