@@ -41,11 +41,11 @@ double excess_squares(const Objective::Selection& selection, double t, double la
 
 }  // namespace
 
-DualBound dual_bound(const Objective& objective, const Scores& scores,
-                     const Objective::Selection& selection) {
+DualBound dual_bound(const Objective& objective, const Scores& scores, const Objective::Selection& selection,
+                     const MaxOracle::Sums* known) {
   const double lambda = objective.lambda(), mu = objective.mu();
   const bool hinge = objective.loss().hinge();
-  const double cost = hinge ? objective.hinge(scores).cost : 0.0;
+  const double cost = !hinge ? 0.0 : known != nullptr ? known->cost : objective.hinge(scores).cost;
   std::vector<InstanceTerms> terms(hinge ? 0 : objective.structure().instances());
   if (!hinge) objective.instance_terms(scores, terms);
   const auto conjugate = [&](double t) {
@@ -89,6 +89,17 @@ DualBound dual_bound(const Objective& objective, const Scores& scores,
   for (const DualBound& found : {DualBound{at_left, left}, DualBound{at_right, right}})
     if (found.value > best.value) best = found;
   return best;
+}
+
+PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& scores, Residual& residual) {
+  PointBound out;
+  MaxOracle::Sums sums{};
+  const bool hinge = objective.loss().hinge();
+  if (hinge) sums = objective.hinge(scores, &residual);
+  out.loss = hinge ? sums.loss : objective.infer({scores}, &residual);
+  objective.select_gradient(residual, w, bound_threshold(objective.penalty()), out.selection);
+  out.bound = dual_bound(objective, scores, out.selection, hinge ? &sums : nullptr);
+  return out;
 }
 
 namespace {
@@ -289,14 +300,15 @@ class MarginalSum {
                   ", expected marginals of a distribution");
   }
   void add(Index p, const LabelWeight& one) { expected_.rows[p * expected_.width + one.label] += one.weight; }
-  bool agree(const std::vector<LabelWeight>& labels, Index PairWeight::* end) const {
+  bool agree(const std::vector<LabelWeight>& labels, Index PairWeight::*end) const {
     std::vector<LabelWeight> left = labels;
     for (const PairWeight& pair : pairs_) {
       const auto at = std::ranges::find(left, pair.*end, &LabelWeight::label);
       if (at == left.end()) return pair.weight <= kBeliefTolerance;
       at->weight -= pair.weight;
     }
-    return std::ranges::all_of(left, [](const LabelWeight& one) { return std::abs(one.weight) <= kBeliefTolerance; });
+    return std::ranges::all_of(
+        left, [](const LabelWeight& one) { return std::abs(one.weight) <= kBeliefTolerance; });
   }
 
   const Structure& structure_;

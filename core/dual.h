@@ -47,7 +47,18 @@ inline double bound_threshold(const Penalty& penalty) {
 /// passes()) and no gradient. Where the objective is
 /// restricted, the bound is on F over its candidates, so on F itself where the others are proven zero.
 /// Throws Error where a gold output is unknown.
-DualBound dual_bound(const Objective& objective, const Scores& scores, const Objective::Selection& selection);
+/// `hinge`: Objective::hinge() at these scores, by whoever has it; then there is no inference.
+DualBound dual_bound(const Objective& objective, const Scores& scores, const Objective::Selection& selection,
+                     const MaxOracle::Sums* hinge = nullptr);
+
+/// What one inference with a gradient says of a point.
+struct PointBound {
+  double loss;
+  Objective::Selection selection;  ///< with bound_threshold()
+  DualBound bound;
+};
+/// At the scores of w. Fills `residual`. Two inferences, of a hinge loss one.
+PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& scores, Residual& residual);
 
 /// A dual point that a solver keeps: a distribution over the structures of each instance. Of what it holds
 /// the audit here takes the distributions alone.
@@ -59,8 +70,8 @@ class DualPoint {
   virtual double value(const Objective& objective) const = 0;
   /// What the solver takes F(w(alpha)) - D(alpha) for; NaN: it has no estimate.
   virtual double estimated_gap() const { return std::numeric_limits<double>::quiet_NaN(); }
-  /// How far the solver's own variables are from such distributions, ||M alpha|| of its consistency constraints; NaN:
-  /// they are distributions.
+  /// How far the solver's own variables are from such distributions, ||M alpha|| of its consistency
+  /// constraints; NaN: they are distributions.
   virtual double infeasibility() const { return std::numeric_limits<double>::quiet_NaN(); }
 };
 
@@ -102,18 +113,18 @@ struct PairWeight {
   double weight;
 };
 
-/// As sparse marginals of factors (FactorOracle), for the hinge loss. On chains they are those of distributions over
-/// structures; of label sets those of the relaxation, whose F they bound.
+/// As sparse marginals of factors (FactorOracle), for the hinge loss. On chains they are those of
+/// distributions over structures; of label sets those of the relaxation, whose F they bound.
 class MarginalPoint : public DualPoint {
  public:
-  /// Fills `out` with the labels of a position that have weight: on chains they sum to 1, of label sets each is the
-  /// weight of "on". Several threads may call it at once, pairs() too.
+  /// Fills `out` with the labels of a position that have weight: on chains they sum to 1, of label sets each
+  /// is the weight of "on". Several threads may call it at once, pairs() too.
   virtual void labels(Index position, std::vector<LabelWeight>& out) const = 0;
   /// On chains the pairs of labels at this position and the next of its instance; of label sets the pairs,
   /// left < right, that are both on. Those not listed have none.
   virtual void pairs(Index position, std::vector<PairWeight>& out) const = 0;
-  /// Costs and features are found here. Throws Error where weights are none of a distribution, or pairs do not agree
-  /// with their labels, by more than kBeliefTolerance. Takes a row of K numbers a position.
+  /// Costs and features are found here. Throws Error where weights are none of a distribution, or pairs do
+  /// not agree with their labels, by more than kBeliefTolerance. Takes a row of K numbers a position.
   double value(const Objective& objective) const final;
 };
 

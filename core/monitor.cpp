@@ -79,15 +79,15 @@ Certificate certify(Objective& objective, const SparseVector& w) {
   Residual residual = objective.make_residual();
   objective.scores(w, scores);
   Certificate c;
-  c.loss = objective.infer({scores}, &residual);
+  const PointBound found = bound_at(objective, w, scores, residual);
+  c.loss = found.loss;
   c.objective = c.loss + objective.l1(w.value) + objective.l2(w.value);
   c.l1 = l1_norm(w.value);
   c.nnz = w.nnz();
-  Objective::Selection selection;
-  objective.select_gradient(residual, w, bound_threshold(objective.penalty()), selection);
-  c.kkt = objective.loss().hinge() && selection.kkt_max != 0.0 ? std::numeric_limits<double>::quiet_NaN()
-                                                               : selection.kkt_max;
-  c.dual = dual_bound(objective, scores, selection).value;
+  c.kkt = objective.loss().hinge() && found.selection.kkt_max != 0.0
+              ? std::numeric_limits<double>::quiet_NaN()
+              : found.selection.kkt_max;
+  c.dual = found.bound.value;
   return c;
 }
 
@@ -325,14 +325,16 @@ void Monitor::take_light_sample(std::int64_t iteration, const SparseVector& w, s
 Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
                             bool with_gradient) {
   evaluator_.scores(w, scores_);
-  const double loss = evaluator_.infer({scores_}, with_gradient ? &residual_ : nullptr);
-  Sample sample = light_sample(iteration, w, working_set, loss);
+  PointBound found;
+  if (with_gradient)
+    found = bound_at(evaluator_, w, scores_, residual_);
+  else
+    found.loss = evaluator_.infer({scores_}, nullptr);
+  Sample sample = light_sample(iteration, w, working_set, found.loss);
   if (given_iteration_ == iteration && std::isfinite(given_loss_)) audit(sample);
   if (!with_gradient) return sample;
-  Objective::Selection selection;
-  evaluator_.select_gradient(residual_, w, bound_threshold(evaluator_.penalty()), selection);
-  if (!evaluator_.loss().hinge() || selection.kkt_max == 0.0) sample.kkt = selection.kkt_max;
-  raise_bound(dual_bound(evaluator_, scores_, selection).value);
+  if (!evaluator_.loss().hinge() || found.selection.kkt_max == 0.0) sample.kkt = found.selection.kkt_max;
+  raise_bound(found.bound.value);
   if (dual_point_ != nullptr) {
     const double value = dual_point_->value(evaluator_);
     raise_bound(value);

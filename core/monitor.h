@@ -91,7 +91,7 @@ struct Certificate {
   double gap() const { return objective - dual; }
   double relative_gap() const { return gap() == 0.0 ? 0.0 : gap() / objective; }
 };
-/// From two inferences and one full gradient; l1 is ||w||_1 (without lambda).
+/// From one full gradient and two inferences, of a hinge loss one; l1 is ||w||_1 (without lambda).
 Certificate certify(Objective& objective, const SparseVector& w);
 
 struct MonitorOptions {

@@ -147,8 +147,8 @@ InstanceMaxOracle::Value Objective::best_structure(Index instance, const double*
   return oracle_.instance_max()->best_structure(instance, loss_.cost, scores, extra, outputs, work);
 }
 
-MaxOracle::Sums Objective::hinge(const Scores& scores) const {
-  return max_->maximise({scores}, loss_.cost, nullptr, parallel());
+MaxOracle::Sums Objective::hinge(const Scores& scores, Residual* residual) const {
+  return max_->maximise({scores}, loss_.cost, residual, parallel());
 }
 
 void Objective::instance_terms(const Scores& scores, std::span<InstanceTerms> terms) const {

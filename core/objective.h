@@ -90,7 +90,7 @@ class Objective {
   /// Counts searches over all factors of so many instances, in passes().
   void count_searches(double instances) { passes_ += instances / static_cast<double>(this->instances()); }
   /// MaxOracle::maximise() of the hinge loss; not counted.
-  MaxOracle::Sums hinge(const Scores& scores) const;
+  MaxOracle::Sums hinge(const Scores& scores, Residual* residual = nullptr) const;
   /// What else beliefs can do. Only where the oracle has them.
   const BeliefOracle& beliefs() const { return *oracle_.beliefs(); }
   /// SumOracle::instance_terms(); not counted.

@@ -46,7 +46,8 @@ struct SolveProblem {
   double kkt_at_zero;
   std::uint64_t seed;
   /// One of a sequence of solves (a path): for a solver that SolverInfo::continues, by the same object, of
-  /// the same smooth part, from where the one before ended; lambda and candidates may differ.
+  /// the same smooth part, from where the one before ended; lambda and candidates may differ. For one that
+  /// continues_over_mu the same, where mu differs.
   bool in_sequence = false;
   KnownStart* known = nullptr;  ///< null: nothing
 
@@ -98,6 +99,8 @@ struct SolverInfo {
   /// Whether one object may make all solves of a sequence, and gains by it (SolveProblem::in_sequence).
   /// Otherwise each takes an object of its own.
   bool continues = false;
+  /// The same of a sequence of other mu.
+  bool continues_over_mu = false;
   /// Whether it starts from any w; otherwise it has a start of its own, and is refused a model to start from.
   bool starts_anywhere = true;
   /// Whether several processes may share the instances (core/base/processes.h): where all that it computes

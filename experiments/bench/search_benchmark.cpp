@@ -37,7 +37,7 @@ Factors make_factors(Index labels, Index active) {
   for (std::size_t f = 0; f <= kFactors; ++f) {
     LabelMessages& messages = out.messages.emplace_back(labels);
     for (Index n = 0; n < active; ++n)
-      if (const Index k = zipf(labels, random); messages[k] == 0.0) messages.set(k, 0.3 * random.normal());
+      if (const Index k = zipf(labels, random); messages[k] == 0.0) messages.add(k, 0.3 * random.normal());
   }
   return out;
 }

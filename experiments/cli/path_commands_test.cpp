@@ -276,6 +276,14 @@ TEST_F(PathCommands, SelectByFolds) {
   EXPECT_EQ(read_json("c.json")["lambda"], selection["chosen_lambda"]);
 }
 
+TEST_F(PathCommands, SelectByTheLossThatTrainingMinimises) {
+  const Result result = run(
+      "select --format crfsuite --train train.txt --folds 2 --lambda 0 --mu 'path(10, 0.1, 3)' --loss hinge "
+      "--solver bcfw --gap 1e-2 --measure loss --json -");
+  ASSERT_EQ(result.status, 0) << result.err;
+  for (const json& point : json::parse(result.out)["points"]) EXPECT_GT(point["mean"].get<double>(), 0.0);
+}
+
 TEST_F(PathCommands, SelectByHeldOutOrTestInstances) {
   const std::string flags =
       "select --format crfsuite --train train.txt --threads 1 --lambda 'path(2, 0.1, 4)' --json - ";

@@ -126,8 +126,6 @@ void select(const SelectCommand& command) {
   const double fixed = command.fixed();
   const Options run = command.run.parse();
   RunParameters settings = run_settings(command.run, command.solver, command.options);
-  if (settings.loss.hinge() && command.measure == "loss")
-    throw Error::usage("--measure loss: found --loss hinge, expected --measure accuracy, or the log loss");
   const DataFormatInfo& format = data_format_registry().find(command.data.format);
   Options data_options(format.options);
   set_options(data_options, command.data.options, "--data-option");
@@ -189,7 +187,7 @@ void add_select_command(CLI::App& app) {
       ->type_name("REAL");
   sub->add_option(
          "--measure", command->measure,
-         "measure to choose by: a metric of `proxbench list`, or loss, the mean negative log-likelihood of a "
+         "measure to choose by: a metric of `proxbench list`, or loss, the mean of what --loss sums, by "
          "position [accuracy]")
       ->type_name("NAME");
   sub->add_option("--rule", command->rule,

@@ -34,6 +34,39 @@ TEST(Metrics, StructureAccuracyCountsInstances) {
   EXPECT_EQ(measured("structure-accuracy", {0, 0, 0, 0, 0, 0}), 0.0);
 }
 
+/// Three positions with sets of 4 labels: {0, 2}, none and {1, 2, 3}.
+Dataset label_sets() {
+  Dataset data;
+  data.begin = {0, 1, 2, 3};
+  data.gold = {kNoOutput, kNoOutput, kNoOutput};
+  data.on.add(std::vector<Index>{0, 2});
+  data.on.add(std::vector<Index>{});
+  data.on.add(std::vector<Index>{1, 2, 3});
+  data.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{}, {"a", "b", "c", "d"}});
+  return data;
+}
+
+TEST(Metrics, OfLabelSets) {
+  const Dataset data = label_sets();
+  const auto of = [&](const char* name, const std::vector<Index>& prediction) {
+    return metric_registry().find(name).measure(data, prediction);
+  };
+  // {0, 1}, {3} and {1, 2}: 3 of 5 guessed are right, 5 are gold; wrong are 1 and 2, 3, and 3.
+  const std::vector<Index> guessed{1, 1, 0, 0, 0, 0, 0, 1, 0, 1, 1, 0};
+  EXPECT_EQ(of("label-f1", guessed), 6.0 / 10.0);
+  EXPECT_EQ(of("accuracy", guessed), 8.0 / 12.0);
+  const std::vector<Index> none(12, 0), all(12, 1), gold{1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1};
+  EXPECT_EQ(of("label-f1", none), 0.0);
+  EXPECT_EQ(of("accuracy", none), 7.0 / 12.0);
+  EXPECT_EQ(of("label-f1", all), 10.0 / 17.0);
+  EXPECT_EQ(of("accuracy", all), 5.0 / 12.0);
+  EXPECT_EQ(of("label-f1", gold), 1.0);
+  EXPECT_EQ(of("accuracy", gold), 1.0);
+  const MetricInfo& f1 = metric_registry().find("label-f1");
+  EXPECT_TRUE(f1.applies(data));
+  EXPECT_FALSE(f1.applies(sequences()));
+}
+
 /// Groups of 3, 1 and 2 candidates; two of the first have the highest quality.
 Dataset groups() {
   Dataset data;

@@ -243,7 +243,7 @@ class Path {
     Monitor monitor(checker, seen, options, test_);
     monitor.interrupt = hooks_.interrupt;
     monitor.on_sample = [this](const Sample& sample) { record(sample); };
-    const bool in_sequence = solver_.continues && !over_mu_;  // a sequence has one smooth part
+    const bool in_sequence = over_mu_ ? solver_.continues_over_mu : solver_.continues;
     if (solving_ == nullptr || !in_sequence) solving_ = solver_.make(options_);
     KnownStart known{.state = state_, .selection = selection_, .complete_above = selected_above_};
     SolveResult result = solving_->solve(

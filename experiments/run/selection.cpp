@@ -83,7 +83,8 @@ class Selector {
 
   HeldOut hold_out(Dataset data) {
     held_out_instances_ = data.instances();
-    return HeldOut(std::move(data), data_.oracle_name(), data_.parallel(), selection_.measure);
+    return HeldOut(std::move(data), data_.oracle_name(), data_.parallel(), selection_.measure,
+                   settings_.loss);
   }
 
   Split make_split(std::size_t s) {
@@ -246,8 +247,9 @@ std::vector<Index> draw_held_out(std::size_t instances, double share, std::uint6
   return out;
 }
 
-HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, SelectionMeasure measure)
-    : parallel_(parallel), measure_(measure) {
+HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, SelectionMeasure measure,
+                 const Loss& loss)
+    : parallel_(parallel), measure_(measure), loss_(loss) {
   std::vector<Index> usable;
   for (Index i = 0; i < data.instances(); ++i) {
     const auto gold = data.gold.begin();
@@ -258,15 +260,19 @@ HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parall
   skipped_ = data.instances() - usable.size();
   data_ = skipped_ > 0 ? select_instances(data, usable) : std::move(data);
   if (data_.positions() == 0)
-    throw Error(
-        fmt::format("none of the {} instances held out has a likelihood: all have outputs that do not "
-                    "occur in training",
-                    skipped_),
-        ErrorKind::kInput);
+    throw Error(fmt::format("none of the {} instances held out has a loss: all have outputs that do not "
+                            "occur in training",
+                            skipped_),
+                ErrorKind::kInput);
   if (measure != nullptr && measure->applies && !measure->applies(data_))
     throw Error::usage(
         fmt::format("measure '{}' ({}) does not apply to these data", measure->name, measure->help));
   oracle_ = oracle_registry().find(oracle).make(data_);
+  if (measure == nullptr && loss.hinge() && oracle_->instance_max() == nullptr)
+    throw Error::usage(fmt::format(
+        "measure 'loss' with a hinge loss: oracle '{}' finds no maximum of one instance, expected "
+        "another measure",
+        oracle));
 }
 
 namespace {
@@ -285,12 +291,36 @@ Dataset gold_of(const Dataset& data, std::size_t instance) {
 
 }  // namespace
 
-/// Negative log-likelihoods by instance.
+std::vector<double> HeldOut::hinge_losses(const Scores& scores) const {
+  const std::size_t width = padded(oracle_->outputs());
+  std::vector<double> out(data_.instances());
+  const Chunks chunks{out.size(), 16};
+  parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+    InstanceMaxOracle::Workspace work;
+    AlignedVector<double> rows;
+    std::vector<Index> best;
+    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      const Index first = data_.begin[i];
+      best.resize(data_.begin[i + 1] - first);
+      rows.assign(best.size() * width, 0.0);
+      for (Index k = 0; k < oracle_->outputs(); ++k)
+        if (const double* const column = scores.find(k))
+          for (std::size_t p = 0; p < best.size(); ++p) rows[p * width + k] = column[first + p];
+      out[i] = oracle_->instance_max()
+                   ->best_structure(static_cast<Index>(i), loss_.cost, rows.data(), scores.extra, best, work)
+                   .loss;
+    }
+  });
+  return out;
+}
+
+/// By instance.
 std::vector<double> HeldOut::losses(const SparseVector& w) const {
   std::vector<double> out(data_.instances(), 0.0);
   const LinearMap map(data_.x, *oracle_, parallel_);
   Scores scores = map.make_scores();
   map.apply(w, scores);
+  if (loss_.hinge()) return hinge_losses(scores);
   std::vector<InstanceTerms> terms(out.size());
   oracle_->sum()->instance_terms(scores, terms, parallel_);
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = -terms[i].log_gold;
@@ -311,8 +341,10 @@ HeldOut::Value HeldOut::measure(const SparseVector& w) const {
   std::vector<double> right;
   for (std::size_t i = 0; i < data_.instances(); ++i) {
     const Dataset one = gold_of(data_, i);
-    right.push_back(measure_->measure(one, std::span(outputs).subspan(data_.begin[i] * data_.prediction_width(), one.prediction_size())) *
-                    graded_of(i));
+    right.push_back(
+        measure_->measure(one, std::span(outputs).subspan(data_.begin[i] * data_.prediction_width(),
+                                                          one.prediction_size())) *
+        graded_of(i));
   }
   out.standard_error = error_of_ratio(right, out.value);
   return out;

@@ -28,17 +28,18 @@ std::vector<std::vector<Index>> draw_folds(std::size_t instances, std::int64_t f
 /// or all of them.
 std::vector<Index> draw_held_out(std::size_t instances, double share, std::uint64_t seed);
 
-/// What is measured on the instances held out: a metric, or, where that is null, the negative log-likelihood
-/// by position (group of candidates), in nats.
+/// What is measured on the instances held out: a metric, or, where that is null, the loss that training
+/// minimises by position (group of candidates): negative log-likelihood in nats, or hinge loss.
 using SelectionMeasure = const MetricInfo*;
 
 /// Instances that models are measured on.
 class HeldOut {
  public:
-  /// Instances with a gold output that training does not know have no likelihood: for it they are left out.
-  /// Throws Error (kInput) where none is left, and Error (kUsage) where the metric does not apply to the
-  /// data.
-  HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, SelectionMeasure measure);
+  /// Instances with a gold output that training does not know have no loss: for it they are left out. Throws
+  /// Error (kInput) where none is left, and Error (kUsage) where the metric does not apply to the data, or
+  /// the oracle finds no hinge loss of one instance.
+  HeldOut(Dataset data, const std::string& oracle, const Parallel& parallel, SelectionMeasure measure,
+          const Loss& loss = {});
 
   std::size_t skipped() const { return skipped_; }
   std::size_t positions() const { return data_.positions(); }
@@ -53,6 +54,7 @@ class HeldOut {
 
  private:
   std::vector<double> losses(const SparseVector& w) const;
+  std::vector<double> hinge_losses(const Scores& scores) const;
   double graded_of(std::size_t instance) const;
   double error_of_ratio(const std::vector<double>& part, double value) const;
 
@@ -60,6 +62,7 @@ class HeldOut {
   std::unique_ptr<Oracle> oracle_;
   Parallel parallel_;
   SelectionMeasure measure_;
+  Loss loss_;
   std::size_t skipped_ = 0;
 };
 
@@ -79,7 +82,7 @@ struct SelectionPoint {
   double mean = 0.0;  ///< of the measure over folds; of one set, its value
   /// Of the mean: over folds their standard deviation / sqrt(K); of one set, that of HeldOut::measure().
   double standard_error = 0.0;
-  double nnz = 0.0;  ///< mean over folds
+  double nnz = 0.0;                           ///< mean over folds
   std::map<std::string, double> others = {};  ///< means over folds of HeldOut::Value::others
 };
 

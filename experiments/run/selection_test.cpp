@@ -95,6 +95,27 @@ TEST(HeldOut, MeasuresWhatObjectiveAndTestSetDo) {
   EXPECT_GT(accuracy.measure(w).standard_error, 0.0);
 }
 
+TEST(HeldOut, MeasuresTheHingeLossOfTheObjective) {
+  for (const Cost cost : {Cost::kHamming, Cost::kHammingMean})
+    for (const auto tree : {test::ProblemSpec::Tree::kNone, test::ProblemSpec::Tree::kNested}) {
+      test::ProblemSpec spec = kSpec;
+      spec.tree = tree;
+      spec.loss = {Loss::Kind::kHinge, cost};
+      const test::Problem problem(spec);
+      Objective objective = problem.objective(Parallel(1));
+      SparseVector w;
+      Random random(1);
+      for (Coord c = 0; c < objective.dimension(); ++c)
+        if (random.uniform() < 0.5) w.push_back(c, random.normal());
+      const bool chain = tree == test::ProblemSpec::Tree::kNone;
+      const HeldOut held_out(problem.data(), chain ? "chain" : "tree", Parallel(2), kLoss, spec.loss);
+      const double sum = certify(objective, w).loss;
+      EXPECT_NEAR(held_out.measure(w).value, sum / static_cast<double>(problem.data().positions()),
+                  1e-12 * sum);
+      EXPECT_GT(held_out.measure(w).standard_error, 0.0);
+    }
+}
+
 TEST(HeldOut, LeavesOutInstancesWithoutALikelihood) {
   Dataset data = test::Problem(kSpec).data();
   data.gold[data.begin[3]] = kUnknownOutput;

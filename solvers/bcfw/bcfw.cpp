@@ -78,26 +78,44 @@ struct Visit {
 
 class Ascent {
  public:
-  Ascent(Objective& objective, const Settings& settings, Random& random)
+  /// `start`: alpha to begin with; null: gold.
+  Ascent(Objective& objective, const Settings& settings, Random& random, std::shared_ptr<MixtureStore> start)
       : objective_(objective),
         settings_(settings),
         begin_(objective.structure().begin()),
         w_(objective),
-        mixtures_(std::make_shared<MixtureStore>(objective.instances())),
+        continues_(start != nullptr),
+        mixtures_(continues_ ? std::move(start) : std::make_shared<MixtureStore>(objective.instances())),
         sampler_(settings.scheme, 1.0, {}, objective.instances(), random),
         visits_(std::min(settings.batch, objective.instances())) {
     if (settings.averaging) late_.emplace(objective);
   }
 
-  /// alpha_i = gold, w = 0.
+  /// alpha_i = gold and w = 0, or the w of the alpha given.
   void start() {
     grams_.emplace(objective_, settings_.memory_limit);
     std::vector<Index> gold;
+    std::vector<StructureDirection::Term> terms;
+    StructureDirection direction;
     for (Index i = 0; i < objective_.instances(); ++i) {
       gold.resize(positions(i));
       objective_.structures().gold_structure(i, gold);
-      (*mixtures_)[i].add(gold, 0.0);
+      Mixture& mixture = (*mixtures_)[i];
+      if (!continues_) {
+        mixture.add(gold, 0.0);
+        continue;
+      }
+      mixture.forget_uses();
+      terms.assign(1, {gold, -1.0});
+      for (std::size_t a = 0; a < mixture.atoms(); ++a) {
+        if (mixture.weight(a) == 0.0) continue;
+        terms.push_back({mixture.structure(a), mixture.weight(a)});
+        dual_ += mixture.weight(a) * mixture.cost(a);
+      }
+      direction.form(objective_.structures(), terms, objective_.outputs(), w_.extra().size());
+      direction.add_to(w_, -1.0 / objective_.mu(), objective_.x(), begin_[i]);
     }
+    if (continues_) dual_ -= objective_.l2(w_.nonzeros().value);
   }
 
   std::shared_ptr<MixtureStore> dual_point() const { return mixtures_; }
@@ -262,6 +280,7 @@ class Ascent {
   WeightRows w_;
   std::optional<WeightRows> late_;  ///< where w is averaged
   std::optional<PositionGrams> grams_;
+  bool continues_;
   std::shared_ptr<MixtureStore> mixtures_;
   Sampler sampler_;
   std::vector<Visit> visits_;
@@ -277,14 +296,18 @@ class Bcfw final : public Solver {
     Objective& objective = problem.objective;
     Monitor& monitor = problem.monitor;
     Random random(problem.seed);
-    Ascent ascent(objective, settings_, random);
-    monitor.start({});
+    const bool continues = problem.in_sequence && alpha_ != nullptr;
+    Ascent ascent(objective, settings_, random, continues ? alpha_ : nullptr);
+    monitor.start(continues ? problem.start : SparseVector{});
     if (problem.kkt_at_zero == 0.0) return {};
     ascent.start();
-    monitor.watch(ascent.dual_point());
+    alpha_ = ascent.dual_point();
+    monitor.watch(alpha_);
     Passes passes;
     passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      if (!visit_in_batches(monitor, from, to, settings_.batch, [&](std::size_t n) { return ascent.step(n); })) return false;
+      if (!visit_in_batches(monitor, from, to, settings_.batch,
+                            [&](std::size_t n) { return ascent.step(n); }))
+        return false;
       ascent.note_gap();
       return true;
     };
@@ -301,6 +324,7 @@ class Bcfw final : public Solver {
 
  private:
   Settings settings_;
+  std::shared_ptr<MixtureStore> alpha_;  ///< of the last solve
 };
 
 OptionTable own_options() {
@@ -369,6 +393,7 @@ SolverInfo bcfw_info() {
                 .smooth = true,
                 .loss = Loss::Kind::kHinge},
       .exact = false,
+      .continues_over_mu = true,
       .starts_anywhere = false,
   };
 }

@@ -379,5 +379,39 @@ TEST(HingeCertificate, RefusesWhatIsNoDistribution) {
   EXPECT_THROW(point.value(objective), Error);
 }
 
+/// One after the other by one object, as a path over mu does.
+TEST(Bcfw, ContinuesWithItsDualPointAtAnotherMu) {
+  constexpr double kGap = 1e-3;
+  for (ProblemSpec spec : hinge_specs()) {
+    SCOPED_TRACE(spec.name);
+    const SolverInfo& info = solver_registry().find("bcfw");
+    Options options(info.options);
+    for (const auto& [name, value] : kBest) options.set(name, value);
+    const std::unique_ptr<Solver> continuing = info.make(options);
+    SparseVector start;
+    const auto passes = [&](Solver& solver, double mu, bool in_sequence) {
+      spec.mu = mu;
+      const Problem problem(spec);
+      Objective objective = problem.objective(), evaluator = problem.objective();
+      Monitor monitor(
+          evaluator, objective,
+          {.max_iterations = 200000, .dense_samples = 200000, .sample_kkt = true, .gap_target = kGap});
+      const SolveResult result =
+          solver.solve({objective, monitor, start, 0.0, std::nan(""), 1, in_sequence, nullptr});
+      monitor.finish(result.iterations, result.w, result.working_set);
+      EXPECT_EQ(result.status, Status::kGapReached);
+      EXPECT_GE(monitor.trace().back().dual_gap, -1e-9 * monitor.trace().back().objective);
+      if (in_sequence) start = result.w;
+      return objective.passes();
+    };
+    const double first = spec.mu;
+    const double begun = passes(*continuing, first, true), again = passes(*continuing, first, true),
+                 next = passes(*continuing, 0.98 * first, true),
+                 afresh = passes(*info.make(options), 0.98 * first, false);
+    EXPECT_LT(again, 0.5 * begun) << "little is left to do";
+    EXPECT_LT(next, afresh);
+  }
+}
+
 }  // namespace
 }  // namespace proxbench

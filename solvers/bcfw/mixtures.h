@@ -32,6 +32,8 @@ class Mixture {
   /// Notes that the atom is of use now, and drops atoms of no weight: the longest unused first, while there
   /// are more than `most` atoms.
   void tidy(std::size_t atom, std::size_t most, std::uint64_t now);
+  /// No atom has been of use.
+  void forget_uses() { std::fill(used_.begin(), used_.end(), std::uint64_t{0}); }
 
  private:
   std::vector<double> weight_, cost_;

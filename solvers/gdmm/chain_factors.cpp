@@ -1,11 +1,19 @@
 #include "solvers/gdmm/chain_factors.h"
 
 namespace proxbench {
+namespace {
+
+/// Up to so many labels, vectors look at all pairs sooner than trees of sorted weights are kept in order.
+constexpr Index kFewLabels = 64;
+
+}  // namespace
 
 ChainFactors::ChainFactors(const Objective& objective, const Settings& settings)
     : Factors(objective.instances(), objective.outputs(), settings),
+      pairs_by_force_(settings.search == Settings::Search::kBrute ||
+                      (settings.search == Settings::Search::kAuto && objective.outputs() <= kFewLabels)),
       unary_(objective.x(), objective.outputs()),
-      pairs_(objective.outputs(), settings.factorwise),
+      pairs_(objective.outputs(), !pairs_by_force_),
       pair_of_(objective.structure().positions(), 0) {
   const auto begin = objective.structure().begin();
   const bool mean = objective.loss().cost == Cost::kHammingMean;
@@ -24,16 +32,16 @@ Factors::Vertex ChainFactors::search(std::size_t factor, Work& work) const {
   if (f.pair) {
     collect(edges_[f.edges[0]], -settings_.rho, work.left);
     collect(edges_[f.edges[1]], -settings_.rho, work.right);
-    const PairChoice best = settings_.factorwise ? best_pair(pairs_, work.left, work.right)
-                                                 : best_pair_by_force(pairs_, work.left, work.right);
+    const PairChoice best = pairs_by_force_ ? best_pair_by_force(pairs_, work.left, work.right)
+                                            : best_pair(pairs_, work.left, work.right);
     return {Value{best.left} * labels_ + best.right, -best.value};
   }
   collect_all(f, settings_.rho, work.left);
   const auto position = static_cast<Index>(factor);
   const auto gold = static_cast<Index>(f.gold);
-  const LabelChoice best = settings_.factorwise
-                               ? work.search.best(unary_, position, gold, cost_[factor], work.left)
-                               : work.search.best_by_force(unary_, position, gold, cost_[factor], work.left);
+  const LabelChoice best = settings_.search == Settings::Search::kBrute
+                               ? work.search.best_by_force(unary_, position, gold, cost_[factor], work.left)
+                               : work.search.best(unary_, position, gold, cost_[factor], work.left);
   return {best.label, -best.value};
 }
 

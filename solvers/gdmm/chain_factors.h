@@ -29,6 +29,7 @@ class ChainFactors final : public Factors {
   double feature_curvature(std::size_t factor) const override;
 
  private:
+  bool pairs_by_force_;
   IndexedWeights unary_;
   PairWeights pairs_;
   std::vector<double> cost_;          ///< of a wrong label, by position

@@ -11,11 +11,15 @@ namespace {
 constexpr double kNoWeight = 1e-12;
 /// A position without features and neighbours has none: its block problem is linear, and any bound serves.
 constexpr double kLeastCurvature = 1e-6;
+/// A pair's block problem is solved again until its model falls by this share of the first decrease, or so
+/// many times: its gradients take no features.
+constexpr double kLittle = 0.3;
+constexpr int kMostRepeats = 3;
 
 }  // namespace
 
-void project_onto_simplex(std::span<double> x) {
-  std::vector<double> sorted(x.begin(), x.end());
+void project_onto_simplex(std::span<double> x, std::vector<double>& sorted) {
+  sorted.assign(x.begin(), x.end());
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
   double sum = 0.0, shift = 0.0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
@@ -41,7 +45,7 @@ std::size_t Factors::add_pair(std::size_t instance, std::size_t left, std::size_
     Edge edge{pair, variable, {}};
     // All weight of the pair is on gold; that of the variable may have moved.
     for (const Atom& atom : factors_[variable].active)
-      edge.entries.push_back({static_cast<Index>(atom.value), -atom.weight, 0.0});
+      edge.entries.push_back({static_cast<Index>(atom.value), -atom.weight, -atom.weight});
     factors_[variable].edges.push_back(edges_.size());
     edges_.push_back(std::move(edge));
     move_gap(edges_.back(), static_cast<Index>(factors_[variable].gold), 1.0);
@@ -53,38 +57,27 @@ void Factors::move_gap(Edge& edge, Index label, double change) {
   for (Entry& entry : edge.entries)
     if (entry.label == label) {
       entry.gap += change;
+      entry.message += change;
       return;
     }
-  edge.entries.push_back({label, change, 0.0});
+  edge.entries.push_back({label, change, change});
 }
 
 double Factors::message_at(const Edge& edge, Index label) const {
   for (const Entry& entry : edge.entries)
-    if (entry.label == label) return message(entry);
+    if (entry.label == label) return entry.message;
   return 0.0;
 }
 
 void Factors::collect(const Edge& edge, double scale, LabelMessages& out) const {
   out.clear();
-  for (const Entry& entry : edge.entries) out.set(entry.label, scale * message(entry));
+  for (const Entry& entry : edge.entries) out.add(entry.label, scale * entry.message);
 }
 
 void Factors::collect_all(const Factor& variable, double scale, LabelMessages& out) const {
   out.clear();
-  for (std::size_t e = 0; e < variable.edges.size(); ++e)
-    for (const Entry& entry : edges_[variable.edges[e]].entries) {
-      const auto in = [&](std::size_t other) {
-        return std::ranges::any_of(edges_[variable.edges[other]].entries,
-                                   [&](const Entry& one) { return one.label == entry.label; });
-      };
-      bool earlier = false;
-      for (std::size_t other = 0; other < e && !earlier; ++other) earlier = in(other);
-      if (earlier) continue;
-      double sum = message(entry);
-      for (std::size_t other = e + 1; other < variable.edges.size(); ++other)
-        sum += message_at(edges_[variable.edges[other]], entry.label);
-      out.set(entry.label, scale * sum);
-    }
+  for (const std::size_t edge : variable.edges)
+    for (const Entry& entry : edges_[edge].entries) out.add(entry.label, scale * entry.message);
 }
 
 double Factors::gradient(std::size_t factor, Value value) const {
@@ -101,7 +94,9 @@ double Factors::gradient(std::size_t factor, Value value) const {
 
 double Factors::curvature(std::size_t factor, std::span<const Atom> active) const {
   const Factor& f = factors_[factor];
-  if (!f.pair) return feature_curvature(factor) + settings_.rho * static_cast<double>(f.edges.size());
+  if (!f.pair)
+    return std::max(feature_curvature(factor) + settings_.rho * static_cast<double>(f.edges.size()),
+                    kLeastCurvature);
   // M^T M of one end is a block of ones for each label: its norm is the largest number of active values that
   // share a label there.
   std::size_t most_left = 0, most_right = 0;
@@ -114,53 +109,47 @@ double Factors::curvature(std::size_t factor, std::span<const Atom> active) cons
     most_left = std::max(most_left, left);
     most_right = std::max(most_right, right);
   }
-  return feature_curvature(factor) + settings_.rho * static_cast<double>(most_left + most_right);
+  return std::max(feature_curvature(factor) + settings_.rho * static_cast<double>(most_left + most_right),
+                  kLeastCurvature);
 }
 
-double Factors::solve_block(std::size_t factor, std::span<const Atom> active,
-                            std::vector<double>& weight) const {
-  const double q = std::max(curvature(factor, active), kLeastCurvature);
-  std::vector<double> g(active.size());
-  weight.resize(active.size());
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    g[i] = gradient(factor, active[i].value);
-    weight[i] = active[i].weight - g[i] / q;
-  }
-  project_onto_simplex(weight);
+double Factors::solve(std::size_t factor, Value value, Block& block) const {
+  block.active = factors_[factor].active;
+  block.gradient.clear();
+  for (const Atom& atom : block.active) block.gradient.push_back(gradient(factor, atom.value));
+  if (std::ranges::find(block.active, value, &Atom::value) == block.active.end())
+    if (const double g = gradient(factor, value); g < std::ranges::min(block.gradient)) {
+      block.active.push_back({value, 0.0});
+      block.gradient.push_back(g);
+    }
+  block.weight.clear();
+  if (block.active.size() == 1) return 0.0;
+  const double q = curvature(factor, block.active);
+  for (std::size_t i = 0; i < block.active.size(); ++i)
+    block.weight.push_back(block.active[i].weight - block.gradient[i] / q);
+  project_onto_simplex(block.weight, block.sorted);
   double decrease = 0.0;
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    const double d = weight[i] - active[i].weight;
-    decrease -= g[i] * d + 0.5 * q * d * d;
+  for (std::size_t i = 0; i < block.active.size(); ++i) {
+    const double d = block.weight[i] - block.active[i].weight;
+    decrease -= block.gradient[i] * d + 0.5 * q * d * d;
   }
   return decrease;
 }
 
-void Factors::enter(std::size_t factor, const Vertex& vertex) {
-  std::vector<Atom>& active = factors_[factor].active;
-  for (const Atom& atom : active)
-    if (atom.value == vertex.value || gradient(factor, atom.value) <= vertex.gradient) return;
-  active.push_back({vertex.value, 0.0});
-}
-
-double Factors::step(std::size_t factor) {
-  Factor& f = factors_[factor];
-  if (f.active.size() == 1) return 0.0;
-  std::vector<double> weight;
-  const double decrease = solve_block(factor, f.active, weight);
-  for (std::size_t i = 0; i < weight.size(); ++i) {
-    if (weight[i] <= kNoWeight) weight[i] = 0.0;
-    shift(factor, f.active[i].value, weight[i] - f.active[i].weight);
+double Factors::step(std::size_t factor, Value value) {
+  const Factor& f = factors_[factor];
+  if (f.active.size() == 1 && f.active.front().value == value) return 0.0;
+  const double first = solve(factor, value, block_);
+  double decrease = first;
+  for (int repeat = 1;; ++repeat) {
+    for (std::size_t i = 0; i < block_.weight.size(); ++i) {
+      const double weight = block_.weight[i] <= kNoWeight ? 0.0 : block_.weight[i];
+      shift(factor, block_.active[i].value, weight - block_.active[i].weight);
+    }
+    drop(factor);
+    if (!f.pair || repeat == kMostRepeats || decrease <= kLittle * first) return first;
+    decrease = solve(factor, value, block_);
   }
-  drop(factor);
-  return decrease;
-}
-
-double Factors::decrease(std::size_t factor, const Vertex& vertex) const {
-  std::vector<Atom> active = factors_[factor].active;
-  if (std::ranges::none_of(active, [&](const Atom& atom) { return atom.value == vertex.value; }))
-    active.push_back({vertex.value, 0.0});
-  std::vector<double> weight;
-  return solve_block(factor, active, weight);
 }
 
 void Factors::shift(std::size_t factor, Value value, double change) {
@@ -185,7 +174,40 @@ void Factors::drop(std::size_t factor) {
 
 void Factors::raise_multipliers(double eta) {
   for (Edge& edge : edges_)
-    for (Entry& entry : edge.entries) entry.multiplier += eta * entry.gap;
+    for (Entry& entry : edge.entries) entry.message += eta / settings_.rho * entry.gap;
+}
+
+void Factors::set_rho(double rho) {
+  for (Edge& edge : edges_)
+    for (Entry& entry : edge.entries)
+      entry.message = entry.gap + (entry.message - entry.gap) * settings_.rho / rho;
+  settings_.rho = rho;
+}
+
+std::vector<std::vector<Factors::Atom>> Factors::variables() const {
+  std::vector<std::vector<Atom>> out(factors_.size());
+  for (std::size_t f = 0; f < factors_.size(); ++f)
+    if (!factors_[f].pair) out[f] = factors_[f].active;
+  return out;
+}
+
+double Factors::moved_since(const std::vector<std::vector<Atom>>& variables) const {
+  const auto weight = [](std::span<const Atom> atoms, Value value) {
+    const auto at = std::ranges::find(atoms, value, &Atom::value);
+    return at == atoms.end() ? 0.0 : at->weight;
+  };
+  double sum = 0.0;
+  for (std::size_t f = 0; f < variables.size(); ++f) {
+    double squared = 0.0;
+    for (const Atom& atom : factors_[f].active) {
+      const double d = atom.weight - weight(variables[f], atom.value);
+      squared += factors_[f].pair ? 0.0 : d * d;
+    }
+    for (const Atom& atom : variables[f])
+      if (weight(factors_[f].active, atom.value) == 0.0) squared += atom.weight * atom.weight;
+    sum += static_cast<double>(factors_[f].edges.size()) * squared;
+  }
+  return std::sqrt(sum);
 }
 
 double Factors::infeasibility() const {
@@ -202,7 +224,7 @@ double Factors::lagrangian() const {
       if (!factors_[f].pair && atom.value != factors_[f].gold) sum -= cost(f) * atom.weight;
   for (const Edge& edge : edges_)
     for (const Entry& entry : edge.entries)
-      sum += entry.gap * (entry.multiplier + 0.5 * settings_.rho * entry.gap);
+      sum += settings_.rho * entry.gap * (entry.message - 0.5 * entry.gap);
   return sum;
 }
 

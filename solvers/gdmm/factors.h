@@ -32,15 +32,22 @@ class Factors {
     Value value;
     double gradient;
   };
+  /// Buffers of a block problem.
+  struct Block {
+    std::vector<Atom> active;
+    std::vector<double> gradient, weight, sorted;
+  };
   /// What one thread needs for searches.
   struct Work {
     explicit Work(Index labels) : search(labels), left(labels), right(labels) {}
     LabelSearch search;
     LabelMessages left, right;
+    Block block;
   };
   struct Settings {
     double mu, rho;
-    bool factorwise;  ///< searches by index and sorted weights; false: looking at all values
+    /// By index and sorted weights, or looking at all values; auto: the latter for pairs of few labels.
+    enum class Search { kAuto, kFactorwise, kBrute } search;
   };
 
   virtual ~Factors() = default;
@@ -57,13 +64,15 @@ class Factors {
   /// The value of least gradient (factorwise maximisation). Several threads may call it at once.
   virtual Vertex search(std::size_t factor, Work& work) const = 0;
   double gradient(std::size_t factor, Value value) const;
-  /// Puts a value into the active set where its gradient beats that of every active one.
-  void enter(std::size_t factor, const Vertex& vertex);
-  /// The block problem on the active set, equation 25: minimises <gradient, d> + (Q_f/2)*||d||^2 over alpha_f
-  /// + d in the simplex. Q_f bounds the Hessian there, so L never rises. Returns the decrease of that model.
-  double step(std::size_t factor);
-  /// That decrease with `vertex` in the active set, without making the step.
-  double decrease(std::size_t factor, const Vertex& vertex) const;
+  /// The block problem, equation 25, on the active set and this value, which enters where its gradient beats
+  /// that of every active one: minimises <gradient, d> + (Q_f/2)*||d||^2 over alpha_f + d in the simplex. Q_f
+  /// bounds the Hessian there, so L falls by no less than the model does, which is what it returns.
+  double solve(std::size_t factor, Value value, Block& block) const;
+  /// Solves it and makes the step. Of a pair, whose Q_f is far above most of its curvatures, this repeats
+  /// until little more is to be had without a search. Returns the first decrease.
+  double step(std::size_t factor, Value value);
+  /// Q_f on these values.
+  double curvature(std::size_t factor, std::span<const Atom> active) const;
   /// alpha_f(value) += change, with w and the edges.
   void shift(std::size_t factor, Value value, double change);
   /// Takes values of no weight out of the active set, gold excepted.
@@ -73,6 +82,13 @@ class Factors {
 
   /// lambda_jf += eta * c_jf.
   void raise_multipliers(double eta);
+  double rho() const { return settings_.rho; }
+  /// alpha and lambda stay as they are.
+  void set_rho(double rho);
+  /// alpha of the variables, by factor; nothing of pairs.
+  std::vector<std::vector<Atom>> variables() const;
+  /// sqrt(sum over edges of ||alpha_j - what it was||^2).
+  double moved_since(const std::vector<std::vector<Atom>>& variables) const;
   /// sqrt(sum over edges of ||c_jf||^2): 0 where alpha are marginals of one distribution for each instance.
   double infeasibility() const;
   /// L(alpha, lambda).
@@ -83,8 +99,8 @@ class Factors {
  protected:
   struct Entry {
     Index label;
-    double gap;  ///< c_jf(label)
-    double multiplier;
+    double gap;      ///< c_jf(label)
+    double message;  ///< c_jf(label) + lambda_jf(label)/rho
   };
   struct Edge {
     std::size_t pair, variable;
@@ -112,7 +128,6 @@ class Factors {
   /// Largest eigenvalue of the features' part of the Hessian of alpha_f.
   virtual double feature_curvature(std::size_t factor) const = 0;
 
-  double message(const Entry& entry) const { return entry.gap + entry.multiplier / settings_.rho; }
   double message_at(const Edge& edge, Index label) const;
   /// Fills `out` with `scale` * message.
   void collect(const Edge& edge, double scale, LabelMessages& out) const;
@@ -126,13 +141,12 @@ class Factors {
   std::vector<std::vector<std::size_t>> factors_of_;
 
  private:
-  double curvature(std::size_t factor, std::span<const Atom> active) const;
   void move_gap(Edge& edge, Index label, double change);
-  /// The weights that solve the block problem, and the model's decrease.
-  double solve_block(std::size_t factor, std::span<const Atom> active, std::vector<double>& weight) const;
+
+  Block block_;  ///< of step()
 };
 
-/// Projects onto the simplex, in place (Duchi et al. 2008).
-void project_onto_simplex(std::span<double> x);
+/// Projects onto the simplex, in place (Duchi et al. 2008). `sorted` is a buffer.
+void project_onto_simplex(std::span<double> x, std::vector<double>& sorted);
 
 }  // namespace proxbench

@@ -7,15 +7,15 @@
 ///       lambda_jf += eta * (marginal of pair f on variable j - alpha_j)
 ///
 /// block (Algorithm 4): every factor, instances in random order: add the greedy value to the factor's active
-/// set, solve
-///   the block problem there.
+///   set, solve the block problem there.
 /// bgcd (Algorithm 3): n times: draw an instance and one of `partitions` parts of its factors; of those the
-/// one whose
-///   step lowers L most by the block problem's model makes its step.
-/// afw (Algorithm 2): `afw_steps` steps of all factors at once, each towards the vertex of all greedy values
-/// or away from the worst
-///   active vertex, whichever is steeper. L is quadratic along it: the step is the exact one, which is not
-///   shorter than the paper's g/(m*Q_max) wherever that is a bound.
+///   one whose step lowers L most by the block problem's model makes its step.
+/// afw (Algorithm 2): `afw_steps` steps of all factors at once, each towards its greedy value or away from
+/// its
+///   worst active one, whichever is steeper (away_steps.h).
+///
+/// With rho = auto the class Multipliers balances what the factors lack of agreement and how far a pass moves
+/// them: the best rho depends on the data, and a wrong one costs several times the passes.
 ///
 /// Greedy values of a batch of instances are searched in parallel at the same w; the steps follow in order.
 
@@ -103,7 +103,7 @@ class LabelPoint final : public MarginalPoint {
 struct Settings {
   enum class Inner { kAfw, kBgcd, kBlock } inner;
   double rho, eta;
-  bool factorwise;
+  Factors::Settings::Search search;
   std::size_t partitions, afw_steps, batch;
   std::int64_t check_every;
 };
@@ -125,7 +125,7 @@ class Passes {
     for (std::size_t from = 0; from < order_.size() && !monitor.out_of_time(); from += settings_.batch) {
       draw(std::span(order_).subspan(from, std::min(settings_.batch, order_.size() - from)), 1);
       for (Visit& visit : visits_) {
-        for (std::size_t f = 0; f < visit.factor.size(); ++f) make_step(visit.factor[f], visit.vertex[f]);
+        for (std::size_t f = 0; f < visit.factor.size(); ++f) factors_.step(visit.factor[f], visit.value[f]);
         factors_.grow(visit.instance);
       }
       objective_.count_searches(static_cast<double>(visits_.size()));
@@ -148,7 +148,7 @@ class Passes {
         std::size_t best = 0;
         for (std::size_t f = 1; f < visit.factor.size(); ++f)
           if (visit.decrease[f] > visit.decrease[best]) best = f;
-        if (!visit.factor.empty()) make_step(visit.factor[best], visit.vertex[best]);
+        if (!visit.factor.empty()) factors_.step(visit.factor[best], visit.value[best]);
         factors_.grow(visit.instance);
         searched += 1.0 / static_cast<double>(settings_.partitions);
       }
@@ -162,8 +162,8 @@ class Passes {
   struct Visit {
     std::size_t instance = 0;
     std::vector<std::size_t> factor;
-    std::vector<Factors::Vertex> vertex;
-    std::vector<double> decrease;  ///< of Algorithm 3
+    std::vector<Factors::Value> value;  ///< the search may be of an older w: a step looks at it again
+    std::vector<double> decrease;       ///< of Algorithm 3
   };
 
   /// Draws parts of the instances' factors and searches them in parallel.
@@ -177,7 +177,7 @@ class Passes {
       for (std::size_t f = partitions == 1 ? 0 : random_.below(partitions); f < all.size(); f += partitions)
         visit.factor.push_back(all[f]);
       random_.shuffle(std::span(visit.factor));
-      visit.vertex.resize(visit.factor.size());
+      visit.value.resize(visit.factor.size());
       visit.decrease.resize(visit.factor.size());
     }
     const Chunks chunks{visits_.size(), kVisitsPerChunk};
@@ -186,19 +186,12 @@ class Passes {
       for (std::size_t v = chunks.begin(chunk); v < chunks.end(chunk); ++v) {
         Visit& visit = visits_[v];
         for (std::size_t f = 0; f < visit.factor.size(); ++f) {
-          visit.vertex[f] = factors_.search(visit.factor[f], work);
+          visit.value[f] = factors_.search(visit.factor[f], work).value;
           if (settings_.inner == Settings::Inner::kBgcd)
-            visit.decrease[f] = factors_.decrease(visit.factor[f], visit.vertex[f]);
+            visit.decrease[f] = factors_.solve(visit.factor[f], visit.value[f], work.block);
         }
       }
     });
-  }
-
-  /// The search may be of an older w: what enters is looked at again.
-  void make_step(std::size_t factor, Factors::Vertex vertex) {
-    vertex.gradient = factors_.gradient(factor, vertex.value);
-    factors_.enter(factor, vertex);
-    factors_.step(factor);
   }
 
   static constexpr std::size_t kVisitsPerChunk = 4;
@@ -208,6 +201,40 @@ class Passes {
   Random random_;
   std::vector<std::size_t> order_;
   std::vector<Visit> visits_;
+};
+
+/// The multipliers' step, and rho: at passes 10, 20, 40, ... it is multiplied by sqrt(r/s) (Wohlberg 2017,
+/// ADMM penalty parameter selection by residual balancing), for
+///   r = ||c||                   what is missing of agreement
+///   s = rho * ||change of alpha_j in the pass||, over all edges
+/// A small rho makes factors agree late, a large one holds them where they are.
+class Multipliers {
+ public:
+  Multipliers(Factors& factors, const Settings& settings) : factors_(factors), settings_(settings) {}
+
+  void before_pass(std::int64_t pass) {
+    look_ = std::isnan(settings_.rho) && pass == next_;
+    if (look_) before_ = factors_.variables();
+  }
+  /// `share` of the factors made a step.
+  void after_pass(double share) {
+    if (look_) {
+      next_ += (next_ + 1) / 2;
+      const double r = factors_.infeasibility(), s = factors_.rho() * factors_.moved_since(before_) / share;
+      if (r > 0.0 && s > 0.0)
+        factors_.set_rho(factors_.rho() * std::clamp(std::sqrt(r / s), 1.0 / kMostChange, kMostChange));
+    }
+    factors_.raise_multipliers(std::isnan(settings_.eta) ? factors_.rho() * std::min(share, 1.0)
+                                                         : settings_.eta);
+  }
+
+ private:
+  static constexpr double kMostChange = 10.0;
+  Factors& factors_;
+  const Settings& settings_;
+  std::int64_t next_ = 10;
+  bool look_ = false;
+  std::vector<std::vector<Factors::Atom>> before_;
 };
 
 class Gdmm final : public Solver {
@@ -228,7 +255,10 @@ class Gdmm final : public Solver {
     monitor.watch(point);
     if (!gains_anywhere(*factors)) return result;
     const auto weights = [&factors = factors] { return factors->weights(); };
+    Multipliers multipliers(*factors, settings_);
     do {
+      double share = 1.0;  // of the factors that a pass moves
+      multipliers.before_pass(result.iterations + 1);
       switch (settings_.inner) {
         case Settings::Inner::kAfw:
           for (std::size_t step = 0; step < settings_.afw_steps && !monitor.out_of_time(); ++step) {
@@ -240,12 +270,13 @@ class Gdmm final : public Solver {
           break;
         case Settings::Inner::kBgcd:
           passes.greedy(monitor);
+          share = static_cast<double>(factors->instances()) / static_cast<double>(factors->size());
           break;
         case Settings::Inner::kBlock:
           passes.block(monitor);
           break;
       }
-      if (!monitor.out_of_time()) factors->raise_multipliers(settings_.eta);
+      if (!monitor.out_of_time()) multipliers.after_pass(share);
       ++result.iterations;
       if (!monitor.step(result.iterations, weights, result.working_set)) {
         result.status = monitor.stop_status();
@@ -256,6 +287,7 @@ class Gdmm final : public Solver {
     result.w = factors->weights();
     result.notes["factors"] = static_cast<double>(factors->size());
     result.notes["infeasibility"] = factors->infeasibility();
+    result.notes["rho"] = factors->rho();
     return result;
   }
 
@@ -280,8 +312,9 @@ class Gdmm final : public Solver {
 
   std::pair<std::shared_ptr<Factors>, std::shared_ptr<const DualPoint>> make_factors(
       const Objective& objective) const {
-    const Factors::Settings own{
-        .mu = objective.mu(), .rho = settings_.rho, .factorwise = settings_.factorwise};
+    const Factors::Settings own{.mu = objective.mu(),
+                                .rho = std::isnan(settings_.rho) ? 1.0 / objective.mu() : settings_.rho,
+                                .search = settings_.search};
     if (objective.factors().shape() == FactorOracle::Shape::kLabels) {
       const auto factors = std::make_shared<LabelFactors>(objective, own);
       return {factors, std::make_shared<LabelPoint>(factors)};
@@ -297,14 +330,17 @@ class Gdmm final : public Solver {
 
 SolverInfo gdmm_info() {
   const auto make = [](const Options& o) {
-    const std::string& inner = o.string("inner");
+    const std::string &inner = o.string("inner"), &search = o.string("search");
     const double rho = o.real("rho"), eta = o.real("eta");
     return std::make_unique<Gdmm>(Settings{.inner = inner == "afw"    ? Settings::Inner::kAfw
                                                     : inner == "bgcd" ? Settings::Inner::kBgcd
                                                                       : Settings::Inner::kBlock,
                                            .rho = rho,
-                                           .eta = std::isnan(eta) ? rho : eta,
-                                           .factorwise = o.string("search") == "factorwise",
+                                           .eta = eta,
+                                           .search = search == "auto" ? Factors::Settings::Search::kAuto
+                                                     : search == "factorwise"
+                                                         ? Factors::Settings::Search::kFactorwise
+                                                         : Factors::Settings::Search::kBrute,
                                            .partitions = static_cast<std::size_t>(o.integer("partitions")),
                                            .afw_steps = static_cast<std::size_t>(o.integer("afw_steps")),
                                            .batch = static_cast<std::size_t>(o.integer("batch")),
@@ -328,15 +364,18 @@ SolverInfo gdmm_info() {
             .choices = {"afw", "bgcd", "block"}},
            {.name = "rho",
             .type = OptionType::kReal,
-            .default_value = "1",
-            .help = "weight of the quadratic penalty on factors that disagree",
+            .default_value = "auto",
+            .help = "weight of the quadratic penalty on factors that disagree; auto: 1/mu, then by residual "
+                    "balancing at passes 10, 20, 40, ...",
             .min = 0,
             .max = 1e9,
-            .min_open = true},
+            .min_open = true,
+            .automatic = true},
            {.name = "eta",
             .type = OptionType::kReal,
             .default_value = "auto",
-            .help = "step of the multipliers; auto: rho, as in the authors' program",
+            .help = "step of the multipliers; auto: rho, as in the authors' program; with inner = "
+                    "bgcd rho * (instances/factors), the share of factors that a pass moves",
             .min = 0,
             .max = 1e9,
             .min_open = true,
@@ -355,10 +394,11 @@ SolverInfo gdmm_info() {
             .max = 1e6},
            {.name = "search",
             .type = OptionType::kString,
-            .default_value = "factorwise",
+            .default_value = "auto",
             .help = "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at "
-                    "all values of a factor. On label sets a factor has four values at most: both are one",
-            .choices = {"factorwise", "brute"}},
+                    "all values of a factor; auto: factorwise, but label pairs by brute force up to 64 "
+                    "labels. On label sets a factor has four values at most: all are one",
+            .choices = {"auto", "factorwise", "brute"}},
            {.name = "batch",
             .type = OptionType::kInt,
             .default_value = "16",

@@ -112,8 +112,10 @@ std::vector<Task> tasks() {
   return out;
 }
 
-std::unique_ptr<Factors> make_factors(const Objective& objective, double rho, bool factorwise = true) {
-  const Factors::Settings settings{objective.mu(), rho, factorwise};
+std::unique_ptr<Factors> make_factors(
+    const Objective& objective, double rho,
+    Factors::Settings::Search search = Factors::Settings::Search::kFactorwise) {
+  const Factors::Settings settings{objective.mu(), rho, search};
   if (objective.factors().shape() == FactorOracle::Shape::kChain)
     return std::make_unique<ChainFactors>(objective, settings);
   return std::make_unique<LabelFactors>(objective, settings);
@@ -127,8 +129,7 @@ TEST(Gdmm, GradientIsThatOfTheAugmentedLagrangian) {
     for (int round = 0; round < 3; ++round) {
       for (std::size_t f = 0; f < factors->size(); ++f) {
         Factors::Work work = factors->make_work();
-        factors->enter(f, factors->search(f, work));
-        factors->step(f);
+        factors->step(f, factors->search(f, work).value);
       }
       factors->raise_multipliers(0.5);
     }
@@ -152,7 +153,8 @@ TEST(Gdmm, GradientIsThatOfTheAugmentedLagrangian) {
 TEST(Gdmm, SearchesFindTheLeastGradient) {
   for (const Task& task : tasks()) {
     const Objective objective = task.objective();
-    const auto factors = make_factors(objective, 1.3), brute = make_factors(objective, 1.3, false);
+    const auto factors = make_factors(objective, 1.3),
+               brute = make_factors(objective, 1.3, Factors::Settings::Search::kBrute);
     const Index labels =
         task.oracle->factors()->shape() == FactorOracle::Shape::kChain ? objective.outputs() : 2;
     Factors::Work work = factors->make_work();
@@ -166,8 +168,7 @@ TEST(Gdmm, SearchesFindTheLeastGradient) {
         ASSERT_NEAR(found.gradient, least, 1e-11);
         ASSERT_NEAR(brute->search(f, work).gradient, least, 1e-11);
         for (Factors* both : {factors.get(), brute.get()}) {
-          both->enter(f, found);
-          both->step(f);
+          both->step(f, found.value);
           if (f + 1 == factors->size()) both->raise_multipliers(1.0);
         }
       }
@@ -183,10 +184,9 @@ TEST(Gdmm, NoStepRaisesTheAugmentedLagrangian) {
     EXPECT_EQ(last, 0.0) << "all weight on gold";
     for (int round = 0; round < 30; ++round) {
       for (std::size_t f = 0; f < factors->size(); ++f) {
-        const Factors::Vertex vertex = factors->search(f, work);
-        factors->enter(f, vertex);
-        const double predicted = factors->decrease(f, vertex), made = factors->step(f);
-        EXPECT_NEAR(made, predicted, 1e-12) << "Algorithm 3 asks for what Algorithm 4 does";
+        const Factors::Value value = factors->search(f, work).value;
+        const double predicted = factors->solve(f, value, work.block), made = factors->step(f, value);
+        EXPECT_EQ(made, predicted) << "Algorithm 3 asks for what Algorithm 4 does";
         const double now = factors->lagrangian();
         ASSERT_LE(now, last - made + 1e-10) << "the model is an upper bound";
         last = now;
@@ -235,7 +235,8 @@ TEST(Gdmm, ProjectsOntoTheSimplex) {
     std::vector<double> x(1 + random.below(6));
     for (double& value : x) value = 2.0 * random.normal();
     std::vector<double> y = x;
-    project_onto_simplex(y);
+    std::vector<double> buffer;
+    project_onto_simplex(y, buffer);
     double sum = 0.0;
     // The nearest point: x - y is one number where y > 0, and no larger where y = 0.
     double shift = -std::numeric_limits<double>::infinity();
@@ -256,8 +257,8 @@ TEST(Gdmm, ReachesTheOptimum) {
   for (const Task& task : tasks()) {
     const Trained r = train(task, "gdmm", {{"batch", "1"}}, 2000);
     const Sample& last = r.trace.back();
-    EXPECT_LE(last.dual_gap, 1e-6 * last.objective) << task.oracle->outputs();
-    EXPECT_LE(last.infeasibility, 1e-5);
+    EXPECT_LE(last.dual_gap, 1e-7 * last.objective) << task.oracle->outputs();
+    EXPECT_LE(last.infeasibility, 1e-6);
     for (const Sample& sample : r.trace)
       if (!std::isnan(sample.dual_gap)) {
         EXPECT_GE(sample.dual_gap, -1e-9 * sample.objective) << "weak duality";
@@ -277,15 +278,49 @@ TEST(Gdmm, ReachesTheOptimumOfBcfw) {
   }
 }
 
-TEST(Gdmm, OtherPassesComeNearTheOptimum) {
+TEST(Gdmm, OtherPassesReachTheOptimum) {
   for (const Task& task : tasks())
-    for (const auto& [inner, iterations] : {std::pair("bgcd", 2000), std::pair("afw", 100)}) {
-      const Trained r = train(
-          task, "gdmm", {{"inner", inner}, {"partitions", "2"}, {"batch", "1"}, {"eta", "0.1"}}, iterations);
+    // A pass of Algorithm 3 moves one factor of each instance, all others move all.
+    for (const auto& [inner, iterations] : {std::pair("bgcd", 10000), std::pair("afw", 400)}) {
+      const Trained r =
+          train(task, "gdmm", {{"inner", inner}, {"partitions", "2"}, {"batch", "1"}}, iterations);
       const Sample& last = r.trace.back();
-      const double share = inner == std::string("afw") ? 0.2 : 0.05;  // all factors at once move slowly
-      EXPECT_LE(last.dual_gap, share * last.objective) << inner << ' ' << last.infeasibility;
+      EXPECT_LE(last.dual_gap, 1e-6 * last.objective) << inner << ' ' << last.infeasibility;
     }
+}
+
+TEST(Gdmm, ChangesRhoWithoutMovingVariablesAndMultipliers) {
+  for (const Task& task : tasks()) {
+    const Objective objective = task.objective();
+    const auto factors = make_factors(objective, 1.0);
+    Factors::Work work = factors->make_work();
+    for (int round = 0; round < 3; ++round) {
+      for (std::size_t f = 0; f < factors->size(); ++f) factors->step(f, factors->search(f, work).value);
+      factors->raise_multipliers(1.0);
+    }
+    const double before = factors->lagrangian(), lacking = factors->infeasibility();
+    ASSERT_GT(lacking, 0.0);
+    factors->set_rho(4.0);
+    EXPECT_EQ(factors->infeasibility(), lacking);
+    EXPECT_NEAR(factors->lagrangian(), before + 1.5 * lacking * lacking, 1e-9 * std::abs(before));
+  }
+}
+
+TEST(Gdmm, MeasuresHowFarVariablesMoved) {
+  const Task task(Problem(small_chain(1.0, 3)).data(), "chain", 1.0);
+  const Objective objective = task.objective();
+  const auto factors = make_factors(objective, 1.0);
+  const auto before = factors->variables();
+  EXPECT_EQ(factors->moved_since(before), 0.0);
+  const auto pair =
+      std::ranges::find_if(factors->factors_of(0), [&](std::size_t f) { return factors->is_pair(f); });
+  ASSERT_NE(pair, factors->factors_of(0).end()) << "the first sequence has two positions or more";
+  factors->shift(*pair, factors->gold(*pair), -0.5);
+  EXPECT_EQ(factors->moved_since(before), 0.0) << "no variable";
+  const Factors::Value gold = factors->gold(0);
+  factors->shift(0, gold, -0.5);
+  factors->shift(0, gold == 0 ? 1 : 0, 0.5);
+  EXPECT_DOUBLE_EQ(factors->moved_since(before), std::sqrt(0.5)) << "the first position has one edge";
 }
 
 TEST(Gdmm, TakesTheSameStepsOnAnyNumberOfThreads) {

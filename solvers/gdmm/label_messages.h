@@ -10,27 +10,32 @@ namespace proxbench {
 
 class LabelMessages {
  public:
-  explicit LabelMessages(Index labels) : value_(labels, 0.0) {}
+  explicit LabelMessages(Index labels) : value_(labels, 0.0), listed_(labels, 0) {}
 
   Index labels() const { return static_cast<Index>(value_.size()); }
   double operator[](Index label) const { return value_[label]; }
-  /// The labels whose number is not zero, each once.
-  std::span<const Index> nonzero() const { return nonzero_; }
+  const std::vector<double>& values() const { return value_; }
+  /// The labels that were added to, each once: all others have zero.
+  std::span<const Index> touched() const { return touched_; }
 
   void clear() {
-    for (const Index label : nonzero_) value_[label] = 0.0;
-    nonzero_.clear();
+    for (const Index label : touched_) {
+      value_[label] = 0.0;
+      listed_[label] = 0;
+    }
+    touched_.clear();
   }
-  /// A label is given once between two calls of clear().
-  void set(Index label, double value) {
-    if (value == 0.0) return;
-    value_[label] = value;
-    nonzero_.push_back(label);
+  void add(Index label, double value) {
+    value_[label] += value;
+    if (listed_[label] != 0) return;
+    listed_[label] = 1;
+    touched_.push_back(label);
   }
 
  private:
   std::vector<double> value_;
-  std::vector<Index> nonzero_;
+  std::vector<char> listed_;
+  std::vector<Index> touched_;
 };
 
 }  // namespace proxbench

@@ -39,8 +39,9 @@ void IndexedWeights::add(Index position, Index label, double step) {
   const auto features = x_.row(position);
   const auto values = x_.row_values(position);
   for (std::size_t e = 0; e < features.size(); ++e) {
-    cell(features[e], label) += step * (values.empty() ? 1.0 : values[e]);
-    enter(features[e], label);
+    double& weight = cell(features[e], label);
+    if (weight == 0.0) enter(features[e], label);
+    weight += step * (values.empty() ? 1.0 : values[e]);
   }
 }
 
@@ -96,7 +97,7 @@ LabelChoice LabelSearch::best(const IndexedWeights& w, Index position, Index gol
       score_[label] += row[label] * x;
     }
   }
-  for (const Index label : message.nonzero()) touch(label);
+  for (const Index label : message.touched()) touch(label);
   touch(gold);
   LabelChoice best = kNone;
   for (const Index label : touched_) {

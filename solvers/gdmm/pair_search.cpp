@@ -1,5 +1,6 @@
 #include "solvers/gdmm/pair_search.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -29,6 +30,22 @@ std::optional<std::pair<Index, double>> best_partner(const PairWeights::ByLabel&
       if (messages[k] == 0.0 && weight_of(k) == 0.0) return std::pair(k, 0.0);
   if (first_free([](double) { return true; })) return std::pair(at->second, -at->first);
   return std::nullopt;
+}
+
+/// max of weight[b] + left + right[b], in lanes that the compiler keeps in vectors.
+double largest_sum(const double* weight, double left, const double* right, std::size_t labels) {
+  constexpr std::size_t kLanes = 8;
+  double lane[kLanes];
+  std::fill(lane, lane + kLanes, kNone.value);
+  std::size_t b = 0;
+  for (; b + kLanes <= labels; b += kLanes)
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      const double sum = weight[b + l] + left + right[b + l];
+      lane[l] = sum > lane[l] ? sum : lane[l];
+    }
+  double best = *std::max_element(lane, lane + kLanes);
+  for (; b < labels; ++b) best = std::max(best, weight[b] + left + right[b]);
+  return best;
 }
 
 /// Case (i): both messages are zero.
@@ -83,22 +100,28 @@ void PairWeights::set(Index left, Index right, double weight) {
 
 PairChoice best_pair(const PairWeights& v, const LabelMessages& left, const LabelMessages& right) {
   PairChoice best = best_quiet_pair(v, left, right);
-  for (const Index b : right.nonzero())  // case (ii)
+  for (const Index b : right.touched())  // case (ii)
     if (const auto a = best_partner(v.column(b), left, [&](Index k) { return v.at(k, b); }))
       raise(best, {a->first, b, a->second + right[b]});
-  for (const Index a : left.nonzero()) {
+  for (const Index a : left.touched()) {
     if (const auto b = best_partner(v.row(a), right, [&](Index k) { return v.at(a, k); }))  // case (iii)
       raise(best, {a, b->first, b->second + left[a]});
-    for (const Index b : right.nonzero()) raise(best, {a, b, v.at(a, b) + left[a] + right[b]});  // case (iv)
+    for (const Index b : right.touched()) raise(best, {a, b, v.at(a, b) + left[a] + right[b]});  // case (iv)
   }
   return best;
 }
 
 PairChoice best_pair_by_force(const PairWeights& v, const LabelMessages& left, const LabelMessages& right) {
   PairChoice best = kNone;
-  const double* weight = v.values().data();
-  for (Index a = 0; a < v.labels(); ++a)
-    for (Index b = 0; b < v.labels(); ++b, ++weight) raise(best, {a, b, *weight + left[a] + right[b]});
+  const Index labels = v.labels();
+  for (Index a = 0; a < labels; ++a) {
+    const double* const weight = v.values().data() + std::size_t{a} * labels;
+    const double top = largest_sum(weight, left[a], right.values().data(), labels);
+    if (!(top > best.value)) continue;
+    Index b = 0;
+    while (weight[b] + left[a] + right[b] != top) ++b;
+    best = {a, b, top};
+  }
   return best;
 }
 

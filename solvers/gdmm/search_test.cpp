@@ -14,7 +14,7 @@ namespace {
 LabelMessages random_messages(Index labels, double share, Random& random) {
   LabelMessages out(labels);
   for (Index k = 0; k < labels; ++k)
-    if (random.uniform() < share) out.set(k, random.normal());
+    if (random.uniform() < share) out.add(k, random.normal());
   return out;
 }
 
