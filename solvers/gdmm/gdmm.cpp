@@ -203,11 +203,12 @@ class Passes {
   std::vector<Visit> visits_;
 };
 
-/// The multipliers' step, and rho: at passes 10, 20, 40, ... it is multiplied by sqrt(r/s) (Wohlberg 2017,
+/// The multipliers' step, and rho: at passes 40, 60, 90, ... it is multiplied by sqrt(r/s) (Wohlberg 2017,
 /// ADMM penalty parameter selection by residual balancing), for
 ///   r = ||c||                   what is missing of agreement
 ///   s = rho * ||change of alpha_j in the pass||, over all edges
-/// A small rho makes factors agree late, a large one holds them where they are.
+/// A small rho makes factors agree late, a large one holds them where they are. Not before: while everything
+/// moves the residuals say little, and a large rho then holds back F.
 class Multipliers {
  public:
   Multipliers(Factors& factors, const Settings& settings) : factors_(factors), settings_(settings) {}
@@ -232,7 +233,7 @@ class Multipliers {
   static constexpr double kMostChange = 10.0;
   Factors& factors_;
   const Settings& settings_;
-  std::int64_t next_ = 10;
+  std::int64_t next_ = 40;
   bool look_ = false;
   std::vector<std::vector<Factors::Atom>> before_;
 };
@@ -366,7 +367,7 @@ SolverInfo gdmm_info() {
             .type = OptionType::kReal,
             .default_value = "auto",
             .help = "weight of the quadratic penalty on factors that disagree; auto: 1/mu, then by residual "
-                    "balancing at passes 10, 20, 40, ...",
+                    "balancing at passes 40, 60, 90, ...",
             .min = 0,
             .max = 1e9,
             .min_open = true,

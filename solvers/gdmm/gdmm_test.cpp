@@ -281,7 +281,7 @@ TEST(Gdmm, ReachesTheOptimumOfBcfw) {
 TEST(Gdmm, OtherPassesReachTheOptimum) {
   for (const Task& task : tasks())
     // A pass of Algorithm 3 moves one factor of each instance, all others move all.
-    for (const auto& [inner, iterations] : {std::pair("bgcd", 10000), std::pair("afw", 400)}) {
+    for (const auto& [inner, iterations] : {std::pair("bgcd", 10000), std::pair("afw", 1000)}) {
       const Trained r =
           train(task, "gdmm", {{"inner", inner}, {"partitions", "2"}, {"batch", "1"}}, iterations);
       const Sample& last = r.trace.back();
