@@ -370,6 +370,8 @@ SolverInfo bcfw_info() {
                 .loss = Loss::Kind::kHinge},
       .exact = false,
       .starts_anywhere = false,
+      // Plain steps take long to a small gap.
+      .as_reference = {.options = {{"sampling", "gap"}, {"steps", "pairwise"}, {"averaging", "false"}}},
   };
 }
 
