@@ -74,6 +74,10 @@ std::string panel_text(const json& problem, std::size_t place, const std::string
   const TheoryPanel& panel = kPanels[place];
   const std::optional<Range> range = range_of(problem, panel.key);
   if (!range) return "";
+  std::int64_t last = 1;
+  for (const json& arm : problem.at("arms"))
+    if (const json& all = arm.at("iterations"); !all.empty())
+      last = std::max(last, all.back().at("iteration").get<std::int64_t>());
   std::vector<std::string> curves;
   const json& arms = problem.at("arms");
   for (std::size_t i = 0; i < arms.size(); ++i) {
@@ -85,14 +89,14 @@ std::string panel_text(const json& problem, std::size_t place, const std::string
         style.colour, style.dash_type, style.point_type));
   }
   return fmt::format(
-             "set origin 0,{:.4g}\nset size 1,0.31\nset title ''\nset ylabel {}\nset xlabel {}\n"
+             "set origin 0,{:.4g}\nset size 1,0.3\nset title ''\nset ylabel {}\nset xlabel {}\n"
              "set lmargin screen 0.11\nset rmargin screen 0.76\n{}",
-             0.6 - 0.3 * static_cast<double>(place), gnuplot_quoted(panel.title),
+             0.58 - 0.29 * static_cast<double>(place), gnuplot_quoted(panel.title),
              gnuplot_quoted(place + 1 == std::size(kPanels) ? "iteration" : ""),
-             place == 0 ? "set key outside right top vertical Left reverse noenhanced samplen 2.5\n"
+             place == 0 ? "set key outside right top vertical Left reverse noenhanced samplen 2.5 maxcols 1\n"
                         : "unset key\n") +
          log_axis("y", *range, 10, std::size(kPanels)) +
-         fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
+         fmt::format("set xrange [0:{}]\nplot {}\n", last, fmt::join(curves, ", \\\n     "));
 }
 
 /// Places of the iterations that the end of an arm is judged by.
