@@ -85,6 +85,13 @@ struct Needs {
   Loss::Kind loss = Loss::Kind::kLog;
 };
 
+/// How a solver finds f*: options in place of their defaults, and whether it is stopped by tol and then
+/// goes on to the gap (experiments/run/tighten.h), in place of looking for the gap itself.
+struct AsReference {
+  std::map<std::string, std::string> options = {};
+  bool tightened = false;
+};
+
 /// A registered solver.
 struct SolverInfo {
   std::string name;
@@ -109,6 +116,7 @@ struct SolverInfo {
   /// Why it cannot run with these options and this penalty, beyond `needs`; empty: it can. Null: it always
   /// can.
   std::function<std::string(const Options&, const Penalty&)> refuses = nullptr;
+  AsReference as_reference = {};
 };
 
 /// Why the solver cannot run with these options, this penalty and this loss, whatever the oracle: "solver 'x'

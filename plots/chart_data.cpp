@@ -13,8 +13,8 @@
 
 #include "experiments/base/numbers.h"
 #include "plots/colours.h"
-#include "plots/curves.h"
 #include "plots/facts.h"
+#include "plots/quantities.h"
 
 namespace proxbench {
 namespace {

@@ -19,6 +19,7 @@
 #include "experiments/results/tables/summary_table.h"
 #include "plots/facts.h"
 #include "plots/figure.h"
+#include "plots/quantities.h"
 
 namespace proxbench {
 namespace {
@@ -31,8 +32,6 @@ constexpr int kLineWidth = 2, kFailedLineWidth = 1;
 constexpr const char* kGrey = "#7F7F7F";
 /// How far below the accuracy of f* an axis goes on: enough to see that a curve does, too little for a slope.
 constexpr double kShownBelowBound = 30.0;
-/// Relative rounding of F.
-constexpr double kRounding = 1e-15;
 
 using Group = std::vector<const StoredRun*>;
 
@@ -49,100 +48,6 @@ Styles styles_of(const std::vector<StoredRun>& runs, bool machines) {
     styles.try_emplace(series_name(run, machines), line_style(label, variant));
   }
   return styles;
-}
-
-/// One kind of figure: what is on the vertical axis.
-struct Quantity {
-  std::string name;    ///< end of the file name
-  std::string title;   ///< of the plot
-  std::string axis;    ///< of the vertical axis
-  std::string column;  ///< in the .tsv
-  bool log_axis;
-  double floor;       ///< values at or below are not drawn, in units of `unit`
-  double unmeasured;  ///< what NaN stands for in a median: an objective that is none has diverged
-  std::function<double(const StoredRun&, const Sample&)> value;
-  bool to_reference = false;  ///< a difference to f*
-  /// What a difference of |f*| is on the axis; null: 1.
-  double (*unit)(const StoredRun&) = nullptr;
-
-  double unit_of(const StoredRun& run) const { return unit == nullptr ? 1.0 : unit(run); }
-  /// Of runs on the same problem, of which some may have failed before it was known.
-  double unit_of_any(const Group& group) const {
-    for (const StoredRun* run : group)
-      if (const double found = unit_of(*run); std::isfinite(found)) return found;
-    return 1.0;
-  }
-};
-
-/// What is on the horizontal axis.
-struct Abscissa {
-  std::string name;    ///< in the options
-  std::string title;   ///< of the axis
-  std::string suffix;  ///< of the file names
-  int column;          ///< in the .tsv
-  double (*value)(const Sample&);
-  bool log_axis = false;
-  double max = 0.0;  ///< 0: where the runs end
-};
-
-const std::vector<Abscissa>& abscissas() {
-  static const std::vector<Abscissa> all = {
-      {"seconds", "seconds", "", 3, [](const Sample& s) { return s.seconds; }},
-      {"passes", "oracle calls / n", "-passes", 6, [](const Sample& s) { return s.passes; }},
-      {"updates", "parameter updates / n", "-updates", 7, [](const Sample& s) { return s.updates; }},
-      {"iterations", "iterations", "-iterations", 5,
-       [](const Sample& s) { return static_cast<double>(s.iteration); }}};
-  return all;
-}
-
-double difference_at(const StoredRun& run, const Sample& sample) {
-  return relative_difference(sample.objective, run.reference_objective);
-}
-
-double instances_of(const StoredRun& run) {
-  return number_at(run.summary, "/instances");
-}
-
-/// NaN where it was not measured.
-double metric_at(const Sample& sample, const char* name) {
-  const auto found = sample.test_metrics.find(name);
-  return found == sample.test_metrics.end() ? kNaN : found->second;
-}
-
-std::vector<Quantity> quantities(double floor) {
-  return {{"objective", "Relative objective difference", "(f − f*) / f*", "relative_difference", true, floor,
-           kInfinity, difference_at, true},
-          {"suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality", true, floor, kInfinity,
-           [](const StoredRun& run, const Sample& s) {
-             return (s.objective - run.reference_objective) / instances_of(run);
-           },
-           true, suboptimality_unit},
-          {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
-           [](const StoredRun&, const Sample& s) { return static_cast<double>(s.nnz); }},
-          {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, -kInfinity, kNaN,
-           [](const StoredRun&, const Sample& s) { return s.test_accuracy; }},
-          {"error", "Test error", "error per position", "test_error", false, -kInfinity, kNaN,
-           [](const StoredRun&, const Sample& s) { return 1.0 - s.test_accuracy; }},
-          {"structure-error", "Test error by structure", "error per structure", "structure_error", false,
-           -kInfinity, kNaN,
-           [](const StoredRun&, const Sample& s) { return 1.0 - metric_at(s, "structure-accuracy"); }},
-          {"chunk-f1", "Test F1 of chunks", "F1 of chunks", "chunk_f1", false, -kInfinity, kNaN,
-           [](const StoredRun&, const Sample& s) { return metric_at(s, "chunk-f1"); }},
-          {"gap", "Certified relative gap", "(f − lower bound) / f", "relative_gap", true, floor, kNaN,
-           [](const StoredRun&, const Sample& s) { return s.gap / s.objective; }},
-          {"dual", "Dual suboptimality", "(f* − lower bound) / f*", "dual_difference", true, floor, kNaN,
-           [](const StoredRun& run, const Sample& s) {
-             return (run.reference_objective - (s.objective - s.gap)) / std::abs(run.reference_objective);
-           }},
-          {"mean-gap", "Certified gap", "(f − lower bound) / n", "mean_gap", true, 0.0, kNaN,
-           [](const StoredRun& run, const Sample& s) { return s.gap / instances_of(run); }},
-          {"gap-estimate", "The solver's estimate of its gap", "estimated gap / gap", "gap_estimate", true,
-           0.0, kNaN, [](const StoredRun&, const Sample& s) { return s.estimated_gap / s.dual_gap; }},
-          {"gap-infeasibility", "Gap of the solver's dual point, and its infeasibility",
-           "(gap + infeasibility) / n", "gap_infeasibility", true, 0.0, kNaN,
-           [](const StoredRun& run, const Sample& s) {
-             return (s.dual_gap + (std::isnan(s.infeasibility) ? 0.0 : s.infeasibility)) / instances_of(run);
-           }}};
 }
 
 // ---- what is drawn
@@ -304,7 +209,7 @@ std::string reference_caption(const Panel& panel, bool below_bound) {
     if (!std::isfinite(run->reference_objective)) continue;
     references[run->reference_objective] = reference_bound(*run);
     for (const Sample& sample : run->trace) {
-      const double difference = difference_at(*run, sample);
+      const double difference = relative_difference(sample.objective, run->reference_objective);
       if (difference < -panel.quantity.floor)
         below[panel.series(*run)] = std::min(below[panel.series(*run)], difference);
     }
@@ -578,24 +483,6 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
     band.push_back({*x, quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75)});
   }
   return band;
-}
-
-double reference_bound(const StoredRun& run) {
-  const double by_kkt = 2.0 * run.reference_kkt * number_at(run.summary, "/run/kkt_at_zero") / run.lambda;
-  const double bound = std::fmin(by_kkt, run.reference_gap);
-  return std::isnan(bound) ? bound : std::max(bound, kRounding);
-}
-
-double suboptimality_unit(const StoredRun& run) {
-  return std::abs(run.reference_objective) / instances_of(run);
-}
-
-std::vector<CurveValue> curve_values(const StoredRun& run, const Sample& sample) {
-  std::vector<CurveValue> out;
-  for (const Abscissa& abscissa : abscissas()) out.push_back({abscissa.name, abscissa.value(sample)});
-  for (const Quantity& quantity : quantities(0.0))
-    out.push_back({quantity.name, quantity.value(run, sample)});
-  return out;
 }
 
 std::vector<std::string> curve_names(const std::vector<StoredRun>& runs) {

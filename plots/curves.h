@@ -83,19 +83,4 @@ std::vector<std::filesystem::path> make_curves(const std::vector<StoredRun>& run
 /// runs.
 std::vector<std::string> curve_names(const std::vector<StoredRun>& runs);
 
-/// What a relative difference to f* of 1 is as a suboptimality (f - f*)/n; NaN where f* or n is not known.
-double suboptimality_unit(const StoredRun& run);
-
-/// A sample under the names of every x and quantity of CurveOptions; what was not measured is NaN.
-struct CurveValue {
-  std::string name;
-  double value;
-};
-std::vector<CurveValue> curve_values(const StoredRun& run, const Sample& sample);
-
-/// Bound on (f - min F)/f at the run's reference w, the smaller of two: its certified gap; and F being
-/// convex, F(w) - min F <= kkt*(||w||_1 + ||w*||_1), where lambda*||w||_1 <= F(w), together 2*kkt/lambda. At
-/// least 1e-15, which is rounding. NaN where the run lacks a reference, or both.
-double reference_bound(const StoredRun& run);
-
 }  // namespace proxbench

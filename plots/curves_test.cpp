@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "experiments/base/numbers.h"
 #include "experiments/base/test_folder.h"
+#include "plots/quantities.h"
 
 namespace proxbench {
 namespace {

@@ -274,8 +274,8 @@ Range Range::widened(double factor) const {
   return out;
 }
 
-std::string log_axis(const char* axis, const Range& range, int base) {
-  const std::size_t most = std::string_view(axis) == "x" ? kMostLabelsX : kMostLabelsY;
+std::string log_axis(const char* axis, const Range& range, int base, std::size_t panels) {
+  const std::size_t most = (std::string_view(axis) == "x" ? kMostLabelsX : kMostLabelsY) / panels;
   return fmt::format("set logscale {0} {1}\nset {0}range [{2:.6g}:{3:.6g}]\nset {0}tics ({4})\n", axis, base,
                      range.min, range.max, ticks_text(range, base, most));
 }

@@ -35,8 +35,9 @@ struct Range {
   Range widened(double factor) const;
 };
 /// Range and ticks of a log axis ("x" or "y") of base 2 or 10: ticks at powers of the base, or at round
-/// numbers between them where the range, which is > 0, is short.
-std::string log_axis(const char* axis, const Range& range, int base = 10);
+/// numbers between them where the range, which is > 0, is short. `panels`: of so many along the figure's
+/// side.
+std::string log_axis(const char* axis, const Range& range, int base = 10, std::size_t panels = 1);
 
 struct Figure {
   std::string name;     ///< of its files, without extension

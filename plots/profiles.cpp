@@ -11,9 +11,9 @@
 #include "experiments/base/numbers.h"
 #include "experiments/results/statistics.h"
 #include "experiments/results/tables/problem_set.h"
-#include "plots/curves.h"
 #include "plots/facts.h"
 #include "plots/figure.h"
+#include "plots/quantities.h"
 
 namespace proxbench {
 namespace {

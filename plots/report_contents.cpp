@@ -20,6 +20,7 @@
 #include "plots/curves.h"
 #include "plots/facts.h"
 #include "plots/paths.h"
+#include "plots/quantities.h"
 #include "plots/theory.h"
 
 namespace proxbench::report {

@@ -127,7 +127,7 @@ TEST(SharedInstance, AreWholeChunksOfAboutEqualSize) {
                   2 * kChunkPositions);
     }
   }
-  EXPECT_THROW(shares(std::span(begin).first(200), 4), Error);
+  EXPECT_THROW(shares(std::span(begin).first(50), 4), Error);
 }
 
 }  // namespace

@@ -87,6 +87,7 @@ int run_command_line(int argc, char** argv) {
   add_list_command(app);
   add_check_solver_command(app);
   add_table_command(app);
+  add_plot_command(app);
   add_report_command(app);
   add_export_command(app);
   add_scale_command(app);

@@ -32,7 +32,8 @@ void add_predict_command(CLI::App& app);
 void add_certify_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_check_solver_command(CLI::App& app);
-void add_table_command(CLI::App& app);  // and `plot`
+void add_table_command(CLI::App& app);
+void add_plot_command(CLI::App& app);
 void add_select_command(CLI::App& app);
 void add_report_command(CLI::App& app);
 void add_export_command(CLI::App& app);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/data/reduction.h"
+#include "experiments/run/job.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -41,8 +42,7 @@ nlohmann::ordered_json end_json(const TightenSettings& settings, Status status, 
 Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSettings& settings) {
   const double began = wall_seconds();
   const SolverInfo& info = solver_registry().find("prox-qn");
-  Options solver_options(info.options);
-  solver_options.set("max_stagnant", kPatience);
+  const Options solver_options = options_from(info.options, info.as_reference.options);
   require_needs(data, info, solver_options, {settings.lambda, settings.mu}, settings.loss);
   const std::unique_ptr<Solver> solver = info.make(solver_options);
   // The minimum over the features that can enter is that over all.

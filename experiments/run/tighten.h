@@ -13,10 +13,6 @@
 
 namespace proxbench {
 
-/// prox-qn's option max_stagnant in solves to the last digits: F is within rounding of its minimum there, and
-/// kkt rises for a while before it falls.
-inline constexpr const char* kPatience = "200";
-
 struct TightenSettings {
   double lambda = 1.0, mu = 0.0;
   Loss loss = {};
@@ -34,7 +30,7 @@ struct Tightened {
   double seconds = 0.0;  ///< wall seconds of all of it
 };
 
-/// Runs prox-qn with its registered defaults but for kPatience from w, which need not be near the optimum.
+/// Runs prox-qn with its options for a reference (SolverInfo::as_reference) from w, which need not be near the optimum.
 /// Throws Error where it fails.
 Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSettings& settings);
 

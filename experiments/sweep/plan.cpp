@@ -12,7 +12,6 @@
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
 #include "experiments/run/plugins.h"
-#include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/job_process.h"
 #include "solvers/solvers.h"
@@ -151,23 +150,16 @@ RunParameters reference_job(const ExperimentConfig& config, const DataConfig& da
   RunParameters job = data_job(config, data);
   job.name = fmt::format("reference {}-lambda{}", data.name, lambda);
   const SolverInfo& solver = solver_registry().find(config.reference_solver);
-  Options options(solver.options);
   job.solver = solver.name;
   job.lambda = lambda;
-  if (solver.name == "prox-qn") {  // which tighten() goes on with
-    options.set("max_stagnant", kPatience);
+  if (solver.as_reference.tightened) {
     job.tol = config.reference_tol;
     job.tighten = config.reference_gap;
   } else {
-    if (solver.name == "bcfw") {  // plain steps take long to a small gap
-      options.set("sampling", "gap");
-      options.set("steps", "pairwise");
-      options.set("averaging", "false");
-    }
     job.tol = config.reference_gap > 0.0 ? 0.0 : config.reference_tol;
     job.gap_target = config.reference_gap;
   }
-  job.solver_options = option_texts(options);
+  job.solver_options = option_texts(options_from(solver.options, solver.as_reference.options));
   job.time_limit = config.reference_time_limit;
   job.seed = config.seed;
   job.warm_up = 0.0;

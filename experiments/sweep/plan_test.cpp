@@ -60,6 +60,7 @@ TEST(Plan, AReferenceByAnotherSolverGoesByTheGapAlone) {
   EXPECT_EQ(job("prox-qn", "1e-7").tol, 1e-4);
   EXPECT_EQ(job("prox-qn", "1e-7").gap_target, 0.0);
   EXPECT_EQ(job("prox-qn", "1e-7").tighten, 1e-7);
+  EXPECT_EQ(job("prox-qn", "1e-7").solver_options.at("max_stagnant"), "200");
   EXPECT_EQ(job("sdca", "1e-7").solver, "sdca");
   EXPECT_EQ(job("sdca", "1e-7").tol, 0.0) << "else it might end before its gap is proven";
   EXPECT_EQ(job("sdca", "1e-7").gap_target, 1e-7);

@@ -1,0 +1,180 @@
+/// `plot`: figures from stored results.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "experiments/cli/cli.h"
+#include "experiments/cli/stored_results.h"
+#include "experiments/config/ini.h"
+#include "experiments/results/tables/path_table.h"
+#include "plots/curves.h"
+#include "plots/paths.h"
+#include "plots/profiles.h"
+#include "plots/theory.h"
+
+namespace proxbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PlotCommand {
+  ReadFlags read;
+  std::string kinds, quantities, repetitions;
+  bool log_seconds = false;
+};
+
+bool contains(const std::vector<std::string>& names, const char* name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+CurveOptions curve_options(const PlotConfig& plot) {
+  return {.x = plot.x,
+          .quantities = plot.quantities,
+          .x_max = plot.x_max,
+          .log_seconds = plot.log_seconds,
+          .floor = plot.floor,
+          .repetitions = plot.repetitions};
+}
+
+ProfileOptions profile_options(const Presentation& presentation) {
+  ProfileOptions options{
+      .kinds = presentation.plot.kinds, .measures = presentation.plot.x, .targets = presentation.targets};
+  std::erase(options.kinds, "curves");
+  std::erase(options.kinds, "path");
+  std::erase(options.kinds, "theory");
+  return options;
+}
+
+void check_kinds(const std::vector<std::string>& kinds) {
+  const std::vector<std::string> known = {"curves", "profile", "ecdf", "path", "theory"};
+  for (const std::string& kind : kinds)
+    if (std::find(known.begin(), known.end(), kind) == known.end())
+      throw Error::usage(fmt::format("--kind {}: expected one of {}{}", kind, fmt::join(known, ", "),
+                                     did_you_mean(kind, known)));
+}
+
+void draw_paths(const Source& source, const PlotCommand& command, std::vector<fs::path>& figures) {
+  require_paths(source.paths, source.folder);
+  const std::vector<fs::path> drawn = make_paths(source.paths, command.read.out_folder(source) / "figures",
+                                                 command.read.allow_not_comparable);
+  if (drawn.empty())
+    throw Error::in_file(source.folder.string(), 0, "no path that came to its first point", "one to draw");
+  figures.insert(figures.end(), drawn.begin(), drawn.end());
+}
+
+void draw_theory(const Source& source, const fs::path& out, std::vector<fs::path>& figures) {
+  const nlohmann::json theory = read_theory(source.folder);
+  if (theory.is_null())
+    throw Error::in_file(source.folder.string(), 0, "no theory.json", "one, as scripts/theory makes it");
+  for (const fs::path& figure : make_theory(theory, out / "figures")) figures.push_back(figure);
+}
+
+void plot(const PlotCommand& command) {
+  std::vector<Source> sources = command.read.read();
+  for (Source& source : sources) {
+    if (!command.kinds.empty()) source.presentation.plot.kinds = split_list(command.kinds);
+    check_kinds(source.presentation.plot.kinds);
+  }
+  ProfileOptions options = profile_options(sources.front().presentation);
+  options.allow_not_comparable = command.read.allow_not_comparable;
+  const bool together = !options.kinds.empty();
+  if (!together && command.read.folders.size() > 1 && !command.read.out.empty())
+    throw Error::usage(
+        "--out: found only figures of single DIRs, expected a --kind over all DIRs: profile, ecdf");
+  const fs::path out = together ? command.read.out_folder() : fs::path();
+
+  std::vector<fs::path> figures;
+  for (Source& source : sources) {
+    PlotConfig& config = source.presentation.plot;
+    if (!command.quantities.empty()) config.quantities = split_list(command.quantities);
+    if (!command.repetitions.empty()) config.repetitions = command.repetitions;
+    config.log_seconds = config.log_seconds || command.log_seconds;
+    if (contains(config.kinds, "path")) draw_paths(source, command, figures);
+    if (contains(config.kinds, "theory")) draw_theory(source, command.read.out_folder(source), figures);
+    if (!contains(config.kinds, "curves")) continue;
+    require_runs({source});
+    CurveOptions curves = curve_options(config);
+    curves.allow_not_comparable = command.read.allow_not_comparable;
+    for (const fs::path& figure :
+         make_curves(source.runs, command.read.out_folder(source) / "figures", curves))
+      figures.push_back(figure);
+  }
+  if (together) require_runs(sources);
+  if (together)
+    for (const fs::path& figure : make_profiles(all_runs(sources), out / "figures", options))
+      figures.push_back(figure);
+  for (const fs::path& figure : figures) fmt::print("{}\n", figure.string());
+}
+
+/// Takes seconds off the axes.
+void leave_out_seconds(PlotConfig& plot) {
+  const auto seconds = std::find(plot.x.begin(), plot.x.end(), "seconds");
+  if (seconds == plot.x.end()) return;
+  if (!plot.x_max.empty()) plot.x_max.erase(plot.x_max.begin() + (seconds - plot.x.begin()));
+  plot.x.erase(seconds);
+}
+
+}  // namespace
+
+void draw_figures_of_run(const std::vector<StoredRun>& runs, const fs::path& out,
+                         const Presentation& presentation,
+                         const std::function<void(const std::string&)>& warn) {
+  Presentation drawn = presentation;
+  if (drawn.plot.quantities.empty()) std::erase(drawn.plot.kinds, "curves");
+  if (drawn.plot.kinds.empty()) return;
+  try {
+    if (contains(drawn.plot.x, "seconds")) require_comparable(runs, "x without seconds");
+  } catch (const Error& error) {
+    warn(fmt::format("no figure is drawn against seconds: {}", error.what()));
+    leave_out_seconds(drawn.plot);
+  }
+  if (drawn.plot.x.empty()) return;
+  if (contains(drawn.plot.kinds, "curves")) make_curves(runs, out / "figures", curve_options(drawn.plot));
+  const ProfileOptions options = profile_options(drawn);
+  if (options.kinds.empty()) return;
+  try {
+    make_profiles(runs, out / "figures", options);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUsage) throw;
+    warn(fmt::format("solvers are not compared over problems: {}", error.what()));
+  }
+}
+
+void draw_paths_of_run(const std::vector<StoredPath>& paths, const fs::path& out,
+                       const Presentation& presentation,
+                       const std::function<void(const std::string&)>& warn) {
+  if (paths.empty() || !contains(presentation.plot.kinds, "path")) return;
+  for (const StoredPath& path : paths)
+    if (!path.run.comparable)
+      warn(fmt::format("{}: its seconds are not comparable and are not drawn", run_name(path.run)));
+  make_paths(paths, out / "figures");
+}
+
+void add_plot_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand(
+      "plot", "Draw stored results: curves into DIR/figures, comparisons over the problems of all DIRs");
+  auto command = std::make_shared<PlotCommand>();
+  command->read.add_to(*sub);
+  sub->add_option("--kind", command->kinds,
+                  "figures to draw: curves, path, theory (see scripts/theory) of each DIR; profile "
+                  "(performance profiles), ecdf (distributions of "
+                  "the costs to reach the targets) over all DIRs; separated by commas [the config's]")
+      ->type_name("NAMES");
+  sub->add_option("--x", command->read.x,
+                  "abscissas: seconds, passes, updates, iterations, separated by commas [the config's]")
+      ->type_name("NAMES");
+  sub->add_option("--quantities", command->quantities,
+                  "quantities of the curves: objective, suboptimality, nnz, accuracy, error, "
+                  "structure-error, chunk-f1, gap, dual, "
+                  "mean-gap, gap-estimate, gap-infeasibility, separated by commas [the config's]")
+      ->type_name("NAMES");
+  sub->add_option("--repetitions", command->repetitions,
+                  "repetitions in curves: band (median and quartiles) or lines [the config's]")
+      ->check(CLI::IsMember({"band", "lines"}))
+      ->type_name("NAME");
+  sub->add_flag("--log-seconds", command->log_seconds, "draw seconds on a log axis");
+  sub->callback([command] { plot(*command); });
+}
+
+}  // namespace proxbench

@@ -1,0 +1,66 @@
+#pragma once
+/// What curves show and what they are drawn against: values of the samples of stored runs.
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiments/results/results.h"
+
+namespace proxbench {
+
+/// One kind of figure: what is on the vertical axis.
+struct Quantity {
+  std::string name;    ///< end of the file name
+  std::string title;   ///< of the plot
+  std::string axis;    ///< of the vertical axis
+  std::string column;  ///< in the .tsv
+  bool log_axis;
+  double floor;       ///< values at or below are not drawn, in units of `unit`
+  double unmeasured;  ///< what NaN stands for in a median: an objective that is none has diverged
+  std::function<double(const StoredRun&, const Sample&)> value;
+  bool to_reference = false;  ///< a difference to f*
+  /// What a difference of |f*| is on the axis; null: 1.
+  double (*unit)(const StoredRun&) = nullptr;
+
+  double unit_of(const StoredRun& run) const { return unit == nullptr ? 1.0 : unit(run); }
+  /// Of runs on the same problem, of which some may have failed before it was known.
+  double unit_of_any(const std::vector<const StoredRun*>& runs) const {
+    for (const StoredRun* run : runs)
+      if (const double found = unit_of(*run); std::isfinite(found)) return found;
+    return 1.0;
+  }
+};
+
+/// What is on the horizontal axis.
+struct Abscissa {
+  std::string name;    ///< in the options
+  std::string title;   ///< of the axis
+  std::string suffix;  ///< of the file names
+  int column;          ///< in the .tsv
+  double (*value)(const Sample&);
+  bool log_axis = false;
+  double max = 0.0;  ///< 0: where the runs end
+};
+
+/// All there are, under their names in CurveOptions. `floor`: of relative differences.
+const std::vector<Abscissa>& abscissas();
+std::vector<Quantity> quantities(double floor);
+
+/// What a relative difference to f* of 1 is as a suboptimality (f - f*)/n; NaN where f* or n is not known.
+double suboptimality_unit(const StoredRun& run);
+
+/// A sample under the names of every x and quantity of CurveOptions; what was not measured is NaN.
+struct CurveValue {
+  std::string name;
+  double value;
+};
+std::vector<CurveValue> curve_values(const StoredRun& run, const Sample& sample);
+
+/// Bound on (f - min F)/f at the run's reference w, the smaller of two: its certified gap; and F being
+/// convex, F(w) - min F <= kkt*(||w||_1 + ||w*||_1), where lambda*||w||_1 <= F(w), together 2*kkt/lambda. At
+/// least 1e-15, which is rounding. NaN where the run lacks a reference, or both.
+double reference_bound(const StoredRun& run);
+
+}  // namespace proxbench
