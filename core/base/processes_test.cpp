@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/process_team.h"
+#include "core/base/process_team_test.h"
 #include "core/base/random.h"
 #include "core/base/sum.h"
 

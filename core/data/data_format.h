@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/options.h"
+#include "core/base/processes.h"
 #include "core/data/dataset.h"
 
 namespace proxbench {
@@ -27,6 +28,10 @@ struct DataFormatInfo {
   OptionTable options = {};
   /// Training and test set have one vocabulary (or equal ones), and X has a column for each of its features.
   std::function<DataPair(const DataFiles&, const Options&)> read;
+  /// The same where each of several processes reads a part of the training files and gets its share of the
+  /// training set (core/data/sharing.h); test sets are whole on all. Null: each process reads all, and keeps
+  /// its share.
+  std::function<DataPair(const DataFiles&, const Options&, const Processes&)> read_share = nullptr;
   /// Whether values depend on the training set (scaling), so that no file can be read without it; null:
   /// never.
   std::function<bool(const Options&)> fitted = nullptr;

@@ -1,11 +1,13 @@
 #include "core/data/dataset.h"
 
+#define XXH_STATIC_LINKING_ONLY  // the size of its state
 #include <xxhash.h>
 
 #include <memory>
 #include <span>
 
 #include "core/base/error.h"
+#include "core/base/sum.h"
 
 namespace proxbench {
 namespace {
@@ -26,7 +28,15 @@ class Hash {
     number(names.size());
     for (const std::string& name : names) list(std::span<const char>(name));
   }
+  template <class T>
+  void item(const T& one) {
+    bytes(&one, sizeof one);
+  }
   std::uint64_t value() const { return XXH3_64bits_digest(state_.get()); }
+  /// To go on with it in another process.
+  std::span<std::byte> state() { return std::as_writable_bytes(std::span(state_.get(), 1)); }
+  /// The one pointer within the state, which is another in each process.
+  const unsigned char*& secret() { return state_->extSecret; }
 
  private:
   void bytes(const void* data, std::size_t size) {
@@ -41,23 +51,52 @@ double f1_of(double correct, double gold, double guessed) {
   return gold + guessed > 0.0 ? 2.0 * correct / (gold + guessed) : 1.0;
 }
 
-std::uint64_t digest_of(const Dataset& data) {
+std::uint64_t digest_of(const Dataset& data, const Processes* processes) {
+  const Parallel parallel(1, Backend::kOpenMP, processes);
+  const InOrder in_order(parallel);
   Hash hash;
-  hash.number(data.x.positions());
+  // What processes have parts of goes in as they lie, those of the first before the others.
+  const auto in_turn = [&](const auto& add) {
+    const unsigned char* const secret = hash.secret();
+    in_order.add(hash.state(), [&] {
+      hash.secret() = secret;
+      add();
+    });
+    in_order.hand_back(hash.state());
+    hash.secret() = secret;
+  };
+  double off_ones = data.x.binary() ? 0.0 : 1.0;
+  add_counts(parallel, std::span(&off_ones, 1));
+  const bool binary = off_ones == 0.0;
+  hash.number(data.x.whole_positions());
   hash.number(data.x.features());
-  hash.number(data.x.binary() ? 1 : 0);
-  std::vector<double> scratch;
-  for (Index p = 0; p < data.x.positions(); ++p) {
-    hash.list(data.x.row(p));
-    if (!data.x.binary()) hash.list(data.x.row_values(p, scratch));
-  }
-  hash.list(std::span<const Index>(data.begin));
-  hash.list(std::span<const Index>(data.gold));
+  hash.number(binary ? 1 : 0);
+  in_turn([&] {
+    std::vector<double> scratch;
+    for (Index p = 0; p < data.x.positions(); ++p) {
+      hash.list(data.x.row(p));
+      if (binary) continue;
+      if (data.x.binary()) scratch.assign(data.x.row(p).size(), 1.0);
+      hash.list(data.x.binary() ? std::span<const double>(scratch) : data.x.row_values(p, scratch));
+    }
+  });
+  const std::size_t first = count_before(parallel, data.positions());
+  double instances = static_cast<double>(data.instances());
+  add_counts(parallel, std::span(&instances, 1));
+  hash.number(static_cast<std::uint64_t>(instances) + 1);
+  in_turn([&] {
+    for (std::size_t i = first == 0 ? 0 : 1; i < data.begin.size(); ++i)
+      hash.item(static_cast<Index>(first + data.begin[i]));
+  });
+  hash.number(data.x.whole_positions());
+  in_turn([&] {
+    for (const Index gold : data.gold) hash.item(gold);
+  });
   if (data.vocabulary != nullptr) {
     hash.names(data.vocabulary->features);
     hash.names(data.vocabulary->outputs);
   }
-  // What data do not have leaves their digest as it is.
+  // What data do not have leaves their digest as it is; nor do parts have it.
   if (data.hierarchy != nullptr) hash.list(std::span<const Index>(data.hierarchy->parents()));
   if (!data.quality.empty()) {
     hash.list(std::span<const double>(data.quality));

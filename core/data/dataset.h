@@ -87,7 +87,8 @@ struct Dataset {
 };
 
 /// xxh3 over features, instance boundaries, gold outputs and label sets, vocabulary, hierarchy and qualities.
-std::uint64_t digest_of(const Dataset& data);
+/// Of a data set of sequences that processes have parts of, that of the whole.
+std::uint64_t digest_of(const Dataset& data, const Processes* processes = nullptr);
 
 /// The digest of the data of that digest as a problem of an oracle that they are not made for.
 std::uint64_t digest_with_oracle(std::uint64_t digest, const std::string& oracle);

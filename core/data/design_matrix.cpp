@@ -35,6 +35,16 @@ void DesignMatrix::Builder::add(Index feature, double value) {
   if (!binary_) value_.push_back(value);
 }
 
+void DesignMatrix::Builder::renumber(std::span<const Index> number) {
+  Builder out;
+  out.index_.reserve(index_.size());
+  for (std::size_t p = 0; p + 1 < begin_.size(); ++p) {
+    for (std::size_t e = 0; e < begin_[p + 1] - begin_[p]; ++e) out.add(number[row(p)[e]], value(p, e));
+    out.end_position();
+  }
+  *this = std::move(out);
+}
+
 void DesignMatrix::Builder::end_position() {
   const std::size_t first = begin_.back(), last = index_.size();
   const auto start = static_cast<std::ptrdiff_t>(first);

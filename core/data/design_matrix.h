@@ -31,6 +31,13 @@ class DesignMatrix {
     /// a feature within one position are summed. Zero values are dropped.
     void add(Index feature, double value);
     void end_position();
+    /// Gives feature j the number number[j], at all positions so far.
+    void renumber(std::span<const Index> number);
+    /// The entries of position p, to be given to another builder.
+    std::span<const Index> row(std::size_t p) const {
+      return {index_.data() + begin_[p], index_.data() + begin_[p + 1]};
+    }
+    double value(std::size_t p, std::size_t entry) const { return binary_ ? 1.0 : value_[begin_[p] + entry]; }
     /// features >= 1 + the largest index added; throws Error when an index is beyond it.
     DesignMatrix build(Index features) &&;
 
@@ -61,6 +68,7 @@ class DesignMatrix {
   /// From now on these are some of the positions of a larger matrix, which the processes have among them. The
   /// same features on all.
   void share(const Processes& processes);
+  bool shared() const { return !whole_column_.empty(); }
   /// Of that larger matrix, where there is one, and else of this: what all processes agree on.
   std::uint64_t whole_positions() const { return whole_column_.empty() ? positions_ : whole_positions_; }
   std::uint64_t whole_nonzeros() const { return whole_column_.empty() ? nonzeros() : whole_nonzeros_; }

@@ -2,9 +2,11 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -15,9 +17,13 @@ namespace {
 
 constexpr std::size_t kBlock = 1 << 18;
 
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t") == std::string_view::npos;
+}
+
 }  // namespace
 
-LineReader::LineReader(std::string path) : path_(std::move(path)) {
+LineReader::LineReader(FilePart part) : path_(std::move(part.path)), end_of_part_(part.end) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored)) throw Error::in_file(path_, 0, "a directory", "a file");
   errno = 0;
@@ -30,6 +36,32 @@ LineReader::LineReader(std::string path) : path_(std::move(path)) {
         "a readable file");
   }
   gzbuffer(file_, kBlock);
+  if (part.begin == 0) return;
+  if (gzseek(file_, static_cast<z_off_t>(part.begin - 1), SEEK_SET) < 0)
+    fail("an unreadable part", "a plain file");
+  offset_ = part.begin - 1;
+  find_first();
+}
+
+void LineReader::find_first() {
+  std::string_view line;
+  bool found = false;
+  next(line);  // the rest of a line
+  while (!found && !part_ended_ && next(line)) found = is_blank(line);
+  line_ = 0;
+  first_ = offset_;
+  part_ended_ = part_ended_ || !found;
+}
+
+std::uint64_t LineReader::lines_before() const {
+  if (first_ == 0) return 0;
+  std::ifstream in(path_, std::ios::binary);
+  std::uint64_t lines = 0, left = first_;
+  for (std::vector<char> block(kBlock);
+       left > 0 && in.read(block.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(left, kBlock)));
+       left -= static_cast<std::uint64_t>(in.gcount()))
+    lines += static_cast<std::uint64_t>(std::count(block.begin(), block.begin() + in.gcount(), '\n'));
+  return lines;
 }
 
 LineReader::LineReader(std::string_view text, std::string name)
@@ -40,6 +72,7 @@ LineReader::~LineReader() {
 }
 
 bool LineReader::next(std::string_view& line) {
+  if (part_ended_) return false;
   std::size_t searched = begin_;
   for (;;) {
     const void* found =
@@ -56,9 +89,12 @@ bool LineReader::next(std::string_view& line) {
     const char* start = buffer_.data() + begin_;
     const char* stop = found != nullptr ? static_cast<const char*>(found) : buffer_.data() + end_;
     begin_ = found != nullptr ? static_cast<std::size_t>(stop - buffer_.data()) + 1 : end_;
+    const std::uint64_t at =
+        std::exchange(offset_, offset_ + static_cast<std::uint64_t>(buffer_.data() + begin_ - start));
     if (stop > start && stop[-1] == '\r') --stop;
     line = {start, static_cast<std::size_t>(stop - start)};
-    if (line_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+    part_ended_ = at >= end_of_part_ && is_blank(line);
+    if (at == 0 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
     return true;
   }
 }
@@ -89,7 +125,7 @@ bool LineReader::fill() {
 }
 
 void LineReader::fail(const std::string& found, const std::string& expected) const {
-  throw Error::in_file(path_, line_, found, expected);
+  throw Error::in_file(path_, lines_before() + line_, found, expected);
 }
 
 void LineReader::fail_empty(const std::string& expected) const {

@@ -2,20 +2,32 @@
 /// Lines of a text file, plain or gzipped, with the numbers that error messages need.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 struct gzFile_s;
 
 namespace proxbench {
 
+/// The records of a file, which blank lines end, that begin behind the first blank line at or after byte
+/// `begin`, or at the start of the file, and not behind the first one at or after byte `end`. So parts that
+/// follow each other have each record once. A gzipped file has one part.
+struct FilePart {
+  std::string path;
+  std::uint64_t begin = 0, end = std::numeric_limits<std::uint64_t>::max();
+  bool whole() const { return begin == 0 && end == std::numeric_limits<std::uint64_t>::max(); }
+};
+
 /// Reads a file once from start to end. Whether it is gzipped is told from its content, not its name. Line
 /// ends are LF or CRLF; the last line may lack one; a UTF-8 byte order mark is skipped.
 class LineReader {
  public:
   /// Throws Error (kInput) where the file is missing, unreadable or a directory.
-  explicit LineReader(std::string path);
+  explicit LineReader(std::string path) : LineReader(FilePart{std::move(path)}) {}
+  explicit LineReader(FilePart part);
   /// The lines of `text`, not gzipped; errors name it `name`.
   LineReader(std::string_view text, std::string name);
   ~LineReader();
@@ -27,7 +39,7 @@ class LineReader {
   /// last line is handed out) and on one whose checksum is wrong.
   bool next(std::string_view& line);
 
-  /// Number of the line that next() gave last, from 1; 0 before the first.
+  /// Number of the line that next() gave last, from 1 where the part begins; 0 before the first.
   std::uint64_t line() const { return line_; }
   const std::string& path() const { return path_; }
 
@@ -39,13 +51,20 @@ class LineReader {
  private:
   /// Appends the next block of decoded text to the unread rest; false at the end of the file.
   bool fill();
+  /// Moves to the first record of a part that does not begin with the file.
+  void find_first();
+  /// Lines before the part.
+  std::uint64_t lines_before() const;
 
   std::string path_;
   gzFile_s* file_ = nullptr;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  ///< the unread text is buffer_[begin_, end_)
   std::uint64_t line_ = 0;
-  bool ended_ = false;
+  std::uint64_t offset_ = 0;  ///< of the next line in the file
+  std::uint64_t first_ = 0;   ///< of the part's first line
+  std::uint64_t end_of_part_ = std::numeric_limits<std::uint64_t>::max();
+  bool ended_ = false, part_ended_ = false;
 };
 
 /// Text as an error message shows it: in single quotes, control characters as \xNN, long text cut with "...".

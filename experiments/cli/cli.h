@@ -119,7 +119,8 @@ struct DataFlags {
 };
 
 /// The data that the flags name, for the oracle that they name. Throws Error.
-DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options);
+DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options,
+                   const Processes* processes = nullptr);
 
 /// "12 positions", "3 groups" of candidates, or "60 labels" of multi-label data: what an accuracy is a share of.
 std::string graded_text(const Dataset& data);

@@ -12,6 +12,7 @@
 #include "experiments/cli/nbest.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/results/results.h"
+#include "experiments/run/launch.h"
 #include "experiments/run/read_data.h"
 #include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
@@ -44,7 +45,7 @@ DataPair read_for(const ModelCommand& command, const Model& model, const DataFor
   std::string oracle = command.data.oracle;
   if (oracle.empty() && made_with(model, format) && model.header.contains("oracle"))
     oracle = model.at("oracle");
-  return read_data(format, files, options, oracle);
+  return read_data(format, files, options, oracle, launched_processes());
 }
 
 Options data_options_of(const ModelCommand& command, const Model& model, const DataFormatInfo& format) {

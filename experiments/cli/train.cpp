@@ -6,6 +6,7 @@
 #include "experiments/metrics/metrics.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
+#include "experiments/run/launch.h"
 #include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
 #include "solvers/solvers.h"
@@ -60,7 +61,8 @@ void train_one(const TrainCommand& command) {
   command.json.check();
 
   ProgressPrinter progress(command.quiet);
-  const LoadedData data(read_data(command.data, format, data_options), make_parallel(run));
+  const LoadedData data(read_data(command.data, format, data_options, launched_processes()),
+                        make_parallel(run));
   tell_data(progress, data);
   stop_cleanly_on_interrupt();
   RunHooks hooks;
@@ -93,8 +95,9 @@ void print_certificate(const RunOutcome& outcome) {
   fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
 }
 
-DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options) {
-  return read_data(format, flags.find(), options, flags.oracle);
+DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options,
+                   const Processes* processes) {
+  return read_data(format, flags.find(), options, flags.oracle, processes);
 }
 
 std::string graded_text(const Dataset& data) {

@@ -8,16 +8,18 @@
 namespace proxbench {
 
 DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const Options& options,
-                   const std::string& oracle) {
+                   const std::string& oracle, const Processes* processes) {
   if (!oracle.empty()) oracle_registry().find(oracle);
-  DataPair pair = format.read(files, options);
+  DataPair pair = processes != nullptr && format.read_share ? format.read_share(files, options, *processes)
+                                                            : format.read(files, options);
   check_data(pair, format.name);
   if (!oracle_registry().contains(pair.oracle) && oracle.empty())
     throw Error("data format " + format.name + ": found oracle '" + pair.oracle +
                 "', expected a registered one" + did_you_mean(pair.oracle, oracle_registry().names()));
   const bool other_oracle = !oracle.empty() && oracle != pair.oracle;
   for (Dataset* set : {&pair.train, &pair.test}) {
-    if (plugin_of_format(format.name) != nullptr) set->digest = digest_of(*set);
+    if (plugin_of_format(format.name) != nullptr)
+      set->digest = digest_of(*set, set->x.shared() ? processes : nullptr);
     if (other_oracle) set->digest = digest_with_oracle(set->digest, oracle);
   }
   if (other_oracle) pair.oracle = oracle;

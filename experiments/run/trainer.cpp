@@ -52,7 +52,7 @@ LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decodin
     : data_(std::move(data)), parallel_(parallel), decoding_(decoding) {
   if (data_.train.instances() == 0 || data_.train.positions() == 0)
     throw Error("no training instances in " + data_.train.description, ErrorKind::kInput);
-  if (parallel.processes() != nullptr) share();
+  if (parallel.processes() != nullptr && !data_.train.x.shared()) share();
   const OracleInfo& oracle = oracle_registry().find(data_.oracle);
   extra_names_ = &oracle.extra;
   oracle_ = make_oracle(oracle, data_.train);
@@ -220,6 +220,9 @@ void set_facts(const LoadedData& data, RunOutcome& outcome) {
   outcome.description = train.description;
   outcome.oracle = data.oracle_name();
   outcome.peak_rss_bytes = peak_rss_bytes();
+  if (const Processes* processes = data.parallel().processes(); processes != nullptr)
+    outcome.peak_rss_bytes = static_cast<std::uint64_t>(
+        std::ranges::max(processes->gather(static_cast<double>(*outcome.peak_rss_bytes))));
   outcome.parameters.threads = data.parallel().threads();
   outcome.parameters.processes =
       data.parallel().processes() != nullptr ? data.parallel().processes()->count() : 1;

@@ -119,7 +119,7 @@ void do_job(const RunParameters& job, const fs::path& folder, const std::atomic<
   const double begin = wall_seconds();
   const DataFormatInfo& format = data_format_registry().find(job.format);
   const Options data_options = options_from(format.options, job.data_options);
-  const LoadedData data(read_data(format, job.files, data_options, job.oracle),
+  const LoadedData data(read_data(format, job.files, data_options, job.oracle, launched_processes()),
                         Parallel(job.threads, parse_backend(job.backend), launched_processes()),
                         job.decoding == "positions" ? Decoding::kPositions : Decoding::kStructure);
   const double load_seconds = wall_seconds() - begin;

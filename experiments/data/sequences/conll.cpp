@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "experiments/base/line_reader.h"
 #include "experiments/config/ini.h"
+#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
@@ -72,8 +73,8 @@ class ConllReader {
 
   /// Throws Error (kInput) with file and line: another number of columns than in the first line of all, a
   /// column that is not there, no token.
-  void read(const std::string& path, NamedSequences& out) {
-    LineReader in(path);
+  void read(const FilePart& part, NamedSequences& out) {
+    LineReader in(part);
     const std::size_t before = out.positions();
     std::string_view line;
     while (in.next(line)) {
@@ -85,7 +86,17 @@ class ConllReader {
       }
     }
     end_sentence(out);
-    if (out.positions() == before) in.fail_empty("columns: word POS ... label");
+    if (out.positions() == before && part.whole()) in.fail_empty("columns: word POS ... label");
+  }
+
+  /// Takes the number of columns from the file's first token, as read() does with the first file.
+  void read_columns(const std::string& path) {
+    LineReader in(path);
+    std::string_view line;
+    while (columns_ == 0 && in.next(line)) {
+      split(line);
+      if (!fields_.empty()) fix_columns(in);
+    }
   }
 
  private:
@@ -186,13 +197,15 @@ class ConllReader {
   Sentence sentence_;
 };
 
-DataPair read_conll(const DataFiles& files, const Options& options) {
+DataPair read_conll(const DataFiles& files, const Options& options, const Processes* processes) {
   require_training_files(files, "conll");
   ConllReader reader(options);
   NamedSequences train;
-  for (const std::string& path : files.train) reader.read(path, train);
+  if (processes != nullptr) reader.read_columns(files.train.front());
+  for (const FilePart& part : own_parts(files.train, processes)) reader.read(part, train);
+  train.share(processes);
   NamedSequences test = NamedSequences::test_for(train);
-  for (const std::string& path : files.test) reader.read(path, test);
+  for (const std::string& path : files.test) reader.read({path}, test);
   return finish(std::move(train), std::move(test), files,
                 static_cast<std::size_t>(options.integer("min_count")));
 }
@@ -236,7 +249,12 @@ DataFormatInfo conll_format() {
       {"pos_column", OptionType::kInt, "1", "column of the POS; only used where templates have it"},
       {"label_column", OptionType::kInt, "-1", "column of the label"},
   };
-  info.read = read_conll;
+  info.read = [](const DataFiles& files, const Options& values) {
+    return read_conll(files, values, nullptr);
+  };
+  info.read_share = [](const DataFiles& files, const Options& values, const Processes& processes) {
+    return read_conll(files, values, &processes);
+  };
   info.every_feature = {{"min_count", "1"}};
   return info;
 }

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/line_reader.h"
+#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
@@ -71,8 +72,8 @@ void add_position(const LineReader& in, std::string_view line, NamedSequences& o
   }
 }
 
-void read_file(const std::string& path, NamedSequences& out) {
-  LineReader in(path);
+void read_file(const FilePart& part, NamedSequences& out) {
+  LineReader in(part);
   const std::size_t before = out.positions();
   std::string_view line;
   std::string scratch;
@@ -84,15 +85,16 @@ void read_file(const std::string& path, NamedSequences& out) {
     }
   }
   out.end_sequence();
-  if (out.positions() == before) in.fail_empty("label TAB attribute[:value] TAB ...");
+  if (out.positions() == before && part.whole()) in.fail_empty("label TAB attribute[:value] TAB ...");
 }
 
-DataPair read_crfsuite(const DataFiles& files, const Options&) {
+DataPair read_crfsuite(const DataFiles& files, const Processes* processes) {
   require_training_files(files, "crfsuite");
   NamedSequences train;
-  for (const std::string& path : files.train) read_file(path, train);
+  for (const FilePart& part : own_parts(files.train, processes)) read_file(part, train);
+  train.share(processes);
   NamedSequences test = NamedSequences::test_for(train);
-  for (const std::string& path : files.test) read_file(path, test);
+  for (const std::string& path : files.test) read_file({path}, test);
   return finish(std::move(train), std::move(test), files);
 }
 
@@ -196,7 +198,10 @@ DataFormatInfo crfsuite_format() {
   info.name = "crfsuite";
   info.help = "label TAB attribute[:value] TAB ..., an empty line after each sequence; \\: and \\\\ in names";
   info.source = "CRFsuite (Okazaki 2007), www.chokkan.org/software/crfsuite/manual.html";
-  info.read = read_crfsuite;
+  info.read = [](const DataFiles& files, const Options&) { return read_crfsuite(files, nullptr); };
+  info.read_share = [](const DataFiles& files, const Options&, const Processes& processes) {
+    return read_crfsuite(files, &processes);
+  };
   return info;
 }
 

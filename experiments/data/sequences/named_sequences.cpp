@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/sum.h"
+#include "core/data/sharing.h"
 #include "experiments/data/files.h"
 
 namespace proxbench {
@@ -88,6 +90,124 @@ void NamedSequences::end_position(std::string_view label) {
   }
 }
 
+void NamedSequences::share(const Processes* processes) {
+  if (processes == nullptr) return;
+  processes_ = processes;
+  merge_names();
+  move_sequences();
+}
+
+namespace {
+
+/// The names of all processes, those of the first before the others, each once; returns what number this
+/// process's own have there.
+std::vector<Index> merge(NameIndex& names, const Processes& processes) {
+  NameIndex merged;
+  std::vector<Index> number;
+  for (int root = 0; root < processes.count(); ++root) {
+    std::string text;
+    if (root == processes.rank())
+      for (const std::string& name : names.names()) (text += name) += '\n';
+    share(&processes, root, text);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      const Index of_name = merged.intern(std::string_view(text).substr(at, end - at));
+      if (root == processes.rank()) number.push_back(of_name);
+      at = end + 1;
+    }
+  }
+  names = std::move(merged);
+  return number;
+}
+
+/// Rows of a training set under way from one process to another.
+struct Parcel {
+  std::vector<Index> numbers;  ///< of each position: gold, entries, their features
+  std::vector<double> values;  ///< of the entries
+
+  void send(const Processes& processes, int to) const {
+    const std::size_t sizes[] = {numbers.size(), values.size()};
+    processes.send(to, std::as_bytes(std::span(sizes)));
+    processes.send(to, std::as_bytes(std::span(numbers)));
+    processes.send(to, std::as_bytes(std::span(values)));
+  }
+  void receive(const Processes& processes, int from) {
+    std::size_t sizes[2];
+    processes.receive(from, std::as_writable_bytes(std::span(sizes)));
+    numbers.resize(sizes[0]);
+    values.resize(sizes[1]);
+    processes.receive(from, std::as_writable_bytes(std::span(numbers)));
+    processes.receive(from, std::as_writable_bytes(std::span(values)));
+  }
+};
+
+}  // namespace
+
+void NamedSequences::merge_names() {
+  builder_.renumber(merge(own_.features, *processes_));
+  const std::vector<Index> label = merge(own_.labels, *processes_);
+  for (Index& gold : data_.gold) gold = label[gold];
+}
+
+void NamedSequences::move_sequences() {
+  const auto count = static_cast<std::size_t>(processes_->count()),
+             rank = static_cast<std::size_t>(processes_->rank());
+  // Where all sequences begin, and who has read them.
+  std::vector<std::size_t> had{0}, sizes;
+  for (const double sequences : processes_->gather(static_cast<double>(data_.begin.size() - 1))) {
+    sizes.push_back(static_cast<std::size_t>(sequences));
+    had.push_back(had.back() + sizes.back());
+  }
+  std::vector<double> own, lengths(had.back());
+  for (std::size_t i = 0; i + 1 < data_.begin.size(); ++i) own.push_back(data_.begin[i + 1] - data_.begin[i]);
+  processes_->gather(own, sizes, lengths);
+  std::vector<Index> begin{0};
+  for (const double length : lengths) begin.push_back(begin.back() + static_cast<Index>(length));
+  const std::vector<Index> owned = shares(begin, processes_->count());
+
+  const auto both = [&](std::size_t reader, std::size_t owner) {
+    const std::size_t first = std::max<std::size_t>(had[reader], owned[owner]),
+                      last = std::min<std::size_t>(had[reader + 1], owned[owner + 1]);
+    return std::pair(first, std::max(first, last));
+  };
+  const auto pack = [&](std::size_t first, std::size_t last) {
+    Parcel out;
+    for (Index p = data_.begin[first - had[rank]]; p < data_.begin[last - had[rank]]; ++p) {
+      const auto row = builder_.row(p);
+      out.numbers.insert(out.numbers.end(), {data_.gold[p], static_cast<Index>(row.size())});
+      out.numbers.insert(out.numbers.end(), row.begin(), row.end());
+      for (std::size_t e = 0; e < row.size(); ++e) out.values.push_back(builder_.value(p, e));
+    }
+    return out;
+  };
+  for (std::size_t to = 0; to < count; ++to)
+    if (const auto [first, last] = both(rank, to); to != rank && first < last)
+      pack(first, last).send(*processes_, static_cast<int>(to));
+  DesignMatrix::Builder rows;
+  std::vector<Index> gold;
+  for (std::size_t from = 0; from < count; ++from) {
+    const auto [first, last] = both(from, rank);
+    if (first == last) continue;
+    Parcel parcel;
+    if (from == rank)
+      parcel = pack(first, last);
+    else
+      parcel.receive(*processes_, static_cast<int>(from));
+    const double* value = parcel.values.data();
+    for (std::size_t at = 0; at < parcel.numbers.size();) {
+      gold.push_back(parcel.numbers[at++]);
+      for (std::size_t left = parcel.numbers[at++]; left > 0; --left)
+        rows.add(parcel.numbers[at++], *value++);
+      rows.end_position();
+    }
+  }
+  builder_ = std::move(rows);
+  data_.gold = std::move(gold);
+  const Index first = begin[owned[rank]];
+  data_.begin.clear();
+  for (std::size_t i = owned[rank]; i <= owned[rank + 1]; ++i) data_.begin.push_back(begin[i] - first);
+}
+
 void NamedSequences::end_sequence() {
   if (data_.gold.size() > data_.begin.back()) data_.begin.push_back(static_cast<Index>(data_.gold.size()));
 }
@@ -100,20 +220,21 @@ Dataset NamedSequences::build(std::shared_ptr<const Vocabulary> vocabulary) && {
   data_.x = std::move(builder_).build(static_cast<Index>(vocabulary->features.size()));
   data_.vocabulary = std::move(vocabulary);
   if (!unknown_features_.empty()) data_.notes["distinct unknown attributes"] = unknown_features_.size();
-  data_.digest = digest_of(data_);
+  if (processes_ != nullptr) data_.x.share(*processes_);
+  data_.digest = digest_of(data_, processes_);
   return std::move(data_);
 }
 
 namespace {
 
 /// Drops the features that occur at fewer positions of the training set.
-void drop_rare_features(DataPair& data, std::size_t min_count) {
+void drop_rare_features(DataPair& data, std::size_t min_count, const Processes* processes) {
   auto vocabulary = std::make_shared<Vocabulary>();
   vocabulary->outputs = data.train.vocabulary->outputs;
   std::vector<Index> kept;
   std::uint64_t newly_unknown = 0;
   for (Index feature = 0; feature < data.train.x.features(); ++feature) {
-    if (data.train.x.column_size(feature) >= min_count) {
+    if (data.train.x.whole_column_size(feature) >= min_count) {
       kept.push_back(feature);
       vocabulary->features.push_back(data.train.vocabulary->features[feature]);
     } else if (data.test.x.column_size(feature) > 0) {
@@ -131,7 +252,7 @@ void drop_rare_features(DataPair& data, std::size_t min_count) {
     if (set == &data.test && before > set->x.nonzeros())
       set->notes["unknown attributes"] += before - set->x.nonzeros();
     set->vocabulary = vocabulary;
-    set->digest = digest_of(*set);
+    set->digest = digest_of(*set, set == &data.train ? processes : nullptr);
   }
 }
 
@@ -139,18 +260,22 @@ void drop_rare_features(DataPair& data, std::size_t min_count) {
 
 DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& files,
                 std::size_t min_count) {
+  const Processes* const processes = train.processes();
   const auto vocabulary = train.make_vocabulary();
-  const auto describe = [](const Dataset& data, const std::vector<std::string>& paths) {
-    return fmt::format("{}: {} sequences, {} positions", file_names(paths), data.instances(),
-                       data.positions());
+  const auto describe = [](const Dataset& data, const std::vector<std::string>& paths,
+                           const Processes* shared) {
+    double sequences = static_cast<double>(data.instances());
+    add_counts(Parallel(1, Backend::kOpenMP, shared), std::span(&sequences, 1));
+    return fmt::format("{}: {} sequences, {} positions", file_names(paths), sequences,
+                       data.x.whole_positions());
   };
   DataPair out;
   out.oracle = "chain";
   out.test = std::move(test).build(vocabulary);  // first: it looks names up in the training set
   out.train = std::move(train).build(vocabulary);
-  if (min_count > 1) drop_rare_features(out, min_count);
-  out.train.description = describe(out.train, files.train);
-  if (!files.test.empty()) out.test.description = describe(out.test, files.test);
+  if (min_count > 1) drop_rare_features(out, min_count, processes);
+  out.train.description = describe(out.train, files.train, processes);
+  if (!files.test.empty()) out.test.description = describe(out.test, files.test, nullptr);
   return out;
 }
 

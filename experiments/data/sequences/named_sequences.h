@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/base/processes.h"
 #include "core/data/dataset.h"
 #include "experiments/data/readers.h"
 
@@ -52,6 +53,11 @@ class NamedSequences {
   /// A test set for the names of `train`, which must outlive it.
   static NamedSequences test_for(const NamedSequences& train);
 
+  /// Once each of several processes has read its part of the training files: gives names the numbers that
+  /// reading all of them in order gives, and each process the sequences of its share (core/data/sharing.h).
+  /// Nothing without processes.
+  void share(const Processes* processes);
+
   /// Adds a feature to the current position; repeated features are summed.
   void add(std::string_view feature, double value);
   /// Throws Error where repeated features of the position sum to no finite value.
@@ -62,6 +68,8 @@ class NamedSequences {
   /// True where the label has a number already.
   bool knows_label(std::string_view label) const { return names().labels.find(label).has_value(); }
   std::size_t positions() const { return data_.gold.size(); }
+  /// Those that share it; null: none.
+  const Processes* processes() const { return processes_; }
 
   /// The finished data set without description. Its vocabulary is `vocabulary`, for a training set as made by
   /// make_vocabulary().
@@ -74,7 +82,11 @@ class NamedSequences {
   };
   const Names& names() const { return train_ != nullptr ? train_->own_ : own_; }
 
+  void merge_names();
+  void move_sequences();
+
   Names own_;                              ///< of a training set
+  const Processes* processes_ = nullptr;   ///< that share it
   const NamedSequences* train_ = nullptr;  ///< of a test set
   Dataset data_;
   DesignMatrix::Builder builder_;

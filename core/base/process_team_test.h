@@ -1,20 +1,22 @@
-#include "core/base/process_team.h"
+#pragma once
+/// For tests: processes that are threads of this one, each with data of its own.
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/processes.h"
 
 namespace proxbench {
 
-namespace {
+namespace process_team {
 
 using Message = std::vector<std::byte>;
 
@@ -85,15 +87,17 @@ class Member : public Processes {
   int count_, rank_;
 };
 
-}  // namespace
+}  // namespace process_team
 
-void run_process_team(int count, const std::function<void(const Processes&)>& body) {
-  Mailboxes boxes;
+/// Calls body(processes) in `count` threads at once, and returns when all have ended. Where a body throws,
+/// the others' next exchange throws too; the first exception is rethrown.
+inline void run_process_team(int count, const std::function<void(const Processes&)>& body) {
+  process_team::Mailboxes boxes;
   std::vector<std::thread> threads;
   for (int rank = 0; rank < count; ++rank)
     threads.emplace_back([&boxes, &body, count, rank] {
       try {
-        body(Member(boxes, count, rank));
+        body(process_team::Member(boxes, count, rank));
       } catch (...) {
         boxes.fail(std::current_exception());
       }
