@@ -14,7 +14,7 @@ namespace proxbench {
 namespace {
 
 /// Cost of one scattered element, and of looking at one entry of a row of X, in units of one kPad-wide
-/// multiply-add on a row. The choice between the two ways changes speed only, beyond rounding.
+/// multiply-add on a row. The choice between the two ways changes speed only.
 constexpr double kScatterCost = 1.6, kEntryCost = 1.0;
 
 constexpr double kScoreBytes = sizeof(double), kOffsetBytes = sizeof(std::uint16_t);

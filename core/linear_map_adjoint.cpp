@@ -20,7 +20,7 @@ constexpr std::size_t kTasksPerThread = 8;
 /// Gradients that are formed at once there, in doubles and in features.
 constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
 /// Cost of one gathered element, in units of one kPad-wide multiply-add on a row (it was measured as 1.6 on
-/// Zen 4, as 0.8 on a Xeon of 2023; the choice between the two ways changes speed only, beyond rounding).
+/// Zen 4, as 0.8 on a Xeon of 2023; the choice between the two ways changes speed only).
 constexpr double kGatherCost = 1.2;
 /// Of turning one number of the residual from columns into rows for a few features, whose rows then come from
 /// memory, in the same units (measured on that Xeon: with 1, partial gradients of 1,000 coordinates took

@@ -44,7 +44,7 @@ class LocalSweep {
 
   void warn_of_hazards() const {
     if (total_ == 0) return;
-    const int threads = resolved_threads(work_.config.threads), jobs = work_.options.jobs;
+    const int threads = resolved_threads(work_.config.threads) * work_.config.processes, jobs = work_.options.jobs;
     for (const std::string& hazard : timing_hazards(threads, jobs)) work_.hooks.warn("timings: " + hazard);
     const std::size_t cpus = usable_cpus().size();
     if (work_.config.pin && threads * jobs > static_cast<int>(cpus))

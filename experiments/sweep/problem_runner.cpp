@@ -252,7 +252,8 @@ ProcessSettings ProblemRunner::settings(const RunParameters& job, std::size_t sl
   ProcessSettings process;
   process.memory_limit = static_cast<std::uint64_t>(rules_.memory_limit * 1024 * 1024);
   const auto threads = static_cast<std::size_t>(job.threads);
-  if (rules_.pin && threads * static_cast<std::size_t>(rules_.jobs) <= cpus_.size())
+  // Several processes are bound by what launches them.
+  if (rules_.pin && job.processes == 1 && threads * static_cast<std::size_t>(rules_.jobs) <= cpus_.size())
     pin(process, cpus_, slot * threads, threads, parse_backend(job.backend));
   return process;
 }
