@@ -1,0 +1,162 @@
+/// Second moments of one sequence: what a dense Hessian is made of.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/kernels/kernel_table.h"
+#include "oracles/chain/chain.h"
+
+namespace proxbench {
+
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+/// By one way back with logarithms: right for any finite scores.
+ChainOracle::Conditionals ChainOracle::conditionals(const Scores& scores, std::size_t instance) const {
+  const KernelTable& kernels = kernels_in_use();
+  const std::size_t labels = outputs_, width = padded(labels), first = all_.begin[instance],
+                    length = all_.begin[instance + 1] - first;
+  Conditionals out{AlignedVector<double>(length * width, 0.0),
+                   AlignedVector<double>((length - 1) * labels * width, 0.0)};
+  // x[0..labels) = softmax of itself; returns log sum exp.
+  const auto softmax = [&](double* x) {
+    const double largest = *std::max_element(x, x + labels);
+    for (std::size_t k = 0; k < labels; ++k) x[k] -= largest;
+    std::fill(x + labels, x + width, kMinusInfinity);
+    kernels.exponentiate(x, width);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < labels; ++k) sum += x[k];
+    for (std::size_t k = 0; k < labels; ++k) x[k] /= sum;
+    return largest + std::log(sum);
+  };
+  // score[k]: of everything from position t on, given y_t = k.
+  std::vector<double> score(labels), from_next(labels, 0.0);
+  for (std::size_t t = length; t-- > 0;) {
+    for (std::size_t k = 0; k < labels; ++k) score[k] = scores.column(k)[first + t] + from_next[k];
+    if (t == 0) break;
+    double* const next = out.next.data() + (t - 1) * labels * width;
+    for (std::size_t c = 0; c < labels; ++c) {
+      for (std::size_t d = 0; d < labels; ++d) next[c * width + d] = scores.extra[c * labels + d] + score[d];
+      from_next[c] = softmax(next + c * width);
+    }
+  }
+  std::copy(score.begin(), score.end(), out.marginal.begin());
+  softmax(out.marginal.data());
+  for (std::size_t t = 0; t + 1 < length; ++t)
+    kernels.combine_rows(out.next.data() + t * labels * width, width, labels, out.marginal.data() + t * width,
+                         out.marginal.data() + (t + 1) * width, width);
+  return out;
+}
+
+/// One way forward. Row k of `so_far` holds the covariances of all slots, as far as they are made up of
+/// positions and edges up to t, with [y_t = k]; an edge later row d is sum over k of p(d | k) times row k.
+/// Each position's and each edge's own features are paired with these. What belongs to the same position or
+/// edge is met twice, and so counts half each time; all other pairs are met at the later of the two.
+void ChainOracle::covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
+                              HalfMatrix& out) const {
+  /// Positions whose edges are taken together: then products of matrices do for them.
+  constexpr std::size_t kTogether = 8;
+  const KernelTable& kernels = kernels_in_use();
+  const std::size_t labels = outputs_, width = padded(labels), stride = padded(features.slots),
+                    extras = features.extra.size(), extra_width = padded(extras),
+                    length = all_.begin[instance + 1] - all_.begin[instance];
+  const Conditionals model = conditionals(scores, instance);
+  out.clear(features.slots);
+  // Of the positions at hand: rows of `labels` vectors; p(d | c) and p(c, d) of each extra weight on the edge
+  // to the next position.
+  AlignedVector<double> history(kTogether * labels * stride), conditional(labels * labels),
+      next_of(extras * kTogether), chance(kTogether * extra_width, 0.0), chance_of(extras * kTogether);
+  std::size_t met = extra_width;  // slots that have come up
+  std::vector<std::size_t> met_at(kTogether);
+  for (std::size_t t = 0; t < length; ++t) {
+    const double* marginal = model.marginal.data() + t * width;
+    const std::size_t at = t % kTogether, at_before = (t + kTogether - 1) % kTogether;
+    double* const so_far = history.data() + at * labels * stride;
+    const std::size_t met_before = met;
+    const std::span<const LocalFeatures::Entry> entries(features.entry.data() + features.begin[t],
+                                                        features.begin[t + 1] - features.begin[t]);
+    for (const auto& e : entries) met = std::max(met, padded(e.slot + std::size_t{1}));
+    met_at[at] = met;
+    for (std::size_t k = 0; k < labels; ++k) std::fill_n(so_far + k * stride, met, 0.0);
+    if (t > 0) {
+      const double* next = model.next.data() + (t - 1) * labels * width;
+      for (std::size_t c = 0; c < labels; ++c)
+        for (std::size_t d = 0; d < labels; ++d) conditional[d * labels + c] = next[c * width + d];
+      kernels.add_product({.rows = conditional.data(),
+                           .rows_stride = labels,
+                           .count = labels,
+                           .inner = labels,
+                           .matrix = history.data() + at_before * labels * stride,
+                           .matrix_stride = stride,
+                           .width = met_before,
+                           .out = so_far,
+                           .out_stride = stride});
+      const double* edge = chance.data() + at_before * extra_width;
+      for (std::size_t k = 0; k < labels; ++k)
+        kernels.add_scaled(so_far + k * stride, -marginal[k], edge, extras);
+      for (std::size_t i = 0; i < extras; ++i) so_far[features.extra[i] % labels * stride + i] += edge[i];
+    }
+    const auto add_halves = [&] {
+      for (const auto& [slot, output, value] : entries) {
+        const double half = 0.5 * value * marginal[output];
+        for (std::size_t k = 0; k < labels; ++k) so_far[k * stride + slot] -= half * marginal[k];
+        so_far[output * stride + slot] += half;
+      }
+    };
+    add_halves();
+    for (const auto& [slot, output, value] : entries)
+      kernels.add_scaled(out.row(slot, met), value, so_far + output * stride, met);
+    add_halves();
+
+    const bool last = t + 1 == length;
+    const double* next = last ? nullptr : model.next.data() + t * labels * width;
+    for (std::size_t i = 0; i < extras && !last; ++i) {
+      const std::size_t c = features.extra[i] / labels, d = features.extra[i] % labels;
+      next_of[i * kTogether + at] = next[c * width + d];
+      chance[at * extra_width + i] = chance_of[i * kTogether + at] = marginal[c] * next[c * width + d];
+    }
+    // The edges of all positions at hand.
+    const std::size_t edges = at + (last ? 0 : 1);
+    if (!last && edges < kTogether) continue;
+    for (std::size_t p = 0; p < edges; ++p)
+      for (std::size_t k = 0; k < labels; ++k)
+        std::fill(history.data() + (p * labels + k) * stride + met_at[p],
+                  history.data() + (p * labels + k) * stride + met, 0.0);
+    for (std::size_t i = 0; i < extras; ++i) out.row(i, met);
+    for (std::size_t i = 0, end = 0; i < extras; i = end) {
+      const std::size_t c = features.extra[i] / labels;
+      while (end < extras && features.extra[end] / labels == c) ++end;
+      kernels.add_product({.rows = next_of.data() + i * kTogether,
+                           .rows_stride = kTogether,
+                           .count = end - i,
+                           .inner = edges,
+                           .matrix = history.data() + c * stride,
+                           .matrix_stride = labels * stride,
+                           .width = met,
+                           .out = out.row(i, met),
+                           .out_stride = out.stride});
+    }
+    for (std::size_t i = 0; i < extras; ++i) {
+      double* const half = chance_of.data() + i * kTogether;
+      for (std::size_t p = 0; p < edges; ++p) {
+        half[p] *= -0.5;
+        out.row(i, met)[i] -= half[p];
+      }
+    }
+    kernels.add_product({.rows = chance_of.data(),
+                         .rows_stride = kTogether,
+                         .count = extras,
+                         .inner = edges,
+                         .matrix = chance.data(),
+                         .matrix_stride = extra_width,
+                         .width = extra_width,
+                         .out = extras > 0 ? out.row(0, met) : nullptr,
+                         .out_stride = out.stride});
+  }
+}
+
+}  // namespace proxbench
