@@ -111,6 +111,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
       });
     }
   };
+  parallel().count_ordered(n * n);
   const InOrder in_order(parallel());
   const std::span<double> matrix(out, n == 0 ? 0 : (n - 1) * stride + n);
   in_order.add(matrix, add_instances);

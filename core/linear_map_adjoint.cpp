@@ -150,6 +150,7 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   const std::size_t unary =
       static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
   std::fill(out.begin(), out.end(), 0.0);
+  parallel_.count_ordered(unary);
   // Turning the residual into rows touches every column of every position once. Where outputs collapse, a row
   // is expanded over all outputs, which never pays for some of them.
   double saved = 0.0;
@@ -265,6 +266,7 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
 
 void LinearMap::for_each_row(const Residual& residual, double bound, const Wanted& wanted,
                              const Row& row) const {
+  parallel_.count_ordered(active_features_.size() * outputs_);
   const KernelTable& kernels = kernels_in_use();
   if (outputs_ == 1 && residual.one_each()) {
     // Rows would be padding, but for one number.

@@ -74,6 +74,20 @@ Parallel::Parallel(int threads, Backend backend, const Processes* processes)
   if (backend == Backend::kTBB && threads > 1) arena_ = std::make_shared<Arena>(threads);
 }
 
+void Parallel::count_sum(std::size_t numbers) const {
+  if (profile_ == nullptr) return;
+  PhaseProfile::Exchanges& sums = profile_->of(profile_->current).sums;
+  ++sums.count;
+  sums.bytes += static_cast<double>(numbers * sizeof(double));
+}
+
+void Parallel::count_ordered(std::size_t numbers) const {
+  if (profile_ == nullptr) return;
+  PhaseProfile::Exchanges& ordered = profile_->of(profile_->current).ordered;
+  ++ordered.count;
+  ordered.bytes += static_cast<double>(numbers * sizeof(double));
+}
+
 void Parallel::for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const {
   const LoopTimer timer(profile_, chunks);
   run(chunks, body);

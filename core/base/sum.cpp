@@ -108,6 +108,7 @@ std::size_t count_before(const Parallel& parallel, std::size_t own) {
 
 void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width, double* out,
                 const std::function<void(std::size_t chunk, double* part)>& add) {
+  parallel.count_sum(width);
   if (chunks == 0 && parallel.processes() == nullptr) {
     std::fill_n(out, width, 0.0);
     return;

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/ini.h"
+#include "experiments/results/process_model.h"
 #include "experiments/results/scaling_model.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/scaling.h"
@@ -21,6 +22,7 @@ struct ScaleCommand {
   int repetitions = 3, socket_cores = MachineModel{}.socket_cores;
   std::int64_t iterations = 50;
   double socket_bandwidth = MachineModel{}.socket_bandwidth / 1e9;
+  double latency = NetworkModel{}.latency * 1e6, network_bandwidth = NetworkModel{}.bandwidth / 1e9;
   bool redraw = false, quiet = false;
   JsonFlag json;
 };
@@ -66,7 +68,10 @@ void scale(const ScaleCommand& command) {
   const nlohmann::ordered_json report = scaling_report(scaling, machine, rows);
   write_json(out / "scale.json", report);
   write_file_atomically(out / "scale.csv", scaling_csv(rows));
-  const std::string text = markdown_document(scaling.title, scaling_tables(scaling, machine, rows));
+  std::vector<TextTable> tables = scaling_tables(scaling, machine, rows);
+  tables.push_back(processes_table(
+      scaling, {.latency = command.latency / 1e6, .bandwidth = command.network_bandwidth * 1e9}));
+  const std::string text = markdown_document(scaling.title, tables);
   write_file_atomically(out / "scale.md", text);
   if (!command.quiet && !command.json.to_stdout()) fmt::print("{}\n", text);
   command.json.write(report);
@@ -112,6 +117,16 @@ void add_scale_command(CLI::App& app) {
   sub->add_option(
          "--socket-bandwidth", command->socket_bandwidth,
          fmt::format("GB/s of a socket's memory that the model assumes [{:g}]", command->socket_bandwidth))
+      ->check(CLI::PositiveNumber)
+      ->type_name("REAL");
+  sub->add_option("--latency", command->latency,
+                  fmt::format("microseconds of a message between processes that the model assumes [{:g}]",
+                              command->latency))
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("REAL");
+  sub->add_option(
+         "--network-bandwidth", command->network_bandwidth,
+         fmt::format("GB/s between processes that the model assumes [{:g}]", command->network_bandwidth))
       ->check(CLI::PositiveNumber)
       ->type_name("REAL");
   sub->add_flag("--redraw", command->redraw,

@@ -13,10 +13,17 @@ namespace {
 constexpr const char* kExpected = "what `proxbench scale` stores";
 
 Json phase_json(const PhaseCost& phase) {
-  return {{"phase", phase.phase},     {"calls", phase.calls},
-          {"seconds", phase.seconds}, {"loop_seconds", phase.loop_seconds},
-          {"flops", phase.flops},     {"bytes", phase.bytes},
-          {"loops", phase.loops}};
+  return {{"phase", phase.phase},
+          {"calls", phase.calls},
+          {"seconds", phase.seconds},
+          {"loop_seconds", phase.loop_seconds},
+          {"flops", phase.flops},
+          {"bytes", phase.bytes},
+          {"loops", phase.loops},
+          {"sums", phase.sums},
+          {"sum_bytes", phase.sum_bytes},
+          {"ordered_sums", phase.ordered_sums},
+          {"ordered_bytes", phase.ordered_bytes}};
 }
 
 /// One for each element of a list, from what `convert` makes of it.
@@ -98,6 +105,10 @@ PhaseCost phase_cost_from_json(const Json& json) {
   json.at("flops").get_to(phase.flops);
   json.at("bytes").get_to(phase.bytes);
   json.at("loops").get_to(phase.loops);
+  json.at("sums").get_to(phase.sums);
+  json.at("sum_bytes").get_to(phase.sum_bytes);
+  json.at("ordered_sums").get_to(phase.ordered_sums);
+  json.at("ordered_bytes").get_to(phase.ordered_bytes);
   return phase;
 }
 

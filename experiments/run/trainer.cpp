@@ -330,7 +330,11 @@ nlohmann::ordered_json phases_json(const Profile& profile, double seconds) {
                    {"loop_seconds", phase.loop_seconds},
                    {"flops", phase.work.flops},
                    {"bytes", phase.work.bytes},
-                   {"loops", phase.loops}});
+                   {"loops", phase.loops},
+                   {"sums", phase.sums.count},
+                   {"sum_bytes", phase.sums.bytes},
+                   {"ordered_sums", phase.ordered.count},
+                   {"ordered_bytes", phase.ordered.bytes}});
   }
   return out;
 }
