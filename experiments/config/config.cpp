@@ -311,10 +311,11 @@ class ConfigReader {
                     fmt::format("[slurm] time: found '{}', expected auto, MINUTES, MINUTES:SECONDS, "
                                 "HOURS:MINUTES:SECONDS, DAYS-HOURS or DAYS-HOURS:MINUTES:SECONDS",
                                 config_.slurm.time));
-    if (config_.slurm.cpus > 0 && config_.slurm.cpus < config_.threads)
+    const int needed = config_.threads * config_.processes;
+    if (config_.slurm.cpus > 0 && config_.slurm.cpus < needed)
       problems_.add(values.where("cpus"),
                     fmt::format("[slurm] cpus: found {}, expected at least the {} threads of a run",
-                                config_.slurm.cpus, config_.threads));
+                                config_.slurm.cpus, needed));
   }
 
   /// The numbers of a paper are for lambdas that are run.

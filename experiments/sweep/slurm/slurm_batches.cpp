@@ -109,7 +109,8 @@ void Batches::remove_all() {
 
 JobRequest Batches::request(double seconds) const {
   JobRequest out;
-  out.cpus = config_.slurm.cpus > 0 ? config_.slurm.cpus : resolved_threads(config_.threads);
+  out.cpus = config_.slurm.cpus > 0 ? config_.slurm.cpus
+                                      : resolved_threads(config_.threads) * config_.processes;
   out.seconds = slurm_seconds(config_.slurm.time).value_or(seconds);
   if (config_.memory_limit > 0) out.memory_mib = config_.memory_limit + kOwnMemory;
   out.exclusive = config_.slurm.exclusive;
