@@ -373,7 +373,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "cpus",
               .type = OptionType::kInt,
               .default_value = "0",
-              .help = "CPUs of each job, and threads of a run where threads = 0; 0: as many as threads",
+              .help = "CPUs of each job, and threads of a run where threads = 0; 0: as many as all threads of a run",
               .min = 0,
               .max = 1024},
              {.name = "constraint", .default_value = "", .help = "features of the nodes, e.g. skylake"},
