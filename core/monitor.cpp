@@ -124,7 +124,7 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
       test_(test),
       scores_(evaluator.make_scores()) {
   if (processes_ != nullptr)
-    options_.clock = [this, own = options.clock] { return agree(processes_, own()); };
+    options_.clock = [processes = processes_, own = options.clock] { return agree(processes, own()); };
   if (!(options.sampling_budget >= 0.0))
     throw Error::usage("sampling_budget = " + digits(options.sampling_budget) +
                        ": violated constraint sampling_budget >= 0");

@@ -39,9 +39,7 @@ Objective::Objective(const DesignMatrix& x, const Oracle& oracle, const Penalty&
       penalty_(penalty),
       loss_(loss),
       map_(x, oracle, parallel) {
-  double instances = static_cast<double>(oracle.instances());
-  add_counts(parallel, std::span(&instances, 1));
-  instances_ = static_cast<std::size_t>(instances);
+  instances_ = whole_count(parallel, oracle.instances());
   penalty.check();
   if (loss.hinge() && max_ == nullptr)
     throw Error::usage("the oracle has no max over structures, which a hinge loss needs");

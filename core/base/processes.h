@@ -7,7 +7,6 @@
 /// clock or a file, is decided by process 0 (agree()).
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -37,12 +36,6 @@ class Processes {
   /// The numbers that each process gives, one each.
   std::vector<double> gather(double own) const;
 };
-
-template <class T>
-std::span<const std::byte> bytes_of(const std::vector<T>& numbers) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  return std::as_bytes(std::span(numbers));
-}
 
 /// What process 0 says; `own` where there is one process.
 template <class T>

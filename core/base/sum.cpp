@@ -89,6 +89,7 @@ std::vector<Index> instance_chunks(std::span<const Index> begin) {
 }
 
 void add_counts(const Parallel& parallel, std::span<double> counts) {
+  if (parallel.processes() == nullptr) return;
   const InOrder in_order(parallel);
   std::vector<double> sum(counts.size());
   in_order.add(std::span(sum), [&] {
@@ -96,6 +97,12 @@ void add_counts(const Parallel& parallel, std::span<double> counts) {
   });
   in_order.hand_back(std::span(sum));
   std::ranges::copy(sum, counts.begin());
+}
+
+std::size_t whole_count(const Parallel& parallel, std::size_t own) {
+  auto count = static_cast<double>(own);
+  add_counts(parallel, std::span(&count, 1));
+  return static_cast<std::size_t>(count);
 }
 
 std::size_t count_before(const Parallel& parallel, std::size_t own) {

@@ -39,7 +39,8 @@ double sum_chunks(const Parallel& parallel, std::size_t chunks,
 /// Makes counts of this process's instances those of all: exact, in whatever order.
 void add_counts(const Parallel& parallel, std::span<double> counts);
 
-/// How many of something the processes before this one have, of which this one has `own`.
+/// How many of something all processes have, of which this one has `own`; and those before this one.
+std::size_t whole_count(const Parallel& parallel, std::size_t own);
 std::size_t count_before(const Parallel& parallel, std::size_t own);
 
 /// Sums over positions, or instances, in their order.

@@ -65,9 +65,7 @@ std::uint64_t digest_of(const Dataset& data, const Processes* processes) {
     in_order.hand_back(hash.state());
     hash.secret() = secret;
   };
-  double off_ones = data.x.binary() ? 0.0 : 1.0;
-  add_counts(parallel, std::span(&off_ones, 1));
-  const bool binary = off_ones == 0.0;
+  const bool binary = whole_count(parallel, data.x.binary() ? 0 : 1) == 0;
   hash.number(data.x.whole_positions());
   hash.number(data.x.features());
   hash.number(binary ? 1 : 0);
@@ -81,9 +79,7 @@ std::uint64_t digest_of(const Dataset& data, const Processes* processes) {
     }
   });
   const std::size_t first = count_before(parallel, data.positions());
-  double instances = static_cast<double>(data.instances());
-  add_counts(parallel, std::span(&instances, 1));
-  hash.number(static_cast<std::uint64_t>(instances) + 1);
+  hash.number(whole_count(parallel, data.instances()) + 1);
   in_turn([&] {
     for (std::size_t i = first == 0 ? 0 : 1; i < data.begin.size(); ++i)
       hash.item(static_cast<Index>(first + data.begin[i]));

@@ -75,8 +75,9 @@ std::vector<FilePart> own_parts(const std::vector<std::string>& files, const Pro
     sizes += static_cast<double>(size);
   }
   const std::vector<double> all_sizes = processes->gather(sizes);
+  out = parts_of(files, rank, count);
   const auto number = [](std::uint64_t hash) { return static_cast<double>(hash >> 11); };
-  const std::vector<double> own = processes->gather(number(hash_of(parts_of(files, rank, count)))),
+  const std::vector<double> own = processes->gather(number(hash_of(out))),
                             next = processes->gather(
                                 number(hash_of(parts_of(files, (rank + 1) % count, count))));
   for (int r = 0; r < count; ++r) {
@@ -86,7 +87,6 @@ std::vector<FilePart> own_parts(const std::vector<std::string>& files, const Pro
                               files.front(), r + 1, other + 1),
                   ErrorKind::kInput);
   }
-  out = parts_of(files, rank, count);
   // The last part goes to the end of its file.
   for (FilePart& part : out)
     if (part.end == fs::file_size(part.path)) part.end = FilePart{}.end;

@@ -67,10 +67,9 @@ LoadedData::LoadedData(DataPair data, const Parallel& parallel, Decoding decodin
 void LoadedData::share() {
   const Processes& processes = *parallel_.processes();
   const std::uint64_t first = agree(&processes, data_.train.digest);
-  double different = first != data_.train.digest ? 1.0 : 0.0;
-  const bool here = different > 0.0;
-  add_counts(parallel_, std::span(&different, 1));
-  if (different > 0.0)
+  const bool here = first != data_.train.digest;
+  const std::size_t different = whole_count(parallel_, here ? 1 : 0);
+  if (different > 0)
     throw Error(fmt::format("{}: found the digest {}, process 1 has {}{}, expected the same data on all",
                             data_.train.description, digest_text(data_.train.digest), digest_text(first),
                             here ? "" : fmt::format(", and {} other processes have others", different)),
@@ -208,9 +207,7 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
 void set_facts(const LoadedData& data, RunOutcome& outcome) {
   const Dataset& train = data.train();
   outcome.d = static_cast<Coord>(train.x.features()) * train.outputs() + data.oracle().extra_weights();
-  double instances = static_cast<double>(train.instances());
-  add_counts(data.parallel(), std::span(&instances, 1));
-  outcome.instances = static_cast<std::uint64_t>(instances);
+  outcome.instances = whole_count(data.parallel(), train.instances());
   outcome.positions = train.x.whole_positions();
   outcome.outputs = train.outputs();
   outcome.features = train.x.features();

@@ -48,9 +48,7 @@ void RoughHessian::build_blocks(const Residual& residual) {
     }
     centred_ = centred_ && std::abs(total - 1.0) < kSumsToOne;
   }
-  double off = centred_ ? 0.0 : 1.0;
-  add_counts(objective_.parallel(), std::span(&off, 1));
-  centred_ = off == 0.0;
+  centred_ = whole_count(objective_.parallel(), centred_ ? 0 : 1) == 0;
   std::vector<Index> features(objective_.features());
   std::iota(features.begin(), features.end(), Index{0});
   block_.resize(labels);

@@ -264,8 +264,7 @@ DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& 
   const auto vocabulary = train.make_vocabulary();
   const auto describe = [](const Dataset& data, const std::vector<std::string>& paths,
                            const Processes* shared) {
-    double sequences = static_cast<double>(data.instances());
-    add_counts(Parallel(1, Backend::kOpenMP, shared), std::span(&sequences, 1));
+    const std::size_t sequences = whole_count(Parallel(1, Backend::kOpenMP, shared), data.instances());
     return fmt::format("{}: {} sequences, {} positions", file_names(paths), sequences,
                        data.x.whole_positions());
   };
