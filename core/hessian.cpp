@@ -69,6 +69,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
     for (const std::uint32_t i : local.of_slot) slot_of[i] = kNoSlot;
   };
 
+  const Grid grid(map_.covariance_bound());
   const Chunks rows{n, kHessianRows};
   for (std::size_t i = 0; i < n && !stop.requested(); ++i) std::fill_n(out + i * stride, n, 0.0);
   std::vector<LocalCoordinates> batch;
@@ -85,13 +86,15 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
         if (stop.requested()) return;
         LocalCoordinates& local = batch[b];
         covariance->covariances(scores, first + b, local.features, local.covariances);
+        for (std::size_t i = 0; i < local.of_slot.size(); ++i)
+          kernels_in_use().round(local.covariances.value.data() + i * local.covariances.stride, grid.shift(),
+                                 local.covariances.extent[i]);
         local.ascending.resize(local.of_slot.size());
         std::iota(local.ascending.begin(), local.ascending.end(), 0u);
         std::sort(local.ascending.begin(), local.ascending.end(),
                   [&](std::uint32_t a, std::uint32_t c) { return local.of_slot[a] < local.of_slot[c]; });
       });
       if (stop.requested()) return;  // some may be missing
-      // Instance by instance, whoever adds them.
       parallel().for_each(rows.count(), [&](std::size_t from_last) {
         const std::size_t task =
             rows.count() - 1 - from_last;  // extra weights, on in every instance, take longest
@@ -111,11 +114,9 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
       });
     }
   };
-  parallel().count_ordered(n * n);
-  const InOrder in_order(parallel());
-  const std::span<double> matrix(out, n == 0 ? 0 : (n - 1) * stride + n);
-  in_order.add(matrix, add_instances);
-  in_order.hand_back(matrix);
+  parallel().count_exact(n * n);
+  add_instances();
+  add_exact(parallel(), std::span(out, n == 0 ? 0 : (n - 1) * stride + n));
   if (stop.requested()) return false;
   // H = M + M^T, a square of both at a time.
   parallel().for_each(rows.count(), [&](std::size_t task) {
@@ -134,6 +135,7 @@ void Objective::rough_diagonal(const Residual& residual, std::span<double> out) 
   const DesignMatrix& x = map_.x();
   const std::size_t width = padded(outputs());
   AlignedVector<double> rows(x.positions() * width, 0.0);
+  const Grid grid(map_.square_bound());
   const Chunks positions{x.positions(), kDiagonalPositions};
   parallel().for_each(positions.count(), [&](std::size_t chunk) {
     const std::size_t first = positions.begin(chunk), end = positions.end(chunk);
@@ -149,30 +151,29 @@ void Objective::rough_diagonal(const Residual& residual, std::span<double> out) 
         m = std::max(m * (1.0 - m), 0.0);
       }
     }
+    if (x.binary()) kernels.round(rows.data() + first * width, grid.shift(), (end - first) * width);
   });
   const Chunks features{x.features(), kDiagonalFeatures};
-  const InOrder in_order(parallel());
   std::fill(out.begin(), out.end(), 0.0);
-  in_order.add(out, [&] {
-    parallel().for_each(features.count(), [&](std::size_t chunk) {
-      AlignedVector<double> sum(width);
-      std::vector<double> squares;
-      for (std::size_t j = features.begin(chunk); j < features.end(chunk); ++j) {
-        std::copy_n(out.begin() + static_cast<std::ptrdiff_t>(j * outputs()), outputs(), sum.begin());
-        for (std::size_t b = 0; b < x.blocks(); ++b) {
-          ColumnBlock block = x.column_block(static_cast<Index>(j), b);
-          if (block.value != nullptr) {
-            squares.resize(block.size);
-            for (std::size_t i = 0; i < block.size; ++i) squares[i] = block.value[i] * block.value[i];
-            block.value = squares.data();
-          }
-          kernels.add_block_rows(rows.data() + b * x.block_positions() * width, block, sum.data(), width);
+  parallel().for_each(features.count(), [&](std::size_t chunk) {
+    AlignedVector<double> sum(width);
+    std::vector<double> squares;
+    for (std::size_t j = features.begin(chunk); j < features.end(chunk); ++j) {
+      std::fill(sum.begin(), sum.end(), 0.0);
+      for (std::size_t b = 0; b < x.blocks(); ++b) {
+        ColumnBlock block = x.column_block(static_cast<Index>(j), b);
+        if (block.value != nullptr) {
+          squares.resize(block.size);
+          for (std::size_t i = 0; i < block.size; ++i) squares[i] = block.value[i] * block.value[i];
+          block.value = squares.data();
         }
-        std::copy_n(sum.begin(), outputs(), out.begin() + static_cast<std::ptrdiff_t>(j * outputs()));
+        kernels.add_block_rows(rows.data() + b * x.block_positions() * width, block, grid.shift(), sum.data(),
+                               width);
       }
-    });
+      std::copy_n(sum.begin(), outputs(), out.begin() + static_cast<std::ptrdiff_t>(j * outputs()));
+    }
   });
-  in_order.hand_back(out);
+  add_exact(parallel(), out);
   for (double& h : out) h += mu();
   const std::vector<double> gold = oracle_.gold_extra(parallel());
   for (std::size_t e = 0; e < gold.size(); ++e)

@@ -36,10 +36,27 @@ LinearMap::LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel
   if (x.positions() != oracle.positions())
     throw Error("design matrix of " + std::to_string(x.positions()) + " positions, oracle of " +
                 std::to_string(oracle.positions()));
+  double largest = 1.0;
+  for (Index j = 0; j < x.features(); ++j)
+    for (const double value : x.column_values(j)) largest = std::max(largest, std::abs(value));
+  largest_entry_ = whole_max(parallel, largest);
+  pairs_ = 0.0;
+  for (std::size_t i = 0; i < oracle.instances(); ++i) {
+    const double positions = oracle.begin()[i + 1] - oracle.begin()[i];
+    pairs_ += positions * positions;
+  }
+  add_exact(parallel, std::span(&pairs_, 1));
   instance_chunks_ = proxbench::instance_chunks(oracle.begin());
   active_features_.resize(x.features());
   std::iota(active_features_.begin(), active_features_.end(), Index{0});
   cut_features();
+}
+
+double LinearMap::square_bound() const {
+  return static_cast<double>(x_.whole_positions()) * largest_entry_ * largest_entry_;
+}
+double LinearMap::covariance_bound() const {
+  return 2.0 * pairs_ * largest_entry_ * largest_entry_;
 }
 
 Scores LinearMap::make_scores() const {

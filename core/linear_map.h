@@ -9,12 +9,13 @@
 #include <span>
 #include <vector>
 
-#include "core/data/design_matrix.h"
-#include "core/oracle.h"
 #include "core/base/parallel.h"
 #include "core/base/profile.h"
-#include "core/scores.h"
+#include "core/base/sum.h"
 #include "core/base/types.h"
+#include "core/data/design_matrix.h"
+#include "core/oracle.h"
+#include "core/scores.h"
 
 namespace proxbench {
 
@@ -60,7 +61,7 @@ class LinearMap {
   /// Calls row(chunk, feature, g, step), where g[k*step] is X^T R at the feature's output k, for every
   /// feature that has some |g| > bound or a NaN, or that wanted(feature); in parallel, features ascending
   /// within a chunk, in O(K) memory a thread. Extra weights are left to the caller. Where processes share the
-  /// positions, rows are complete on the last process, and it alone calls row() (InOrder::complete()).
+  /// positions, each calls row() for its own_chunks() alone, with sums over all of them.
   using Wanted = std::function<bool(Index feature)>;
   using Row = std::function<void(std::size_t chunk, Index feature, const double* g, std::size_t step)>;
   void for_each_row(const Residual& residual, double bound, const Wanted& wanted, const Row& row) const;
@@ -68,9 +69,19 @@ class LinearMap {
   std::size_t feature_chunks() const { return feature_chunk_begin_.size() - 1; }
   /// That of an active feature.
   std::size_t chunk_of(Index feature) const;
+  /// The chunks that a process visits, in order of processes: all, where it is the only one.
+  struct Range {
+    std::size_t begin, end;
+  };
+  Range own_chunks(std::size_t process) const;
+  Range own_chunks() const;
+  /// Gives all processes the unary numbers of `out`, of which each has those of the features that it visits.
+  void share_rows(std::span<double> out) const;
+  /// The active features of the chunks [begin, end).
+  std::span<const Index> features_of(std::size_t begin, std::size_t end) const;
 
   /// The same from rows of R in single precision, which fill_single_rows() makes: row(chunk, feature, g) for
-  /// every feature. Only where no outputs collapse, X is binary, and no processes share the positions.
+  /// every feature. Only where no outputs collapse and X is binary.
   using SingleRow = std::function<void(std::size_t chunk, Index feature, const double* g)>;
   void for_each_single_row(const SingleRow& row) const;
   /// Returns the sums of |R| over positions, by output.
@@ -78,6 +89,12 @@ class LinearMap {
 
   /// From now on for_each_row() and for_each_single_row() leave out all other features (ascending).
   void restrict_to(std::vector<Index> features);
+
+  /// Bounds on sums of sizes over all positions, for any two coordinates of unary or extra weights: of x^2,
+  /// and of what their covariances within an instance are sums of (expectations of products, products of
+  /// expectations).
+  double square_bound() const;
+  double covariance_bound() const;
 
   /// Work of a full adjoint, and of gathering that of some coordinates, in multiply-adds of kPad numbers.
   double row_work() const;
@@ -103,17 +120,19 @@ class LinearMap {
   /// what gradients(features, g) adds to zeros: `width` doubles for each feature.
   template <class Gradients, class Visit>
   void for_each_feature(std::size_t width, const Gradients& gradients, const Visit& row) const;
-  template <class Gradients, class Visit>
-  void for_each_feature_in_order(std::size_t width, const Gradients& gradients, const Visit& row) const;
-  void for_each_collapsed_row(double bound, const Wanted& wanted, const Row& row) const;
-  std::span<const Index> features_of(std::size_t begin, std::size_t end) const;
-  void fill_rows(const Residual& residual) const;
-  void gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const;
-  void gather_column(const Residual& residual, std::span<const Index> features, double* gradient) const;
-  void gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const;
-  void add_partial(const Residual& residual, std::span<const Coord> set, bool rows,
+  template <class Size, class Fill, class Visit>
+  void for_each_shared_chunk(const Size& size, const Fill& fill, const Visit& visit) const;
+  void for_each_collapsed_row(const Grid& grid, double bound, const Wanted& wanted, const Row& row) const;
+  Grid grid_of(const Residual& residual) const;
+  void fill_rows(const Residual& residual, const Grid& grid) const;
+  void gradient_rows(std::span<const Index> features, const Grid& grid, std::size_t width,
+                     double* gradient) const;
+  void gather_column(const Residual& residual, const Grid& grid, std::span<const Index> features,
+                     double* gradient) const;
+  void gradient_rows_collapsed(std::span<const Index> features, const Grid& grid, double* gradient) const;
+  void add_partial(const Residual& residual, const Grid& grid, std::span<const Coord> set, bool rows,
                    std::span<double> out) const;
-  double gold_count(Index feature, Index output, double sum) const;
+  double gold_count(Index feature, Index output, const Grid& grid) const;
   void cut_features();
   /// Work by definition, whichever way it is done: what must be computed and what must move. Entries of X are
   /// counted with their values where it is not binary.
@@ -130,6 +149,8 @@ class LinearMap {
   std::size_t extra_weights_;
   Coord unary_;
   Profile* profile_ = nullptr;
+  double largest_entry_;  ///< of |x|, over all processes; at least 1
+  double pairs_;          ///< positions of the same instance, by twos, over all processes
   std::vector<Index> instance_chunks_;
   std::vector<Index> active_features_;      ///< what for_each_row() visits, ascending
   std::vector<Index> feature_chunk_begin_;  ///< these cut into chunks of about equal nonzeros

@@ -26,10 +26,8 @@ constexpr double kGatherCost = 1.2;
 /// memory, in the same units (measured on that Xeon: with 1, partial gradients of 1,000 coordinates took
 /// twice as long as by gathering alone).
 constexpr double kTurnCost = 6.0;
-/// Where processes share positions, a partial gradient travels in about so many pieces, of so many
-/// coordinates or more (core/base/sum.h).
-constexpr std::size_t kPieces = 16, kFewestInPiece = 64;
-/// A full gradient in pieces of at most so many doubles, where no chunk of features has more.
+/// Where processes share positions, a full gradient is summed over them so many doubles at a time, or one
+/// chunk of features for each process where that is more.
 constexpr std::size_t kGradientsInPiece = 1u << 17;
 
 /// The coordinates [begin, end) of a set are of one feature.
@@ -77,48 +75,72 @@ void LinearMap::cut_features() {
   }
 }
 
-/// R by position: rows_[p][k], padded to kPad outputs, or in the layout's short rows.
-void LinearMap::fill_rows(const Residual& residual) const {
+/// For the terms x * r of the adjoint. What is shared by outputs has gold counts of its own.
+Grid LinearMap::grid_of(const Residual& residual) const {
+  std::vector<double> sizes(residual.columns);
+  const KernelTable& kernels = kernels_in_use();
+  sum_chunks(parallel_, instance_chunks_.size() - 1, sizes.size(), sizes.data(),
+             [&](std::size_t chunk, double* part) {
+               const Index first = structure_.begin()[instance_chunks_[chunk]],
+                           end = structure_.begin()[instance_chunks_[chunk + 1]];
+               for (std::size_t k = 0; k < sizes.size(); ++k)
+                 part[k] = kernels.sum_sizes(residual.column(k) + first, end - first);
+             });
+  double total = residual.one_each() || !residual.gold ? 0.0 : static_cast<double>(x_.whole_positions());
+  for (const double size : sizes)
+    if (!(size <= total)) total = size;
+  return Grid(total * largest_entry_);
+}
+
+/// R by position: rows_[p][k], padded to kPad outputs, or in the layout's short rows. Rounded where X is
+/// binary; else the terms will be.
+void LinearMap::fill_rows(const Residual& residual, const Grid& grid) const {
   if (!residual.one_each()) return collapsed_->compact_rows(residual, compact_rows_, parallel_);
   const std::size_t width = padded(outputs_);
   rows_.resize(static_cast<std::size_t>(x_.positions()) * width);
   const Chunks chunks{x_.positions(), kRowsPerTask};
+  const KernelTable& kernels = kernels_in_use();
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-    kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, chunks.begin(chunk),
-                                     chunks.end(chunk) - chunks.begin(chunk),
-                                     rows_.data() + chunks.begin(chunk) * width, width);
+    const std::size_t n = chunks.end(chunk) - chunks.begin(chunk);
+    double* const rows = rows_.data() + chunks.begin(chunk) * width;
+    kernels.columns_to_rows(residual.values.data(), residual.stride, outputs_, chunks.begin(chunk), n, rows,
+                            width);
+    if (x_.binary()) kernels.round(rows, grid.shift(), n * width);
   });
 }
 
 /// gradient[f][0..width) += that of features[f], f < features.size(): reads rows_ a block of positions at a
 /// time.
-void LinearMap::gradient_rows(std::span<const Index> features, std::size_t width, double* gradient) const {
+void LinearMap::gradient_rows(std::span<const Index> features, const Grid& grid, std::size_t width,
+                              double* gradient) const {
   const KernelTable& kernels = kernels_in_use();
   for (std::size_t b = 0; b < x_.blocks(); ++b) {
     const double* rows = rows_.data() + b * x_.block_positions() * width;
     for (std::size_t f = 0; f < features.size(); ++f) {
-      kernels.add_block_rows(rows, x_.column_block(features[f], b), gradient + f * width, width);
+      kernels.add_block_rows(rows, x_.column_block(features[f], b), grid.shift(), gradient + f * width,
+                             width);
     }
   }
 }
 
 /// gradient[f] += that of features[f], where there is one output: reads its column a block of positions at a
 /// time.
-void LinearMap::gather_column(const Residual& residual, std::span<const Index> features,
+void LinearMap::gather_column(const Residual& residual, const Grid& grid, std::span<const Index> features,
                               double* gradient) const {
   ColumnBlock entries[kCoordinatesPerTask];
   for (std::size_t b = 0; b < x_.blocks(); ++b)
     for (std::size_t first = 0; first < features.size(); first += kCoordinatesPerTask) {
       const std::size_t n = std::min(kCoordinatesPerTask, features.size() - first);
       for (std::size_t i = 0; i < n; ++i) entries[i] = x_.column_block(features[first + i], b);
-      kernels_in_use().gather(residual.column(0) + b * x_.block_positions(), entries, n, gradient + first);
+      kernels_in_use().gather(residual.column(0) + b * x_.block_positions(), entries, n, grid.shift(),
+                              gradient + first);
     }
 }
 
 /// The gradients of at most kPad features from compact_rows_: that of output k of the f-th in
-/// gradient[k*kPad + f] once expand() has made outputs of the basis; gradient.size() == basis()*kPad, zeros
-/// at first.
-void LinearMap::gradient_rows_collapsed(std::span<const Index> features, std::span<double> gradient) const {
+/// gradient[k*kPad + f] once expand() has made outputs of the basis; basis()*kPad numbers, zeros at first.
+void LinearMap::gradient_rows_collapsed(std::span<const Index> features, const Grid& grid,
+                                        double* gradient) const {
   for (std::size_t f = 0; f < features.size(); ++f)
     for (std::size_t b = 0; b < x_.blocks(); ++b) {
       const auto block = x_.column_block(features[f], b);
@@ -127,19 +149,20 @@ void LinearMap::gradient_rows_collapsed(std::span<const Index> features, std::sp
         const double x = block.value == nullptr ? 1.0 : block.value[i];
         const CompactRows::Entry* entries = compact_rows_.entry.data();
         for (std::uint64_t e = begin[block.offset[i]]; e < begin[block.offset[i] + std::size_t{1}]; ++e)
-          gradient[entries[e].slot * kPad + f] += x * entries[e].value;
+          gradient[entries[e].slot * kPad + f] += grid.round(x * entries[e].value);
       }
     }
 }
 
-/// sum + sum_p x_pj [output k is in p's gold structure].
-double LinearMap::gold_count(Index feature, Index output, double sum) const {
+/// sum_p x_pj [output k is in p's gold structure].
+double LinearMap::gold_count(Index feature, Index output, const Grid& grid) const {
+  double sum = 0.0;
   for (std::size_t b = 0; b < x_.blocks(); ++b) {
     const auto block = x_.column_block(feature, b);
     const Index first = static_cast<Index>(b * x_.block_positions());
     for (std::size_t i = 0; i < block.size; ++i)
       for (const Index k : structure_.gold_outputs(first + block.offset[i]))
-        if (k == output) sum += block.value == nullptr ? 1.0 : block.value[i];
+        if (k == output) sum += grid.round(block.value == nullptr ? 1.0 : block.value[i]);
   }
   return sum;
 }
@@ -150,7 +173,7 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   const std::size_t unary =
       static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
   std::fill(out.begin(), out.end(), 0.0);
-  parallel_.count_ordered(unary);
+  parallel_.count_exact(unary);
   // Turning the residual into rows touches every column of every position once. Where outputs collapse, a row
   // is expanded over all outputs, which never pays for some of them.
   double saved = 0.0;
@@ -160,31 +183,24 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   });
   const bool rows = residual.one_each() && saved > kTurnCost * static_cast<double>(x_.positions()) *
                                                        static_cast<double>(residual.columns);
-  if (rows) fill_rows(residual);
-  const InOrder in_order(parallel_);
-  const Chunks pieces{unary, std::max(kFewestInPiece, in_order.shared() ? unary / kPieces : unary)};
-  for (std::size_t piece = 0; piece < pieces.count(); ++piece) {
-    const std::size_t first = pieces.begin(piece), n = pieces.end(piece) - first;
-    in_order.add(out.subspan(first, n),
-                 [&] { add_partial(residual, set.subspan(first, n), rows, out.subspan(first, n)); });
-  }
-  in_order.hand_back(out.first(unary));
+  const Grid grid = grid_of(residual);
+  if (rows) fill_rows(residual, grid);
+  add_partial(residual, grid, set.first(unary), rows, out.first(unary));
+  add_exact(parallel_, out.first(unary));
 
   if (!residual.one_each()) {
     std::vector<double> gold(residual.gold ? unary : 0);
     const auto shared_column = [&](std::size_t i) {
       return !residual.owns(static_cast<Index>(set[i] % outputs_));
     };
-    in_order.add(std::span(gold), [&] {
-      const Chunks chunks{gold.size(), 256};
-      parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-        for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
-          if (shared_column(i))
-            gold[i] = gold_count(static_cast<Index>(set[i] / outputs_), static_cast<Index>(set[i] % outputs_),
-                                 gold[i]);
-      });
+    const Chunks chunks{gold.size(), 256};
+    parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
+      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
+        if (shared_column(i))
+          gold[i] =
+              gold_count(static_cast<Index>(set[i] / outputs_), static_cast<Index>(set[i] % outputs_), grid);
     });
-    in_order.hand_back(std::span(gold));
+    add_exact(parallel_, gold);
     for (std::size_t i = 0; i < unary; ++i) {
       if (!shared_column(i)) continue;
       out[i] *= residual.share[set[i] % outputs_];
@@ -194,8 +210,9 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   for (std::size_t i = unary; i < set.size(); ++i) out[i] = residual.extra[set[i] - unary_];
 }
 
-/// out[i] += the adjoint at set[i], unary weights alone; `rows`: rows_ holds the residual.
-void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set, bool rows,
+/// out[i] += the adjoint at set[i] over this process's positions, unary weights alone; `rows`: rows_ holds
+/// the residual.
+void LinearMap::add_partial(const Residual& residual, const Grid& grid, std::span<const Coord> set, bool rows,
                             std::span<double> out) const {
   const std::size_t width = padded(residual.columns);
   auto column_of = [&](Coord c) -> std::size_t {
@@ -227,7 +244,7 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
             visit(gradient[g * width + column_of(set[i])], out[i]);
       };
       for_each_coordinate([](double& in_row, double in_set) { in_row = in_set; });
-      gradient_rows(features, width, gradient.data());
+      gradient_rows(features, grid, width, gradient.data());
       for_each_coordinate([](double in_row, double& in_set) { in_set = in_row; });
     });
   }
@@ -258,7 +275,7 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
     for (std::size_t b = 0; b < x_.blocks(); ++b) {
       for (std::size_t i = 0; i < n; ++i)
         entries[i] = x_.column_block(static_cast<Index>(set[order[first + i]] / outputs_), b);
-      kernels.gather(column + b * x_.block_positions(), entries, n, sum);
+      kernels.gather(column + b * x_.block_positions(), entries, n, grid.shift(), sum);
     }
     for (std::size_t i = 0; i < n; ++i) out[order[first + i]] = sum[i];
   });
@@ -266,26 +283,27 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
 
 void LinearMap::for_each_row(const Residual& residual, double bound, const Wanted& wanted,
                              const Row& row) const {
-  parallel_.count_ordered(active_features_.size() * outputs_);
+  parallel_.count_exact(active_features_.size() * outputs_);
   const KernelTable& kernels = kernels_in_use();
+  const Grid grid = grid_of(residual);
   if (outputs_ == 1 && residual.one_each()) {
     // Rows would be padding, but for one number.
     for_each_feature(
         1,
         [&](std::span<const Index> features, double* gradient) {
-          gather_column(residual, features, gradient);
+          gather_column(residual, grid, features, gradient);
         },
         [&](std::size_t chunk, Index j, const double* g) {
           if (wanted(j) || !(std::abs(*g) <= bound)) row(chunk, j, g, std::size_t{1});
         });
     return;
   }
-  fill_rows(residual);
-  if (!residual.one_each()) return for_each_collapsed_row(bound, wanted, row);
+  fill_rows(residual, grid);
+  if (!residual.one_each()) return for_each_collapsed_row(grid, bound, wanted, row);
   for_each_feature(
       padded(outputs_),
       [&](std::span<const Index> features, double* gradient) {
-        gradient_rows(features, padded(outputs_), gradient);
+        gradient_rows(features, grid, padded(outputs_), gradient);
       },
       [&](std::size_t chunk, Index j, const double* g) {
         if (wanted(j) || !kernels.all_within(g, outputs_, bound)) row(chunk, j, g, std::size_t{1});
@@ -293,27 +311,108 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
 }
 
 /// From compact_rows_.
-void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const Row& row) const {
+void LinearMap::for_each_collapsed_row(const Grid& grid, double bound, const Wanted& wanted,
+                                       const Row& row) const {
   const std::size_t width = collapsed_->basis() * kPad;
+  const auto groups_of = [&](std::size_t chunk) {
+    return Chunks{features_of(chunk, chunk + 1).size(), kPad};
+  };
+  const auto group = [&](std::size_t chunk, std::size_t g) {
+    const Chunks groups = groups_of(chunk);
+    return features_of(chunk, chunk + 1).subspan(groups.begin(g), groups.end(g) - groups.begin(g));
+  };
   const auto visit = [&](std::size_t chunk, std::span<const Index> features, double* gradient) {
     collapsed_->expand(gradient);
     const unsigned outside = kernels_in_use().lanes_outside(gradient, outputs_, bound);
     for (std::size_t f = 0; f < features.size(); ++f)
       if ((outside >> f & 1u) != 0 || wanted(features[f])) row(chunk, features[f], gradient + f, kPad);
   };
-  const InOrder in_order(parallel_);
-  const auto visit_chunk = [&](std::size_t chunk) {
-    const std::span<const Index> all = features_of(chunk, chunk + 1);
+  if (parallel_.processes() != nullptr)
+    return for_each_shared_chunk([&](std::size_t chunk) { return groups_of(chunk).count() * width; },
+                                 [&](std::size_t chunk, double* out) {
+                                   for (std::size_t g = 0; g < groups_of(chunk).count(); ++g)
+                                     gradient_rows_collapsed(group(chunk, g), grid, out + g * width);
+                                 },
+                                 [&](std::size_t chunk, double* sums) {
+                                   for (std::size_t g = 0; g < groups_of(chunk).count(); ++g)
+                                     visit(chunk, group(chunk, g), sums + g * width);
+                                 });
+  parallel_.for_each(feature_chunks(), [&](std::size_t chunk) {
     AlignedVector<double> gradient(width);
-    for (std::size_t first = 0; first < all.size(); first += kPad) {
-      const auto features = all.subspan(first, std::min(kPad, all.size() - first));
+    for (std::size_t g = 0; g < groups_of(chunk).count(); ++g) {
       std::fill(gradient.begin(), gradient.end(), 0.0);
-      in_order.add(std::span(gradient), [&] { gradient_rows_collapsed(features, gradient); });
-      if (in_order.complete()) visit(chunk, features, gradient.data());
+      gradient_rows_collapsed(group(chunk, g), grid, gradient.data());
+      visit(chunk, group(chunk, g), gradient.data());
     }
+  });
+}
+
+/// Calls visit(chunk, sums) for this process's own_chunks(), where sums[0..size(chunk)) are, over all
+/// processes, what fill(chunk, zeros) adds. All processes fill all chunks, a piece of them at a time.
+template <class Size, class Fill, class Visit>
+void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const Visit& visit) const {
+  struct Task {
+    std::size_t chunk, offset;
   };
-  if (!in_order.shared()) return parallel_.for_each(feature_chunks(), visit_chunk);
-  for (std::size_t chunk = 0; chunk < feature_chunks(); ++chunk) visit_chunk(chunk);
+  const Processes& processes = *parallel_.processes();
+  const auto count = static_cast<std::size_t>(processes.count()),
+             self = static_cast<std::size_t>(processes.rank());
+  std::vector<std::size_t> next, sizes(count);
+  for (std::size_t r = 0; r < count; ++r) next.push_back(own_chunks(r).begin);
+  AlignedVector<double> all, own;
+  for (;;) {
+    std::vector<Task> tasks;
+    std::size_t total = 0, own_begin = 0, own_tasks = 0;
+    for (std::size_t r = 0; r < count; ++r) {
+      sizes[r] = 0;
+      if (r == self) own_begin = tasks.size();
+      for (; next[r] < own_chunks(r).end; ++next[r]) {
+        const std::size_t more = size(next[r]);
+        if (sizes[r] > 0 && sizes[r] + more > kGradientsInPiece / count) break;
+        tasks.push_back({next[r], total});
+        sizes[r] += more;
+        total += more;
+      }
+      if (r == self) own_tasks = tasks.size() - own_begin;
+    }
+    if (tasks.empty()) return;
+    all.assign(total, 0.0);
+    parallel_.for_each(tasks.size(),
+                       [&](std::size_t t) { fill(tasks[t].chunk, all.data() + tasks[t].offset); });
+    own.resize(sizes[self]);
+    processes.sum_parts(all, sizes, own);
+    parallel_.for_each(own_tasks, [&](std::size_t t) {
+      const Task& task = tasks[own_begin + t];
+      visit(task.chunk, own.data() + (task.offset - tasks[own_begin].offset));
+    });
+  }
+}
+
+LinearMap::Range LinearMap::own_chunks() const {
+  return own_chunks(
+      parallel_.processes() == nullptr ? 0 : static_cast<std::size_t>(parallel_.processes()->rank()));
+}
+LinearMap::Range LinearMap::own_chunks(std::size_t process) const {
+  const Processes* const processes = parallel_.processes();
+  if (processes == nullptr) return {0, feature_chunks()};
+  const auto count = static_cast<std::size_t>(processes->count());
+  return {feature_chunks() * process / count, feature_chunks() * (process + 1) / count};
+}
+
+void LinearMap::share_rows(std::span<double> out) const {
+  if (parallel_.processes() == nullptr) return;
+  std::vector<std::size_t> sizes;
+  const auto count = static_cast<std::size_t>(parallel_.processes()->count());
+  for (std::size_t r = 0; r < count; ++r)
+    sizes.push_back(static_cast<std::size_t>(features_of(own_chunks(r).begin, own_chunks(r).end).size()) *
+                    outputs_);
+  const auto own = features_of(own_chunks().begin, own_chunks().end);
+  std::vector<double> numbers;
+  if (!own.empty()) {
+    const auto first = out.begin() + static_cast<std::ptrdiff_t>(std::size_t{own.front()} * outputs_);
+    numbers.assign(first, first + static_cast<std::ptrdiff_t>(own.size() * outputs_));
+  }
+  parallel_.processes()->gather(numbers, sizes, out.first(unary_));
 }
 
 std::size_t LinearMap::chunk_of(Index feature) const {
@@ -331,7 +430,16 @@ std::span<const Index> LinearMap::features_of(std::size_t begin, std::size_t end
 
 template <class Gradients, class Visit>
 void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, const Visit& row) const {
-  if (parallel_.processes() != nullptr) return for_each_feature_in_order(width, gradients, row);
+  if (parallel_.processes() != nullptr)
+    return for_each_shared_chunk(
+        [&](std::size_t chunk) { return features_of(chunk, chunk + 1).size() * width; },
+        [&](std::size_t chunk, double* out) { gradients(features_of(chunk, chunk + 1), out); },
+        [&](std::size_t chunk, const double* g) {
+          for (const Index j : features_of(chunk, chunk + 1)) {
+            row(chunk, j, g);
+            g += width;
+          }
+        });
   // So many features at a time that memory follows K and not the number of features.
   const std::size_t at_once = std::max(kFewestFeaturesAtOnce, kGradientsAtOnce / width);
   const std::size_t tasks = kTasksPerThread * static_cast<std::size_t>(parallel_.threads());
@@ -352,42 +460,16 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, 
   });
 }
 
-/// The same where processes share the positions: chunk by chunk, rows complete on the last process.
-template <class Gradients, class Visit>
-void LinearMap::for_each_feature_in_order(std::size_t width, const Gradients& gradients,
-                                          const Visit& row) const {
-  const InOrder in_order(parallel_);
-  AlignedVector<double> gradient;
-  for (std::size_t begin = 0, end; begin < feature_chunks(); begin = end) {
-    end = begin + 1;
-    while (end < feature_chunks() && features_of(begin, end + 1).size() * width <= kGradientsInPiece) ++end;
-    const std::span<const Index> features = features_of(begin, end);
-    gradient.assign(features.size() * width, 0.0);
-    const auto of_chunk = [&](std::size_t chunk) {
-      return gradient.data() + (feature_chunk_begin_[chunk] - feature_chunk_begin_[begin]) * width;
-    };
-    in_order.add(std::span(gradient), [&] {
-      parallel_.for_each(end - begin, [&](std::size_t c) {
-        gradients(features_of(begin + c, begin + c + 1), of_chunk(begin + c));
-      });
-    });
-    if (!in_order.complete()) continue;
-    parallel_.for_each(end - begin, [&](std::size_t c) {
-      const double* g = of_chunk(begin + c);
-      for (const Index j : features_of(begin + c, begin + c + 1)) {
-        row(begin + c, j, g);
-        g += width;
-      }
-    });
-  }
-}
-
-/// Work of a full gradient, and of gathering that of some coordinates, in multiply-adds of kPad numbers.
+/// Work of a full gradient, and of gathering that of some coordinates, in multiply-adds of kPad numbers, over
+/// all processes.
 double LinearMap::row_work() const {
-  return static_cast<double>(x_.nonzeros()) * static_cast<double>(padded(outputs_) / kPad);
+  return static_cast<double>(x_.whole_nonzeros()) * static_cast<double>(padded(outputs_) / kPad);
 }
 double LinearMap::gather_work(std::span<const Coord> coordinates) const {
-  return kGatherCost * entries_under(coordinates);
+  double entries = 0.0;
+  for (const Coord c : coordinates)
+    if (c < unary_) entries += static_cast<double>(x_.whole_column_size(static_cast<Index>(c / outputs_)));
+  return kGatherCost * entries;
 }
 
 /// Returns the sums of absolute values by output.

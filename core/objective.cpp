@@ -17,17 +17,31 @@ namespace {
 /// full gradient's work; what is near lambda, too, at most kMostNear.
 constexpr double kShortenCost = 8.0, kMostBeside = 0.2, kMostNear = 0.5;
 
-/// To all processes, from the one with complete rows.
-void hand_back(const InOrder& in_order, Objective::Selection& selection) {
-  double numbers[] = {selection.kkt_max, selection.kkt_l1, selection.gradient_max, selection.excess_squares};
-  in_order.hand_back(std::span<double>(numbers));
-  selection.kkt_max = numbers[0];
-  selection.kkt_l1 = numbers[1];
-  selection.gradient_max = numbers[2];
-  selection.excess_squares = numbers[3];
-  in_order.hand_back(selection.index);
-  in_order.hand_back(selection.weight);
-  in_order.hand_back(selection.gradient);
+/// Gives all processes the selections of all chunks, of which each has those of `own`.
+void exchange(const Processes* processes, LinearMap::Range own, std::span<Objective::Selection> parts) {
+  if (processes == nullptr) return;
+  std::vector<double> numbers;
+  for (std::size_t c = own.begin; c < own.end; ++c) {
+    const Objective::Selection& part = parts[c];
+    numbers.insert(numbers.end(), {part.kkt_max, part.kkt_l1, part.gradient_max, part.excess_squares,
+                                   static_cast<double>(part.index.size())});
+    for (std::size_t i = 0; i < part.index.size(); ++i)
+      numbers.insert(numbers.end(), {static_cast<double>(part.index[i]), part.weight[i], part.gradient[i]});
+  }
+  const std::vector<double> all = processes->gather_all(numbers);
+  const double* next = all.data();
+  for (Objective::Selection& part : parts) {
+    part = {};
+    part.kkt_max = *next++;
+    part.kkt_l1 = *next++;
+    part.gradient_max = *next++;
+    part.excess_squares = *next++;
+    for (auto left = static_cast<std::size_t>(*next++); left > 0; --left) {
+      part.index.push_back(static_cast<Coord>(*next++));
+      part.weight.push_back(*next++);
+      part.gradient.push_back(*next++);
+    }
+  }
 }
 
 }  // namespace
@@ -60,7 +74,7 @@ void Objective::restrict_to(std::vector<Coord> candidates) {
 
 double Objective::inference_flops(const ScorePoint& at, bool residual) const {
   double flops = own_flops(at, residual);
-  add_counts(parallel(), std::span(&flops, 1));
+  add_exact(parallel(), std::span(&flops, 1));
   return flops;
 }
 
@@ -166,18 +180,19 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
 ///
 /// Proof: rounding a number of R to single precision takes it at most u = 2^-24 of its size away, and a sum
 /// of n of these in single precision is off by at most n*u/(1 - n*u) of the sum of their sizes, n <= the
-/// feature's largest block; what is added in double precision is nothing beside that. So |g| and what is
-/// found differ by less than 1.01 * (n + 1) * u times the sum over all positions of |R|'s column, n*u <
-/// 1/100.
+/// feature's largest block; what is added in double precision is nothing beside that. Parts of several
+/// processes are more sums of fewer entries. So |g| and what is found differ by less than 1.01 * (n + 1) * u
+/// times the sum over all positions of |R|'s column, n*u < 1/100.
 std::optional<std::vector<Coord>> Objective::find_near(const Residual& residual, const SparseVector& w,
                                                        double quiet) const {
   constexpr double kUnit = 0x1p-24;
   const DesignMatrix& x = map_.x();
-  // Of one output there are no rows; of shared positions no process has all rows.
-  if (candidates_ || !residual.one_each() || outputs() == 1 || !x.binary() || w.nnz() == 0 ||
-      parallel().processes() != nullptr)
+  // Of one output there are no rows.
+  if (candidates_ || !residual.one_each() || outputs() == 1 ||
+      whole_max(parallel(), x.binary() ? 0.0 : 1.0) > 0.0 || w.nnz() == 0)
     return std::nullopt;
-  const double vectors = static_cast<double>(x.positions()) * static_cast<double>(padded(outputs()) / kPad);
+  const double vectors =
+      static_cast<double>(x.whole_positions()) * static_cast<double>(padded(outputs()) / kPad);
   if (map_.gather_work(w.index) + kShortenCost * vectors > kMostBeside * map_.row_work()) return std::nullopt;
   static_assert(1.01 * kUnit * static_cast<double>(DesignMatrix::kLargestBlock + 1) < 0.01);
   const std::vector<double> sizes = map_.fill_single_rows(residual);
@@ -187,16 +202,15 @@ std::optional<std::vector<Coord>> Objective::find_near(const Residual& residual,
     largest = std::max(largest, size);
   }
   const auto off = [](std::size_t entries) { return 1.01 * kUnit * static_cast<double>(entries + 1); };
-  if (quiet < 2.0 * off(x.block_positions()) * largest) return std::nullopt;
+  const auto in_block = [&](std::size_t entries) { return std::min(entries, DesignMatrix::kLargestBlock); };
+  if (quiet < 2.0 * off(in_block(x.whole_positions())) * largest) return std::nullopt;
   const KernelTable& kernels = kernels_in_use();
   std::vector<std::vector<Coord>> found(map_.feature_chunks());
   map_.for_each_single_row([&](std::size_t chunk, Index j, const double* g) {
     const Coord base = static_cast<Coord>(j) * outputs();
     auto weight = std::lower_bound(w.index.begin(), w.index.end(), base);
     const bool weighted = weight != w.index.end() && *weight < base + outputs();
-    std::size_t entries = 0;
-    for (std::size_t b = 0; b < x.blocks(); ++b) entries = std::max(entries, x.column_block(j, b).size);
-    const double share = off(entries);
+    const double share = off(in_block(x.whole_column_size(j)));
     if (!weighted && kernels.all_within(g, outputs(), quiet - share * largest)) return;
     for (Index k = 0; k < outputs(); ++k) {
       const Coord c = base + k;
@@ -207,6 +221,11 @@ std::optional<std::vector<Coord>> Objective::find_near(const Residual& residual,
   });
   std::vector<Coord> near;
   for (const std::vector<Coord>& f : found) near.insert(near.end(), f.begin(), f.end());
+  if (parallel().processes() != nullptr) {
+    const std::vector<double> all =
+        parallel().processes()->gather_all(std::vector<double>(near.begin(), near.end()));
+    near.assign(all.begin(), all.end());
+  }
   if (map_.gather_work(near) > kMostNear * map_.row_work()) return std::nullopt;
   for (Coord c = unary_weights(); c < dimension(); ++c) near.push_back(c);
   return near;
@@ -228,7 +247,7 @@ void Objective::gradient(const Residual& residual, std::span<const double> w, st
         const std::size_t base = static_cast<std::size_t>(j) * outputs();
         for (Index k = 0; k < outputs(); ++k) out[base + k] = g[k * step] + mu() * w[base + k];
       });
-  InOrder(parallel()).hand_back(out.first(unary_weights()));
+  map_.share_rows(out);
   for (std::size_t e = 0; e < residual.extra.size(); ++e)
     out[unary_weights() + e] = residual.extra[e] + mu() * w[unary_weights() + e];
 }
@@ -321,6 +340,7 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
           for_each_candidate(base, base + outputs(),
                              [&](Coord c) { visit(parts[chunk], cursor, c, g[(c - base) * step]); });
         });
+    exchange(parallel().processes(), map_.own_chunks(), std::span(parts).first(map_.feature_chunks()));
     std::size_t cursor = start_of(unary_weights());
     for_each_candidate(unary_weights(), dimension(),
                        [&](Coord c) { visit(parts.back(), cursor, c, residual.extra[c - unary_weights()]); });
@@ -336,7 +356,6 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
     out.weight.insert(out.weight.end(), part.weight.begin(), part.weight.end());
     out.gradient.insert(out.gradient.end(), part.gradient.begin(), part.gradient.end());
   }
-  if (!by_coordinate) hand_back(InOrder(parallel()), out);
   if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // a maximum would hide a NaN
 }
 

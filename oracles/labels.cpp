@@ -110,7 +110,7 @@ std::vector<double> LabelsOracle::gold_extra(const Parallel& parallel) const {
     for (std::size_t a = 0; a < on.size(); ++a)
       for (std::size_t b = a + 1; b < on.size(); ++b) out[pair_index(outputs_, on[a], on[b])] += 1.0;
   }
-  add_counts(parallel, out);
+  add_exact(parallel, out);
   return out;
 }
 

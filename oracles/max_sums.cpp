@@ -73,7 +73,7 @@ MaxOracle::Sums sum_best_structures(const Structure& structure, const InstanceMa
     const std::vector<double> gold = structure.gold_extra(parallel);
     for (const std::vector<std::size_t>& on : extra_on)
       for (const std::size_t e : on) residual->extra[e] += 1.0;
-    add_counts(parallel, residual->extra);
+    add_exact(parallel, residual->extra);
     for (std::size_t e = 0; e < gold.size(); ++e) residual->extra[e] -= gold[e];
   }
   return {sums[0], sums[1]};

@@ -9,6 +9,18 @@ std::vector<double> Processes::gather(double own) const {
   return all;
 }
 
+std::vector<double> Processes::gather_all(std::span<const double> own) const {
+  std::vector<std::size_t> sizes;
+  std::size_t total = 0;
+  for (const double size : gather(static_cast<double>(own.size()))) {
+    sizes.push_back(static_cast<std::size_t>(size));
+    total += sizes.back();
+  }
+  std::vector<double> all(total);
+  gather(own, sizes, all);
+  return all;
+}
+
 void share(const Processes* processes, int root, std::string& text) {
   std::vector<char> characters(text.begin(), text.end());
   share(processes, root, characters);

@@ -32,9 +32,17 @@ class Processes {
   /// all = what each process gives, in order: sizes[r] numbers of process r.
   virtual void gather(std::span<const double> own, std::span<const std::size_t> sizes,
                       std::span<double> all) const = 0;
+  /// numbers = the sums of what each process gives, in any order of additions: for sums without rounding.
+  virtual void sum(std::span<double> numbers) const = 0;
+  /// The same of parts of `all`, one after the other, sizes[r] numbers for process r: `own` gets those of
+  /// this one.
+  virtual void sum_parts(std::span<const double> all, std::span<const std::size_t> sizes,
+                         std::span<double> own) const = 0;
 
   /// The numbers that each process gives, one each.
   std::vector<double> gather(double own) const;
+  /// What each process gives, however much, one after the other.
+  std::vector<double> gather_all(std::span<const double> own) const;
 };
 
 /// What process 0 says; `own` where there is one process.

@@ -62,12 +62,49 @@ TEST(Processes, SumsInOrderGoOnWhereTheProcessBeforeStopped) {
              i < begin_of(kTerms, processes.rank() + 1, count); ++i)
           sum[0] += numbers[i];
       });
-      if (in_order.complete()) {
-        EXPECT_EQ(sum[0], once);
-      }
       in_order.hand_back(std::span(sum));
       EXPECT_EQ(sum[0], once);
     });
+}
+
+TEST(Processes, SumsOnAGridAreTheSameInAnyOrder) {
+  constexpr std::size_t kTerms = 1000;
+  Random random(5);
+  std::vector<double> numbers(kTerms);
+  double total = 0.0, off = 0.0;
+  for (double& x : numbers) total += std::abs(x = random.normal());
+  const Grid grid(total);
+  double once = 0.0, backwards = 0.0;
+  for (const double x : numbers) {
+    once += grid.round(x);
+    off += x;
+  }
+  for (std::size_t i = kTerms; i-- > 0;) backwards += grid.round(numbers[i]);
+  EXPECT_EQ(backwards, once);
+  EXPECT_NEAR(once, off, kTerms * total * 0x1p-51);
+  for (const int count : {1, 2, 3, 5})
+    run_process_team(count, [&](const Processes& processes) {
+      const Parallel parallel(1, Backend::kOpenMP, &processes);
+      std::vector<double> sums(2);
+      for (std::size_t i = begin_of(kTerms, processes.rank(), count);
+           i < begin_of(kTerms, processes.rank() + 1, count); ++i)
+        sums[0] += grid.round(numbers[i]);
+      add_exact(parallel, sums);
+      EXPECT_EQ(sums, (std::vector<double>{once, 0.0}));
+      EXPECT_EQ(whole_max(parallel, processes.rank()), count - 1);
+      EXPECT_TRUE(std::isnan(whole_max(parallel, processes.first() ? std::nan("") : 1.0)));
+      // Parts of 3 numbers: those of process r are r, r + 1 and r + 2, from each.
+      std::vector<double> all, own(3);
+      for (int r = 0; r < count; ++r)
+        for (int i = 0; i < 3; ++i) all.push_back(r + i);
+      processes.sum_parts(all, std::vector<std::size_t>(static_cast<std::size_t>(count), 3), own);
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(own[static_cast<std::size_t>(i)], count * (processes.rank() + i));
+    });
+}
+
+TEST(Processes, WithoutASizeToGoByNothingIsRounded) {
+  EXPECT_EQ(Grid(0.0).round(0.1), 0.1);
+  EXPECT_TRUE(std::isnan(Grid(std::nan("")).round(0.1)));
 }
 
 TEST(Processes, AgreeOnWhatTheFirstSays) {

@@ -1,6 +1,8 @@
 #include "core/base/sum.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "core/base/types.h"
 
@@ -88,20 +90,28 @@ std::vector<Index> instance_chunks(std::span<const Index> begin) {
   return out;
 }
 
-void add_counts(const Parallel& parallel, std::span<double> counts) {
-  if (parallel.processes() == nullptr) return;
-  const InOrder in_order(parallel);
-  std::vector<double> sum(counts.size());
-  in_order.add(std::span(sum), [&] {
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counts[i];
-  });
-  in_order.hand_back(std::span(sum));
-  std::ranges::copy(sum, counts.begin());
+/// A shift of 1.5 * 2^e, 2^e >= 2 * total, keeps x + shift between 2^e and 2^(e+1), where neighbours are
+/// 2^(e-52) apart, and sums of such steps are exact up to 2^(e+1).
+Grid::Grid(double total)
+    : shift_(total > 0.0 && std::isfinite(total) ? std::ldexp(1.5, std::ilogb(total) + 2) : total) {}
+
+void add_exact(const Parallel& parallel, std::span<double> numbers) {
+  if (parallel.processes() != nullptr) parallel.processes()->sum(numbers);
+}
+
+double whole_max(const Parallel& parallel, double own) {
+  if (parallel.processes() == nullptr) return own;
+  double largest = -std::numeric_limits<double>::infinity();
+  for (const double theirs : parallel.processes()->gather(own)) {
+    if (std::isnan(theirs)) return theirs;
+    largest = std::max(largest, theirs);
+  }
+  return largest;
 }
 
 std::size_t whole_count(const Parallel& parallel, std::size_t own) {
   auto count = static_cast<double>(own);
-  add_counts(parallel, std::span(&count, 1));
+  add_exact(parallel, std::span(&count, 1));
   return static_cast<std::size_t>(count);
 }
 

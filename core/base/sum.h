@@ -1,13 +1,16 @@
 #pragma once
-/// The two ways in which sums over positions or instances are made. Both give the same bits for any number of
+/// How sums over positions or instances are made. All ways give the same bits for any number of
 /// threads and of processes (core/base/processes.h), and nothing else in the project knows that there may be
 /// several processes with some of the instances each.
 ///
 /// A number, or a few, such as a loss: sum_chunks(), by chunks of instances that depend on neither, added up
 /// over a fixed binary tree.
 ///
-/// Many numbers, such as a gradient: each is summed over positions in their order (InOrder). A process goes
-/// on where the one before it stopped.
+/// Many numbers, such as a gradient: each term is rounded to a multiple of a step so large that no addition
+/// rounds (Grid). Then the order is of no account, and processes add up what they have (add_exact()).
+///
+/// What is summed once in a run, and has no bound to round by, is summed in the order of positions (InOrder):
+/// a process goes on where the one before it stopped.
 
 #include <cstddef>
 #include <functional>
@@ -36,40 +39,52 @@ void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width,
 double sum_chunks(const Parallel& parallel, std::size_t chunks,
                   const std::function<double(std::size_t chunk)>& part);
 
-/// Makes counts of this process's instances those of all: exact, in whatever order.
-void add_counts(const Parallel& parallel, std::span<double> counts);
+/// Multiples of one step, so large that a sum of such numbers is exact in any order (the "pre-rounding" of
+/// Demmel and Nguyen 2013, "Fast reproducible floating-point summation").
+///
+/// A sum of n terms is off by at most n/2 steps, and a step is at most 2^-50 of the bound on their total
+/// size. (Added one after the other, they may be off by n * 2^-53 of it.)
+class Grid {
+ public:
+  /// For terms whose sizes add up to `total` at most, within a part in 1,000. 0: terms are left as they are.
+  explicit Grid(double total);
+  /// The nearest multiple of the step: x + shift() has as many digits below as are kept.
+  double round(double x) const { return (x + shift_) - shift_; }
+  double shift() const { return shift_; }
+
+ private:
+  double shift_;
+};
+
+/// Adds up what all processes have, of numbers whose sums are exact: counts, or sums on a Grid.
+void add_exact(const Parallel& parallel, std::span<double> numbers);
+
+/// The largest of what all processes give, NaN where one is.
+double whole_max(const Parallel& parallel, double own);
 
 /// How many of something all processes have, of which this one has `own`; and those before this one.
 std::size_t whole_count(const Parallel& parallel, std::size_t own);
 std::size_t count_before(const Parallel& parallel, std::size_t own);
 
-/// Sums over positions, or instances, in their order.
+/// Sums over positions, or instances, in their order. The processes wait for each other: for small sums.
 class InOrder {
  public:
   explicit InOrder(const Parallel& parallel) : processes_(parallel.processes()) {}
 
-  /// Whether several processes take part. Then many numbers are best added in some tens of pieces: while a
-  /// process adds to one piece, the next one adds to the piece before.
-  bool shared() const { return processes_ != nullptr; }
   /// add_own() adds the terms of this process's positions to `out` in their order, starting from what is
   /// there: on the first process what the caller gives, elsewhere what the process before has left.
   template <class T, class AddOwn>
   void add(std::span<T> out, const AddOwn& add_own) const {
-    if (shared() && !processes_->first())
+    if (processes_ != nullptr && !processes_->first())
       processes_->receive(processes_->rank() - 1, std::as_writable_bytes(out));
     add_own();
-    if (shared() && !processes_->last()) processes_->send(processes_->rank() + 1, std::as_bytes(out));
+    if (processes_ != nullptr && !processes_->last())
+      processes_->send(processes_->rank() + 1, std::as_bytes(out));
   }
-  /// Whether what add() leaves here is the whole sum: on the last process.
-  bool complete() const { return !shared() || processes_->last(); }
   /// Gives all processes what the last one has.
   template <class T>
   void hand_back(std::span<T> out) const {
-    if (shared()) processes_->broadcast(processes_->count() - 1, std::as_writable_bytes(out));
-  }
-  template <class T>
-  void hand_back(std::vector<T>& out) const {
-    if (shared()) share(processes_, processes_->count() - 1, out);
+    if (processes_ != nullptr) processes_->broadcast(processes_->count() - 1, std::as_writable_bytes(out));
   }
 
  private:

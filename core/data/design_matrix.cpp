@@ -139,7 +139,7 @@ void DesignMatrix::share(const Processes& processes) {
   std::vector<double> counts(features_ + std::size_t{1});
   for (Index j = 0; j < features_; ++j) counts[j] = static_cast<double>(column_size(j));
   counts[features_] = static_cast<double>(positions_);
-  add_counts(Parallel(1, Backend::kOpenMP, &processes), counts);
+  add_exact(Parallel(1, Backend::kOpenMP, &processes), counts);
   whole_column_.assign(counts.begin(), counts.end() - 1);
   whole_positions_ = static_cast<std::uint64_t>(counts.back());
   whole_nonzeros_ = std::accumulate(whole_column_.begin(), whole_column_.end(), std::uint64_t{0});

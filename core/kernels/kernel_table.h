@@ -31,8 +31,14 @@ struct MatrixProduct {
 };
 
 struct KernelTable {
-  /// gradient[0..width) += sum over the block's entries of value * rows[offset][0..width).
-  void (*add_block_rows)(const double* rows, const ColumnBlock& block, double* gradient, std::size_t width);
+  /// gradient[0..width) += sum over the block's entries of value * rows[offset][0..width), where there are
+  /// values each term t as (t + shift) - shift (core/base/sum.h, Grid).
+  void (*add_block_rows)(const double* rows, const ColumnBlock& block, double shift, double* gradient,
+                         std::size_t width);
+  /// sum_i |x_i|.
+  double (*sum_sizes)(const double* x, std::size_t n);
+  /// x_i = (x_i + shift) - shift. n is a multiple of kPad.
+  void (*round)(double* x, double shift, std::size_t n);
   /// The same of rows in single precision for a block whose values are all 1, and in single precision until
   /// the block's sum is added. width is a multiple of kSinglePad.
   void (*add_single_rows)(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width);
@@ -42,8 +48,9 @@ struct KernelTable {
   /// sum[0..width) += sum_i x_i * rows[index_i][0..width); x null means all ones.
   void (*add_rows)(const double* rows, const Index* index, const double* x, std::size_t n, double* sum,
                    std::size_t width);
-  /// sum_i += sum over the entries of blocks[i] of value * column[offset].
-  void (*gather)(const double* column, const ColumnBlock* blocks, std::size_t n, double* sum);
+  /// sum_i += sum over the entries of blocks[i] of value * column[offset], each term t as (t + shift) -
+  /// shift.
+  void (*gather)(const double* column, const ColumnBlock* blocks, std::size_t n, double shift, double* sum);
   /// column[offset] += weight_i * value over the entries of blocks[i].
   void (*scatter)(double* column, const ColumnBlock* blocks, const double* weight, std::size_t n);
   /// rows[p][k] = columns[k][begin + p], p < n, for k < outputs, and 0 up to `width`.

@@ -8,8 +8,9 @@
 #include <numeric>
 #include <vector>
 
-#include "core/kernels/instruction_set_test.h"
 #include "core/base/random.h"
+#include "core/base/sum.h"
+#include "core/kernels/instruction_set_test.h"
 
 namespace proxbench {
 namespace {
@@ -102,39 +103,48 @@ TEST_P(Kernels, GatherSumsAndScatterAddsTheEntriesOfColumns) {
           expected_sum[c] += columns[c].at(i) * numbers[columns[c].offset[i]];
           expected[columns[c].offset[i]] += weight[c] * columns[c].at(i);
         }
-      kernels().gather(numbers.data(), blocks.data(), blocks.size(), sum.data());
+      kernels().gather(numbers.data(), blocks.data(), blocks.size(), 0.0, sum.data());
       kernels().scatter(scattered.data(), blocks.data(), weight.data(), blocks.size());
       for (std::size_t c = 0; c < columns.size(); ++c) EXPECT_NEAR(sum[c], expected_sum[c], 1e-11);
       for (std::size_t p = 0; p < kPositions; ++p) EXPECT_NEAR(scattered[p], expected[p], 1e-13);
     }
 }
 
-TEST_P(Kernels, SumsRunInTheOrderOfPositions) {
-  // So the ways of forming a gradient give the same bits, and a sum may go on where another process stopped.
+TEST_P(Kernels, RoundedTermsHaveTheSameSumInAnyOrder) {
+  // So the ways of forming a gradient, and the parts of several processes, give the same bits.
   constexpr std::size_t kPositions = 1000, kCut = 377;
+  const auto numbers = random_numbers(kPositions * kPad, 1);
   for (const bool binary : {true, false})
     for (const double density : {0.003, 0.02, 0.1, 0.5}) {
       std::vector<Column> columns;
-      for (std::uint64_t c = 0; c < 11; ++c) columns.emplace_back(kPositions, density * (c == 0 ? 0.0 : 1.0), binary, c);
+      for (std::uint64_t c = 0; c < 11; ++c)
+        columns.emplace_back(kPositions, density * (c == 0 ? 0.0 : 1.0), binary, c);
+      double total = 0.0;
+      for (const double x : numbers) total += std::abs(x);
+      for (const Column& column : columns)
+        for (std::size_t i = 0; i < column.offset.size(); ++i)
+          total = std::max(total, total * std::abs(column.at(i)));
+      const Grid grid(total);
       std::vector<ColumnBlock> whole, before, after;
       for (const Column& column : columns) {
-        whole.push_back(column.block());
         const auto cut = static_cast<std::size_t>(std::ranges::lower_bound(column.offset, kCut) - column.offset.begin());
         const ColumnBlock all = column.block();
+        whole.push_back(all);
         before.push_back({all.offset, all.value, cut});
         after.push_back({all.offset + cut, all.value == nullptr ? nullptr : all.value + cut, all.size - cut});
       }
-      const auto numbers = random_numbers(kPositions * kPad, 1);
       std::vector<double> first(kPositions);
+      AlignedVector<double> rows(numbers.begin(), numbers.end());
+      if (binary) kernels().round(rows.data(), grid.shift(), rows.size());
       for (std::size_t p = 0; p < kPositions; ++p) first[p] = numbers[p * kPad];
       std::vector<double> gathered(columns.size()), in_parts(columns.size());
-      kernels().gather(first.data(), whole.data(), whole.size(), gathered.data());
-      kernels().gather(first.data(), before.data(), before.size(), in_parts.data());
-      kernels().gather(first.data(), after.data(), after.size(), in_parts.data());
+      kernels().gather(first.data(), whole.data(), whole.size(), grid.shift(), gathered.data());
+      kernels().gather(first.data(), after.data(), after.size(), grid.shift(), in_parts.data());
+      kernels().gather(first.data(), before.data(), before.size(), grid.shift(), in_parts.data());
       for (std::size_t c = 0; c < columns.size(); ++c) {
-        AlignedVector<double> rows(kPad);
-        kernels().add_block_rows(numbers.data(), whole[c], rows.data(), kPad);
-        EXPECT_EQ(gathered[c], rows[0]);
+        AlignedVector<double> row(kPad);
+        kernels().add_block_rows(rows.data(), whole[c], grid.shift(), row.data(), kPad);
+        EXPECT_EQ(gathered[c], row[0]);
         EXPECT_EQ(in_parts[c], gathered[c]);
       }
     }
@@ -150,7 +160,7 @@ TEST_P(Kernels, RowsAreAddedAtEveryWidth) {
       auto by_block = random_numbers(width, 2), by_index = by_block, expected = by_block;
       for (std::size_t i = 0; i < index.size(); ++i)
         for (std::size_t k = 0; k < width; ++k) expected[k] += column.at(i) * rows[index[i] * width + k];
-      kernels().add_block_rows(rows.data(), column.block(), by_block.data(), width);
+      kernels().add_block_rows(rows.data(), column.block(), 0.0, by_block.data(), width);
       kernels().add_rows(rows.data(), index.data(), column.block().value, index.size(), by_index.data(),
                          width);
       for (std::size_t k = 0; k < width; ++k) {

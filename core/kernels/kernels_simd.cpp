@@ -20,8 +20,9 @@ void prefetch(const ColumnBlock& block) {
       __builtin_prefetch(block.value + i);
 }
 
-void add_block_rows(const double* rows, const ColumnBlock& block, double* gradient, std::size_t width) {
-  accumulate_rows(rows, width, block.offset, block.value, block.size, gradient, width);
+void add_block_rows(const double* rows, const ColumnBlock& block, double shift, double* gradient,
+                    std::size_t width) {
+  accumulate_rows(rows, width, block.offset, block.value, block.size, gradient, width, Rounded{shift});
 }
 
 template <int V>
@@ -73,75 +74,48 @@ void add_rows(const double* rows, const Index* index, const double* x, std::size
   accumulate_rows(rows, width, index, x, n, out, width);
 }
 
-/// What is left of a column's entries in a block, and its sum so far.
-struct Entries {
-  const std::uint16_t* at;
-  const double* x;
-  std::size_t left;
-  double sum;
-  double* out;
-
-  template <bool kValues>
-  double term(const double* column, std::size_t i) const {
-    return kValues ? x[i] * column[at[i]] : column[at[i]];
-  }
-};
-
-/// A sum in order waits for each of its additions, so long columns are taken four at a time; those shorter than this
-/// overlap by themselves.
-constexpr std::size_t kLongColumn = 24, kColumnsAtOnce = 4;
-
-template <bool kValues>
-void gather_in_order(const double* column, const ColumnBlock* blocks, std::size_t n, double* out) {
-  const auto finish = [&](const Entries& e) {
-    double sum = e.sum;
-    for (std::size_t i = 0; i < e.left; ++i) sum += e.term<kValues>(column, i);
-    *e.out = sum;
-  };
-  Entries held[kColumnsAtOnce];
-  std::size_t count = 0;
-  for (std::size_t b = 0; b < n; ++b) {
-    if (b + kPrefetchAhead < n) prefetch(blocks[b + kPrefetchAhead]);
-    const Entries next{blocks[b].offset, blocks[b].value, blocks[b].size, out[b], out + b};
-    if (next.left < kLongColumn) {
-      finish(next);
-      continue;
-    }
-    held[count++] = next;
-    if (count < kColumnsAtOnce) continue;
-    std::size_t together = held[0].left;
-    double sum[kColumnsAtOnce];
-    for (std::size_t l = 0; l < kColumnsAtOnce; ++l) {
-      together = held[l].left < together ? held[l].left : together;
-      sum[l] = held[l].sum;
-    }
-    for (std::size_t i = 0; i < together; ++i)
-      PROXBENCH_UNROLL for (std::size_t l = 0; l < kColumnsAtOnce; ++l) sum[l] += held[l].term<kValues>(column, i);
-    count = 0;
-    for (std::size_t l = 0; l < kColumnsAtOnce; ++l) {
-      Entries& e = held[l];
-      e.at += together;
-      if (kValues) e.x += together;
-      e.left -= together;
-      e.sum = sum[l];
-      if (e.left == 0) {
-        *e.out = e.sum;
-      } else {
-        held[count++] = e;
-      }
-    }
-  }
-  for (std::size_t l = 0; l < count; ++l) finish(held[l]);
+Vec gathered(const double* column, const std::uint16_t* at) {
+  Vec out;
+  PROXBENCH_UNROLL for (std::size_t l = 0; l < kLanes; ++l) out[l] = column[at[l]];
+  return out;
 }
 
-void gather(const double* column, const ColumnBlock* blocks, std::size_t n, double* out) {
-  // Where one column has values, all have that are not empty.
-  bool values = false;
-  for (std::size_t b = 0; b < n; ++b) values |= blocks[b].value != nullptr;
-  if (values)
-    gather_in_order<true>(column, blocks, n, out);
-  else
-    gather_in_order<false>(column, blocks, n, out);
+/// The sum of a column's terms in a block: exact, so its order is free.
+double gather_block(const double* column, const ColumnBlock& block, const Rounded& terms) {
+  const std::uint16_t* at = block.offset;
+  const double* x = block.value;
+  const Vec shift = splat(terms.shift);
+  Vec lanes{};
+  std::size_t i = 0;
+  double rest = 0.0;
+  if (x == nullptr) {
+    for (; i + kLanes <= block.size; i += kLanes) lanes += (gathered(column, at + i) + shift) - shift;
+    for (; i < block.size; ++i) rest += terms.term(1.0, column[at[i]]);
+  } else {
+    for (; i + kLanes <= block.size; i += kLanes) terms.add(lanes, load(x + i), gathered(column, at + i));
+    for (; i < block.size; ++i) rest += terms.term(x[i], column[at[i]]);
+  }
+  return sum(lanes) + rest;
+}
+
+void gather(const double* column, const ColumnBlock* blocks, std::size_t n, double shift, double* out) {
+  for (std::size_t b = 0; b < n; ++b) {
+    if (b + kPrefetchAhead < n) prefetch(blocks[b + kPrefetchAhead]);
+    out[b] += gather_block(column, blocks[b], Rounded{shift});
+  }
+}
+
+double sum_sizes(const double* x, std::size_t n) {
+  Vec lanes{};
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) lanes += larger(load(x + i), -load(x + i));
+  double s = sum(lanes);
+  for (; i < n; ++i) s += x[i] < 0.0 ? -x[i] : x[i];
+  return s;
+}
+
+void round(double* x, double shift, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += kLanes) store(x + i, (load(x + i) + splat(shift)) - splat(shift));
 }
 
 void scatter(double* column, const ColumnBlock* blocks, const double* weight, std::size_t n) {
@@ -328,6 +302,8 @@ void add_product(const MatrixProduct& p) {
 extern const KernelTable kernel_table;
 const KernelTable kernel_table{
     .add_block_rows = add_block_rows,
+    .sum_sizes = sum_sizes,
+    .round = round,
     .add_single_rows = add_single_rows,
     .shorten_rows = shorten_rows,
     .add_rows = add_rows,

@@ -69,17 +69,38 @@ class MpiProcesses : public Processes {
   using Processes::gather;
   void gather(std::span<const double> own, std::span<const std::size_t> sizes,
               std::span<double> all) const override {
-    const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-    if (total > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-      throw Error("processes gather " + std::to_string(total) + " numbers, expected at most 2^31 - 1");
-    std::vector<int> counts(sizes.begin(), sizes.end()), first(sizes.size(), 0);
+    const std::vector<int> counts = counts_of(sizes);
+    std::vector<int> first(sizes.size(), 0);
     std::partial_sum(counts.begin(), counts.end() - 1, first.begin() + 1);
     check(MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), counts.data(),
                          first.data(), MPI_DOUBLE, MPI_COMM_WORLD),
           "gathering");
   }
 
+  void sum(std::span<double> numbers) const override {
+    constexpr std::size_t kMostNumbers = kMostBytes / sizeof(double);
+    for (std::size_t first = 0; first < numbers.size(); first += kMostNumbers)
+      check(MPI_Allreduce(MPI_IN_PLACE, numbers.data() + first,
+                          static_cast<int>(std::min(kMostNumbers, numbers.size() - first)), MPI_DOUBLE,
+                          MPI_SUM, MPI_COMM_WORLD),
+            "adding");
+  }
+  void sum_parts(std::span<const double> all, std::span<const std::size_t> sizes,
+                 std::span<double> own) const override {
+    check(MPI_Reduce_scatter(all.data(), own.data(), counts_of(sizes).data(), MPI_DOUBLE, MPI_SUM,
+                             MPI_COMM_WORLD),
+          "adding");
+  }
+
  private:
+  static std::vector<int> counts_of(std::span<const std::size_t> sizes) {
+    const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+    if (total > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      throw Error("processes exchange " + std::to_string(total) +
+                  " numbers at once, expected at most 2^31 - 1");
+    return {sizes.begin(), sizes.end()};
+  }
+
   /// A message that may not have been received yet.
   struct Sending {
     std::vector<std::byte> message;

@@ -378,7 +378,7 @@ double lambda_max(const LoadedData& data, const Loss& loss) {
         for (Index k = 0; k < map.outputs(); ++k)
           largest[chunk] = std::max(largest[chunk], std::abs(g[k * step]));
       });
-  InOrder(map.parallel()).hand_back(largest);
+  largest = {whole_max(map.parallel(), *std::ranges::max_element(largest))};
   for (const double g : residual.extra) largest.push_back(std::abs(g));
   return *std::max_element(largest.begin(), largest.end());
 }

@@ -96,7 +96,7 @@ std::vector<double> ChainOracle::gold_extra(const Parallel& parallel) const {
   for (std::size_t i = 0; i + 1 < all_.begin.size(); ++i)
     for (Index p = all_.begin[i]; p + 1 < all_.begin[i + 1]; ++p)
       count[std::size_t{all_.gold[p]} * outputs_ + all_.gold[p + 1]] += 1.0;
-  add_counts(parallel, count);
+  add_exact(parallel, count);
   return count;
 }
 

@@ -175,7 +175,7 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
   for (const double count : gold) extra += count / static_cast<double>(gold.size());
   for (std::size_t p = 0; p < positions; ++p)
     unary += static_cast<double>(objective.structure().gold_outputs(static_cast<Index>(p)).size());
-  add_counts(objective.parallel(), std::span(&unary, 1));
+  add_exact(objective.parallel(), std::span(&unary, 1));
   unary /= static_cast<double>(x.whole_positions()) * static_cast<double>(objective.outputs());
   const InOrder in_order(objective.parallel());
   in_order.add(std::span(diagonal_), [&] {

@@ -75,7 +75,7 @@ double additions_of_one_output(const Objective& objective, std::span<const Coord
     }
     additions += 2.0 * slots * slots;
   }
-  add_counts(objective.parallel(), counts);
+  add_exact(objective.parallel(), counts);
   return additions * static_cast<double>(objective.instances()) / looked;
 }
 
