@@ -63,8 +63,8 @@ std::vector<FilePart> parts_of(const std::vector<std::string>& files, FileRecord
   std::uint64_t before = 0;
   for (const std::string& file : files) {
     const std::uint64_t size = fs::file_size(file);
-    if (gzipped(file)) {
-      if (before >= first && before < last) out.push_back({file, 0, size, records});
+    if (gzipped(file) || size == 0) {
+      if (before >= first && (before < last || rank + 1 == count)) out.push_back({file, 0, size, records});
     } else if (before < last && before + size > first) {
       out.push_back(
           {file, std::max(first, before) - before, std::min(last, before + size) - before, records});

@@ -224,15 +224,21 @@ TEST(FileParts, ABadLineIsToldByItsNumber) {
   expect_line_told("libsvm", documents(500, false), "\n", "3 1:much", "value 'much'");
 }
 
-TEST(FileParts, WithoutAnyFeatureAreRefused) {
-  const TempFile file("3\n5\n6\n");
+TEST(FileParts, WithoutDataAreRefused) {
+  const TempFile featureless("3\n5\n6\n"), empty(""), good(documents(2000, false));
   const DataFormatInfo& info = data_format_registry().find("libsvm");
-  EXPECT_THAT(error_of([&] {
-                run_process_team(2, [&](const Processes& processes) {
-                  info.read_share({{file.path()}, {}, ""}, Options(info.options), processes);
-                });
-              }),
-              HasSubstr("no feature in any training document"));
+  const auto error = [&](const std::vector<std::string>& files) {
+    return error_of([&] {
+      run_process_team(2, [&](const Processes& processes) {
+        info.read_share({files, {}, ""}, Options(info.options), processes);
+      });
+    });
+  };
+  EXPECT_THAT(error({featureless.path()}), HasSubstr("no feature in any training document"));
+  EXPECT_THAT(error({empty.path()}), HasSubstr("found an empty file"));
+  EXPECT_THAT(error({empty.path(), good.path()}), HasSubstr("found an empty file"));
+  EXPECT_THAT(error({good.path(), empty.path(), good.path()}), HasSubstr("found an empty file"));
+  EXPECT_THAT(error({good.path(), empty.path()}), HasSubstr("found an empty file"));
 }
 
 }  // namespace
