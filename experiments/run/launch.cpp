@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <memory>
 #include <thread>
 
@@ -24,12 +25,19 @@ namespace {
 const Processes* launched = nullptr;
 int launched_here = 1;
 
-/// What launchers tell each process, its "RANK" or the "SIZE" of all: those of Open MPI, and those of MPICH
-/// and Slurm with its PMI.
-int told_by_launcher(const std::string& what, int otherwise) {
-  for (const char* prefix : {"OMPI_COMM_WORLD_", "PMI_"})
-    if (const char* text = std::getenv((prefix + what).c_str())) return std::atoi(text);
+/// Of the environment variables that are set.
+int first_of(std::initializer_list<const char*> names, int otherwise) {
+  for (const char* name : names)
+    if (const char* text = std::getenv(name)) return std::atoi(text);
   return otherwise;
+}
+/// What launchers tell each process: Open MPI's; MPICH's, and Slurm's with PMI; Slurm's with PMIx or without
+/// both.
+int told_count() {
+  return first_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}, 1);
+}
+int told_rank() {
+  return first_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}, 0);
 }
 
 /// How long a process that failed waits for the first one to tell of the same failure.
@@ -37,7 +45,7 @@ constexpr std::chrono::milliseconds kWaitForFirst{1500};
 
 /// For processes that cannot talk to each other.
 int refuse(const std::string& why) {
-  if (told_by_launcher("RANK", 0) == 0)
+  if (told_rank() == 0)
     fmt::print(stderr, "error: {}\n", why);
   else
     std::this_thread::sleep_for(kWaitForFirst);
@@ -110,14 +118,15 @@ int in_session(const MpiSession& session, const std::function<int()>& body) {
 }  // namespace
 
 int with_launched_processes(int& argc, char**& argv, const std::function<int()>& body) {
-  const int count = told_by_launcher("SIZE", 1);
+  const int count = told_count();
   if (count <= 1) return body();
 #ifdef PROXBENCH_MPI
   const MpiSession session(argc, argv);
   if (const int found = session.processes().count(); found != count)
     return refuse(fmt::format(
-        "started as one of {} processes, but MPI found {}: start the program by the mpirun of the "
-        "MPI that it was built with",
+        "started as one of {} processes, but MPI found {}: start the program by the "
+        "mpirun of the MPI that it was built with, or by `srun --mpi=pmix` (Open MPI) or `srun --mpi=pmi2` "
+        "(MPICH)",
         count, found));
   return in_session(session, body);
 #else
