@@ -191,25 +191,32 @@ void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::
                       last = std::min<std::size_t>(had[reader + 1], owned[owner + 1]);
     return std::pair(first, std::max(first, last));
   };
-  const auto pack = [&](std::size_t first, std::size_t last) {
-    Parcel out;
-    for (Index p = begin[first - had[rank]]; p < begin[last - had[rank]]; ++p) out.add(gold[p], rows, p);
-    return out;
+  const auto each_row = [&](std::pair<std::size_t, std::size_t> instances, const auto& use) {
+    for (Index p = begin[instances.first - had[rank]]; p < begin[instances.second - had[rank]]; ++p) use(p);
   };
-  for (std::size_t to = 0; to < count; ++to)
-    if (const auto [first, last] = both(rank, to); to != rank && first < last)
-      pack(first, last).send(processes, static_cast<int>(to));
+  for (std::size_t to = 0; to < count; ++to) {
+    const auto mine = both(rank, to);
+    if (to == rank || mine.first == mine.second) continue;
+    Parcel parcel;
+    each_row(mine, [&](Index p) { parcel.add(gold[p], rows, p); });
+    parcel.send(processes, static_cast<int>(to));
+  }
   DesignMatrix::Builder kept_rows;
   std::vector<Index> kept_gold;
   for (std::size_t from = 0; from < count; ++from) {
-    const auto [first, last] = both(from, rank);
-    if (first == last) continue;
-    Parcel parcel;
-    if (from == rank)
-      parcel = pack(first, last);
-    else
+    const auto kept = both(from, rank);
+    if (kept.first == kept.second) continue;
+    if (from == rank) {
+      each_row(kept, [&](Index p) {
+        kept_gold.push_back(gold[p]);
+        for (std::size_t e = 0; e < rows.row(p).size(); ++e) kept_rows.add(rows.row(p)[e], rows.value(p, e));
+        kept_rows.end_position();
+      });
+    } else {
+      Parcel parcel;
       parcel.receive(processes, static_cast<int>(from));
-    parcel.unpack(kept_rows, kept_gold);
+      parcel.unpack(kept_rows, kept_gold);
+    }
   }
   rows = std::move(kept_rows);
   gold = std::move(kept_gold);

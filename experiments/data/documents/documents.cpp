@@ -96,7 +96,7 @@ void unite(std::vector<std::int64_t>& ids, const Processes& processes) {
   ids = std::move(all);
 }
 
-Dataset build(const Documents& documents, const FeatureTable& features, const DocumentOutputs& outputs,
+Dataset build(Documents documents, const FeatureTable& features, const DocumentOutputs& outputs,
               Index extra_features, std::shared_ptr<const Vocabulary> vocabulary,
               const Processes* processes) {
   Dataset out;
@@ -120,7 +120,9 @@ Dataset build(const Documents& documents, const FeatureTable& features, const Do
     featureless += !any;
     out.begin.push_back(static_cast<Index>(i + 1));
   }
-  out.gold = documents.gold;
+  out.gold = std::move(documents.gold);
+  const std::uint64_t zero_values = documents.zero_values;
+  documents = {};  // the rows hold it all
   if (processes != nullptr) move_to_shares(x, out.gold, out.begin, *processes);
   out.x = std::move(x).build(static_cast<Index>(vocabulary->features.size()));
   if (processes != nullptr) out.x.share(*processes);
@@ -133,7 +135,7 @@ Dataset build(const Documents& documents, const FeatureTable& features, const Do
   note("distinct unknown attributes", unknown.size());
   note("unknown labels",
        static_cast<std::uint64_t>(std::count(out.gold.begin(), out.gold.end(), kUnknownOutput)));
-  note("zero values", documents.zero_values);
+  note("zero values", zero_values);
   note("documents without features", featureless);
   out.digest = digest_of(out, processes);
   return out;
@@ -221,7 +223,7 @@ Documents read_test_documents(const std::vector<std::string>& paths, const Featu
   return all;
 }
 
-DataPair document_data(const Documents& train, const Documents& test, const FeatureTable& features,
+DataPair document_data(Documents train, Documents test, const FeatureTable& features,
                        const DocumentOutputs& outputs, const std::string& extra_feature,
                        const Processes* processes) {
   Vocabulary names;
@@ -232,8 +234,8 @@ DataPair document_data(const Documents& train, const Documents& test, const Feat
   const auto vocabulary = std::make_shared<const Vocabulary>(std::move(names));
   DataPair out;
   out.oracle = "tree";
-  out.train = build(train, features, outputs, extra_features, vocabulary, processes);
-  out.test = build(test, features, outputs, extra_features, vocabulary, nullptr);
+  out.train = build(std::move(train), features, outputs, extra_features, vocabulary, processes);
+  out.test = build(std::move(test), features, outputs, extra_features, vocabulary, nullptr);
   return out;
 }
 
@@ -261,7 +263,7 @@ DataPair read_hierarchy_documents(const DataFiles& files, const Options& options
   const FeatureTable features(train, scale, processes);
   Documents test = read_test_documents(files.test, features, read);
   if (keep_id) scale_to_unit_range(train.extra, test.extra, processes);
-  DataPair out = document_data(train, test, features, {tree.names, tree.tree},
+  DataPair out = document_data(std::move(train), std::move(test), features, {tree.names, tree.tree},
                                keep_id ? std::to_string(kDocumentId) : "", processes);
   describe_documents(files,
                      fmt::format("{} nodes of {}{}{}", tree.tree->nodes(), file_names({files.hierarchy}),

@@ -91,7 +91,7 @@ struct DocumentOutputs {
 /// unknown attributes", "unknown labels" (documents), "zero values" (entries dropped), "documents without
 /// features" (none but the extra one is left). Of several processes each gives what it has read of the
 /// training documents, and gets its share of them (core/data/sharing.h); notes and digest are those of all.
-DataPair document_data(const Documents& train, const Documents& test, const FeatureTable& features,
+DataPair document_data(Documents train, Documents test, const FeatureTable& features,
                        const DocumentOutputs& outputs, const std::string& extra_feature = "",
                        const Processes* processes = nullptr);
 

@@ -77,7 +77,8 @@ DataPair read_libsvm(const DataFiles& files, const Options& options, const Proce
   if (bias > 0.0)
     for (Documents* documents : {&train, &test}) documents->extra.assign(documents->size(), bias);
 
-  DataPair out = document_data(train, test, features, {names, nullptr}, bias > 0.0 ? "bias" : "", processes);
+  DataPair out = document_data(std::move(train), std::move(test), features, {names, nullptr},
+                               bias > 0.0 ? "bias" : "", processes);
   describe_documents(files,
                      fmt::format("{} labels{}{}", names.size(),
                                  scale == ValueScale::kMax ? ", values divided by their maximum" : "",
