@@ -23,7 +23,8 @@ bool is_blank(std::string_view line) {
 
 }  // namespace
 
-LineReader::LineReader(FilePart part) : path_(std::move(part.path)), end_of_part_(part.end) {
+LineReader::LineReader(FilePart part)
+    : path_(std::move(part.path)), end_of_part_(part.end), records_(part.records) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored)) throw Error::in_file(path_, 0, "a directory", "a file");
   errno = 0;
@@ -45,8 +46,8 @@ LineReader::LineReader(FilePart part) : path_(std::move(part.path)), end_of_part
 
 void LineReader::find_first() {
   std::string_view line;
-  bool found = false;
   next(line);  // the rest of a line
+  bool found = records_ == FileRecords::kLine;
   while (!found && !part_ended_ && next(line)) found = is_blank(line);
   line_ = 0;
   first_ = offset_;
@@ -93,7 +94,8 @@ bool LineReader::next(std::string_view& line) {
         std::exchange(offset_, offset_ + static_cast<std::uint64_t>(buffer_.data() + begin_ - start));
     if (stop > start && stop[-1] == '\r') --stop;
     line = {start, static_cast<std::size_t>(stop - start)};
-    part_ended_ = at >= end_of_part_ && is_blank(line);
+    part_ended_ =
+        records_ == FileRecords::kLine ? offset_ >= end_of_part_ : at >= end_of_part_ && is_blank(line);
     if (at == 0 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
     return true;
   }

@@ -12,12 +12,17 @@ struct gzFile_s;
 
 namespace proxbench {
 
-/// The records of a file, which blank lines end, that begin behind the first blank line at or after byte
-/// `begin`, or at the start of the file, and not behind the first one at or after byte `end`. So parts that
-/// follow each other have each record once. A gzipped file has one part.
+/// What a record of a file is.
+enum class FileRecords { kUpToBlankLine, kLine };
+
+/// Some of the records of a file, so that parts that follow each other have each record once. Of records that
+/// blank lines end: those that begin behind the first blank line at or after byte `begin`, or at the start of
+/// the file, and not behind the first one at or after byte `end`. Of lines: those that begin at or after byte
+/// `begin` and before byte `end`. A gzipped file has one part.
 struct FilePart {
   std::string path;
   std::uint64_t begin = 0, end = std::numeric_limits<std::uint64_t>::max();
+  FileRecords records = FileRecords::kUpToBlankLine;
   bool whole() const { return begin == 0 && end == std::numeric_limits<std::uint64_t>::max(); }
 };
 
@@ -64,6 +69,7 @@ class LineReader {
   std::uint64_t offset_ = 0;  ///< of the next line in the file
   std::uint64_t first_ = 0;   ///< of the part's first line
   std::uint64_t end_of_part_ = std::numeric_limits<std::uint64_t>::max();
+  FileRecords records_ = FileRecords::kUpToBlankLine;
   bool ended_ = false, part_ended_ = false;
 };
 

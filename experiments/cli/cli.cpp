@@ -56,6 +56,17 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
                      fmt::join(commands, ", "));
 }
 
+void refuse_commands_for_one_process(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::string name = command->get_name();
+    if (std::ranges::find(kSharedCommands, name) != std::end(kSharedCommands)) continue;
+    command->preparse_callback([name](std::size_t) {
+      throw Error::usage(fmt::format("{}: found {} processes, expected one; those that several may share: {}",
+                                     name, launched_processes()->count(), fmt::join(kSharedCommands, ", ")));
+    });
+  }
+}
+
 }  // namespace
 
 std::atomic<bool> interrupted{false};
@@ -98,11 +109,7 @@ int run_command_line(int argc, char** argv) {
   add_completion_command(app);
   add_man_command(app);
   try {
-    if (launched_processes() != nullptr && argc > 1 && argv[1][0] != '-' &&
-        std::ranges::find(kSharedCommands, std::string_view(argv[1])) == std::end(kSharedCommands))
-      throw Error::usage(fmt::format("{}: found {} processes, expected one; those that several may share: {}",
-                                     argv[1], launched_processes()->count(),
-                                     fmt::join(kSharedCommands, ", ")));
+    if (launched_processes() != nullptr) refuse_commands_for_one_process(app);
     instruction_set();  // a wrong PROXBENCH_ISA is told before any work
     if (!answer_completion(app, {argv + 1, argv + argc})) app.parse(argc, argv);
     return kDone;

@@ -7,8 +7,11 @@
 #include <bit>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/data/sharing.h"
+#include "experiments/data/files.h"
 
 namespace proxbench {
 namespace {
@@ -20,8 +23,20 @@ bool gzipped(const std::string& file) {
   return in.get() == 0x1f && in.get() == 0x8b;
 }
 
+/// As much of a hash as a double holds.
+double exact(std::uint64_t hash) {
+  return static_cast<double>(hash >> 11);
+}
+
+std::uint64_t size_of(const std::string& file) {
+  std::error_code missing;
+  const std::uintmax_t size = fs::file_size(file, missing);
+  if (missing) throw Error::in_file(file, 0, missing.message(), "a readable file");
+  return size;
+}
+
 /// Of as many bytes as there are in [begin, end).
-std::uint64_t hash_of(const std::vector<FilePart>& parts) {
+double hash_of(const std::vector<FilePart>& parts) {
   std::uint64_t hash = 0;
   std::vector<char> block(1 << 18);
   for (const FilePart& part : parts) {
@@ -33,10 +48,11 @@ std::uint64_t hash_of(const std::vector<FilePart>& parts) {
       left -= std::min(left, static_cast<std::uint64_t>(in.gcount()));
     }
   }
-  return hash;
+  return exact(hash);
 }
 
-std::vector<FilePart> parts_of(const std::vector<std::string>& files, int rank, int count) {
+std::vector<FilePart> parts_of(const std::vector<std::string>& files, FileRecords records, int rank,
+                               int count) {
   std::uint64_t total = 0;
   for (const std::string& file : files) total += fs::file_size(file);
   const auto cut = [&](int r) {
@@ -47,50 +63,165 @@ std::vector<FilePart> parts_of(const std::vector<std::string>& files, int rank, 
   std::uint64_t before = 0;
   for (const std::string& file : files) {
     const std::uint64_t size = fs::file_size(file);
-    if (gzipped(file)) {
-      if (before >= first && before < last) out.push_back({file, 0, size});
+    if (gzipped(file) || size == 0) {
+      if (before >= first && (before < last || rank + 1 == count)) out.push_back({file, 0, size, records});
     } else if (before < last && before + size > first) {
-      out.push_back({file, std::max(first, before) - before, std::min(last, before + size) - before});
+      out.push_back(
+          {file, std::max(first, before) - before, std::min(last, before + size) - before, records});
     }
     before += size;
   }
   return out;
 }
 
+/// Rows of a training set under way from one process to another.
+struct Parcel {
+  std::vector<Index> numbers;  ///< of each position: gold, entries, their features
+  std::vector<double> values;  ///< of the entries
+
+  void add(Index gold, const DesignMatrix::Builder& rows, Index p) {
+    const auto row = rows.row(p);
+    numbers.insert(numbers.end(), {gold, static_cast<Index>(row.size())});
+    numbers.insert(numbers.end(), row.begin(), row.end());
+    for (std::size_t e = 0; e < row.size(); ++e) values.push_back(rows.value(p, e));
+  }
+  void unpack(DesignMatrix::Builder& rows, std::vector<Index>& gold) const {
+    const double* value = values.data();
+    for (std::size_t at = 0; at < numbers.size();) {
+      gold.push_back(numbers[at++]);
+      for (std::size_t left = numbers[at++]; left > 0; --left) rows.add(numbers[at++], *value++);
+      rows.end_position();
+    }
+  }
+
+  void send(const Processes& processes, int to) const {
+    const std::size_t sizes[] = {numbers.size(), values.size()};
+    processes.send(to, std::as_bytes(std::span(sizes)));
+    processes.send(to, std::as_bytes(std::span(numbers)));
+    processes.send(to, std::as_bytes(std::span(values)));
+  }
+  void receive(const Processes& processes, int from) {
+    std::size_t sizes[2];
+    processes.receive(from, std::as_writable_bytes(std::span(sizes)));
+    numbers.resize(sizes[0]);
+    values.resize(sizes[1]);
+    processes.receive(from, std::as_writable_bytes(std::span(numbers)));
+    processes.receive(from, std::as_writable_bytes(std::span(values)));
+  }
+};
+
+/// `own` is this process's number of something, `next` what it found in the place of the next one's.
+void require_same(const Processes& processes, const std::string& what, double own, double next) {
+  const std::vector<double> owns = processes.gather(own), nexts = processes.gather(next);
+  for (std::size_t r = 0; r < owns.size(); ++r)
+    if (const std::size_t other = (r + 1) % owns.size(); nexts[r] != owns[other])
+      throw Error(
+          fmt::format("{}: processes {} and {} found different content, expected the same data on all", what,
+                      r + 1, other + 1),
+          ErrorKind::kInput);
+}
+
+/// What each process reads as a whole.
+void require_same_beside(const DataFiles& files, const Options& options, const Processes& processes) {
+  std::vector<std::string> whole = files.test;
+  if (!files.hierarchy.empty()) whole.push_back(files.hierarchy);
+  for (const std::string& file : whole) {
+    const double hash = hash_of({{file, 0, size_of(file)}});
+    require_same(processes, file, hash, hash);
+  }
+  for (const auto& [name, text] : options_with_texts(options)) {
+    const double hash = exact(XXH3_64bits(text.data(), text.size()));
+    require_same(processes, "option " + name, hash, hash);
+  }
+}
+
 }  // namespace
 
-std::vector<FilePart> own_parts(const std::vector<std::string>& files, const Processes* processes) {
+std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, const Processes* processes,
+                                FileRecords records) {
   std::vector<FilePart> out;
   if (processes == nullptr) {
-    for (const std::string& file : files) out.push_back({file});
+    for (const std::string& file : files.train) out.push_back({file});
     return out;
   }
-  // Each process hashes its part, and that of the next one by its own copy.
   const int count = processes->count(), rank = processes->rank();
   double sizes = 0.0;
-  for (const std::string& file : files) {
-    std::error_code missing;
-    const std::uintmax_t size = fs::file_size(file, missing);
-    if (missing) throw Error::in_file(file, 0, missing.message(), "a readable file");
-    sizes += static_cast<double>(size);
-  }
-  const std::vector<double> all_sizes = processes->gather(sizes);
-  out = parts_of(files, rank, count);
-  const auto number = [](std::uint64_t hash) { return static_cast<double>(hash >> 11); };
-  const std::vector<double> own = processes->gather(number(hash_of(out))),
-                            next = processes->gather(
-                                number(hash_of(parts_of(files, (rank + 1) % count, count))));
-  for (int r = 0; r < count; ++r) {
-    const auto other = static_cast<std::size_t>((r + 1) % count), at = static_cast<std::size_t>(r);
-    if (all_sizes[at] != all_sizes[other] || next[at] != own[other])
-      throw Error(fmt::format("{}: processes {} and {} found different files, expected the same data on all",
-                              files.front(), r + 1, other + 1),
-                  ErrorKind::kInput);
-  }
+  for (const std::string& file : files.train) sizes += static_cast<double>(size_of(file));
+  require_same(*processes, files.train.front(), sizes, sizes);
+  // Each process hashes its part, and that of the next one by its own copy.
+  out = parts_of(files.train, records, rank, count);
+  require_same(*processes, files.train.front(), hash_of(out),
+               hash_of(parts_of(files.train, records, (rank + 1) % count, count)));
+  require_same_beside(files, options, *processes);
   // The last part goes to the end of its file.
   for (FilePart& part : out)
     if (part.end == fs::file_size(part.path)) part.end = FilePart{}.end;
   return out;
+}
+
+void set_reader(DataFormatInfo& info, DataPair (*read)(const DataFiles& files, const Options& options,
+                                                       const Processes* processes)) {
+  info.read = [read](const DataFiles& files, const Options& options) {
+    return read(files, options, nullptr);
+  };
+  info.read_share = [read](const DataFiles& files, const Options& options, const Processes& processes) {
+    return read(files, options, &processes);
+  };
+}
+
+void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::vector<Index>& begin,
+                    const Processes& processes) {
+  const auto count = static_cast<std::size_t>(processes.count()),
+             rank = static_cast<std::size_t>(processes.rank());
+  // Where all instances begin, and who has read them.
+  std::vector<std::size_t> had{0}, sizes;
+  for (const double instances : processes.gather(static_cast<double>(begin.size() - 1))) {
+    sizes.push_back(static_cast<std::size_t>(instances));
+    had.push_back(had.back() + sizes.back());
+  }
+  std::vector<double> own, lengths(had.back());
+  for (std::size_t i = 0; i + 1 < begin.size(); ++i) own.push_back(begin[i + 1] - begin[i]);
+  processes.gather(own, sizes, lengths);
+  std::vector<Index> all{0};
+  for (const double length : lengths) all.push_back(all.back() + static_cast<Index>(length));
+  const std::vector<Index> owned = shares(all, processes.count());
+
+  const auto both = [&](std::size_t reader, std::size_t owner) {
+    const std::size_t first = std::max<std::size_t>(had[reader], owned[owner]),
+                      last = std::min<std::size_t>(had[reader + 1], owned[owner + 1]);
+    return std::pair(first, std::max(first, last));
+  };
+  const auto each_row = [&](std::pair<std::size_t, std::size_t> instances, const auto& use) {
+    for (Index p = begin[instances.first - had[rank]]; p < begin[instances.second - had[rank]]; ++p) use(p);
+  };
+  for (std::size_t to = 0; to < count; ++to) {
+    const auto mine = both(rank, to);
+    if (to == rank || mine.first == mine.second) continue;
+    Parcel parcel;
+    each_row(mine, [&](Index p) { parcel.add(gold[p], rows, p); });
+    parcel.send(processes, static_cast<int>(to));
+  }
+  DesignMatrix::Builder kept_rows;
+  std::vector<Index> kept_gold;
+  for (std::size_t from = 0; from < count; ++from) {
+    const auto kept = both(from, rank);
+    if (kept.first == kept.second) continue;
+    if (from == rank) {
+      each_row(kept, [&](Index p) {
+        kept_gold.push_back(gold[p]);
+        for (std::size_t e = 0; e < rows.row(p).size(); ++e) kept_rows.add(rows.row(p)[e], rows.value(p, e));
+        kept_rows.end_position();
+      });
+    } else {
+      Parcel parcel;
+      parcel.receive(processes, static_cast<int>(from));
+      parcel.unpack(kept_rows, kept_gold);
+    }
+  }
+  rows = std::move(kept_rows);
+  gold = std::move(kept_gold);
+  begin.clear();
+  for (std::size_t i = owned[rank]; i <= owned[rank + 1]; ++i) begin.push_back(all[i] - all[owned[rank]]);
 }
 
 }  // namespace proxbench

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <memory>
 #include <thread>
 
@@ -24,16 +25,37 @@ namespace {
 const Processes* launched = nullptr;
 int launched_here = 1;
 
-/// What launchers tell each process: those of Open MPI, and those of MPICH and Slurm with its PMI.
-int processes_of_environment() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+/// Of the environment variables that are set.
+int first_of(std::initializer_list<const char*> names, int otherwise) {
+  for (const char* name : names)
     if (const char* text = std::getenv(name)) return std::atoi(text);
-  return 1;
+  return otherwise;
+}
+/// What launchers tell each process: Open MPI's; MPICH's, and Slurm's with PMI; Slurm's with PMIx or without
+/// both.
+int told_count() {
+  return first_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}, 1);
+}
+int told_rank() {
+  return first_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}, 0);
+}
+
+/// How long a process that failed waits for the first one to tell of the same failure.
+constexpr std::chrono::milliseconds kWaitForFirst{1500};
+
+/// For processes that cannot talk to each other.
+int refuse(const std::string& why) {
+  if (told_rank() == 0)
+    fmt::print(stderr, "error: {}\n", why);
+  else
+    std::this_thread::sleep_for(kWaitForFirst);
+  return 2;
 }
 
 #ifdef PROXBENCH_MPI
-/// How long a process that failed waits for the first one to tell of the same failure.
-constexpr std::chrono::milliseconds kWaitForFirst{1500};
+/// How long the launcher has to read what was printed: MPICH's drops what it has not read when a process
+/// aborts.
+constexpr std::chrono::milliseconds kTimeToForward{200};
 
 /// What is printed goes into memory, from which it can be printed after all.
 class Silence {
@@ -70,7 +92,6 @@ void agree_on_instruction_set(const Processes& processes) {
 
 int in_session(const MpiSession& session, const std::function<int()>& body) {
   const Processes& processes = session.processes();
-  if (processes.count() == 1) return body();
   launched = &processes;
   launched_here = session.here();
   std::unique_ptr<Silence> silence;
@@ -86,6 +107,7 @@ int in_session(const MpiSession& session, const std::function<int()>& body) {
       std::this_thread::sleep_for(kWaitForFirst);
       silence->tell(fmt::format("process {} of {}: ", processes.rank() + 1, processes.count()));
     }
+    std::this_thread::sleep_for(kTimeToForward);
     session.abort(status);
   }
   launched = nullptr;
@@ -96,19 +118,24 @@ int in_session(const MpiSession& session, const std::function<int()>& body) {
 }  // namespace
 
 int with_launched_processes(int& argc, char**& argv, const std::function<int()>& body) {
-  const int count = processes_of_environment();
+  const int count = told_count();
   if (count <= 1) return body();
 #ifdef PROXBENCH_MPI
   const MpiSession session(argc, argv);
+  if (const int found = session.processes().count(); found != count)
+    return refuse(fmt::format(
+        "started as one of {} processes, but MPI found {}: start the program by the "
+        "mpirun of the MPI that it was built with, or by `srun --mpi=pmix` (Open MPI) or `srun --mpi=pmi2` "
+        "(MPICH)",
+        count, found));
   return in_session(session, body);
 #else
   static_cast<void>(argc);
   static_cast<void>(argv);
-  std::fprintf(stderr,
-               "error: started as one of %d processes, but this program was built without MPI: build it with "
-               "`cmake --preset mpi && cmake --build --preset mpi`\n",
-               count);
-  return 2;
+  return refuse(
+      fmt::format("started as one of {} processes, but this program was built without MPI: build it with "
+                  "`cmake --preset mpi && cmake --build --preset mpi`",
+                  count));
 #endif
 }
 

@@ -16,6 +16,7 @@
 #include "core/plugin.h"
 #include "experiments/config/config.h"
 #include "experiments/metrics/metrics.h"
+#include "experiments/run/launch.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -108,6 +109,18 @@ void check_stamp(const fs::path& file, std::string_view bytes) {
     throw Error(fmt::format("{}: built for another proxbench: {}; build it again for this one", file.string(),
                             difference(stamp, PROXBENCH_STAMP)),
                 ErrorKind::kInput);
+}
+
+/// Whether all launched processes have the same plug-in.
+void check_others(const fs::path& file, std::uint64_t hash) {
+  const Processes* processes = launched_processes();
+  if (processes == nullptr) return;
+  const std::vector<double> hashes = processes->gather(static_cast<double>(hash >> 11));  // exact
+  for (std::size_t r = 1; r < hashes.size(); ++r)
+    if (hashes[r] != hashes[0])
+      throw Error(fmt::format("{}: processes 1 and {} found different plug-ins, expected the same on all",
+                              file.string(), r + 1),
+                  ErrorKind::kInput);
 }
 
 using RegisterFunction = void (*)(Plugin&);
@@ -207,6 +220,8 @@ const LoadedPlugin& load_plugin(const fs::path& given) {
       throw Error::usage(file.string() + ": this plug-in is loaded already");
   check_library(file, bytes);
   check_stamp(file, bytes);
+  const std::uint64_t hash = XXH3_64bits(bytes.data(), bytes.size());
+  check_others(file, hash);
   const Plugin plugin = contents_of(file);
   check_infos(file, "solver", solver_registry(), plugin.solvers, plugin_of_solver);
   check_infos(file, "oracle", oracle_registry(), plugin.oracles, plugin_of_oracle);
@@ -218,8 +233,8 @@ const LoadedPlugin& load_plugin(const fs::path& given) {
   for (const OracleInfo& info : plugin.oracles.items()) add_oracle(info);
   for (const DataFormatInfo& info : plugin.formats.items()) add_data_format(info);
   for (const MetricInfo& info : plugin.metrics.items()) add_metric(info);
-  plugins().push_back({file, XXH3_64bits(bytes.data(), bytes.size()), plugin.solvers.names(),
-                       plugin.oracles.names(), plugin.formats.names(), plugin.metrics.names()});
+  plugins().push_back({file, hash, plugin.solvers.names(), plugin.oracles.names(), plugin.formats.names(),
+                       plugin.metrics.names()});
   return plugins().back();
 }
 

@@ -21,8 +21,9 @@ struct LoadedPlugin {
 /// stay good.
 ///
 /// Throws Error that names the file: it is missing, no shared library or no plug-in (kInput); it was built
-/// for another proxbench or by another compiler, with the parts in which the two differ (kInput); it does not
-/// load, its own code throws, or it brings a name that is taken (kRun); it is loaded already (kUsage).
+/// for another proxbench or by another compiler, with the parts in which the two differ (kInput); launched
+/// processes have different ones (kInput); it does not load, its own code throws, or it brings a name that is
+/// taken (kRun); it is loaded already (kUsage).
 const LoadedPlugin& load_plugin(const std::filesystem::path& file);
 
 /// In the order of loading.

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/sum.h"
+#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 
 namespace proxbench {
@@ -42,9 +44,9 @@ void read_entries(const LineReader& in, std::string_view line, const SparseLineR
     in.fail(fmt::format("feature {} a second time", *twice), "each feature once a line");
 }
 
-void read_document_file(const std::string& path, const SparseLineRules& rules, const OutputOfLabel& output_of,
+void read_document_file(const FilePart& part, const SparseLineRules& rules, const OutputOfLabel& output_of,
                         bool keep_id, Documents& out) {
-  LineReader in(path);
+  LineReader in(part);
   const std::size_t before = out.size();
   std::string_view line;
   while (in.next(line)) {
@@ -56,19 +58,47 @@ void read_document_file(const std::string& path, const SparseLineRules& rules, c
     read_entries(in, line, rules, keep_id, out);
     out.end_document(output);
   }
-  if (out.size() == before) in.fail_empty(rules.line);
+  if (out.size() == before && part.whole()) in.fail_empty(rules.line);
 }
 
-/// Moves and divides so that the training values lie in [0, 1]; where they are all equal, to 0.
-void scale_to_unit_range(std::vector<double>& train, std::vector<double>& test) {
-  const auto [low, high] = std::minmax_element(train.begin(), train.end());
-  const double offset = *low, range = *high - *low;
+/// Moves and divides so that the training values of all processes lie in [0, 1]; where they are all equal, to
+/// 0.
+void scale_to_unit_range(std::vector<double>& train, std::vector<double>& test, const Processes* processes) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const double value : train) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  if (processes != nullptr) {
+    low = std::ranges::min(processes->gather(low));
+    high = std::ranges::max(processes->gather(high));
+  }
+  const double range = high - low;
   for (auto* values : {&train, &test})
-    for (double& value : *values) value = range > 0.0 ? (value - offset) / range : 0.0;
+    for (double& value : *values) value = range > 0.0 ? (value - low) / range : 0.0;
 }
 
-Dataset build(const Documents& documents, const FeatureTable& features, const DocumentOutputs& outputs,
-              Index extra_features, std::shared_ptr<const Vocabulary> vocabulary) {
+Parallel one_thread(const Processes* processes) {
+  return Parallel(1, Backend::kOpenMP, processes);
+}
+
+/// The ids of all processes, ascending, each once, as each of them has its own.
+void unite(std::vector<std::int64_t>& ids, const Processes& processes) {
+  std::vector<std::int64_t> all, merged;
+  for (int root = 0; root < processes.count(); ++root) {
+    std::vector<std::int64_t> of_root;
+    if (root == processes.rank()) of_root = ids;
+    share(&processes, root, of_root);
+    merged.clear();
+    std::ranges::set_union(all, of_root, std::back_inserter(merged));
+    all.swap(merged);
+  }
+  ids = std::move(all);
+}
+
+Dataset build(Documents documents, const FeatureTable& features, const DocumentOutputs& outputs,
+              Index extra_features, std::shared_ptr<const Vocabulary> vocabulary,
+              const Processes* processes) {
   Dataset out;
   DesignMatrix::Builder x;
   std::unordered_set<std::int64_t> unknown;
@@ -90,20 +120,24 @@ Dataset build(const Documents& documents, const FeatureTable& features, const Do
     featureless += !any;
     out.begin.push_back(static_cast<Index>(i + 1));
   }
+  out.gold = std::move(documents.gold);
+  const std::uint64_t zero_values = documents.zero_values;
+  documents = {};  // the rows hold it all
+  if (processes != nullptr) move_to_shares(x, out.gold, out.begin, *processes);
   out.x = std::move(x).build(static_cast<Index>(vocabulary->features.size()));
-  out.gold = documents.gold;
+  if (processes != nullptr) out.x.share(*processes);
   out.vocabulary = std::move(vocabulary);
   out.hierarchy = outputs.hierarchy;
-  const auto note = [&](const char* what, std::uint64_t count) {
-    if (count > 0) out.notes[what] = count;
+  const auto note = [&](const char* what, std::uint64_t own) {
+    if (const std::size_t count = whole_count(one_thread(processes), own); count > 0) out.notes[what] = count;
   };
   note("unknown attributes", unknown_entries);
   note("distinct unknown attributes", unknown.size());
   note("unknown labels",
        static_cast<std::uint64_t>(std::count(out.gold.begin(), out.gold.end(), kUnknownOutput)));
-  note("zero values", documents.zero_values);
+  note("zero values", zero_values);
   note("documents without features", featureless);
-  out.digest = digest_of(out);
+  out.digest = digest_of(out, processes);
   return out;
 }
 
@@ -114,10 +148,10 @@ void Documents::end_document(Index output) {
   gold.push_back(output);
 }
 
-Documents read_documents(const std::vector<std::string>& paths, const SparseLineRules& rules,
+Documents read_documents(const std::vector<FilePart>& parts, const SparseLineRules& rules,
                          const OutputOfLabel& output_of, bool keep_id) {
   Documents out;
-  for (const std::string& path : paths) read_document_file(path, rules, output_of, keep_id, out);
+  for (const FilePart& part : parts) read_document_file(part, rules, output_of, keep_id, out);
   return out;
 }
 
@@ -134,11 +168,12 @@ ValueScale value_scale(const Options& options) {
   return options.string("scale") == "max" ? ValueScale::kMax : ValueScale::kNone;
 }
 
-FeatureTable::FeatureTable(const Documents& train, ValueScale scale) {
+FeatureTable::FeatureTable(const Documents& train, ValueScale scale, const Processes* processes) {
   ids_.reserve(train.entries.size());
   for (const SparseEntry& entry : train.entries) ids_.push_back(entry.feature);
   std::sort(ids_.begin(), ids_.end());
   ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+  if (processes != nullptr) unite(ids_, *processes);
   ids_.shrink_to_fit();
   if (ids_.size() >= std::numeric_limits<Index>::max())
     throw Error(fmt::format("{} features, expected fewer than 2^32 - 1", ids_.size()), ErrorKind::kInput);
@@ -148,6 +183,13 @@ FeatureTable::FeatureTable(const Documents& train, ValueScale scale) {
     double& largest = divisor_[*find(entry.feature)];
     largest = std::max(largest, std::abs(entry.value));
   }
+  if (processes == nullptr) return;
+  const std::vector<double> own = divisor_;
+  const InOrder in_order(one_thread(processes));
+  in_order.add(std::span(divisor_), [&] {
+    for (std::size_t j = 0; j < own.size(); ++j) divisor_[j] = std::max(divisor_[j], own[j]);
+  });
+  in_order.hand_back(divisor_);
 }
 
 std::optional<Index> FeatureTable::find(std::int64_t id) const {
@@ -156,16 +198,17 @@ std::optional<Index> FeatureTable::find(std::int64_t id) const {
   return static_cast<Index>(at - ids_.begin());
 }
 
-void require_features(const Documents& train, const std::vector<std::string>& paths) {
-  if (train.entries.empty())
+void require_features(const Documents& train, const std::vector<std::string>& paths,
+                      const Processes* processes) {
+  if (whole_count(one_thread(processes), train.entries.size()) == 0)
     throw Error::in_file(paths.back(), 0, "no feature in any training document", "some features to train on");
 }
 
 Documents read_test_documents(const std::vector<std::string>& paths, const FeatureTable& features,
-                              const std::function<Documents(const std::vector<std::string>&)>& read) {
+                              const std::function<Documents(const std::vector<FilePart>&)>& read) {
   Documents all;
   for (const std::string& path : paths) {
-    const Documents one = read({path});
+    const Documents one = read({FilePart{path}});
     if (std::none_of(one.entries.begin(), one.entries.end(),
                      [&](const SparseEntry& entry) { return features.find(entry.feature).has_value(); }))
       throw Error::in_file(path, 0, "no feature that the training data have",
@@ -180,8 +223,9 @@ Documents read_test_documents(const std::vector<std::string>& paths, const Featu
   return all;
 }
 
-DataPair document_data(const Documents& train, const Documents& test, const FeatureTable& features,
-                       const DocumentOutputs& outputs, const std::string& extra_feature) {
+DataPair document_data(Documents train, Documents test, const FeatureTable& features,
+                       const DocumentOutputs& outputs, const std::string& extra_feature,
+                       const Processes* processes) {
   Vocabulary names;
   names.outputs = outputs.names;
   if (!extra_feature.empty()) names.features.push_back(extra_feature);
@@ -190,35 +234,37 @@ DataPair document_data(const Documents& train, const Documents& test, const Feat
   const auto vocabulary = std::make_shared<const Vocabulary>(std::move(names));
   DataPair out;
   out.oracle = "tree";
-  out.train = build(train, features, outputs, extra_features, vocabulary);
-  out.test = build(test, features, outputs, extra_features, vocabulary);
+  out.train = build(std::move(train), features, outputs, extra_features, vocabulary, processes);
+  out.test = build(std::move(test), features, outputs, extra_features, vocabulary, nullptr);
   return out;
 }
 
 void describe_documents(const DataFiles& files, const std::string& how, DataPair& data) {
   const auto describe = [&](const std::vector<std::string>& paths, Dataset& set) {
-    set.description = fmt::format("{}: {} documents, {} features, {}", file_names(paths), set.instances(),
-                                  set.x.features(), how);
+    set.description = fmt::format("{}: {} documents, {} features, {}", file_names(paths),
+                                  set.x.whole_positions(), set.x.features(), how);
   };
   describe(files.train, data.train);
   if (!files.test.empty()) describe(files.test, data.test);
 }
 
-DataPair read_hierarchy_documents(const DataFiles& files, const SparseLineRules& rules, ValueScale scale,
-                                  bool keep_id) {
+DataPair read_hierarchy_documents(const DataFiles& files, const Options& options,
+                                  const SparseLineRules& rules, ValueScale scale, bool keep_id,
+                                  const Processes* processes) {
+  const std::vector<FilePart> parts = own_parts(files, options, processes, FileRecords::kLine);
   const NamedHierarchy tree = read_hierarchy(files.hierarchy);
-  const auto read = [&](const std::vector<std::string>& paths) {
+  const auto read = [&](const std::vector<FilePart>& some) {
     return read_documents(
-        paths, rules, [&](const LineReader& in, std::string_view label) { return tree.leaf(in, label); },
+        some, rules, [&](const LineReader& in, std::string_view label) { return tree.leaf(in, label); },
         keep_id);
   };
-  Documents train = read(files.train);
-  require_features(train, files.train);
-  const FeatureTable features(train, scale);
+  Documents train = read(parts);
+  require_features(train, files.train, processes);
+  const FeatureTable features(train, scale, processes);
   Documents test = read_test_documents(files.test, features, read);
-  if (keep_id) scale_to_unit_range(train.extra, test.extra);
-  DataPair out = document_data(train, test, features, {tree.names, tree.tree},
-                               keep_id ? std::to_string(kDocumentId) : "");
+  if (keep_id) scale_to_unit_range(train.extra, test.extra, processes);
+  DataPair out = document_data(std::move(train), std::move(test), features, {tree.names, tree.tree},
+                               keep_id ? std::to_string(kDocumentId) : "", processes);
   describe_documents(files,
                      fmt::format("{} nodes of {}{}{}", tree.tree->nodes(), file_names({files.hierarchy}),
                                  scale == ValueScale::kMax ? ", values divided by their maximum" : "",

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "experiments/data/documents/documents.h"
+#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 #include "experiments/data/sequences/named_sequences.h"
 
@@ -49,30 +50,35 @@ std::vector<std::string> sort_labels(const std::vector<std::string>& names, std:
   return sorted;
 }
 
-DataPair read_libsvm(const DataFiles& files, const Options& options) {
+DataPair read_libsvm(const DataFiles& files, const Options& options, const Processes* processes) {
   require_training_files(files, "libsvm");
   const SparseLineRules rules = libsvm_rules(options.boolean("zero_based"));
   const double bias = options.real("bias");
   const ValueScale scale = value_scale(options);
 
   NameIndex labels;
-  Documents train = read_documents(files.train, rules, [&](const LineReader& in, std::string_view label) {
-    return labels.intern(label_name(in, label));
-  });
-  require_features(train, files.train);
+  Documents train = read_documents(
+      own_parts(files, options, processes, FileRecords::kLine), rules,
+      [&](const LineReader& in, std::string_view label) { return labels.intern(label_name(in, label)); });
+  if (processes != nullptr) {
+    const std::vector<Index> number = merge_names(labels, *processes);
+    for (Index& gold : train.gold) gold = number[gold];
+  }
+  require_features(train, files.train, processes);
   const std::vector<std::string> names = sort_labels(labels.names(), train.gold);
   NameIndex known;
   for (const std::string& name : names) known.intern(name);
-  const FeatureTable features(train, scale);
-  Documents test = read_test_documents(files.test, features, [&](const std::vector<std::string>& paths) {
-    return read_documents(paths, rules, [&](const LineReader& in, std::string_view label) {
+  const FeatureTable features(train, scale, processes);
+  Documents test = read_test_documents(files.test, features, [&](const std::vector<FilePart>& parts) {
+    return read_documents(parts, rules, [&](const LineReader& in, std::string_view label) {
       return known.find(label_name(in, label)).value_or(kUnknownOutput);
     });
   });
   if (bias > 0.0)
     for (Documents* documents : {&train, &test}) documents->extra.assign(documents->size(), bias);
 
-  DataPair out = document_data(train, test, features, {names, nullptr}, bias > 0.0 ? "bias" : "");
+  DataPair out = document_data(std::move(train), std::move(test), features, {names, nullptr},
+                               bias > 0.0 ? "bias" : "", processes);
   describe_documents(files,
                      fmt::format("{} labels{}{}", names.size(),
                                  scale == ValueScale::kMax ? ", values divided by their maximum" : "",
@@ -103,7 +109,7 @@ DataFormatInfo libsvm_format() {
       {"bias", OptionType::kReal, "0", "value of one more feature, the bias (LIBLINEAR's -B); 0: none", 0},
       {"zero_based", OptionType::kBool, "false", "true: indices begin with 0"}};
   info.fitted = [](const Options& options) { return value_scale(options) == ValueScale::kMax; };
-  info.read = read_libsvm;
+  set_reader(info, read_libsvm);
   return info;
 }
 

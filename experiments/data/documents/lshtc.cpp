@@ -1,6 +1,7 @@
 #include "experiments/data/documents/lshtc.h"
 
 #include "experiments/data/documents/documents.h"
+#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 
 namespace proxbench {
@@ -14,9 +15,10 @@ SparseLineRules lshtc_rules() {
   return rules;
 }
 
-DataPair read_lshtc(const DataFiles& files, const Options& options) {
+DataPair read_lshtc(const DataFiles& files, const Options& options, const Processes* processes) {
   require_training_files(files, "lshtc", HierarchyUse::kRequired);
-  return read_hierarchy_documents(files, lshtc_rules(), value_scale(options), options.boolean("keep_doc_id"));
+  return read_hierarchy_documents(files, options, lshtc_rules(), value_scale(options),
+                                  options.boolean("keep_doc_id"), processes);
 }
 
 }  // namespace
@@ -34,7 +36,7 @@ DataFormatInfo lshtc_format() {
   info.fitted = [](const Options& options) {
     return value_scale(options) == ValueScale::kMax || options.boolean("keep_doc_id");
   };
-  info.read = read_lshtc;
+  set_reader(info, read_lshtc);
   return info;
 }
 

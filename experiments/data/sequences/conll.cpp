@@ -202,7 +202,7 @@ DataPair read_conll(const DataFiles& files, const Options& options, const Proces
   ConllReader reader(options);
   NamedSequences train;
   if (processes != nullptr) reader.read_columns(files.train.front());
-  for (const FilePart& part : own_parts(files.train, processes)) reader.read(part, train);
+  for (const FilePart& part : own_parts(files, options, processes)) reader.read(part, train);
   train.share(processes);
   NamedSequences test = NamedSequences::test_for(train);
   for (const std::string& path : files.test) reader.read({path}, test);
@@ -249,12 +249,7 @@ DataFormatInfo conll_format() {
       {"pos_column", OptionType::kInt, "1", "column of the POS; only used where templates have it"},
       {"label_column", OptionType::kInt, "-1", "column of the label"},
   };
-  info.read = [](const DataFiles& files, const Options& values) {
-    return read_conll(files, values, nullptr);
-  };
-  info.read_share = [](const DataFiles& files, const Options& values, const Processes& processes) {
-    return read_conll(files, values, &processes);
-  };
+  set_reader(info, read_conll);
   info.every_feature = {{"min_count", "1"}};
   return info;
 }

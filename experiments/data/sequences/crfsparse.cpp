@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "experiments/base/line_reader.h"
 #include "experiments/data/documents/documents.h"
+#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
@@ -15,9 +16,9 @@ namespace proxbench {
 namespace {
 
 /// `label_file`: the template that fixed the labels, or empty.
-void read_file(const std::string& path, const std::string& label_file, NamedSequences& out) {
+void read_file(const FilePart& part, const std::string& label_file, NamedSequences& out) {
   const SparseLineRules rules;
-  LineReader in(path);
+  LineReader in(part);
   const std::size_t before = out.positions();
   std::string_view line;
   while (in.next(line)) {
@@ -39,26 +40,27 @@ void read_file(const std::string& path, const std::string& label_file, NamedSequ
     }
   }
   out.end_sequence();
-  if (out.positions() == before) in.fail_empty(rules.line);
+  if (out.positions() == before && part.whole()) in.fail_empty(rules.line);
 }
 
 /// The hierarchical examples: documents with the labels of a hierarchy.
-DataPair read_documents_of_tree(const DataFiles& files, const Options& options) {
+DataPair read_documents_of_tree(const DataFiles& files, const Options& options, const Processes* processes) {
   require_training_files(files, "crfsparse", HierarchyUse::kRequired);
   if (!options.string("template").empty())
     throw Error::usage("option template: for sequences, but the labels here are those of the hierarchy");
-  return read_hierarchy_documents(files, {}, ValueScale::kNone);
+  return read_hierarchy_documents(files, options, {}, ValueScale::kNone, false, processes);
 }
 
-DataPair read_crfsparse(const DataFiles& files, const Options& options) {
-  if (!files.hierarchy.empty()) return read_documents_of_tree(files, options);
+DataPair read_crfsparse(const DataFiles& files, const Options& options, const Processes* processes) {
+  if (!files.hierarchy.empty()) return read_documents_of_tree(files, options, processes);
   require_training_files(files, "crfsparse");
   const std::string& label_file = options.string("template");
   NamedSequences train(label_file.empty() ? std::vector<std::string>()
                                           : read_label_template(option_lines(options, "template")));
-  for (const std::string& path : files.train) read_file(path, label_file, train);
+  for (const FilePart& part : own_parts(files, options, processes)) read_file(part, label_file, train);
+  train.share(processes);
   NamedSequences test = NamedSequences::test_for(train);
-  for (const std::string& path : files.test) read_file(path, "", test);
+  for (const std::string& path : files.test) read_file({path}, "", test);
   return finish(std::move(train), std::move(test), files);
 }
 
@@ -97,7 +99,7 @@ DataFormatInfo crfsparse_format() {
   info.options = {{"template", OptionType::kString, "",
                    "file with the label set and its order; empty: labels in order of first appearance"}};
   info.options[0].file = true;
-  info.read = read_crfsparse;
+  set_reader(info, read_crfsparse);
   return info;
 }
 

@@ -88,10 +88,10 @@ void read_file(const FilePart& part, NamedSequences& out) {
   if (out.positions() == before && part.whole()) in.fail_empty("label TAB attribute[:value] TAB ...");
 }
 
-DataPair read_crfsuite(const DataFiles& files, const Processes* processes) {
+DataPair read_crfsuite(const DataFiles& files, const Options& options, const Processes* processes) {
   require_training_files(files, "crfsuite");
   NamedSequences train;
-  for (const FilePart& part : own_parts(files.train, processes)) read_file(part, train);
+  for (const FilePart& part : own_parts(files, options, processes)) read_file(part, train);
   train.share(processes);
   NamedSequences test = NamedSequences::test_for(train);
   for (const std::string& path : files.test) read_file({path}, test);
@@ -198,10 +198,7 @@ DataFormatInfo crfsuite_format() {
   info.name = "crfsuite";
   info.help = "label TAB attribute[:value] TAB ..., an empty line after each sequence; \\: and \\\\ in names";
   info.source = "CRFsuite (Okazaki 2007), www.chokkan.org/software/crfsuite/manual.html";
-  info.read = [](const DataFiles& files, const Options&) { return read_crfsuite(files, nullptr); };
-  info.read_share = [](const DataFiles& files, const Options&, const Processes& processes) {
-    return read_crfsuite(files, &processes);
-  };
+  set_reader(info, read_crfsuite);
   return info;
 }
 

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
-#include "core/data/sharing.h"
+#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 
 namespace proxbench {
@@ -90,18 +90,7 @@ void NamedSequences::end_position(std::string_view label) {
   }
 }
 
-void NamedSequences::share(const Processes* processes) {
-  if (processes == nullptr) return;
-  processes_ = processes;
-  merge_names();
-  move_sequences();
-}
-
-namespace {
-
-/// The names of all processes, those of the first before the others, each once; returns what number this
-/// process's own have there.
-std::vector<Index> merge(NameIndex& names, const Processes& processes) {
+std::vector<Index> merge_names(NameIndex& names, const Processes& processes) {
   NameIndex merged;
   std::vector<Index> number;
   for (int root = 0; root < processes.count(); ++root) {
@@ -120,92 +109,13 @@ std::vector<Index> merge(NameIndex& names, const Processes& processes) {
   return number;
 }
 
-/// Rows of a training set under way from one process to another.
-struct Parcel {
-  std::vector<Index> numbers;  ///< of each position: gold, entries, their features
-  std::vector<double> values;  ///< of the entries
-
-  void send(const Processes& processes, int to) const {
-    const std::size_t sizes[] = {numbers.size(), values.size()};
-    processes.send(to, std::as_bytes(std::span(sizes)));
-    processes.send(to, std::as_bytes(std::span(numbers)));
-    processes.send(to, std::as_bytes(std::span(values)));
-  }
-  void receive(const Processes& processes, int from) {
-    std::size_t sizes[2];
-    processes.receive(from, std::as_writable_bytes(std::span(sizes)));
-    numbers.resize(sizes[0]);
-    values.resize(sizes[1]);
-    processes.receive(from, std::as_writable_bytes(std::span(numbers)));
-    processes.receive(from, std::as_writable_bytes(std::span(values)));
-  }
-};
-
-}  // namespace
-
-void NamedSequences::merge_names() {
-  builder_.renumber(merge(own_.features, *processes_));
-  const std::vector<Index> label = merge(own_.labels, *processes_);
+void NamedSequences::share(const Processes* processes) {
+  if (processes == nullptr) return;
+  processes_ = processes;
+  builder_.renumber(merge_names(own_.features, *processes));
+  const std::vector<Index> label = merge_names(own_.labels, *processes);
   for (Index& gold : data_.gold) gold = label[gold];
-}
-
-void NamedSequences::move_sequences() {
-  const auto count = static_cast<std::size_t>(processes_->count()),
-             rank = static_cast<std::size_t>(processes_->rank());
-  // Where all sequences begin, and who has read them.
-  std::vector<std::size_t> had{0}, sizes;
-  for (const double sequences : processes_->gather(static_cast<double>(data_.begin.size() - 1))) {
-    sizes.push_back(static_cast<std::size_t>(sequences));
-    had.push_back(had.back() + sizes.back());
-  }
-  std::vector<double> own, lengths(had.back());
-  for (std::size_t i = 0; i + 1 < data_.begin.size(); ++i) own.push_back(data_.begin[i + 1] - data_.begin[i]);
-  processes_->gather(own, sizes, lengths);
-  std::vector<Index> begin{0};
-  for (const double length : lengths) begin.push_back(begin.back() + static_cast<Index>(length));
-  const std::vector<Index> owned = shares(begin, processes_->count());
-
-  const auto both = [&](std::size_t reader, std::size_t owner) {
-    const std::size_t first = std::max<std::size_t>(had[reader], owned[owner]),
-                      last = std::min<std::size_t>(had[reader + 1], owned[owner + 1]);
-    return std::pair(first, std::max(first, last));
-  };
-  const auto pack = [&](std::size_t first, std::size_t last) {
-    Parcel out;
-    for (Index p = data_.begin[first - had[rank]]; p < data_.begin[last - had[rank]]; ++p) {
-      const auto row = builder_.row(p);
-      out.numbers.insert(out.numbers.end(), {data_.gold[p], static_cast<Index>(row.size())});
-      out.numbers.insert(out.numbers.end(), row.begin(), row.end());
-      for (std::size_t e = 0; e < row.size(); ++e) out.values.push_back(builder_.value(p, e));
-    }
-    return out;
-  };
-  for (std::size_t to = 0; to < count; ++to)
-    if (const auto [first, last] = both(rank, to); to != rank && first < last)
-      pack(first, last).send(*processes_, static_cast<int>(to));
-  DesignMatrix::Builder rows;
-  std::vector<Index> gold;
-  for (std::size_t from = 0; from < count; ++from) {
-    const auto [first, last] = both(from, rank);
-    if (first == last) continue;
-    Parcel parcel;
-    if (from == rank)
-      parcel = pack(first, last);
-    else
-      parcel.receive(*processes_, static_cast<int>(from));
-    const double* value = parcel.values.data();
-    for (std::size_t at = 0; at < parcel.numbers.size();) {
-      gold.push_back(parcel.numbers[at++]);
-      for (std::size_t left = parcel.numbers[at++]; left > 0; --left)
-        rows.add(parcel.numbers[at++], *value++);
-      rows.end_position();
-    }
-  }
-  builder_ = std::move(rows);
-  data_.gold = std::move(gold);
-  const Index first = begin[owned[rank]];
-  data_.begin.clear();
-  for (std::size_t i = owned[rank]; i <= owned[rank + 1]; ++i) data_.begin.push_back(begin[i] - first);
+  move_to_shares(builder_, data_.gold, data_.begin, *processes);
 }
 
 void NamedSequences::end_sequence() {

@@ -42,6 +42,10 @@ class NameIndex {
   std::vector<std::string> names_;
 };
 
+/// Makes `names` those of all processes, those of the first before the others, each once: what reading all
+/// parts in order gives. Returns the numbers that this process's own have there.
+std::vector<Index> merge_names(NameIndex& names, const Processes& processes);
+
 /// Collects one data set, position by position. A training set numbers the names it meets; a test set drops
 /// unknown features, gives unknown labels kUnknownOutput, and counts both in Dataset::notes: "unknown
 /// attributes" (occurrences), "distinct unknown attributes", "unknown labels" (positions). Notes of zero are
@@ -81,9 +85,6 @@ class NamedSequences {
     NameIndex features, labels;
   };
   const Names& names() const { return train_ != nullptr ? train_->own_ : own_; }
-
-  void merge_names();
-  void move_sequences();
 
   Names own_;                              ///< of a training set
   const Processes* processes_ = nullptr;   ///< that share it

@@ -342,7 +342,8 @@ DataPair make_synthetic_lshtc(const SyntheticLshtc& shape) {
 
   std::vector<std::string> names{NamedHierarchy::kRoot};
   for (Index k = 1; k < tree->nodes(); ++k) names.push_back(std::to_string(k));
-  DataPair out = document_data(train, test, FeatureTable(train, ValueScale::kMax), {names, tree});
+  const FeatureTable features(train, ValueScale::kMax);
+  DataPair out = document_data(std::move(train), std::move(test), features, {names, tree});
   for (Dataset* data : {&out.train, &out.test})
     data->description =
         fmt::format("synthetic LSHTC: {} documents, {} features, {} nodes, {} leaves, seed {}",
