@@ -89,7 +89,8 @@ Grid LinearMap::grid_of(const Residual& residual) const {
   double total = residual.one_each() || !residual.gold ? 0.0 : static_cast<double>(x_.whole_positions());
   for (const double size : sizes)
     if (!(size <= total)) total = size;
-  return Grid(total * largest_entry_);
+  // Where outputs share columns, a number of compact_rows_ is the difference of two.
+  return Grid((residual.one_each() ? 1.0 : 2.0) * total * largest_entry_);
 }
 
 /// R by position: rows_[p][k], padded to kPad outputs, or in the layout's short rows. Rounded where X is

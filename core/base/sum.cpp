@@ -10,6 +10,9 @@ namespace proxbench {
 
 namespace {
 
+/// A bound on sizes may itself be a sum, and rounding makes terms larger.
+constexpr double kRoundingUp = 1.001;
+
 /// Numbers of each part that a task adds up: all parts of them fit into a first-level cache.
 constexpr std::size_t kNumbersPerTask = 64;
 
@@ -90,10 +93,13 @@ std::vector<Index> instance_chunks(std::span<const Index> begin) {
   return out;
 }
 
-/// A shift of 1.5 * 2^e, 2^e >= 2 * total, keeps x + shift between 2^e and 2^(e+1), where neighbours are
-/// 2^(e-52) apart, and sums of such steps are exact up to 2^(e+1).
+/// The shift is 1.5 * 2^e, 2^e > total. A term of at most 2^(e-1) becomes a multiple of the step 2^(e-52),
+/// since x + shift lies between 2^e and 2^(e+1), and sums of such terms are exact up to 2^(e+1). A single
+/// term may be larger than half of the total, and become a multiple of half a step: sums are exact up to 2^e
+/// then.
 Grid::Grid(double total)
-    : shift_(total > 0.0 && std::isfinite(total) ? std::ldexp(1.5, std::ilogb(total) + 2) : total) {}
+    : shift_(total > 0.0 && std::isfinite(total) ? std::ldexp(1.5, std::ilogb(kRoundingUp * total) + 1)
+                                                 : total) {}
 
 void add_exact(const Parallel& parallel, std::span<double> numbers) {
   if (parallel.processes() != nullptr) parallel.processes()->sum(numbers);

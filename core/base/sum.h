@@ -42,11 +42,11 @@ double sum_chunks(const Parallel& parallel, std::size_t chunks,
 /// Multiples of one step, so large that a sum of such numbers is exact in any order (the "pre-rounding" of
 /// Demmel and Nguyen 2013, "Fast reproducible floating-point summation").
 ///
-/// A sum of n terms is off by at most n/2 steps, and a step is at most 2^-50 of the bound on their total
+/// A sum of n terms is off by at most n/2 steps, and a step is at most 2^-51 of the bound on their total
 /// size. (Added one after the other, they may be off by n * 2^-53 of it.)
 class Grid {
  public:
-  /// For terms whose sizes add up to `total` at most, within a part in 1,000. 0: terms are left as they are.
+  /// For terms whose sizes add up to `total` at most. 0: terms are left as they are.
   explicit Grid(double total);
   /// The nearest multiple of the step: x + shift() has as many digits below as are kept.
   double round(double x) const { return (x + shift_) - shift_; }

@@ -189,7 +189,7 @@ FeatureTable::FeatureTable(const Documents& train, ValueScale scale, const Proce
   in_order.add(std::span(divisor_), [&] {
     for (std::size_t j = 0; j < own.size(); ++j) divisor_[j] = std::max(divisor_[j], own[j]);
   });
-  in_order.hand_back(divisor_);
+  in_order.hand_back(std::span(divisor_));
 }
 
 std::optional<Index> FeatureTable::find(std::int64_t id) const {
