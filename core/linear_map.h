@@ -23,6 +23,10 @@ namespace proxbench {
 /// run in parallel inside and share scratch memory).
 class LinearMap {
  public:
+  /// Where processes share the positions, a full gradient is summed over them so many numbers at a time, or
+  /// one chunk of features for each process where that is more.
+  static constexpr std::size_t kGradientsInPiece = std::size_t{1} << 17;
+
   /// Takes the layout of scores from the oracle. Throws Error unless both have the same number of positions.
   LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel& parallel);
 

@@ -26,10 +26,6 @@ constexpr double kGatherCost = 1.2;
 /// memory, in the same units (measured on that Xeon: with 1, partial gradients of 1,000 coordinates took
 /// twice as long as by gathering alone).
 constexpr double kTurnCost = 6.0;
-/// Where processes share positions, a full gradient is summed over them so many doubles at a time, or one
-/// chunk of features for each process where that is more.
-constexpr std::size_t kGradientsInPiece = 1u << 17;
-
 /// The coordinates [begin, end) of a set are of one feature.
 struct OneFeature {
   Index feature;
@@ -494,6 +490,7 @@ std::vector<double> LinearMap::fill_single_rows(const Residual& residual) const 
 }
 
 void LinearMap::for_each_single_row(const SingleRow& row) const {
+  parallel_.count_exact(active_features_.size() * outputs_);
   const KernelTable& kernels = kernels_in_use();
   const std::size_t width = padded_single(outputs_);
   for_each_feature(

@@ -6,13 +6,14 @@
 #include <cmath>
 
 #include "core/base/profile.h"
+#include "core/linear_map.h"
 #include "experiments/base/numbers.h"
 
 namespace proxbench {
 namespace {
 
-/// Pieces of a sum in order: core/linear_map_adjoint.cpp has the same.
-constexpr double kPieces = 16.0;
+/// Bytes of a full gradient that are summed at a time.
+constexpr double kPiece = LinearMap::kGradientsInPiece * sizeof(double);
 constexpr double kMoreData = 100.0;
 
 double seconds_of(const ScalingRun& run, const NetworkModel& network, int processes) {
@@ -24,30 +25,26 @@ double seconds_of(const ScalingRun& run, const NetworkModel& network, int proces
 }  // namespace
 
 double predict_processes(const PhaseCost& one, const NetworkModel& network, int processes) {
-  const double p = processes, hops = std::ceil(std::log2(p));
   if (one.phase == phase_name(Phase::kSolver)) return one.seconds;
+  if (processes == 1) return one.seconds * network.data;
   double chunks = 1.0;
   for (const auto& [of_loop, count] : one.loops) chunks = std::max(chunks, static_cast<double>(of_loop));
   chunks *= network.data;
-  const double largest_share = std::max(std::ceil(chunks / p) / chunks, 1.0 / p),
-               waiting = one.ordered_sums > 0 ? (kPieces + p - 1.0) / kPieces : 1.0,
-               work = one.seconds * network.data * largest_share * waiting;
-  if (processes == 1) return one.seconds * network.data;
-  const auto message = [&](double bytes) { return network.latency + bytes / network.bandwidth; };
-  double messages = 0.0;
-  if (one.sums > 0) {
-    // Two exchanges among all: how many chunks each has, and the nodes of the tree that it has as a whole.
-    const double nodes = std::max(1.0, 2.0 * std::log2(chunks / p)),
-                 bytes = one.sum_bytes / static_cast<double>(one.sums);
-    messages += static_cast<double>(one.sums) *
-                (2.0 * hops * network.latency + p * nodes * bytes / network.bandwidth);
-  }
-  if (one.ordered_sums > 0) {
-    const double bytes = one.ordered_bytes / static_cast<double>(one.ordered_sums);
-    messages += static_cast<double>(one.ordered_sums) *
-                ((kPieces + p - 1.0) * message(bytes / kPieces) + hops * message(bytes));
-  }
-  return work + messages;
+  const double p = processes, hops = std::ceil(std::log2(p)),
+               largest_share = std::max(std::ceil(chunks / p) / chunks, 1.0 / p);
+  double seconds = one.seconds * network.data * largest_share;
+  // Sums over chunks: two exchanges among all, how many chunks each has and the nodes of the tree that it
+  // has.
+  const double nodes = std::max(1.0, 2.0 * std::log2(chunks / p));
+  seconds += 2.0 * hops * network.latency * static_cast<double>(one.sums) +
+             p * nodes * one.sum_bytes / network.bandwidth;
+  // Exact sums: each process sends what others keep; a partial gradient then goes to all.
+  const bool full = one.phase == phase_name(Phase::kFullGradient);
+  const double pieces =
+      full ? std::ceil(one.exact_bytes / kPiece) : 2.0 * static_cast<double>(one.exact_sums);
+  seconds += pieces * hops * network.latency +
+             (full ? 1.0 : 2.0) * one.exact_bytes * (p - 1.0) / p / network.bandwidth;
+  return seconds;
 }
 
 TextTable processes_table(const Scaling& scaling, const NetworkModel& network) {

@@ -330,8 +330,8 @@ nlohmann::ordered_json phases_json(const Profile& profile, double seconds) {
                    {"loops", phase.loops},
                    {"sums", phase.sums.count},
                    {"sum_bytes", phase.sums.bytes},
-                   {"ordered_sums", phase.ordered.count},
-                   {"ordered_bytes", phase.ordered.bytes}});
+                   {"exact_sums", phase.exact.count},
+                   {"exact_bytes", phase.exact.bytes}});
   }
   return out;
 }

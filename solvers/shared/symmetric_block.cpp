@@ -246,14 +246,7 @@ void share_samples(const Processes& processes, std::vector<Sampled>& blocks) {
       }
     }
   }
-  std::vector<std::size_t> sizes;
-  std::size_t size = 0;
-  for (const double of_process : processes.gather(static_cast<double>(own.size()))) {
-    sizes.push_back(static_cast<std::size_t>(of_process));
-    size += sizes.back();
-  }
-  std::vector<double> all(size);
-  processes.gather(own, sizes, all);
+  const std::vector<double> all = processes.gather_all(own);
   for (Sampled& block : blocks)
     block = {.sample = {}, .entries = {.rows = {}, .columns = {}, .binary = false}};
   const double* next = all.data();
