@@ -120,6 +120,9 @@ class LinearMap {
   /// coordinates of one output in a task.
   static constexpr std::size_t kRowsAtOnce = 64, kRowsPerTask = 512, kCoordinatesPerTask = 64;
 
+  /// Nonzeros of X in a chunk of features: many chunks where there are many nonzeros.
+  static constexpr std::uint64_t kChunkNonzeros = std::uint64_t{1} << 18;
+
   /// row(chunk, feature, g) for every active feature, in parallel, features ascending within a chunk; g is
   /// what gradients(features, g) adds to zeros: `width` doubles for each feature.
   template <class Gradients, class Visit>
