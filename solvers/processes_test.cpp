@@ -64,14 +64,16 @@ std::vector<ProblemSpec> shared_specs() {
 }
 
 /// On one process, and on some.
-void expect_same_bits(const SolverInfo& solver, const std::map<std::string, std::string>& options = {}) {
-  for (ProblemSpec spec : shared_specs()) {
+void expect_same_bits(const SolverInfo& solver, const std::map<std::string, std::string>& options = {},
+                      const std::vector<ProblemSpec>& specs = shared_specs(), int max_iterations = 30) {
+  for (ProblemSpec spec : specs) {
     if (solver.needs.smooth) {
       spec.lambda = 0.0;
       spec.mu = 1.0;
     }
     SCOPED_TRACE(solver.name + " on " + spec.name);
-    const test::Conditions setup{.tol = 1e-7, .monitor = {.max_iterations = 30}, .options = options};
+    const test::Conditions setup{
+        .tol = 1e-7, .monitor = {.max_iterations = max_iterations}, .options = options};
     const Outcome alone = test::run(solver, Problem(spec), setup);
     for (const int count : {2, 3})
       run_process_team(count, [&](const Processes& processes) {
@@ -110,6 +112,26 @@ INSTANTIATE_TEST_SUITE_P(EachSolver, SharedInstances, testing::ValuesIn(solvers_
 
 TEST(SharedInstance, MakeTheSameIteratesByThePresetOfThePaper) {
   expect_same_bits(solver_registry().find("prox-qn"), {{"preset", "paper"}});
+}
+
+TEST(SharedInstance, MakeTheSameIteratesWhereFullGradientsCrossInPieces) {
+  const std::vector<ProblemSpec> specs{{.name = "wide chain",
+                                        .labels = 26,
+                                        .features = 6000,
+                                        .sequences = 250,
+                                        .density = 0.003,
+                                        .lambda = 2.0},
+                                       {.name = "wide tree",
+                                        .labels = 150,
+                                        .features = 1200,
+                                        .sequences = 1100,
+                                        .density = 0.01,
+                                        .lambda = 2.0,
+                                        .tree = ProblemSpec::Tree::kNested}};
+  for (const ProblemSpec& spec : specs)
+    EXPECT_GT(spec.features * padded(spec.labels), LinearMap::kGradientsInPiece) << spec.name;
+  for (const char* solver : {"prox-qn", "owl-qn", "lbfgs"})
+    expect_same_bits(solver_registry().find(solver), {}, specs, 6);
 }
 
 TEST(SharedInstance, AreWholeChunksOfAboutEqualSize) {
