@@ -13,8 +13,47 @@ namespace {
 /// Numbers in the covariance matrices of the instances that are worked on at once, so few that they stay in
 /// the cache until they are added; and rows of the Hessian that a task adds them to.
 constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 21, kHessianRows = 32;
-/// Positions, and features, in a task of the rough diagonal.
-constexpr std::size_t kDiagonalPositions = 512, kDiagonalFeatures = 64;
+/// Parts of the tree's leaves over which a Hessian is summed: in the order of instances within a part, then
+/// part after part. Few, since a process that shares the instances keeps the matrices of its own parts.
+constexpr std::uint32_t kHessianParts = 4;
+/// Numbers of all matrices that the processes exchange at once.
+constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 20;
+/// Positions in a task of the rough diagonal.
+constexpr std::size_t kDiagonalPositions = 512;
+
+}  // namespace
+
+namespace {
+
+/// The instances of this process that belong to one part of the sum.
+struct HessianPart {
+  std::size_t first, end;  ///< instances
+  /// Whether other processes have instances of the part, before and after these.
+  bool goes_on = false, hands_on = false;
+};
+
+std::vector<HessianPart> hessian_parts(const Objective& objective) {
+  const SumLeaves& leaves = objective.x().leaves();
+  const auto begin = objective.structure().begin();
+  const auto part_of = [](std::uint32_t number) {
+    return number / static_cast<std::uint32_t>(kSumLeaves / kHessianParts);
+  };
+  std::vector<HessianPart> out;
+  for (std::size_t l = 0; l < leaves.size(); ++l) {
+    const auto end = static_cast<std::size_t>(std::ranges::lower_bound(begin, leaves.begin[l + 1]) - begin.begin());
+    if (l == 0 || part_of(leaves.number[l]) != part_of(leaves.number[l - 1]))
+      out.push_back({out.empty() ? 0 : out.back().end, end});
+    out.back().end = end;
+  }
+  const Processes* const processes = objective.parallel().processes();
+  if (processes == nullptr) return out;
+  const std::vector<double> first = processes->gather(part_of(leaves.number.front())),
+                            last = processes->gather(part_of(leaves.number.back()));
+  const auto rank = static_cast<std::size_t>(processes->rank());
+  out.front().goes_on = rank > 0 && last[rank - 1] == first[rank];
+  out.back().hands_on = rank + 1 < first.size() && first[rank + 1] == last[rank];
+  return out;
+}
 
 }  // namespace
 
@@ -26,6 +65,62 @@ struct Objective::LocalCoordinates {
   HalfMatrix covariances;
   std::vector<double> scratch;  ///< values of a row
 };
+
+/// `out` = the sum of all parts, to which add(first, end, matrix) adds instances.
+template <class Add>
+void Objective::sum_parts(std::size_t n, std::size_t stride, double* out, const StopToken& stop,
+                          const Add& add) const {
+  const std::size_t size = n == 0 ? 0 : (n - 1) * stride + n;
+  const std::vector<HessianPart> parts = hessian_parts(*this);
+  const Processes* const processes = parallel().processes();
+  for (std::size_t i = 0; i < n; ++i) std::fill_n(out + i * stride, n, 0.0);
+  if (processes == nullptr) {
+    std::vector<double> matrix;
+    for (std::size_t i = 0; i < parts.size() && !stop.requested(); ++i) {
+      if (i == 0) {
+        add(parts[i].first, parts[i].end, out);
+        continue;
+      }
+      matrix.assign(size, 0.0);
+      add(parts[i].first, parts[i].end, matrix.data());
+      const Chunks rows{n, kHessianRows};
+      parallel().for_each(rows.count(), [&](std::size_t task) {
+        for (std::size_t r = rows.begin(task); r < rows.end(task); ++r)
+          kernels_in_use().add_scaled(out + r * stride, 1.0, matrix.data() + r * stride, n);
+      });
+    }
+    return;
+  }
+  // The part that the next process waits for comes first, the one that this process waits for last.
+  std::vector<std::vector<double>> matrices(parts.size());
+  const auto make = [&](std::size_t i) {
+    matrices[i].assign(size, 0.0);
+    const std::span<double> matrix(matrices[i]);
+    if (parts[i].goes_on) processes->receive(processes->rank() - 1, std::as_writable_bytes(matrix));
+    add(parts[i].first, parts[i].end, matrix.data());
+    if (!parts[i].hands_on) return;
+    processes->send(processes->rank() + 1, std::as_bytes(matrix));
+    matrices[i].clear();
+  };
+  for (std::size_t i = parts.size(); i-- > 0;) make(i);
+  std::erase_if(matrices, [](const std::vector<double>& matrix) { return matrix.empty(); });
+
+  const std::vector<double> kept = processes->gather(static_cast<double>(matrices.size()));
+  const auto all = static_cast<std::size_t>(std::accumulate(kept.begin(), kept.end(), 0.0));
+  const Chunks pieces{size, kNumbersAtOnce};
+  for (std::size_t piece = 0; piece < pieces.count(); ++piece) {
+    const std::size_t first = pieces.begin(piece), numbers = pieces.end(piece) - first;
+    std::vector<double> own, values(all * numbers);
+    for (const std::vector<double>& matrix : matrices)
+      own.insert(own.end(), matrix.begin() + static_cast<std::ptrdiff_t>(first),
+                 matrix.begin() + static_cast<std::ptrdiff_t>(first + numbers));
+    std::vector<std::size_t> sizes;
+    for (const double count : kept) sizes.push_back(static_cast<std::size_t>(count) * numbers);
+    processes->gather(own, sizes, values);
+    for (std::size_t i = 0; i < all; ++i)
+      kernels_in_use().add_scaled(out + first, 1.0, values.data() + i * numbers, numbers);
+  }
+}
 
 bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double* out, std::size_t stride,
                         const StopToken& stop) const {
@@ -69,15 +164,14 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
     for (const std::uint32_t i : local.of_slot) slot_of[i] = kNoSlot;
   };
 
-  const Grid grid(map_.covariance_bound());
   const Chunks rows{n, kHessianRows};
-  for (std::size_t i = 0; i < n && !stop.requested(); ++i) std::fill_n(out + i * stride, n, 0.0);
   std::vector<LocalCoordinates> batch;
-  const auto add_instances = [&] {
-    for (std::size_t instance = 0; instance < oracle_.instances() && !stop.requested();) {
+  // Adds the covariances of the instances [first, end) to a matrix.
+  const auto add_instances = [&](std::size_t first_instance, std::size_t end, double* matrix) {
+    for (std::size_t instance = first_instance; instance < end && !stop.requested();) {
       const std::size_t first = instance;
       std::size_t numbers = 0, taken = 0;
-      for (; instance < oracle_.instances() && numbers < kCovariancesAtOnce; ++instance, ++taken) {
+      for (; instance < end && numbers < kCovariancesAtOnce; ++instance, ++taken) {
         if (taken == batch.size()) batch.emplace_back();
         take(instance, batch[taken]);
         numbers += batch[taken].features.slots * padded(batch[taken].features.slots);
@@ -86,9 +180,6 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
         if (stop.requested()) return;
         LocalCoordinates& local = batch[b];
         covariance->covariances(scores, first + b, local.features, local.covariances);
-        for (std::size_t i = 0; i < local.of_slot.size(); ++i)
-          kernels_in_use().round(local.covariances.value.data() + i * local.covariances.stride, grid.shift(),
-                                 local.covariances.extent[i]);
         local.ascending.resize(local.of_slot.size());
         std::iota(local.ascending.begin(), local.ascending.end(), 0u);
         std::sort(local.ascending.begin(), local.ascending.end(),
@@ -105,7 +196,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
           for (; at != local.ascending.end() && local.of_slot[*at] < rows.end(task); ++at) {
             const double* from = local.covariances.value.data() + *at * local.covariances.stride;
             const std::size_t extent = std::min(local.covariances.extent[*at], local.of_slot.size());
-            double* to = out + local.of_slot[*at] * stride;
+            double* to = matrix + local.of_slot[*at] * stride;
             const std::size_t extras = std::min(extent, n - unary);  // side by side
             kernels_in_use().add_scaled(to + unary, 1.0, from, extras);
             for (std::size_t j = extras; j < extent; ++j) to[local.of_slot[j]] += from[j];
@@ -114,9 +205,8 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
       });
     }
   };
-  parallel().count_exact(n * n);
-  add_instances();
-  add_exact(parallel(), std::span(out, n == 0 ? 0 : (n - 1) * stride + n));
+  parallel().count_tree(n * n);
+  sum_parts(n, stride, out, stop, add_instances);
   if (stop.requested()) return false;
   // H = M + M^T, a square of both at a time.
   parallel().for_each(rows.count(), [&](std::size_t task) {
@@ -131,11 +221,9 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
 }
 
 void Objective::rough_diagonal(const Residual& residual, std::span<double> out) const {
-  const KernelTable& kernels = kernels_in_use();
   const DesignMatrix& x = map_.x();
   const std::size_t width = padded(outputs());
   AlignedVector<double> rows(x.positions() * width, 0.0);
-  const Grid grid(map_.square_bound());
   const Chunks positions{x.positions(), kDiagonalPositions};
   parallel().for_each(positions.count(), [&](std::size_t chunk) {
     const std::size_t first = positions.begin(chunk), end = positions.end(chunk);
@@ -151,29 +239,12 @@ void Objective::rough_diagonal(const Residual& residual, std::span<double> out) 
         m = std::max(m * (1.0 - m), 0.0);
       }
     }
-    if (x.binary()) kernels.round(rows.data() + first * width, grid.shift(), (end - first) * width);
   });
-  const Chunks features{x.features(), kDiagonalFeatures};
   std::fill(out.begin(), out.end(), 0.0);
-  parallel().for_each(features.count(), [&](std::size_t chunk) {
-    AlignedVector<double> sum(width);
-    std::vector<double> squares;
-    for (std::size_t j = features.begin(chunk); j < features.end(chunk); ++j) {
-      std::fill(sum.begin(), sum.end(), 0.0);
-      for (std::size_t b = 0; b < x.blocks(); ++b) {
-        ColumnBlock block = x.column_block(static_cast<Index>(j), b);
-        if (block.value != nullptr) {
-          squares.resize(block.size);
-          for (std::size_t i = 0; i < block.size; ++i) squares[i] = block.value[i] * block.value[i];
-          block.value = squares.data();
-        }
-        kernels.add_block_rows(rows.data() + b * x.block_positions() * width, block, grid.shift(), sum.data(),
-                               width);
-      }
-      std::copy_n(sum.begin(), outputs(), out.begin() + static_cast<std::ptrdiff_t>(j * outputs()));
-    }
+  map_.sum_rows(rows.data(), width, true, [&](Index j, const double* sums) {
+    std::copy_n(sums, outputs(), out.begin() + static_cast<std::ptrdiff_t>(std::size_t{j} * outputs()));
   });
-  add_exact(parallel(), out);
+  map_.share_rows(out);
   for (double& h : out) h += mu();
   const std::vector<double> gold = oracle_.gold_extra(parallel());
   for (std::size_t e = 0; e < gold.size(); ++e)

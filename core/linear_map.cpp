@@ -32,31 +32,15 @@ LinearMap::LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel
       parallel_(parallel),
       outputs_(oracle.outputs()),
       extra_weights_(oracle.extra_weights()),
-      unary_(static_cast<Coord>(x.features()) * oracle.outputs()) {
+      unary_(static_cast<Coord>(x.features()) * oracle.outputs()),
+      tree_(x.leaves().number, parallel.processes()) {
   if (x.positions() != oracle.positions())
     throw Error("design matrix of " + std::to_string(x.positions()) + " positions, oracle of " +
                 std::to_string(oracle.positions()));
-  double largest = 1.0;
-  for (Index j = 0; j < x.features(); ++j)
-    for (const double value : x.column_values(j)) largest = std::max(largest, std::abs(value));
-  largest_entry_ = whole_max(parallel, largest);
-  pairs_ = 0.0;
-  for (std::size_t i = 0; i < oracle.instances(); ++i) {
-    const double positions = oracle.begin()[i + 1] - oracle.begin()[i];
-    pairs_ += positions * positions;
-  }
-  add_exact(parallel, std::span(&pairs_, 1));
   instance_chunks_ = proxbench::instance_chunks(oracle.begin());
   active_features_.resize(x.features());
   std::iota(active_features_.begin(), active_features_.end(), Index{0});
   cut_features();
-}
-
-double LinearMap::square_bound() const {
-  return static_cast<double>(x_.whole_positions()) * largest_entry_ * largest_entry_;
-}
-double LinearMap::covariance_bound() const {
-  return 2.0 * pairs_ * largest_entry_ * largest_entry_;
 }
 
 Scores LinearMap::make_scores() const {
@@ -109,8 +93,8 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
     parallel_.for_each(out.columns * blocks, [&](std::size_t task) {
       const std::size_t k = task / blocks, b = task % blocks;
       double* column = out.values.data() + k * out.stride;
-      const std::size_t first = b * x_.block_positions();
-      std::fill(column + first, column + (b + 1 == blocks ? out.stride : first + x_.block_positions()), 0.0);
+      const std::size_t first = x_.block_begin(b);
+      std::fill(column + first, column + (b + 1 == blocks ? out.stride : x_.block_begin(b + 1)), 0.0);
       ColumnBlock entries[kCoordinatesPerTask];
       double weight[kCoordinatesPerTask];
       for (std::size_t o = begin[k]; o < begin[k + 1]; o += kCoordinatesPerTask) {

@@ -40,6 +40,8 @@ class LinearMap {
   /// d = J*K + the oracle's extra weights.
   Coord dimension() const { return unary_ + extra_weights_; }
   const Parallel& parallel() const { return parallel_; }
+  /// Over which sums over positions are made.
+  const LeafTree& tree() const { return tree_; }
   /// instance_chunks() of the instances (core/base/sum.h).
   std::span<const Index> instance_chunks() const { return instance_chunks_; }
   /// Whether scores have columns for some outputs only (core/oracle.h).
@@ -94,11 +96,11 @@ class LinearMap {
   /// From now on for_each_row() and for_each_single_row() leave out all other features (ascending).
   void restrict_to(std::vector<Index> features);
 
-  /// Bounds on sums of sizes over all positions, for any two coordinates of unary or extra weights: of x^2,
-  /// and of what their covariances within an instance are sums of (expectations of products, products of
-  /// expectations).
-  double square_bound() const;
-  double covariance_bound() const;
+  /// visit(feature, g) for every feature, in parallel: g[0..width) = sum_p x_pj * rows[p*width..), or x_pj^2
+  /// instead of x_pj. `width` a multiple of kPad. Where processes share the positions, each visits the
+  /// features of its own_chunks().
+  using RowSum = std::function<void(Index feature, const double* g)>;
+  void sum_rows(const double* rows, std::size_t width, bool squares, const RowSum& visit) const;
 
   /// Work of a full adjoint, and of gathering that of some coordinates, in multiply-adds of kPad numbers.
   double row_work() const;
@@ -118,28 +120,27 @@ class LinearMap {
  private:
   /// Rows formed at a time before they are turned into columns, or back; rows of the residual in a task;
   /// coordinates of one output in a task.
-  static constexpr std::size_t kRowsAtOnce = 64, kRowsPerTask = 512, kCoordinatesPerTask = 64;
+  static constexpr std::size_t kRowsAtOnce = 64, kRowsPerTask = 512, kCoordinatesPerTask = 32;
 
   /// Nonzeros of X in a chunk of features: many chunks where there are many nonzeros.
   static constexpr std::uint64_t kChunkNonzeros = std::uint64_t{1} << 18;
 
   /// row(chunk, feature, g) for every active feature, in parallel, features ascending within a chunk; g is
-  /// what gradients(features, g) adds to zeros: `width` doubles for each feature.
+  /// what gradients(features, g, stride) adds to zeros: `width` doubles for each feature, those of each of
+  /// this process's nodes of the tree `stride` behind those of the one before.
   template <class Gradients, class Visit>
   void for_each_feature(std::size_t width, const Gradients& gradients, const Visit& row) const;
   template <class Size, class Fill, class Visit>
   void for_each_shared_chunk(const Size& size, const Fill& fill, const Visit& visit) const;
-  void for_each_collapsed_row(const Grid& grid, double bound, const Wanted& wanted, const Row& row) const;
-  Grid grid_of(const Residual& residual) const;
-  void fill_rows(const Residual& residual, const Grid& grid) const;
-  void gradient_rows(std::span<const Index> features, const Grid& grid, std::size_t width,
-                     double* gradient) const;
-  void gather_column(const Residual& residual, const Grid& grid, std::span<const Index> features,
-                     double* gradient) const;
-  void gradient_rows_collapsed(std::span<const Index> features, const Grid& grid, double* gradient) const;
-  void add_partial(const Residual& residual, const Grid& grid, std::span<const Coord> set, bool rows,
-                   std::span<double> out) const;
-  double gold_count(Index feature, Index output, const Grid& grid) const;
+  void for_each_collapsed_row(double bound, const Wanted& wanted, const Row& row) const;
+  void fill_rows(const Residual& residual) const;
+  void add_rows(const double* rows, std::span<const Index> features, std::size_t width, bool squares,
+                double* out, std::size_t stride) const;
+  void add_columns(const double* column, std::span<const Index> features, double* out,
+                   std::size_t stride) const;
+  void add_collapsed_rows(std::span<const Index> features, double* out, std::size_t stride) const;
+  void add_shared_output(const Residual& residual, Coord c, double* out, std::size_t stride) const;
+  void add_partial(const Residual& residual, std::span<const Coord> set, bool rows, double* out) const;
   void cut_features();
   /// Work by definition, whichever way it is done: what must be computed and what must move. Entries of X are
   /// counted with their values where it is not binary.
@@ -156,8 +157,7 @@ class LinearMap {
   std::size_t extra_weights_;
   Coord unary_;
   Profile* profile_ = nullptr;
-  double largest_entry_;  ///< of |x|, over all processes; at least 1
-  double pairs_;          ///< positions of the same instance, by twos, over all processes
+  LeafTree tree_;
   std::vector<Index> instance_chunks_;
   std::vector<Index> active_features_;      ///< what for_each_row() visits, ascending
   std::vector<Index> feature_chunk_begin_;  ///< these cut into chunks of about equal nonzeros

@@ -7,6 +7,7 @@
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 #include "core/linear_map.h"
+#include "core/slot_sums.h"
 
 namespace proxbench {
 
@@ -18,7 +19,7 @@ constexpr std::uint64_t kFewestChunkNonzeros = 1u << 10, kFeatureChunks = 128;
 /// from memory a few times, and enough that threads end together. Sums keep to chunks whatever their number.
 constexpr std::size_t kTasksPerThread = 8;
 /// Gradients that are formed at once there, in doubles and in features.
-constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
+constexpr std::size_t kGradientsAtOnce = 1u << 13, kFewestFeaturesAtOnce = 64;
 
 }  // namespace
 
@@ -43,109 +44,118 @@ void LinearMap::cut_features() {
   }
 }
 
-/// For the terms x * r of the adjoint. What is shared by outputs has gold counts of its own.
-Grid LinearMap::grid_of(const Residual& residual) const {
-  std::vector<double> sizes(residual.columns);
-  const KernelTable& kernels = kernels_in_use();
-  sum_chunks(parallel_, instance_chunks_.size() - 1, sizes.size(), sizes.data(),
-             [&](std::size_t chunk, double* part) {
-               const Index first = structure_.begin()[instance_chunks_[chunk]],
-                           end = structure_.begin()[instance_chunks_[chunk + 1]];
-               for (std::size_t k = 0; k < sizes.size(); ++k)
-                 part[k] = kernels.sum_sizes(residual.column(k) + first, end - first);
-             });
-  double total = residual.one_each() || !residual.gold ? 0.0 : static_cast<double>(x_.whole_positions());
-  for (const double size : sizes)
-    if (!(size <= total)) total = size;
-  // Where outputs share columns, a number of compact_rows_ is the difference of two.
-  return Grid((residual.one_each() ? 1.0 : 2.0) * total * largest_entry_);
-}
-
-/// R by position: rows_[p][k], padded to kPad outputs, or in the layout's short rows. Rounded where X is
-/// binary; else the terms will be.
-void LinearMap::fill_rows(const Residual& residual, const Grid& grid) const {
+/// R by position: rows_[p][k], padded to kPad outputs, or in the layout's short rows.
+void LinearMap::fill_rows(const Residual& residual) const {
   if (!residual.one_each()) return collapsed_->compact_rows(residual, compact_rows_, parallel_);
   const std::size_t width = padded(outputs_);
   rows_.resize(static_cast<std::size_t>(x_.positions()) * width);
   const Chunks chunks{x_.positions(), kRowsPerTask};
-  const KernelTable& kernels = kernels_in_use();
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
     const std::size_t n = chunks.end(chunk) - chunks.begin(chunk);
-    double* const rows = rows_.data() + chunks.begin(chunk) * width;
-    kernels.columns_to_rows(residual.values.data(), residual.stride, outputs_, chunks.begin(chunk), n, rows,
-                            width);
-    if (x_.binary()) kernels.round(rows, grid.shift(), n * width);
+    kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, chunks.begin(chunk), n,
+                                     rows_.data() + chunks.begin(chunk) * width, width);
   });
 }
 
-/// gradient[f][0..width) += that of features[f], f < features.size(): reads rows_ a block of positions at a
-/// time.
-void LinearMap::gradient_rows(std::span<const Index> features, const Grid& grid, std::size_t width,
-                              double* gradient) const {
+/// out[node * stride + f * width + k] = the node's part of sum_p x_pj * rows[p * width + k], or of x_pj^2 in
+/// place of x_pj, for j = features[f]; zeros at first.
+void LinearMap::add_rows(const double* rows, std::span<const Index> features, std::size_t width, bool squares,
+                         double* out, std::size_t stride) const {
   const KernelTable& kernels = kernels_in_use();
-  for (std::size_t b = 0; b < x_.blocks(); ++b) {
-    const double* rows = rows_.data() + b * x_.block_positions() * width;
-    for (std::size_t f = 0; f < features.size(); ++f) {
-      kernels.add_block_rows(rows, x_.column_block(features[f], b), grid.shift(), gradient + f * width,
-                             width);
+  const TreeLeaves leaves{tree_.numbers().data(), tree_.node_of().data()};
+  // Long columns are walked a block of rows at a time; all sums of the features wait then.
+  const bool by_block = x_.blocks_within_leaves() && x_.blocks() > 1;
+  const std::size_t apart = (by_block ? features.size() : 1) * width;
+  static thread_local AlignedVector<double> waiting;
+  waiting.resize(std::max(waiting.size(), (kWaitingSums - 1) * apart));
+  const auto sums_of = [&](std::size_t f) {
+    return TreeRows{out + f * width, stride, waiting.data() + (by_block ? f * width : 0), apart, {}, 0, 0};
+  };
+  std::vector<double> squared;
+  const auto add = [&](std::size_t f, std::size_t b, TreeRows& sums) {
+    ColumnBlock block = x_.column_block(features[f], b);
+    if (squares && block.value != nullptr) {
+      squared.resize(block.size);
+      for (std::size_t i = 0; i < block.size; ++i) squared[i] = block.value[i] * block.value[i];
+      block.value = squared.data();
     }
+    kernels.add_tree_rows(rows + x_.block_begin(b) * width, block, x_.leaf_of(b), leaves, sums, width);
+  };
+  if (by_block) {
+    std::vector<TreeRows> sums;
+    for (std::size_t f = 0; f < features.size(); ++f) sums.push_back(sums_of(f));
+    for (std::size_t b = 0; b < x_.blocks(); ++b)
+      for (std::size_t f = 0; f < features.size(); ++f) add(f, b, sums[f]);
+    for (TreeRows& one : sums) kernels.finish_tree_rows(one, width);
+    return;
+  }
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    TreeRows sums = sums_of(f);
+    for (std::size_t b = 0; b < x_.blocks(); ++b) add(f, b, sums);
+    kernels.finish_tree_rows(sums, width);
   }
 }
 
-/// gradient[f] += that of features[f], where there is one output: reads its column a block of positions at a
-/// time.
-void LinearMap::gather_column(const Residual& residual, const Grid& grid, std::span<const Index> features,
-                              double* gradient) const {
-  ColumnBlock entries[kCoordinatesPerTask];
-  for (std::size_t b = 0; b < x_.blocks(); ++b)
-    for (std::size_t first = 0; first < features.size(); first += kCoordinatesPerTask) {
-      const std::size_t n = std::min(kCoordinatesPerTask, features.size() - first);
-      for (std::size_t i = 0; i < n; ++i) entries[i] = x_.column_block(features[first + i], b);
-      kernels_in_use().gather(residual.column(0) + b * x_.block_positions(), entries, n, grid.shift(),
-                              gradient + first);
-    }
-}
-
 /// The gradients of at most kPad features from compact_rows_: that of output k of the f-th in
-/// gradient[k*kPad + f] once expand() has made outputs of the basis; basis()*kPad numbers, zeros at first.
-void LinearMap::gradient_rows_collapsed(std::span<const Index> features, const Grid& grid,
-                                        double* gradient) const {
-  for (std::size_t f = 0; f < features.size(); ++f)
+/// out[node * stride + k * kPad + f] once expand() has made outputs of the basis; basis() * kPad numbers,
+/// zeros at first.
+void LinearMap::add_collapsed_rows(std::span<const Index> features, double* out, std::size_t stride) const {
+  SlotSums sums(tree_.numbers(), collapsed_->basis());
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    std::size_t node = 0;
     for (std::size_t b = 0; b < x_.blocks(); ++b) {
       const auto block = x_.column_block(features[f], b);
-      const std::uint64_t* begin = compact_rows_.begin.data() + b * x_.block_positions();
+      const std::uint64_t* begin = compact_rows_.begin.data() + x_.block_begin(b);
       for (std::size_t i = 0; i < block.size; ++i) {
+        const std::uint32_t leaf = x_.leaf_of(b)[block.offset[i]];
+        if (tree_.node_of()[leaf] != node) {
+          sums.finish(out + node * stride + f, kPad);
+          node = tree_.node_of()[leaf];
+        }
         const double x = block.value == nullptr ? 1.0 : block.value[i];
         const CompactRows::Entry* entries = compact_rows_.entry.data();
         for (std::uint64_t e = begin[block.offset[i]]; e < begin[block.offset[i] + std::size_t{1}]; ++e)
-          gradient[entries[e].slot * kPad + f] += grid.round(x * entries[e].value);
+          sums.add(entries[e].slot, leaf, x * entries[e].value);
       }
     }
+    sums.finish(out + node * stride + f, kPad);
+  }
+}
+
+void LinearMap::sum_rows(const double* rows, std::size_t width, bool squares, const RowSum& visit) const {
+  parallel_.count_tree(active_features_.size() * width);
+  for_each_feature(
+      width,
+      [&](std::span<const Index> features, double* out, std::size_t stride) {
+        add_rows(rows, features, width, squares, out, stride);
+      },
+      [&](std::size_t, Index j, const double* g) { visit(j, g); });
 }
 
 void LinearMap::for_each_row(const Residual& residual, double bound, const Wanted& wanted,
                              const Row& row) const {
-  parallel_.count_exact(active_features_.size() * outputs_);
   const KernelTable& kernels = kernels_in_use();
-  const Grid grid = grid_of(residual);
   if (outputs_ == 1 && residual.one_each()) {
     // Rows would be padding, but for one number.
+    parallel_.count_tree(active_features_.size());
     for_each_feature(
         1,
-        [&](std::span<const Index> features, double* gradient) {
-          gather_column(residual, grid, features, gradient);
+        [&](std::span<const Index> features, double* out, std::size_t stride) {
+          add_columns(residual.column(0), features, out, stride);
         },
         [&](std::size_t chunk, Index j, const double* g) {
           if (wanted(j) || !(std::abs(*g) <= bound)) row(chunk, j, g, std::size_t{1});
         });
     return;
   }
-  fill_rows(residual, grid);
-  if (!residual.one_each()) return for_each_collapsed_row(grid, bound, wanted, row);
+  fill_rows(residual);
+  parallel_.count_tree(active_features_.size() * outputs_);
+  if (!residual.one_each()) return for_each_collapsed_row(bound, wanted, row);
+  const std::size_t width = padded(outputs_);
   for_each_feature(
-      padded(outputs_),
-      [&](std::span<const Index> features, double* gradient) {
-        gradient_rows(features, grid, padded(outputs_), gradient);
+      width,
+      [&](std::span<const Index> features, double* out, std::size_t stride) {
+        add_rows(rows_.data(), features, width, false, out, stride);
       },
       [&](std::size_t chunk, Index j, const double* g) {
         if (wanted(j) || !kernels.all_within(g, outputs_, bound)) row(chunk, j, g, std::size_t{1});
@@ -153,8 +163,7 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
 }
 
 /// From compact_rows_.
-void LinearMap::for_each_collapsed_row(const Grid& grid, double bound, const Wanted& wanted,
-                                       const Row& row) const {
+void LinearMap::for_each_collapsed_row(double bound, const Wanted& wanted, const Row& row) const {
   const std::size_t width = collapsed_->basis() * kPad;
   const auto groups_of = [&](std::size_t chunk) {
     return Chunks{features_of(chunk, chunk + 1).size(), kPad};
@@ -171,9 +180,9 @@ void LinearMap::for_each_collapsed_row(const Grid& grid, double bound, const Wan
   };
   if (parallel_.processes() != nullptr)
     return for_each_shared_chunk([&](std::size_t chunk) { return groups_of(chunk).count() * width; },
-                                 [&](std::size_t chunk, double* out) {
+                                 [&](std::size_t chunk, double* out, std::size_t stride) {
                                    for (std::size_t g = 0; g < groups_of(chunk).count(); ++g)
-                                     gradient_rows_collapsed(group(chunk, g), grid, out + g * width);
+                                     add_collapsed_rows(group(chunk, g), out + g * width, stride);
                                  },
                                  [&](std::size_t chunk, double* sums) {
                                    for (std::size_t g = 0; g < groups_of(chunk).count(); ++g)
@@ -183,23 +192,24 @@ void LinearMap::for_each_collapsed_row(const Grid& grid, double bound, const Wan
     AlignedVector<double> gradient(width);
     for (std::size_t g = 0; g < groups_of(chunk).count(); ++g) {
       std::fill(gradient.begin(), gradient.end(), 0.0);
-      gradient_rows_collapsed(group(chunk, g), grid, gradient.data());
+      add_collapsed_rows(group(chunk, g), gradient.data(), 0);
       visit(chunk, group(chunk, g), gradient.data());
     }
   });
 }
 
 /// Calls visit(chunk, sums) for this process's own_chunks(), where sums[0..size(chunk)) are, over all
-/// processes, what fill(chunk, zeros) adds. All processes fill all chunks, a piece of them at a time.
+/// processes, what fill(chunk, zeros, stride) adds for each node of the tree, `stride` numbers apart. All
+/// processes fill all chunks, a piece of them at a time.
 template <class Size, class Fill, class Visit>
 void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const Visit& visit) const {
   struct Task {
-    std::size_t chunk, offset;
+    std::size_t chunk, process, offset;  ///< within the numbers of that process
   };
   const Processes& processes = *parallel_.processes();
   const auto count = static_cast<std::size_t>(processes.count()),
              self = static_cast<std::size_t>(processes.rank());
-  std::vector<std::size_t> next, sizes(count);
+  std::vector<std::size_t> next, sizes(count), begin(count);
   for (std::size_t r = 0; r < count; ++r) next.push_back(own_chunks(r).begin);
   AlignedVector<double> all, own;
   for (;;) {
@@ -207,25 +217,27 @@ void LinearMap::for_each_shared_chunk(const Size& size, const Fill& fill, const 
     std::size_t total = 0, own_begin = 0, own_tasks = 0;
     for (std::size_t r = 0; r < count; ++r) {
       sizes[r] = 0;
+      begin[r] = total;
       if (r == self) own_begin = tasks.size();
       for (; next[r] < own_chunks(r).end; ++next[r]) {
         const std::size_t more = size(next[r]);
         if (sizes[r] > 0 && sizes[r] + more > kGradientsInPiece / count) break;
-        tasks.push_back({next[r], total});
+        tasks.push_back({next[r], r, sizes[r]});
         sizes[r] += more;
-        total += more;
       }
+      total += tree_.nodes() * sizes[r];
       if (r == self) own_tasks = tasks.size() - own_begin;
     }
     if (tasks.empty()) return;
     all.assign(total, 0.0);
-    parallel_.for_each(tasks.size(),
-                       [&](std::size_t t) { fill(tasks[t].chunk, all.data() + tasks[t].offset); });
+    parallel_.for_each(tasks.size(), [&](std::size_t t) {
+      fill(tasks[t].chunk, all.data() + begin[tasks[t].process] + tasks[t].offset, sizes[tasks[t].process]);
+    });
     own.resize(sizes[self]);
-    processes.sum_parts(all, sizes, own);
+    tree_.add_nodes(all, sizes, own);
     parallel_.for_each(own_tasks, [&](std::size_t t) {
       const Task& task = tasks[own_begin + t];
-      visit(task.chunk, own.data() + (task.offset - tasks[own_begin].offset));
+      visit(task.chunk, own.data() + task.offset);
     });
   }
 }
@@ -275,7 +287,9 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, 
   if (parallel_.processes() != nullptr)
     return for_each_shared_chunk(
         [&](std::size_t chunk) { return features_of(chunk, chunk + 1).size() * width; },
-        [&](std::size_t chunk, double* out) { gradients(features_of(chunk, chunk + 1), out); },
+        [&](std::size_t chunk, double* out, std::size_t stride) {
+          gradients(features_of(chunk, chunk + 1), out, stride);
+        },
         [&](std::size_t chunk, const double* g) {
           for (const Index j : features_of(chunk, chunk + 1)) {
             row(chunk, j, g);
@@ -293,7 +307,7 @@ void LinearMap::for_each_feature(std::size_t width, const Gradients& gradients, 
     for (std::size_t first = feature_chunk_begin_[chunk]; first < end; first += at_once) {
       const auto features = std::span(active_features_).subspan(first, std::min(at_once, end - first));
       gradient.assign(features.size() * width, 0.0);
-      gradients(features, gradient.data());
+      gradients(features, gradient.data(), std::size_t{0});
       for (std::size_t f = 0; f < features.size(); ++f) {
         while (first + f >= feature_chunk_begin_[chunk + 1]) ++chunk;
         row(chunk, features[f], gradient.data() + f * width);
@@ -329,15 +343,16 @@ std::vector<double> LinearMap::fill_single_rows(const Residual& residual) const 
 }
 
 void LinearMap::for_each_single_row(const SingleRow& row) const {
-  parallel_.count_exact(active_features_.size() * outputs_);
+  parallel_.count_tree(active_features_.size() * outputs_);
   const KernelTable& kernels = kernels_in_use();
   const std::size_t width = padded_single(outputs_);
   for_each_feature(
       width,
-      [&](std::span<const Index> features, double* gradient) {
+      [&](std::span<const Index> features, double* gradient, std::size_t) {
+        // All in the first node: nothing but the size of these sums is of use.
         for (std::size_t b = 0; b < x_.blocks(); ++b)
           for (std::size_t f = 0; f < features.size(); ++f)
-            kernels.add_single_rows(single_rows_.data() + b * x_.block_positions() * width,
+            kernels.add_single_rows(single_rows_.data() + x_.block_begin(b) * width,
                                     x_.column_block(features[f], b), gradient + f * width, width);
       },
       row);

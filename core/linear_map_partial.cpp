@@ -41,19 +41,68 @@ void for_each_feature_in(std::span<const Coord> set, Index outputs, const Visit&
   }
 }
 
+/// Where the entries from `first` on leave the leaf of the first of them.
+std::size_t end_of_leaf(const ColumnBlock& block, std::size_t first, const std::uint8_t* leaf_of) {
+  const auto outside = [&](std::size_t i) { return leaf_of[block.offset[i]] != leaf_of[block.offset[first]]; };
+  if (!outside(block.size - 1)) return block.size;
+  std::size_t inside = first, step = 1;
+  while (inside + step < block.size && !outside(inside + step)) {
+    inside += step;
+    step *= 2;
+  }
+  std::size_t end = std::min(inside + step, block.size);
+  while (end - inside > 1) {
+    const std::size_t middle = inside + (end - inside) / 2;
+    (outside(middle) ? end : inside) = middle;
+  }
+  return end;
+}
+
 }  // namespace
 
-/// sum_p x_pj [output k is in p's gold structure].
-double LinearMap::gold_count(Index feature, Index output, const Grid& grid) const {
-  double sum = 0.0;
-  for (std::size_t b = 0; b < x_.blocks(); ++b) {
-    const auto block = x_.column_block(feature, b);
-    const Index first = static_cast<Index>(b * x_.block_positions());
-    for (std::size_t i = 0; i < block.size; ++i)
-      for (const Index k : structure_.gold_outputs(first + block.offset[i]))
-        if (k == output) sum += grid.round(block.value == nullptr ? 1.0 : block.value[i]);
+/// out[node * stride + f] = the node's part of sum_p x_pj * column[p], j = features[f].
+void LinearMap::add_columns(const double* column, std::span<const Index> features, double* out,
+                            std::size_t stride) const {
+  const std::size_t leaves = tree_.leaves();
+  std::vector<double> sums(kCoordinatesPerTask * leaves);
+  std::vector<ColumnBlock> entries;
+  std::vector<std::uint32_t> at;
+  for (std::size_t first = 0; first < features.size(); first += kCoordinatesPerTask) {
+    const std::size_t n = std::min(kCoordinatesPerTask, features.size() - first);
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (std::size_t b = 0; b < x_.blocks(); ++b) {
+      const std::uint8_t* const leaf_of = x_.leaf_of(b);
+      entries.clear();
+      at.clear();
+      for (std::size_t f = 0; f < n; ++f) {
+        const ColumnBlock block = x_.column_block(features[first + f], b);
+        for (std::size_t i = 0, end; i < block.size; i = end) {
+          end = x_.blocks_within_leaves() ? block.size : end_of_leaf(block, i, leaf_of);
+          entries.push_back({block.offset + i, block.value == nullptr ? nullptr : block.value + i, end - i});
+          at.push_back(static_cast<std::uint32_t>(f * leaves + leaf_of[block.offset[i]]));
+        }
+      }
+      kernels_in_use().gather(column + x_.block_begin(b), entries.data(), at.data(), at.size(), sums.data());
+    }
+    for (std::size_t f = 0; f < n; ++f) tree_.add_leaves(sums.data() + f * leaves, out + first + f, stride);
   }
-  return sum;
+}
+
+/// out[node * stride] = the node's part of the adjoint at coordinate c, whose output shares a column.
+void LinearMap::add_shared_output(const Residual& residual, Coord c, double* out, std::size_t stride) const {
+  const auto feature = static_cast<Index>(c / outputs_), output = static_cast<Index>(c % outputs_);
+  std::vector<double> sums(tree_.leaves());
+  for (std::size_t b = 0; b < x_.blocks(); ++b) {
+    const ColumnBlock block = x_.column_block(feature, b);
+    for (std::size_t i = 0; i < block.size; ++i) {
+      const auto p = static_cast<Index>(x_.block_begin(b) + block.offset[i]);
+      double r = residual.share[output] * residual.find(output)[p];
+      if (residual.gold)
+        for (const Index k : structure_.gold_outputs(p)) r -= k == output ? 1.0 : 0.0;
+      sums[x_.leaf_of(b)[block.offset[i]]] += block.value == nullptr ? r : block.value[i] * r;
+    }
+  }
+  tree_.add_leaves(sums.data(), out, stride);
 }
 
 void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord> set,
@@ -61,10 +110,9 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   const PhaseTimer timer(profile_, Phase::kPartialGradient, [&] { return partial_work(set); });
   const std::size_t unary =
       static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
-  std::fill(out.begin(), out.end(), 0.0);
-  parallel_.count_exact(unary);
+  parallel_.count_tree(unary);
   // Turning the residual into rows touches every column of every position once. Where outputs collapse, a row
-  // is expanded over all outputs, which never pays for some of them.
+  // is expanded over all outputs, which never pays for some of them. Both ways give the same bits.
   double saved = 0.0;
   for_each_feature_in(set.first(unary), outputs_, [&](const OneFeature& group) {
     saved += std::max(group.gain(padded(residual.columns)), 0.0) *
@@ -72,38 +120,22 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   });
   const bool rows = residual.one_each() && saved > kTurnCost * static_cast<double>(x_.positions()) *
                                                        static_cast<double>(residual.columns);
-  const Grid grid = grid_of(residual);
-  if (rows) fill_rows(residual, grid);
-  add_partial(residual, grid, set.first(unary), rows, out.first(unary));
-  add_exact(parallel_, out.first(unary));
-
-  if (!residual.one_each()) {
-    std::vector<double> gold(residual.gold ? unary : 0);
-    const auto shared_column = [&](std::size_t i) {
-      return !residual.owns(static_cast<Index>(set[i] % outputs_));
-    };
-    const Chunks chunks{gold.size(), 256};
-    parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
-      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
-        if (shared_column(i))
-          gold[i] =
-              gold_count(static_cast<Index>(set[i] / outputs_), static_cast<Index>(set[i] % outputs_), grid);
-    });
-    add_exact(parallel_, gold);
-    for (std::size_t i = 0; i < unary; ++i) {
-      if (!shared_column(i)) continue;
-      out[i] *= residual.share[set[i] % outputs_];
-      if (residual.gold) out[i] -= gold[i];
-    }
+  if (rows) fill_rows(residual);
+  if (parallel_.processes() == nullptr) {
+    add_partial(residual, set.first(unary), rows, out.data());
+  } else {
+    std::vector<double> own(tree_.nodes() * unary);
+    add_partial(residual, set.first(unary), rows, own.data());
+    tree_.add_nodes(own, out.first(unary));
   }
   for (std::size_t i = unary; i < set.size(); ++i) out[i] = residual.extra[set[i] - unary_];
 }
 
-/// out[i] += the adjoint at set[i] over this process's positions, unary weights alone; `rows`: rows_ holds
-/// the residual.
-void LinearMap::add_partial(const Residual& residual, const Grid& grid, std::span<const Coord> set, bool rows,
-                            std::span<double> out) const {
-  const std::size_t width = padded(residual.columns);
+/// out[node * set.size() + i] = the node's part of the adjoint at set[i], unary weights alone; `rows`: rows_
+/// holds the residual.
+void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set, bool rows,
+                            double* out) const {
+  const std::size_t width = padded(residual.columns), nodes = tree_.nodes();
   auto column_of = [&](Coord c) -> std::size_t {
     return residual.column_index(static_cast<Index>(c % outputs_));
   };
@@ -126,47 +158,48 @@ void LinearMap::add_partial(const Residual& residual, const Grid& grid, std::spa
       const std::size_t first = chunk_begin[chunk], count = chunk_begin[chunk + 1] - first;
       std::vector<Index> features(count);
       for (std::size_t g = 0; g < count; ++g) features[g] = whole[first + g].feature;
-      AlignedVector<double> gradient(count * width);
-      const auto for_each_coordinate = [&](const auto& visit) {
+      AlignedVector<double> sums(nodes * count * width);
+      add_rows(rows_.data(), features, width, false, sums.data(), count * width);
+      for (std::size_t node = 0; node < nodes; ++node)
         for (std::size_t g = 0; g < count; ++g)
           for (std::size_t i = whole[first + g].begin; i < whole[first + g].end; ++i)
-            visit(gradient[g * width + column_of(set[i])], out[i]);
-      };
-      for_each_coordinate([](double& in_row, double in_set) { in_row = in_set; });
-      gradient_rows(features, grid, width, gradient.data());
-      for_each_coordinate([](double in_row, double& in_set) { in_set = in_row; });
+            out[node * set.size() + i] = sums[(node * count + g) * width + column_of(set[i])];
     });
   }
 
-  // The rest by column, so that a column of the residual is read by all coordinates that need it.
-  std::vector<std::size_t> begin(residual.columns + std::size_t{1}, 0);
+  // The rest by column, so that a column of the residual is read by all coordinates that need it. Those of
+  // outputs that share a column come last.
+  const std::size_t columns = residual.columns;
+  const auto bucket = [&](Coord c) {
+    return residual.owns(static_cast<Index>(c % outputs_)) ? column_of(c) : columns;
+  };
+  std::vector<std::size_t> begin(columns + 2, 0);
   for (const OneFeature& g : groups)
-    for (std::size_t i = g.begin; i < g.end; ++i) ++begin[column_of(set[i]) + 1];
-  for (Index k = 0; k < residual.columns; ++k) begin[k + 1] += begin[k];
+    for (std::size_t i = g.begin; i < g.end; ++i) ++begin[bucket(set[i]) + 1];
+  for (std::size_t k = 0; k <= columns; ++k) begin[k + 1] += begin[k];
   std::vector<std::size_t> order(begin.back()), next(begin.begin(), begin.end() - 1);
   for (const OneFeature& g : groups)
-    for (std::size_t i = g.begin; i < g.end; ++i) order[next[column_of(set[i])]++] = i;
+    for (std::size_t i = g.begin; i < g.end; ++i) order[next[bucket(set[i])]++] = i;
   struct Task {
-    Index column;
-    std::size_t begin, end;
+    std::size_t column, begin, end;
   };
   std::vector<Task> tasks;
-  for (Index k = 0; k < residual.columns; ++k)
+  for (std::size_t k = 0; k <= columns; ++k)
     for (std::size_t b = begin[k]; b < begin[k + 1]; b += kCoordinatesPerTask)
       tasks.push_back({k, b, std::min(b + kCoordinatesPerTask, begin[k + 1])});
-  const KernelTable& kernels = kernels_in_use();
   parallel_.for_each(tasks.size(), [&](std::size_t t) {
-    const double* column = residual.column(tasks[t].column);
-    const std::size_t first = tasks[t].begin, n = tasks[t].end - first;
-    ColumnBlock entries[kCoordinatesPerTask];
-    double sum[kCoordinatesPerTask];
-    for (std::size_t i = 0; i < n; ++i) sum[i] = out[order[first + i]];
-    for (std::size_t b = 0; b < x_.blocks(); ++b) {
-      for (std::size_t i = 0; i < n; ++i)
-        entries[i] = x_.column_block(static_cast<Index>(set[order[first + i]] / outputs_), b);
-      kernels.gather(column + b * x_.block_positions(), entries, n, grid.shift(), sum);
+    const auto coordinates = std::span(order).subspan(tasks[t].begin, tasks[t].end - tasks[t].begin);
+    const std::size_t n = coordinates.size();
+    std::vector<double> sums(nodes * n);
+    if (tasks[t].column < columns) {
+      std::vector<Index> features;
+      for (const std::size_t i : coordinates) features.push_back(static_cast<Index>(set[i] / outputs_));
+      add_columns(residual.column(tasks[t].column), features, sums.data(), n);
+    } else {
+      for (std::size_t i = 0; i < n; ++i) add_shared_output(residual, set[coordinates[i]], &sums[i], n);
     }
-    for (std::size_t i = 0; i < n; ++i) out[order[first + i]] = sum[i];
+    for (std::size_t node = 0; node < nodes; ++node)
+      for (std::size_t i = 0; i < n; ++i) out[node * set.size() + coordinates[i]] = sums[node * n + i];
   });
 }
 

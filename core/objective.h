@@ -196,6 +196,8 @@ class Objective {
   }
   Work inference_work(const ScorePoint& at, const Residual* residual, std::size_t positions) const;
   struct LocalCoordinates;
+  template <class Add>
+  void sum_parts(std::size_t n, std::size_t stride, double* out, const StopToken& stop, const Add& add) const;
 
   const Oracle& oracle_;
   const MaxOracle* max_;  ///< of the hinge loss

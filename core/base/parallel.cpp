@@ -81,7 +81,7 @@ void Parallel::count_sum(std::size_t numbers) const {
   sums.bytes += static_cast<double>(numbers * sizeof(double));
 }
 
-void Parallel::count_exact(std::size_t numbers) const {
+void Parallel::count_tree(std::size_t numbers) const {
   if (profile_ == nullptr) return;
   PhaseProfile::Exchanges& exact = profile_->of(profile_->current).exact;
   ++exact.count;

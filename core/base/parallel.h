@@ -45,7 +45,7 @@ class Parallel {
 
   /// Counts a sum over instances, of so many numbers, in the profile: over chunks, or exact.
   void count_sum(std::size_t numbers) const;
-  void count_exact(std::size_t numbers) const;
+  void count_tree(std::size_t numbers) const;
 
   /// From now on loops are timed and counted there (core/base/profile.h); null: they are not. Copies made before
   /// are not told.

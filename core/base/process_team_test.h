@@ -92,13 +92,18 @@ class Member : public Processes {
       for (std::size_t k = 0; k < theirs.size(); ++k) numbers[k] += theirs[k];
     }
   }
-  void sum_parts(std::span<const double> all, std::span<const std::size_t> sizes,
-                 std::span<double> own) const override {
-    std::vector<double> sums(all.begin(), all.end());
-    sum(sums);
-    std::size_t first = 0;
-    for (int r = 0; r < rank_; ++r) first += sizes[static_cast<std::size_t>(r)];
-    std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(first), own.size(), own.begin());
+  void exchange(std::span<const double> own, std::span<const std::size_t> sent,
+                std::span<const std::size_t> received, std::span<double> out) const override {
+    for (int to = 0; to < count_; ++to) {
+      const std::size_t size = sent[static_cast<std::size_t>(to)];
+      send(to, std::as_bytes(own.first(size)));
+      own = own.subspan(size);
+    }
+    for (int from = 0; from < count_; ++from) {
+      const std::size_t size = received[static_cast<std::size_t>(from)];
+      receive(from, std::as_writable_bytes(out.first(size)));
+      out = out.subspan(size);
+    }
   }
 
  private:

@@ -34,10 +34,10 @@ class Processes {
                       std::span<double> all) const = 0;
   /// numbers = the sums of what each process gives, in any order of additions: for sums without rounding.
   virtual void sum(std::span<double> numbers) const = 0;
-  /// The same of parts of `all`, one after the other, sizes[r] numbers for process r: `own` gets those of
-  /// this one.
-  virtual void sum_parts(std::span<const double> all, std::span<const std::size_t> sizes,
-                         std::span<double> own) const = 0;
+  /// Each process gives each of them a part: own has sent[r] numbers for process r, one part after the other;
+  /// out gets received[r] numbers from process r.
+  virtual void exchange(std::span<const double> own, std::span<const std::size_t> sent,
+                        std::span<const std::size_t> received, std::span<double> out) const = 0;
 
   /// The numbers that each process gives, one each.
   std::vector<double> gather(double own) const;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/base/error.h"
 #include "core/base/process_team_test.h"
@@ -67,44 +69,104 @@ TEST(Processes, SumsInOrderGoOnWhereTheProcessBeforeStopped) {
     });
 }
 
-TEST(Processes, SumsOnAGridAreTheSameInAnyOrder) {
-  constexpr std::size_t kTerms = 1000;
-  Random random(5);
-  std::vector<double> numbers(kTerms);
-  double total = 0.0, off = 0.0;
-  for (double& x : numbers) total += std::abs(x = random.normal());
-  const Grid grid(total);
-  double once = 0.0, backwards = 0.0;
-  for (const double x : numbers) {
-    once += grid.round(x);
-    off += x;
-  }
-  for (std::size_t i = kTerms; i-- > 0;) backwards += grid.round(numbers[i]);
-  EXPECT_EQ(backwards, once);
-  EXPECT_NEAR(once, off, kTerms * total * 0x1p-51);
+/// Sequences of 1 to 5 positions.
+std::vector<Index> sequences(Index positions) {
+  Random random(7);
+  std::vector<Index> begin{0};
+  while (begin.back() < positions)
+    begin.push_back(std::min(positions, begin.back() + 1 + static_cast<Index>(4.0 * random.uniform())));
+  return begin;
+}
+
+TEST(Processes, LeavesAreThoseOfTheWhole) {
+  const std::vector<Index> begin = sequences(9000);
+  const SumLeaves whole = sum_leaves(begin);
+  EXPECT_GT(whole.size(), 20u);
   for (const int count : {1, 2, 3, 5})
     run_process_team(count, [&](const Processes& processes) {
-      const Parallel parallel(1, Backend::kOpenMP, &processes);
-      std::vector<double> sums(2);
-      for (std::size_t i = begin_of(kTerms, processes.rank(), count);
-           i < begin_of(kTerms, processes.rank() + 1, count); ++i)
-        sums[0] += grid.round(numbers[i]);
-      add_exact(parallel, sums);
-      EXPECT_EQ(sums, (std::vector<double>{once, 0.0}));
-      EXPECT_EQ(whole_max(parallel, processes.rank()), count - 1);
-      EXPECT_TRUE(std::isnan(whole_max(parallel, processes.first() ? std::nan("") : 1.0)));
-      // Parts of 3 numbers: those of process r are r, r + 1 and r + 2, from each.
-      std::vector<double> all, own(3);
-      for (int r = 0; r < count; ++r)
-        for (int i = 0; i < 3; ++i) all.push_back(r + i);
-      processes.sum_parts(all, std::vector<std::size_t>(static_cast<std::size_t>(count), 3), own);
-      for (int i = 0; i < 3; ++i) EXPECT_EQ(own[static_cast<std::size_t>(i)], count * (processes.rank() + i));
+      const std::vector<Index> chunks = instance_chunks(begin);
+      const std::size_t first = chunks[begin_of(chunks.size() - 1, processes.rank(), count)],
+                        last = chunks[begin_of(chunks.size() - 1, processes.rank() + 1, count)];
+      std::vector<Index> own;
+      for (std::size_t i = first; i <= last; ++i) own.push_back(begin[i] - begin[first]);
+      const SumLeaves leaves = sum_leaves(own, &processes);
+      EXPECT_EQ(leaves.begin.back(), own.back());
+      for (std::size_t l = 0; l < leaves.size(); ++l) {
+        const auto at = std::ranges::lower_bound(whole.number, leaves.number[l]) - whole.number.begin();
+        EXPECT_EQ(whole.number[static_cast<std::size_t>(at)], leaves.number[l]);
+        EXPECT_LE(leaves.begin[l + 1] + begin[first], whole.begin[static_cast<std::size_t>(at) + 1]);
+        if (l > 0) {
+          EXPECT_EQ(leaves.begin[l] + begin[first], whole.begin[static_cast<std::size_t>(at)]);
+        }
+      }
     });
 }
 
-TEST(Processes, WithoutASizeToGoByNothingIsRounded) {
-  EXPECT_EQ(Grid(0.0).round(0.1), 0.1);
-  EXPECT_TRUE(std::isnan(Grid(std::nan("")).round(0.1)));
+TEST(Processes, LeavesHaveTheSameSumForAnyNumber) {
+  constexpr std::size_t kWidth = 3;
+  for (const std::size_t missing : {1, 2, 3, 7}) {
+    std::vector<std::uint32_t> numbers;  // some leaves have no positions
+    for (std::uint32_t number = 0; number < kSumLeaves; ++number)
+      if (number % missing == missing / 2) numbers.push_back(number);
+    const std::vector<double> terms = wild_numbers(kWidth * numbers.size());
+    // The tree by definition: [begin, begin + size) is the sum of its halves.
+    const std::function<double(std::size_t, std::size_t, std::size_t)> node = [&](std::size_t begin, std::size_t size,
+                                                                                  std::size_t i) {
+      if (size > 1) return node(begin, size / 2, i) + node(begin + size / 2, size / 2, i);
+      const auto at = std::ranges::find(numbers, begin) - numbers.begin();
+      return at == std::ssize(numbers) ? 0.0 : terms[static_cast<std::size_t>(at) * kWidth + i];
+    };
+    std::vector<double> once;
+    for (std::size_t i = 0; i < kWidth; ++i) once.push_back(node(0, kSumLeaves, i));
+    for (const int count : {1, 2, 3, 4, 7})
+      run_process_team(count, [&](const Processes& processes) {
+        const int r = processes.rank();
+        const std::size_t first = begin_of(numbers.size(), r, count), last = begin_of(numbers.size(), r + 1, count);
+        if (begin_of(numbers.size(), 1, count) == 0) return;  // as nowhere: no leaf for some process
+        const std::span<const std::uint32_t> all_numbers(numbers);
+        const LeafTree tree(all_numbers.subspan(first, last - first), count == 1 ? nullptr : &processes);
+        std::vector<double> own(tree.nodes() * kWidth), out(kWidth);
+        for (std::size_t i = 0; i < kWidth; ++i) {
+          std::vector<double> sums;
+          for (std::size_t l = first; l < last; ++l) sums.push_back(terms[l * kWidth + i]);
+          tree.add_leaves(sums.data(), own.data() + i, kWidth);
+        }
+        tree.add_nodes(own, out);
+        EXPECT_EQ(out, once) << missing << ", " << count << " processes";
+        if (count == 1) return;
+        // Each process the same sums, and twice those: 2 * kWidth numbers for each.
+        std::vector<double> all;
+        for (int to = 0; to < count; ++to)
+          for (std::size_t n = 0; n < tree.nodes(); ++n)
+            for (const double factor : {1.0, 2.0})
+              for (std::size_t i = 0; i < kWidth; ++i) all.push_back(factor * own[n * kWidth + i]);
+        std::vector<double> part(2 * kWidth);
+        tree.add_nodes(all, std::vector<std::size_t>(static_cast<std::size_t>(count), 2 * kWidth), part);
+        for (std::size_t i = 0; i < kWidth; ++i) {
+          EXPECT_EQ(part[i], once[i]);
+          EXPECT_EQ(part[kWidth + i], 2.0 * once[i]);
+        }
+      });
+  }
+}
+
+TEST(Processes, ALeafOfTwoProcessesIsRefused) {
+  EXPECT_THROW(run_process_team(2,
+                                [](const Processes& processes) {
+                                  const std::vector<std::uint32_t> numbers{0};
+                                  const LeafTree tree(numbers, &processes);
+                                }),
+               Error);
+}
+
+TEST(Processes, CountsAndLargestAreOfAll) {
+  for (const int count : {1, 2, 3, 5})
+    run_process_team(count, [&](const Processes& processes) {
+      const Parallel parallel(1, Backend::kOpenMP, &processes);
+      EXPECT_EQ(whole_count(parallel, 3), 3u * static_cast<std::size_t>(count));
+      EXPECT_EQ(whole_max(parallel, processes.rank()), count - 1);
+      EXPECT_TRUE(std::isnan(whole_max(parallel, processes.first() ? std::nan("") : 1.0)));
+    });
 }
 
 TEST(Processes, AgreeOnWhatTheFirstSays) {

@@ -4,27 +4,23 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/error.h"
 #include "core/base/types.h"
 
 namespace proxbench {
 
 namespace {
 
-/// A bound on sizes may itself be a sum, and rounding makes terms larger.
-constexpr double kRoundingUp = 1.001;
+constexpr auto kNone = static_cast<std::uint32_t>(-1);
+/// Above that of the root.
+constexpr int kHighestLevel = 64;
 
 /// Numbers of each part that a task adds up: all parts of them fit into a first-level cache.
 constexpr std::size_t kNumbersPerTask = 64;
 
-/// The node of the tree that begins at a chunk and holds at most `size` chunks, a power of two, of [0,
-/// total).
-struct Node {
-  std::size_t begin, size;
-};
-
 /// The fewest nodes that make up the chunks [first, last).
-std::vector<Node> nodes_of(std::size_t first, std::size_t last, std::size_t total) {
-  std::vector<Node> out;
+std::vector<SumNode> nodes_of(std::size_t first, std::size_t last, std::size_t total) {
+  std::vector<SumNode> out;
   while (first < last) {
     std::size_t size = 1;
     while (first % (2 * size) == 0 && std::min(first + 2 * size, total) <= last && first + size < total)
@@ -36,9 +32,9 @@ std::vector<Node> nodes_of(std::size_t first, std::size_t last, std::size_t tota
 }
 
 /// Sums over the tree's node from the nodes that there are, value[i] of `nodes[i]`, into the first of them.
-double* fold(Node node, std::size_t total, const std::vector<Node>& nodes, std::size_t width,
+double* fold(SumNode node, std::size_t total, const std::vector<SumNode>& nodes, std::size_t width,
              double* values) {
-  const auto at = std::ranges::lower_bound(nodes, node.begin, {}, &Node::begin);
+  const auto at = std::ranges::lower_bound(nodes, node.begin, {}, &SumNode::begin);
   double* const left = values + static_cast<std::size_t>(at - nodes.begin()) * width;
   if (std::min(at->begin + at->size, total) >= std::min(node.begin + node.size, total)) return left;
   const std::size_t half = node.size / 2;
@@ -61,17 +57,17 @@ void sum_over_processes(const Processes& processes, std::size_t chunks, std::siz
     std::fill_n(out, width, 0.0);
     return;
   }
-  std::vector<Node> own;
+  std::vector<SumNode> own;
   for (std::size_t c = 0; c < chunks; ++c) own.push_back({first + c, 1});
   std::vector<double> mine, values;
-  for (const Node& node : nodes_of(first, first + chunks, total)) {
+  for (const SumNode& node : nodes_of(first, first + chunks, total)) {
     const double* const sum = fold(node, total, own, stride, all);
     mine.insert(mine.end(), sum, sum + width);
   }
-  std::vector<Node> nodes;
+  std::vector<SumNode> nodes;
   std::vector<std::size_t> sizes;
   for (std::size_t r = 0; r < counts.size(); ++r) {
-    const std::vector<Node> theirs = nodes_of(begin[r], begin[r + 1], total);
+    const std::vector<SumNode> theirs = nodes_of(begin[r], begin[r + 1], total);
     nodes.insert(nodes.end(), theirs.begin(), theirs.end());
     sizes.push_back(theirs.size() * width);
   }
@@ -93,13 +89,99 @@ std::vector<Index> instance_chunks(std::span<const Index> begin) {
   return out;
 }
 
-/// The shift is 1.5 * 2^e, 2^e > total. A term of at most 2^(e-1) becomes a multiple of the step 2^(e-52),
-/// since x + shift lies between 2^e and 2^(e+1), and sums of such terms are exact up to 2^(e+1). A single
-/// term may be larger than half of the total, and become a multiple of half a step: sums are exact up to 2^e
-/// then.
-Grid::Grid(double total)
-    : shift_(total > 0.0 && std::isfinite(total) ? std::ldexp(1.5, std::ilogb(kRoundingUp * total) + 1)
-                                                 : total) {}
+SumLeaves sum_leaves(std::span<const Index> begin, const Processes* processes) {
+  const Parallel parallel(1, Backend::kOpenMP, processes);
+  const std::size_t before = count_before(parallel, begin.back()), total = whole_count(parallel, begin.back());
+  const std::vector<Index> chunks = instance_chunks(begin);
+  SumLeaves out;
+  for (std::size_t c = 0; c + 1 < chunks.size(); ++c) {
+    const auto number = static_cast<std::uint32_t>((before + begin[chunks[c]]) * kSumLeaves / total);
+    if (out.number.empty() || out.number.back() != number) {
+      out.number.push_back(number);
+      out.begin.push_back(0);
+    }
+    out.begin.back() = begin[chunks[c + 1]];
+  }
+  return out;
+}
+
+LeafTree::LeafTree(std::span<const std::uint32_t> number, const Processes* processes)
+    : processes_(processes), number_(number.begin(), number.end()) {
+  std::vector<SumNode> own{{0, kSumLeaves}};
+  if (processes != nullptr) {
+    const auto count = static_cast<std::size_t>(processes->count()),
+               rank = static_cast<std::size_t>(processes->rank());
+    std::vector<std::size_t> begin;
+    for (const double first : processes->gather(number_.empty() ? -1.0 : number_.front()))
+      begin.push_back(first < 0.0 ? kSumLeaves : static_cast<std::size_t>(first));
+    begin.front() = 0;
+    begin.push_back(kSumLeaves);
+    // Whoever has a leaf has those up to the next process's first.
+    const bool apart = number_.empty() || number_.back() < begin[rank + 1];
+    for (const double holds : processes->gather(apart ? 1.0 : 0.0))
+      if (holds == 0.0)
+        throw Error("processes share a leaf of the sums over positions: expected whole leaves on each");
+    for (std::size_t r = 0; r < count; ++r) {
+      const std::vector<SumNode> nodes = nodes_of(begin[r], begin[r + 1], kSumLeaves);
+      all_nodes_.insert(all_nodes_.end(), nodes.begin(), nodes.end());
+      nodes_of_process_.push_back(nodes.size());
+      if (r == rank) own = nodes;
+    }
+  }
+  own_nodes_ = own.size();
+  node_leaf_.assign(own.size(), kNone);
+  std::vector<std::uint32_t> waiting;
+  const auto merge_below = [&](int level) {
+    while (waiting.size() > 1 &&
+           common_level(number_[waiting[waiting.size() - 2]], number_[waiting.back()]) < level) {
+      merges_.push_back({waiting[waiting.size() - 2], waiting.back()});
+      waiting.pop_back();
+    }
+  };
+  for (std::uint32_t leaf = 0, node = 0; leaf < leaves(); ++leaf) {
+    while (number_[leaf] >= own[node].begin + own[node].size) ++node;
+    node_of_.push_back(node);
+    if (node_leaf_[node] == kNone) {
+      merge_below(kHighestLevel);
+      waiting.clear();
+      node_leaf_[node] = leaf;
+    } else {
+      merge_below(common_level(number_[waiting.back()], number_[leaf]));
+    }
+    waiting.push_back(leaf);
+  }
+  merge_below(kHighestLevel);
+}
+
+void LeafTree::add_leaves(double* sums, double* out, std::size_t stride) const {
+  for (const Merge& merge : merges_) sums[merge.to] += sums[merge.from];
+  for (std::size_t node = 0; node < own_nodes_; ++node)
+    out[node * stride] = node_leaf_[node] == kNone ? 0.0 : sums[node_leaf_[node]];
+}
+
+void LeafTree::add_nodes(std::span<const double> own, std::span<double> out) const {
+  if (processes_ == nullptr) {
+    std::copy(own.begin(), own.end(), out.begin());
+    return;
+  }
+  std::vector<std::size_t> sizes;
+  for (const std::size_t nodes : nodes_of_process_) sizes.push_back(nodes * out.size());
+  std::vector<double> values(all_nodes_.size() * out.size());
+  processes_->gather(own, sizes, values);
+  const double* const root = fold({0, kSumLeaves}, kSumLeaves, all_nodes_, out.size(), values.data());
+  std::copy_n(root, out.size(), out.begin());
+}
+
+void LeafTree::add_nodes(std::span<const double> own, std::span<const std::size_t> sizes,
+                        std::span<double> out) const {
+  std::vector<std::size_t> sent, received;
+  for (const std::size_t size : sizes) sent.push_back(own_nodes_ * size);
+  for (const std::size_t nodes : nodes_of_process_) received.push_back(nodes * out.size());
+  std::vector<double> values(all_nodes_.size() * out.size());
+  processes_->exchange(own, sent, received, values);
+  const double* const root = fold({0, kSumLeaves}, kSumLeaves, all_nodes_, out.size(), values.data());
+  std::copy_n(root, out.size(), out.begin());
+}
 
 void add_exact(const Parallel& parallel, std::span<double> numbers) {
   if (parallel.processes() != nullptr) parallel.processes()->sum(numbers);

@@ -1,18 +1,21 @@
 #pragma once
-/// How sums over positions or instances are made. All ways give the same bits for any number of
-/// threads and of processes (core/base/processes.h), and nothing else in the project knows that there may be
-/// several processes with some of the instances each.
+/// How sums over positions or instances are made. Every way gives the same bits for any number of threads and
+/// of processes (core/base/processes.h), and nothing else in the project knows that several processes may
+/// have some of the instances each.
 ///
-/// A number, or a few, such as a loss: sum_chunks(), by chunks of instances that depend on neither, added up
-/// over a fixed binary tree.
+/// A few numbers, such as a loss: sum_chunks(). Chunks of instances are added over a fixed binary tree.
 ///
-/// Many numbers, such as a gradient: each term is rounded to a multiple of a step so large that no addition
-/// rounds (Grid). Then the order is of no account, and processes add up what they have (add_exact()).
+/// Many numbers, each over entries of its own, such as a gradient: LeafTree. The positions are cut into at
+/// most kSumLeaves leaves. A leaf is summed in the order of positions, and leaves are added over a fixed
+/// binary tree. Leaves without entries are left out, which changes no bits. So a sum of n terms t_i is off by
+/// at most (m + log2(kSumLeaves)) * 2^-53 * sum_i |t_i|, where m is its largest number of entries in a leaf.
 ///
-/// What is summed once in a run, and has no bound to round by, is summed in the order of positions (InOrder):
-/// a process goes on where the one before it stopped.
+/// What is summed once in a run is summed in the order of positions (InOrder): each process continues where
+/// the one before it stopped.
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -39,24 +42,74 @@ void sum_chunks(const Parallel& parallel, std::size_t chunks, std::size_t width,
 double sum_chunks(const Parallel& parallel, std::size_t chunks,
                   const std::function<double(std::size_t chunk)>& part);
 
-/// Multiples of one step, so large that a sum of such numbers is exact in any order (the "pre-rounding" of
-/// Demmel and Nguyen 2013, "Fast reproducible floating-point summation").
-///
-/// A sum of n terms is off by at most n/2 steps, and a step is at most 2^-51 of the bound on their total
-/// size. (Added one after the other, they may be off by n * 2^-53 of it.)
-class Grid {
- public:
-  /// For terms whose sizes add up to `total` at most. 0: terms are left as they are.
-  explicit Grid(double total);
-  /// The nearest multiple of the step: x + shift() has as many digits below as are kept.
-  double round(double x) const { return (x + shift_) - shift_; }
-  double shift() const { return shift_; }
+/// Leaves of the tree over which many numbers are summed. More leaves than processes are needed; each leaf
+/// costs a few additions for each number.
+inline constexpr std::size_t kSumLeaves = 64;
 
- private:
-  double shift_;
+/// The leaves that hold positions of this process: leaf i has its positions [begin[i], begin[i+1]) and is
+/// number[i] of the whole tree, ascending. Leaves consist of whole instance_chunks().
+struct SumLeaves {
+  std::vector<Index> begin{0};
+  std::vector<std::uint32_t> number;
+
+  std::size_t size() const { return number.size(); }
+  bool operator==(const SumLeaves&) const = default;
+};
+/// Instance i of this process holds its positions [begin[i], begin[i+1]).
+SumLeaves sum_leaves(std::span<const Index> begin, const Processes* processes = nullptr);
+
+/// Level of the lowest node of the tree that holds both leaves; 0 where they are the same.
+inline int common_level(std::uint32_t a, std::uint32_t b) {
+  return std::bit_width(a ^ b);
+}
+/// Most sums that wait for others to be complete while leaves are added in order.
+inline constexpr std::size_t kWaitingSums = std::bit_width(kSumLeaves);
+
+/// A node of a binary tree: its first leaf, and the most leaves that it can hold, a power of two.
+struct SumNode {
+  std::size_t begin, size;
 };
 
-/// Adds up what all processes have, of numbers whose sums are exact: counts, or sums on a Grid.
+/// The tree over which sums of many numbers are made. A process adds up its leaves to its own nodes, the
+/// fewest that hold just its leaves; the nodes of all processes are then added to the root. The only process
+/// has one node, the root.
+class LeafTree {
+ public:
+  /// `number` as in SumLeaves. All processes call it at once. Throws Error where two have the same leaf.
+  LeafTree(std::span<const std::uint32_t> number, const Processes* processes);
+
+  std::size_t leaves() const { return number_.size(); }
+  /// This process's nodes.
+  std::size_t nodes() const { return own_nodes_; }
+  /// By leaf of this process: its number, and the own node that holds it.
+  std::span<const std::uint32_t> numbers() const { return number_; }
+  std::span<const std::uint32_t> node_of() const { return node_of_; }
+
+  /// out[node * stride] = the sum over the node's leaves, sums[leaf] each, which are overwritten.
+  void add_leaves(double* sums, double* out, std::size_t stride) const;
+
+  /// The sums over all processes. `own` has own[node * width + i], i < width, for each of this process's
+  /// nodes; out[i] is set on all of them.
+  void add_nodes(std::span<const double> own, std::span<double> out) const;
+  /// The same where process r needs the sums of sizes[r] numbers alone, one process's after the other's:
+  /// `own` has for each r the numbers own[node * sizes[r] + i]. Sets `out`, sizes[rank] numbers.
+  void add_nodes(std::span<const double> own, std::span<const std::size_t> sizes,
+                 std::span<double> out) const;
+
+ private:
+  struct Merge {
+    std::uint32_t to, from;  ///< leaves of this process
+  };
+  const Processes* processes_;
+  std::vector<std::uint32_t> number_, node_of_;
+  std::vector<Merge> merges_;             ///< sums[to] += sums[from], in this order
+  std::vector<std::uint32_t> node_leaf_;  ///< the first leaf with positions of each own node; kNone: none
+  std::size_t own_nodes_ = 1;
+  std::vector<SumNode> all_nodes_;        ///< of all processes, in order; empty without processes
+  std::vector<std::size_t> nodes_of_process_;
+};
+
+/// Adds up what all processes have, of numbers whose sums are exact: counts.
 void add_exact(const Parallel& parallel, std::span<double> numbers);
 
 /// The largest of what all processes give, NaN where one is.

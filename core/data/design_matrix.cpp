@@ -14,10 +14,11 @@
 namespace proxbench {
 namespace {
 
-/// Positions in the smallest block: 16 KiB of a score or residual column.
+/// Positions in the smallest part of a leaf: 16 KiB of a score or residual column.
 constexpr std::size_t kBlockPositions = 2048;
 /// With fewer entries than this per feature and block, blocking costs more than it saves.
-constexpr std::uint64_t kEntriesPerBlock = 64;
+constexpr std::uint64_t kEntriesPerBlock = 16;
+static_assert(kSumLeaves <= 256, "a leaf takes a byte");
 
 template <class T>
 std::size_t bytes(const std::vector<T>& v) {
@@ -76,7 +77,7 @@ void DesignMatrix::Builder::end_position() {
   begin_.push_back(index_.size());
 }
 
-DesignMatrix DesignMatrix::Builder::build(Index features) && {
+DesignMatrix DesignMatrix::Builder::build(Index features, SumLeaves leaves) && {
   if (begin_.back() != index_.size())
     throw Error("design matrix: " + std::to_string(index_.size() - begin_.back()) +
                 " entries after the last end_position()");
@@ -100,8 +101,26 @@ DesignMatrix DesignMatrix::Builder::build(Index features) && {
   std::vector<double> values = std::move(value_);
   *this = Builder();
   out.keep_values(std::move(values));
-  out.index_columns();
+  if (leaves.size() == 0 && out.positions_ > 0) leaves = {{0, out.positions_}, {0}};
+  out.cut(std::move(leaves));
   return out;
+}
+
+/// Throws Error unless the leaves are those of all positions.
+void DesignMatrix::cut(SumLeaves leaves) {
+  if (leaves.begin.back() != positions_)
+    throw Error("design matrix: leaves of " + std::to_string(leaves.begin.back()) + " positions, expected " +
+                std::to_string(positions_));
+  leaves_ = std::move(leaves);
+  leaf_of_.resize(positions_);
+  for (std::size_t l = 0; l < leaves_.size(); ++l)
+    std::fill(leaf_of_.begin() + leaves_.begin[l], leaf_of_.begin() + leaves_.begin[l + 1],
+              static_cast<std::uint8_t>(l));
+  index_columns();
+}
+
+void DesignMatrix::set_leaves(SumLeaves leaves) {
+  if (leaves != leaves_) cut(std::move(leaves));
 }
 
 DesignMatrix DesignMatrix::select_features(std::span<const Index> features) const {
@@ -125,7 +144,7 @@ DesignMatrix DesignMatrix::select_features(std::span<const Index> features) cons
       if (number[row[i]] != kNone) builder.add(number[row[i]], values.empty() ? 1.0 : values[i]);
     builder.end_position();
   }
-  DesignMatrix out = std::move(builder).build(static_cast<Index>(features.size()));
+  DesignMatrix out = std::move(builder).build(static_cast<Index>(features.size()), leaves_);
   out.whole_positions_ = whole_positions_;
   if (!whole_column_.empty())
     for (const Index j : features) {
@@ -148,7 +167,8 @@ void DesignMatrix::share(const Processes& processes) {
 std::size_t DesignMatrix::memory_bytes() const {
   return bytes(row_begin_) + bytes(column_begin_) + bytes(row_index_) + bytes(column_offset_) +
          bytes(piece_begin_) + bytes(pieces_) + bytes(row_value_begin_) + bytes(value_begin_) +
-         bytes(row_value_) + bytes(column_value_) + bytes(whole_column_) + bytes(ones_);
+         bytes(row_value_) + bytes(column_value_) + bytes(whole_column_) + bytes(ones_) +
+         bytes(leaf_of_);
 }
 
 std::span<const double> DesignMatrix::row_values(Index position, std::vector<double>& scratch) const {
@@ -193,18 +213,33 @@ void DesignMatrix::keep_values(std::vector<double> values) {
 }
 
 void DesignMatrix::choose_blocks() {
-  const std::size_t positions = std::max<std::size_t>(positions_, 1);
-  const std::size_t fewest = (positions + kLargestBlock - 1) / kLargestBlock;
-  const std::size_t most = (positions + kBlockPositions - 1) / kBlockPositions;
-  const std::uint64_t wanted = nonzeros() / (std::max<std::uint64_t>(features_, 1) * kEntriesPerBlock);
-  blocks_ = std::clamp<std::size_t>(wanted, fewest, most);
-  block_positions_ = (positions + blocks_ - 1) / blocks_;
+  const std::size_t wanted = nonzeros() / (std::max<std::uint64_t>(features_, 1) * kEntriesPerBlock);
+  blocks_within_leaves_ = wanted >= leaves_.size();
+  block_begin_.assign(1, 0);
+  for (std::size_t l = 0; l < leaves_.size(); ++l) {
+    const std::size_t first = leaves_.begin[l], end = leaves_.begin[l + 1], positions = end - first;
+    if (!blocks_within_leaves_ && l > 0 && end - block_begin_[block_begin_.size() - 2] <= kLargestBlock) {
+      block_begin_.back() = end;
+      continue;
+    }
+    const std::size_t fewest = (positions + kLargestBlock - 1) / kLargestBlock,
+                      most = (positions + kBlockPositions - 1) / kBlockPositions;
+    const std::size_t parts = std::clamp(wanted / leaves_.size(), fewest, most);
+    for (std::size_t i = 1; i <= parts; ++i) block_begin_.push_back(first + positions * i / parts);
+  }
+  if (block_begin_.size() == 1) block_begin_.push_back(0);
 }
 
 /// Which blocks of each column hold entries, and where they begin.
 void DesignMatrix::list_pieces() {
-  if (blocks_ == 1) return;
-  const auto block_of = [&](Index p) { return static_cast<std::uint32_t>(p / block_positions_); };
+  piece_begin_.clear();
+  pieces_.clear();
+  if (blocks() == 1) return;
+  std::vector<std::uint32_t> block_of_position(positions_);
+  for (std::uint32_t b = 0; b < blocks(); ++b)
+    std::fill(block_of_position.begin() + static_cast<std::ptrdiff_t>(block_begin_[b]),
+              block_of_position.begin() + static_cast<std::ptrdiff_t>(block_begin_[b + 1]), b);
+  const auto block_of = [&](Index p) { return block_of_position[p]; };
   constexpr auto kNone = static_cast<std::uint32_t>(-1);
   std::vector<std::uint32_t> last(features_, kNone);
   piece_begin_.assign(std::size_t{features_} + 1, 0);
@@ -236,12 +271,15 @@ void DesignMatrix::index_columns() {
   column_value_.resize(row_value_.size());
   std::vector<std::uint32_t> filled(features_, 0);
   const double* value = row_value_.data();
-  for (Index p = 0; p < positions_; ++p)
+  std::size_t block = 0;
+  for (Index p = 0; p < positions_; ++p) {
+    while (p >= block_begin_[block + 1]) ++block;
     for (const Index j : row(p)) {
       const std::uint32_t at = filled[j]++;
-      column_offset_[column_begin_[j] + at] = static_cast<std::uint16_t>(p % block_positions_);
+      column_offset_[column_begin_[j] + at] = static_cast<std::uint16_t>(p - block_begin_[block]);
       if (!binary() && has_values(j)) column_value_[value_begin_[j] + at] = *value++;
     }
+  }
   if (binary()) return;
   std::size_t longest = 0;
   for (Index j = 0; j < features_; ++j)
@@ -251,10 +289,10 @@ void DesignMatrix::index_columns() {
 
 std::vector<Index> DesignMatrix::column(Index feature) const {
   std::vector<Index> out;
-  for (std::size_t b = 0; b < blocks_; ++b) {
+  for (std::size_t b = 0; b < blocks(); ++b) {
     const ColumnBlock block = column_block(feature, b);
     for (std::size_t i = 0; i < block.size; ++i)
-      out.push_back(static_cast<Index>(b * block_positions_ + block.offset[i]));
+      out.push_back(static_cast<Index>(block_begin_[b] + block.offset[i]));
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/processes.h"
+#include "core/base/sum.h"
 #include "core/base/types.h"
 #include "core/kernels/kernel_table.h"
 
@@ -17,9 +18,10 @@ namespace proxbench {
 /// Immutable once built. Rows and columns are sorted by index. Values are kept of those features alone that
 /// have another value than 1 somewhere.
 ///
-/// Columns are cut into blocks of positions. A block's piece of a score or residual column stays in the
-/// first-level cache, and an entry within it takes two bytes: walking columns is bound by memory, so that
-/// counts. Of a column only the blocks that hold an entry are listed, so that memory follows the nonzeros: an
+/// Columns are cut into blocks of positions. An entry within a block takes two bytes: walking columns is bound
+/// by memory, so that counts. Where columns are long, every block lies within a leaf of the sums over positions
+/// (core/base/sum.h), and is so small that its piece of a score or residual column stays in the first-level
+/// cache. Of a column only the blocks that hold an entry are listed, so that memory follows the nonzeros: an
 /// entry takes 6 bytes, 16 more where its feature has values, and at most 8 for its block; a feature 8 bytes,
 /// 8 more where there are several blocks and 8 where there are values.
 class DesignMatrix {
@@ -38,8 +40,9 @@ class DesignMatrix {
       return {index_.data() + begin_[p], index_.data() + begin_[p + 1]};
     }
     double value(std::size_t p, std::size_t entry) const { return binary_ ? 1.0 : value_[begin_[p] + entry]; }
-    /// features >= 1 + the largest index added; throws Error when an index is beyond it.
-    DesignMatrix build(Index features) &&;
+    /// features >= 1 + the largest index added; throws Error when an index is beyond it. `leaves`: of the
+    /// instances that these positions belong to; without them all positions are one leaf.
+    DesignMatrix build(Index features, SumLeaves leaves = {}) &&;
 
    private:
     std::vector<std::uint64_t> begin_{0};
@@ -65,6 +68,11 @@ class DesignMatrix {
   /// The matrix of these features alone (ascending), renumbered from 0; all positions stay.
   DesignMatrix select_features(std::span<const Index> features) const;
 
+  /// The leaves of sums over positions.
+  const SumLeaves& leaves() const { return leaves_; }
+  /// Makes these the leaves. Costs as much as indexing all columns, unless they are the leaves already.
+  void set_leaves(SumLeaves leaves);
+
   /// From now on these are some of the positions of a larger matrix, which the processes have among them. The
   /// same features on all.
   void share(const Processes& processes);
@@ -78,16 +86,20 @@ class DesignMatrix {
 
   /// Positions in the largest block: an offset takes two bytes.
   static constexpr std::size_t kLargestBlock = 65536;
-  /// Block b holds the positions [b*block_positions(), (b+1)*block_positions()), the last one maybe fewer.
-  std::size_t blocks() const { return blocks_; }
-  std::size_t block_positions() const { return block_positions_; }
+  /// Block b holds the positions [block_begin(b), block_begin(b + 1)).
+  std::size_t blocks() const { return block_begin_.size() - 1; }
+  std::size_t block_begin(std::size_t block) const { return block_begin_[block]; }
+  /// Whether every block lies within one leaf.
+  bool blocks_within_leaves() const { return blocks_within_leaves_; }
+  /// The leaf, one of leaves().size(), that holds each position of a block.
+  const std::uint8_t* leaf_of(std::size_t block) const { return leaf_of_.data() + block_begin_[block]; }
   /// The entries of one column in one block; its values are null where binary().
   ColumnBlock column_block(Index feature, std::size_t block) const {
     const std::uint64_t begin = column_begin_[feature];
-    if (blocks_ == 1) return entries(feature, 0, column_begin_[feature + std::size_t{1}] - begin);
+    if (blocks() == 1) return entries(feature, 0, column_begin_[feature + std::size_t{1}] - begin);
     const Piece *first = pieces_.data() + piece_begin_[feature],
                 *last = pieces_.data() + piece_begin_[feature + std::size_t{1}], *piece = first + block;
-    if (last - first != static_cast<std::ptrdiff_t>(blocks_)) {
+    if (last - first != static_cast<std::ptrdiff_t>(blocks())) {
       piece = std::lower_bound(first, last, block, [](const Piece& p, std::size_t b) { return p.block < b; });
       if (piece == last || piece->block != block) return {nullptr, nullptr, 0};
     }
@@ -117,6 +129,7 @@ class DesignMatrix {
   };
 
   void keep_values(std::vector<double> values);
+  void cut(SumLeaves leaves);
   void choose_blocks();
   void list_pieces();
   void index_columns();
@@ -134,7 +147,10 @@ class DesignMatrix {
   }
 
   Index positions_ = 0, features_ = 0;
-  std::size_t blocks_ = 1, block_positions_ = 1;
+  SumLeaves leaves_;
+  std::vector<std::uint8_t> leaf_of_;  ///< by position
+  std::vector<std::size_t> block_begin_{0, 0};
+  bool blocks_within_leaves_ = true;
   std::vector<std::uint64_t> row_begin_{0}, column_begin_{0};
   std::vector<Index> row_index_;
   std::vector<std::uint16_t> column_offset_;

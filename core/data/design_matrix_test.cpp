@@ -152,7 +152,8 @@ TEST(DesignMatrix, MemoryIsTheTwoIndicesWithoutSlack) {
   }
   const DesignMatrix x = std::move(b).build(100);
   EXPECT_EQ(x.memory_bytes(),
-            100'000 * (sizeof(Index) + sizeof(std::uint16_t)) + (1001 + 101) * sizeof(std::uint64_t));
+            100'000 * (sizeof(Index) + sizeof(std::uint16_t)) + (1001 + 101) * sizeof(std::uint64_t) +
+                1000 * sizeof(std::uint8_t));
 }
 
 /// Many positions and few entries of each feature: as of candidates with lexical features, and a base score.
@@ -202,8 +203,9 @@ TEST(DesignMatrix, KeepsValuesOfFeaturesThatHaveOthersThanOne) {
   EXPECT_THAT(x.column_values(0), ElementsAre(1.0, 1.0));
   EXPECT_THAT(x.column_values(1), ElementsAre(2.0, 1.0));
   EXPECT_EQ(x.memory_bytes(), x.nonzeros() * (sizeof(Index) + sizeof(std::uint16_t)) +
-                                  2 * 3 * sizeof(double) + (4 + 4) * 2 * sizeof(std::uint64_t))
-      << "those of one feature by row and by column, and ones";
+                                  2 * 3 * sizeof(double) + (4 + 4) * 2 * sizeof(std::uint64_t) +
+                                  3 * sizeof(std::uint8_t))
+      << "those of one feature by row and by column, ones, and the leaf of each position";
   EXPECT_THAT(x.row_values(0), ElementsAre(1.0, 2.0, 1.0));
   EXPECT_THAT(x.row_values(1), ElementsAre(1.0, 1.0));
   EXPECT_THAT(x.row_values(2), ElementsAre(1.0));
@@ -221,21 +223,51 @@ TEST(DesignMatrix, ColumnsAreCutIntoBlocksOfPositions) {
     if (p % 3 == 0) b.add(1, p + 1.0);
     b.end_position();
   }
-  const DesignMatrix x = std::move(b).build(2);
-  ASSERT_GT(x.blocks(), 2u);
+  const SumLeaves leaves{{0, 100, 6000, kPositions}, {0, 7, 50}};
+  const DesignMatrix x = std::move(b).build(2, leaves);
+  EXPECT_EQ(x.leaves(), leaves);
+  EXPECT_TRUE(x.blocks_within_leaves());
+  ASSERT_GT(x.blocks(), 3u);
   std::size_t seen = 0;
   for (std::size_t block = 0; block < x.blocks(); ++block) {
     const auto entries = x.column_block(1, block);
     for (std::size_t i = 0; i < entries.size; ++i, ++seen) {
-      const std::size_t p = block * x.block_positions() + entries.offset[i];
-      ASSERT_LT(entries.offset[i], x.block_positions());
+      const std::size_t p = x.block_begin(block) + entries.offset[i];
+      ASSERT_LT(p, x.block_begin(block + 1));
       ASSERT_EQ(p, 3 * seen);
       ASSERT_EQ(entries.value[i], static_cast<double>(p) + 1.0);
+      ASSERT_EQ(x.leaf_of(block)[entries.offset[i]], p < 100 ? 0 : p < 6000 ? 1 : 2);
     }
   }
   EXPECT_EQ(seen, x.column_size(1));
   EXPECT_EQ(x.column(1).size(), seen);
   EXPECT_EQ(x.column(1).back(), 9999u);
+}
+
+TEST(DesignMatrix, SparseColumnsHaveFewBlocksOfSeveralLeaves) {
+  DesignMatrix::Builder b;
+  for (Index p = 0; p < 150'000; ++p) {
+    if (p % 10'000 == 9'999) b.add(0, 2);
+    b.end_position();
+  }
+  DesignMatrix x = std::move(b).build(10);
+  SumLeaves leaves;
+  for (Index l = 0; l < 15; ++l) {
+    leaves.begin.push_back((l + 1) * 10'000);
+    leaves.number.push_back(2 * l);
+  }
+  x.set_leaves(leaves);
+  EXPECT_FALSE(x.blocks_within_leaves());
+  EXPECT_EQ(x.blocks(), 3u);
+  for (std::size_t block = 0; block < x.blocks(); ++block) {
+    const auto entries = x.column_block(0, block);
+    for (std::size_t i = 0; i < entries.size; ++i)
+      EXPECT_EQ(x.leaf_of(block)[entries.offset[i]], (x.block_begin(block) + entries.offset[i]) / 10'000);
+  }
+  EXPECT_EQ(x.column(0).size(), 15u);
+  EXPECT_EQ(x.column(0).back(), 149'999u);
+  EXPECT_EQ(error_of([&] { x.set_leaves({{0, 5}, {0}}); }),
+            "design matrix: leaves of 5 positions, expected 150000");
 }
 
 TEST(DesignMatrix, MoreSparsePositionsThanAnOffsetHoldsTakeSeveralBlocks) {

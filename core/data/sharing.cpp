@@ -1,5 +1,6 @@
 #include "core/data/sharing.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -9,26 +10,26 @@
 namespace proxbench {
 
 std::vector<Index> shares(std::span<const Index> begin, int processes) {
-  const std::vector<Index> chunks = instance_chunks(begin);
+  const SumLeaves leaves = sum_leaves(begin);
   const auto count = static_cast<std::size_t>(processes);
-  if (chunks.size() - 1 < count)
+  if (leaves.size() < count)
     throw Error("found " + std::to_string(begin.size() - 1) + " training instances in " +
-                    std::to_string(chunks.size() - 1) + " chunks of " + std::to_string(kChunkPositions) +
-                    " positions, expected at least one chunk for each of " + std::to_string(processes) +
-                    " processes",
+                    std::to_string(leaves.size()) + " blocks (at most " + std::to_string(kSumLeaves) + ", of " +
+                    std::to_string(kChunkPositions) +
+                    " positions or more), expected at least one block for each of " +
+                    std::to_string(processes) + " processes",
                 ErrorKind::kInput);
   std::vector<Index> out{0};
-  std::size_t chunk = 0;
+  std::size_t leaf = 0;
   for (std::size_t r = 1; r < count; ++r) {
     const double wanted =
         static_cast<double>(begin.back()) * static_cast<double>(r) / static_cast<double>(count);
-    // A chunk at least for this process, and for each of those to come.
-    ++chunk;
-    while (chunk + 1 + (count - r) < chunks.size() && static_cast<double>(begin[chunks[chunk + 1]]) <= wanted)
-      ++chunk;
-    out.push_back(chunks[chunk]);
+    // A leaf at least for this process, and for each of those to come.
+    ++leaf;
+    while (leaf + (count - r) < leaves.size() && static_cast<double>(leaves.begin[leaf]) < wanted) ++leaf;
+    out.push_back(static_cast<Index>(std::ranges::lower_bound(begin, leaves.begin[leaf]) - begin.begin()));
   }
-  out.push_back(chunks.back());
+  out.push_back(static_cast<Index>(begin.size() - 1));
   return out;
 }
 
@@ -48,10 +49,10 @@ Dataset share_of(Dataset whole, const Processes& processes) {
     for (std::size_t i = 0; i < row.size(); ++i) rows.add(row[i], values.empty() ? 1.0 : values[i]);
     rows.end_position();
   }
-  whole.x = std::move(rows).build(whole.x.features());
-  whole.x.share(processes);
   whole.begin = {whole.begin.begin() + share[r], whole.begin.begin() + share[r + 1] + 1};
   for (Index& begin : whole.begin) begin -= first;
+  whole.x = std::move(rows).build(whole.x.features(), sum_leaves(whole.begin, &processes));
+  whole.x.share(processes);
   cut(whole.gold);
   cut(whole.quality);
   cut(whole.counts);

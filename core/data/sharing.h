@@ -8,8 +8,9 @@
 
 namespace proxbench {
 
-/// Process r has the instances [out[r], out[r+1]): about as many positions each, whole instance_chunks().
-/// Throws Error (kInput) where there are fewer chunks than processes.
+/// Process r has the instances [out[r], out[r+1]): about as many positions each, whole leaves of the sums
+/// over positions (core/base/sum.h).
+/// Throws Error (kInput) where there are fewer leaves than processes.
 std::vector<Index> shares(std::span<const Index> begin, int processes);
 
 /// This process's part of a training set that it has as a whole, told of the others' (DesignMatrix::share()).

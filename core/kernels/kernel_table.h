@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/sum.h"
 #include "core/base/types.h"
 #include "core/kernels/instruction_set.h"
 
@@ -30,15 +31,28 @@ struct MatrixProduct {
   std::size_t out_stride;
 };
 
+/// Sums of rows over the leaves of a tree (core/base/sum.h, LeafTree), for one feature. Leaves come in order.
+/// The sums of subtrees wait, largest first, until their siblings are complete.
+struct TreeRows {
+  double* out;             ///< the sum of node n at out + n * node_stride; zeros at first
+  std::size_t node_stride;
+  double* waiting;         ///< room for kWaitingSums - 1 rows, each `apart` behind the one before
+  std::size_t apart;
+  std::uint32_t leaf[kWaitingSums];  ///< the first leaf of each subtree that waits
+  std::uint32_t count, node;         ///< of those; the node that they belong to
+};
+/// By leaf: its number in the tree, and the node that holds it.
+struct TreeLeaves {
+  const std::uint32_t *number, *node;
+};
+
 struct KernelTable {
-  /// gradient[0..width) += sum over the block's entries of value * rows[offset][0..width), where there are
-  /// values each term t as (t + shift) - shift (core/base/sum.h, Grid).
-  void (*add_block_rows)(const double* rows, const ColumnBlock& block, double shift, double* gradient,
-                         std::size_t width);
-  /// sum_i |x_i|.
-  double (*sum_sizes)(const double* x, std::size_t n);
-  /// x_i = (x_i + shift) - shift. n is a multiple of kPad.
-  void (*round)(double* x, double shift, std::size_t n);
+  /// Adds the rows of a block's entries, value * rows[offset][0..width) each, in their order. leaf_of[offset]
+  /// is the leaf.
+  void (*add_tree_rows)(const double* rows, const ColumnBlock& block, const std::uint8_t* leaf_of,
+                        const TreeLeaves& leaves, TreeRows& sums, std::size_t width);
+  /// Completes the last node.
+  void (*finish_tree_rows)(TreeRows& sums, std::size_t width);
   /// The same of rows in single precision for a block whose values are all 1, and in single precision until
   /// the block's sum is added. width is a multiple of kSinglePad.
   void (*add_single_rows)(const float* rows, const ColumnBlock& block, double* gradient, std::size_t width);
@@ -48,9 +62,10 @@ struct KernelTable {
   /// sum[0..width) += sum_i x_i * rows[index_i][0..width); x null means all ones.
   void (*add_rows)(const double* rows, const Index* index, const double* x, std::size_t n, double* sum,
                    std::size_t width);
-  /// sum_i += sum over the entries of blocks[i] of value * column[offset], each term t as (t + shift) -
-  /// shift.
-  void (*gather)(const double* column, const ColumnBlock* blocks, std::size_t n, double shift, double* sum);
+  /// sums[at[i]] += sum over the entries of blocks[i] of value * column[offset], in their order. The numbers
+  /// at[i] differ.
+  void (*gather)(const double* column, const ColumnBlock* blocks, const std::uint32_t* at, std::size_t n,
+                 double* sums);
   /// column[offset] += weight_i * value over the entries of blocks[i].
   void (*scatter)(double* column, const ColumnBlock* blocks, const double* weight, std::size_t n);
   /// rows[p][k] = columns[k][begin + p], p < n, for k < outputs, and 0 up to `width`.

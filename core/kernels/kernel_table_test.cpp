@@ -103,70 +103,103 @@ TEST_P(Kernels, GatherSumsAndScatterAddsTheEntriesOfColumns) {
           expected_sum[c] += columns[c].at(i) * numbers[columns[c].offset[i]];
           expected[columns[c].offset[i]] += weight[c] * columns[c].at(i);
         }
-      kernels().gather(numbers.data(), blocks.data(), blocks.size(), 0.0, sum.data());
+      std::vector<std::uint32_t> at(columns.size());
+      std::iota(at.rbegin(), at.rend(), 0u);
+      std::ranges::reverse(sum);
+      kernels().gather(numbers.data(), blocks.data(), at.data(), blocks.size(), sum.data());
+      std::ranges::reverse(sum);
       kernels().scatter(scattered.data(), blocks.data(), weight.data(), blocks.size());
       for (std::size_t c = 0; c < columns.size(); ++c) EXPECT_NEAR(sum[c], expected_sum[c], 1e-11);
       for (std::size_t p = 0; p < kPositions; ++p) EXPECT_NEAR(scattered[p], expected[p], 1e-13);
     }
 }
 
-TEST_P(Kernels, RoundedTermsHaveTheSameSumInAnyOrder) {
-  // So the ways of forming a gradient, and the parts of several processes, give the same bits.
-  constexpr std::size_t kPositions = 1000, kCut = 377;
-  const auto numbers = random_numbers(kPositions * kPad, 1);
-  for (const bool binary : {true, false})
-    for (const double density : {0.003, 0.02, 0.1, 0.5}) {
-      std::vector<Column> columns;
-      for (std::uint64_t c = 0; c < 11; ++c)
-        columns.emplace_back(kPositions, density * (c == 0 ? 0.0 : 1.0), binary, c);
-      double total = 0.0;
-      for (const double x : numbers) total += std::abs(x);
-      for (const Column& column : columns)
-        for (std::size_t i = 0; i < column.offset.size(); ++i)
-          total = std::max(total, total * std::abs(column.at(i)));
-      const Grid grid(total);
-      std::vector<ColumnBlock> whole, before, after;
-      for (const Column& column : columns) {
-        const auto cut = static_cast<std::size_t>(std::ranges::lower_bound(column.offset, kCut) - column.offset.begin());
-        const ColumnBlock all = column.block();
-        whole.push_back(all);
-        before.push_back({all.offset, all.value, cut});
-        after.push_back({all.offset + cut, all.value == nullptr ? nullptr : all.value + cut, all.size - cut});
-      }
-      std::vector<double> first(kPositions);
-      AlignedVector<double> rows(numbers.begin(), numbers.end());
-      if (binary) kernels().round(rows.data(), grid.shift(), rows.size());
-      for (std::size_t p = 0; p < kPositions; ++p) first[p] = numbers[p * kPad];
-      std::vector<double> gathered(columns.size()), in_parts(columns.size());
-      kernels().gather(first.data(), whole.data(), whole.size(), grid.shift(), gathered.data());
-      kernels().gather(first.data(), after.data(), after.size(), grid.shift(), in_parts.data());
-      kernels().gather(first.data(), before.data(), before.size(), grid.shift(), in_parts.data());
-      for (std::size_t c = 0; c < columns.size(); ++c) {
-        AlignedVector<double> row(kPad);
-        kernels().add_block_rows(rows.data(), whole[c], grid.shift(), row.data(), kPad);
-        EXPECT_EQ(gathered[c], row[0]);
-        EXPECT_EQ(in_parts[c], gathered[c]);
-      }
-    }
+/// Leaves of a tree over positions; some of the whole tree's are missing.
+struct TestLeaves {
+  explicit TestLeaves(std::size_t positions) : leaf_of(positions), node(7, 0) {
+    number = {0, 1, 3, 8, 9, 40, 63};
+    for (std::size_t p = 0; p < positions; ++p) leaf_of[p] = static_cast<std::uint8_t>(p * 7 / positions);
+  }
+  TreeLeaves view() const { return {number.data(), node.data()}; }
+  std::vector<std::uint8_t> leaf_of;
+  std::vector<std::uint32_t> number, node;
+};
+
+/// ((((0 + 1) + 2) + (3 + 4)) + 5) + 6 has the shape of the tree where leaves are missing, but for 5 and 6.
+double added_over_tree(const std::vector<double>& leaf) {
+  return (((leaf[0] + leaf[1]) + leaf[2]) + (leaf[3] + leaf[4])) + (leaf[5] + leaf[6]);
 }
 
-TEST_P(Kernels, RowsAreAddedAtEveryWidth) {
+TEST_P(Kernels, RowsAreAddedOverTheTreeAtEveryWidth) {
+  constexpr std::size_t kRows = 700;
+  const TestLeaves leaves(kRows);
+  for (const bool binary : {true, false})
+    for (const double density : {0.002, 0.02, 0.3})
+      for (std::size_t width = kPad; width <= 20 * kPad; width += 3 * kPad) {
+        const Column column(kRows, density, binary, width);
+        const auto rows = random_numbers(kRows * width, 1);
+        AlignedVector<double> out(width), waiting((kWaitingSums - 1) * width);
+        TreeRows sums{out.data(), 0, waiting.data(), width, {}, 0, 0};
+        const ColumnBlock all = column.block();
+        for (std::size_t half : {0u, 1u}) {  // in two blocks
+          const std::size_t first = half * (all.size / 2), n = half == 0 ? all.size / 2 : all.size - first;
+          kernels().add_tree_rows(rows.data(),
+                                  {all.offset + first, all.value == nullptr ? nullptr : all.value + first, n},
+                                  leaves.leaf_of.data(), leaves.view(), sums, width);
+        }
+        kernels().finish_tree_rows(sums, width);
+        for (std::size_t k = 0; k < width; ++k) {
+          // A column of the same numbers, leaf by leaf.
+          std::vector<double> numbers(kRows), leaf(7);
+          for (std::size_t p = 0; p < kRows; ++p) numbers[p] = rows[p * width + k];
+          std::vector<ColumnBlock> parts;
+          std::vector<std::uint32_t> at;
+          for (std::size_t i = 0; i < all.size; ++i) {
+            const std::uint32_t here = leaves.leaf_of[all.offset[i]];
+            if (at.empty() || at.back() != here) {
+              at.push_back(here);
+              parts.push_back({all.offset + i, all.value == nullptr ? nullptr : all.value + i, 0});
+            }
+            ++parts.back().size;
+          }
+          kernels().gather(numbers.data(), parts.data(), at.data(), parts.size(), leaf.data());
+          ASSERT_EQ(out[k], added_over_tree(leaf)) << width << ", " << k << ", " << density;
+          double expected = 0.0;
+          for (std::size_t i = 0; i < all.size; ++i) expected += column.at(i) * numbers[all.offset[i]];
+          ASSERT_NEAR(out[k], expected, 1e-11);
+        }
+      }
+}
+
+TEST_P(Kernels, SumsOfSeveralNodesAreApart) {
+  constexpr std::size_t kRows = 700, kWidth = kPad;
+  TestLeaves leaves(kRows);
+  leaves.node = {0, 0, 1, 1, 1, 3, 3};
+  const Column column(kRows, 0.5, true, 1);
+  const auto rows = random_numbers(kRows * kWidth, 1);
+  AlignedVector<double> out(4 * kWidth), waiting((kWaitingSums - 1) * kWidth), expected(4 * kWidth);
+  TreeRows sums{out.data(), kWidth, waiting.data(), kWidth, {}, 0, 0};
+  kernels().add_tree_rows(rows.data(), column.block(), leaves.leaf_of.data(), leaves.view(), sums, kWidth);
+  kernels().finish_tree_rows(sums, kWidth);
+  for (const std::uint16_t p : column.offset)
+    for (std::size_t k = 0; k < kWidth; ++k)
+      expected[leaves.node[leaves.leaf_of[p]] * kWidth + k] += rows[p * kWidth + k];
+  for (std::size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], expected[i], 1e-12) << i;
+}
+
+TEST_P(Kernels, RowsAreAddedByIndexAtEveryWidth) {
   constexpr std::size_t kRows = 300;
   for (const bool binary : {true, false})
     for (std::size_t width = kPad; width <= 20 * kPad; width += kPad) {
       const Column column(kRows, 0.2, binary, width);
       const std::vector<Index> index(column.offset.begin(), column.offset.end());
       const auto rows = random_numbers(kRows * width, 1);
-      auto by_block = random_numbers(width, 2), by_index = by_block, expected = by_block;
+      auto by_index = random_numbers(width, 2), expected = by_index;
       for (std::size_t i = 0; i < index.size(); ++i)
         for (std::size_t k = 0; k < width; ++k) expected[k] += column.at(i) * rows[index[i] * width + k];
-      kernels().add_block_rows(rows.data(), column.block(), 0.0, by_block.data(), width);
       kernels().add_rows(rows.data(), index.data(), column.block().value, index.size(), by_index.data(),
                          width);
-      for (std::size_t k = 0; k < width; ++k) {
-        EXPECT_NEAR(by_block[k], expected[k], 1e-12);
-        EXPECT_NEAR(by_index[k], expected[k], 1e-12);
-      }
+      for (std::size_t k = 0; k < width; ++k) EXPECT_NEAR(by_index[k], expected[k], 1e-12);
     }
 }
 

@@ -277,22 +277,10 @@ template <int R, int V, int H, class Left, class Right>
   if constexpr (H == 1) PROXBENCH_UNROLL for (int r = 0; r < R; ++r) sums[r][kWhole] = whole(last[r]);
 }
 
-/// How a product becomes a term of a sum: as it is, or as (x * y + shift) - shift. One expression each, so
-/// that all kernels of a set round it alike, fused or not.
-struct Plain {
-  void add(Vec& sum, Vec x, Vec y) const { sum += x * y; }
-};
-struct Rounded {
-  double shift;
-  void add(Vec& sum, Vec x, Vec y) const { sum += (x * y + splat(shift)) - splat(shift); }
-  double term(double x, double y) const { return (x * y + shift) - shift; }
-};
-
-/// acc[0..V*kLanes) += sum_i x_i * rows[position_i][0..V*kLanes); x null means all ones, `terms` is of the
-/// others.
-template <int V, class Int, class Terms>
+/// acc[0..V*kLanes) += sum_i x_i * rows[position_i][0..V*kLanes); x null means all ones.
+template <int V, class Int>
 inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
-                            std::size_t n, double* acc, const Terms& terms) {
+                            std::size_t n, double* acc) {
   Vec a[V];
   for (int v = 0; v < V; ++v) a[v] = load(acc + static_cast<std::size_t>(v) * kLanes);
   if (x == nullptr) {
@@ -304,20 +292,20 @@ inline void accumulate_rows(const double* rows, std::size_t stride, const Int* p
     for (std::size_t i = 0; i < n; ++i) {
       const double* row = rows + position[i] * stride;
       const Vec xi = splat(x[i]);
-      for (int v = 0; v < V; ++v) terms.add(a[v], xi, load(row + static_cast<std::size_t>(v) * kLanes));
+      for (int v = 0; v < V; ++v) a[v] += xi * load(row + static_cast<std::size_t>(v) * kLanes);
     }
   }
   for (int v = 0; v < V; ++v) store(acc + static_cast<std::size_t>(v) * kLanes, a[v]);
 }
 
 /// The same for any width that is a multiple of kLanes.
-template <class Int, class Terms = Plain>
+template <class Int>
 inline void accumulate_rows(const double* rows, std::size_t stride, const Int* position, const double* x,
-                            std::size_t n, double* acc, std::size_t width, const Terms& terms = {}) {
+                            std::size_t n, double* acc, std::size_t width) {
   constexpr std::size_t kTile = 8 * kLanes;
   for (std::size_t k = 0; k < width; k += kTile)
     with_count<8>((width - k < kTile ? width - k : kTile) / kLanes, [&](auto vectors) {
-      accumulate_rows<decltype(vectors)::value>(rows + k, stride, position, x, n, acc + k, terms);
+      accumulate_rows<decltype(vectors)::value>(rows + k, stride, position, x, n, acc + k);
     });
 }
 

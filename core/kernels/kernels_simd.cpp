@@ -20,9 +20,60 @@ void prefetch(const ColumnBlock& block) {
       __builtin_prefetch(block.value + i);
 }
 
-void add_block_rows(const double* rows, const ColumnBlock& block, double shift, double* gradient,
-                    std::size_t width) {
-  accumulate_rows(rows, width, block.offset, block.value, block.size, gradient, width, Rounded{shift});
+/// The i-th sum that waits.
+double* waiting_row(const TreeRows& sums, std::size_t i) {
+  return i == 0 ? sums.out + sums.node * sums.node_stride : sums.waiting + (i - 1) * sums.apart;
+}
+
+/// Adds the last sum that waits to the one before it.
+void merge_rows(TreeRows& sums, std::size_t width) {
+  --sums.count;
+  const double* from = waiting_row(sums, sums.count);
+  double* to = waiting_row(sums, sums.count - std::size_t{1});
+  for (std::size_t k = 0; k < width; k += kLanes) store(to + k, load(to + k) + load(from + k));
+}
+
+void finish_tree_rows(TreeRows& sums, std::size_t width) {
+  while (sums.count > 1) merge_rows(sums, width);
+}
+
+/// The highest bit in which two leaves differ: the larger, the higher the node that they have in common.
+std::uint32_t highest_difference(const TreeLeaves& leaves, std::uint32_t a, std::uint32_t b) {
+  return 31u - static_cast<std::uint32_t>(__builtin_clz(leaves.number[a] ^ leaves.number[b]));
+}
+
+/// The row that a leaf is added up in, once what comes before it is as complete as it gets.
+double* row_of_leaf(const TreeLeaves& leaves, std::uint32_t leaf, TreeRows& sums, std::size_t width) {
+  if (sums.count > 0) {
+    if (sums.leaf[sums.count - 1] == leaf) return waiting_row(sums, sums.count - std::size_t{1});
+    if (leaves.node[leaf] == sums.node) {
+      const std::uint32_t level = highest_difference(leaves, sums.leaf[sums.count - 1], leaf);
+      while (sums.count > 1 &&
+             highest_difference(leaves, sums.leaf[sums.count - 2], sums.leaf[sums.count - 1]) < level)
+        merge_rows(sums, width);
+    } else {
+      finish_tree_rows(sums, width);
+      sums.count = 0;
+    }
+  }
+  if (sums.count == 0) sums.node = leaves.node[leaf];
+  double* const row = waiting_row(sums, sums.count);
+  if (sums.count > 0)
+    for (std::size_t k = 0; k < width; k += kLanes) store(row + k, Vec{});
+  sums.leaf[sums.count++] = leaf;
+  return row;
+}
+
+void add_tree_rows(const double* rows, const ColumnBlock& block, const std::uint8_t* leaf_of,
+                   const TreeLeaves& leaves, TreeRows& sums, std::size_t width) {
+  for (std::size_t i = 0, end; i < block.size; i = end) {
+    const std::uint8_t leaf = leaf_of[block.offset[i]];
+    // Most blocks of long columns lie within a leaf.
+    end = leaf_of[block.offset[block.size - 1]] == leaf ? block.size : i + 1;
+    while (end < block.size && leaf_of[block.offset[end]] == leaf) ++end;
+    accumulate_rows(rows, width, block.offset + i, block.value == nullptr ? nullptr : block.value + i, end - i,
+                    row_of_leaf(leaves, leaf, sums, width), width);
+  }
 }
 
 template <int V>
@@ -74,48 +125,78 @@ void add_rows(const double* rows, const Index* index, const double* x, std::size
   accumulate_rows(rows, width, index, x, n, out, width);
 }
 
-Vec gathered(const double* column, const std::uint16_t* at) {
-  Vec out;
-  PROXBENCH_UNROLL for (std::size_t l = 0; l < kLanes; ++l) out[l] = column[at[l]];
-  return out;
-}
+/// What is left of a block's entries, and its sum so far.
+struct Entries {
+  const std::uint16_t* at;
+  const double* x;
+  std::size_t left;
+  double sum;
+  double* out;
 
-/// The sum of a column's terms in a block: exact, so its order is free.
-double gather_block(const double* column, const ColumnBlock& block, const Rounded& terms) {
-  const std::uint16_t* at = block.offset;
-  const double* x = block.value;
-  const Vec shift = splat(terms.shift);
-  Vec lanes{};
-  std::size_t i = 0;
-  double rest = 0.0;
-  if (x == nullptr) {
-    for (; i + kLanes <= block.size; i += kLanes) lanes += (gathered(column, at + i) + shift) - shift;
-    for (; i < block.size; ++i) rest += terms.term(1.0, column[at[i]]);
-  } else {
-    for (; i + kLanes <= block.size; i += kLanes) terms.add(lanes, load(x + i), gathered(column, at + i));
-    for (; i < block.size; ++i) rest += terms.term(x[i], column[at[i]]);
+  template <bool kValues>
+  double add(double to, const double* column, std::size_t i) const {
+    return kValues ? to + x[i] * column[at[i]] : to + column[at[i]];
   }
-  return sum(lanes) + rest;
-}
+};
 
-void gather(const double* column, const ColumnBlock* blocks, std::size_t n, double shift, double* out) {
+/// A sum in order waits for each of its additions, so long blocks are taken four at a time; those shorter
+/// than this overlap by themselves.
+constexpr std::size_t kLongBlock = 24, kBlocksAtOnce = 4;
+
+template <bool kValues>
+void gather_in_order(const double* column, const ColumnBlock* blocks, const std::uint32_t* to, std::size_t n,
+                     double* sums) {
+  const auto finish = [&](const Entries& e) {
+    double sum = e.sum;
+    for (std::size_t i = 0; i < e.left; ++i) sum = e.template add<kValues>(sum, column, i);
+    *e.out = sum;
+  };
+  Entries held[kBlocksAtOnce];
+  std::size_t count = 0;
   for (std::size_t b = 0; b < n; ++b) {
     if (b + kPrefetchAhead < n) prefetch(blocks[b + kPrefetchAhead]);
-    out[b] += gather_block(column, blocks[b], Rounded{shift});
+    const Entries next{blocks[b].offset, blocks[b].value, blocks[b].size, sums[to[b]], sums + to[b]};
+    if (next.left < kLongBlock) {
+      finish(next);
+      continue;
+    }
+    held[count++] = next;
+    if (count < kBlocksAtOnce) continue;
+    std::size_t together = held[0].left;
+    double sum[kBlocksAtOnce];
+    for (std::size_t l = 0; l < kBlocksAtOnce; ++l) {
+      together = held[l].left < together ? held[l].left : together;
+      sum[l] = held[l].sum;
+    }
+    for (std::size_t i = 0; i < together; ++i)
+      PROXBENCH_UNROLL for (std::size_t l = 0; l < kBlocksAtOnce; ++l) sum[l] =
+          held[l].template add<kValues>(sum[l], column, i);
+    count = 0;
+    for (std::size_t l = 0; l < kBlocksAtOnce; ++l) {
+      Entries& e = held[l];
+      e.at += together;
+      if (kValues) e.x += together;
+      e.left -= together;
+      e.sum = sum[l];
+      if (e.left == 0) {
+        *e.out = e.sum;
+      } else {
+        held[count++] = e;
+      }
+    }
   }
+  for (std::size_t l = 0; l < count; ++l) finish(held[l]);
 }
 
-double sum_sizes(const double* x, std::size_t n) {
-  Vec lanes{};
-  std::size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) lanes += larger(load(x + i), -load(x + i));
-  double s = sum(lanes);
-  for (; i < n; ++i) s += x[i] < 0.0 ? -x[i] : x[i];
-  return s;
-}
-
-void round(double* x, double shift, std::size_t n) {
-  for (std::size_t i = 0; i < n; i += kLanes) store(x + i, (load(x + i) + splat(shift)) - splat(shift));
+void gather(const double* column, const ColumnBlock* blocks, const std::uint32_t* at, std::size_t n,
+            double* sums) {
+  // Where one block has values, all have that are not empty.
+  bool values = false;
+  for (std::size_t b = 0; b < n; ++b) values |= blocks[b].value != nullptr;
+  if (values)
+    gather_in_order<true>(column, blocks, at, n, sums);
+  else
+    gather_in_order<false>(column, blocks, at, n, sums);
 }
 
 void scatter(double* column, const ColumnBlock* blocks, const double* weight, std::size_t n) {
@@ -301,9 +382,8 @@ void add_product(const MatrixProduct& p) {
 
 extern const KernelTable kernel_table;
 const KernelTable kernel_table{
-    .add_block_rows = add_block_rows,
-    .sum_sizes = sum_sizes,
-    .round = round,
+    .add_tree_rows = add_tree_rows,
+    .finish_tree_rows = finish_tree_rows,
     .add_single_rows = add_single_rows,
     .shorten_rows = shorten_rows,
     .add_rows = add_rows,

@@ -70,8 +70,7 @@ class MpiProcesses : public Processes {
   void gather(std::span<const double> own, std::span<const std::size_t> sizes,
               std::span<double> all) const override {
     const std::vector<int> counts = counts_of(sizes);
-    std::vector<int> first(sizes.size(), 0);
-    std::partial_sum(counts.begin(), counts.end() - 1, first.begin() + 1);
+    const std::vector<int> first = firsts_of(counts);
     check(MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), counts.data(),
                          first.data(), MPI_DOUBLE, MPI_COMM_WORLD),
           "gathering");
@@ -85,11 +84,13 @@ class MpiProcesses : public Processes {
                           MPI_SUM, MPI_COMM_WORLD),
             "adding");
   }
-  void sum_parts(std::span<const double> all, std::span<const std::size_t> sizes,
-                 std::span<double> own) const override {
-    check(MPI_Reduce_scatter(all.data(), own.data(), counts_of(sizes).data(), MPI_DOUBLE, MPI_SUM,
-                             MPI_COMM_WORLD),
-          "adding");
+  void exchange(std::span<const double> own, std::span<const std::size_t> sent,
+                std::span<const std::size_t> received, std::span<double> out) const override {
+    const std::vector<int> to = counts_of(sent), from = counts_of(received);
+    const std::vector<int> to_first = firsts_of(to), from_first = firsts_of(from);
+    check(MPI_Alltoallv(own.data(), to.data(), to_first.data(), MPI_DOUBLE, out.data(), from.data(),
+                        from_first.data(), MPI_DOUBLE, MPI_COMM_WORLD),
+          "exchanging");
   }
 
  private:
@@ -99,6 +100,12 @@ class MpiProcesses : public Processes {
       throw Error("processes exchange " + std::to_string(total) +
                   " numbers at once, expected at most 2^31 - 1");
     return {sizes.begin(), sizes.end()};
+  }
+
+  static std::vector<int> firsts_of(const std::vector<int>& counts) {
+    std::vector<int> first(counts.size(), 0);
+    std::partial_sum(counts.begin(), counts.end() - 1, first.begin() + 1);
+    return first;
   }
 
   /// A message that may not have been received yet.

@@ -216,7 +216,7 @@ Dataset select_instances(const Dataset& data, std::span<const Index> instances) 
     }
     out.begin.push_back(static_cast<Index>(out.gold.size()));
   }
-  out.x = std::move(builder).build(data.x.features());
+  out.x = std::move(builder).build(data.x.features(), sum_leaves(out.begin));
   out.vocabulary = data.vocabulary;
   out.hierarchy = data.hierarchy;
   out.description =

@@ -127,7 +127,7 @@ Lists<std::uint32_t> find_in_columns(const DesignMatrix& x, const Sample& sample
     std::size_t end = columns.make_room(x.column_size(j), !binary);
     for (std::size_t b = 0; b < x.blocks(); ++b) {
       const auto column = x.column_block(j, b);
-      const std::uint32_t* row = row_of.data() + b * x.block_positions();
+      const std::uint32_t* row = row_of.data() + x.block_begin(b);
       for (std::size_t e = 0; e < column.size; ++e) {
         columns.index[end] = row[column.offset[e]];
         if (!binary) columns.value[end] = column.value[e];

@@ -127,7 +127,8 @@ std::shared_ptr<const Vocabulary> NamedSequences::make_vocabulary() const {
 }
 
 Dataset NamedSequences::build(std::shared_ptr<const Vocabulary> vocabulary) && {
-  data_.x = std::move(builder_).build(static_cast<Index>(vocabulary->features.size()));
+  data_.x = std::move(builder_).build(static_cast<Index>(vocabulary->features.size()),
+                                      sum_leaves(data_.begin, processes_));
   data_.vocabulary = std::move(vocabulary);
   if (!unknown_features_.empty()) data_.notes["distinct unknown attributes"] = unknown_features_.size();
   if (processes_ != nullptr) data_.x.share(*processes_);

@@ -64,7 +64,7 @@ class ChainModel {
       }
       out.begin.push_back(static_cast<Index>(out.gold.size()));
     }
-    out.x = std::move(x).build(shape_.features);
+    out.x = std::move(x).build(shape_.features, sum_leaves(out.begin));
     out.vocabulary = std::move(vocabulary);
     out.description = fmt::format(
         "synthetic chain: {} sequences of {} tokens, {} labels, {} features, {} successors, noise {}, seed "

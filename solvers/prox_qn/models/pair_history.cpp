@@ -104,7 +104,7 @@ std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& 
       const std::size_t first = index[order[task_begin[t]]] % outputs * stride_;
       for (std::size_t b = 0; b < x.blocks(); ++b)
         for (std::size_t i = 0; i < steps_.size(); ++i) {
-          const float* column = steps_[i].change.data() + first + b * x.block_positions();
+          const float* column = steps_[i].change.data() + first + x.block_begin(b);
           for (std::size_t o = task_begin[t]; o < task_begin[t + 1]; ++o) {
             double& sum = sums[i * index.size() + order[o]];
             sum = gathered(x.column_block(static_cast<Index>(index[order[o]] / outputs), b), column, sum);

@@ -1,0 +1,163 @@
+#include "core/linear_map.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/process_team_test.h"
+#include "core/base/random.h"
+#include "core/data/sharing.h"
+#include "oracles/chain/chain.h"
+
+namespace proxbench {
+namespace {
+
+using Wide = __float128;
+
+/// A matrix and a residual whose sums over positions lose digits where they are made carelessly.
+struct Enemy {
+  std::string name;
+  Index positions, outputs;
+  /// 0: the feature is not on.
+  std::function<double(Index p, Index j, Random& random)> value;
+  std::function<double(Index p, Index k, Random& random)> residual;
+};
+
+constexpr Index kFeatures = 9;
+
+double normal(Index, Index, Random& random) {
+  return random.normal();
+}
+
+std::vector<Enemy> enemies() {
+  return {
+      {"features of very different scale", 3000, 5,
+       [](Index, Index j, Random& random) { return random.normal() * std::ldexp(1.0, 40 * (static_cast<int>(j) - 4)); }, normal},
+      {"one huge cell", 500, 2, [](Index p, Index j, Random& random) { return p == 77 && j == 3 ? 1e12 : random.normal(); },
+       [](Index p, Index, Random& random) { return p == 77 ? 1e-14 : random.normal(); }},
+      {"heavy tails", 20000, 3, [](Index, Index, Random& random) { return std::exp(8.0 * random.normal()); },
+       [](Index, Index, Random& random) { return random.normal() * std::exp(8.0 * random.normal()); }},
+      {"terms that cancel", 20000, 1, [](Index p, Index, Random&) { return 1.0 + 1e-9 * (p / 2); },
+       [](Index p, Index, Random&) { return (p % 2 == 0 ? 1.0 : -1.0) * (1.0 + p / 2); }},
+      {"rare features with small residuals", 40000, 4,
+       [](Index p, Index j, Random&) { return p % (1 + 997 * j) == 0 ? 3.0 : 0.0; },
+       [](Index p, Index, Random& random) { return random.normal() * (p % 997 == 0 ? 1e-12 : 1.0); }},
+      {"binary", 30000, 26, [](Index, Index j, Random& random) { return random.uniform() < 0.3 / (1 + j) ? 1.0 : 0.0; },
+       [](Index, Index, Random& random) { return random.normal() * std::exp(8.0 * random.normal()); }},
+      {"many positions, few entries", 150000, 2,
+       [](Index p, Index j, Random& random) { return (p + j) % 5000 == 0 ? random.normal() : 0.0; }, normal},
+      {"one position", 1, 3, normal, normal},
+  };
+}
+
+Dataset data_of(const Enemy& enemy) {
+  Random random(11);
+  Dataset data;
+  auto vocabulary = std::make_shared<Vocabulary>();
+  vocabulary->outputs.resize(enemy.outputs);
+  vocabulary->features.resize(kFeatures);
+  data.vocabulary = vocabulary;
+  DesignMatrix::Builder rows;
+  for (Index p = 0; p < enemy.positions; ++p) {
+    for (Index j = 0; j < kFeatures; ++j)
+      if (const double x = enemy.value(p, j, random); x != 0.0) rows.add(j, x);
+    rows.end_position();
+    data.gold.push_back(0);
+    if (p % 3 == 2 || p + 1 == enemy.positions) data.begin.push_back(p + 1);
+  }
+  data.x = std::move(rows).build(kFeatures, sum_leaves(data.begin));
+  return data;
+}
+
+class EachEnemy : public testing::TestWithParam<Enemy> {
+ protected:
+  /// This process's part of the residual.
+  Residual residual_of(const LinearMap& map, std::size_t first) const {
+    Random random(12);
+    Residual out = map.make_scores();
+    for (Index p = 0; p < GetParam().positions; ++p)
+      for (Index k = 0; k < GetParam().outputs; ++k) {
+        const double r = GetParam().residual(p, k, random);
+        if (p >= first && p < first + map.x().positions()) out.column(k)[p - first] = r;
+      }
+    return out;
+  }
+  static std::vector<Coord> all(const LinearMap& map) {
+    std::vector<Coord> out;
+    for (Coord c = 0; c < map.unary_weights(); ++c) out.push_back(c);
+    return out;
+  }
+  /// From rows, from all columns, and from one column at a time.
+  static std::vector<std::vector<double>> each_way(const LinearMap& map, const Residual& residual) {
+    std::vector<std::vector<double>> out(3, std::vector<double>(map.unary_weights()));
+    map.for_each_row(
+        residual, 0.0, [](Index) { return true; },
+        [&](std::size_t, Index j, const double* g, std::size_t step) {
+          for (Index k = 0; k < map.outputs(); ++k) out[0][j * map.outputs() + k] = g[k * step];
+        });
+    map.share_rows(out[0]);
+    map.partial_adjoint(residual, all(map), out[1]);
+    for (const Coord c : all(map)) map.partial_adjoint(residual, {{c}}, std::span(out[2]).subspan(c, 1));
+    return out;
+  }
+};
+
+TEST_P(EachEnemy, GradientsAreAsExactAsPlainSums) {
+  const Dataset data = data_of(GetParam());
+  const ChainOracle oracle(data);
+  const LinearMap map(data.x, oracle, Parallel(2));
+  const Residual residual = residual_of(map, 0);
+  const std::vector<std::vector<double>> ways = each_way(map, residual);
+  for (Index j = 0; j < kFeatures; ++j)
+    for (Index k = 0; k < map.outputs(); ++k) {
+      Wide sum = 0.0, size = 0.0;
+      for (const Index p : data.x.column(j)) {
+        const auto row = data.x.row(p);
+        const auto at = std::ranges::lower_bound(row, j) - row.begin();
+        const double x = data.x.binary() ? 1.0 : data.x.row_values(p)[static_cast<std::size_t>(at)];
+        const Wide term = Wide(x) * residual.column(k)[p];
+        sum += term;
+        size += term < 0 ? -term : term;
+      }
+      const Wide bound = 4.0 * static_cast<double>(data.x.column_size(j)) * 0x1p-53 * size;
+      for (const std::vector<double>& way : ways) {
+        const Wide off = way[j * map.outputs() + k] - sum;
+        EXPECT_LE(static_cast<double>(off < 0 ? -off : off), static_cast<double>(bound)) << j << ", " << k;
+        EXPECT_EQ(way, ways[0]);
+      }
+    }
+}
+
+TEST_P(EachEnemy, GradientsHaveTheSameBitsForAnyThreadsAndProcesses) {
+  const Dataset data = data_of(GetParam());
+  const ChainOracle oracle(data);
+  const LinearMap map(data.x, oracle, Parallel());
+  const std::vector<double> once = each_way(map, residual_of(map, 0))[0];
+  EXPECT_EQ(each_way(LinearMap(data.x, oracle, Parallel(3)), residual_of(map, 0))[0], once);
+  for (const int count : {2, 3, 5}) {
+    if (data.x.leaves().size() < static_cast<std::size_t>(count)) continue;
+    run_process_team(count, [&](const Processes& processes) {
+      const auto first = data.begin[shares(data.begin, count)[static_cast<std::size_t>(processes.rank())]];
+      const Dataset part = share_of(data_of(GetParam()), processes);
+      const ChainOracle own(part);
+      const LinearMap own_map(part.x, own, Parallel(2, Backend::kOpenMP, &processes));
+      for (const std::vector<double>& way : each_way(own_map, residual_of(own_map, first))) EXPECT_EQ(way, once);
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Enemies, EachEnemy, testing::ValuesIn(enemies()), [](const auto& of) {
+  std::string name = of.param.name;
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return name;
+});
+
+}  // namespace
+}  // namespace proxbench
