@@ -122,6 +122,19 @@ TEST(Sdca, SameBitsForAnyThreads) {
     }
 }
 
+TEST(Sdca, KeepsItsBeliefsWhereScoresAreHuge) {
+  // From uniform beliefs, w = (features of gold - their means) / mu: scores of about 1e8.
+  ProblemSpec spec{.name = "chain, tiny mu", .labels = 3, .features = 7, .sequences = 8, .seed = 91};
+  spec.lambda = 0.0;
+  spec.mu = 1e-8;
+  const Outcome r = run("sdca", Problem(spec),
+                        {.tol = 0.0, .monitor = bounded_samples(20000), .options = {{"gold_score", "0"}}});
+  EXPECT_EQ(r.result.status, Status::kMaxIterations);
+  for (std::size_t s = 1; s < r.trace.size(); ++s)
+    EXPECT_LE(dual_of(r.trace[s]), r.certificate.objective) << s;
+  EXPECT_GT(dual_of(r.trace.back()), dual_of(r.trace[1]));
+}
+
 TEST(Sdca, ABatchLargerThanTheDataIsAllOfThem) {
   const Problem problem(smooth_specs()[0]);
   const Outcome r = run(
