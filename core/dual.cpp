@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -104,6 +105,13 @@ PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& s
 
 namespace {
 
+/// With six digits, however small.
+std::string number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return text;
+}
+
 /// E[features] - gold of all instances: by position and output, and for the extra weights.
 struct Expectation {
   explicit Expectation(const Objective& objective)
@@ -172,7 +180,11 @@ double BeliefPoint::value(const Objective& objective) const {
                  const double off = oracle.inconsistency(i, p.data());
                  if (!(off <= kBeliefTolerance))
                    throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
-                               std::to_string(off) + ", expected at most 1e-9");
+                               number(off) + ", expected at most " + number(kBeliefTolerance));
+                 // The penalty divides by mu what is still off: the bound is that of a distribution.
+                 oracle.make_consistent(i, p.data());
+                 logs = p;
+                 kernels.logarithm(logs.data(), logs.size());
                  part[extras] -=
                      kernels.dot(p.data(), logs.data(), size.positive) -
                      kernels.dot(p.data() + size.positive, logs.data() + size.positive, size.negative);
@@ -190,39 +202,40 @@ double StructurePoint::value(const Objective& objective) const {
   Expectation expected(objective);
   const std::vector<double> no_extra(extras, 0.0);
   const Chunks chunks{objective.instances(), kInstancesPerChunk};
-  sum_chunks(
-      objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
-      [&](std::size_t chunk, double* part) {
-        Mixture mix;
-        AlignedVector<double> no_scores;
-        std::vector<std::size_t> on;
-        for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
-          const std::size_t length = begin[i + std::size_t{1}] - begin[i];
-          no_scores.assign(length * expected.width, 0.0);
-          mixture(i, mix);
-          double sum = 0.0, least = 0.0;
-          for (const double weight : mix.weight) {
-            sum += weight;
-            least = std::min(least, weight);
-          }
-          if (!(std::abs(sum - 1.0) <= kBeliefTolerance) || least < 0.0 ||
-              mix.outputs.size() != mix.weight.size() * length)
-            throw Error("instance " + std::to_string(i) + ": the dual point's " +
-                        std::to_string(mix.weight.size()) + " weights sum to " + std::to_string(sum) +
-                        ", the least " + std::to_string(least) + ": expected weights >= 0 that sum to 1");
-          for (std::size_t a = 0; a < mix.weight.size(); ++a) {
-            const double weight = mix.weight[a] / sum;
-            const std::span<const Index> outputs(mix.outputs.data() + a * length, length);
-            part[extras] +=
-                weight * oracle.value_of(i, objective.loss().cost, no_scores.data(), no_extra, outputs).cost;
-            for (std::size_t t = 0; t < length; ++t)
-              for (const Index k : oracle.outputs_on(outputs[t]))
-                expected.rows[(begin[i] + t) * expected.width + k] += weight;
-            oracle.extra_on(outputs, on);
-            for (const std::size_t e : on) part[e] += weight;
-          }
-        }
-      });
+  sum_chunks(objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
+             [&](std::size_t chunk, double* part) {
+               Mixture mix;
+               AlignedVector<double> no_scores;
+               std::vector<std::size_t> on;
+               for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
+                 const std::size_t length = begin[i + std::size_t{1}] - begin[i];
+                 no_scores.assign(length * expected.width, 0.0);
+                 mixture(i, mix);
+                 double sum = 0.0, least = 0.0;
+                 for (const double weight : mix.weight) {
+                   sum += weight;
+                   least = std::min(least, weight);
+                 }
+                 if (!(std::abs(sum - 1.0) <= kBeliefTolerance) || least < 0.0 ||
+                     mix.outputs.size() != mix.weight.size() * length)
+                   throw Error("instance " + std::to_string(i) + ": the dual point's " +
+                               std::to_string(mix.weight.size()) + " weights sum to 1 + " +
+                               number(sum - 1.0) + ", the least is " + number(least) +
+                               ": expected weights >= 0 that sum to 1 within " + number(kBeliefTolerance));
+                 for (std::size_t a = 0; a < mix.weight.size(); ++a) {
+                   const double weight = mix.weight[a] / sum;
+                   const std::span<const Index> outputs(mix.outputs.data() + a * length, length);
+                   part[extras] +=
+                       weight *
+                       oracle.value_of(i, objective.loss().cost, no_scores.data(), no_extra, outputs).cost;
+                   for (std::size_t t = 0; t < length; ++t)
+                     for (const Index k : oracle.outputs_on(outputs[t]))
+                       expected.rows[(begin[i] + t) * expected.width + k] += weight;
+                   oracle.extra_on(outputs, on);
+                   for (const std::size_t e : on) part[e] += weight;
+                 }
+               }
+             });
   return expected.dual_value(objective);
 }
 
@@ -248,21 +261,22 @@ class MarginalSum {
       here_.swap(next_);
       double sum = 0.0;
       for (const LabelWeight& one : here_) {
-        require(one.weight >= 0.0, p, "a weight below 0");
+        check(p, one);
         sum += one.weight;
         add(p, one);
         if (one.label != structure_.gold_outputs(p).front()) wrong += one.weight;
       }
-      require(std::abs(sum - 1.0) <= kBeliefTolerance, p, "weights that sum to " + std::to_string(sum));
+      if (!(std::abs(sum - 1.0) <= kBeliefTolerance))
+        refuse(p, "weights that sum to 1 + " + number(sum - 1.0));
       if (p + 1 == end) break;
       point_.labels(p + 1, next_);
       point_.pairs(p, pairs_);
       for (const PairWeight& pair : pairs_) {
-        require(pair.weight >= 0.0, p, "a pair's weight below 0");
+        check(p, pair);
         extra_[std::size_t{pair.left} * outputs_ + pair.right] += pair.weight;
       }
-      require(agree(here_, &PairWeight::left) && agree(next_, &PairWeight::right), p,
-              "pairs that do not agree with their labels");
+      check_sums(p, p, here_, &PairWeight::left);
+      check_sums(p, p + 1, next_, &PairWeight::right);
     }
     return mean_ ? wrong / static_cast<double>(end - begin) : wrong;
   }
@@ -272,21 +286,28 @@ class MarginalSum {
     double wrong = static_cast<double>(gold.size());
     point_.labels(p, here_);
     point_.pairs(p, pairs_);
-    for (const LabelWeight& one : here_) {
-      require(one.weight >= 0.0 && one.weight <= 1.0 + kBeliefTolerance, p, "a weight outside [0, 1]");
+    for (std::size_t a = 0; a < here_.size(); ++a) {
+      const LabelWeight& one = here_[a];
+      check(p, one);
+      if (one.weight > 1.0 + kBeliefTolerance) refuse(p, text(one) + ", which is above 1");
+      if (a > 0 && here_[a - 1].label >= one.label)
+        refuse(p, text(one) + " after " + text(here_[a - 1]) + ", where labels must ascend");
       add(p, one);
       wrong += std::ranges::binary_search(gold, one.label) ? -one.weight : one.weight;
     }
+    check_label_pairs(p);
+    // All pairs of listed labels, in the order that pairs_ now has.
+    std::size_t at = 0;
     for (std::size_t a = 0; a < here_.size(); ++a)
       for (std::size_t b = a + 1; b < here_.size(); ++b) {
         const LabelWeight &left = here_[a], &right = here_[b];
-        const auto pair = std::ranges::find_if(pairs_, [&](const PairWeight& one) {
-          return one.left == left.label && one.right == right.label;
-        });
-        const double both = pair == pairs_.end() ? 0.0 : pair->weight;
-        require(both >= left.weight + right.weight - 1.0 - kBeliefTolerance && both >= 0.0 &&
-                    both <= std::min(left.weight, right.weight) + kBeliefTolerance,
-                p, "pairs that do not agree with their labels");
+        const bool listed =
+            at < pairs_.size() && pairs_[at].left == left.label && pairs_[at].right == right.label;
+        const double both = listed ? pairs_[at++].weight : 0.0;
+        if (!(both >= left.weight + right.weight - 1.0 - kBeliefTolerance &&
+              both <= std::min(left.weight, right.weight) + kBeliefTolerance))
+          refuse(p, text(PairWeight{left.label, right.label, both}) + " beside " + text(left) + " and " +
+                        text(right));
         extra_[std::size_t{left.label} * outputs_ - std::size_t{left.label} * (left.label + 1) / 2 +
                (right.label - left.label - 1)] += both;
       }
@@ -294,21 +315,57 @@ class MarginalSum {
   }
 
  private:
-  static void require(bool holds, Index position, const std::string& found) {
-    if (!holds)
-      throw Error("position " + std::to_string(position) + ": the dual point has " + found +
-                  ", expected marginals of a distribution");
+  [[noreturn]] static void refuse(Index position, const std::string& found) {
+    throw Error("position " + std::to_string(position) + ": the dual point has " + found +
+                ", expected marginals of a distribution within " + number(kBeliefTolerance));
+  }
+  static std::string text(const LabelWeight& one) {
+    return "weight " + number(one.weight) + " on label " + std::to_string(one.label);
+  }
+  static std::string text(const PairWeight& pair) {
+    return "weight " + number(pair.weight) + " on the pair " + std::to_string(pair.left) + ", " +
+           std::to_string(pair.right);
+  }
+  void check(Index p, const LabelWeight& one) const {
+    if (one.label >= outputs_) refuse(p, text(one) + " of " + std::to_string(outputs_));
+    if (!(one.weight >= 0.0)) refuse(p, text(one));
+  }
+  void check(Index p, const PairWeight& pair) const {
+    if (pair.left >= outputs_ || pair.right >= outputs_)
+      refuse(p, text(pair) + " of " + std::to_string(outputs_) + " labels");
+    if (!(pair.weight >= 0.0)) refuse(p, text(pair));
+  }
+  /// Sorts pairs_, which must be of two listed labels in ascending order, each pair once.
+  void check_label_pairs(Index p) {
+    std::ranges::sort(pairs_, [](const PairWeight& a, const PairWeight& b) {
+      return a.left != b.left ? a.left < b.left : a.right < b.right;
+    });
+    const auto listed = [&](Index label) {
+      return std::ranges::binary_search(here_, label, {}, &LabelWeight::label);
+    };
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      const PairWeight& pair = pairs_[i];
+      check(p, pair);
+      if (pair.left >= pair.right) refuse(p, text(pair) + ", where the left label must be the smaller");
+      if (!listed(pair.left) || !listed(pair.right)) refuse(p, text(pair) + ", one of which has no weight");
+      if (i > 0 && pairs_[i - 1].left == pair.left && pairs_[i - 1].right == pair.right)
+        refuse(p, text(pair) + " and " + text(pairs_[i - 1]) + ", where each must stand once");
+    }
   }
   void add(Index p, const LabelWeight& one) { expected_.rows[p * expected_.width + one.label] += one.weight; }
-  bool agree(const std::vector<LabelWeight>& labels, Index PairWeight::*end) const {
-    std::vector<LabelWeight> left = labels;
+  /// The pairs at p must sum to the weights of the labels at `end_position`, and to 0 for labels without.
+  void check_sums(Index p, Index end_position, const std::vector<LabelWeight>& labels,
+                  Index PairWeight::*end) {
+    left_ = labels;
     for (const PairWeight& pair : pairs_) {
-      const auto at = std::ranges::find(left, pair.*end, &LabelWeight::label);
-      if (at == left.end()) return pair.weight <= kBeliefTolerance;
+      auto at = std::ranges::find(left_, pair.*end, &LabelWeight::label);
+      if (at == left_.end()) at = left_.insert(at, {pair.*end, 0.0});
       at->weight -= pair.weight;
     }
-    return std::ranges::all_of(
-        left, [](const LabelWeight& one) { return std::abs(one.weight) <= kBeliefTolerance; });
+    for (const LabelWeight& one : left_)
+      if (!(std::abs(one.weight) <= kBeliefTolerance))
+        refuse(p, "pairs whose sum for label " + std::to_string(one.label) + " at position " +
+                      std::to_string(end_position) + " is off by " + number(-one.weight));
   }
 
   const Structure& structure_;
@@ -317,7 +374,7 @@ class MarginalSum {
   double* extra_;
   Index outputs_;
   bool mean_;
-  std::vector<LabelWeight> here_, next_;
+  std::vector<LabelWeight> here_, next_, left_;
   std::vector<PairWeight> pairs_;
 };
 

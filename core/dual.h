@@ -84,8 +84,8 @@ class BeliefPoint : public DualPoint {
   /// Writes the instance's beliefs, BeliefOracle::belief_size() logarithms. `oracle` is the reader's, for
   /// what takes inference. Several threads may call it at once.
   virtual void beliefs(const BeliefOracle& oracle, Index instance, double* log_beliefs) const = 0;
-  /// Entropies and expected features are found here, and the beliefs must be marginals of distributions:
-  /// throws Error where they fail by more than kBeliefTolerance. Takes a row of K numbers a position.
+  /// Entropies and expected features are found here, of the distributions that BeliefOracle::make_consistent()
+  /// makes of the beliefs. Throws Error where the beliefs fail to be marginals by more than kBeliefTolerance. Takes a row of K numbers a position.
   double value(const Objective& objective) const final;
 };
 
@@ -118,13 +118,15 @@ struct PairWeight {
 class MarginalPoint : public DualPoint {
  public:
   /// Fills `out` with the labels of a position that have weight: on chains they sum to 1, of label sets each
-  /// is the weight of "on". Several threads may call it at once, pairs() too.
+  /// is the weight of "on", and they ascend. No label stands twice. Several threads may call it at once,
+  /// pairs() too.
   virtual void labels(Index position, std::vector<LabelWeight>& out) const = 0;
   /// On chains the pairs of labels at this position and the next of its instance; of label sets the pairs,
-  /// left < right, that are both on. Those not listed have none.
+  /// left < right, that are both on, of labels that labels() lists, each once. Those not listed have none.
   virtual void pairs(Index position, std::vector<PairWeight>& out) const = 0;
-  /// Costs and features are found here. Throws Error where weights are none of a distribution, or pairs do
-  /// not agree with their labels, by more than kBeliefTolerance. Takes a row of K numbers a position.
+  /// Costs and features are found here. Throws Error, with the position and what was found there, where lists
+  /// are not as above, weights are none of a distribution, or pairs do not agree with their labels, by more
+  /// than kBeliefTolerance. Takes a row of K numbers a position.
   double value(const Objective& objective) const final;
 };
 

@@ -239,6 +239,45 @@ TEST(Beliefs, AreTheMarginalsThatEnumerationFinds) {
     }
 }
 
+/// Moves scores by numbers of this size that leave the distribution as it is: a constant on all labels of a
+/// position, and on a chain A_j - A_k on each transition, whose sum along a sequence the ends take back.
+void shift_scores(const Problem& p, double size, Random& random, Point& at) {
+  const std::size_t positions = at.rows.size() / p.width();
+  const auto scores = [&](std::size_t t, Index k) -> double& { return at.rows[t * p.width() + k]; };
+  for (std::size_t t = 0; t < positions; ++t) {
+    const double shift = size * random.normal();
+    for (Index k = 0; k < p.outputs(); ++k)
+      if (!p.data.hierarchy || p.data.hierarchy->parent(k) == kNone) scores(t, k) += shift;
+  }
+  if (!p.chain || positions == 1) return;
+  std::vector<double> potential(p.outputs());
+  for (double& a : potential) a = size * random.normal();
+  for (Index j = 0; j < p.outputs(); ++j) {
+    for (Index k = 0; k < p.outputs(); ++k) at.extra[j * p.outputs() + k] += potential[j] - potential[k];
+    scores(0, j) -= potential[j];
+    scores(positions - 1, j) += potential[j];
+  }
+}
+
+TEST(Beliefs, AreConsistentHoweverLargeTheScores) {
+  for (const Problem& p : problems())
+    for (const double size : {1.0, 1e5, 1e9, 1e13, 1e16}) {
+      SCOPED_TRACE(testing::Message() << p.name << ", scores moved by " << size);
+      Random random(11);
+      for (int repeat = 0; repeat < 3; ++repeat)
+        for (Index i = 0; i < p.oracle->instances(); ++i) {
+          Point at = random_point(p, i, 1.0, 1.0, random);
+          shift_scores(p, size, random, at);
+          const std::vector<double> logs = infer(p, i, at);
+          EXPECT_LE(p.beliefs().inconsistency(i, exponentials(logs).data()), 1e-13);
+          if (size > 1e13) continue;  // nothing but rounding is left of the scores
+          const auto all = structures(p, i);
+          const Distribution d = distribution(all, [&](const auto& y) { return score(p, at, y); });
+          expect_log_marginals(marginals(p, i, all, d), logs, 4e-15 * (10.0 + size));
+        }
+    }
+}
+
 TEST(Beliefs, SignedSumsAreDivergencesOfDistributions) {
   for (const Problem& p : problems())
     for (const auto& [size, transition_size] : {std::pair{1.0, 1.0}, {8.0, 8.0}, {1.0, 310.0}}) {

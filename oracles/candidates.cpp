@@ -179,10 +179,11 @@ double CandidatesOracle::infer_beliefs(Index instance, const double* scores, std
   kernels_in_use().exponentiate(weight.data(), weight.size());
   double sum = 0.0;
   for (std::size_t y = 0; y < n; ++y) sum += weight[y];
-  const double log_partition = largest + std::log(sum);
-  for (std::size_t y = 0; y < n; ++y) log_beliefs[y] = std::min(scores[y * width] - log_partition, 0.0);
+  // The largest is taken off first: log Z has the rounding of large scores.
+  const double log_sum = std::log(sum);
+  for (std::size_t y = 0; y < n; ++y) log_beliefs[y] = std::min(scores[y * width] - largest - log_sum, 0.0);
   std::fill(log_beliefs + n, log_beliefs + padded(n), 0.0);
-  return log_partition - scores[(all_.gold[instance] - all_.begin[instance]) * width];
+  return log_sum + (largest - scores[(all_.gold[instance] - all_.begin[instance]) * width]);
 }
 
 void CandidatesOracle::gold_beliefs(Index instance, double score, double* log_beliefs) const {

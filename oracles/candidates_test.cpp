@@ -193,6 +193,21 @@ TEST(Candidates, BeliefsAreTheLogMarginals) {
   }
 }
 
+TEST(Candidates, BeliefsSumToOneHoweverLargeTheScores) {
+  const Dataset data = make_data(kSizes);
+  const CandidatesOracle oracle(data);
+  for (const double size : {1e5, 1e9, 1e13}) {
+    Scores scores = random_scores(data.positions(), 1.0, 3);
+    for (Index p = 0; p < data.positions(); ++p) scores.column(0)[p] += size;
+    for (Index i = 0; i < data.instances(); ++i) {
+      AlignedVector<double> p(oracle.belief_size(i).all());
+      oracle.infer_beliefs(i, rows_of(data, scores, i).data(), {}, p.data());
+      for (double& value : p) value = std::exp(value);
+      EXPECT_LE(oracle.inconsistency(i, p.data()), 1e-13) << size;
+    }
+  }
+}
+
 TEST(Candidates, BeliefsOfGoldAreThoseOfGoldScores) {
   const Dataset data = make_data(kSizes);
   const CandidatesOracle oracle(data);

@@ -12,8 +12,6 @@
 namespace proxbench {
 namespace {
 
-constexpr std::size_t kPositionsPerChunk = 64;
-
 std::size_t pair_index(std::size_t labels, std::size_t a, std::size_t b) {
   return a * labels - a * (a + 1) / 2 + (b - a - 1);
 }
@@ -92,7 +90,8 @@ struct LabelsOracle::Relaxation {
   }
 };
 
-LabelsOracle::LabelsOracle(const Dataset& data) : outputs_(data.outputs()), begin_(data.begin), on_(data.on) {
+LabelsOracle::LabelsOracle(const Dataset& data)
+    : outputs_(data.outputs()), begin_(data.begin), chunk_begin_(instance_chunks(data.begin)), on_(data.on) {
   if (data.on.empty() && data.positions() > 0)
     throw Error(
         "labels oracle: found one output a position, expected label sets (a multi-label format such as "
@@ -119,57 +118,58 @@ MaxOracle::Sums LabelsOracle::maximise(const ScorePoint& at, Cost cost, Residual
   const PairScores v(outputs_, at);
   const std::size_t extras = extra_weights(), width = padded(outputs_);
   const double unit = cost == Cost::kHammingMean ? 1.0 / static_cast<double>(outputs_) : 1.0;
-  const Chunks chunks{positions(), kPositionsPerChunk};
   // Expected extra weights, then loss and cost.
   std::vector<double> sums(extras + 2);
-  sum_chunks(parallel, chunks.count(), sums.size(), sums.data(), [&](std::size_t chunk, double* part) {
-    const std::size_t first = chunks.begin(chunk), n = chunks.end(chunk) - first;
-    const KernelTable& kernels = kernels_in_use();
-    AlignedVector<double> rows(n * width), along;
-    kernels.columns_to_rows(at.base.values.data(), at.base.stride, outputs_, first, n, rows.data(), width);
-    if (at.direction != nullptr) {
-      along.resize(n * width);
-      kernels.columns_to_rows(at.direction->values.data(), at.direction->stride, outputs_, first, n,
-                              along.data(), width);
-      kernels.add_scaled(rows.data(), at.alpha, along.data(), along.size());
-    }
-    Relaxation best;
-    std::vector<Index> on;
-    for (std::size_t p = first; p < first + n; ++p) {
-      double* const u = rows.data() + (p - first) * width;
-      const auto gold = on_.at(p);
-      double loss = 0.0, costs = unit * static_cast<double>(gold.size());
-      for (std::size_t a = 0; a < gold.size(); ++a) {
-        loss -= u[gold[a]];
-        for (std::size_t b = a + 1; b < gold.size(); ++b) loss -= v(gold[a], gold[b]);
-      }
-      const auto add_cost = [&](double sign) {
-        for (std::size_t k = 0; k < outputs_; ++k) u[k] += sign * unit;
-        for (const Index k : gold) u[k] -= sign * 2.0 * unit;
-      };
-      add_cost(1.0);
-      best.solve(u, v, false);
-      add_cost(-1.0);
-      on.clear();
-      for (Index k = 0; k < outputs_; ++k) {
-        if (residual != nullptr) residual->column(k)[p] = best.x[k];
-        if (best.x[k] == 0.0) continue;
-        on.push_back(k);
-        loss += u[k] * best.x[k];
-        costs += unit * best.x[k] * (std::ranges::binary_search(gold, k) ? -1.0 : 1.0);
-      }
-      if (residual != nullptr)
-        for (const Index k : gold) residual->column(k)[p] -= 1.0;
-      for (std::size_t a = 0; a < on.size(); ++a)
-        for (std::size_t b = a + 1; b < on.size(); ++b) {
-          const double weight = v(on[a], on[b]), z = pair_value(weight, best.x[on[a]], best.x[on[b]]);
-          loss += weight * z;
-          part[pair_index(outputs_, on[a], on[b])] += z;
+  sum_chunks(
+      parallel, chunk_begin_.size() - 1, sums.size(), sums.data(), [&](std::size_t chunk, double* part) {
+        const std::size_t first = chunk_begin_[chunk], n = chunk_begin_[chunk + 1] - first;
+        const KernelTable& kernels = kernels_in_use();
+        AlignedVector<double> rows(n * width), along;
+        kernels.columns_to_rows(at.base.values.data(), at.base.stride, outputs_, first, n, rows.data(),
+                                width);
+        if (at.direction != nullptr) {
+          along.resize(n * width);
+          kernels.columns_to_rows(at.direction->values.data(), at.direction->stride, outputs_, first, n,
+                                  along.data(), width);
+          kernels.add_scaled(rows.data(), at.alpha, along.data(), along.size());
         }
-      part[extras] += loss + costs;
-      part[extras + 1] += costs;
-    }
-  });
+        Relaxation best;
+        std::vector<Index> on;
+        for (std::size_t p = first; p < first + n; ++p) {
+          double* const u = rows.data() + (p - first) * width;
+          const auto gold = on_.at(p);
+          double loss = 0.0, costs = unit * static_cast<double>(gold.size());
+          for (std::size_t a = 0; a < gold.size(); ++a) {
+            loss -= u[gold[a]];
+            for (std::size_t b = a + 1; b < gold.size(); ++b) loss -= v(gold[a], gold[b]);
+          }
+          const auto add_cost = [&](double sign) {
+            for (std::size_t k = 0; k < outputs_; ++k) u[k] += sign * unit;
+            for (const Index k : gold) u[k] -= sign * 2.0 * unit;
+          };
+          add_cost(1.0);
+          best.solve(u, v, false);
+          add_cost(-1.0);
+          on.clear();
+          for (Index k = 0; k < outputs_; ++k) {
+            if (residual != nullptr) residual->column(k)[p] = best.x[k];
+            if (best.x[k] == 0.0) continue;
+            on.push_back(k);
+            loss += u[k] * best.x[k];
+            costs += unit * best.x[k] * (std::ranges::binary_search(gold, k) ? -1.0 : 1.0);
+          }
+          if (residual != nullptr)
+            for (const Index k : gold) residual->column(k)[p] -= 1.0;
+          for (std::size_t a = 0; a < on.size(); ++a)
+            for (std::size_t b = a + 1; b < on.size(); ++b) {
+              const double weight = v(on[a], on[b]), z = pair_value(weight, best.x[on[a]], best.x[on[b]]);
+              loss += weight * z;
+              part[pair_index(outputs_, on[a], on[b])] += z;
+            }
+          part[extras] += loss + costs;
+          part[extras + 1] += costs;
+        }
+      });
   if (residual != nullptr) {
     const std::vector<double> gold = gold_extra(parallel);
     for (std::size_t e = 0; e < extras; ++e) residual->extra[e] = sums[e] - gold[e];
@@ -180,11 +180,10 @@ MaxOracle::Sums LabelsOracle::maximise(const ScorePoint& at, Cost cost, Residual
 void LabelsOracle::decode(const Scores& scores, Decoding, std::span<Index> outputs,
                           const Parallel& parallel) const {
   const PairScores v(outputs_, {scores});
-  const Chunks chunks{positions(), kPositionsPerChunk};
-  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+  parallel.for_each(chunk_begin_.size() - 1, [&](std::size_t chunk) {
     Relaxation best;
     std::vector<double> unary(outputs_);
-    for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p) {
+    for (std::size_t p = chunk_begin_[chunk]; p < chunk_begin_[chunk + 1]; ++p) {
       for (Index k = 0; k < outputs_; ++k) unary[k] = scores.column(k)[p];
       best.solve(unary.data(), v, true);
       for (Index k = 0; k < outputs_; ++k) outputs[p * outputs_ + k] = best.x[k] == 1.0 ? 1 : 0;

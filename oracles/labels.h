@@ -45,7 +45,7 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
   struct Relaxation;
 
   Index outputs_;
-  std::vector<Index> begin_;
+  std::vector<Index> begin_, chunk_begin_;  ///< chunks of instances, which are positions (core/base/sum.h)
   LabelSets on_;
 };
 

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "core/base/process_team_test.h"
 #include "core/base/random.h"
+#include "core/data/sharing.h"
 #include "core/linear_map.h"
 #include "oracles/oracles.h"
 
@@ -187,6 +189,31 @@ TEST(Labels, RefusesOtherData) {
   data.gold = {0};
   data.begin = {0, 1};
   EXPECT_THROW(oracle_registry().find("labels").make(data), Error);
+}
+
+TEST(Labels, SumsHaveTheSameBitsForAnyProcesses) {
+  Random random(17);
+  const Dataset data = random_data(900, random);  // a few chunks, of which the last is not whole
+  const auto oracle = oracle_registry().find("labels").make(data);
+  const Scores scores = random_scores(*oracle, 1.0, random);
+  Residual residual(kLabels, oracle->positions(), oracle->extra_weights());
+  const MaxOracle::Sums alone =
+      oracle->relaxation()->maximise({scores}, Cost::kHamming, &residual, Parallel());
+  for (const int count : {2, 3, 4})
+    run_process_team(count, [&](const Processes& processes) {
+      const Index first = shares(data.begin, count)[static_cast<std::size_t>(processes.rank())];
+      const auto own = oracle_registry().find("labels").make(share_of(data, processes));
+      Scores part(kLabels, own->positions(), own->extra_weights());
+      for (Index k = 0; k < kLabels; ++k)
+        for (std::size_t p = 0; p < own->positions(); ++p) part.column(k)[p] = scores.column(k)[first + p];
+      part.extra = scores.extra;
+      Residual found(kLabels, own->positions(), own->extra_weights());
+      const MaxOracle::Sums sums = own->relaxation()->maximise({part}, Cost::kHamming, &found,
+                                                               Parallel(1, Backend::kOpenMP, &processes));
+      EXPECT_EQ(sums.loss, alone.loss) << count << " processes";
+      EXPECT_EQ(sums.cost, alone.cost) << count << " processes";
+      EXPECT_EQ(found.extra, residual.extra) << count << " processes";
+    });
 }
 
 }  // namespace

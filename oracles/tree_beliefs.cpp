@@ -24,10 +24,11 @@ double TreeOracle::infer_beliefs(Index instance, const double* scores, std::span
   kernels_in_use().exponentiate(weight.data(), weight.size());
   double sum = 0.0;
   for (std::size_t i = 0; i < n; ++i) sum += weight[i];
-  const double log_partition = largest + std::log(sum);
-  for (std::size_t i = 0; i < n; ++i) log_beliefs[i] = std::min(path[leaves_[i]] - log_partition, 0.0);
+  // The largest is taken off first: log Z has the rounding of large scores.
+  const double log_sum = std::log(sum);
+  for (std::size_t i = 0; i < n; ++i) log_beliefs[i] = std::min(path[leaves_[i]] - largest - log_sum, 0.0);
   std::fill(log_beliefs + n, log_beliefs + padded(n), 0.0);
-  return log_partition - path[gold_[instance]];
+  return log_sum + (largest - path[gold_[instance]]);
 }
 
 /// The number of a leaf among the leaves.

@@ -153,6 +153,7 @@ class Session {
         library_(lambda_ > 0.0 ? 2 * d_ : d_, memory, lambda_ > 0.0),
         trial_(problem.objective, problem.start),
         now_(trial_),
+        trial_gradient_(d_),
         gradient_(d_),
         run_(problem, patience, change) {}
 
@@ -164,12 +165,13 @@ class Session {
       library_.call();
       const std::string_view task = library_.task();
       if (task.starts_with("FG_START")) {
-        hand_over(now_);
+        hand_over(now_, gradient_);
       } else if (task.starts_with("FG")) {
         if (problem_.monitor.out_of_time()) return run_.result(now_, run_.without_step());
         evaluate();
       } else if (task.starts_with("NEW_X") && std::isfinite(trial_.value())) {
         std::swap(now_, trial_);
+        std::swap(gradient_, trial_gradient_);
         moved = true;
         if (!run_.step(now_, run_.kkt(now_, gradient_))) return run_.result(now_);
       } else if (task.starts_with("NEW_X") || task.starts_with("ABNORMAL") ||
@@ -197,9 +199,8 @@ class Session {
     }
   }
 
-  /// Tells the library the value at a point, and the gradient there. A point without a value gets one above
-  /// that of the iterate, so that the line search comes back from it, and the iterate's gradient.
-  void hand_over(const dense::Point& at) {
+  /// Tells the library the value at a point, and the gradient there.
+  void hand_over(const dense::Point& at, const std::vector<double>& gradient) {
     const std::vector<double>& x = library_.x;
     double value = at.smooth;
     if (split())
@@ -210,21 +211,23 @@ class Session {
     library_.f = std::isfinite(value) ? value : 2.0 * std::abs(now_.value()) + 1.0;
     dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t j = begin; j < end; ++j) {
-        library_.g[j] = lambda_ + gradient_[j];
-        if (split()) library_.g[d_ + j] = lambda_ - gradient_[j];
+        library_.g[j] = lambda_ + gradient[j];
+        if (split()) library_.g[d_ + j] = lambda_ - gradient[j];
       }
     });
   }
 
-  /// One pass, at the library's x.
+  /// One pass, at the library's x. A point without a value gets one above that of the iterate, so that the
+  /// line search comes back from it, and the iterate's gradient.
   void evaluate() {
     const std::vector<double>& x = library_.x;
     dense::for_range(objective_.parallel(), d_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t j = begin; j < end; ++j) trial_.w[j] = split() ? x[j] - x[d_ + j] : x[j];
     });
     trial_.evaluate(objective_);
-    if (std::isfinite(trial_.value())) objective_.gradient(trial_.residual, trial_.w, gradient_);
-    hand_over(trial_);
+    const bool has_value = std::isfinite(trial_.value());
+    if (has_value) objective_.gradient(trial_.residual, trial_.w, trial_gradient_);
+    hand_over(trial_, has_value ? trial_gradient_ : gradient_);
   }
 
   const SolveProblem& problem_;
@@ -233,7 +236,7 @@ class Session {
   std::size_t d_;
   Lbfgsb library_;
   dense::Point trial_, now_;
-  std::vector<double> gradient_;  ///< of f, at the last point that has a value
+  std::vector<double> trial_gradient_, gradient_;  ///< of f, at the last trial with a value and at now_
   dense::Run run_;
 };
 

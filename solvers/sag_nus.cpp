@@ -9,7 +9,10 @@
 ///     w      = (1 - alpha*mu/n)*w - (alpha/m)*d                      m: instances seen so far
 ///
 /// Half of the draws are uniform, half proportional to L_i. An instance's L_i is at first half the mean of
-/// those seen, later 0.9 of what it was. With skipping (SAG-NUS* in Le Priol et al. 2018), after xi visits in
+/// those seen, later 0.9 of what it was. A gradient too small to search by leaves L_i at ||g||^2/(2 l_i(w))
+/// at least, which any L_i that passes the test is above, since no loss is below 0; and no L_i is below mu/n,
+/// which is added to it wherever it counts. Otherwise such L_i would go to 0, and w would circle the optimum.
+/// With skipping (SAG-NUS* in Le Priol et al. 2018), after xi visits in
 /// a row without a doubling the search for L_i is left out 2^(xi-1) times.
 ///
 /// L_i is looked for along one gradient only, so nothing proves that the steps are short enough: where
@@ -47,7 +50,9 @@ constexpr double kLeastScale = 1e-50;
 /// How curved the losses seem to be, and how often that is looked at.
 class Curvatures {
  public:
-  explicit Curvatures(std::size_t n) : l_(n, 1.0), seen_(n, 0), good_(n, 0), skip_(n, 0), tree_(n, 1.0) {}
+  /// `least`: no L_i is below it.
+  Curvatures(std::size_t n, double least)
+      : least_(least), l_(n, 1.0), seen_(n, 0), good_(n, 0), skip_(n, 0), tree_(n, 1.0) {}
 
   double mean() const { return seen_sum_ / static_cast<double>(count_); }
   double largest() const { return *sorted_.rbegin(); }
@@ -58,7 +63,9 @@ class Curvatures {
                                   : static_cast<Index>(tree_.find(random.uniform() * tree_.total()));
   }
   /// L_i to search from.
-  double first(Index i) const { return seen_[i] ? kShrink * l_[i] : count_ > 0 ? kFirst * mean() : 1.0; }
+  double first(Index i) const {
+    return std::max(least_, seen_[i] ? kShrink * l_[i] : count_ > 0 ? kFirst * mean() : 1.0);
+  }
   double last(Index i) const { return l_[i]; }
   bool seen(Index i) const { return seen_[i] != 0; }
   void set(Index i, double l) {
@@ -87,6 +94,7 @@ class Curvatures {
   }
 
  private:
+  double least_;
   std::vector<double> l_;
   std::vector<char> seen_;
   std::vector<int> good_;
@@ -108,7 +116,7 @@ class Descent {
         kept_(objective.structure().positions() * u_.width(), 0.0),
         kept_extra_(objective.instances() * objective.map().extra_weights(), 0.0),
         moved_(objective.features(), 0.0),
-        curvatures_(objective.instances()) {}
+        curvatures_(objective.instances(), objective.mu() / static_cast<double>(objective.instances())) {}
 
   static double bytes(const Objective& objective) {
     return static_cast<double>(sizeof(double)) *
@@ -209,6 +217,8 @@ class Descent {
         l *= 2.0;
         doubled = true;
       }
+    } else if (loss > 0.0) {
+      l = std::max(l, squares / (2.0 * loss));
     }
     curvatures_.searched(i, doubled);
     curvatures_.set(i, l);

@@ -90,7 +90,7 @@ std::vector<double> dense_sag(const Problem& problem, std::vector<double> w, int
     if (skipping && skip[i] > 0) {
       --skip[i];
     } else {
-      l[i] = !kept[i].empty() ? 0.9 * l[i] : seen > 0.0 ? 0.5 * mean : 1.0;
+      l[i] = std::max(share, !kept[i].empty() ? 0.9 * l[i] : seen > 0.0 ? 0.5 * mean : 1.0);
       double squares = 0.0;
       for (const double x : g) squares += x * x;
       bool doubled = false;
@@ -100,6 +100,7 @@ std::vector<double> dense_sag(const Problem& problem, std::vector<double> w, int
         l[i] *= 2.0;
         doubled = true;
       }
+      if (squares <= 1e-8) l[i] = std::max(l[i], squares / (2.0 * loss));
       good[i] = doubled ? 0 : good[i] + 1;
       skip[i] = good[i] > 0 ? 1 << (good[i] - 1) : 0;
     }
@@ -178,6 +179,40 @@ TEST(SagNus, BeginsAtTheModelThatItStartsFrom) {
   EXPECT_LT(r.trace[1].objective,
             0.5 * (best.certificate.objective +
                    test::run("prox-qn", problem, {.monitor = {.max_iterations = 1}}).trace[0].objective));
+}
+
+TEST(SagNus, StaysAtTheOptimumWhereGradientsAreTooSmallToSearchBy) {
+  // Two labels with a feature each: near the optimum no instance's gradient is above 1e-4, so nothing holds
+  // the L_i up.
+  constexpr Index kInstances = 20;
+  const Problem problem({.name = "separable", .labels = 2, .features = 2, .sequences = kInstances});
+  Dataset data;
+  DesignMatrix::Builder builder;
+  for (Index i = 0; i < kInstances; ++i) {
+    builder.add(i % 2, 1.0);
+    builder.end_position();
+    data.gold.push_back(i % 2);
+    data.begin.push_back(i + 1);
+  }
+  data.x = std::move(builder).build(2);
+  data.vocabulary = problem.data().vocabulary;
+  const auto oracle = oracle_registry().find("chain").make(data);
+  const auto run_on = [&](const std::string& solver, double mu, double tol, std::int64_t iterations) {
+    Objective objective(data.x, *oracle, Penalty{0.0, mu}, Parallel()),
+        evaluator(data.x, *oracle, Penalty{0.0, mu}, Parallel());
+    Monitor monitor(evaluator, objective, {.max_iterations = iterations});
+    const SolverInfo& info = solver_registry().find(solver);
+    const double kkt_at_zero = certify(evaluator, {}).kkt;
+    const SolveResult r =
+        info.make(Options(info.options))->solve({objective, monitor, {}, tol, kkt_at_zero, 7});
+    return certify(evaluator, r.w);
+  };
+  for (const double mu : {1e-4, 1e-6, 1e-8}) {
+    const double optimum = run_on("newton-cg", mu, 1e-12, 1000).objective;
+    for (const std::int64_t iterations : {5000, 20000, 80000})
+      EXPECT_NEAR(run_on("sag-nus", mu, 0.0, iterations).objective, optimum, 1e-6 * optimum)
+          << "mu = " << mu << ", " << iterations << " iterations";
+  }
 }
 
 }  // namespace

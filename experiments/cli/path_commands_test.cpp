@@ -281,7 +281,9 @@ TEST_F(PathCommands, SelectByTheLossThatTrainingMinimises) {
       "select --format crfsuite --train train.txt --folds 2 --lambda 0 --mu 'path(10, 0.1, 3)' --loss hinge "
       "--solver bcfw --gap 1e-2 --measure loss --json -");
   ASSERT_EQ(result.status, 0) << result.err;
-  for (const json& point : json::parse(result.out)["points"]) EXPECT_GT(point["mean"].get<double>(), 0.0);
+  const json selection = json::parse(result.out);
+  ASSERT_EQ(selection["points"].size(), 3u);
+  for (const json& point : selection["points"]) EXPECT_GT(point["mean"].get<double>(), 0.0);
 }
 
 TEST_F(PathCommands, SelectByHeldOutOrTestInstances) {

@@ -32,52 +32,58 @@ struct BeliefBuffers {
   }
 };
 
+/// Makes log probabilities of scores: their exponentials sum to 1 within rounding however large the scores
+/// are, since the largest is taken off before anything is added. Returns the logarithm that was taken off.
+double normalise(std::span<double> x) {
+  const double largest = *std::max_element(x.begin(), x.end());
+  double sum = 0.0;
+  for (double& v : x) {
+    v -= largest;
+    sum += std::exp(v);
+  }
+  const double log_sum = std::log(sum);
+  for (double& v : x) v = std::min(v - log_sum, 0.0);
+  return largest + log_sum;
+}
+
+/// log sum exp of log probabilities. They are not above 0.
 double log_sum_exp(std::span<const double> x) {
   const double largest = *std::max_element(x.begin(), x.end());
   double sum = 0.0;
   for (const double v : x) sum += std::exp(v - largest);
-  return largest + std::log(sum);
+  return std::min(largest + std::log(sum), 0.0);
 }
 
-/// log alpha_t(j) and log (s_{t+1}(k) + beta_{t+1}(k)) less their normalisers, so that a pair's log marginal
-/// is the sum of the two and the transition; with logarithms throughout, right for any finite scores. Returns
-/// log Z.
-double log_messages(std::size_t positions, std::size_t labels, const double* scores, std::size_t width,
-                    std::span<const double> transition, double* message, double* weight, double* posterior) {
-  std::vector<double> terms(labels);
-  double log_partition = 0.0;
-  for (std::size_t t = 0; t < positions; ++t) {
-    double* alpha = message + t * width;
-    for (std::size_t k = 0; k < labels; ++k) {
-      alpha[k] = scores[t * width + k];
-      if (t == 0) continue;
-      for (std::size_t j = 0; j < labels; ++j) terms[j] = alpha[j - width] + transition[j * labels + k];
-      alpha[k] += log_sum_exp(terms);
-    }
-    const double normaliser = log_sum_exp({alpha, labels});
-    for (std::size_t k = 0; k < labels; ++k) alpha[k] -= normaliser;
-    log_partition += normaliser;
-  }
-  std::vector<double> beta(labels, 0.0);
+/// The log marginals of all pairs and of the positions that two pairs share (of the position, where there is
+/// one), with logarithms throughout: right for any finite scores. They are those of a Markov chain, each
+/// label given the one before, so they are consistent although the scores' rounding grows with the scores.
+/// Returns log Z.
+double log_marginals(std::size_t positions, std::size_t labels, const double* scores, std::size_t width,
+                     std::span<const double> transition, double* pairs, double* shared) {
+  // The conditional probabilities of the pairs stand where their marginals will be.
+  std::vector<double> after(labels, 0.0), here(labels);
   for (std::size_t t = positions; t-- > 0;) {
-    double* const row = weight + t * width;
-    for (std::size_t k = 0; k < labels; ++k) {
-      row[k] = scores[t * width + k] + beta[k];
-      posterior[t * width + k] = message[t * width + k] + beta[k];
-    }
-    const double total = log_sum_exp({posterior + t * width, labels});
-    for (std::size_t k = 0; k < labels; ++k) posterior[t * width + k] -= total;
+    for (std::size_t k = 0; k < labels; ++k) after[k] += scores[t * width + k];
     if (t == 0) break;
-    // Makes the sum over pairs (t-1, t) one.
-    std::vector<double> before(labels);
+    double* const pair = pairs + (t - 1) * labels * labels;
     for (std::size_t j = 0; j < labels; ++j) {
-      for (std::size_t k = 0; k < labels; ++k) terms[k] = transition[j * labels + k] + row[k];
-      before[j] = log_sum_exp(terms);
+      for (std::size_t k = 0; k < labels; ++k) pair[j * labels + k] = transition[j * labels + k] + after[k];
+      here[j] = normalise({pair + j * labels, labels});
     }
-    for (std::size_t j = 0; j < labels; ++j) terms[j] = message[(t - 1) * width + j] + before[j];
-    const double normaliser = log_sum_exp(terms);
-    for (std::size_t k = 0; k < labels; ++k) row[k] -= normaliser;
-    for (std::size_t j = 0; j < labels; ++j) beta[j] = before[j] - normaliser;
+    after = here;
+  }
+  const double log_partition = normalise(after);  // log p of the first label
+  if (positions == 1) std::ranges::copy(after, pairs);
+  std::vector<double> column(labels);
+  for (std::size_t t = 0; t + 1 < positions; ++t) {
+    double* const pair = pairs + t * labels * labels;
+    for (std::size_t j = 0; j < labels; ++j)
+      for (std::size_t k = 0; k < labels; ++k) pair[j * labels + k] += after[j];
+    for (std::size_t k = 0; k < labels; ++k) {
+      for (std::size_t j = 0; j < labels; ++j) column[j] = pair[j * labels + k];
+      after[k] = log_sum_exp(column);
+    }
+    if (t + 2 < positions) shared = std::ranges::copy(after, shared).out;
   }
   return log_partition;
 }
@@ -98,10 +104,15 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
                     labels = outputs_, width = padded(labels);
   BeliefBuffers& work = BeliefBuffers::mine(positions, labels);
   const KernelTable& kernels = kernels_in_use();
-  double largest = 0.0, log_partition = 0.0;
+  const Size size = belief_size(instance);
+  const std::size_t edges = positions - 1, shared_positions = edges > 0 ? edges - 1 : 0;
+  double* const shared = log_beliefs + size.positive;
+  std::fill(log_beliefs + (edges == 0 ? labels : edges * labels * labels), shared, 0.0);
+  std::fill(shared + shared_positions * labels, log_beliefs + size.all(), 0.0);
+  double log_partition = 0.0;
   const auto [low, high] = std::minmax_element(extra.begin(), extra.end());
   if (*high - *low <= kLinearRange) {
-    largest = *high;
+    const double largest = *high;
     for (std::size_t i = 0; i < labels; ++i) {
       for (std::size_t j = 0; j < labels; ++j) work.forward[i * width + j] = extra[i * labels + j] - largest;
       std::fill_n(work.forward.begin() + static_cast<std::ptrdiff_t>(i * width + labels), width - labels,
@@ -141,30 +152,22 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
                                       .edge = work.edge.data()});
     for (AlignedVector<double>* numbers : {&work.message, &work.posterior, &work.weight})
       kernels.logarithm(numbers->data(), positions * width);
+    const auto copy = [&](std::size_t t, double* out) {
+      for (std::size_t k = 0; k < labels; ++k) out[k] = std::min(work.posterior[t * width + k], 0.0);
+    };
+    if (edges == 0) copy(0, log_beliefs);
+    for (std::size_t t = 1; t < edges; ++t) copy(t, shared + (t - 1) * labels);
+    if (edges > 0)
+      chain_kernels().log_pairs({.outputs = labels,
+                                 .width = width,
+                                 .edges = edges,
+                                 .before = work.message.data(),
+                                 .after = work.weight.data() + width,
+                                 .transition = extra.data(),
+                                 .shift = -largest,
+                                 .out = log_beliefs});
   } else {
-    log_partition = log_messages(positions, labels, scores, width, extra, work.message.data(),
-                                 work.weight.data(), work.posterior.data());
-  }
-
-  const Size size = belief_size(instance);
-  const std::size_t edges = positions - 1;
-  if (edges == 0) {
-    for (std::size_t k = 0; k < labels; ++k) log_beliefs[k] = std::min(work.posterior[k], 0.0);
-    std::fill(log_beliefs + labels, log_beliefs + size.all(), 0.0);
-  } else {
-    chain_kernels().log_pairs({.outputs = labels,
-                               .width = width,
-                               .edges = edges,
-                               .before = work.message.data(),
-                               .after = work.weight.data() + width,
-                               .transition = extra.data(),
-                               .shift = -largest,
-                               .out = log_beliefs});
-    std::fill(log_beliefs + edges * labels * labels, log_beliefs + size.positive, 0.0);
-    double* shared = log_beliefs + size.positive;
-    for (std::size_t t = 1; t < edges; ++t)
-      for (std::size_t k = 0; k < labels; ++k) *shared++ = std::min(work.posterior[t * width + k], 0.0);
-    std::fill(shared, log_beliefs + size.all(), 0.0);
+    log_partition = log_marginals(positions, labels, scores, width, extra, log_beliefs, shared);
   }
 
   double gold = 0.0;

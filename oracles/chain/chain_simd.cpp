@@ -290,15 +290,15 @@ void log_pairs(const LogPairs& pairs) {
   double* out = p.out;
   for (std::size_t t = 0; t < p.edges; ++t)
     for (std::size_t j = 0; j < p.outputs; ++j) {
-      const double before = p.before[t * p.width + j] + p.shift;
+      const double before = p.before[t * p.width + j];
       const double *edge = p.transition + j * p.outputs, *after = p.after + t * p.width;
       std::size_t k = 0;
       for (; k < whole; k += kLanes) {
-        const Vec sum = before + load(edge + k) + load(after + k);
+        const Vec sum = before + (load(edge + k) + p.shift) + load(after + k);
         store(out + k, sum < Vec{} ? sum : Vec{});
       }
       for (; k < p.outputs; ++k) {
-        const double sum = before + edge[k] + after[k];
+        const double sum = before + (edge[k] + p.shift) + after[k];
         out[k] = sum < 0.0 ? sum : 0.0;
       }
       out += p.outputs;

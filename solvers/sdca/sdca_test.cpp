@@ -58,8 +58,8 @@ TEST(Sdca, ReachesTheOptimumWithEveryChoice) {
       const bool single = choices.contains("precision");
       const Outcome r =
           run("sdca", problem,
-              {.tol = single ? 1e-4 : 1e-8, .monitor = bounded_samples(60000), .options = choices});
-      const double tolerance = single ? 1e-6 : 1e-9;
+              {.tol = single ? 1e-7 : 1e-8, .monitor = bounded_samples(60000), .options = choices});
+      const double tolerance = single ? 1e-8 : 1e-9;
       EXPECT_EQ(r.result.status, Status::kConverged);
       EXPECT_NEAR(r.certificate.objective, optimum, tolerance * optimum);
       EXPECT_NEAR(dual_of(r.trace.back()), optimum, tolerance * optimum);
@@ -120,6 +120,31 @@ TEST(Sdca, SameBitsForAnyThreads) {
           EXPECT_EQ(found.result.w.value, expected.result.w.value);
         }
     }
+}
+
+TEST(Sdca, StallsWhereSinglePrecisionLetsItGetNoFurther) {
+  for (const ProblemSpec& spec : smooth_specs()) {
+    SCOPED_TRACE(spec.name);
+    const Problem problem(spec);
+    const Outcome r =
+        run("sdca", problem,
+            {.tol = 1e-14, .monitor = {.max_iterations = 60000}, .options = {{"precision", "single"}}});
+    EXPECT_EQ(r.result.status, Status::kStalled);
+    EXPECT_NEAR(r.certificate.objective, smooth_optimum(problem), 1e-9 * r.certificate.objective);
+  }
+}
+
+TEST(Sdca, KeepsItsBeliefsWhereScoresAreHuge) {
+  // From uniform beliefs, w = (features of gold - their means) / mu: scores of about 1e8.
+  ProblemSpec spec{.name = "chain, tiny mu", .labels = 3, .features = 7, .sequences = 8, .seed = 91};
+  spec.lambda = 0.0;
+  spec.mu = 1e-8;
+  const Outcome r = run("sdca", Problem(spec),
+                        {.tol = 0.0, .monitor = bounded_samples(20000), .options = {{"gold_score", "0"}}});
+  EXPECT_EQ(r.result.status, Status::kMaxIterations);
+  for (std::size_t s = 1; s < r.trace.size(); ++s)
+    EXPECT_LE(dual_of(r.trace[s]), r.certificate.objective) << s;
+  EXPECT_GT(dual_of(r.trace.back()), dual_of(r.trace[1]));
 }
 
 TEST(Sdca, ABatchLargerThanTheDataIsAllOfThem) {

@@ -26,7 +26,7 @@ double InstanceDirection::squared_norm() const {
 }
 
 WeightRows::WeightRows(const Objective& objective)
-    : x_(objective.x()),
+    : x_(&objective.x()),
       outputs_(objective.outputs()),
       width_(padded(objective.outputs())),
       extras_(objective.map().extra_weights()),
@@ -36,7 +36,7 @@ WeightRows::WeightRows(const Objective& objective)
 void WeightRows::set(const SparseVector& w) {
   std::fill(rows_.begin(), rows_.end(), 0.0);
   std::fill(extra_.begin(), extra_.end(), 0.0);
-  const Coord unary = static_cast<Coord>(x_.features()) * outputs_;
+  const Coord unary = static_cast<Coord>(x_->features()) * outputs_;
   for (std::size_t i = 0; i < w.nnz(); ++i) {
     const Coord c = w.index[i];
     (c < unary ? row(static_cast<Index>(c / outputs_))[c % outputs_] : extra_[c - unary]) = w.value[i];
@@ -49,11 +49,11 @@ SparseVector WeightRows::nonzeros(double scale, const WeightRows& other, double 
     const double value = other_scale == 0.0 ? scale * mine : scale * mine + other_scale * others;
     if (value != 0.0) out.push_back(c, value);
   };
-  for (Index j = 0; j < x_.features(); ++j)
+  for (Index j = 0; j < x_->features(); ++j)
     for (Index k = 0; k < outputs_; ++k)
       add(static_cast<Coord>(j) * outputs_ + k, row(j)[k], other.row(j)[k]);
   for (std::size_t e = 0; e < extras_; ++e)
-    add(static_cast<Coord>(x_.features()) * outputs_ + e, extra_[e], other.extra_[e]);
+    add(static_cast<Coord>(x_->features()) * outputs_ + e, extra_[e], other.extra_[e]);
   return out;
 }
 
@@ -62,8 +62,8 @@ void WeightRows::scores(Index begin, std::size_t positions, double* rows) const 
   std::fill(rows, rows + positions * width_, 0.0);
   std::vector<double> scratch;
   for (std::size_t t = 0; t < positions; ++t) {
-    const auto features = x_.row(begin + static_cast<Index>(t));
-    const auto values = x_.row_values(begin + static_cast<Index>(t), scratch);
+    const auto features = x_->row(begin + static_cast<Index>(t));
+    const auto values = x_->row_values(begin + static_cast<Index>(t), scratch);
     kernels.add_rows(rows_.data(), features.data(), values.empty() ? nullptr : values.data(), features.size(),
                      rows + t * width_, width_);
   }

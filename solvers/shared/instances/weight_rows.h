@@ -45,7 +45,7 @@ class WeightRows {
   void add(double step, const InstanceDirection& direction);
 
  private:
-  const DesignMatrix& x_;
+  const DesignMatrix* x_;
   Index outputs_;
   std::size_t width_, extras_;
   AlignedVector<double> rows_, extra_;
