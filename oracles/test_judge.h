@@ -106,11 +106,13 @@ class Judge {
   /// How far F may be from objective() when it is computed in double precision with plain sums, in any order:
   /// the terms of scores round relative to their own sizes, n of them by n units; what follows rounds
   /// relative to the scores of the structure. A bound, several times as large as what is seen.
-  long double rounding(const Weights& w) const {
+  long double rounding(const Weights& w) const { return rounding(w, objective(w)); }
+  /// The same, by whoever has objective(w).
+  long double rounding(const Weights& w, long double objective) const {
     constexpr long double kUnit = 0x1p-53L;
     long double out = 0.0L;
     for (std::size_t i = 0; i < data_.instances(); ++i) out += score_rounding(w, i);
-    return out + 64.0L * kUnit * std::fabs(objective(w)) +
+    return out + 64.0L * kUnit * std::fabs(objective) +
            static_cast<long double>(w.size()) * kUnit * std::fabs(penalty(w));
   }
 
