@@ -334,7 +334,7 @@ class Judge {
         largest_pair = std::max(largest_pair, std::fabs(w[c]));
     const auto length = static_cast<long double>(end - begin);
     sizes += length * largest_pair;
-    return kUnit * (2.0L * sizes * (static_cast<long double>(terms) + 32.0L) +
+    return kUnit * (2.0L * sizes * (static_cast<long double>(terms) + length + 32.0L) +
                     length * (64.0L + static_cast<long double>(outputs_)));
   }
 
