@@ -227,7 +227,7 @@ class MaxOracle {
   struct Sums {
     double loss, cost;
   };
-  /// One pass. With `residual` (same shape as the scores) also fills features of the maximising structures -
+  /// One pass. The loss is NaN where a score is not finite. With `residual` (same shape as the scores) also fills features of the maximising structures -
   /// gold, for each extra weight too: a subgradient of the loss in the scores.
   virtual Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
                         const Parallel& parallel) const = 0;

@@ -1,6 +1,8 @@
 #include "oracles/max_sums.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
@@ -24,6 +26,10 @@ void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size
   }
 }
 
+bool all_finite(std::span<const double> numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
+}
+
 }  // namespace
 
 MaxOracle::Sums sum_best_structures(const Structure& structure, const InstanceMaxOracle& oracle,
@@ -43,6 +49,8 @@ MaxOracle::Sums sum_best_structures(const Structure& structure, const InstanceMa
     std::fill(residual->values.begin(), residual->values.end(), 0.0);
     residual->extra.assign(extra.size(), 0.0);
   }
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const bool finite_extra = all_finite(extra);
   const std::vector<Index> chunk_begin = instance_chunks(begin);
   const std::size_t chunks = chunk_begin.size() - 1;
   std::vector<std::vector<std::size_t>> extra_on(residual != nullptr ? chunks : 0);
@@ -57,7 +65,8 @@ MaxOracle::Sums sum_best_structures(const Structure& structure, const InstanceMa
       fill_rows(at, outputs, begin[i], length, rows);
       best.resize(length);
       const InstanceMaxOracle::Value value = oracle.best_structure(i, cost, rows.data(), extra, best, work);
-      part[0] += value.loss;
+      // Of scores that overflow the largest tells nothing.
+      part[0] += finite_extra && all_finite(rows) ? value.loss : kNan;
       part[1] += value.cost;
       if (residual == nullptr) continue;
       for (std::size_t t = 0; t < length; ++t) {

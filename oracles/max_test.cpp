@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <set>
 #include <vector>
@@ -175,6 +176,17 @@ TEST(MaxOracle, FindsTheLargestOfAllStructures) {
 
 /// The loss is convex and piecewise linear in the scores: where its subgradient is that of the structures
 /// found, <residual, S> = loss - cost.
+TEST(MaxOracle, HasNoValueWhereScoresOverflow) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const Case& at : all_cases())
+    for (const double wrong : {kInfinity, -kInfinity, std::nan("")}) {
+      SCOPED_TRACE(at.name);
+      Scores scores = random_scores(*at.oracle, 1.0, false, 11);
+      for (Index k = 0; k < at.oracle->outputs(); ++k) scores.column(k)[0] = wrong;
+      EXPECT_TRUE(std::isnan(at.oracle->max()->maximise({scores}, Cost::kHamming, nullptr, Parallel()).loss));
+    }
+}
+
 TEST(MaxOracle, ResidualIsTheFeaturesOfTheStructuresFoundLessGold) {
   for (const Case& at : all_cases()) {
     SCOPED_TRACE(at.name);

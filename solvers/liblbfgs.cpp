@@ -76,6 +76,7 @@ class Callbacks {
   SolveResult result(int code) {
     if (failure_) std::rethrow_exception(failure_);
     if (!ended_) result_.status = status_of(code);
+    if (result_.status == Status::kConverged && !ended_ && !optimal()) result_.status = Status::kStalled;
     return std::move(result_);
   }
 
@@ -114,6 +115,15 @@ class Callbacks {
       end(problem_.monitor.stop_status());
     else if (guard_.stalled(at_.value(), kkt))
       end(Status::kStalled);
+  }
+
+  /// Whether kkt where the library ended is what it should be: its own norms overflow where gradients of
+  /// 1e155 are squared, and steps of length 0 look like success.
+  bool optimal() const {
+    const Objective& objective = problem_.objective;
+    std::vector<double> g(at_.w.size());
+    objective.gradient(at_.residual, at_.w, g);
+    return dense::kkt(objective.parallel(), at_.w, g, objective.lambda()) <= problem_.kkt_target();
   }
 
   void end(Status status) {

@@ -1,4 +1,5 @@
 /// The command line as a process.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -18,6 +19,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 /// Of kTest: one chunk, which is found; the label X of the test set alone is an error, and starts no chunk.
 const json kTestMetrics = {{"accuracy", 0.8},
@@ -133,6 +135,49 @@ TEST_F(CommandLine, TrainStopsAtAGapWithoutATolAndCertifyTightens) {
   const Result wrong = run("certify --train train.txt --model m.tsv --tighten -1");
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("--tighten -1: violated constraint 0 <= tighten"));
+}
+
+/// Rows of two labels and two features, of which the first has one cell like this.
+std::string rows_with_cell(const std::string& cell) {
+  std::string out = "1 1:" + cell + " 2:1\n";
+  for (int i = 0; i < 30; ++i)
+    out += fmt::format("{} 1:{} 2:{}\n", i % 3 == 0 ? 1 : 2, 0.1 * (i % 7) - 0.3, i % 3 == 0 ? -1 : 1);
+  return out;
+}
+
+/// The gradient of the cell is nearly all of kkt at w = 0.
+TEST_F(CommandLine, TrainSaysWhereKktProvesLittle) {
+  folder.write("cell.txt", rows_with_cell("1e12"));
+  const std::string flags =
+      "train --format libsvm --train cell.txt --lambda 0 --mu 1 --solver lbfgs --threads 1 ";
+  const Result loose = run(flags + "--json s.json");
+  ASSERT_EQ(loose.status, 0) << loose.err;
+  ASSERT_GT(read_json("s.json")["relative_gap"], 1e-3);
+  EXPECT_THAT(loose.out,
+              testing::ContainsRegex("lbfgs: converged after [^\n]*; F is proven to a relative gap "
+                                     "of [^\n]* only: --gap 1e-6 in place of --tol proves more\n"));
+  folder.write("plain.txt", rows_with_cell("1"));
+  const Result tight =
+      run("train --format libsvm --train plain.txt --lambda 0 --mu 1 --solver lbfgs --threads 1");
+  EXPECT_THAT(tight.out, HasSubstr("lbfgs: converged after "));
+  EXPECT_THAT(tight.out, Not(HasSubstr("proves more")));
+}
+
+TEST_F(CommandLine, TrainProvesNothingOfARunThatDiverged) {
+  folder.write("cell.txt", rows_with_cell("1e308"));
+  const Result result =
+      run("train --format libsvm --train cell.txt --lambda 0 --mu 1 --solver sgd --option eta0=100 "
+          "--max-iterations 3 --threads 1 --json s.json --trace t.csv --model m.tsv");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out, HasSubstr("sgd: diverged after "));
+  EXPECT_THAT(result.out, HasSubstr("nothing is proven: the run diverged\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("proven to")));
+  EXPECT_THAT(result.err, HasSubstr("sgd diverged, so there is no model"));
+  EXPECT_GE(read_trace(folder / "t.csv").size(), 2u);
+  EXPECT_FALSE(fs::exists(folder / "m.tsv"));
+  const json summary = read_json("s.json");
+  EXPECT_EQ(summary["status"], "diverged");
+  for (const char* key : {"kkt", "dual", "gap", "relative_gap"}) EXPECT_TRUE(summary[key].is_null()) << key;
 }
 
 TEST_F(CommandLine, PredictNeedsNoTrainingData) {

@@ -1,6 +1,8 @@
 /// `train`: one solver on one data set.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/metrics/metrics.h"
@@ -23,10 +25,21 @@ struct TrainCommand {
   JsonFlag json;
 };
 
+/// A run that converged and proved no smaller relative gap than this is told what would prove more.
+constexpr double kLooseGap = 1e-3;
+
+/// Behind the status.
+std::string doubt_text(const RunOutcome& outcome) {
+  const double gap = outcome.certificate.relative_gap();
+  if (outcome.status != Status::kConverged || gap <= kLooseGap) return "";
+  return fmt::format(
+      "; F is proven to a relative gap of {:.3g} only: --gap 1e-6 in place of --tol proves more", gap);
+}
+
 void print_summary(const RunOutcome& outcome, const LoadedData& data) {
-  fmt::print("{}: {} after {} iterations, {:.3g} s ({:.3g} s CPU), {:.4g} passes, {:.4g} updates\n",
+  fmt::print("{}: {} after {} iterations, {:.3g} s ({:.3g} s CPU), {:.4g} passes, {:.4g} updates{}\n",
              outcome.parameters.solver, status_name(*outcome.status), *outcome.iterations, outcome.seconds,
-             outcome.cpu_seconds, outcome.passes, outcome.updates);
+             outcome.cpu_seconds, outcome.passes, outcome.updates, doubt_text(outcome));
   print_certificate(outcome);
   if (!data.test_set()) return;
   fmt::print("test accuracy {:.4f} of {}\n", outcome.test_accuracy, graded_text(data.test()));
@@ -92,7 +105,12 @@ void print_certificate(const RunOutcome& outcome) {
   fmt::print("objective {}\n", objective_text(c, {outcome.parameters.lambda, outcome.parameters.mu}));
   fmt::print("nonzeros {} of {}\n", c.nnz, *outcome.d);
   if (!std::isnan(c.kkt)) fmt::print("kkt {:.4g}, {:.3g} of that at w = 0\n", c.kkt, outcome.relative_kkt());
-  fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
+  if (!std::isfinite(c.gap()))
+    fmt::print("nothing is proven: {}\n", outcome.status == Status::kDiverged ? "the run diverged"
+                                          : !std::isfinite(c.objective)       ? "F is not finite"
+                                                                        : "no lower bound on min F is known");
+  else
+    fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
 }
 
 DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options,
@@ -101,7 +119,10 @@ DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const O
 }
 
 std::string graded_text(const Dataset& data) {
-  return fmt::format("{} {}", data.graded(), !data.on.empty() ? "labels" : data.quality.empty() ? "positions" : "groups");
+  return fmt::format("{} {}", data.graded(),
+                     !data.on.empty()       ? "labels"
+                     : data.quality.empty() ? "positions"
+                                            : "groups");
 }
 
 void print_other_metrics(const nlohmann::ordered_json& metrics) {

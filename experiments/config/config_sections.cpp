@@ -44,7 +44,9 @@ const OptionTable& run_options() {
        .type = OptionType::kReal,
        .default_value = "1e-6",
        .help = "stop when kkt <= tol * (kkt at w = 0); with loss = hinge, when the solver finds a relative "
-               "gap <= tol",
+               "gap <= tol. kkt is the largest entry of the minimum-norm subgradient, in the units of the "
+               "features. It is not divided by norms of columns, because lambda bounds the same entries. So "
+               "one feature of huge values makes any tol easy; gap measures F in any units",
        .min = 0,
        .max = 1},
       {.name = "gap",
@@ -373,7 +375,8 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "cpus",
               .type = OptionType::kInt,
               .default_value = "0",
-              .help = "CPUs of each job, and threads of a run where threads = 0; 0: as many as all threads of a run",
+              .help = "CPUs of each job, and threads of a run where threads = 0; 0: as many as all threads "
+                      "of a run",
               .min = 0,
               .max = 1024},
              {.name = "constraint", .default_value = "", .help = "features of the nodes, e.g. skylake"},

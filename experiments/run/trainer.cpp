@@ -191,8 +191,12 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
   outcome.certificate = certify(evaluator, result.w);
   outcome.certificate.dual = std::fmax(outcome.certificate.dual, monitor.lower_bound());
   // What ended for lack of digits may have been proven by its last point, where nobody had looked.
-  if (outcome.status == Status::kStalled && outcome.certificate.relative_gap() <= settings.gap_target)
+  if (outcome.status == Status::kStalled && settings.gap_target > 0.0 &&
+      outcome.certificate.relative_gap() <= settings.gap_target)
     outcome.status = Status::kGapReached;
+  if (!std::isfinite(outcome.certificate.objective)) outcome.status = Status::kDiverged;
+  if (outcome.status == Status::kDiverged)
+    outcome.certificate.kkt = outcome.certificate.dual = std::numeric_limits<double>::quiet_NaN();
   outcome.certify_seconds = wall_seconds() - ended;
   outcome.w = reduced != nullptr ? expand_features(result.w, reduced->kept, data.train().x.features(),
                                                    data.train().outputs())

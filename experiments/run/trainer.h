@@ -111,7 +111,8 @@ std::string unmet_start(const SolverInfo& solver, const std::string& start);
 /// another format, oracle, features or labels.
 SparseVector start_of(const LoadedData& data, const RunParameters& settings);
 
-/// Runs the solver from start_of() and certifies where it ended. Throws Error where the solver is unknown or
+/// Runs the solver from start_of() and certifies where it ended. A run whose F is not finite there has diverged,
+/// whatever the solver says; of one that diverged there is neither kkt nor bound. Throws Error where the solver is unknown or
 /// fails, where it has a start of its own beside settings.start, where it needs what is not there
 /// (require_needs()), or where a loss that it gave is not that at its iterate (core/monitor.h).
 RunOutcome train(const LoadedData& data, const RunParameters& settings, const RunHooks& hooks = {});

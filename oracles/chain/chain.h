@@ -11,10 +11,10 @@
 namespace proxbench {
 
 /// Forward-backward in the linear domain on scaled vectors: scores are exponentiated relative to each
-/// position's largest and transitions relative to the largest of all, so nothing overflows. What underflows
-/// is lost for good only where transitions differ by more than kLinearRange: alpha drops only states e^-708
-/// below the best, and beta can lift a state over another by at most e^(max Lambda - min Lambda). Beyond that
-/// range the oracle works in the log domain.
+/// position's largest and transitions relative to the largest of all, so nothing overflows. With
+/// transitions that differ by at most r, the sum of a position's alpha is at least e^-r before it is scaled.
+/// So what underflows there, e^-708, is e^(r-708) of the best state, and beta can lift it by at most e^r. Where
+/// r exceeds kLinearRange the oracle works in the log domain.
 class ChainOracle final : public Oracle,
                           public SumOracle,
                           public InstanceOracle,
@@ -28,7 +28,7 @@ class ChainOracle final : public Oracle,
  public:
   /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is
   /// below e^-100 of the total.
-  static constexpr double kLinearRange = 600.0;
+  static constexpr double kLinearRange = 300.0;
 
   /// Takes the instances' boundaries and gold labels. Throws Error on an empty instance, no label, or labels
   /// whose transitions exceed the memory of this machine.
