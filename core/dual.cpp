@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <string>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/base/sum.h"
-#include "core/kernels/kernel_table.h"
+#include "core/rounding.h"
 
 namespace proxbench {
 
 namespace {
 
-constexpr std::size_t kInstancesPerChunk = 256;
 /// Rounding of gradients relative to lambda, and of the gap relative to F: bounds are widened by them.
 constexpr double kGradientRounding = 1e-9, kGapRounding = 1e-13;
 
@@ -40,40 +36,19 @@ double excess_squares(const Objective::Selection& selection, double t, double la
   return sum;
 }
 
-}  // namespace
+/// KL of (1 - t)*(all on gold) + t*p from p.
+double mixture_divergence(const InstanceTerms& terms, double t) {
+  const double log_gold = std::min(terms.log_gold, 0.0), rest = -std::expm1(log_gold);  // 1 - p(gold)
+  const double log_mixed = std::log1p(-t * rest);
+  const double divergence = (1.0 - t * rest) * (log_mixed - log_gold) + (t > 0.0 ? t * rest * std::log(t) : 0.0);
+  return std::max(divergence, 0.0);
+}
 
-DualBound dual_bound(const Objective& objective, const Scores& scores, const Objective::Selection& selection,
-                     const MaxOracle::Sums* known) {
-  const double lambda = objective.lambda(), mu = objective.mu();
-  const bool hinge = objective.loss().hinge();
-  const double cost = !hinge ? 0.0 : known != nullptr ? known->cost : objective.hinge(scores).cost;
-  std::vector<InstanceTerms> terms(hinge ? 0 : objective.structure().instances());
-  if (!hinge) objective.instance_terms(scores, terms);
-  const auto conjugate = [&](double t) {
-    if (hinge) return t * cost;
-    const std::span<const Index> begin = objective.map().instance_chunks();
-    return sum_chunks(objective.parallel(), begin.size() - 1, [&](std::size_t chunk) {
-      double part = 0.0;
-      for (std::size_t i = begin[chunk]; i < begin[chunk + 1]; ++i) part += mixture_entropy(terms[i], t);
-      return part;
-    });
-  };
-  const auto value = [&](double t) {
-    double sum = conjugate(t);
-    if (mu > 0.0) sum -= excess_squares(selection, t, lambda, mu) / (2.0 * mu);
-    return sum;
-  };
-  if (mu == 0.0) {
-    const double t = selection.gradient_max > lambda ? lambda / selection.gradient_max : 1.0;
-    return {value(t), t};
-  }
-  if (hinge && lambda == 0.0) {  // t*cost - t^2*||g||^2/(2*mu)
-    const double t = std::min(1.0, mu * cost / selection.excess_squares);
-    return std::isfinite(t) ? DualBound{value(t), t} : DualBound{0.0, 0.0};
-  }
-  DualBound best{value(1.0), 1.0};
-  // Golden sections of [0, 1]: D is concave in t, and flat around its maximum.
+/// Where D is largest in t, nearly: golden sections of [0, 1], as D is concave and flat around its maximum.
+template <class Value>
+double best_scale(const Value& value) {
   constexpr double kSection = 0.6180339887498949, kPrecision = 1e-5;
+  double best = 1.0, at_best = value(1.0);
   double low = 0.0, high = 1.0, left = 1.0 - kSection, right = kSection;
   double at_left = value(left), at_right = value(right);
   while (high - low > kPrecision) {
@@ -87,9 +62,135 @@ DualBound dual_bound(const Objective& objective, const Scores& scores, const Obj
       at_left = std::exchange(at_right, value(right));
     }
   }
-  for (const DualBound& found : {DualBound{at_left, left}, DualBound{at_right, right}})
-    if (found.value > best.value) best = found;
+  for (const auto& [t, at] : {std::pair(left, at_left), std::pair(right, at_right)})
+    if (at > at_best) {
+      best = t;
+      at_best = at;
+    }
   return best;
+}
+
+/// The dual point at one w.
+class Bound {
+ public:
+  Bound(const Objective& objective, const BoundedPoint& at, const MaxOracle::Sums* known)
+      : objective_(objective),
+        at_(at),
+        lambda_(objective.lambda()),
+        mu_(objective.mu()),
+        hinge_(objective.loss().hinge()),
+        rounding_(objective, at.residual) {
+    if (hinge_) {
+      cost_ = known != nullptr ? known->cost : objective.hinge(at.scores).cost;
+    } else {
+      terms_.resize(objective.structure().instances());
+      objective.instance_terms(at.scores, terms_);
+    }
+  }
+
+  DualBound best() const {
+    const double t = scale();
+    const double value = hinge_ ? value_at(t) - hinge_rounding(t) : at_.value - at_.rounding - gap(t);
+    // All mass on the gold structures has D = 0; NaN, too.
+    return value > 0.0 && std::isfinite(value) ? DualBound{value, t} : DualBound{0.0, 0.0};
+  }
+
+ private:
+  double sum_over_instances(double (*of)(const InstanceTerms&, double), double t) const {
+    const std::span<const Index> begin = objective_.map().instance_chunks();
+    return sum_chunks(objective_.parallel(), begin.size() - 1, [&](std::size_t chunk) {
+      double part = 0.0;
+      for (std::size_t i = begin[chunk]; i < begin[chunk + 1]; ++i) part += of(terms_[i], t);
+      return part;
+    });
+  }
+
+  /// D as it is, with its rounding.
+  double value_at(double t) const {
+    double sum = hinge_ ? t * cost_ : sum_over_instances(mixture_entropy, t);
+    if (mu_ > 0.0) sum -= excess_squares(at_.selection, t, lambda_, mu_) / (2.0 * mu_);
+    return sum;
+  }
+
+  /// The gradient of l at the i-th coordinate of the selection.
+  double gradient(std::size_t i) const {
+    return at_.selection.gradient[i] - mu_ * at_.selection.weight[i];
+  }
+
+  double scale() const {
+    if (mu_ == 0.0) return feasible_scale();
+    if (hinge_ && lambda_ == 0.0) {  // t*cost - t^2*||g||^2/(2*mu)
+      const double t = std::min(1.0, mu_ * cost_ / at_.selection.excess_squares);
+      return std::isfinite(t) ? t : 0.0;
+    }
+    return best_scale([&](double t) { return value_at(t); });
+  }
+
+  /// The largest t with t*|g_j| <= lambda for all j, whatever rounding has done to g.
+  double feasible_scale() const {
+    const Objective::Selection& selection = at_.selection;
+    double largest =
+        std::min(selection.complete_above, std::max(selection.gradient_max, lambda_)) + rounding_.largest();
+    for (std::size_t i = 0; i < selection.index.size(); ++i)
+      largest = std::max(largest, std::abs(gradient(i)) + rounding_.at(selection.index[i]));
+    if (!(largest > lambda_)) return 1.0;
+    return lambda_ / largest * (1.0 - 0x1p-52);
+  }
+
+  /// F - D(alpha) of the log loss, and all that rounding may add to it.
+  double gap(double t) const {
+    const Objective::Selection& selection = at_.selection;
+    double sum = t == 1.0 ? 0.0 : sum_over_instances(mixture_divergence, t) + at_.rounding;
+    if (lambda_ == 0.0) {
+      // sum_j (t*g_j + mu*w_j)^2 / (2*mu), by the gradient g_j + mu*w_j of F and w.
+      double along = 0.0;
+      for (std::size_t i = 0; i < selection.index.size(); ++i)
+        along += selection.weight[i] * selection.gradient[i];
+      const double rest = 1.0 - t, squares = t * t * selection.kkt_squares + 2.0 * t * rest * mu_ * along +
+                                             rest * rest * mu_ * 2.0 * objective_.l2(at_.w.value);
+      const double off = std::sqrt(std::max(squares, 0.0)) + t * rounding_.norm();
+      return sum + off * off / (2.0 * mu_);
+    }
+    std::vector<double> v;  // w - w(alpha): how the gap changes with g
+    for (std::size_t i = 0; i < selection.index.size(); ++i) {
+      const double w = selection.weight[i], g = t * gradient(i), over = std::max(std::abs(g) - lambda_, 0.0);
+      if (over > 0.0 && w * g <= 0.0) {  // so mu > 0
+        const double off = mu_ * std::abs(w) - over;
+        sum += off * off / (2.0 * mu_);
+      } else {
+        sum += lambda_ * std::abs(w) + g * w + 0.5 * mu_ * w * w + (mu_ > 0.0 ? over * over / (2.0 * mu_) : 0.0);
+      }
+      v.push_back(mu_ > 0.0 ? w + std::copysign(over, g) / mu_ : w);
+    }
+    sum += t * rounding_.weighted(selection.index, v);
+    if (mu_ > 0.0) sum += t * t * rounding_.norm() * rounding_.norm() / (2.0 * mu_);
+    return sum;
+  }
+
+  /// Of value_at(t), a hinge loss.
+  double hinge_rounding(double t) const {
+    const double norm = t * rounding_.norm();
+    double sum = at_.rounding;
+    if (mu_ > 0.0) {
+      const double excess = std::sqrt(excess_squares(at_.selection, t, lambda_, mu_));
+      sum += (2.0 * excess + norm) * norm / (2.0 * mu_);
+    }
+    return sum;
+  }
+
+  const Objective& objective_;
+  const BoundedPoint& at_;
+  double lambda_, mu_;
+  bool hinge_;
+  GradientRounding rounding_;
+  double cost_ = 0.0;
+  std::vector<InstanceTerms> terms_;
+};
+
+}  // namespace
+
+DualBound dual_bound(const Objective& objective, const BoundedPoint& at, const MaxOracle::Sums* hinge) {
+  return Bound(objective, at, hinge).best();
 }
 
 PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& scores, Residual& residual) {
@@ -98,300 +199,12 @@ PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& s
   const bool hinge = objective.loss().hinge();
   if (hinge) sums = objective.hinge(scores, &residual);
   out.loss = hinge ? sums.loss : objective.infer({scores}, &residual);
+  out.rounding = objective_rounding(objective, w);
   objective.select_gradient(residual, w, bound_threshold(objective.penalty()), out.selection);
-  out.bound = dual_bound(objective, scores, out.selection, hinge ? &sums : nullptr);
+  const double value = out.loss + objective.l1(w.value) + objective.l2(w.value);
+  out.bound = dual_bound(objective, {w, scores, residual, value, out.rounding, out.selection},
+                         hinge ? &sums : nullptr);
   return out;
-}
-
-namespace {
-
-/// With six digits, however small.
-std::string number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", x);
-  return text;
-}
-
-/// E[features] - gold of all instances: by position and output, and for the extra weights.
-struct Expectation {
-  explicit Expectation(const Objective& objective)
-      : width(padded(objective.outputs())),
-        rows(objective.structure().positions() * width, 0.0),
-        extra(objective.structure().extra_weights() + 1) {}
-  std::size_t width;
-  AlignedVector<double> rows, extra;  ///< behind the extra weights: the dual's linear or entropy part
-
-  /// D(alpha), once gold is taken off: the last of `extra` - sum_j max(|g_j| - lambda, 0)^2 / (2*mu).
-  double dual_value(const Objective& objective);
-};
-
-double Expectation::dual_value(const Objective& objective) {
-  const Structure& structure = objective.structure();
-  const std::size_t extras = structure.extra_weights();
-  for (Index q = 0; q < structure.positions(); ++q)
-    for (const Index k : structure.gold_outputs(q)) rows[q * width + k] -= 1.0;
-  const std::vector<double> gold = structure.gold_extra(objective.parallel());
-  for (std::size_t e = 0; e < extras; ++e) extra[e] -= gold[e];
-  const auto excess = [&](const double* g, std::size_t n) {
-    double sum = 0.0;
-    for (std::size_t k = 0; k < n; ++k) {
-      const double over = std::max(std::abs(g[k]) - objective.lambda(), 0.0);
-      sum += over * over;
-    }
-    return sum;
-  };
-  const KernelTable& kernels = kernels_in_use();
-  const Chunks features{objective.features(), kInstancesPerChunk};
-  const double squares = sum_chunks(objective.parallel(), features.count(), [&](std::size_t chunk) {
-    AlignedVector<double> g(width);
-    double sum = 0.0;
-    for (Index j = static_cast<Index>(features.begin(chunk)); j < features.end(chunk); ++j) {
-      const std::vector<Index> positions = objective.x().column(j);
-      const auto values = objective.x().column_values(j);
-      std::fill(g.begin(), g.end(), 0.0);
-      kernels.add_rows(rows.data(), positions.data(), values.empty() ? nullptr : values.data(),
-                       positions.size(), g.data(), width);
-      sum += excess(g.data(), objective.outputs());
-    }
-    return sum;
-  });
-  return extra[extras] - (squares + excess(extra.data(), extras)) / (2.0 * objective.mu());
-}
-
-}  // namespace
-
-double BeliefPoint::value(const Objective& objective) const {
-  const BeliefOracle& oracle = objective.beliefs();
-  const KernelTable& kernels = kernels_in_use();
-  const auto begin = objective.structure().begin();
-  const std::size_t extras = objective.structure().extra_weights();
-  Expectation expected(objective);
-  const Chunks chunks{objective.instances(), kInstancesPerChunk};
-  sum_chunks(objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
-             [&](std::size_t chunk, double* part) {
-               AlignedVector<double> logs, p;
-               AlignedVector<double> extra(extras);
-               for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
-                 const BeliefOracle::Size size = oracle.belief_size(i);
-                 logs.resize(size.all());
-                 beliefs(oracle, i, logs.data());
-                 p = logs;
-                 kernels.exponentiate(p.data(), p.size());
-                 const double off = oracle.inconsistency(i, p.data());
-                 if (!(off <= kBeliefTolerance))
-                   throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
-                               number(off) + ", expected at most " + number(kBeliefTolerance));
-                 // The penalty divides by mu what is still off: the bound is that of a distribution.
-                 oracle.make_consistent(i, p.data());
-                 logs = p;
-                 kernels.logarithm(logs.data(), logs.size());
-                 part[extras] -=
-                     kernels.dot(p.data(), logs.data(), size.positive) -
-                     kernels.dot(p.data() + size.positive, logs.data() + size.positive, size.negative);
-                 oracle.expectation(i, p.data(), expected.rows.data() + begin[i] * expected.width, extra);
-                 kernels.add_scaled(part, 1.0, extra.data(), extras);
-               }
-             });
-  return expected.dual_value(objective);
-}
-
-double StructurePoint::value(const Objective& objective) const {
-  const InstanceMaxOracle& oracle = objective.structures();
-  const auto begin = objective.structure().begin();
-  const std::size_t extras = objective.structure().extra_weights();
-  Expectation expected(objective);
-  const std::vector<double> no_extra(extras, 0.0);
-  const Chunks chunks{objective.instances(), kInstancesPerChunk};
-  sum_chunks(objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
-             [&](std::size_t chunk, double* part) {
-               Mixture mix;
-               AlignedVector<double> no_scores;
-               std::vector<std::size_t> on;
-               for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
-                 const std::size_t length = begin[i + std::size_t{1}] - begin[i];
-                 no_scores.assign(length * expected.width, 0.0);
-                 mixture(i, mix);
-                 double sum = 0.0, least = 0.0;
-                 for (const double weight : mix.weight) {
-                   sum += weight;
-                   least = std::min(least, weight);
-                 }
-                 if (!(std::abs(sum - 1.0) <= kBeliefTolerance) || least < 0.0 ||
-                     mix.outputs.size() != mix.weight.size() * length)
-                   throw Error("instance " + std::to_string(i) + ": the dual point's " +
-                               std::to_string(mix.weight.size()) + " weights sum to 1 + " +
-                               number(sum - 1.0) + ", the least is " + number(least) +
-                               ": expected weights >= 0 that sum to 1 within " + number(kBeliefTolerance));
-                 for (std::size_t a = 0; a < mix.weight.size(); ++a) {
-                   const double weight = mix.weight[a] / sum;
-                   const std::span<const Index> outputs(mix.outputs.data() + a * length, length);
-                   part[extras] +=
-                       weight *
-                       oracle.value_of(i, objective.loss().cost, no_scores.data(), no_extra, outputs).cost;
-                   for (std::size_t t = 0; t < length; ++t)
-                     for (const Index k : oracle.outputs_on(outputs[t]))
-                       expected.rows[(begin[i] + t) * expected.width + k] += weight;
-                   oracle.extra_on(outputs, on);
-                   for (const std::size_t e : on) part[e] += weight;
-                 }
-               }
-             });
-  return expected.dual_value(objective);
-}
-
-namespace {
-
-/// Adds one position's marginals up, and checks them. For all positions of some instances.
-class MarginalSum {
- public:
-  MarginalSum(const Objective& objective, const MarginalPoint& point, Expectation& expected, double* extra)
-      : structure_(objective.structure()),
-        point_(point),
-        expected_(expected),
-        extra_(extra),
-        outputs_(objective.outputs()),
-        mean_(objective.loss().cost == Cost::kHammingMean) {}
-
-  /// The expected cost.
-  double add_chain(Index instance) {
-    const Index begin = structure_.begin()[instance], end = structure_.begin()[instance + std::size_t{1}];
-    double wrong = 0.0;
-    point_.labels(begin, next_);
-    for (Index p = begin; p < end; ++p) {
-      here_.swap(next_);
-      double sum = 0.0;
-      for (const LabelWeight& one : here_) {
-        check(p, one);
-        sum += one.weight;
-        add(p, one);
-        if (one.label != structure_.gold_outputs(p).front()) wrong += one.weight;
-      }
-      if (!(std::abs(sum - 1.0) <= kBeliefTolerance))
-        refuse(p, "weights that sum to 1 + " + number(sum - 1.0));
-      if (p + 1 == end) break;
-      point_.labels(p + 1, next_);
-      point_.pairs(p, pairs_);
-      for (const PairWeight& pair : pairs_) {
-        check(p, pair);
-        extra_[std::size_t{pair.left} * outputs_ + pair.right] += pair.weight;
-      }
-      check_sums(p, p, here_, &PairWeight::left);
-      check_sums(p, p + 1, next_, &PairWeight::right);
-    }
-    return mean_ ? wrong / static_cast<double>(end - begin) : wrong;
-  }
-
-  double add_label_set(Index p) {
-    const auto gold = structure_.gold_outputs(p);
-    double wrong = static_cast<double>(gold.size());
-    point_.labels(p, here_);
-    point_.pairs(p, pairs_);
-    for (std::size_t a = 0; a < here_.size(); ++a) {
-      const LabelWeight& one = here_[a];
-      check(p, one);
-      if (one.weight > 1.0 + kBeliefTolerance) refuse(p, text(one) + ", which is above 1");
-      if (a > 0 && here_[a - 1].label >= one.label)
-        refuse(p, text(one) + " after " + text(here_[a - 1]) + ", where labels must ascend");
-      add(p, one);
-      wrong += std::ranges::binary_search(gold, one.label) ? -one.weight : one.weight;
-    }
-    check_label_pairs(p);
-    // All pairs of listed labels, in the order that pairs_ now has.
-    std::size_t at = 0;
-    for (std::size_t a = 0; a < here_.size(); ++a)
-      for (std::size_t b = a + 1; b < here_.size(); ++b) {
-        const LabelWeight &left = here_[a], &right = here_[b];
-        const bool listed =
-            at < pairs_.size() && pairs_[at].left == left.label && pairs_[at].right == right.label;
-        const double both = listed ? pairs_[at++].weight : 0.0;
-        if (!(both >= left.weight + right.weight - 1.0 - kBeliefTolerance &&
-              both <= std::min(left.weight, right.weight) + kBeliefTolerance))
-          refuse(p, text(PairWeight{left.label, right.label, both}) + " beside " + text(left) + " and " +
-                        text(right));
-        extra_[std::size_t{left.label} * outputs_ - std::size_t{left.label} * (left.label + 1) / 2 +
-               (right.label - left.label - 1)] += both;
-      }
-    return mean_ ? wrong / static_cast<double>(outputs_) : wrong;
-  }
-
- private:
-  [[noreturn]] static void refuse(Index position, const std::string& found) {
-    throw Error("position " + std::to_string(position) + ": the dual point has " + found +
-                ", expected marginals of a distribution within " + number(kBeliefTolerance));
-  }
-  static std::string text(const LabelWeight& one) {
-    return "weight " + number(one.weight) + " on label " + std::to_string(one.label);
-  }
-  static std::string text(const PairWeight& pair) {
-    return "weight " + number(pair.weight) + " on the pair " + std::to_string(pair.left) + ", " +
-           std::to_string(pair.right);
-  }
-  void check(Index p, const LabelWeight& one) const {
-    if (one.label >= outputs_) refuse(p, text(one) + " of " + std::to_string(outputs_));
-    if (!(one.weight >= 0.0)) refuse(p, text(one));
-  }
-  void check(Index p, const PairWeight& pair) const {
-    if (pair.left >= outputs_ || pair.right >= outputs_)
-      refuse(p, text(pair) + " of " + std::to_string(outputs_) + " labels");
-    if (!(pair.weight >= 0.0)) refuse(p, text(pair));
-  }
-  /// Sorts pairs_, which must be of two listed labels in ascending order, each pair once.
-  void check_label_pairs(Index p) {
-    std::ranges::sort(pairs_, [](const PairWeight& a, const PairWeight& b) {
-      return a.left != b.left ? a.left < b.left : a.right < b.right;
-    });
-    const auto listed = [&](Index label) {
-      return std::ranges::binary_search(here_, label, {}, &LabelWeight::label);
-    };
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      const PairWeight& pair = pairs_[i];
-      check(p, pair);
-      if (pair.left >= pair.right) refuse(p, text(pair) + ", where the left label must be the smaller");
-      if (!listed(pair.left) || !listed(pair.right)) refuse(p, text(pair) + ", one of which has no weight");
-      if (i > 0 && pairs_[i - 1].left == pair.left && pairs_[i - 1].right == pair.right)
-        refuse(p, text(pair) + " and " + text(pairs_[i - 1]) + ", where each must stand once");
-    }
-  }
-  void add(Index p, const LabelWeight& one) { expected_.rows[p * expected_.width + one.label] += one.weight; }
-  /// The pairs at p must sum to the weights of the labels at `end_position`, and to 0 for labels without.
-  void check_sums(Index p, Index end_position, const std::vector<LabelWeight>& labels,
-                  Index PairWeight::*end) {
-    left_ = labels;
-    for (const PairWeight& pair : pairs_) {
-      auto at = std::ranges::find(left_, pair.*end, &LabelWeight::label);
-      if (at == left_.end()) at = left_.insert(at, {pair.*end, 0.0});
-      at->weight -= pair.weight;
-    }
-    for (const LabelWeight& one : left_)
-      if (!(std::abs(one.weight) <= kBeliefTolerance))
-        refuse(p, "pairs whose sum for label " + std::to_string(one.label) + " at position " +
-                      std::to_string(end_position) + " is off by " + number(-one.weight));
-  }
-
-  const Structure& structure_;
-  const MarginalPoint& point_;
-  Expectation& expected_;
-  double* extra_;
-  Index outputs_;
-  bool mean_;
-  std::vector<LabelWeight> here_, next_, left_;
-  std::vector<PairWeight> pairs_;
-};
-
-}  // namespace
-
-double MarginalPoint::value(const Objective& objective) const {
-  const bool chain = objective.factors().shape() == FactorOracle::Shape::kChain;
-  const std::size_t extras = objective.structure().extra_weights();
-  Expectation expected(objective);
-  const Chunks chunks{objective.instances(), std::max(kInstancesPerChunk, objective.instances() / 8)};
-  sum_chunks(objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
-             [&](std::size_t chunk, double* part) {
-               MarginalSum sum(objective, *this, expected, part);
-               for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i)
-                 part[extras] += chain ? sum.add_chain(i) : sum.add_label_set(i);
-             });
-  return expected.dual_value(objective);
 }
 
 GapSafeScreen::GapSafeScreen(const Objective& objective)

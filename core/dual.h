@@ -21,6 +21,14 @@
 /// How tight that is: with mu = 0 the gap is about ||w||_1 times the largest violation of the constraint, so
 /// it falls as fast as kkt does, and not as fast as F: a point that certifies a gap must be nearer to the
 /// optimum than one that only has it.
+///
+/// For the log loss, F(w) - D(alpha) is summed up as it stands, a sum of terms that are at least 0:
+///
+///     sum_i KL(alpha_i || p_i) + sum_j [lambda*|w_j| + (mu/2)*w_j^2 + g_j*w_j + max(|g_j| - lambda, 0)^2/(2*mu)],
+///
+/// g = g(alpha). So it keeps its digits where F and D agree in nearly all of theirs. What rounding may have
+/// taken away is then added (core/rounding.h). The bound is F less all that: never above F, and never above min
+/// F.
 
 #include <limits>
 #include <vector>
@@ -30,30 +38,40 @@
 
 namespace proxbench {
 
-/// A dual point and its value, a lower bound on min F up to the rounding of sums (about 1e-15 of it).
+/// A dual point and its value, a lower bound on min F: what rounding may add to it has been taken off.
 struct DualBound {
   double value = 0.0;
   double scale = 1.0;  ///< t
 };
 
-/// The largest threshold of the selection that dual_bound() takes: lambda where both penalties are there,
-/// none otherwise.
+/// A threshold of the selection that is right for dual_bound(): lambda where both penalties are there, a bit
+/// less for l1 alone, none for l2 alone.
 inline double bound_threshold(const Penalty& penalty) {
-  return penalty.lambda > 0.0 && penalty.mu > 0.0 ? penalty.lambda : std::numeric_limits<double>::infinity();
+  if (penalty.lambda == 0.0) return std::numeric_limits<double>::infinity();
+  return penalty.mu > 0.0 ? penalty.lambda : penalty.lambda * (1.0 - 0x1p-20);
 }
 
-/// The bound from the model at `scores`; `selection` is that of select_gradient() at the same w with a
-/// threshold of at most bound_threshold(). One inference (not counted in
-/// passes()) and no gradient. Where the objective is
-/// restricted, the bound is on F over its candidates, so on F itself where the others are proven zero.
-/// Throws Error where a gold output is unknown.
+/// What is known of w: the scores and the residual are those of w, F is made from them, and `selection` is
+/// that of select_gradient() with a threshold of at most bound_threshold().
+struct BoundedPoint {
+  const SparseVector& w;
+  const Scores& scores;
+  const Residual& residual;
+  double value;     ///< F
+  double rounding;  ///< of F (objective_rounding())
+  const Objective::Selection& selection;
+};
+
+/// The bound from the model at w; 0 where what was found is no number. One inference (not counted in passes()) and about a
+/// full gradient's work. Where the objective is restricted, the bound is on F over its candidates, so on F itself where
+/// the others are proven zero. Throws Error where a gold output is unknown.
 /// `hinge`: Objective::hinge() at these scores, by whoever has it; then there is no inference.
-DualBound dual_bound(const Objective& objective, const Scores& scores, const Objective::Selection& selection,
-                     const MaxOracle::Sums* hinge = nullptr);
+DualBound dual_bound(const Objective& objective, const BoundedPoint& at, const MaxOracle::Sums* hinge = nullptr);
 
 /// What one inference with a gradient says of a point.
 struct PointBound {
   double loss;
+  double rounding;                 ///< of F made from it
   Objective::Selection selection;  ///< with bound_threshold()
   DualBound bound;
 };
@@ -65,7 +83,7 @@ PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& s
 class DualPoint {
  public:
   virtual ~DualPoint() = default;
-  /// D(alpha), a lower bound on min F. Throws Error where alpha is no distribution within rounding. For mu >
+  /// D(alpha), a lower bound on min F, less what rounding may have added. Throws Error where alpha is no distribution within rounding. For mu >
   /// 0.
   virtual double value(const Objective& objective) const = 0;
   /// What the solver takes F(w(alpha)) - D(alpha) for; NaN: it has no estimate.

@@ -80,7 +80,8 @@ TEST(DualMarginals, OfAChainHaveTheValueOfTheirDistribution) {
   // position 1 (1/2, -1, 1/2), pairs (0,0) 1/2, (0,2) 1/4, (1,2) 1/4 and gold (0,1) -1.
   const double squares = 2 * 0.0625 + 0.25 + 1.0 + 0.25 + 0.25 + 2 * 0.0625 + 1.0;
   const Task at = task(true, 3);
-  EXPECT_NEAR(chain_lists().value(at.objective()), 1.25 - squares / 2.0, 1e-15);
+  EXPECT_NEAR(chain_lists().value(at.objective()), 1.25 - squares / 2.0, 1e-12);
+  EXPECT_LE(chain_lists().value(at.objective()), 1.25 - squares / 2.0) << "rounding is taken off";
 }
 
 TEST(DualMarginals, OfAChainAreAuditedBehindAPairOfAnUnlistedLabel) {
@@ -145,7 +146,8 @@ TEST(DualMarginals, OfLabelSetsHaveTheValueOfTheRelaxation) {
   // (0,2) 1/4 - 1, (0,3) 1/2, (2,3) 1/8. The pairs come in any order.
   const double squares = 0.0625 + 0.25 + 0.25 + 0.5625 + 0.25 + 0.015625;
   const Task at = task(false, 4);
-  EXPECT_NEAR(set_lists().value(at.objective()), 1.25 - squares / 2.0, 1e-15);
+  EXPECT_NEAR(set_lists().value(at.objective()), 1.25 - squares / 2.0, 1e-12);
+  EXPECT_LE(set_lists().value(at.objective()), 1.25 - squares / 2.0);
 }
 
 TEST(DualMarginals, OfLabelSetsAreRefusedWithThePositionAndWhatWasFound) {

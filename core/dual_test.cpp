@@ -1,4 +1,5 @@
 #include "core/dual.h"
+#include "core/rounding.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +33,7 @@ struct Point {
     objective.scores(w, scores);
     primal = objective.infer({scores}, &residual) + objective.l1(w.value) + objective.l2(w.value);
     objective.select_gradient(residual, w, threshold, selection);
-    bound = dual_bound(objective, scores, selection);
+    bound = dual_bound(objective, {w, scores, residual, primal, objective_rounding(objective, w), selection});
   }
   double gap() const { return primal - bound.value; }
 

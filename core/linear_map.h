@@ -82,7 +82,9 @@ class LinearMap {
   Range own_chunks(std::size_t process) const;
   Range own_chunks() const;
   /// Gives all processes the unary numbers of `out`, of which each has those of the features that it visits.
-  void share_rows(std::span<double> out) const;
+  void share_rows(std::span<double> out) const { share_of_features(out.first(unary_), outputs_); }
+  /// The same of one number for each feature.
+  void share_features(std::span<double> out) const { share_of_features(out, 1); }
   /// The active features of the chunks [begin, end).
   std::span<const Index> features_of(std::size_t begin, std::size_t end) const;
 
@@ -141,6 +143,7 @@ class LinearMap {
   void add_collapsed_rows(std::span<const Index> features, double* out, std::size_t stride) const;
   void add_shared_output(const Residual& residual, Coord c, double* out, std::size_t stride) const;
   void add_partial(const Residual& residual, std::span<const Coord> set, bool rows, double* out) const;
+  void share_of_features(std::span<double> out, std::size_t numbers) const;
   void cut_features();
   /// Work by definition, whichever way it is done: what must be computed and what must move. Entries of X are
   /// counted with their values where it is not binary.

@@ -253,20 +253,19 @@ LinearMap::Range LinearMap::own_chunks(std::size_t process) const {
   return {feature_chunks() * process / count, feature_chunks() * (process + 1) / count};
 }
 
-void LinearMap::share_rows(std::span<double> out) const {
-  if (parallel_.processes() == nullptr) return;
+/// `numbers` for each feature.
+void LinearMap::share_of_features(std::span<double> out, std::size_t numbers) const {
+  const Processes* const processes = parallel_.processes();
+  if (processes == nullptr) return;
   std::vector<std::size_t> sizes;
-  const auto count = static_cast<std::size_t>(parallel_.processes()->count());
-  for (std::size_t r = 0; r < count; ++r)
-    sizes.push_back(static_cast<std::size_t>(features_of(own_chunks(r).begin, own_chunks(r).end).size()) *
-                    outputs_);
-  const auto own = features_of(own_chunks().begin, own_chunks().end);
-  std::vector<double> numbers;
-  if (!own.empty()) {
-    const auto first = out.begin() + static_cast<std::ptrdiff_t>(std::size_t{own.front()} * outputs_);
-    numbers.assign(first, first + static_cast<std::ptrdiff_t>(own.size() * outputs_));
-  }
-  parallel_.processes()->gather(numbers, sizes, out.first(unary_));
+  for (std::size_t r = 0; r < static_cast<std::size_t>(processes->count()); ++r)
+    sizes.push_back(features_of(own_chunks(r).begin, own_chunks(r).end).size() * numbers);
+  std::vector<double> own, all(active_features_.size() * numbers);
+  for (const Index j : features_of(own_chunks().begin, own_chunks().end))
+    own.insert(own.end(), &out[j * numbers], &out[j * numbers] + numbers);
+  processes->gather(own, sizes, all);
+  for (std::size_t f = 0; f < active_features_.size(); ++f)
+    std::copy_n(&all[f * numbers], numbers, &out[active_features_[f] * numbers]);
 }
 
 std::size_t LinearMap::chunk_of(Index feature) const {

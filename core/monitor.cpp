@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/processes.h"
 #include "core/dual.h"
+#include "core/rounding.h"
 
 namespace proxbench {
 
@@ -78,8 +79,11 @@ Certificate certify(Objective& objective, const SparseVector& w) {
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
   objective.scores(w, scores);
+  return certificate_of(objective, w, bound_at(objective, w, scores, residual));
+}
+
+Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found) {
   Certificate c;
-  const PointBound found = bound_at(objective, w, scores, residual);
   c.loss = found.loss;
   c.objective = c.loss + objective.l1(w.value) + objective.l2(w.value);
   c.l1 = l1_norm(w.value);
@@ -88,6 +92,7 @@ Certificate certify(Objective& objective, const SparseVector& w) {
               ? std::numeric_limits<double>::quiet_NaN()
               : found.selection.kkt_max;
   c.dual = found.bound.value;
+  c.rounding = found.rounding;
   return c;
 }
 
@@ -184,7 +189,8 @@ bool Monitor::gap_due(std::int64_t iteration) const {
 /// By the last sample.
 bool Monitor::gap_reached() const {
   const Sample& last = trace_.back();
-  return options_.gap_target > 0.0 && last.gap <= options_.gap_target * std::abs(last.objective);
+  return options_.gap_target > 0.0 && std::isfinite(last.objective) &&
+         last.gap <= options_.gap_target * std::abs(last.objective);
 }
 
 bool Monitor::full_sample_fits() const {
@@ -233,6 +239,8 @@ bool Monitor::proceed(std::int64_t iteration) {
   }
   if (interrupted())
     stop_status_ = Status::kInterrupted;
+  else if (!std::isfinite(trace_.back().objective))
+    stop_status_ = Status::kDiverged;
   else if (trace_.back().objective <= options_.objective_target)
     stop_status_ = Status::kTargetReached;
   else if (gap_reached())
@@ -294,8 +302,9 @@ void Monitor::finish(std::int64_t iteration, const SparseVector& w, std::uint64_
     pause();
   else
     off_mark_ = options_.clock();
-  if (dual_point_ != nullptr) raise_bound(dual_point_->value(evaluator_));
+  if (dual_point_ != nullptr) raise_bound(dual_point_->value(evaluator_), "the solver's dual point");
   if (full_iteration_ != iteration) take_full_sample(iteration, w, working_set);
+  check_bound();
   leave();
 }
 
@@ -332,21 +341,38 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
     found.loss = evaluator_.infer({scores_}, nullptr);
   Sample sample = light_sample(iteration, w, working_set, found.loss);
   if (given_iteration_ == iteration && std::isfinite(given_loss_)) audit(sample);
+  if (sample.objective < smallest_) {
+    smallest_ = sample.objective;
+    smallest_iteration_ = iteration;
+    smallest_off_ = with_gradient ? found.rounding : objective_rounding(evaluator_, w);
+  }
   if (!with_gradient) return sample;
   if (!evaluator_.loss().hinge() || found.selection.kkt_max == 0.0) sample.kkt = found.selection.kkt_max;
-  raise_bound(found.bound.value);
+  rounding_ = found.rounding;
+  raise_bound(found.bound.value, "the gradient");
   if (dual_point_ != nullptr) {
     const double value = dual_point_->value(evaluator_);
-    raise_bound(value);
+    raise_bound(value, "the solver's dual point");
     sample.dual_gap = sample.objective - value;
     sample.estimated_gap = dual_point_->estimated_gap();
     sample.infeasibility = dual_point_->infeasibility();
   }
+  check_bound();
   return sample;
 }
 
-void Monitor::raise_bound(double bound) {
-  if (bound > lower_bound_) lower_bound_ = bound;  // false where it is no number
+void Monitor::raise_bound(double bound, const char* from) {
+  if (!std::isfinite(bound) || !(bound > lower_bound_)) return;
+  lower_bound_ = bound;
+  bound_from_ = from;
+}
+
+/// Throws Error where the best bound is above the smallest F that was found: one of the two is wrong.
+void Monitor::check_bound() const {
+  if (!(lower_bound_ > smallest_ + smallest_off_)) return;
+  throw Error("the lower bound " + digits(lower_bound_) + " on min F, from " + bound_from_ +
+              ", is above F = " + digits(smallest_) + " at iteration " + std::to_string(smallest_iteration_) +
+              ", which is known to " + digits(smallest_off_) + ": one of the two is wrong");
 }
 
 void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
@@ -382,7 +408,8 @@ void Monitor::audit(const Sample& found) {
 }
 
 void Monitor::record(Sample sample) {
-  if (std::isfinite(lower_bound_)) sample.gap = sample.objective - lower_bound_;
+  if (std::isfinite(lower_bound_) && std::isfinite(sample.objective))
+    sample.gap = std::max(sample.objective - lower_bound_, rounding_);
   trace_.push_back(sample);
   if (on_sample) on_sample(sample);
 }

@@ -12,7 +12,9 @@
 /// solver that gives losses is audited at least there. A solver that gives none works as well: it has full
 /// samples only, as many as the budget allows.
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -83,16 +85,24 @@ struct Sample {
 /// F and its optimality measures at one point.
 struct Certificate {
   double objective = 0.0, loss = 0.0, l1 = 0.0;
-  double kkt = 0.0;   ///< of a hinge loss 0 or NaN: one subgradient tells no more
-  double dual = 0.0;  ///< a lower bound on min F (dual.h)
+  double kkt = 0.0;       ///< of a hinge loss 0 or NaN: one subgradient tells no more
+  double dual = 0.0;      ///< a lower bound on min F, rounding taken off (dual.h)
+  double rounding = 0.0;  ///< by how much F may be off (rounding.h)
   std::uint64_t nnz = 0;
 
-  /// F - min F is at most this; rounding of the two sums can make it a little less than 0.
-  double gap() const { return objective - dual; }
-  double relative_gap() const { return gap() == 0.0 ? 0.0 : gap() / objective; }
+  /// Whether F and the bound are numbers. Nothing is proven otherwise.
+  bool finite() const { return std::isfinite(objective) && std::isfinite(dual); }
+  /// F - min F is at most this, and it is never less than F's own rounding. NaN where nothing is proven.
+  double gap() const {
+    return finite() ? std::max(objective - dual, rounding) : std::numeric_limits<double>::quiet_NaN();
+  }
+  /// The same over F; 0 where F is 0, since no F is smaller.
+  double relative_gap() const { return objective == 0.0 ? 0.0 : gap() / std::abs(objective); }
 };
-/// From one full gradient and two inferences, of a hinge loss one; l1 is ||w||_1 (without lambda).
+/// From two full gradients and two inferences, of a hinge loss one; l1 is ||w||_1 (without lambda).
 Certificate certify(Objective& objective, const SparseVector& w);
+/// From what was found at w.
+Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found);
 
 struct MonitorOptions {
   double time_limit = std::numeric_limits<double>::infinity();  ///< seconds on the clock
@@ -235,7 +245,8 @@ class Monitor {
   Sample full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
                      bool with_gradient);
   void audit(const Sample& found);
-  void raise_bound(double bound);
+  void raise_bound(double bound, const char* from);
+  void check_bound() const;
   void record(Sample sample);
 
   Objective& evaluator_;
@@ -263,6 +274,11 @@ class Monitor {
   double seconds_ = 0.0, cpu_seconds_ = 0.0, wall_mark_ = 0.0, cpu_mark_ = 0.0;
   double sampling_seconds_ = 0.0, off_mark_ = 0.0;
   double lower_bound_ = -std::numeric_limits<double>::infinity();
+  const char* bound_from_ = "";
+  double rounding_ = 0.0;  ///< of F, at the last bound
+  /// The smallest F of full samples, where it was found, and its rounding.
+  double smallest_ = std::numeric_limits<double>::infinity(), smallest_off_ = 0.0;
+  std::int64_t smallest_iteration_ = 0;
   /// What gap samples have cost, all and the last one, and when on the clock that was taken.
   double gap_seconds_ = 0.0, gap_cost_ = 0.0, gap_mark_ = 0.0;
 };

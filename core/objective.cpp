@@ -24,7 +24,7 @@ void exchange(const Processes* processes, LinearMap::Range own, std::span<Object
   for (std::size_t c = own.begin; c < own.end; ++c) {
     const Objective::Selection& part = parts[c];
     numbers.insert(numbers.end(), {part.kkt_max, part.kkt_l1, part.gradient_max, part.excess_squares,
-                                   static_cast<double>(part.index.size())});
+                                   part.kkt_squares, static_cast<double>(part.index.size())});
     for (std::size_t i = 0; i < part.index.size(); ++i)
       numbers.insert(numbers.end(), {static_cast<double>(part.index[i]), part.weight[i], part.gradient[i]});
   }
@@ -36,6 +36,7 @@ void exchange(const Processes* processes, LinearMap::Range own, std::span<Object
     part.kkt_l1 = *next++;
     part.gradient_max = *next++;
     part.excess_squares = *next++;
+    part.kkt_squares = *next++;
     for (auto left = static_cast<std::size_t>(*next++); left > 0; --left) {
       part.index.push_back(static_cast<Coord>(*next++));
       part.weight.push_back(*next++);
@@ -272,6 +273,7 @@ void Objective::record(Coord c, double w, double g, double threshold, Selection&
   const double m = std::abs(minimum_norm_subgradient(w, g, lambda()));
   selection.kkt_max = std::max(selection.kkt_max, m);
   selection.kkt_l1 += m;
+  selection.kkt_squares += m * m;
   if (w != 0.0 || std::abs(g) > threshold) {
     selection.index.push_back(c);
     selection.weight.push_back(w);
@@ -293,6 +295,7 @@ void Objective::select_gradient(const Selection& known, double complete_above, d
     }
     record(known.index[i], known.weight[i], known.gradient[i] - mu() * known.weight[i], threshold, out);
   }
+  out.complete_above = threshold;
   if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // a maximum would hide a NaN
 }
 
@@ -351,12 +354,14 @@ void Objective::select_gradient(const Residual& residual, const SparseVector& w,
   for (const Selection& part : parts) {
     out.kkt_max = std::max(out.kkt_max, part.kkt_max);
     out.kkt_l1 += part.kkt_l1;
+    out.kkt_squares += part.kkt_squares;
     out.gradient_max = std::max(out.gradient_max, part.gradient_max);
     out.excess_squares += part.excess_squares;
     out.index.insert(out.index.end(), part.index.begin(), part.index.end());
     out.weight.insert(out.weight.end(), part.weight.begin(), part.weight.end());
     out.gradient.insert(out.gradient.end(), part.gradient.begin(), part.gradient.end());
   }
+  out.complete_above = threshold;
   if (!std::isfinite(out.kkt_l1)) out.kkt_max = out.kkt_l1;  // a maximum would hide a NaN
 }
 

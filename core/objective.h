@@ -145,6 +145,10 @@ class Objective {
     /// anything up to lambda), and the sum of (|g| - lambda)^2 over |g| > lambda. What dual.h needs.
     double gradient_max = 0.0;
     double excess_squares = 0.0;
+    /// The sum of squares of the minimum-norm subgradient of F over all coordinates.
+    double kkt_squares = 0.0;
+    /// The gradient of the smooth part is at most this at what is not in `index`.
+    double complete_above = 0.0;
   };
   void select_gradient(const Residual& residual, const SparseVector& w, double threshold,
                        Selection& out) const;

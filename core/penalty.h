@@ -1,7 +1,9 @@
 #pragma once
 /// lambda*||w||_1 + (mu/2)*||w||_2^2: the penalty of every model here. Either part may be zero, not both.
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -23,16 +25,29 @@ inline double minimum_norm_subgradient(double w, double g, double lambda) {
   return 0.0;
 }
 
-inline double l1_norm(std::span<const double> w) {
+/// Norms are sums of blocks of so many terms, which loses fewer digits than one long sum.
+inline constexpr std::size_t kBlockOfNorms = 128;
+
+/// sum_i term(w_i).
+template <class Term>
+double sum_in_blocks(std::span<const double> w, const Term& term) {
   double sum = 0.0;
-  for (const double x : w) sum += std::abs(x);
+  while (!w.empty()) {
+    const auto block = w.first(std::min(kBlockOfNorms, w.size()));
+    double part = 0.0;
+    for (const double x : block) part += term(x);
+    sum += part;
+    w = w.subspan(block.size());
+  }
   return sum;
 }
 
+inline double l1_norm(std::span<const double> w) {
+  return sum_in_blocks(w, [](double x) { return std::abs(x); });
+}
+
 inline double squared_norm(std::span<const double> w) {
-  double sum = 0.0;
-  for (const double x : w) sum += x * x;
-  return sum;
+  return sum_in_blocks(w, [](double x) { return x * x; });
 }
 
 struct Penalty {

@@ -162,13 +162,19 @@ void DesignMatrix::share(const Processes& processes) {
   whole_column_.assign(counts.begin(), counts.end() - 1);
   whole_positions_ = static_cast<std::uint64_t>(counts.back());
   whole_nonzeros_ = std::accumulate(whole_column_.begin(), whole_column_.end(), std::uint64_t{0});
+  const std::vector<std::uint32_t> own = most_in_leaf_;
+  const InOrder in_order(Parallel(1, Backend::kOpenMP, &processes));
+  in_order.add(std::span(most_in_leaf_), [&] {
+    for (Index j = 0; j < features_; ++j) most_in_leaf_[j] = std::max(most_in_leaf_[j], own[j]);
+  });
+  in_order.hand_back(std::span(most_in_leaf_));
 }
 
 std::size_t DesignMatrix::memory_bytes() const {
   return bytes(row_begin_) + bytes(column_begin_) + bytes(row_index_) + bytes(column_offset_) +
          bytes(piece_begin_) + bytes(pieces_) + bytes(row_value_begin_) + bytes(value_begin_) +
          bytes(row_value_) + bytes(column_value_) + bytes(whole_column_) + bytes(ones_) +
-         bytes(leaf_of_);
+         bytes(leaf_of_) + bytes(most_in_leaf_);
 }
 
 std::span<const double> DesignMatrix::row_values(Index position, std::vector<double>& scratch) const {
@@ -271,11 +277,19 @@ void DesignMatrix::index_columns() {
   column_value_.resize(row_value_.size());
   std::vector<std::uint32_t> filled(features_, 0);
   const double* value = row_value_.data();
+  most_in_leaf_.assign(features_, 0);
+  std::vector<std::uint32_t> before_leaf(features_, 0);
+  std::vector<std::uint8_t> leaf(features_, 0);
   std::size_t block = 0;
   for (Index p = 0; p < positions_; ++p) {
     while (p >= block_begin_[block + 1]) ++block;
     for (const Index j : row(p)) {
+      if (leaf[j] != leaf_of_[p]) {
+        leaf[j] = leaf_of_[p];
+        before_leaf[j] = filled[j];
+      }
       const std::uint32_t at = filled[j]++;
+      most_in_leaf_[j] = std::max(most_in_leaf_[j], filled[j] - before_leaf[j]);
       column_offset_[column_begin_[j] + at] = static_cast<std::uint16_t>(p - block_begin_[block]);
       if (!binary() && has_values(j)) column_value_[value_begin_[j] + at] = *value++;
     }

@@ -22,8 +22,8 @@ namespace proxbench {
 /// by memory, so that counts. Where columns are long, every block lies within a leaf of the sums over positions
 /// (core/base/sum.h), and is so small that its piece of a score or residual column stays in the first-level
 /// cache. Of a column only the blocks that hold an entry are listed, so that memory follows the nonzeros: an
-/// entry takes 6 bytes, 16 more where its feature has values, and at most 8 for its block; a feature 8 bytes,
-/// 8 more where there are several blocks and 8 where there are values.
+/// entry takes 6 bytes, 16 more where its feature has values, and at most 8 for its block; a feature 12 bytes,
+/// 8 more where there are several blocks and 8 where there are values; a position 1 byte.
 class DesignMatrix {
  public:
   /// Adds positions one after the other.
@@ -83,6 +83,9 @@ class DesignMatrix {
   std::uint64_t whole_column_size(Index feature) const {
     return whole_column_.empty() ? column_size(feature) : whole_column_[feature];
   }
+
+  /// The most entries of a column in one leaf, over all processes.
+  std::size_t most_in_leaf(Index feature) const { return most_in_leaf_[feature]; }
 
   /// Positions in the largest block: an offset takes two bytes.
   static constexpr std::size_t kLargestBlock = 65536;
@@ -154,6 +157,7 @@ class DesignMatrix {
   std::vector<std::uint64_t> row_begin_{0}, column_begin_{0};
   std::vector<Index> row_index_;
   std::vector<std::uint16_t> column_offset_;
+  std::vector<std::uint32_t> most_in_leaf_;  ///< by feature
   std::vector<std::uint64_t> piece_begin_;  ///< by feature; empty where there is one block
   std::vector<Piece> pieces_;               ///< of one feature after the other, those with entries
   /// Where values begin, by position and by feature; empty where binary(). They go by entry within a row or

@@ -153,7 +153,7 @@ TEST(DesignMatrix, MemoryIsTheTwoIndicesWithoutSlack) {
   const DesignMatrix x = std::move(b).build(100);
   EXPECT_EQ(x.memory_bytes(),
             100'000 * (sizeof(Index) + sizeof(std::uint16_t)) + (1001 + 101) * sizeof(std::uint64_t) +
-                1000 * sizeof(std::uint8_t));
+                1000 * sizeof(std::uint8_t) + 100 * sizeof(std::uint32_t));
 }
 
 /// Many positions and few entries of each feature: as of candidates with lexical features, and a base score.
@@ -204,8 +204,8 @@ TEST(DesignMatrix, KeepsValuesOfFeaturesThatHaveOthersThanOne) {
   EXPECT_THAT(x.column_values(1), ElementsAre(2.0, 1.0));
   EXPECT_EQ(x.memory_bytes(), x.nonzeros() * (sizeof(Index) + sizeof(std::uint16_t)) +
                                   2 * 3 * sizeof(double) + (4 + 4) * 2 * sizeof(std::uint64_t) +
-                                  3 * sizeof(std::uint8_t))
-      << "those of one feature by row and by column, ones, and the leaf of each position";
+                                  3 * sizeof(std::uint8_t) + 3 * sizeof(std::uint32_t))
+      << "those of one feature by row and by column, ones, the leaf of each position, and a count for each feature";
   EXPECT_THAT(x.row_values(0), ElementsAre(1.0, 2.0, 1.0));
   EXPECT_THAT(x.row_values(1), ElementsAre(1.0, 1.0));
   EXPECT_THAT(x.row_values(2), ElementsAre(1.0));

@@ -267,19 +267,16 @@ class Path {
     if (hooks_.on_sample) hooks_.on_sample(sample);
   }
 
-  /// Throws Error where the state that a solver has left is not that of its result: a certificate does not
-  /// rest on what a solver says.
-  void audit(Objective& checker) {
-    if (audited_.scores.values.empty()) audited_ = {checker.make_scores(), checker.make_residual()};
-    checker.scores(w_, audited_.scores);
-    audited_.loss = checker.infer({audited_.scores}, &audited_.residual);
-    std::vector<double> found(w_.nnz()), left(w_.nnz());
-    checker.partial_gradient(audited_.residual, w_.index, w_.value, found);
+  /// Throws Error where the state that a solver has left is not the one found at its result: a certificate
+  /// does not rest on what a solver says.
+  void audit(Objective& checker, const PointBound& found) {
+    std::vector<double> afresh(w_.nnz()), left(w_.nnz());
+    checker.partial_gradient(audited_.residual, w_.index, w_.value, afresh);
     checker.partial_gradient(state_.residual, w_.index, w_.value, left);
-    double difference = std::abs(state_.loss - audited_.loss) / std::max(1.0, std::abs(audited_.loss));
+    double difference = std::abs(state_.loss - found.loss) / std::max(1.0, std::abs(found.loss));
     const double size = checker.lambda() > 0.0 ? checker.lambda() : outcome_.lambda_max;
-    for (std::size_t i = 0; i < found.size(); ++i)
-      if (const double d = std::abs(left[i] - found[i]) / size; !(d <= difference)) difference = d;
+    for (std::size_t i = 0; i < afresh.size(); ++i)
+      if (const double d = std::abs(left[i] - afresh[i]) / size; !(d <= difference)) difference = d;
     if (!(difference <= kAuditTolerance))
       throw Error(
           fmt::format("solver {} at {}: the state that it left differs from that at its result by "
@@ -291,14 +288,13 @@ class Path {
 
   void finish(Objective& checker, PathPoint& point) {
     const double ended = wall_seconds();
-    if (left_by_solver_) audit(checker);
+    if (audited_.scores.values.empty()) audited_ = {checker.make_scores(), checker.make_residual()};
+    checker.scores(w_, audited_.scores);
+    const PointBound found = bound_at(checker, w_, audited_.scores, audited_.residual);
+    if (left_by_solver_) audit(checker, found);
     Certificate& c = point.certificate;
-    c.loss = state_.loss;
-    c.l1 = l1_norm(w_.value);
-    c.objective = state_.loss + checker.l1(w_.value) + checker.l2(w_.value);
-    c.nnz = w_.nnz();
-    c.kkt = settings_.loss.hinge() ? RunFigures::kNone : selection_.kkt_max;
-    c.dual = std::fmax(dual_bound(checker, state_.scores, selection_).value, lower_bound_);
+    c = certificate_of(checker, w_, found);
+    c.dual = std::fmax(c.dual, lower_bound_);
     Sample measured;  // of w_
     if (point.rounds > 0)
       measured = outcome_.trace.back();

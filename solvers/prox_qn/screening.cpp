@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/rounding.h"
+
 namespace proxbench::prox_qn {
 
 namespace {
@@ -25,7 +27,8 @@ void Screening::apply(Iterate& at, const SparseVector& w, double wanted, Objecti
     least_gap += lambda * std::abs(selection.weight[i]) + selection.weight[i] * selection.gradient[i];
   if (!screen_) screen_.emplace(objective);
   if (screen_->threshold({.value = at.value}, least_gap) < kWorthScreening * lambda) return;
-  const DualBound bound = dual_bound(objective, at.scores(), selection);
+  const DualBound bound = dual_bound(
+      objective, {w, at.scores(), at.residual(), at.value, objective_rounding(objective, w), selection});
   const double threshold = screen_->threshold(bound, at.value - bound.value);
   if (threshold < kWorthScreening * lambda) return;
   Objective::Selection wide;

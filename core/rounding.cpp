@@ -1,0 +1,180 @@
+#include "core/rounding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/sum.h"
+
+namespace proxbench {
+
+namespace {
+
+constexpr double kUnit = 0x1p-53;
+/// Roundings of one number on its way through inference, beside those of its sum: products, exponentials and
+/// logarithms of 2 ulp each, normalisation.
+constexpr double kRoundingsOfANumber = 16.0;
+/// Additions on the longest path through a sum over chunks of instances (core/base/sum.h), beyond the
+/// positions of one chunk.
+constexpr double kLevels = 32.0;
+constexpr std::size_t kPositionsPerTask = 512;
+/// The square root of the smallest normal number: squares below it may vanish.
+constexpr double kSmallest = 0x1p-511;
+
+/// The sizes of a residual's rows, where outputs collapse: a position's leaves share probabilities that sum to 1,
+/// along paths of this many nodes. Of the sum of sizes that LinearMap::for_each_row() adds up, at least its norm.
+double collapsed_size(std::size_t path) {
+  const double nodes = static_cast<double>(path) + 1.0;
+  return 2.0 * nodes * nodes;
+}
+
+std::size_t longest_path(const Objective& objective) {
+  std::size_t longest = 1;
+  for (Index p = 0; p < objective.structure().positions(); ++p)
+    longest = std::max(longest, objective.structure().gold_outputs(p).size());
+  return static_cast<std::size_t>(whole_max(objective.parallel(), static_cast<double>(longest)));
+}
+
+}  // namespace
+
+double objective_rounding(const Objective& objective, const SparseVector& w) {
+  const DesignMatrix& x = objective.x();
+  // By feature the largest |w|. A score adds up those on the path to its output.
+  std::vector<double> largest(x.features(), 0.0);
+  double extra = 0.0, all_extra = 0.0;
+  for (std::size_t i = 0; i < w.nnz(); ++i) {
+    const double size = std::abs(w.value[i]);
+    if (w.index[i] < objective.unary_weights()) {
+      double& to = largest[w.index[i] / objective.outputs()];
+      to = std::max(to, size);
+    } else {
+      extra = std::max(extra, size);
+      all_extra += size;
+    }
+  }
+  // A chain has one transition at a position, a label set any number of pairs.
+  const bool independent = objective.structure().positions() == objective.structure().instances();
+  if (independent) extra = all_extra;
+  const auto path = static_cast<double>(longest_path(objective));
+  const double outputs = static_cast<double>(objective.outputs()) / static_cast<double>(kPad);
+  const auto begin = objective.structure().begin();
+  const std::span<const Index> chunks = objective.map().instance_chunks();
+  const double of_losses = sum_chunks(objective.parallel(), chunks.size() - 1, [&](std::size_t chunk) {
+    double sum = 0.0;
+    std::vector<double> scratch;
+    for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i) {
+      double instance = 0.0;
+      for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+        const auto row = x.row(p);
+        const auto values = x.row_values(p, scratch);
+        double score = extra, terms = 1.0;
+        for (std::size_t e = 0; e < row.size(); ++e) {
+          if (largest[row[e]] == 0.0) continue;
+          score += path * (values.empty() ? 1.0 : std::abs(values[e])) * largest[row[e]];
+          terms += path;
+        }
+        instance += (terms + kRoundingsOfANumber) * score + outputs + kRoundingsOfANumber;
+      }
+      instance *= kUnit;
+      // Of the loss, and of the divergence between the distributions of both scores.
+      sum += instance + std::min(2.0 * instance, instance * instance);
+    }
+    return sum;
+  });
+  const double penalty = objective.l1(w.value) + objective.l2(w.value);
+  const double additions = static_cast<double>(kBlockOfNorms) +
+                           static_cast<double>(w.nnz()) / static_cast<double>(kBlockOfNorms) + kLevels;
+  return of_losses + kUnit * additions * penalty;
+}
+
+GradientRounding::GradientRounding(const Objective& objective, const Residual& residual)
+    : unary_(objective.unary_weights()), outputs_(objective.outputs()) {
+  const std::size_t positions = objective.x().positions();
+  std::vector<double> squares(positions);
+  if (residual.one_each()) {
+    const Chunks chunks{positions, kPositionsPerTask};
+    objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      for (Index k = 0; k < outputs_; ++k) {
+        const double* const column = residual.column(k);
+        for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p) squares[p] += column[p] * column[p];
+      }
+    });
+  } else {
+    const double size = collapsed_size(longest_path(objective));
+    std::ranges::fill(squares, size * size);
+  }
+  add_features(objective, squares);
+  std::vector<double> sizes = objective.structure().gold_extra(objective.parallel());
+  for (std::size_t e = 0; e < sizes.size(); ++e) sizes[e] += std::abs(residual.extra[e] + sizes[e]);
+  add_extra(objective, sizes);
+}
+
+GradientRounding::GradientRounding(const Objective& objective, std::span<const double> squares,
+                                   std::span<const double> extra_sizes)
+    : unary_(objective.unary_weights()), outputs_(objective.outputs()) {
+  add_features(objective, squares);
+  add_extra(objective, extra_sizes);
+}
+
+/// By Cauchy and Schwarz, for a feature of n entries: sum_p |x_p| r_p <= sqrt(n * sum_p x_p^2 r_p^2).
+void GradientRounding::add_features(const Objective& objective, std::span<const double> squares) {
+  const DesignMatrix& x = objective.x();
+  AlignedVector<double> rows(squares.size() * kPad, 0.0);
+  for (std::size_t p = 0; p < squares.size(); ++p) {
+    rows[p * kPad] = squares[p];
+    rows[p * kPad + 1] = 1.0;
+  }
+  feature_.assign(x.features(), 0.0);
+  objective.map().sum_rows(rows.data(), kPad, true, [&](Index j, const double* sums) {
+    const auto n = static_cast<double>(x.whole_column_size(j));
+    const double additions = static_cast<double>(x.most_in_leaf(j)) + kLevels;
+    feature_[j] = kUnit * (additions * std::sqrt(n * sums[0]) + kRoundingsOfANumber * std::sqrt(n * sums[1])) +
+                  n * kSmallest;
+  });
+  objective.map().share_features(feature_);
+  double sum = 0.0;
+  for (const double size : feature_) {
+    largest_ = std::max(largest_, size);
+    sum += size * size;
+  }
+  norm_ = std::sqrt(sum);
+  if (!std::isfinite(norm_)) largest_ = std::numeric_limits<double>::infinity();
+}
+
+void GradientRounding::add_extra(const Objective& objective, std::span<const double> sizes) {
+  const std::span<const Index> chunks = objective.map().instance_chunks();
+  const auto begin = objective.structure().begin();
+  Index longest = 0;
+  for (std::size_t c = 0; c + 1 < chunks.size(); ++c)
+    longest = std::max(longest, begin[chunks[c + 1]] - begin[chunks[c]]);
+  const double additions = whole_max(objective.parallel(), longest) + kLevels + kRoundingsOfANumber;
+  double sum = norm_ * norm_;
+  for (const double size : sizes) {
+    extra_.push_back(kUnit * additions * size);
+    largest_ = std::max(largest_, extra_.back());
+    sum += extra_.back() * extra_.back();
+  }
+  norm_ = std::sqrt(sum);
+}
+
+double GradientRounding::at(Coord c) const {
+  return c < unary_ ? feature_[c / outputs_] : extra_[c - unary_];
+}
+
+double GradientRounding::weighted(std::span<const Coord> index, std::span<const double> v) const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < index.size();) {
+    if (index[i] >= unary_) {
+      sum += std::abs(v[i]) * extra_[index[i] - unary_];
+      ++i;
+      continue;
+    }
+    const Coord feature = index[i] / outputs_;
+    double squares = 0.0;
+    for (; i < index.size() && index[i] < unary_ && index[i] / outputs_ == feature; ++i) squares += v[i] * v[i];
+    sum += std::sqrt(squares) * feature_[feature];
+  }
+  return sum;
+}
+
+}  // namespace proxbench
