@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
+#include "core/data/typical_value.h"
 #include "core/kernels/kernel_table.h"
 
 namespace proxbench {
@@ -46,6 +47,7 @@ LinearMap::LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel
     pairs_ += positions * positions;
   }
   add_exact(parallel, std::span(&pairs_, 1));
+  typical_value_ = proxbench::typical_value(x, parallel);
   instance_chunks_ = proxbench::instance_chunks(oracle.begin());
   active_features_.resize(x.features());
   std::iota(active_features_.begin(), active_features_.end(), Index{0});
