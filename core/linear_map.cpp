@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
+#include "core/data/typical_value.h"
 #include "core/kernels/kernel_table.h"
 
 namespace proxbench {
@@ -37,6 +38,7 @@ LinearMap::LinearMap(const DesignMatrix& x, const Oracle& oracle, const Parallel
   if (x.positions() != oracle.positions())
     throw Error("design matrix of " + std::to_string(x.positions()) + " positions, oracle of " +
                 std::to_string(oracle.positions()));
+  typical_value_ = proxbench::typical_value(x, parallel);
   instance_chunks_ = proxbench::instance_chunks(oracle.begin());
   active_features_.resize(x.features());
   std::iota(active_features_.begin(), active_features_.end(), Index{0});

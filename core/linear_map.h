@@ -46,6 +46,8 @@ class LinearMap {
   std::span<const Index> instance_chunks() const { return instance_chunks_; }
   /// Whether scores have columns for some outputs only (core/oracle.h).
   bool collapses() const { return collapsed_ != nullptr; }
+  /// Of X (core/data/typical_value.h).
+  double typical_value() const { return typical_value_; }
 
   /// Buffers of the right shape: zero-filled, or without a column yet where outputs collapse (core/oracle.h).
   Scores make_scores() const;
@@ -161,6 +163,7 @@ class LinearMap {
   Coord unary_;
   Profile* profile_ = nullptr;
   LeafTree tree_;
+  double typical_value_;
   std::vector<Index> instance_chunks_;
   std::vector<Index> active_features_;      ///< what for_each_row() visits, ascending
   std::vector<Index> feature_chunk_begin_;  ///< these cut into chunks of about equal nonzeros

@@ -113,6 +113,10 @@ struct SolverInfo {
   /// Whether several processes may share the instances (core/base/processes.h): where all that it computes
   /// from data comes from sums over instances.
   bool shares_instances = false;
+  /// Whether it does the same on data of any scale: with all values times 2^k, weights and the start times
+  /// 2^-k, lambda times 2^k and mu times 4^k its iterates keep their bits, but for that factor (weights of the
+  /// oracle's own, such as transitions, do not scale). Where false, `help` names what forbids it.
+  bool scale_free = false;
   /// Why it cannot run with these options and this penalty, beyond `needs`; empty: it can. Null: it always
   /// can.
   std::function<std::string(const Options&, const Penalty&)> refuses = nullptr;

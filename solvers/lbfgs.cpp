@@ -103,6 +103,7 @@ SolverInfo lbfgs_info() {
       .make = [](const Options& options) { return std::make_unique<Lbfgs>(options); },
       .needs = {.smooth = true},
       .shares_instances = true,
+      .scale_free = true,
   };
 }
 

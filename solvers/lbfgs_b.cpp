@@ -255,7 +255,9 @@ SolveResult LbfgsB::solve(const SolveProblem& problem) {
 SolverInfo lbfgs_b_info() {
   return {
       .name = "lbfgs-b",
-      .help = "L-BFGS-B on w = w+ - w-, both >= 0 (Kazama and Tsujii), by Nocedal's library",
+      .help =
+          "L-BFGS-B on w = w+ - w-, both >= 0 (Kazama and Tsujii), by Nocedal's library; not "
+          "scale-free: the library's first step has length 1",
       .paper =
           "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 1995; Andrew and Gao "
           "2007, section 4",

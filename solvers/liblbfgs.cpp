@@ -268,7 +268,9 @@ OptionTable liblbfgs_options() {
 SolverInfo liblbfgs_owlqn_info() {
   return {
       .name = "liblbfgs-owlqn",
-      .help = "OWL-QN of libLBFGS 1.10, as used by CRFsuite",
+      .help =
+          "OWL-QN of libLBFGS 1.10, as used by CRFsuite; not scale-free: the library's first step has length "
+          "1",
       .paper =
           "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007; Okazaki, "
           "libLBFGS",
@@ -287,7 +289,7 @@ SolverInfo liblbfgs_info() {
       .name = "liblbfgs",
       .help =
           "L-BFGS of libLBFGS 1.10 with the line search of More and Thuente, as used by CRFsuite (lambda = "
-          "0)",
+          "0); not scale-free: the library's first step has length 1",
       .paper =
           "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
           "Programming 1989; Okazaki, libLBFGS",

@@ -290,6 +290,7 @@ SolverInfo newton_cg_info() {
       .make = [](const Options& options) { return std::make_unique<NewtonCg>(options); },
       .needs = {.capabilities = {Capability::kSum, Capability::kDerivative}, .smooth = true},
       .shares_instances = true,
+      .scale_free = true,
   };
 }
 

@@ -258,6 +258,7 @@ SolverInfo oeg_info() {
                 .l2 = true,
                 .smooth = true},
       .exact = false,
+      .scale_free = true,
   };
 }
 

@@ -34,6 +34,8 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
   dense::Run run(problem, patience_, change_);
   if (!run.open(now, g)) return run.result(now);
 
+  const double unit = objective.map().typical_value(), omega = omega_ / (unit * unit);
+
   // With lambda = 0 there are no orthants, and both projections do nothing: L-BFGS.
   const bool orthants = lambda > 0.0;
   /// p = pi(H v; v).
@@ -48,8 +50,8 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
   };
   /// next = pi(now + alpha*p; xi), with F there; false when no trial was accepted.
   auto search = [&] {
-    const bool scaled = memory.scale() != 0.0 || unit_first_step_;
-    const double alpha0 = scaled ? 1.0 : 1.0 / std::sqrt(dense::dot(parallel, v, v));
+    const double first = 1.0 / (unit * (unit_first_step_ ? unit : std::sqrt(dense::dot(parallel, v, v))));
+    const double alpha0 = memory.scale() != 0.0 ? 1.0 : first;
     const ArmijoOptions options{.sigma = gamma_, .beta = beta_, .max_trials = max_linesearch_};
     return backtrack(now.value(), alpha0, options,
                      [&](double alpha) {
@@ -88,7 +90,7 @@ SolveResult OwlQn::solve(const SolveProblem& problem) {
     if (!moved) return run.result(now, run.without_step());
 
     objective.gradient(next.residual, next.w, g_next);
-    memory.update(next.w, now.w, g_next, g, omega_);
+    memory.update(next.w, now.w, g_next, g, omega);
     std::swap(now, next);
     std::swap(g, g_next);
     if (!run.step(now, run.kkt(now, g))) return run.result(now);
@@ -133,7 +135,9 @@ SolverInfo owl_qn_info() {
               {.name = "omega",
                .type = OptionType::kReal,
                .default_value = "2.2e-16",
-               .help = "curvature floor: updates with y^T s < omega*||y||^2 are skipped",
+               .help = "curvature floor: updates with y^T s < omega*||y||^2 are skipped; in the units of "
+                       "values, over the "
+                       "square of their typical size, which is 1 of binary features",
                .min = 0,
                .max = 1,
                .max_open = true},
@@ -141,13 +145,14 @@ SolverInfo owl_qn_info() {
                .default_value = "inverse-norm",
                .help =
                    "first trial step of a line search along the pseudo-gradient alone: 1/||v||, or 1 as the "
-                   "paper has it",
+                   "paper has it; in the units of values",
                .choices = {"inverse-norm", "unit"}},
               dense::patience_option(100),
               dense::change_option(),
           },
       .make = [](const Options& options) { return std::make_unique<OwlQn>(options); },
       .shares_instances = true,
+      .scale_free = true,
   };
 }
 

@@ -74,6 +74,7 @@ SolverInfo prox_gd_info() {
       .options = std::move(options),
       .make = [](const Options& values) { return std::make_unique<ProxGd>(values); },
       .shares_instances = true,
+      .scale_free = true,
   };
 }
 

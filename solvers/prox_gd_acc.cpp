@@ -197,6 +197,7 @@ SolverInfo prox_gd_acc_info() {
       .options = std::move(options),
       .make = [](const Options& values) { return std::make_unique<ProxGdAcc>(values); },
       .shares_instances = true,
+      .scale_free = true,
   };
 }
 

@@ -309,7 +309,10 @@ class SagNus final : public Solver {
 SolverInfo sag_nus_info() {
   return {
       .name = "sag-nus",
-      .help = "stochastic average gradient with non-uniform sampling",
+      .help =
+          "stochastic average gradient with non-uniform sampling; not scale-free: L_i begins at 1, and "
+          "gradients "
+          "with ||g||^2 < 1e-8 are not searched by",
       .paper =
           "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient "
           "method for "

@@ -324,12 +324,13 @@ class Sgd final : public Solver {
 
   static double first_guess(const Objective& objective, std::span<const Index> sample) {
     const auto begin = objective.structure().begin();
+    const double unit = objective.map().typical_value() * objective.map().typical_value();
     double sum = 0.0;
     std::vector<double> scratch;
     for (const Index i : sample)
       for (Index p = begin[i]; p < begin[i + std::size_t{1}]; ++p) {
         const auto values = objective.x().row_values(p, scratch);
-        sum += 1.0 + (values.empty() ? static_cast<double>(objective.x().row(p).size()) : 0.0);
+        sum += unit + (values.empty() ? static_cast<double>(objective.x().row(p).size()) : 0.0);
         for (const double x : values) sum += x * x;
       }
     return static_cast<double>(sample.size()) / sum;
@@ -352,8 +353,8 @@ SolverInfo sgd_info() {
               {.name = "eta0",
                .type = OptionType::kReal,
                .default_value = "auto",
-               .help = "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses; auto: calibrated on "
-                       "a sample",
+               .help = "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses, in units of 1/value^2; "
+                       "auto: calibrated on a sample",
                .min = 0,
                .max = 1e9,
                .min_open = true,
@@ -381,6 +382,7 @@ SolverInfo sgd_info() {
           },
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance}},
       .exact = false,
+      .scale_free = true,
   };
 }
 

@@ -170,6 +170,7 @@ SolverInfo ssg_info() {
                 .loss = Loss::Kind::kHinge},
       .exact = false,
       .starts_anywhere = false,
+      .scale_free = true,
   };
 }
 

@@ -161,10 +161,10 @@ void CompactLbfgs::refresh(const Parallel& parallel) {
   });
 }
 
-double CompactLbfgs::diagonal(std::size_t j) const {
+double CompactLbfgs::diagonal(std::size_t j, double of_start) const {
   double dot = 0.0;
   for (std::size_t c = 0; c < width(); ++c) dot += q(j)[c] * q_hat(j)[c];
-  return gamma_ - dot;
+  return gamma_ * of_start - dot;
 }
 
 std::vector<double> CompactLbfgs::multiply(std::span<const double> d) const {

@@ -68,8 +68,8 @@ class CompactLbfgs {
   const double* q_hat(std::size_t j) const { return q_hat_.data() + j * stride_; }
   /// M, symmetric, width() x width() numbers.
   const double* middle() const { return middle_.data(); }
-  /// B_jj.
-  double diagonal(std::size_t j) const;
+  /// B_jj, where that of B0 is gamma * of_start.
+  double diagonal(std::size_t j, double of_start = 1.0) const;
 
   /// Computes q_hat for all rows; to be called after update()/keep_rows() and before q_hat() or diagonal().
   void refresh(const Parallel& parallel = Parallel());

@@ -72,6 +72,7 @@ nlohmann::ordered_json list_json() {
                                 {"l2", info.needs.l2},
                                 {"smooth", info.needs.smooth},
                                 {"loss", loss_name(info.needs.loss)}}},
+                              {"scale_free", info.scale_free},
                               {"plugin", origin_json(plugin_of_solver(info.name))},
                               {"options", options_table_json(info.options)}});
   for (const OracleInfo& info : oracle_registry().items())
@@ -124,8 +125,9 @@ void print_options(const OptionTable& table, const std::vector<std::string>& req
 void print_list(bool options) {
   fmt::print("Solvers (--solver, [solver.LABEL])\n");
   for (const SolverInfo& info : solver_registry().items()) {
-    fmt::print("  {0:<22} {1}{2}\n  {3:<22} {4}\n  {3:<22} needs {5}\n", info.name, info.help,
-               origin_text(plugin_of_solver(info.name)), "", info.paper, needs_text(info.needs));
+    fmt::print("  {0:<22} {1}{2}\n  {3:<22} {4}\n  {3:<22} needs {5}{6}\n", info.name, info.help,
+               origin_text(plugin_of_solver(info.name)), "", info.paper, needs_text(info.needs),
+               info.scale_free ? "; scale-free" : "");
     if (options) print_options(info.options);
   }
   fmt::print("\nOracles (--oracle, oracle = NAME in [data.NAME])\n");

@@ -28,8 +28,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/quasi_newton/line_search.h"
 #include "core/base/random.h"
+#include "core/quasi_newton/line_search.h"
 #include "solvers/bcd/carriers.h"
 #include "solvers/shared/common_options.h"
 #include "solvers/shared/dense.h"
@@ -61,6 +61,7 @@ class Bcd final : public Solver {
     Objective& objective = problem.objective;
     lambda_ = objective.lambda();
     mu_ = objective.mu();
+    floor_ = settings_.floor * objective.map().typical_value() * objective.map().typical_value();
     outputs_ = objective.outputs();
     unary_ = objective.unary_weights();
     random_ = Random(problem.seed);
@@ -193,7 +194,7 @@ class Bcd final : public Solver {
     double slope = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
       const double w = w_[block.begin + i], g = g_[i] + mu_ * w;
-      const double h = std::max(h_[i] + mu_, settings_.floor);
+      const double h = std::max(h_[i] + mu_, floor_);
       const double m = std::abs(minimum_norm_subgradient(w, g, lambda_));
       cycle.largest = std::max(cycle.largest, m);
       cycle.measure += m;
@@ -280,7 +281,8 @@ class Bcd final : public Solver {
     if (shared) {
       gold_.assign(outputs_, 0.0);
       for (std::size_t e = 0; e < entries; ++e)
-        for (const Index k : objective.structure().gold_outputs(carriers.position[e])) gold_[k] += carriers.x(e);
+        for (const Index k : objective.structure().gold_outputs(carriers.position[e]))
+          gold_[k] += carriers.x(e);
     }
     g_.resize(n);
     h_.resize(n);
@@ -338,7 +340,7 @@ class Bcd final : public Solver {
   Settings settings_;
   Random random_{0};
   StopToken stop_;  ///< the monitor's
-  double lambda_ = 0.0, mu_ = 0.0;
+  double lambda_ = 0.0, mu_ = 0.0, floor_ = 0.0;
   double loss_ = 0.0;  ///< of all instances, at w
   Index outputs_ = 0;
   Coord unary_ = 0;
@@ -359,7 +361,9 @@ SolverInfo bcd_info() {
       {.name = "floor",
        .type = OptionType::kReal,
        .default_value = "1e-10",
-       .help = "least second derivative (Zhong et al., section 6)",
+       .help =
+           "least second derivative (Zhong et al., section 6), in the units of values: times the square of "
+           "their typical size, which is 1 of binary features",
        .min = 0,
        .min_open = true},
       {.name = "order",
@@ -398,6 +402,7 @@ SolverInfo bcd_info() {
                                                   .patience = o.integer("patience"),
                                                   .line_search = read_line_search(o)});
           },
+      .scale_free = true,
   };
 }
 

@@ -395,6 +395,7 @@ SolverInfo bcfw_info() {
       .exact = false,
       .continues_over_mu = true,
       .starts_anywhere = false,
+      .scale_free = true,
       // Plain steps take long to a small gap.
       .as_reference = {.options = {{"sampling", "gap"}, {"steps", "pairwise"}, {"averaging", "false"}}},
   };

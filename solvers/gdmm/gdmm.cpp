@@ -313,9 +313,11 @@ class Gdmm final : public Solver {
 
   std::pair<std::shared_ptr<Factors>, std::shared_ptr<const DualPoint>> make_factors(
       const Objective& objective) const {
-    const Factors::Settings own{.mu = objective.mu(),
-                                .rho = std::isnan(settings_.rho) ? 1.0 / objective.mu() : settings_.rho,
-                                .search = settings_.search};
+    const double unit = objective.map().typical_value();
+    const Factors::Settings own{
+        .mu = objective.mu(),
+        .rho = std::isnan(settings_.rho) ? unit * unit / objective.mu() : settings_.rho,
+        .search = settings_.search};
     if (objective.factors().shape() == FactorOracle::Shape::kLabels) {
       const auto factors = std::make_shared<LabelFactors>(objective, own);
       return {factors, std::make_shared<LabelPoint>(factors)};
@@ -366,8 +368,9 @@ SolverInfo gdmm_info() {
            {.name = "rho",
             .type = OptionType::kReal,
             .default_value = "auto",
-            .help = "weight of the quadratic penalty on factors that disagree; auto: 1/mu, then by residual "
-                    "balancing at passes 40, 60, 90, ...",
+            .help =
+                "weight of the quadratic penalty on factors that disagree; auto: 1/mu, times the square of "
+                "the typical size of values, then by residual balancing at passes 40, 60, 90, ...",
             .min = 0,
             .max = 1e9,
             .min_open = true,
@@ -419,6 +422,7 @@ SolverInfo gdmm_info() {
                 .loss = Loss::Kind::kHinge},
       .exact = false,
       .starts_anywhere = false,
+      .scale_free = true,
   };
 }
 

@@ -52,8 +52,7 @@ double Iterate::curvature_along_direction(std::span<const double> diagonal) {
   const double alpha = kShortStep * here / std::abs(slope);
   form_trial(alpha);
   const double there = objective.infer({scores(), &direction, alpha}, nullptr) + objective.l2(trial_);
-  const double curvature = 2.0 * (there - here - alpha * slope) / (alpha * alpha * norm);
-  return curvature > 0.0 && std::isfinite(curvature) ? curvature : 1.0;
+  return 2.0 * (there - here - alpha * slope) / (alpha * alpha * norm);
 }
 
 ArmijoResult Iterate::search(double slope, const ArmijoOptions& options, bool with_residual) {

@@ -48,8 +48,8 @@ class Iterate {
   /// Floating-point operations of one inference.
   double inference_flops() const { return objective.inference_flops({scores()}, true); }
 
-  /// The curvature d^T H d / d^T D d of the smooth part along d, from two inferences, at w and close to it; 1
-  /// where rounding hides it. `diagonal`: of D; empty: D = I.
+  /// The curvature d^T H d / d^T D d of the smooth part along d, from two inferences, at w and close to it.
+  /// Not finite, or <= 0, where rounding hides it. `diagonal`: of D; empty: D = I.
   double curvature_along_direction(std::span<const double> diagonal);
   /// Armijo's search along d, `slope` its predicted change of F. `with_residual`: its trials find the
   /// residual too.

@@ -206,6 +206,7 @@ SolverInfo prox_qn_info() {
       }};
   info.continues = true;
   info.shares_instances = true;
+  info.scale_free = true;
   // F is within rounding of its minimum there, and kkt rises for a while before it falls.
   info.as_reference = {.options = {{"max_stagnant", "200"}}, .tightened = true};
   info.refuses = [](const Options& options, const Penalty& penalty) -> std::string {

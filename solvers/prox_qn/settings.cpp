@@ -90,7 +90,7 @@ OptionTable options() {
        .type = OptionType::kString,
        .default_value = "auto",
        .help = "gamma of B = gamma*D before the first step: auto, the curvature along the first direction; "
-               "or one",
+               "or one, in the units of values: the square of their typical size, which is 1 of binary features",
        .choices = {"auto", "one"},
        .preset_values = paper("one")},
       {.name = "scaling",

@@ -446,6 +446,7 @@ SolverInfo sdca_info() {
       .make = make,
       .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
       .exact = false,
+      .scale_free = true,
   };
 }
 

@@ -45,7 +45,9 @@ bool LbfgsSteps::search(const SolveProblem& problem, const Point& now, const std
     memory_.apply(p_, [&](std::span<double> r) { apply_start(r); });
   else
     memory_.apply(p_);
-  const double first = memory_.scale() == 0.0 && !blocks_ ? 1.0 / std::sqrt(dot(parallel, g, g)) : 1.0;
+  const bool guess = memory_.scale() == 0.0 && !blocks_;
+  const double first =
+      guess ? 1.0 / (objective_.map().typical_value() * std::sqrt(dot(parallel, g, g))) : 1.0;
   line_.open(objective_, now, g, p_);
   if (!(line_.start().slope < 0.0)) return false;
   return strong_wolfe(line_.start(), first, wolfe_,

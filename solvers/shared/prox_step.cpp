@@ -79,7 +79,7 @@ void ProxStep::initialise(Objective& objective, const Anchor& anchor, Point& scr
     const double v = minimum_norm_subgradient(anchor.w[i], anchor.gradient[i], objective.lambda());
     squared_subgradient += v * v;
   }
-  lipschitz = std::sqrt(squared_subgradient);
+  lipschitz = objective.map().typical_value() * std::sqrt(squared_subgradient);
   const Move moved = move(objective, anchor, scratch);
   if (!(moved.squared > 0.0)) return;
   scratch.evaluate(objective);

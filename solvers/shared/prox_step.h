@@ -42,8 +42,8 @@ class ProxStep {
   /// The estimate that the next step begins with.
   double lipschitz = 0.0;
 
-  /// Where the options give no first estimate, makes one from the curvature of f along a step of about unit
-  /// length; `scratch` is overwritten. One pass.
+  /// Where the options give no first estimate, makes one from the curvature of f along a step of about
+  /// the length 1/(typical value) (core/data/typical_value.h); `scratch` is overwritten. One pass.
   void initialise(Objective& objective, const Anchor& anchor, Point& scratch);
 
   /// Fills next, and raises `lipschitz` as needed. next has its residual where wants_residual(bound) says so,

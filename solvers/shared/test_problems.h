@@ -3,6 +3,7 @@
 /// the conformance suite (experiments/conformance.h).
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,7 +41,17 @@ struct ProblemSpec {
   enum class Tree { kNone, kFlat, kNested } tree = Tree::kNone;
   /// Groups of candidates in place of sequences: the candidates oracle. `labels` is 1.
   bool candidates = false;
+  int scale = 0;  ///< all values are 2^scale times as large
 };
+
+/// The same problem in other units: its w is 2^-k times as large, F the same. Weights of the oracle's own do not
+/// scale, so it must have none that count.
+inline ProblemSpec scaled(ProblemSpec spec, int k) {
+  spec.scale += k;
+  spec.lambda = std::ldexp(spec.lambda, k);
+  spec.mu = std::ldexp(spec.mu, 2 * k);
+  return spec;
+}
 
 /// A data set and its oracle. Labels depend on features and on the label before, so the optimum is not
 /// trivial.
@@ -68,14 +79,15 @@ class Problem {
         for (Index j = 0; j < spec.features; ++j) {
           if (random.uniform() >= spec.density) continue;
           const double value = spec.real ? random.normal() : 1.0;
-          builder.add(j, value);
+          const double in_units = std::ldexp(value, spec.scale);
+          builder.add(j, in_units);
           if (spec.collinear) {
-            builder.add(spec.features + j, value);
-            builder.add(2 * spec.features + j, -2.0 * value);
+            builder.add(spec.features + j, in_units);
+            builder.add(2 * spec.features + j, -2.0 * in_units);
           }
           for (Index k = 0; k < spec.labels; ++k) score[k] += value * truth[j * spec.labels + k];
         }
-        if (spec.bias) builder.add(total - 1, 1.0);
+        if (spec.bias) builder.add(total - 1, std::ldexp(1.0, spec.scale));
         builder.end_position();
         const Index best = best_output(score);
         data_.gold.push_back(random.uniform() < spec.dominance ? 0 : best);
@@ -209,6 +221,36 @@ inline std::vector<ProblemSpec> problem_specs() {
        .candidates = true},
   };
 }
+
+/// Real-valued problems whose weights all scale with the values: sequences of one position have no transitions.
+inline std::vector<ProblemSpec> scale_specs() {
+  return {
+      {.name = "chain without transitions", .sequences = 40, .longest = 1, .real = true, .seed = 61},
+      {.name = "tree",
+       .labels = 14,
+       .features = 12,
+       .sequences = 60,
+       .real = true,
+       .seed = 62,
+       .tree = ProblemSpec::Tree::kNested},
+      {.name = "multiclass",
+       .labels = 5,
+       .features = 10,
+       .sequences = 50,
+       .real = true,
+       .seed = 63,
+       .tree = ProblemSpec::Tree::kFlat},
+      {.name = "candidates",
+       .labels = 1,
+       .features = 10,
+       .sequences = 40,
+       .longest = 8,
+       .real = true,
+       .seed = 64,
+       .candidates = true},
+  };
+}
+inline constexpr int kScales[] = {-40, -13, 7, 40};
 
 /// The problem as a solver with such needs can solve it: with its loss, and an l2 penalty in the place of the
 /// l1 penalty where it needs a smooth one.

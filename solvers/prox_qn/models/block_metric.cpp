@@ -184,12 +184,15 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
       for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
         if (index[i] < objective.unary_weights())
           diagonal_[i] = second_derivative(
-              x, static_cast<Index>(index[i] / objective.outputs()), [](std::size_t) { return 1.0; }, diagonal_[i]);
+              x, static_cast<Index>(index[i] / objective.outputs()), [](std::size_t) { return 1.0; },
+              diagonal_[i]);
     });
   });
   in_order.hand_back(std::span(diagonal_));
   for (std::size_t i = 0; i < n; ++i)
-    diagonal_[i] = std::sqrt(index[i] >= objective.unary_weights() ? extra : unary * diagonal_[i]);
+    diagonal_[i] = index[i] >= objective.unary_weights()
+                       ? std::sqrt(extra)
+                       : objective.map().typical_value() * std::sqrt(unary * diagonal_[i]);
   double mean = 0.0;
   for (const double a : diagonal_) mean += a;
   ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(n, 1)) + objective.mu();

@@ -37,7 +37,8 @@ class BlockMetric {
   /// False: given up for the token; then it is built again before anything else.
   bool build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
              const StopToken& stop = {});
-  /// Diagonal entries alone, for any working set: square roots, of (j, k) of feature j's sum of squares times
+  /// Diagonal entries alone, for any working set: square roots, of (j, k) of feature j's sum of squares (times
+  /// the typical value, core/data/typical_value.h, so that they have the units of second derivatives) times
   /// the mean number of times that an output is on at a position, of an extra weight of their mean count,
   /// both in the gold structures. Without roots the weights of rare features go so far at first that they
   /// have to come back (solvers/RESULTS.md).

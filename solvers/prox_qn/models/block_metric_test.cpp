@@ -73,10 +73,12 @@ TEST(BlockMetric, TakesRootsOfCountsForADiagonal) {
       if (c < objective.unary_weights())
         for (Index p = 0; p < objective.x().positions(); ++p)
           squares += std::pow(point.value(p, c / objective.outputs()), 2);
-      expected.push_back(std::sqrt(
+      expected.push_back(
           c < objective.unary_weights()
-              ? squares * unary / static_cast<double>(objective.x().positions() * objective.outputs())
-              : extra / static_cast<double>(gold.size())));
+              ? objective.map().typical_value() *
+                    std::sqrt(squares * unary /
+                              static_cast<double>(objective.x().positions() * objective.outputs()))
+              : std::sqrt(extra / static_cast<double>(gold.size())));
       mean += expected.back() / static_cast<double>(index.size());
     }
     BlockMetric metric;

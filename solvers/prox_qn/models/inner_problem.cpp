@@ -65,7 +65,7 @@ double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::
   d_hat_.assign(lbfgs.width(), 0.0);
   diagonal_.resize(n);
   for (std::size_t j = 0; j < n; ++j)
-    diagonal_[j] = lbfgs.diagonal(j) + (metric != nullptr ? gamma * (metric->diagonal(j) - 1.0) : 0.0);
+    diagonal_[j] = lbfgs.diagonal(j, metric != nullptr ? metric->diagonal(j) : 1.0);
   const Model model{lbfgs, metric, w, g, lambda, parallel, metric != nullptr ? metric->start() : nullptr, d};
   const DescentPass pass{.start = model.rows,
                          .q = n > 0 ? lbfgs.q(0) : nullptr,

@@ -5,12 +5,15 @@
 namespace proxbench::prox_qn {
 
 void ScaledDiagonal::start_first(Iterate& at) {
-  start(at, 1.0);
+  const double unit = at.objective.map().typical_value();
+  if (!settings_.blocks) first_gamma_ = unit * unit;
+  start(at, first_gamma_);
   if (!settings_.measured_scale) return;
   inner_.minimise(lbfgs_, metric(), true, at);
   if (at.stop.requested()) return;
-  first_gamma_ =
+  const double curvature =
       at.curvature_along_direction(settings_.blocks ? metric_.diagonal() : std::span<const double>());
+  if (curvature > 0.0 && std::isfinite(curvature)) first_gamma_ = curvature;
   lbfgs_.reset(at.set.size(), first_gamma_);
 }
 

@@ -1,0 +1,24 @@
+#include "core/data/typical_value.h"
+
+#include <cmath>
+#include <cstdint>
+
+#include "core/base/sum.h"
+
+namespace proxbench {
+
+double typical_value(const DesignMatrix& x, const Parallel& parallel) {
+  double exponents = 0.0;
+  for (Index j = 0; j < x.features(); ++j)
+    for (const double value : x.column_values(j)) exponents += std::ilogb(value);
+  add_exact(parallel, std::span(&exponents, 1));
+  const auto sum = static_cast<std::int64_t>(exponents),
+             entries = static_cast<std::int64_t>(x.whole_nonzeros());
+  if (entries == 0) return 1.0;
+  // The nearest integer to sum/entries, in integers: where all exponents rise by one, so does this.
+  const std::int64_t twice = 2 * sum + entries, divisor = 2 * entries;
+  const std::int64_t nearest = twice >= 0 ? twice / divisor : -((-twice + divisor - 1) / divisor);
+  return std::ldexp(1.0, static_cast<int>(nearest));
+}
+
+}  // namespace proxbench
