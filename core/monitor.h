@@ -244,7 +244,7 @@ class Monitor {
   void take_gap_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
   Sample full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
                      bool with_gradient);
-  void audit(const Sample& found);
+  void audit(const Sample& found, const SparseVector& w);
   void raise_bound(double bound, const char* from);
   void check_bound() const;
   void record(Sample sample);
