@@ -83,9 +83,9 @@ void Parallel::count_sum(std::size_t numbers) const {
 
 void Parallel::count_tree(std::size_t numbers) const {
   if (profile_ == nullptr) return;
-  PhaseProfile::Exchanges& exact = profile_->of(profile_->current).exact;
-  ++exact.count;
-  exact.bytes += static_cast<double>(numbers * sizeof(double));
+  PhaseProfile::Exchanges& tree = profile_->of(profile_->current).tree;
+  ++tree.count;
+  tree.bytes += static_cast<double>(numbers * sizeof(double));
 }
 
 void Parallel::for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const {

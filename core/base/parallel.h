@@ -43,7 +43,7 @@ class Parallel {
   /// first exception thrown by a body is rethrown here after all chunks have ended.
   void for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const;
 
-  /// Counts a sum over instances, of so many numbers, in the profile: over chunks, or exact.
+  /// Counts a sum over instances, of so many numbers, in the profile: over chunks, or over leaves.
   void count_sum(std::size_t numbers) const;
   void count_tree(std::size_t numbers) const;
 

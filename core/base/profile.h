@@ -37,13 +37,13 @@ struct PhaseProfile {
   double loop_seconds = 0.0;  ///< of these, inside loops of two chunks or more
   Work work;
   std::map<std::size_t, std::int64_t> loops;  ///< how many loops of so many chunks
-  /// What would cross between processes (core/base/sum.h), whether there are any: sums over chunks, exact
-  /// sums, and the bytes of their results.
+  /// What would cross between processes (core/base/sum.h), whether there are any: sums over chunks, sums
+  /// of many numbers over leaves, and the bytes of their results.
   struct Exchanges {
     std::int64_t count = 0;
     double bytes = 0.0;
   };
-  Exchanges sums, exact;
+  Exchanges sums, tree;
 };
 
 struct Profile {

@@ -38,12 +38,12 @@ double predict_processes(const PhaseCost& one, const NetworkModel& network, int 
   const double nodes = std::max(1.0, 2.0 * std::log2(chunks / p));
   seconds += 2.0 * hops * network.latency * static_cast<double>(one.sums) +
              p * nodes * one.sum_bytes / network.bandwidth;
-  // Exact sums: each process sends what others keep; a partial gradient then goes to all.
+  // Sums over leaves, a node for each process: of a partial gradient all nodes go to all processes, of a full
+  // one to the process that keeps the sum.
   const bool full = one.phase == phase_name(Phase::kFullGradient);
-  const double pieces =
-      full ? std::ceil(one.exact_bytes / kPiece) : 2.0 * static_cast<double>(one.exact_sums);
+  const double pieces = full ? std::ceil(one.tree_bytes / kPiece) : static_cast<double>(one.tree_sums);
   seconds += pieces * hops * network.latency +
-             (full ? 1.0 : 2.0) * one.exact_bytes * (p - 1.0) / p / network.bandwidth;
+             one.tree_bytes * (p - 1.0) / (full ? p : 1.0) / network.bandwidth;
   return seconds;
 }
 

@@ -22,8 +22,8 @@ Json phase_json(const PhaseCost& phase) {
           {"loops", phase.loops},
           {"sums", phase.sums},
           {"sum_bytes", phase.sum_bytes},
-          {"exact_sums", phase.exact_sums},
-          {"exact_bytes", phase.exact_bytes}};
+          {"tree_sums", phase.tree_sums},
+          {"tree_bytes", phase.tree_bytes}};
 }
 
 /// One for each element of a list, from what `convert` makes of it.
@@ -107,8 +107,8 @@ PhaseCost phase_cost_from_json(const Json& json) {
   json.at("loops").get_to(phase.loops);
   json.at("sums").get_to(phase.sums);
   json.at("sum_bytes").get_to(phase.sum_bytes);
-  json.at("exact_sums").get_to(phase.exact_sums);
-  json.at("exact_bytes").get_to(phase.exact_bytes);
+  json.at("tree_sums").get_to(phase.tree_sums);
+  json.at("tree_bytes").get_to(phase.tree_bytes);
   return phase;
 }
 

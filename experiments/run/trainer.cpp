@@ -334,8 +334,8 @@ nlohmann::ordered_json phases_json(const Profile& profile, double seconds) {
                    {"loops", phase.loops},
                    {"sums", phase.sums.count},
                    {"sum_bytes", phase.sums.bytes},
-                   {"exact_sums", phase.exact.count},
-                   {"exact_bytes", phase.exact.bytes}});
+                   {"tree_sums", phase.tree.count},
+                   {"tree_bytes", phase.tree.bytes}});
   }
   return out;
 }

@@ -150,7 +150,7 @@ nlohmann::ordered_json test_metrics(const LoadedData& data, const SparseVector& 
 
 /// How a run of so many seconds on the clock was spent, an object for each phase: phase, calls, seconds,
 /// loop_seconds, flops, bytes, loops (pairs of chunks and how many loops had so many), and the sums that
-/// would cross between processes: sums, sum_bytes, exact_sums, exact_bytes. The solver's seconds are
+/// would cross between processes: sums, sum_bytes, tree_sums, tree_bytes. The solver's seconds are
 /// those that no other phase took.
 nlohmann::ordered_json phases_json(const Profile& profile, double seconds);
 
