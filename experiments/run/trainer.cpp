@@ -191,7 +191,8 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
   outcome.certificate = certify(evaluator, result.w);
   outcome.certificate.dual = std::fmax(outcome.certificate.dual, monitor.lower_bound());
   // What ended for lack of digits may have been proven by its last point, where nobody had looked.
-  if (outcome.status == Status::kStalled && outcome.certificate.relative_gap() <= settings.gap_target)
+  if (outcome.status == Status::kStalled && settings.gap_target > 0.0 &&
+      outcome.certificate.relative_gap() <= settings.gap_target)
     outcome.status = Status::kGapReached;
   outcome.certify_seconds = wall_seconds() - ended;
   outcome.w = reduced != nullptr ? expand_features(result.w, reduced->kept, data.train().x.features(),
@@ -312,6 +313,7 @@ MonitorOptions monitor_options(const RunParameters& settings) {
     options.sampling_budget = settings.sampling_budget;
   options.objective_target = settings.objective_target;
   options.gap_target = settings.gap_target;
+  options.gap_by_count = settings.gap_by_count;
   return options;
 }
 
