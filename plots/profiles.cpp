@@ -56,6 +56,11 @@ std::string figure_name(const std::string& stem, const ProblemSet& set) {
 
 std::string common_caption(const ProblemSet& set) {
   std::string out;
+  if (const ProblemSet::Known known = set.known(); known.wide > 0)
+    out += fmt::format(
+        "\n{} of {} {} to a target are known to more than a tenth only: each stands at the sample that shows "
+        "it.",
+        known.wide, known.paid, set.measure);
   if (!set.failures.empty())
     out += fmt::format("\n{} failed: {}.", set.failures.size(), few_names(set.failures));
   if (!set.left_out.empty())
