@@ -58,9 +58,9 @@ std::string common_caption(const ProblemSet& set) {
   std::string out;
   if (const ProblemSet::Known known = set.known(); known.wide > 0)
     out += fmt::format(
-        "\n{} of {} {} to a target are known to more than a tenth only: each stands at the sample that shows "
-        "it.",
-        known.wide, known.paid, set.measure);
+        "\n{} of {} costs to a target lie between two samples that are more than a tenth apart: drawn at the "
+        "later.",
+        known.wide, known.paid);
   if (!set.failures.empty())
     out += fmt::format("\n{} failed: {}.", set.failures.size(), few_names(set.failures));
   if (!set.left_out.empty())

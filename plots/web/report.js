@@ -453,7 +453,7 @@
       this.graph = new Dygraph(this.plot, drawn.file, {
         labels: drawn.labels, series: drawn.series, dateWindow: window,
         // A value holds up to the next sample, as in the figures for print.
-        stepPlot: true,
+        stepPlot: true, xRangePad: 3,
         customBars: true, connectSeparatedPoints: true, legend: "never", fillAlpha: 0.16,
         xlabel: AXES[this.state.x], ylabel: this.quantity().axis, xLabelHeight: 20, yLabelWidth: 20,
         axes: {
@@ -529,7 +529,7 @@
       const group = this.group();
       this.title.replaceChildren(...(group.synthetic ? [element("strong", {}, "SYNTHETIC DATA: ")] : []),
         `${this.quantity().title}: ${group.dataset}, ${group.penalty}`);
-      const notes = [...group.notes];
+      const notes = [...group.notes, "A value holds up to the next sample: nothing is known of what lies between."];
       if (this.quantity().toReference) {
         notes.push(...group.objective_notes);
         if (group.bound !== null)
