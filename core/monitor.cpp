@@ -28,13 +28,15 @@ constexpr double kAuditTolerance = 1e-9;
 /// many times what rounding does to F at the iterate: scores are advanced over many steps.
 constexpr double kAuditRoundings = 100.0;
 
-/// What a full sample of a later iterate may cost, in units of one at w = 0, where no weight is mapped to
-/// scores. On OCR (degree 2) it is 2 to 10 times as much, the most while tens of thousands of weights are on.
-constexpr double kCostAwayFromZero = 10.0;
+/// Between two samples the clock grows by at most this share. The sample must be taken before the iteration
+/// that would carry the clock past it, and that one may take so many times as long as the last one did: beside
+/// other programs, iterations of 10 ms were seen to take more than twice as long as the ones before.
+constexpr double kLargestGrowth = 0.1, kNextIteration = 4.0;
 
 /// A gap target is looked at after each of the first iterations, then when the clock has grown by this share,
 /// or by so many times what the last look cost. A look costs about three iterations, so it adds some tens of
-/// iterations' time to a run of hundreds, and a twentieth to a long one.
+/// iterations' time to a run of hundreds, and a twentieth to a long one. With gap_by_count the number of
+/// iterations grows by the share.
 constexpr std::int64_t kDenseGaps = 5;
 constexpr double kGapGrowth = 0.1, kGapRest = 20.0;
 
@@ -140,6 +142,9 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
   if (!(options.gap_target >= 0.0))
     throw Error::usage("gap_target = " + digits(options.gap_target) +
                        ": violated constraint gap_target >= 0");
+  if (options.gap_by_count && options.sample_kkt)
+    throw Error::usage(
+        "gap_by_count: found sample_kkt, whose bounds depend on the clock; expected one of them");
   if (options.sample_kkt || options.gap_target > 0.0) residual_ = evaluator.make_residual();
 }
 
@@ -167,26 +172,33 @@ void Monitor::leave() {
 void Monitor::start(const SparseVector& w) {
   off_mark_ = options_.clock();
   take_full_sample(0, w, w.nnz());
-  if (w.nnz() == 0) {
-    full_cost_ *= kCostAwayFromZero;
-    accuracy_cost_ *= kCostAwayFromZero;
-  }
+  full_cost_.reset();
+  accuracy_total_ = 0.0;
   resume();
+  start_cost_ = sampling_seconds_;
 }
 
 void Monitor::expect_started() const {
   if (trace_.empty()) throw Error("the solver did not call start() of its monitor, expected before step()");
 }
 
-bool Monitor::due(std::int64_t iteration) const {
+/// Whether one more iteration could carry the clock too far from the moment `last` on it.
+bool Monitor::must_sample(double last) const {
+  return seconds_ + kNextIteration * iteration_seconds_ > (1.0 + kLargestGrowth) * last;
+}
+
+bool Monitor::fine_sample_due(std::int64_t iteration) const {
   return iteration <= options_.dense_samples ||
          seconds_ >= trace_.back().seconds * (1.0 + options_.sample_growth);
 }
 
 bool Monitor::gap_due(std::int64_t iteration) const {
-  return options_.gap_target > 0.0 &&
-         (iteration <= kDenseGaps ||
-          seconds_ - gap_mark_ >= std::min(kGapGrowth * gap_mark_, kGapRest * gap_cost_));
+  if (!(options_.gap_target > 0.0)) return false;
+  if (iteration <= kDenseGaps) return true;
+  if (options_.gap_by_count)
+    return static_cast<double>(iteration - gap_iteration_) >=
+           kGapGrowth * static_cast<double>(gap_iteration_);
+  return seconds_ - gap_mark_ >= std::min(kGapGrowth * gap_mark_, kGapRest * gap_cost_);
 }
 
 /// By the last sample.
@@ -197,10 +209,14 @@ bool Monitor::gap_reached() const {
 }
 
 bool Monitor::full_sample_fits() const {
-  if (options_.sample_kkt || std::isinf(options_.sampling_budget)) return true;
+  if (options_.sample_kkt || std::isinf(options_.sampling_budget) || !full_cost_) return true;
   const double budget = options_.sampling_budget;
-  return sampling_seconds_ + 2.0 * full_cost_ <= budget * seconds_ &&
-         full_cost_ <= budget * (seconds_ - full_seconds_);
+  return sampling_seconds_ - start_cost_ + 2.0 * *full_cost_ <= budget * seconds_ &&
+         *full_cost_ <= budget * (seconds_ - full_seconds_);
+}
+
+bool Monitor::accuracy_overdue() const {
+  return test_ != nullptr && must_sample(accuracy_seconds_);
 }
 
 bool Monitor::accuracy_fits() const {
@@ -268,12 +284,15 @@ bool Monitor::step_at(std::int64_t iteration, const Iterate& iterate, std::uint6
   expect_started();
   given_iteration_ = iteration;
   given_loss_ = loss;
+  iteration_seconds_ = seconds_ - step_seconds_;
+  step_seconds_ = seconds_;
   const bool given = std::isfinite(loss);
-  const bool measured_anyway = options_.sample_kkt && due(iteration);
-  if (gap_due(iteration) && !measured_anyway) {
+  const bool must = must_sample(trace_.back().seconds) || accuracy_overdue();
+  const bool due = must || fine_sample_due(iteration);
+  if (gap_due(iteration) && !(options_.sample_kkt && due)) {
     take_gap_sample(iteration, iterate(), working_set);
-  } else if (due(iteration)) {
-    if (full_sample_fits())
+  } else if (due) {
+    if (full_sample_fits() || (must && !given))
       take_full_sample(iteration, iterate(), working_set);
     else if (given)
       take_light_sample(iteration, iterate(), working_set, loss);
@@ -329,7 +348,7 @@ Sample Monitor::light_sample(std::int64_t iteration, const SparseVector& w, std:
 void Monitor::take_light_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set,
                                 double loss) {
   Sample sample = light_sample(iteration, w, working_set, loss);
-  if (accuracy_fits()) measure_accuracy(w, sample);
+  if (accuracy_overdue() || accuracy_fits()) measure_accuracy(w, sample);
   record(sample);
 }
 
@@ -393,10 +412,11 @@ void Monitor::take_gap_sample(std::int64_t iteration, const SparseVector& w, std
   const double began = options_.clock();
   Sample sample = full_sample(iteration, w, working_set, true);
   gap_mark_ = seconds_;
+  gap_iteration_ = iteration;
   gap_cost_ = options_.clock() - began;
   gap_seconds_ += gap_cost_;
   off_mark_ += gap_cost_;
-  if (accuracy_fits()) measure_accuracy(w, sample);
+  if (accuracy_overdue() || accuracy_fits()) measure_accuracy(w, sample);
   record(sample);
 }
 

@@ -2,31 +2,34 @@
 /// The monitor is the only reader of the timed clock. A solver calls it once an iteration; it pauses the
 /// clock, takes a sample where one is due, and says whether to go on.
 ///
-/// Two kinds of samples. A full one infers F at the iterate with an evaluator of the monitor's own, and
-/// measures test accuracy: it costs about as much as an iteration. A light one takes the loss that the solver
-/// hands over and adds the penalty of the iterate: it costs a walk over the nonzeros, and a decoding of the
-/// test set where the budget allows for its accuracy. The loss handed over
-/// comes from core's Objective, by the same kernels, so that inferring it again would double the work to
-/// find the same number. What keeps it honest is that every full sample at which the solver gave a loss is an
-/// audit: the two must agree, or the run fails. The end of a run is always a full sample, so each run of a
-/// solver that gives losses is audited at least there. A solver that gives none works as well: it has full
-/// samples only, as many as the budget allows.
+/// There are two kinds of samples. A full one infers F at the iterate with an evaluator of the monitor's own,
+/// and measures test accuracy: it costs about as much as an iteration. A light one takes the loss that the
+/// solver hands over and adds the penalty of the iterate: it costs a walk over the nonzeros, and a decoding
+/// of the test set where an accuracy is due. The loss handed over comes from core's Objective, by the same
+/// kernels, so that inferring it again would double the work to find the same number. Every full sample at
+/// which the solver gave a loss is an audit: the two must agree, or the run fails. The first iteration and
+/// the end of a run always have full samples, so each run of a solver that gives losses is audited there.
+///
+/// When samples are taken: between two samples the clock grows by at most a tenth, or by one iteration where
+/// that takes longer. The same holds between two test accuracies. The rule asks for no budget: a solver that
+/// hands over no loss then pays for a full sample off the clock. Samples that are closer together than that
+/// are full, or have an accuracy, where MonitorOptions::sampling_budget pays for them.
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/stop_token.h"
-#include "core/dual.h"
 #include "core/base/types.h"
+#include "core/dual.h"
 #include "core/metric.h"
 #include "core/objective.h"
 
@@ -72,8 +75,8 @@ struct Sample {
   double kkt = std::numeric_limits<double>::quiet_NaN();
   /// F minus the best lower bound on min F that was known by then; NaN before there is one (dual.h).
   double gap = std::numeric_limits<double>::quiet_NaN();
-  /// Of a solver that keeps a dual point (Monitor::watch()), where bounds are looked for: F minus that point's
-  /// value, and what the solver takes that gap for.
+  /// Of a solver that keeps a dual point (Monitor::watch()), where bounds are looked for: F minus that
+  /// point's value, and what the solver takes that gap for.
   double dual_gap = std::numeric_limits<double>::quiet_NaN();
   double estimated_gap = std::numeric_limits<double>::quiet_NaN();
   /// Of a solver whose own variables agree in the limit only (DualPoint::infeasibility()).
@@ -107,17 +110,20 @@ Certificate certificate_of(const Objective& objective, const SparseVector& w, co
 struct MonitorOptions {
   double time_limit = std::numeric_limits<double>::infinity();  ///< seconds on the clock
   std::int64_t max_iterations = std::numeric_limits<std::int64_t>::max();
-  /// After the first `dense_samples` iterations a sample is taken when the clock has grown by this share.
+  /// Samples on top of those that a tenth of the clock asks for: in each of the first `dense_samples`
+  /// iterations, then whenever the clock has grown by the share `sample_growth`. A solver that hands over no
+  /// loss has them where the sampling budget pays for a full sample.
   double sample_growth = 0.01;
   std::int64_t dense_samples = 30;
   /// A full gradient for each sample, off the clock: kkt and a lower bound on min F. Then all samples are
   /// full, whatever they cost.
   bool sample_kkt = false;
-  /// The time that the monitor may take off the clock, as a share of the time on the clock so far (>= 0). A
-  /// full sample is taken only where what the last one cost still fits twice, once for itself and once for
-  /// the end's, and where the time since the last one pays for it, so that they are spread out. The first and
-  /// the last sample are full in any case. Light samples have a test accuracy where half of the budget pays
-  /// for it, spread out in the same way. Infinity: every sample is full.
+  /// The time that the monitor may take off the clock for samples that no tenth of the clock asks for, as a
+  /// share of the time on the clock so far (>= 0). Such a sample is full only where all samples since the
+  /// start and twice what the last full one cost, once for itself and once for the end's, stay within that
+  /// share, and where the time since the last full one pays for it, so that they are spread out. A light one
+  /// has a test accuracy where half of the budget pays for it, spread out in the same way. 0: nothing on top.
+  /// Infinity: every sample is full.
   double sampling_budget = 0.01;
   /// Stop as soon as a sample shows F <= this. Where the solver gives its losses every iteration is looked
   /// at.
@@ -127,6 +133,10 @@ struct MonitorOptions {
   /// asks for that. It is taken after each of the first iterations, then when the clock has grown by a
   /// tenth since the last one, so at which iteration a run stops depends on the clock.
   double gap_target = 0.0;
+  /// Bounds are looked for after each of the first iterations, then when the number of iterations has grown
+  /// by a tenth, so that the end of a run does not depend on the clock. Not together with sample_kkt, which
+  /// finds bounds when the clock says so.
+  bool gap_by_count = false;
   /// What the wall clock shows, in seconds; tests bring one of their own. Called from several threads where
   /// out_of_time() is.
   std::function<double()> clock = wall_seconds;
@@ -161,8 +171,8 @@ class Monitor {
   static constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
 
   /// `evaluator` is an objective of the monitor's own; `solver_objective` is asked for its counts only. All
-  /// borrowed. Throws Error (kUsage) where the sampling budget or the gap target is negative, or a target is
-  /// no number.
+  /// borrowed. Throws Error (kUsage) where the sampling budget or the gap target is negative, a target is no
+  /// number, or gap_by_count meets sample_kkt.
   Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
           const TestSet* test = nullptr);
 
@@ -212,7 +222,8 @@ class Monitor {
   Status stop_status() const { return stop_status_; }
   double seconds() const { return seconds_; }
   double cpu_seconds() const { return cpu_seconds_; }
-  /// Wall time off the clock inside the monitor, on_sample included, but not what gap_target costs.
+  /// What all samples have cost: wall time off the clock inside the monitor, on_sample included, but not what
+  /// gap_target costs.
   double sampling_seconds() const { return sampling_seconds_; }
   /// Wall time off the clock that gap_target has cost.
   double gap_seconds() const { return gap_seconds_; }
@@ -227,10 +238,12 @@ class Monitor {
   void resume();
   void leave();
   void expect_started() const;
-  bool due(std::int64_t iteration) const;
+  bool must_sample(double last) const;
+  bool fine_sample_due(std::int64_t iteration) const;
   bool gap_due(std::int64_t iteration) const;
   bool gap_reached() const;
   bool full_sample_fits() const;
+  bool accuracy_overdue() const;
   bool accuracy_fits() const;
   void measure_accuracy(const SparseVector& w, Sample& sample);
   template <class Iterate>
@@ -265,22 +278,30 @@ class Monitor {
   /// Of the last step().
   std::int64_t given_iteration_ = 0;
   double given_loss_ = kNoLoss;
+  double step_seconds_ = 0.0;       ///< on the clock at the last step()
+  double iteration_seconds_ = 0.0;  ///< that the last iteration took
   /// Of the last full sample.
   std::int64_t full_iteration_ = 0;
   double full_seconds_ = 0.0;
-  double full_cost_ = 0.0;  ///< seconds that the next one is expected to take
-  /// Of the test accuracies: when the last one was taken, what the next one may take, what all have taken.
+  /// Seconds that the next one is expected to take; none before one after the start: that of the start meets
+  /// cold caches and a w without weights.
+  std::optional<double> full_cost_;
+  /// Of the test accuracies since the start: when the last one was taken, what the next one may take, what
+  /// all have taken.
   double accuracy_seconds_ = 0.0, accuracy_cost_ = 0.0, accuracy_total_ = 0.0;
   double seconds_ = 0.0, cpu_seconds_ = 0.0, wall_mark_ = 0.0, cpu_mark_ = 0.0;
   double sampling_seconds_ = 0.0, off_mark_ = 0.0;
+  double start_cost_ = 0.0;  ///< of sampling_seconds_, what the sample of the start took
   double lower_bound_ = -std::numeric_limits<double>::infinity();
   const char* bound_from_ = "";
   double rounding_ = 0.0;  ///< of F, at the last bound
   /// The smallest F of full samples, where it was found, and its rounding.
   double smallest_ = std::numeric_limits<double>::infinity(), smallest_off_ = 0.0;
   std::int64_t smallest_iteration_ = 0;
-  /// What gap samples have cost, all and the last one, and when on the clock that was taken.
+  /// What gap samples have cost, all and the last one, and when on the clock and at which iteration that was
+  /// taken.
   double gap_seconds_ = 0.0, gap_cost_ = 0.0, gap_mark_ = 0.0;
+  std::int64_t gap_iteration_ = 0;
 };
 
 }  // namespace proxbench

@@ -1,5 +1,4 @@
 #include "core/monitor.h"
-#include "core/wrapped_oracle.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/wrapped_oracle.h"
 #include "oracles/chain/chain.h"
 
 namespace proxbench {
@@ -162,22 +162,25 @@ TEST(Monitor, TakesDenseIteratesToo) {
 
 TEST(Monitor, AsksForTheIterateOnlyWhereASampleIsDueAndOffTheClock) {
   Problem problem;
-  Monitor monitor(*problem.evaluator, *problem.objective,
-                  {.sample_growth = 1e9, .dense_samples = 2, .sampling_budget = kInfinity});
+  FakeTime time(0.0);
+  Monitor monitor(
+      *problem.evaluator, *problem.objective,
+      {.sample_growth = 1e9, .dense_samples = 2, .sampling_budget = kInfinity, .clock = time.clock()});
   monitor.start(SparseVector{});
   int made = 0;
-  for (int i = 1; i <= 20; ++i)
+  for (int i = 1; i <= 20; ++i) {
+    time.now += i == 1 ? 1000.0 : 1.0;  // less than a tenth after the first
     monitor.step(
         i,
         [&] {
-          const double before = monitor.seconds();
-          std::this_thread::sleep_for(std::chrono::milliseconds(1));
-          EXPECT_EQ(monitor.seconds(), before);
+          time.now += 50.0;
           ++made;
           return good_weights();
         },
         3);
+  }
   EXPECT_EQ(made, 2);
+  EXPECT_EQ(monitor.seconds(), 1019.0) << "without the time in which the iterates were made";
   EXPECT_EQ(monitor.trace().size(), 3u);
   EXPECT_EQ(monitor.trace().back().nnz, 2u);
   EXPECT_EQ(monitor.trace().back().working_set, 3u);
@@ -269,16 +272,20 @@ TEST(Monitor, StopsForEachReason) {
 
 TEST(Monitor, SamplesSparselyAndAlwaysTheLast) {
   Problem problem;
-  // After two iterations only when the clock has grown a thousandfold.
-  Monitor monitor(*problem.evaluator, *problem.objective,
-                  {.sample_growth = 1000.0, .dense_samples = 2, .sampling_budget = kInfinity});
+  FakeTime time(0.0);
+  Monitor monitor(
+      *problem.evaluator, *problem.objective,
+      {.sample_growth = 1000.0, .dense_samples = 2, .sampling_budget = kInfinity, .clock = time.clock()});
   monitor.start(SparseVector{});
-  for (int i = 1; i <= 50; ++i) monitor.step(i, good_weights(), 2);
+  for (int i = 1; i <= 50; ++i) {
+    time.now += i == 1 ? 1000.0 : 1.0;  // less than a tenth after the first
+    monitor.step(i, good_weights(), 2);
+  }
   monitor.finish(50, good_weights(), 2);
-  EXPECT_LT(monitor.trace().size(), 10u);
-  EXPECT_EQ(monitor.trace().back().iteration, 50);
   monitor.finish(50, good_weights(), 2);
-  EXPECT_EQ(monitor.trace()[monitor.trace().size() - 2].iteration != 50, true) << "not sampled twice";
+  std::vector<std::int64_t> sampled;
+  for (const Sample& sample : monitor.trace()) sampled.push_back(sample.iteration);
+  EXPECT_EQ(sampled, (std::vector<std::int64_t>{0, 1, 2, 50})) << "the last one not twice";
 }
 
 /// A run of `iterations` of 0.1 s each, with or without losses given.
@@ -288,8 +295,9 @@ struct BudgetRun {
   Audits audits;
   std::int64_t full_samples;
 };
+/// `start_cost`: what an inference takes in addition until the run has started.
 BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives_losses,
-                          bool sample_kkt = false, double decode_cost = 0.0) {
+                          bool sample_kkt = false, double decode_cost = 0.0, double start_cost = 0.0) {
   Problem problem;
   const double loss = gives_losses ? loss_at(problem, good_weights()) : Monitor::kNoLoss;
   FakeTime time(cost);
@@ -300,7 +308,9 @@ BudgetRun run_on_a_budget(double budget, double cost, int iterations, bool gives
   options.clock = time.clock();
   const TestSet test(problem.test, slow_test, Parallel(), {&kShareRight});
   Monitor monitor(evaluator, *problem.objective, options, &test);
+  time.cost = cost + start_cost;
   monitor.start(SparseVector{});
+  time.cost = cost;
   for (int i = 1; i <= iterations; ++i) {
     time.now += 0.1;
     EXPECT_TRUE(monitor.step(i, good_weights(), 2, loss));
@@ -315,7 +325,7 @@ TEST(Sampling, StaysWithinItsBudgetAndUsesIt) {
     for (const bool gives_losses : {true, false}) {
       SCOPED_TRACE(testing::Message() << "budget " << budget << (gives_losses ? " with losses" : ""));
       const BudgetRun r = run_on_a_budget(budget, 0.03, 2000, gives_losses);
-      EXPECT_LE(r.sampling_seconds, budget * r.seconds + 1e-9);
+      EXPECT_LE(r.sampling_seconds, budget * r.seconds + 0.03 + 1e-9) << "and the start";
       EXPECT_GE(r.sampling_seconds, 0.7 * budget * r.seconds);
       EXPECT_NEAR(r.sampling_seconds, 0.03 * static_cast<double>(r.full_samples), 1e-9);
       EXPECT_FALSE(std::isnan(r.trace.front().test_accuracy));
@@ -324,7 +334,8 @@ TEST(Sampling, StaysWithinItsBudgetAndUsesIt) {
       double last_full = 0.0;
       for (const Sample& sample : r.trace) {
         if (gives_losses || sample.iteration == 0 || sample.iteration == 2000) continue;
-        EXPECT_GE(sample.seconds - last_full, 0.03 / budget - 1e-9) << "spread out";
+        EXPECT_GE(sample.seconds - last_full, std::min(0.03 / budget, 0.1 * last_full - 0.5) - 1e-9)
+            << "spread out, or asked for by the tenth";
         last_full = sample.seconds;
       }
       if (gives_losses) {
@@ -343,14 +354,15 @@ TEST(Sampling, StaysWithinItsBudgetAndUsesIt) {
 }
 
 TEST(Sampling, LightSamplesHaveTheAccuracyThatHalfOfTheBudgetPays) {
-  // A full sample costs so much that only the ends are full.
+  // A full sample costs so much that only those are full that have to be.
   const BudgetRun r = run_on_a_budget(0.02, 1.0, 1000, true, false, 0.01);
-  EXPECT_EQ(r.full_samples, 2);
+  EXPECT_EQ(r.full_samples, 3);
   double last = 0.0;
   std::int64_t count = 0;
   for (const Sample& sample : r.trace) {
     if (std::isnan(sample.test_accuracy) || sample.iteration == 0 || sample.iteration == 1000) continue;
-    EXPECT_GE(sample.seconds - last, 0.01 / (0.5 * 0.02) - 1e-9) << "spread out";
+    EXPECT_GE(sample.seconds - last, std::min(0.01 / (0.5 * 0.02), 0.1 * last - 0.5) - 1e-9)
+        << "spread out, or asked for by the tenth";
     last = sample.seconds;
     ++count;
   }
@@ -358,14 +370,74 @@ TEST(Sampling, LightSamplesHaveTheAccuracyThatHalfOfTheBudgetPays) {
   EXPECT_LE(0.01 * static_cast<double>(count), 0.5 * 0.02 * r.seconds);
 }
 
-TEST(Sampling, WithoutABudgetOnlyTheEndsAreFull) {
+TEST(Sampling, WithoutABudgetOnlyTheFirstIterationAndTheEndsAreFull) {
   const BudgetRun r = run_on_a_budget(0.0, 0.03, 50, true);
-  EXPECT_EQ(r.full_samples, 2);
+  EXPECT_EQ(r.full_samples, 3);
   ASSERT_EQ(r.trace.size(), 52u);
   EXPECT_EQ(r.trace[50].iteration, 50) << "the last iterate's light sample";
   EXPECT_EQ(r.trace[51].iteration, 50) << "and its full one";
-  EXPECT_EQ(r.audits.count, 1) << "the end is audited";
-  EXPECT_EQ(run_on_a_budget(0.0, 0.03, 50, false).trace.size(), 2u);
+  EXPECT_EQ(r.audits.count, 2) << "the first iterate and the last one";
+}
+
+/// The largest growth of the clock between two of the moments, as a share of the first of both, where it is
+/// more than one iteration.
+double largest_growth(const std::vector<double>& moments, double iteration) {
+  double largest = 0.0;
+  for (std::size_t i = 1; i < moments.size(); ++i)
+    if (const double grown = moments[i] - moments[i - 1]; grown > iteration * (1.0 + 1e-9))
+      largest = std::max(largest, grown / moments[i - 1]);
+  return largest;
+}
+
+TEST(Sampling, TheClockGrowsByATenthBetweenSamplesWhateverTheyCost) {
+  for (const double budget : {0.0, 0.01, 0.1})
+    for (const double cost : {0.01, 7.0})
+      for (const bool gives_losses : {true, false}) {
+        SCOPED_TRACE(testing::Message()
+                     << "budget " << budget << ", cost " << cost << (gives_losses ? " with losses" : ""));
+        const BudgetRun r = run_on_a_budget(budget, cost, 2000, gives_losses, false, 0.5 * cost);
+        std::vector<double> samples, accuracies;
+        for (const Sample& sample : r.trace) {
+          samples.push_back(sample.seconds);
+          if (!std::isnan(sample.test_accuracy)) accuracies.push_back(sample.seconds);
+        }
+        EXPECT_LE(largest_growth(samples, 0.1), 0.1 + 1e-9);
+        EXPECT_LE(largest_growth(accuracies, 0.1), 0.1 + 1e-9);
+        if (cost > 1.0) {
+          EXPECT_LE(accuracies.size(), 110u) << "no more than 60 and one a tenth";
+        }
+        if (cost > 1.0 && gives_losses) {
+          EXPECT_EQ(r.full_samples, 3) << "light ones do";
+        }
+      }
+}
+
+TEST(Sampling, IterationsOfOtherLengthsKeepTheTenthWhereTheNextIsAtMostFourTimesAsLong) {
+  Problem problem;
+  FakeTime time(0.0);
+  Monitor monitor(*problem.evaluator, *problem.objective,
+                  {.sample_growth = 1e9, .sampling_budget = 0.0, .clock = time.clock()});
+  monitor.start(SparseVector{});
+  double longest = 0.0;
+  for (int i = 1; i <= 2000; ++i) {
+    const double seconds = i % 3 == 0 ? 0.1 : 0.025;
+    time.now += seconds;
+    longest = std::max(longest, seconds);
+    monitor.step(i, good_weights(), 2);
+  }
+  std::vector<double> samples;
+  for (const Sample& sample : monitor.trace()) samples.push_back(sample.seconds);
+  EXPECT_LE(largest_growth(samples, longest), 0.1 + 1e-9);
+  EXPECT_LE(samples.size(), 150u) << "and no more of them than that takes";
+}
+
+TEST(Sampling, TheEstimateKnowsNothingOfWhatCameBeforeTheStart) {
+  for (const bool gives_losses : {true, false}) {
+    const BudgetRun cold = run_on_a_budget(0.1, 0.03, 300, gives_losses, false, 0.0, 50.0);
+    const BudgetRun warm = run_on_a_budget(0.1, 0.03, 300, gives_losses);
+    EXPECT_EQ(cold.full_samples, warm.full_samples);
+    EXPECT_NEAR(cold.sampling_seconds, warm.sampling_seconds + 50.0, 1e-6) << "but what it took is said";
+  }
 }
 
 TEST(Sampling, AnInfiniteBudgetOrKktMakesEverySampleFull) {
@@ -382,7 +454,8 @@ TEST(Sampling, LightSamplesHaveThePenaltyOfTheIterate) {
   Objective elastic(problem.train.x, *problem.oracle, {0.5, 0.3}, Parallel());
   Monitor monitor(elastic, *problem.objective, {.sampling_budget = 0.0});
   monitor.start(SparseVector{});
-  monitor.step(1, good_weights(), 7, loss_at(problem, good_weights()));
+  for (int i = 1; i <= 2; ++i) monitor.step(i, good_weights(), 7, loss_at(problem, good_weights()));
+  EXPECT_EQ(monitor.audits().count, 1) << "the second one is light";
   const Sample& sample = monitor.trace().back();
   EXPECT_NEAR(sample.objective, 10 * std::log1p(std::exp(-2.0)) + 0.5 * 6.0 + 0.15 * 20.0, 1e-12);
   EXPECT_NEAR(sample.loss, 10 * std::log1p(std::exp(-2.0)), 1e-12);
@@ -401,13 +474,17 @@ TEST(Audit, CatchesASolverWhoseLossIsNotThatOfItsIterate) {
                       {.sampling_budget = at_the_end ? 0.0 : kInfinity});
       monitor.start(SparseVector{});
       try {
-        monitor.step(1, good_weights(), 2, lie);
+        if (at_the_end) monitor.step(1, good_weights(), 2, loss);
+        monitor.step(at_the_end ? 2 : 1, good_weights(), 2, lie);
         EXPECT_TRUE(at_the_end);
-        monitor.finish(1, good_weights(), 2);
+        monitor.finish(2, good_weights(), 2);
         ADD_FAILURE() << "the lie went through";
       } catch (const Error& error) {
         const std::string text = error.what();
-        EXPECT_NE(text.find("iteration 1: the solver gave the loss "), std::string::npos) << text;
+        EXPECT_NE(text.find(at_the_end ? "iteration 2: the solver gave the loss "
+                                       : "iteration 1: the solver gave the loss "),
+                  std::string::npos)
+            << text;
         EXPECT_NE(text.find("expected a relative difference of at most 1"), std::string::npos) << text;
       }
     }
@@ -434,14 +511,19 @@ TEST(Target, IsLookedAtInEveryIterationWhereTheLossIsGiven) {
   Problem problem;
   const SparseVector start, good = good_weights();
   const double good_objective = certify(*problem.evaluator, good).objective;
+  FakeTime time(0.0);
   Monitor monitor(*problem.evaluator, *problem.objective,
                   {.sample_growth = 1e300,
                    .dense_samples = 0,
                    .sampling_budget = 0.0,
-                   .objective_target = good_objective + 1e-9});
+                   .objective_target = good_objective + 1e-9,
+                   .clock = time.clock()});
   monitor.start(start);
-  for (int i = 1; i <= 7; ++i) EXPECT_TRUE(monitor.step(i, start, 2, loss_at(problem, start)));
-  EXPECT_EQ(monitor.trace().size(), 2u) << "the start, and when the clock has begun to run";
+  for (int i = 1; i <= 7; ++i) {
+    time.now += i == 1 ? 1000.0 : 1.0;  // less than a tenth after the first
+    EXPECT_TRUE(monitor.step(i, start, 2, loss_at(problem, start)));
+  }
+  EXPECT_EQ(monitor.trace().size(), 2u) << "the start and the first iteration";
   EXPECT_FALSE(monitor.step(8, good, 2, loss_at(problem, good)));
   EXPECT_EQ(monitor.stop_status(), Status::kTargetReached);
   EXPECT_EQ(monitor.trace().back().iteration, 8) << "the sample that shows it";
@@ -451,16 +533,22 @@ TEST(Target, IsLookedAtInEveryIterationWhereTheLossIsGiven) {
 TEST(Target, IsLookedAtInSamplesWhereNoLossIsGiven) {
   Problem problem;
   const double target = certify(*problem.evaluator, good_weights()).objective;
-  for (const double budget : {0.0, kInfinity}) {
-    Monitor monitor(*problem.evaluator, *problem.objective,
-                    {.sampling_budget = budget, .objective_target = target});
-    monitor.start(SparseVector{});
-    const bool sampled = budget > 0.0;
-    EXPECT_EQ(monitor.step(1, good_weights(), 2), !sampled);
-    if (sampled) {
-      EXPECT_EQ(monitor.stop_status(), Status::kTargetReached);
-    }
+  FakeTime time(1.0);
+  const SlowOracle slow(*problem.oracle, time);
+  Objective evaluator(problem.train.x, slow, {0.5, 0.0}, Parallel());
+  Monitor monitor(
+      evaluator, *problem.objective,
+      {.dense_samples = 0, .sampling_budget = 0.0, .objective_target = target, .clock = time.clock()});
+  monitor.start(SparseVector{});
+  time.now += 1000.0;
+  EXPECT_TRUE(monitor.step(1, SparseVector{}, 2));
+  int i = 2;
+  for (; i < 200; ++i) {
+    time.now += 1.0;
+    if (!monitor.step(i, good_weights(), 2)) break;
   }
+  EXPECT_EQ(i, 98) << "where the clock shows 1097 s, and four more would be past a tenth";
+  EXPECT_EQ(monitor.stop_status(), Status::kTargetReached);
 }
 
 TEST(GapTarget, StopsARunByTheBestBoundSeen) {
@@ -519,6 +607,33 @@ TEST(GapTarget, LooksRarelyOffTheClockAndOutsideTheBudget) {
   }
 }
 
+TEST(GapTarget, ByCountBoundsAreLookedForAtTheSameIterationsWhateverTheClockShows) {
+  const auto looks = [](double iteration_seconds, double cost, bool by_count) {
+    Problem problem;
+    FakeTime time(cost);
+    const SlowOracle slow(*problem.oracle, time);
+    Objective evaluator(problem.train.x, slow, {0.5, 0.0}, Parallel());
+    MonitorOptions options{.gap_target = 1e-30, .gap_by_count = by_count};
+    options.clock = time.clock();
+    Monitor monitor(evaluator, *problem.objective, options);
+    monitor.start(SparseVector{});
+    for (int i = 1; i <= 60; ++i) {
+      time.now += iteration_seconds * (i % 7 == 0 ? 30.0 : 1.0);
+      EXPECT_TRUE(monitor.step(i, good_weights(), 2));
+    }
+    std::vector<std::int64_t> at;
+    for (const Sample& sample : monitor.trace())
+      if (!std::isnan(sample.kkt)) at.push_back(sample.iteration);
+    return at;
+  };
+  const std::vector<std::int64_t> expected{1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 13, 15,
+                                           17, 19, 21, 24, 27, 30, 33, 37, 41, 46, 51, 57};
+  EXPECT_EQ(looks(0.1, 0.03, true), expected);
+  EXPECT_EQ(looks(3.0, 100.0, true), expected);
+  EXPECT_EQ(looks(0.0, 0.0, true), expected) << "on a clock that stands still";
+  EXPECT_NE(looks(0.1, 0.03, false), looks(3.0, 0.001, false)) << "which tells by what a run goes";
+}
+
 TEST(GapTarget, WithoutOneNoBoundIsLookedFor) {
   const BudgetRun r = run_on_a_budget(0.1, 0.03, 100, true);
   for (const Sample& sample : r.trace) {
@@ -539,6 +654,7 @@ TEST(Monitor, RefusesOptionsAndSolversThatMakeNoSense) {
   EXPECT_THROW(make({.objective_target = std::nan("")}), Error);
   EXPECT_THROW(make({.gap_target = -1e-6}), Error);
   EXPECT_THROW(make({.gap_target = std::nan("")}), Error);
+  EXPECT_THROW(make({.sample_kkt = true, .gap_by_count = true}), Error);
   Monitor monitor(*problem.evaluator, *problem.objective, {});
   EXPECT_THROW(monitor.step(1, good_weights(), 2), Error) << "start() was forgotten";
   EXPECT_THROW(monitor.finish(0, good_weights(), 2), Error);

@@ -266,14 +266,39 @@ std::string caption_of(const Panel& panel, bool below_bound) {
 
 // ---- files
 
-std::string band_line(const Panel& panel, const Band& band, double x, const BandPoint& values) {
+/// A corner of the steps of a curve.
+std::string corner_line(const Panel& panel, const std::string& series, const std::string& repetition,
+                        double x, double value) {
   const auto in_column = [&](int column) { return column == panel.abscissa.column ? tsv_number(x) : ""; };
-  return fmt::format("{}\tmedian\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", tsv_field(band.series), in_column(3),
-                     tsv_number(values.median), in_column(5), in_column(6), in_column(7),
+  return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}", tsv_field(series), repetition, in_column(3),
+                     tsv_number(value), in_column(5), in_column(6), in_column(7));
+}
+
+std::string band_line(const Panel& panel, const Band& band, double x, const BandPoint& values) {
+  return fmt::format("{}\t{}\t{}\n", corner_line(panel, band.series, "median", x, values.median),
                      tsv_number(values.q25), tsv_number(values.q75));
 }
 
-/// A block of rows a run, then one a band, two blank lines between blocks; one header line.
+/// The corners of a run's curve: a value holds up to the next sample.
+std::string steps_text(const Panel& panel, const StoredRun& run) {
+  const char* end = panel.bands.empty() ? "\n" : "\t\t\n";
+  const auto line = [&](double x, double value) {
+    return corner_line(panel, panel.series(run), fmt::format("{}", run.repetition), x, value) + end;
+  };
+  std::string out;
+  double before = kNaN;
+  for (const Sample& sample : run.trace) {
+    const double x = panel.abscissa.value(sample), value = panel.quantity.value(run, sample);
+    if (!std::isfinite(value) || !std::isfinite(x) || (panel.abscissa.log_axis && !(x > 0.0))) continue;
+    if (!std::isnan(before)) out += line(x, before);
+    out += line(x, value);
+    before = value;
+  }
+  return out.empty() ? line(kNaN, kNaN) : out;  // without a row it would be no block
+}
+
+/// A block of rows a run, then one a band and one a line with the corners of its steps, two blank lines
+/// between blocks; one header line.
 std::string data_text(const Panel& panel) {
   const bool bands = !panel.bands.empty();
   std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses\tupdates{}\n",
@@ -294,6 +319,7 @@ std::string data_text(const Panel& panel) {
       out += band_line(panel, band, point.x, point);
     }
   }
+  for (const std::size_t i : panel.lines) out += "\n\n" + steps_text(panel, *panel.traced[i]);
   return out;
 }
 
@@ -307,11 +333,10 @@ class PlotCommand {
   std::string text() {
     for (std::size_t i = 0; i < panel_.bands.size(); ++i) add_band(i);
     if (std::isfinite(bound_)) add_what_is_below();
-    for (std::size_t i = 0; i < panel_.bands.size(); ++i)
-      add_line(panel_.bands[i].series, panel_.traced.size() + i);
-    for (const std::size_t i : panel_.lines)
-      add_line(panel_.series(*panel_.traced[i]), i,
-               failed_status(panel_.traced[i]->status) ? kFailedLineWidth : kLineWidth);
+    for (std::size_t i = 0; i < panel_.bands.size(); ++i) add_line(panel_.bands[i].series, band_block(i));
+    for (std::size_t k = 0; k < panel_.lines.size(); ++k)
+      add_line(panel_.series(line_run(k)), line_block(k),
+               failed_status(line_run(k).status) ? kFailedLineWidth : kLineWidth);
     for (const std::size_t i : panel_.lines)
       if (failed_status(panel_.traced[i]->status)) add_cross(i);
     if (std::isfinite(bound_))
@@ -322,6 +347,9 @@ class PlotCommand {
 
  private:
   std::string block(std::size_t i) const { return fmt::format("{} skip 1 index {}", file_, i); }
+  std::size_t band_block(std::size_t i) const { return panel_.traced.size() + i; }
+  std::size_t line_block(std::size_t k) const { return band_block(panel_.bands.size()) + k; }
+  const StoredRun& line_run(std::size_t k) const { return *panel_.traced[panel_.lines[k]]; }
   bool has_floor() const { return std::isfinite(panel_.quantity.floor); }
   /// Column 4, where it is above a variable of the script.
   std::string above(const char* level) const {
@@ -342,7 +370,7 @@ class PlotCommand {
     curves_.push_back(
         fmt::format("{} using {}:{} with filledcurves notitle fillcolor rgb '{}' fillstyle transparent solid "
                     "0.2 noborder",
-                    block(panel_.traced.size() + i), panel_.abscissa.column,
+                    block(band_block(i)), panel_.abscissa.column,
                     has_floor() ? fmt::format("($8 > {0} ? $8 : {0}):($9 > {0} ? $9 : {0})", lowest) : "8:9",
                     style(panel_.bands[i].series).colour));
   }
@@ -368,9 +396,8 @@ class PlotCommand {
       curves_.push_back(fmt::format("{} using {} notitle with lines linecolor rgb '#B0{}' linewidth 1",
                                     block(i), shown(), std::string_view(style(series).colour).substr(1)));
     };
-    for (std::size_t i = 0; i < panel_.bands.size(); ++i)
-      add(panel_.bands[i].series, panel_.traced.size() + i);
-    for (const std::size_t i : panel_.lines) add(panel_.series(*panel_.traced[i]), i);
+    for (std::size_t i = 0; i < panel_.bands.size(); ++i) add(panel_.bands[i].series, band_block(i));
+    for (std::size_t k = 0; k < panel_.lines.size(); ++k) add(panel_.series(line_run(k)), line_block(k));
   }
 
   std::string file_;

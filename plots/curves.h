@@ -62,15 +62,16 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 ///
 /// against seconds (names that end in -logx: on a log axis), and with these names followed by -passes (oracle
 /// calls / n), -updates (parameter updates / n) or -iterations against those; each as .svg, .pdf and .png,
-/// with the data (.tsv: every sample, also those not drawn, then the corners of the medians and quartiles
-/// that are) and the script (.gp, to be run in its own folder: `gnuplot NAME.gp`) beside them. A label has
-/// one colour in all figures, machines differ by their dashes. A value that a log axis cannot show (nnz = 0,
-/// a difference <= floor) leaves a gap; a run that goes below its f* is named under the plot. Where curves go
-/// below the accuracy to which f* is known, reference_bound(), a dotted line marks it over a grey ground, on
-/// which curves are faint and soon cut off: with min F in [f* - bound, f*], a difference d there says no more
-/// than that the true one is in [d, d + bound]. A run that failed is in no median: it is drawn as far as its
-/// trace goes, ended by a cross, and named under the plot. Titles of data whose description says "synthetic"
-/// begin with SYNTHETIC DATA.
+/// with the data (.tsv: every sample, also those not drawn, then the corners of the steps that are) and the
+/// script (.gp, to be run in its own folder: `gnuplot NAME.gp`) beside them. Every curve is drawn as the step
+/// function that its samples are: a value holds up to the next sample, since nothing is known in between. A
+/// label has one colour in all figures, machines differ by their dashes. A value that a log axis cannot show
+/// (nnz = 0, a difference <= floor) leaves a gap; a run that goes below its f* is named under the plot. Where
+/// curves go below the accuracy to which f* is known, reference_bound(), a dotted line marks it over a grey
+/// ground, on which curves are faint and soon cut off: with min F in [f* - bound, f*], a difference d there
+/// says no more than that the true one is in [d, d + bound]. A run that failed is in no median: it is drawn as
+/// far as its trace goes, ended by a cross, and named under the plot. Titles of data whose description says
+/// "synthetic" begin with SYNTHETIC DATA.
 ///
 /// Returns the .png files. Throws Error (kUsage) when there are no runs, an option is wrong, or timings that
 /// are not comparable are asked for, and Error (kRun) when gnuplot is missing or fails; scripts and data are

@@ -56,6 +56,11 @@ std::string figure_name(const std::string& stem, const ProblemSet& set) {
 
 std::string common_caption(const ProblemSet& set) {
   std::string out;
+  if (const ProblemSet::Known known = set.known(); known.wide > 0)
+    out += fmt::format(
+        "\n{} of {} costs to a target lie between two samples that are more than a tenth apart: drawn at the "
+        "later.",
+        known.wide, known.paid);
   if (!set.failures.empty())
     out += fmt::format("\n{} failed: {}.", set.failures.size(), few_names(set.failures));
   if (!set.left_out.empty())

@@ -90,6 +90,8 @@ TEST(Profiles, DistributionsCountAllPairsOfProblemsAndTargets) {
   EXPECT_EQ(read_text(folder / "ecdf.tsv"),
             "label\tx\tshare\na\t3.4782608695652177\t0.5\na\t4\t0.75\na\t4.6\t0.75\n");
   EXPECT_THAT(read_text(folder / "ecdf.gp"), HasSubstr("Targets: (f − f*) / f* ≤ 0.2, 0.001."));
+  EXPECT_THAT(read_text(folder / "ecdf.gp"), HasSubstr("1 of 3 costs to a target lie between two samples"))
+      << "between 0 s and 4 s";
 }
 
 TEST(Profiles, OtherMeasuresGoToFiguresOfTheirOwn) {

@@ -7,9 +7,6 @@
 namespace proxbench {
 namespace {
 
-/// Relative rounding of F.
-constexpr double kRounding = 1e-15;
-
 double difference_at(const StoredRun& run, const Sample& sample) {
   return relative_difference(sample.objective, run.reference_objective);
 }
@@ -70,12 +67,6 @@ std::vector<Quantity> quantities(double floor) {
            [](const StoredRun& run, const Sample& s) {
              return (s.dual_gap + (std::isnan(s.infeasibility) ? 0.0 : s.infeasibility)) / instances_of(run);
            }}};
-}
-
-double reference_bound(const StoredRun& run) {
-  const double by_kkt = 2.0 * run.reference_kkt * number_at(run.summary, "/run/kkt_at_zero") / run.lambda;
-  const double bound = std::fmin(by_kkt, run.reference_gap);
-  return std::isnan(bound) ? bound : std::max(bound, kRounding);
 }
 
 double suboptimality_unit(const StoredRun& run) {

@@ -58,9 +58,4 @@ struct CurveValue {
 };
 std::vector<CurveValue> curve_values(const StoredRun& run, const Sample& sample);
 
-/// Bound on (f - min F)/f at the run's reference w, the smaller of two: its certified gap; and F being
-/// convex, F(w) - min F <= kkt*(||w||_1 + ||w*||_1), where lambda*||w||_1 <= F(w), together 2*kkt/lambda. At
-/// least 1e-15, which is rounding. NaN where the run lacks a reference, or both.
-double reference_bound(const StoredRun& run);
-
 }  // namespace proxbench

@@ -268,7 +268,7 @@ void write_report(const std::vector<fs::path>& results, const fs::path& page, co
   std::vector<Section> sections;
   std::set<std::string> ids;
   for (const fs::path& one : results) {
-    sections.push_back(make_section(one));
+    sections.push_back(make_section(one, options.warn));
     if (!ids.insert(sections.back().id).second)
       throw Error::usage(fmt::format("{}: found a second experiment named '{}', expected each name once",
                                      one.string(), sections.back().id));

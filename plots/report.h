@@ -4,6 +4,7 @@
 /// on, and what differs.
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace proxbench {
 struct ReportOptions {
   std::string title = "Results";
   std::vector<std::string> notes;  ///< paragraphs above everything else, e.g. what could not be made
+  /// Hears which stored runs are left out (leave_out_strangers()).
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
 /// Writes one HTML file that holds all it needs, works without a network, and of which only the charts need

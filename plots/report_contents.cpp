@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "experiments/config/config.h"
@@ -125,44 +126,33 @@ std::string ended_line(const std::vector<StoredRun>& runs) {
          (failed > 0 ? fmt::format(", {} failed", failed) : "");
 }
 
-/// How well f* of the group is known: targets below that say nothing.
-double reference_accuracy(const std::vector<StoredRun>& runs, const TableGroup& group) {
-  double accuracy = 0.0;
-  for (const StoredRun& run : runs)
-    if (run.dataset == group.dataset && run.lambda == group.lambda && run.mu == group.mu &&
-        run.loss == group.loss) {
-      const double bound = reference_bound(run);
-      if (!(bound <= accuracy)) accuracy = bound;
-    }
-  return accuracy;
-}
-
 /// "prox-qn 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and that f*
 /// is exact enough for.
-std::string order_line(const TableGroup& group, const std::vector<double>& targets, double accuracy) {
+std::string order_line(const TableGroup& group, const std::vector<double>& targets) {
   const std::string what =
       fmt::format("{}, {}", group.dataset, penalty_symbols({group.lambda, group.mu}, group.loss));
   for (std::size_t i = targets.size(); i-- > 0;) {
-    if (!(targets[i] >= accuracy)) continue;
-    std::vector<std::pair<double, std::string>> reached;
+    if (!(targets[i] >= group.accuracy)) continue;
+    std::vector<std::tuple<double, double, std::string>> reached;
     std::vector<std::string> not_reached;
     for (const TableRow& row : group.rows) {
       if (std::isnan(row.seconds[i]))
         not_reached.push_back(row.label);
       else
-        reached.emplace_back(row.seconds[i], row.label);
+        reached.emplace_back(row.seconds[i], row.spread.seconds_from[i].median, row.label);
     }
     if (reached.empty()) continue;
     std::sort(reached.begin(), reached.end());
     std::string out = fmt::format("{}, to (f − f*)/f* ≤ {:g}: ", what, targets[i]);
-    for (std::size_t k = 0; k < reached.size(); ++k)
-      out += fmt::format("{}{} {:.3g} s", k ? ", " : "", reached[k].second, reached[k].first);
+    for (const auto& [seconds, from, label] : reached)
+      out += fmt::format("{}{} {}{:.3g} s", out.ends_with(": ") ? "" : ", ", label,
+                         is_wide({from, seconds}) ? fmt::format("{:.3g} to ", from) : "", seconds);
     if (!not_reached.empty()) out += fmt::format("; not reached: {}", fmt::join(not_reached, ", "));
     return out + ".";
   }
-  if (!(targets.front() >= accuracy))
+  if (!(targets.front() >= group.accuracy))
     return fmt::format("{}: none can be told, f* is proven to a relative accuracy of {:.1e} only.", what,
-                       accuracy);
+                       group.accuracy);
   return fmt::format("{}: no solver reached (f − f*)/f* ≤ {:g}.", what, targets.front());
 }
 
@@ -173,8 +163,7 @@ std::vector<std::string> order_lines(const std::vector<StoredRun>& runs, const T
     if (run.comparable && !failed_status(run.status)) timed.push_back(run);
   std::vector<std::string> lines;
   for (const TableGroup& group : summarize(timed, options))
-    if (group.rows.size() > 1)
-      lines.push_back(order_line(group, options.targets, reference_accuracy(timed, group)));
+    if (group.rows.size() > 1) lines.push_back(order_line(group, options.targets));
   return lines;
 }
 
@@ -268,7 +257,7 @@ Theory theory_of(const nlohmann::json& theory, const fs::path& figures) {
 
 }  // namespace
 
-Section make_section(const fs::path& results) {
+Section make_section(const fs::path& results, const std::function<void(const std::string&)>& warn) {
   const Presentation presentation = load_presentation(results / "config.ini");
   TableOptions options;
   options.targets = presentation.targets;
@@ -276,6 +265,7 @@ Section make_section(const fs::path& results) {
 
   Section section;
   std::vector<StoredRun> runs = read_all_runs(results);
+  if (const std::string left_out = leave_out_strangers(results, runs); !left_out.empty()) warn(left_out);
   tell_machines_apart(runs);
   section.runs = runs;
   section.id = file_name_part(presentation.name.empty() ? runs.front().experiment : presentation.name);

@@ -66,7 +66,9 @@ struct Section {
 };
 
 /// Of the results of one experiment. Throws Error where they cannot be read.
-Section make_section(const std::filesystem::path& results);
+/// `warn` hears which stored runs are left out.
+Section make_section(const std::filesystem::path& results,
+                     const std::function<void(const std::string&)>& warn);
 
 /// Links to those that exist of the files name + extension, by name.
 std::vector<Link> existing_files(const std::filesystem::path& folder, const std::vector<std::string>& names,

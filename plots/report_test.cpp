@@ -72,7 +72,8 @@ fs::path results(const TestFolder& folder, const std::string& name, const std::s
     const std::string run = name + "/runs/ocr-lambda10-" + label + "-rep1";
     folder.write(run + "/manifest.json", summary.dump());
     std::string trace = trace_header() + "\n";
-    for (const auto& [seconds, objective] : {std::pair{0.0, 200.0}, std::pair{3.0, 100.0}}) {
+    for (const auto& [seconds, objective] :
+         {std::pair{0.0, 200.0}, std::pair{2.9, 200.0}, std::pair{3.0, 100.0}}) {
       Sample sample;
       sample.seconds = speed * seconds;
       sample.objective = objective;
@@ -169,7 +170,7 @@ TEST(Report, HoldsTheChartingLibraryItsLicenceAndTheData) {
   EXPECT_THAT(html, HasSubstr("<noscript><p>The curves need JavaScript"));
   const std::vector<nlohmann::json> charts = chart_data_in(html);
   ASSERT_EQ(charts.size(), 1u);
-  EXPECT_EQ(charts[0]["groups"][0]["runs"][1]["seconds"], nlohmann::json({0.0, 3.0}));
+  EXPECT_EQ(charts[0]["groups"][0]["runs"][1]["seconds"], nlohmann::json({0.0, 2.9, 3.0}));
   EXPECT_NEAR(charts[0]["groups"][0]["bound"].get<double>(), 2e-9, 1e-14);
 }
 
@@ -201,7 +202,8 @@ TEST(Report, LetsNoNameLeaveItsPlace) {
     manifest["provenance"] = {{"host", hostile.substr(0, hostile.size() - 1)}};
     folder.write(std::string(run) + "/manifest.json", manifest.dump());
   }
-  std::ofstream(folder / "figure1/config.ini", std::ios::app) << "; " << hostile << "\n";
+  // Without sections of data and solvers, which could not bear such names, all runs are shown.
+  folder.write("figure1/config.ini", "[experiment]\nname = figure1\nlambda = 10\n; " + hostile + "\n");
   const std::string html = page_of(folder, {shown});
   EXPECT_THAT(html, Not(HasSubstr("<img")));
   EXPECT_THAT(html, Not(HasSubstr("<!--")));
@@ -239,6 +241,32 @@ TEST(Report, TellsNoOrderThatAnInexactOptimumCannotShow) {
               HasSubstr("≤ 0.0001: quick 3 s, slow 6 s."));
   EXPECT_THAT(page_of(folder, {results(folder, "none", "OCR", "", 1e-2)}),
               HasSubstr("none can be told, f* is proven to a relative accuracy of 2.0e+00 only."));
+}
+
+TEST(Report, SaysBetweenWhichSamplesATargetWasReachedWhereTheyAreFarApart) {
+  const TestFolder folder;
+  const fs::path shown = results(folder, "coarse", "OCR", "");
+  const std::string trace = "coarse/runs/ocr-lambda10-slow-rep1/trace.csv";
+  Sample first, last;
+  first.objective = 200.0;
+  last.objective = 100.0;
+  last.seconds = 6.0;
+  folder.write(trace, trace_header() + "\n" + trace_line(first) + "\n" + trace_line(last) + "\n");
+  EXPECT_THAT(page_of(folder, {shown}), HasSubstr("quick 3 s, slow 0 to 6 s."));
+}
+
+TEST(Report, LeavesOutAndNamesRunsOfSolversThatTheConfigNoLongerHas) {
+  const TestFolder folder;
+  const fs::path shown = results(folder, "changed", "OCR", "");
+  folder.write("changed/config.ini",
+               "[experiment]\nname = changed\nlambda = 10\n[data.ocr]\nformat = x\n[solver.quick]\n");
+  std::vector<std::string> warnings;
+  const std::string html =
+      page_of(folder, {shown}, {.warn = [&](const std::string& text) { warnings.push_back(text); }});
+  EXPECT_THAT(html, Not(HasSubstr("ocr-lambda10-slow-rep1")));
+  EXPECT_THAT(html, HasSubstr("ocr-lambda10-quick-rep1"));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(warnings[0], testing::EndsWith("config.ini does not have: solver slow"));
 }
 
 TEST(Report, ListsFailedRunsWithTheirReasonAndOrdersNeitherThemNorTimingsThatAreNotComparable) {
@@ -315,12 +343,13 @@ TEST(Report, ShowsPathsWithTheirFiguresCostsAndPoints) {
   const fs::path shown = results(folder, "figure1", "OCR words");
   add_path(folder, "figure1");
   const std::string html = page_of(folder, {shown});
-  for (const char* part : {"3 of 3 runs reached their tolerance", "<h3>Regularisation paths</h3>",
-                           "<img src=\"data:image/svg+xml,%3Csvg%3E%231%3C/svg%3E\" "
-                           "alt=\"ocr: nonzeros along the regularisation path\">",
-                           "<h3>What paths cost</h3>", "Points: ocr, lambda = path(20, 10, 2), quick, repetition 1",
-                           "<td class=\"number\">123</td>", "runs/ocr-path-20-10-2-quick-rep1/path.csv",
-                           "figures/path-ocr-nnz.svg"})
+  for (const char* part :
+       {"3 of 3 runs reached their tolerance", "<h3>Regularisation paths</h3>",
+        "<img src=\"data:image/svg+xml,%3Csvg%3E%231%3C/svg%3E\" "
+        "alt=\"ocr: nonzeros along the regularisation path\">",
+        "<h3>What paths cost</h3>", "Points: ocr, lambda = path(20, 10, 2), quick, repetition 1",
+        "<td class=\"number\">123</td>", "runs/ocr-path-20-10-2-quick-rep1/path.csv",
+        "figures/path-ocr-nnz.svg"})
     EXPECT_THAT(html, HasSubstr(part));
   const std::vector<nlohmann::json> charts = chart_data_in(html);
   ASSERT_EQ(charts.size(), 1u);

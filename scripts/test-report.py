@@ -112,7 +112,10 @@ def crash(manifest):
 
 def make_page(program, folder):
     plain = make_results(program, folder, "plain")
-    edit_manifests(copy_results(plain, "spoilt"), spoil)
+    spoilt = copy_results(plain, "spoilt")
+    edit_manifests(spoilt, spoil)
+    config = spoilt / "config.ini"  # which has to know the solver, or its runs would be left out
+    config.write_text(config.read_text().replace("[solver.prox-gd]", f"[solver.{HOSTILE}]"))
     edit_manifests(copy_results(plain, "crashed"), crash)
     write_traces(copy_results(plain, "exact"))
     page = folder / "page with #.html"
@@ -329,6 +332,22 @@ class Page(unittest.TestCase):
         for (_, found), (_, *wanted) in zip(rows, expected):
             for value, right in zip(found, wanted):
                 self.assertAlmostEqual(value, right, delta=1e-5 * right)
+
+    def test_a_value_holds_up_to_the_next_sample(self):
+        """The median is 0.1 from 2 s to 3 s, where it falls to 0.01."""
+        def drawn_at(x, y):
+            return self.graph(f"""(() => {{
+              const [left, top] = graph.toDomCoords({x}, {y}), canvas = graph.hidden_;
+              const scale = canvas.width / canvas.clientWidth, copy = new OffscreenCanvas(canvas.width, canvas.height);
+              const context = copy.getContext("2d", {{willReadFrequently: true}});
+              context.drawImage(canvas, 0, 0);
+              const data = context.getImageData(left * scale - 1, top * scale - 1, 3, 3).data;
+              return data.some((value, i) => i % 4 === 3 && value > 200);
+            }})()""", "exact")
+        for x in (2.1, 2.5, 2.9):
+            self.assertTrue(drawn_at(x, 0.1), x)
+        self.assertFalse(drawn_at(2.5, 10 ** -1.5), "half way down a diagonal")
+        self.assertTrue(drawn_at(3, 10 ** -1.5), "where it falls")
 
     def test_what_a_log_axis_cannot_show_is_a_gap(self):
         column = "graph.getLabels().findIndex((name) => name.startsWith('1|'))"

@@ -186,4 +186,14 @@ std::vector<std::filesystem::path> write_tables(const std::filesystem::path& fol
   return files;
 }
 
+std::string unproven_note(double accuracy) {
+  return fmt::format(
+      "{}: f* is proven to a relative accuracy of {} only, and no target below that can be told.",
+      kUnprovenCell, scientific_cell(accuracy));
+}
+
+std::string wide_note() {
+  return "A-B: the target was reached between two samples, at A and at B, more than a tenth of B apart.";
+}
+
 }  // namespace proxbench

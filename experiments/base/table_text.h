@@ -51,4 +51,11 @@ std::string seconds_cell(double seconds);
 std::string count_cell(double value);
 std::string fixed_cell(double value, int digits);
 
+/// Stands for a number that cannot be told, because f* is not known well enough.
+inline constexpr const char* kUnprovenCell = "?";
+/// What it means; `accuracy`: relative, to which f* is proven.
+std::string unproven_note(double accuracy);
+/// What a cell "A-B" of a cost to a target means.
+std::string wide_note();
+
 }  // namespace proxbench

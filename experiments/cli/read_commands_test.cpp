@@ -49,14 +49,15 @@ class ReadCommands : public testing::Test {
     manifest.merge_patch(changes);
     const std::string run = out + "/runs/d-lambda1-" + label + "-rep" + std::to_string(repetition);
     folder.write(run + "/manifest.json", manifest.dump());
-    Sample first, last;
-    first.objective = 110.0;
+    Sample first, before, last;
+    first.objective = before.objective = 110.0;
+    before.seconds = before.passes = 0.95 * seconds;  // so that the time is known to a twentieth
     last.objective = 100.0;
     last.nnz = 5;
     last.seconds = seconds;
     last.passes = last.seconds;
-    folder.write(run + "/trace.csv",
-                 trace_header() + "\n" + trace_line(first) + "\n" + trace_line(last) + "\n");
+    folder.write(run + "/trace.csv", trace_header() + "\n" + trace_line(first) + "\n" + trace_line(before) +
+                                         "\n" + trace_line(last) + "\n");
   }
 
   Result run(const std::string& arguments) const {

@@ -2,6 +2,7 @@
 #include "plots/report.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "experiments/cli/cli.h"
 
@@ -31,6 +32,7 @@ void add_report_command(CLI::App& app) {
   sub->add_option("--note", command->options.notes, "a paragraph at the top, repeatable")
       ->allow_extra_args(false)
       ->type_name("TEXT");
+  command->options.warn = [](const std::string& text) { spdlog::warn("{}", text); };
   sub->callback([command] {
     write_report(command->results, command->out, command->options);
     fmt::print("{}\n", command->out);

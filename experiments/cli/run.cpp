@@ -172,7 +172,9 @@ void run(const RunCommand& command) {
   const SweepResult result = sweep(command, config, out);
   if (tell_outstanding(command, config.name, result, out)) return;
 
-  const std::vector<StoredRun> all = read_all_runs(out);
+  std::vector<StoredRun> all = read_all_runs(out);
+  if (const std::string left_out = leave_out_strangers(out, all); !left_out.empty())
+    spdlog::warn("{}", left_out);
   if (std::all_of(all.begin(), all.end(), [](const StoredRun& one) { return failed_status(one.status); }))
     throw Error("no run of " + config.name + " succeeded");
   std::vector<StoredRun> runs = all;

@@ -1,6 +1,7 @@
 #include "experiments/cli/stored_results.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -41,6 +42,8 @@ std::vector<Source> ReadFlags::read() const {
       if (std::error_code ignored; fs::equivalent(other.folder, folder, ignored))
         throw Error::usage(fmt::format("{}: found again, expected each folder once", folder));
     Source source{folder, presentation_of(folder, *this), read_all_runs(folder), {}};
+    if (const std::string left_out = leave_out_strangers(folder, source.runs); !left_out.empty())
+      spdlog::warn("{}", left_out);
     source.paths = take_paths(source.runs);
     sources.push_back(std::move(source));
   }

@@ -80,6 +80,7 @@ nlohmann::ordered_json table_json(const Source& source, const TableOptions& opti
                    {"reference_objective", number_json(group.reference_objective)},
                    {"reference_relative_kkt", number_json(group.reference_kkt)},
                    {"reference_relative_gap", number_json(group.reference_gap)},
+                   {"reference_accuracy", number_json(group.accuracy)},
                    {"rows", rows}});
   }
   return out;

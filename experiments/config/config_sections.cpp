@@ -159,13 +159,15 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .type = OptionType::kReal,
               .default_value = "1e-9",
               .help = "once tol is met, it goes on within its time limit until f* is proven to this relative "
-                      "gap; 0: it does not",
+                      "gap; it looks at counts of iterations, so that the same config and data give the same "
+                      "f*; 0: it does not go on",
               .min = 0,
               .max = 1},
              {.name = "reference_time_limit",
               .type = OptionType::kReal,
               .default_value = "600",
-              .help = "its time limit in seconds on the clock; 0: no limit",
+              .help = "its time limit in seconds on the clock, which alone can make f* differ from sweep to "
+                      "sweep; 0: no limit",
               .min = 0},
              {.name = "sample_kkt",
               .type = OptionType::kBool,
@@ -180,9 +182,10 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "sampling_budget",
               .type = OptionType::kReal,
               .default_value = "0.01",
-              .help = "share of the clock's time that evaluating iterates off the clock may take; between, a "
-                      "trace has the "
-                      "solver's own audited loss; 1e6: no limit",
+              .help =
+                  "share of the clock's time that evaluating iterates off the clock may take for samples on top "
+                  "of those that are always taken, before the clock has grown by a tenth since the last one; "
+                  "between, a trace has the solver's own audited loss; 1e6: no limit",
               .min = 0,
               .max = kNoSamplingBudget},
              {.name = "warm_up",

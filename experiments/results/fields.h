@@ -37,9 +37,10 @@ struct RunParameters {
   double lambda = 1.0, mu = 0.0;
   Loss loss;
   double tol = 1e-6;
-  double gap_target = 0.0;  ///< stop where this relative gap is proven; 0: do not look
-  double tighten = 0.0;     ///< relative gap to go on for after the run, while time_limit lasts; 0: do not
-  double time_limit = 0.0;  ///< seconds on the clock; 0: no limit
+  double gap_target = 0.0;    ///< stop where this relative gap is proven; 0: do not look
+  bool gap_by_count = false;  ///< look for it when iterations, not seconds, have grown: MonitorOptions
+  double tighten = 0.0;       ///< relative gap to go on for after the run, while time_limit lasts; 0: do not
+  double time_limit = 0.0;    ///< seconds on the clock; 0: no limit
   std::int64_t max_iterations = 0;                                     ///< 0: no limit
   double objective_target = -std::numeric_limits<double>::infinity();  ///< stop where F <= this
   bool sample_kkt = false;

@@ -30,6 +30,9 @@ struct Reference {
   /// kkt * ||w - w*||_1, where lambda*||w*||_1 <= F(w) and lambda > 0.
   double slack(double lambda) const;
 
+  /// Whether its time limit ended it. Only then another run on the same data may find another f*.
+  bool ended_by_time_limit() const { return status == "time-limit" || tighten_status == "time-limit"; }
+
   /// Good enough for a config that asks for these, or as good as it would get again.
   bool serves(const Wanted& by) const;
 };

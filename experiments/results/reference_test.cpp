@@ -54,6 +54,13 @@ TEST(Reference, ServesWhereItWouldGetNoBetter) {
   EXPECT_FALSE(reference("converged", "interrupted").serves({1e-8, 1e-9, 60.0}));
 }
 
+TEST(Reference, SaysWhetherItsTimeLimitEndedIt) {
+  EXPECT_FALSE(reference("converged", "gap-reached").ended_by_time_limit());
+  EXPECT_FALSE(reference("stalled", "stalled").ended_by_time_limit());
+  EXPECT_TRUE(reference("time-limit", "time-limit").ended_by_time_limit());
+  EXPECT_TRUE(reference("converged", "time-limit").ended_by_time_limit()) << "while it looked for a bound";
+}
+
 TEST(Reference, OfASolverThatGoesByTheGapServesWhereItWouldGetNoBetter) {
   const Reference one = Reference::from({{"objective", 100.0},
                                          {"kkt", 1e-7},

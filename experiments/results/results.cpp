@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -55,6 +56,9 @@ struct ConfigOrder {
     const auto found = order.find(name);
     return found == order.end() ? order.size() : found->second;
   }
+  static bool lacks(const std::map<std::string, std::size_t>& order, const std::string& name) {
+    return !order.empty() && !order.contains(name);
+  }
   auto key(const StoredRun& run) const {
     return std::make_tuple(of(datasets, run.dataset), run.dataset, run.path,
                            std::isnan(run.lambda) ? 0.0 : run.lambda, run.path_of_mu() ? 0.0 : run.mu,
@@ -68,7 +72,9 @@ std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
   std::string line;
   std::uint64_t number = 1;
   std::getline(in, line);
-  const auto columns = fields_of_header(trace_columns(), {"updates", "gap", "dual_gap", "estimated_gap", "infeasibility", "test_metrics"}, line, file);
+  const auto columns = fields_of_header(
+      trace_columns(), {"updates", "gap", "dual_gap", "estimated_gap", "infeasibility", "test_metrics"}, line,
+      file);
   std::vector<Sample> trace;
   while (std::getline(in, line)) trace.push_back(record_of(columns, line, file, ++number));
   return trace;
@@ -228,6 +234,25 @@ std::vector<StoredRun> read_all_runs(const fs::path& out) {
   return runs;
 }
 
+std::string leave_out_strangers(const fs::path& out, std::vector<StoredRun>& runs) {
+  const ConfigOrder config(out / "config.ini");
+  std::set<std::string> named;
+  const std::size_t all = std::erase_if(runs, [&](const StoredRun& run) {
+    const bool data = ConfigOrder::lacks(config.datasets, run.dataset);
+    const bool solver = ConfigOrder::lacks(config.labels, run.label);
+    if (data) named.insert("data set " + run.dataset);
+    if (solver) named.insert("solver " + run.label);
+    return data || solver;
+  });
+  if (all == 0) return "";
+  const std::string config_file = (out / "config.ini").string();
+  if (runs.empty())
+    throw Error::in_file((out / "runs").string(), 0, fmt::format("only runs of {}", fmt::join(named, ", ")),
+                         "runs that " + config_file + " asks for");
+  return fmt::format("left out {} stored runs of what {} does not have: {}", all, config_file,
+                     fmt::join(named, ", "));
+}
+
 std::string trace_header() {
   return csv_header(trace_columns());
 }
@@ -248,15 +273,28 @@ double relative_difference(double objective, double reference) {
   return (objective - reference) / std::abs(reference);
 }
 
-const Sample* sample_at_target(const StoredRun& run, double target) {
-  for (const Sample& sample : run.trace)
-    if (relative_difference(sample.objective, run.reference_objective) <= target) return &sample;
-  return nullptr;
+double reference_bound(const StoredRun& run) {
+  constexpr double kRounding = 1e-15;  // relative, of F
+  const double by_kkt = 2.0 * run.reference_kkt * number_at(run.summary, "/run/kkt_at_zero") / run.lambda;
+  const double bound = std::fmin(by_kkt, run.reference_gap);
+  return std::isnan(bound) ? bound : std::max(bound, kRounding);
 }
 
-double seconds_to_target(const StoredRun& run, double target) {
-  const Sample* sample = sample_at_target(run, target);
-  return sample ? sample->seconds : kNaN;
+bool is_wide(const CostRange& range) {
+  constexpr double kWide = 0.1;
+  return range.to - range.from > kWide * range.to;
+}
+
+CostRange cost_to_target(const StoredRun& run, double target, double (*cost)(const Sample&)) {
+  if (std::isnan(run.reference_objective)) return {kNaN, kNaN};
+  for (std::size_t i = 0; i < run.trace.size(); ++i)
+    if (relative_difference(run.trace[i].objective, run.reference_objective) <= target)
+      return {cost(run.trace[i == 0 ? 0 : i - 1]), cost(run.trace[i])};
+  return {kInfinity, kInfinity};
+}
+
+double sample_seconds(const Sample& sample) {
+  return sample.seconds;
 }
 
 }  // namespace proxbench

@@ -47,10 +47,11 @@ struct StoredRun {
   double lambda = 0.0;      ///< NaN where it is a path
   double mu = 0.0;          ///< the same
   Loss loss;
-  std::string path;         ///< "path(max, 50, 50)"; empty: a run of a single penalty
+  std::string path;  ///< "path(max, 50, 50)"; empty: a run of a single penalty
   int repetition = 1;
-  double reference_objective;  ///< f*; NaN where none is stored
-  double reference_kkt;        ///< kkt of the reference, relative to that at w = 0
+  double reference_objective = std::numeric_limits<double>::quiet_NaN();  ///< f*; NaN where none is stored
+  /// kkt of the reference, relative to that at w = 0; NaN where there is none.
+  double reference_kkt = std::numeric_limits<double>::quiet_NaN();
   /// Proven relative gap of f*; NaN where it is not stored.
   double reference_gap = std::numeric_limits<double>::quiet_NaN();
   std::string status;      ///< "converged", "crashed(SIGSEGV)", ...; see failed_status()
@@ -110,6 +111,12 @@ std::vector<StoredRun> read_results(const std::filesystem::path& out);
 /// The same of all runs, paths behind the others of their data set.
 std::vector<StoredRun> read_all_runs(const std::filesystem::path& out);
 
+/// Removes the runs whose data set or solver OUT/config.ini does not have, as an earlier config may have left
+/// them: tables and figures show what the config asks for. Returns one line that names what was left out, or
+/// nothing. Where there is no config, or one without such sections, all stay. Throws Error where none is
+/// left.
+std::string leave_out_strangers(const std::filesystem::path& out, std::vector<StoredRun>& runs);
+
 /// One of them; `run_folder` is OUT/runs/RUN.
 StoredRun read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);
 
@@ -124,9 +131,22 @@ Sample parse_trace_line(const std::string& line, const std::filesystem::path& fi
 /// (F - f*) / |f*|.
 double relative_difference(double objective, double reference);
 
-/// The first sample (nothing is interpolated) with (objective - f*)/|f*| <= target; null where there is none.
-const Sample* sample_at_target(const StoredRun& run, double target);
-/// Its clock time; NaN where never.
-double seconds_to_target(const StoredRun& run, double target);
+/// Bound on (f - min F)/f at the run's reference w, the smaller of two: its certified gap; and F being
+/// convex, F(w) - min F <= kkt*(||w||_1 + ||w*||_1), where lambda*||w||_1 <= F(w), together 2*kkt/lambda. At
+/// least 1e-15, which is rounding. NaN where the run lacks a reference, or both. A difference to f* below it
+/// says nothing.
+double reference_bound(const StoredRun& run);
+
+/// What a run paid until a target: more than `from` and no more than `to`.
+struct CostRange {
+  double from, to;
+};
+/// Whether the two are more than a tenth of the second apart, so that one number would say too much.
+bool is_wide(const CostRange& range);
+/// `cost` at the first sample with (objective - f*)/|f*| <= target, and at the sample before it (at the first
+/// of all twice that of the first): nothing is interpolated. Infinity twice where there is none. NaN twice
+/// where the run has no f*.
+CostRange cost_to_target(const StoredRun& run, double target, double (*cost)(const Sample&));
+double sample_seconds(const Sample& sample);
 
 }  // namespace proxbench

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "experiments/base/numbers.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/results/tables/summary_table.h"
 
@@ -24,7 +25,8 @@ Sample sample(double seconds, double objective) {
   return s;
 }
 
-/// A run whose trace goes to f* = 100 through the given objectives, one a second.
+/// A run whose trace goes to f* = 100 through the given objectives, one a second; each time is known to a
+/// twentieth.
 StoredRun made_up(const std::string& label, int repetition, const std::vector<double>& objectives,
                   double speed = 1.0) {
   StoredRun run;
@@ -36,8 +38,12 @@ StoredRun made_up(const std::string& label, int repetition, const std::vector<do
   run.reference_objective = 100;
   run.reference_kkt = 1e-9;
   run.reference_gap = 3e-10;
-  for (double objective : objectives)
-    run.trace.push_back(sample(speed * static_cast<double>(run.trace.size()), objective));
+  for (std::size_t i = 0; i < objectives.size(); ++i) {
+    const double seconds = speed * static_cast<double>(i);
+    // What was so far, shortly before.
+    if (i > 0) run.trace.push_back(sample(0.95 * seconds, objectives[i - 1]));
+    run.trace.push_back(sample(seconds, objectives[i]));
+  }
   run.status = "converged";
   run.summary = {{"status", "converged"},   {"objective", objectives.back()},
                  {"nnz", 7 + repetition},   {"relative_kkt", 1e-7},
@@ -80,13 +86,13 @@ TEST(Trace, ReadsBackToTheSameBits) {
   s.estimated_gap = 0.75;
   s.infeasibility = 0.125;
   s.test_metrics = {{"structure-accuracy", 0.75}, {"chunk-f1", 0.1}};
+  EXPECT_EQ(trace_header(),
+            "seconds,cpu_seconds,iteration,passes,updates,objective,loss,nnz,working_set,kkt,gap,dual_gap,"
+            "estimated_gap,infeasibility,test_accuracy,test_metrics");
   EXPECT_EQ(
-      trace_header(),
-      "seconds,cpu_seconds,iteration,passes,updates,objective,loss,nnz,working_set,kkt,gap,dual_gap,"
-      "estimated_gap,infeasibility,test_accuracy,test_metrics");
-  EXPECT_EQ(trace_line(s),
-            "0.3333333333333333,0.6,12,13.25,11.5,12345.678901234567,1e-17,1544,2000,0.125,0.25,0.5,0.75,0.125,,"
-            "chunk-f1=0.1 structure-accuracy=0.75");
+      trace_line(s),
+      "0.3333333333333333,0.6,12,13.25,11.5,12345.678901234567,1e-17,1544,2000,0.125,0.25,0.5,0.75,0.125,,"
+      "chunk-f1=0.1 structure-accuracy=0.75");
   folder.write("t.csv", trace_header() + "\n" + trace_line(s) + "\n");
   const std::vector<Sample> trace = read_trace(folder / "t.csv");
   ASSERT_EQ(trace.size(), 1u);
@@ -142,6 +148,28 @@ TEST(Results, AreSortedAsTheConfigHasThem) {
   EXPECT_THAT(order, ElementsAre("5", "4", "3", "6", "2", "1"));
 }
 
+TEST(Results, OfWhatTheConfigNoLongerHasAreLeftOutAndNamed) {
+  const TestFolder out;
+  write_run(out, "1", "kept", 1, "a", 1);
+  write_run(out, "2", "old", 1, "a", 1);
+  write_run(out, "3", "kept", 1, "gone", 1);
+  write_run(out, "4", "kept", 2, "gone", 1);
+  std::vector<StoredRun> runs = read_all_runs(out.path());
+  EXPECT_EQ(leave_out_strangers(out.path(), runs), "") << "there is no config to go by";
+  EXPECT_EQ(runs.size(), 4u);
+  out.write("config.ini", "[data.kept]\n[data.not-run-yet]\n[solver.a]\n");
+  runs = read_all_runs(out.path());
+  EXPECT_EQ(runs.size(), 4u) << "they are still there";
+  EXPECT_EQ(leave_out_strangers(out.path(), runs), "left out 3 stored runs of what " +
+                                                       (out / "config.ini").string() +
+                                                       " does not have: data set old, solver gone");
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs.front().folder.filename(), "1");
+  EXPECT_EQ(leave_out_strangers(out.path(), runs), "") << "nothing more";
+  out.write("config.ini", "[data.other]\n[solver.a]\n");
+  EXPECT_THROW(leave_out_strangers(out.path(), runs), Error) << "none is left";
+}
+
 TEST(Results, ThatAreMissingOrMalformedAreErrors) {
   const TestFolder out;
   const auto error = [&]() -> std::string {
@@ -186,12 +214,24 @@ TEST(Results, AreChosenBySolver) {
   EXPECT_THROW(runs_of_solvers(runs, {"a", "c"}), Error);
 }
 
-TEST(Results, TheFirstSampleAtATargetCounts) {
+TEST(Results, ACostToATargetIsThatOfTheFirstSampleThere) {
   const StoredRun run = made_up("a", 1, {200, 101, 100.5, 100});
-  EXPECT_EQ(seconds_to_target(run, 1e-2), 1);
-  EXPECT_EQ(seconds_to_target(run, 6e-3), 2);
-  EXPECT_EQ(seconds_to_target(run, 1e-9), 3);
-  EXPECT_TRUE(std::isnan(seconds_to_target(made_up("a", 1, {200}), 1e-2)));
+  const auto range = [](const StoredRun& of, double target) {
+    const CostRange cost = cost_to_target(of, target, sample_seconds);
+    return std::pair(cost.from, cost.to);
+  };
+  EXPECT_EQ(range(run, 1e-2), std::pair(0.95, 1.0));
+  EXPECT_EQ(range(run, 6e-3), std::pair(1.9, 2.0));
+  EXPECT_EQ(range(run, 1e-9), std::pair(0.95 * 3.0, 3.0));
+  EXPECT_EQ(range(run, 1.0), std::pair(0.0, 0.0)) << "the start is there";
+  EXPECT_EQ(range(made_up("a", 1, {200}), 1e-2), std::pair(kInfinity, kInfinity));
+  StoredRun unknown = run;
+  unknown.reference_objective = kNaN;
+  EXPECT_TRUE(std::isnan(range(unknown, 1e-2).second));
+  EXPECT_FALSE(is_wide({0.95, 1.0}));
+  EXPECT_FALSE(is_wide({0.0, 0.0}));
+  EXPECT_FALSE(is_wide({kInfinity, kInfinity}));
+  EXPECT_TRUE(is_wide({0.89, 1.0}));
 }
 
 TEST(Results, FilesAppearWholeOrNotAtAll) {
@@ -231,6 +271,55 @@ TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
   EXPECT_TRUE(std::isnan(groups[0].rows[0].test_accuracy));
 }
 
+TEST(Tables, ATimeBetweenTwoDistantSamplesIsARange) {
+  const TableOptions options{"", {1e-1, 1e-2}, 1e-2};
+  std::vector<StoredRun> runs;
+  for (const int repetition : {1, 2, 3}) {
+    runs.push_back(made_up("a", repetition, {200}));
+    runs.back().trace.push_back(sample(1.0 + repetition, 105));
+    runs.back().trace.push_back(sample(9.0 + repetition, 100));
+  }
+  runs.push_back(made_up("b", 1, {200, 150, 150, 150, 100}));
+  const std::vector<TableGroup> groups = summarize(runs, options);
+  EXPECT_EQ(groups[0].rows[0].spread.seconds_from[1].median, 3.0);
+  EXPECT_EQ(groups[0].rows[0].spread.seconds[1].median, 11.0);
+  const std::string text = markdown_table(groups, options);
+  EXPECT_THAT(text, HasSubstr("| 3* | 0.00-3.00 [2.50, 3.50] | 3.00-11.0 [10.5, 11.5] | ~2.75 |"));
+  EXPECT_THAT(text, HasSubstr("| 1* | 4.00 | 4.00 | 1.00 |"));
+  EXPECT_THAT(text, HasSubstr("\nA-B: the target was reached between two samples, at A and at B, more than a "
+                              "tenth of B apart. Quartiles are those of B.\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n~: a ratio of two times of which at least one is known as an interval only.\n"));
+  EXPECT_THAT(latex_table(groups, options), HasSubstr(" & 3.00-11.0 [10.5, 11.5] & \\~{}2.75 & "));
+  const std::string csv = csv_table(groups, options);
+  EXPECT_THAT(csv, HasSubstr(",seconds_to_0.01,seconds_to_0.01_q25,"));
+  EXPECT_THAT(csv, HasSubstr(",seconds_to_0.01_from,seconds_to_0.01_from_q25,"));
+  EXPECT_THAT(csv, HasSubstr(",11,10.5,11.5,10,12,3,3,2.5,3.5,2,4,3,"));
+  runs.erase(runs.begin(), runs.begin() + 3);
+  EXPECT_THAT(markdown_table(summarize(runs, options), options), testing::Not(HasSubstr("A-B")))
+      << "said where it stands only";
+}
+
+TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
+  const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
+  std::vector<StoredRun> runs{made_up("a", 1, {200, 101, 100}), made_up("b", 1, {200, 150, 100})};
+  for (StoredRun& run : runs) run.reference_gap = 2e-6;
+  const std::vector<TableGroup> groups = summarize(runs, options);
+  const std::string text = markdown_table(groups, options);
+  EXPECT_THAT(text, HasSubstr("| a | converged | 1* | 1.00 | ? | ? |"));
+  EXPECT_THAT(text, HasSubstr("| b | converged | 1* | 2.00 | ? | ? |"));
+  EXPECT_THAT(text,
+              HasSubstr("\n?: f* is proven to a relative accuracy of 2.0e-06 only, and no target below "
+                        "that can be told.\n"));
+  EXPECT_TRUE(std::isnan(groups[0].rows[0].seconds[1]));
+  EXPECT_TRUE(std::isnan(groups[0].rows[0].ratio));
+  EXPECT_THAT(csv_table(groups, options), HasSubstr(",2e-06,2e-06,a,"));
+  EXPECT_THAT(csv_table(groups, options),
+              HasSubstr(",1,1,1,1,1,1,0.95,0.95,0.95,0.95,0.95,1,,,,,,0,,,,,,0,"));
+  for (StoredRun& run : runs) run.reference_gap = 1e-6;
+  EXPECT_THAT(markdown_table(summarize(runs, options), options), testing::Not(HasSubstr("?")));
+}
+
 TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
   const TableOptions options{"", {1e-6}, 1e-6};
   const std::vector<TableGroup> groups =
@@ -264,14 +353,14 @@ TEST(Tables, ComeAsMarkdownLatexAndCsv) {
   const std::string csv = csv_table(groups, options);
   EXPECT_THAT(
       csv, testing::StartsWith(
-               "dataset,lambda,mu,reference_objective,reference_relative_kkt,reference_relative_gap,solver,"
-               "machine,"
+               "dataset,lambda,mu,reference_objective,reference_relative_kkt,reference_relative_gap,"
+               "reference_accuracy,solver,machine,"
                "status,repetitions,failed,failures,not_comparable,ratio_to_fastest_at_1e-06,seconds_to_0.01,"
                "seconds_to_0.01_q25,seconds_to_0.01_q75,seconds_to_0.01_min,seconds_to_0.01_max,"
-               "seconds_to_0.01_n,seconds_to_1e-06,"));
-  EXPECT_THAT(csv,
-              HasSubstr("\nocr,10,0,100,1e-09,3e-10,a_b,,converged,1,0,,0,,1,1,1,1,1,1,inf,inf,inf,inf,inf,1,"
-                        "0.01,0.01,0.01,0.01,0.01,1,8,8,8,8,8,1,"));
+               "seconds_to_0.01_n,seconds_to_0.01_from,"));
+  EXPECT_THAT(csv, HasSubstr("\nocr,10,0,100,1e-09,3e-10,3e-10,a_b,,converged,1,0,,0,,1,1,1,1,1,1,"
+                             "0.95,0.95,0.95,0.95,0.95,1,inf,inf,inf,inf,inf,1,inf,inf,inf,inf,inf,1,"
+                             "0.01,0.01,0.01,0.01,0.01,1,8,8,8,8,8,1,"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 2);
 }
 

@@ -54,6 +54,7 @@ Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSe
 
   MonitorOptions options;
   options.gap_target = settings.gap_target;
+  options.gap_by_count = true;
   options.sampling_budget = 0.0;
   if (settings.seconds > 0.0) options.time_limit = settings.seconds;
   Monitor monitor(evaluator, objective, options);

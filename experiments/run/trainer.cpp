@@ -316,6 +316,7 @@ MonitorOptions monitor_options(const RunParameters& settings) {
     options.sampling_budget = settings.sampling_budget;
   options.objective_target = settings.objective_target;
   options.gap_target = settings.gap_target;
+  options.gap_by_count = settings.gap_by_count;
   return options;
 }
 

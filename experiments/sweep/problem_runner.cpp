@@ -143,6 +143,7 @@ Json ProblemRunner::make_reference(const RunParameters& job, const fs::path& fol
   json["program_digest"] = program_digest;
   json["provenance"] = full_provenance(provenance_now());
   reference_ = Reference::from(json);
+  json["ended_by_time_limit"] = reference_->ended_by_time_limit();
   hooks_.tell(fmt::format("{}: f* = {}, proven to {:.1e} (relative), nnz {}, {} after {:.1f} s", job.name,
                           reference_->objective, reference_->slack(job.lambda) / reference_->objective,
                           json["nnz"].get<std::uint64_t>(), reference_->status,
@@ -162,6 +163,11 @@ void ProblemRunner::warn_if_loose(const RunParameters& job) const {
         "to {:.1e} (relative) too high",
         job.dataset, Penalty{job.lambda, job.mu}.text(), reference_->relative_kkt, rules_.wanted.tol,
         reference_->status, reference_->slack(job.lambda) / reference_->objective));
+  if (reference_->ended_by_time_limit())
+    hooks_.warn(
+        fmt::format("reference of {} at {}: ended by its time limit of {:g} s, so that another sweep may "
+                    "find another f*; a longer reference_time_limit lets it end by itself",
+                    job.dataset, Penalty{job.lambda, job.mu}.text(), reference_->wanted.time_limit));
 }
 
 std::string ProblemRunner::unmet(const RunTask& task) const {

@@ -452,6 +452,8 @@
       const linear = (low, high, ...more) => Dygraph.numericTicks(low, high, ...more);
       this.graph = new Dygraph(this.plot, drawn.file, {
         labels: drawn.labels, series: drawn.series, dateWindow: window,
+        // A value holds up to the next sample, as in the figures for print.
+        stepPlot: true, xRangePad: 3,
         customBars: true, connectSeparatedPoints: true, legend: "never", fillAlpha: 0.16,
         xlabel: AXES[this.state.x], ylabel: this.quantity().axis, xLabelHeight: 20, yLabelWidth: 20,
         axes: {
@@ -527,7 +529,7 @@
       const group = this.group();
       this.title.replaceChildren(...(group.synthetic ? [element("strong", {}, "SYNTHETIC DATA: ")] : []),
         `${this.quantity().title}: ${group.dataset}, ${group.penalty}`);
-      const notes = [...group.notes];
+      const notes = [...group.notes, "A value holds up to the next sample: nothing is known of what lies between."];
       if (this.quantity().toReference) {
         notes.push(...group.objective_notes);
         if (group.bound !== null)
@@ -653,15 +655,15 @@
 
   // ---- tables
 
-  // "(1,234)", "-50.0 %", "1.2e-05" as numbers; null for what is none.
+  // "(1,234)", "-50.0 %", "1.2e-05", "~1.20" as numbers, "2.50-3.10" by its lower end; null for what is none.
   function numberIn(text) {
-    const value = parseFloat(text.replace(/[(,]/g, ""));
+    const value = parseFloat(text.replace(/[(,~]/g, ""));
     return Number.isNaN(value) ? null : value;
   }
 
-  // Cells without a number ("-", "never") stand last, whichever way the others go.
+  // Cells without a number ("-", "never", "?") stand last, whichever way the others go.
   function compareCells(a, b, numeric, direction) {
-    const nothing = (text) => ["", "-", "never", "n/c"].includes(text);
+    const nothing = (text) => ["", "-", "never", "n/c", "?"].includes(text);
     if (nothing(a) || nothing(b)) return nothing(a) - nothing(b);
     const x = numberIn(a), y = numberIn(b);
     if (numeric && x !== null && y !== null) return direction * (x - y);

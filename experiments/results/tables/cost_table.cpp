@@ -14,9 +14,13 @@ namespace proxbench {
 namespace {
 
 struct SolverCosts {
-  std::vector<const StoredRun*> runs;   ///< repetitions
-  std::vector<double> passes, seconds;  ///< to each target; NaN: not reached by half of them
-  double function;                      ///< share of the time; NaN: not profiled
+  std::vector<const StoredRun*> runs;  ///< repetitions
+  /// To each target; infinity: not reached by half of them, NaN: unproven, or nothing comparable.
+  std::vector<CostRange> passes, seconds;
+  double accuracy;  ///< reference_bound()
+  double function;  ///< share of the time; NaN: not profiled
+
+  bool unproven(double target) const { return target < accuracy; }
 };
 
 /// Share of the seconds outside the solver; NaN where the run was not profiled.
@@ -40,15 +44,20 @@ double median_of(const std::vector<const StoredRun*>& runs,
   return std::isinf(median) ? kNaN : median;
 }
 
-/// The trace up to the target, as `cost` of its first sample there.
-double to_target(const SolverCosts& cost, double target, bool seconds) {
-  std::vector<const StoredRun*> counted;
-  for (const StoredRun* run : cost.runs)
-    if (!seconds || run->comparable) counted.push_back(run);
-  return median_of(counted, [&](const StoredRun& run) {
-    const Sample* sample = failed_status(run.status) ? nullptr : sample_at_target(run, target);
-    return sample == nullptr ? kInfinity : seconds ? sample->seconds : sample->passes;
-  });
+/// The medians of the costs; a run that failed reaches nothing.
+CostRange to_target(const std::vector<const StoredRun*>& runs, double target, double (*cost)(const Sample&)) {
+  std::vector<double> from, to;
+  for (const StoredRun* run : runs) {
+    const CostRange paid =
+        failed_status(run->status) ? CostRange{kInfinity, kInfinity} : cost_to_target(*run, target, cost);
+    from.push_back(paid.from);
+    to.push_back(paid.to);
+  }
+  return {spread_of(from).median, spread_of(to).median};
+}
+
+double passes_of(const Sample& sample) {
+  return sample.passes;
 }
 
 std::vector<SolverCosts> costs_of(const std::vector<StoredRun>& runs, const std::vector<double>& targets) {
@@ -64,9 +73,16 @@ std::vector<SolverCosts> costs_of(const std::vector<StoredRun>& runs, const std:
     found->runs.push_back(&run);
   }
   for (SolverCosts& cost : out) {
+    cost.accuracy = kNaN;
+    std::vector<const StoredRun*> timed;
+    for (const StoredRun* run : cost.runs) {
+      cost.accuracy = std::fmax(cost.accuracy, reference_bound(*run));
+      if (run->comparable) timed.push_back(run);
+    }
     for (const double target : targets) {
-      cost.passes.push_back(to_target(cost, target, false));
-      cost.seconds.push_back(to_target(cost, target, true));
+      const bool unproven = cost.unproven(target);
+      cost.passes.push_back(unproven ? CostRange{kNaN, kNaN} : to_target(cost.runs, target, passes_of));
+      cost.seconds.push_back(unproven ? CostRange{kNaN, kNaN} : to_target(timed, target, sample_seconds));
     }
     cost.function = median_of(cost.runs, function_share);
   }
@@ -88,6 +104,32 @@ std::string data_of(const SolverCosts& cost, const std::vector<StoredRun>& runs)
   return fmt::format("{}, {}{}", run.dataset, penalty_text(run), machines ? " @ " + machine_name(run) : "");
 }
 
+/// "-" where there is none.
+std::string range_cell(const CostRange& range, const std::function<std::string(double)>& cell) {
+  if (!std::isfinite(range.to)) return "-";
+  return (is_wide(range) ? cell(range.from) + "-" : "") + cell(range.to);
+}
+
+std::string range_fields(const CostRange& range) {
+  return std::isfinite(range.to) ? fmt::format("{},{}", range.from, range.to) : ",";
+}
+
+/// What "?" and "2.50-3.10" mean, where they stand.
+std::vector<std::string> range_notes(const std::vector<SolverCosts>& costs,
+                                     const std::vector<double>& targets) {
+  double worst = 0.0;
+  bool wide = false;
+  for (const SolverCosts& cost : costs)
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (cost.unproven(targets[i])) worst = std::max(worst, cost.accuracy);
+      wide = wide || is_wide(cost.passes[i]) || is_wide(cost.seconds[i]);
+    }
+  std::vector<std::string> notes;
+  if (worst > 0.0) notes.push_back(unproven_note(worst));
+  if (wide) notes.push_back(wide_note());
+  return notes;
+}
+
 }  // namespace
 
 TextTable cost_table(const std::vector<StoredRun>& runs, const std::vector<double>& targets) {
@@ -103,12 +145,16 @@ TextTable cost_table(const std::vector<StoredRun>& runs, const std::vector<doubl
     table.head.push_back(fmt::format("s to {:g}", target));
   }
   for (const char* column : {"function %", "solver %", "status"}) table.head.emplace_back(column);
-  for (const SolverCosts& cost : costs_of(runs, targets)) {
+  const std::vector<SolverCosts> costs = costs_of(runs, targets);
+  table.footnotes = range_notes(costs, targets);
+  for (const SolverCosts& cost : costs) {
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {data_of(cost, runs), cost.runs.front()->label};
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      row.push_back(fixed_cell(cost.passes[i], 1));
-      row.push_back(seconds_cell(cost.seconds[i]));
+      const bool unproven = cost.unproven(targets[i]);
+      row.push_back(unproven ? kUnprovenCell
+                             : range_cell(cost.passes[i], [](double x) { return fixed_cell(x, 1); }));
+      row.push_back(unproven ? kUnprovenCell : range_cell(cost.seconds[i], seconds_cell));
     }
     row.push_back(fixed_cell(100.0 * cost.function, 1));
     row.push_back(fixed_cell(100.0 * (1.0 - cost.function), 1));
@@ -121,12 +167,12 @@ std::vector<std::filesystem::path> write_cost_table(const std::vector<StoredRun>
                                                     const std::vector<double>& targets,
                                                     const std::filesystem::path& folder) {
   const std::vector<TextTable> tables{cost_table(runs, targets)};
-  std::string csv = "data,solver,target,passes,seconds,function_share,status\n";
+  std::string csv = "data,solver,target,passes_from,passes,seconds_from,seconds,function_share,status\n";
   for (const SolverCosts& cost : costs_of(runs, targets))
     for (std::size_t i = 0; i < targets.size(); ++i)
       csv += fmt::format("{},{},{},{},{},{},{}\n", csv_field(data_of(cost, runs)),
                          csv_field(cost.runs.front()->label), number_text(targets[i]),
-                         number_text(cost.passes[i]), number_text(cost.seconds[i]),
+                         range_fields(cost.passes[i]), range_fields(cost.seconds[i]),
                          number_text(cost.function), statuses_of(cost));
   return write_tables(folder, "costs", "", tables, csv);
 }

@@ -11,7 +11,8 @@ namespace {
 
 using testing::ElementsAre;
 
-/// A run on f* = 100 whose objective is 110, 101 and 100.5 after 1, 4 and 9 passes, a second each.
+/// A run on f* = 100 whose objective is 110, 101 and 100.5 after 1, 4 and 9 passes, a second each; it is
+/// known shortly before, too.
 StoredRun run_of(const std::string& label) {
   StoredRun run;
   run.dataset = "lists";
@@ -21,7 +22,8 @@ StoredRun run_of(const std::string& label) {
   run.comparable = true;
   run.reference_objective = 100.0;
   for (const auto& [objective, passes] :
-       {std::pair(110.0, 1.0), std::pair(101.0, 4.0), std::pair(100.5, 9.0)}) {
+       {std::pair(110.0, 1.0), std::pair(110.0, 3.75), std::pair(101.0, 4.0), std::pair(101.0, 8.5),
+        std::pair(100.5, 9.0)}) {
     Sample sample;
     sample.objective = objective;
     sample.passes = sample.seconds = passes;
@@ -48,9 +50,28 @@ TEST(CostTable, TellsPassesSecondsAndHowTheyAreShared) {
   const TestFolder folder;
   ASSERT_EQ(write_cost_table(runs, {1e-2}, folder / "tables").size(), 3u);
   EXPECT_EQ(read_file(folder / "tables/costs.csv", "a table"),
-            "data,solver,target,passes,seconds,function_share,status\n"
-            "\"lists, lambda = 2\",owl-qn,0.01,4,4,0.75,converged\n"
-            "\"lists, lambda = 2\",lbfgs-b,0.01,4,,,converged\n");
+            "data,solver,target,passes_from,passes,seconds_from,seconds,function_share,status\n"
+            "\"lists, lambda = 2\",owl-qn,0.01,3.75,4,3.75,4,0.75,converged\n"
+            "\"lists, lambda = 2\",lbfgs-b,0.01,3.75,4,,,,converged\n");
+}
+
+TEST(CostTable, ACostBetweenTwoDistantSamplesIsARange) {
+  StoredRun run = run_of("sgd");
+  run.trace.erase(run.trace.begin() + 1);
+  const TextTable table = cost_table({run}, {1e-2, 6e-3});
+  EXPECT_THAT(table.rows[0], ElementsAre("lists, lambda = 2", "sgd", "1.0-4.0", "1.00-4.00", "9.0", "9.00",
+                                         "-", "-", "converged"));
+  EXPECT_THAT(table.footnotes, ElementsAre(testing::StartsWith("A-B: the target was reached between")));
+}
+
+TEST(CostTable, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
+  StoredRun run = run_of("sgd");
+  run.reference_gap = 8e-3;
+  const TextTable table = cost_table({run}, {1e-2, 6e-3});
+  EXPECT_THAT(table.rows[0],
+              ElementsAre("lists, lambda = 2", "sgd", "4.0", "4.00", "?", "?", "-", "-", "converged"));
+  EXPECT_THAT(table.footnotes, ElementsAre("?: f* is proven to a relative accuracy of 8.0e-03 only, and no "
+                                           "target below that can be told."));
 }
 
 TEST(CostTable, AFailedRunReachesNothing) {

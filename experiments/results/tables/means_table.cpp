@@ -5,23 +5,27 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "experiments/base/numbers.h"
 #include "experiments/results/statistics.h"
 
 namespace proxbench {
 namespace {
 
 MeansRow means_of(const ProblemSet& set, std::size_t solver, const MeansOptions& options) {
-  MeansRow row{set.solvers[solver], {}, {}};
+  MeansRow row{set.solvers[solver], {}, {}, {}};
   for (std::size_t target = 0; target < set.targets.size(); ++target) {
     int reached = 0;
-    std::vector<double> charged;
+    std::vector<double> charged, charged_from;
     for (const Problem& problem : set.problems) {
-      const double cost = problem.costs[target][solver];
+      const double cost = problem.costs[target][solver], charge = options.par * problem.limits[solver];
       reached += std::isinf(cost) ? 0 : 1;
-      charged.push_back(std::isinf(cost) ? options.par * problem.limits[solver] : cost);
+      charged.push_back(std::isinf(cost) ? charge : cost);
+      charged_from.push_back(std::isinf(cost) ? charge : problem.costs_from[target][solver]);
     }
+    const bool proven = set.unproven(target) == 0;
     row.reached.push_back(reached);
-    row.means.push_back(shifted_geometric_mean(charged, options.shift));
+    row.means.push_back(proven ? shifted_geometric_mean(charged, options.shift) : kNaN);
+    row.means_from.push_back(proven ? shifted_geometric_mean(charged_from, options.shift) : kNaN);
   }
   return row;
 }
@@ -38,6 +42,26 @@ std::string charge_note(const ProblemSet& set, const MeansOptions& options) {
       "A run that failed or never reached the target is charged {0:g} x {1}the most {2} of any run of that "
       "problem{3} (PAR{0:g}).",
       options.par, limit, set.measure, limit.empty() ? "" : " where there is none");
+}
+
+/// What "?" and "2.50-3.10" mean, where they stand.
+std::vector<std::string> range_notes(const MeansGroup& group) {
+  const ProblemSet& set = group.set;
+  std::vector<std::string> notes;
+  for (std::size_t target = 0; target < set.targets.size(); ++target)
+    if (const std::size_t unproven = set.unproven(target); unproven > 0)
+      notes.push_back(fmt::format("{}: f* of {} of {} problems is not proven to {:g}.", kUnprovenCell,
+                                  unproven, set.problems.size(), set.targets[target]));
+  bool wide = false;
+  for (const MeansRow& row : group.rows)
+    for (std::size_t target = 0; target < set.targets.size(); ++target)
+      wide = wide || is_wide({row.means_from[target], row.means[target]});
+  if (wide)
+    notes.emplace_back(
+        "A-B: means of the costs at the samples before the targets and at those that reached them, more than "
+        "a "
+        "tenth of B apart.");
+  return notes;
 }
 
 TextTable means_table(const MeansGroup& group, const MeansOptions& options) {
@@ -60,10 +84,15 @@ TextTable means_table(const MeansGroup& group, const MeansOptions& options) {
     std::vector<std::string>& cells = table.rows.emplace_back();
     cells.push_back(row.solver);
     for (std::size_t i = 0; i < set.targets.size(); ++i) {
-      cells.push_back(seconds_cell(row.means[i]));
-      cells.push_back(fmt::format("{} of {}", row.reached[i], set.problems.size()));
+      const bool unproven = set.unproven(i) > 0;
+      const std::string from =
+          is_wide({row.means_from[i], row.means[i]}) ? seconds_cell(row.means_from[i]) + "-" : "";
+      cells.push_back(unproven ? kUnprovenCell : from + seconds_cell(row.means[i]));
+      cells.push_back(unproven ? kUnprovenCell
+                               : fmt::format("{} of {}", row.reached[i], set.problems.size()));
     }
   }
+  table.footnotes = range_notes(group);
   table.footnotes.push_back(charge_note(set, options));
   if (!set.failures.empty())
     table.footnotes.push_back(fmt::format("Failed: {}.", fmt::join(set.failures, "; ")));
@@ -100,14 +129,16 @@ std::vector<TextTable> means_tables(const std::vector<MeansGroup>& groups, const
 
 std::string csv_means(const std::vector<MeansGroup>& groups, const MeansOptions& options) {
   std::string out =
-      "measure,machine,solver,target,problems,reached,left_out,shift,par,shifted_geometric_mean\n";
+      "measure,machine,solver,target,problems,reached,left_out,shift,par,shifted_geometric_mean,"
+      "shifted_geometric_mean_from,unproven\n";
   for (const MeansGroup& group : groups)
     for (const MeansRow& row : group.rows)
       for (std::size_t i = 0; i < group.set.targets.size(); ++i)
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", group.set.measure, csv_field(group.set.machine),
-                           csv_field(row.solver), group.set.targets[i], group.set.problems.size(),
-                           row.reached[i], group.set.left_out.size(), options.shift, options.par,
-                           number_text(row.means[i]));
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", group.set.measure,
+                           csv_field(group.set.machine), csv_field(row.solver), group.set.targets[i],
+                           group.set.problems.size(), row.reached[i], group.set.left_out.size(),
+                           options.shift, options.par, number_text(row.means[i]),
+                           number_text(row.means_from[i]), group.set.unproven(i));
   return out;
 }
 

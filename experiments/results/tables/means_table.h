@@ -15,19 +15,21 @@
 namespace proxbench {
 
 struct MeansOptions {
-  std::string title{};                                  ///< stands above the tables; may be empty
-  std::vector<std::string> measures{"seconds"};         ///< a table each
-  std::vector<double> targets = default_targets();      ///< relative differences to f*
-  double shift = 1.0;                                   ///< in units of the measure; > 0
-  double par = 10.0;                                    ///< k; >= 1
+  std::string title{};                              ///< stands above the tables; may be empty
+  std::vector<std::string> measures{"seconds"};     ///< a table each
+  std::vector<double> targets = default_targets();  ///< relative differences to f*
+  double shift = 1.0;                               ///< in units of the measure; > 0
+  double par = 10.0;                                ///< k; >= 1
   bool allow_not_comparable = false;
 };
 
 /// One solver over all problems of a set.
 struct MeansRow {
   std::string solver;
-  std::vector<int> reached;   ///< problems on which it reached each target
-  std::vector<double> means;  ///< charged, to each target; NaN where there is no problem
+  std::vector<int> reached;  ///< problems on which it reached each target
+  /// Charged, to each target; NaN where there is no problem, or one whose f* is not proven to the target.
+  std::vector<double> means;
+  std::vector<double> means_from;  ///< of the lower ends of the costs
 };
 struct MeansGroup {
   ProblemSet set;

@@ -15,7 +15,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A run that goes down to f* = 100 at `seconds`; 0: it never leaves 110, where it stays for 20 s.
+/// A run that goes down to f* = 100 at `seconds`, known to a twentieth; 0: it never leaves 110, where it
+/// stays for 20 s.
 StoredRun run_of(const std::string& label, int repetition, double seconds, double time_limit = 50.0) {
   StoredRun run;
   run.experiment = "e";
@@ -28,11 +29,14 @@ StoredRun run_of(const std::string& label, int repetition, double seconds, doubl
   run.reference_objective = 100.0;
   run.status = seconds > 0.0 ? "converged" : "time-limit";
   run.summary = {{"run", {{"time_limit", time_limit}, {"max_iterations", 0}}}};
-  run.trace.resize(2);
-  run.trace[0].objective = 110.0;
-  run.trace[1].objective = seconds > 0.0 ? 100.0 : 110.0;
-  run.trace[1].seconds = seconds > 0.0 ? seconds : 20.0;
-  run.trace[1].passes = 7.0;
+  run.trace.resize(3);
+  run.trace[0].objective = run.trace[1].objective = 110.0;
+  run.trace[2].objective = seconds > 0.0 ? 100.0 : 110.0;
+  run.trace[2].seconds = seconds > 0.0 ? seconds : 20.0;
+  run.trace[2].passes = 7.0;
+  run.trace[2].iteration = 5;
+  run.trace[1].seconds = 0.95 * run.trace[2].seconds;
+  run.trace[1].passes = 6.9;
   run.trace[1].iteration = 5;
   return run;
 }
@@ -131,7 +135,35 @@ TEST(Means, ComeAsMarkdownLatexAndCsv) {
   EXPECT_THAT(read_text(folder / "tables/means.tex"), HasSubstr("\na\\_b & 2.00 & 1 of 1 \\\\\n"));
   EXPECT_THAT(read_text(folder / "tables/means.csv"),
               testing::StartsWith("measure,machine,solver,target,problems,reached,left_out,shift,par,"
-                                  "shifted_geometric_mean\nseconds,,a_b,0.001,1,1,0,1,10,2"));
+                                  "shifted_geometric_mean,shifted_geometric_mean_from,unproven\n"
+                                  "seconds,,a_b,0.001,1,1,0,1,10,2"));
+}
+
+TEST(Means, OfCostsThatAreRangesAreRanges) {
+  StoredRun coarse = run_of("a", 1, 8);
+  coarse.trace[1].seconds = 3.0;
+  const std::vector<StoredRun> runs{coarse, run_of("a", 2, 2), run_of("b", 1, 8), run_of("b", 2, 2)};
+  const auto groups = means(runs);
+  EXPECT_NEAR(groups[0].rows[0].means_from[0], std::sqrt(4.0 * 2.9) - 1.0, 1e-12);
+  EXPECT_NEAR(groups[0].rows[0].means[0], std::sqrt(9.0 * 3.0) - 1.0, 1e-12);
+  EXPECT_EQ(groups[0].set.known().paid, 4u);
+  EXPECT_EQ(groups[0].set.known().wide, 1u);
+  const TextTable table = means_tables(groups, {})[0];
+  EXPECT_THAT(table.rows[0], ElementsAre("a", "2.41-4.20", "2 of 2"));
+  EXPECT_THAT(table.rows[1], ElementsAre("b", "4.20", "2 of 2"));
+  EXPECT_THAT(table.footnotes[0], HasSubstr("A-B: means of the costs at the samples before"));
+}
+
+TEST(Means, AreNoneWhereAReferenceIsNotProvenToTheTarget) {
+  std::vector<StoredRun> runs{run_of("a", 1, 8), run_of("a", 2, 2)};
+  runs[0].reference_gap = 1e-9;
+  runs[1].reference_gap = 2e-3;
+  const auto groups = means(runs);
+  EXPECT_TRUE(std::isnan(groups[0].rows[0].means[0]));
+  const TextTable table = means_tables(groups, {})[0];
+  EXPECT_THAT(table.rows[0], ElementsAre("a", "?", "?"));
+  EXPECT_EQ(table.footnotes[0], "?: f* of 1 of 2 problems is not proven to 0.001.");
+  EXPECT_THAT(csv_means(groups, {}), testing::EndsWith(",2,2,0,1,10,,,1\n"));
 }
 
 TEST(Means, RefuseWrongOptions) {

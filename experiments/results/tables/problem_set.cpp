@@ -37,17 +37,18 @@ double most_paid(const Cells& cells, const Measure& measure) {
   return most;
 }
 
-double cost_to_target(const StoredRun& run, double target, const Measure& measure) {
-  const Sample* sample = failed_status(run.status) ? nullptr : sample_at_target(run, target);
-  return sample ? measure.of(*sample) : kInfinity;
-}
-
 Problem make_problem(const std::string& name, const Cells& cells, const Measure& measure,
                      const std::vector<double>& targets) {
-  Problem problem{name, {}, {}};
+  Problem problem{name, {}, {}, {}, kNaN};
+  for (const StoredRun* run : cells) problem.accuracy = std::fmax(problem.accuracy, reference_bound(*run));
   for (const double target : targets) {
-    std::vector<double>& costs = problem.costs.emplace_back();
-    for (const StoredRun* run : cells) costs.push_back(cost_to_target(*run, target, measure));
+    std::vector<double>&costs = problem.costs.emplace_back(), &from = problem.costs_from.emplace_back();
+    for (const StoredRun* run : cells) {
+      const CostRange cost = failed_status(run->status) ? CostRange{kInfinity, kInfinity}
+                                                        : cost_to_target(*run, target, measure.of);
+      costs.push_back(cost.to);
+      from.push_back(cost.from);
+    }
   }
   const double most = most_paid(cells, measure);
   for (const StoredRun* run : cells) {
@@ -156,9 +157,27 @@ std::vector<std::string> labels_of(const Runs& runs) {
 
 }  // namespace
 
+std::size_t ProblemSet::unproven(std::size_t target) const {
+  return static_cast<std::size_t>(
+      std::count_if(problems.begin(), problems.end(),
+                    [&](const Problem& problem) { return targets[target] < problem.accuracy; }));
+}
+
+ProblemSet::Known ProblemSet::known() const {
+  Known known;
+  for (const Problem& problem : problems)
+    for (std::size_t target = 0; target < targets.size(); ++target)
+      for (std::size_t solver = 0; solver < solvers.size(); ++solver) {
+        const CostRange cost{problem.costs_from[target][solver], problem.costs[target][solver]};
+        known.paid += std::isfinite(cost.to) ? 1 : 0;
+        known.wide += is_wide(cost) ? 1 : 0;
+      }
+  return known;
+}
+
 const std::vector<Measure>& measures() {
   static const std::vector<Measure> all = {
-      {"seconds", [](const Sample& s) { return s.seconds; }},
+      {"seconds", sample_seconds},
       {"passes", [](const Sample& s) { return s.passes; }},
       {"updates", [](const Sample& s) { return s.updates; }},
       {"iterations", [](const Sample& s) { return static_cast<double>(s.iteration); }}};

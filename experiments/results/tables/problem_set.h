@@ -25,17 +25,19 @@ const Measure& find_measure(const std::string& name);
 
 struct ProblemOptions {
   std::string measure = "seconds";
-  std::vector<double> targets = default_targets();      ///< relative differences to f*
-  bool allow_not_comparable = false;                    ///< count seconds that are not comparable, too
+  std::vector<double> targets = default_targets();  ///< relative differences to f*
+  bool allow_not_comparable = false;                ///< count seconds that are not comparable, too
 };
 
 struct Problem {
   std::string name;  ///< "figure1: ocr-degree2, lambda = 100, repetition 1"
   /// [target][solver]: infinity where the run failed (whatever its trace reached before) or never got there.
   std::vector<std::vector<double>> costs;
+  std::vector<std::vector<double>> costs_from;  ///< the lower ends of the same (CostRange)
   /// [solver]: what a failure's charge is a multiple of, > 0: the run's own limit (time_limit for seconds,
   /// max_iterations for iterations); where it has none, the most that any run of this problem paid.
   std::vector<double> limits;
+  double accuracy;  ///< reference_bound(): a cost to a target below it says nothing; NaN: not known
 };
 
 /// Problems that all solvers were run on; the solvers are all labels of the runs. A run that was skipped or
@@ -50,6 +52,14 @@ struct ProblemSet {
   std::vector<std::string> failures;   ///< runs that failed and count as never: "NAME crashed(SIGSEGV)"
   std::set<std::string> descriptions;  ///< of the data of the problems
   bool comparable = true;              ///< all seconds that count are
+
+  /// Problems whose f* is known to less than the target.
+  std::size_t unproven(std::size_t target) const;
+  /// Costs that were paid, and those of them that are known as a range that is_wide().
+  struct Known {
+    std::size_t paid = 0, wide = 0;
+  };
+  Known known() const;
 };
 
 /// One set; for seconds on several machines, one a machine. Throws Error (kUsage) for an unknown

@@ -41,12 +41,18 @@ Spread spread_over(const Runs& runs, const std::function<double(const StoredRun&
   return spread_of(values);
 }
 
-Spread time_to(const Runs& runs, double target) {
-  return spread_over(runs, [target](const StoredRun& run) {
-    if (std::isnan(run.reference_objective)) return kNaN;
-    const double seconds = seconds_to_target(run, target);
-    return std::isnan(seconds) ? kInfinity : seconds;
-  });
+struct RangeSpread {
+  Spread from, to;
+  CostRange median() const { return {from.median, to.median}; }
+};
+RangeSpread time_to(const Runs& runs, double target) {
+  std::vector<double> from, to;
+  for (const StoredRun* run : runs) {
+    const CostRange seconds = cost_to_target(*run, target, sample_seconds);
+    from.push_back(seconds.from);
+    to.push_back(seconds.to);
+  }
+  return {spread_of(from), spread_of(to)};
 }
 
 /// A run that diverged has no objective at its end: nothing is farther from f*.
@@ -70,13 +76,18 @@ double final_metric(const StoredRun& run, const std::string& name) {
   return found == run.trace.back().test_metrics.end() ? kNaN : found->second;
 }
 
-RowSpreads spreads_of(const Runs& measured, const Runs& timed, const std::set<std::string>& metrics,
-                      const TableOptions& options) {
+/// `group`: tells to what f* is proven.
+RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableGroup& group,
+                      const std::set<std::string>& metrics, const TableOptions& options) {
   const auto stored = [](const char* pointer) {
     return [pointer](const StoredRun& run) { return number_at(run.summary, pointer); };
   };
   RowSpreads spread;
-  for (const double target : options.targets) spread.seconds.push_back(time_to(timed, target));
+  for (const double target : options.targets) {
+    const RangeSpread seconds = time_to(group.unproven(target) ? Runs{} : timed, target);
+    spread.seconds_from.push_back(seconds.from);
+    spread.seconds.push_back(seconds.to);
+  }
   spread.final_difference = spread_over(measured, final_difference);
   spread.nnz = spread_over(measured, stored("/nnz"));
   spread.relative_kkt = spread_over(measured, stored("/relative_kkt"));
@@ -100,8 +111,8 @@ RowSpreads spreads_of(const Runs& measured, const Runs& timed, const std::set<st
 }
 
 /// `ratio` is the time itself until it is divided by the fastest solver's.
-TableRow summarize_series(const std::string& name, const Runs& runs, const std::set<std::string>& metrics,
-                          const TableOptions& options) {
+TableRow summarize_series(const std::string& name, const Runs& runs, const TableGroup& group,
+                          const std::set<std::string>& metrics, const TableOptions& options) {
   TableRow row;
   row.label = name;
   row.machine = runs.front()->machine;
@@ -125,9 +136,12 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const std::
     }
   }
   row.status = fmt::format("{}", fmt::join(statuses, "/"));
-  row.spread = spreads_of(measured, timed, metrics, options);
+  row.spread = spreads_of(measured, timed, group, metrics, options);
   for (const Spread& seconds : row.spread.seconds) row.seconds.push_back(reached(seconds));
-  row.ratio = reached(time_to(timed, options.ratio_target));
+  const RangeSpread to_ratio =
+      time_to(group.unproven(options.ratio_target) ? Runs{} : timed, options.ratio_target);
+  row.ratio = reached(to_ratio.to);
+  row.ratio_wide = is_wide(to_ratio.median());
   row.final_difference = reached(row.spread.final_difference);
   row.nnz = row.spread.nnz.median;
   row.relative_kkt = row.spread.relative_kkt.median;
@@ -141,29 +155,28 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const std::
 }
 
 void divide_by_fastest(std::vector<TableRow>& rows) {
-  std::map<std::string, double> fastest;  // of each machine
-  for (const TableRow& row : rows) {
-    double& time = fastest.try_emplace(row.machine, kInfinity).first->second;
-    time = std::fmin(time, row.ratio);
-  }
+  struct Fastest {
+    double time = kInfinity;
+    bool wide = false;
+  };
+  std::map<std::string, Fastest> fastest;  // of each machine
+  for (const TableRow& row : rows)
+    if (Fastest& best = fastest[row.machine]; row.ratio < best.time) best = {row.ratio, row.ratio_wide};
   for (TableRow& row : rows) {
-    const double time = fastest[row.machine];
-    row.ratio = row.ratio == time ? 1.0 : row.ratio / time;
+    const Fastest& best = fastest[row.machine];
+    const bool is_best = row.ratio == best.time;
+    row.ratio_wide = !is_best && (row.ratio_wide || best.wide);
+    row.ratio = is_best ? 1.0 : row.ratio / best.time;
   }
 }
 
 TableGroup summarize_group(const Runs& runs, bool machines, const std::set<std::string>& metrics,
                            const TableOptions& options) {
   const StoredRun& first = *runs.front();
-  TableGroup group{first.dataset,
-                   first.description,
-                   first.lambda,
-                   first.mu,
-                   first.loss,
-                   first.reference_objective,
-                   first.reference_kkt,
-                   first.reference_gap,
-                   {}};
+  TableGroup group{
+      first.dataset,       first.description,   first.lambda, first.mu, first.loss, first.reference_objective,
+      first.reference_kkt, first.reference_gap, kNaN,         {}};
+  for (const StoredRun* run : runs) group.accuracy = std::fmax(group.accuracy, reference_bound(*run));
   std::vector<std::pair<std::string, Runs>> series;
   for (const StoredRun* run : runs) {
     const std::string name = series_name(*run, machines);
@@ -173,7 +186,7 @@ TableGroup summarize_group(const Runs& runs, bool machines, const std::set<std::
     found->second.push_back(run);
   }
   for (const auto& [name, repetitions] : series)
-    group.rows.push_back(summarize_series(name, repetitions, metrics, options));
+    group.rows.push_back(summarize_series(name, repetitions, group, metrics, options));
   divide_by_fastest(group.rows);
   return group;
 }
@@ -186,6 +199,12 @@ std::string spread_cell(const Spread& spread, const std::function<std::string(do
   const std::string low = cell(spread.q25), high = cell(spread.q75);
   if (spread.n < 2 || low == high) return median;
   return fmt::format("{} [{}, {}]", median, low, high);
+}
+
+/// A time to a target with its quartiles, as "2.50-3.10 [2.95, 3.40]" where it is wide.
+std::string time_cell(const Spread& from, const Spread& to) {
+  const std::string cell = spread_cell(to, seconds_cell);
+  return is_wide({from.median, to.median}) ? seconds_cell(from.median) + "-" + cell : cell;
 }
 
 /// Of each row: solver, status and number of repetitions are words, the others numbers.
@@ -232,14 +251,22 @@ std::string count_of_runs_cell(const TableRow& row) {
   return fmt::format("{}{}", row.measured(), row.measured() < kFewRepetitions ? kFewMark : "");
 }
 
-std::vector<std::string> cells_of(const TableRow& row, const std::vector<std::string>& metrics) {
+std::vector<std::string> cells_of(const TableRow& row, const TableGroup& group, const TableOptions& options,
+                                  const std::vector<std::string>& metrics) {
+  const bool none_comparable = row.timed() == 0 && row.not_comparable > 0;
   const auto time = [&](const Spread& spread) {
-    return row.timed() == 0 && row.not_comparable > 0 ? "n/c" : spread_cell(spread, seconds_cell);
+    return none_comparable ? "n/c" : spread_cell(spread, seconds_cell);
   };
   const auto accuracy = [](double value) { return fixed_cell(value, 4); };
   std::vector<std::string> cells{row.label, status_cell(row), count_of_runs_cell(row)};
-  for (const Spread& seconds : row.spread.seconds) cells.push_back(time(seconds));
-  cells.push_back(row.timed() == 0 && row.not_comparable > 0 ? "n/c" : fixed_cell(row.ratio, 2));
+  for (std::size_t i = 0; i < options.targets.size(); ++i)
+    cells.push_back(group.unproven(options.targets[i]) ? kUnprovenCell
+                    : none_comparable                  ? "n/c"
+                                      : time_cell(row.spread.seconds_from[i], row.spread.seconds[i]));
+  cells.push_back(group.unproven(options.ratio_target) ? kUnprovenCell
+                  : none_comparable
+                      ? "n/c"
+                      : (row.ratio_wide && !std::isnan(row.ratio) ? "~" : "") + fixed_cell(row.ratio, 2));
   cells.push_back(spread_cell(row.spread.final_difference, scientific_cell));
   cells.push_back(spread_cell(row.spread.nnz, count_cell));
   cells.push_back(spread_cell(row.spread.relative_kkt, scientific_cell));
@@ -283,8 +310,26 @@ std::string few_repetitions_note(const TableGroup& group) {
                      fmt::join(few, ", "), kFewRepetitions);
 }
 
-std::vector<std::string> footnotes(const TableGroup& group) {
+/// What "?", "2.50-3.10" and "~1.20" mean, where they stand.
+std::vector<std::string> time_notes(const TableGroup& group, const TableOptions& options) {
   std::vector<std::string> notes;
+  const bool unproven = std::any_of(options.targets.begin(), options.targets.end(),
+                                    [&](double target) { return group.unproven(target); });
+  if (unproven || group.unproven(options.ratio_target)) notes.push_back(unproven_note(group.accuracy));
+  bool wide = false, ratio = false;
+  for (const TableRow& row : group.rows) {
+    for (std::size_t i = 0; i < options.targets.size(); ++i)
+      wide = wide || is_wide({row.spread.seconds_from[i].median, row.spread.seconds[i].median});
+    ratio = ratio || (row.ratio_wide && !std::isnan(row.ratio));
+  }
+  if (wide) notes.push_back(fmt::format("{} Quartiles are those of B.", wide_note()));
+  if (ratio)
+    notes.emplace_back("~: a ratio of two times of which at least one is known as an interval only.");
+  return notes;
+}
+
+std::vector<std::string> footnotes(const TableGroup& group, const TableOptions& options) {
+  std::vector<std::string> notes = time_notes(group, options);
   if (const std::string few = few_repetitions_note(group); !few.empty()) notes.push_back(few);
   for (const TableRow& row : group.rows) {
     for (const FailureCount& failure : row.failures)
@@ -315,12 +360,13 @@ std::string csv_cost(double value) {
 
 std::string csv_header(const std::vector<TableGroup>& groups, const TableOptions& options) {
   std::string out =
-      "dataset,lambda,mu,reference_objective,reference_relative_kkt,reference_relative_gap,solver,machine,"
-      "status,repetitions,failed,"
+      "dataset,lambda,mu,reference_objective,reference_relative_kkt,reference_relative_gap,"
+      "reference_accuracy,solver,machine,status,repetitions,failed,"
       "failures,not_comparable";
   out += fmt::format(",ratio_to_fastest_at_{}", options.ratio_target);
   TableRow names;  // all rows have the same
   names.spread.seconds.resize(options.targets.size());
+  names.spread.seconds_from.resize(options.targets.size());
   if (!groups.empty()) names.spread.test_metrics = groups.front().rows.front().spread.test_metrics;
   for (const NamedSpread& named : named_spreads(names, options))
     out += fmt::format(",{0},{0}_q25,{0}_q75,{0}_min,{0}_max,{0}_n", named.name);
@@ -328,12 +374,13 @@ std::string csv_header(const std::vector<TableGroup>& groups, const TableOptions
 }
 
 std::string csv_row(const TableGroup& group, const TableRow& row, const TableOptions& options) {
-  std::string out = fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda, group.mu,
-      number_text(group.reference_objective), number_text(group.reference_kkt),
-      number_text(group.reference_gap), csv_field(row.label), csv_field(row.machine), csv_field(row.status),
-      row.repetitions, row.failed(), csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))),
-      row.not_comparable, number_text(row.ratio));
+  std::string out =
+      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda,
+                  group.mu, number_text(group.reference_objective), number_text(group.reference_kkt),
+                  number_text(group.reference_gap), number_text(group.accuracy), csv_field(row.label),
+                  csv_field(row.machine), csv_field(row.status), row.repetitions, row.failed(),
+                  csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))), row.not_comparable,
+                  number_text(row.ratio));
   for (const auto& [name, spread] : named_spreads(row, options)) {
     for (const double value : {spread.median, spread.q25, spread.q75, spread.min, spread.max})
       out += fmt::format(",{}", csv_cost(value));
@@ -365,8 +412,11 @@ std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const Tabl
 std::vector<NamedSpread> named_spreads(const TableRow& row, const TableOptions& options) {
   const RowSpreads& spread = row.spread;
   std::vector<NamedSpread> all;
-  for (std::size_t i = 0; i < options.targets.size(); ++i)
-    all.push_back({fmt::format("seconds_to_{}", options.targets[i]), spread.seconds[i]});
+  for (std::size_t i = 0; i < options.targets.size(); ++i) {
+    const std::string name = fmt::format("seconds_to_{}", options.targets[i]);
+    all.push_back({name, spread.seconds[i]});
+    all.push_back({name + "_from", spread.seconds_from[i]});
+  }
   const std::vector<NamedSpread> others = {
       {"final_difference", spread.final_difference},
       {"nnz", spread.nnz},
@@ -395,8 +445,9 @@ std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, con
                                                      .head = header(group, options),
                                                      .text_columns = kTextColumns,
                                                      .rows = {},
-                                                     .footnotes = footnotes(group)});
-    for (const TableRow& row : group.rows) table.rows.push_back(cells_of(row, metrics_shown(group)));
+                                                     .footnotes = footnotes(group, options)});
+    for (const TableRow& row : group.rows)
+      table.rows.push_back(cells_of(row, group, options, metrics_shown(group)));
   }
   return tables;
 }
@@ -420,7 +471,8 @@ std::vector<std::filesystem::path> write_tables(const std::vector<StoredRun>& ru
                                                 const std::filesystem::path& folder,
                                                 const TableOptions& options) {
   const std::vector<TableGroup> groups = summarize(runs, options);
-  return write_tables(folder, "summary", options.title, summary_tables(groups, options), csv_table(groups, options));
+  return write_tables(folder, "summary", options.title, summary_tables(groups, options),
+                      csv_table(groups, options));
 }
 
 }  // namespace proxbench

@@ -19,8 +19,8 @@ namespace proxbench {
 constexpr int kFewRepetitions = 5;
 
 struct TableOptions {
-  std::string title{};                                  ///< stands above the tables; may be empty
-  std::vector<double> targets = default_targets();      ///< relative differences to f*
+  std::string title{};                              ///< stands above the tables; may be empty
+  std::vector<double> targets = default_targets();  ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this one are compared with the fastest solver's
   /// Times of runs with StoredRun::comparable == false are shown as well.
   bool allow_not_comparable = false;
@@ -29,7 +29,9 @@ struct TableOptions {
 /// Quartiles and range over the repetitions of what a TableRow tells. A target that a repetition never
 /// reached is infinitely far; what was not measured is left out.
 struct RowSpreads {
-  std::vector<Spread> seconds;  ///< to each target
+  /// To each target, at the sample that shows it and at the one before (CostRange). Of a target that f* is
+  /// not proven to: nothing.
+  std::vector<Spread> seconds, seconds_from;
   Spread final_difference, nnz, relative_kkt, relative_gap, iterations, passes, updates, total_seconds,
       test_accuracy;
   /// The other metrics at the end, those that any run of the table has.
@@ -57,6 +59,7 @@ struct TableRow {
   std::string not_comparable_because;  ///< may be empty
   std::vector<double> seconds;         ///< to each target; never in half of the repetitions or more: NaN
   double ratio = 0.0;                  ///< time to ratio_target over the fastest solver's on the same machine
+  bool ratio_wide = false;             ///< one of the two is_wide()
   double final_difference = 0.0;       ///< (F - f*)/|f*| at the end; negative where f* is beaten
   double nnz = 0.0, relative_kkt = 0.0, relative_gap = 0.0, passes = 0.0, updates = 0.0, iterations = 0.0,
          total_seconds = 0.0, test_accuracy = 0.0;
@@ -74,20 +77,26 @@ struct TableGroup {
   Loss loss = {};
   double reference_objective = 0.0, reference_kkt = 0.0;  ///< f* and its kkt relative to that at w = 0
   double reference_gap = 0.0;                             ///< its certified relative gap; NaN: not stored
+  double accuracy = 0.0;                                  ///< reference_bound(); NaN: not known
   std::vector<TableRow> rows;
+
+  /// Whether f* is known to less than the target, so that no time to it can be told.
+  bool unproven(double target) const { return target < accuracy; }
 };
 
 /// `runs` in the order of read_results(); groups and rows keep it. Runs of several machines get rows of their
 /// own.
 std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const TableOptions& options);
 
-/// One table a group; "3.10 [2.95, 3.40]" is a median with its quartiles.
+/// One table a group; "3.10 [2.95, 3.40]" is a median with its quartiles, "2.50-3.10" one that is_wide(), "?"
+/// stands for a target that f* is not proven to.
 std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, const TableOptions& options);
 std::string markdown_table(const std::vector<TableGroup>& groups, const TableOptions& options);
 /// A tabular of the booktabs package for each group.
 std::string latex_table(const std::vector<TableGroup>& groups, const TableOptions& options);
 /// One header line, full precision; for each quantity X the columns X (its median), X_q25, X_q75, X_min,
-/// X_max and X_n. An empty field is what is not there, "inf" what was never reached.
+/// X_max and X_n. seconds_to_TARGET_from is the lower end of seconds_to_TARGET. An empty field is what is not
+/// there, "inf" what was never reached.
 std::string csv_table(const std::vector<TableGroup>& groups, const TableOptions& options);
 
 /// A quantity of a row under its name in files: "seconds_to_0.01", "nnz", "load_seconds", ...
