@@ -20,6 +20,11 @@
 /// Batches. Structures and directions of a batch of distinct instances are found in parallel at one w; then,
 /// one after the other, each gamma is that of the current w, so every step still raises D. Batches do not
 /// depend on the number of threads.
+///
+/// Gap sampling as Osokin et al. have it never draws an instance whose gap was 0 until all gaps are renewed,
+/// and margins are met and lost again all the time. So a share of the draws is uniform. Passes to a proven
+/// gap of 1e-3, all draws by gap and 0.8 of them, pairwise steps: three classes, n = 150, mu = 0.1: 3,780 and
+/// 2,190; OCR fold 0, pixels, mu = 1: 1,600 and 1,660.
 
 #include <algorithm>
 #include <cmath>
@@ -51,6 +56,7 @@ enum class Steps { kFrankWolfe, kPairwise, kAway };
 
 struct Settings {
   Scheme scheme;
+  double share;
   Steps steps;
   std::size_t cache;
   bool averaging;
@@ -86,7 +92,7 @@ class Ascent {
         w_(objective),
         continues_(start != nullptr),
         mixtures_(continues_ ? std::move(start) : std::make_shared<MixtureStore>(objective.instances())),
-        sampler_(settings.scheme, 1.0, {}, objective.instances(), random),
+        sampler_(settings.scheme, settings.share, {}, objective.instances(), random),
         visits_(std::min(settings.batch, objective.instances())) {
     if (settings.averaging) late_.emplace(objective);
   }
@@ -334,6 +340,14 @@ OptionTable own_options() {
        .default_value = "uniform",
        .help = "which instance is visited next: any, or by the latest estimate of its duality gap",
        .choices = {"uniform", "gap"}},
+      {.name = "share",
+       .type = OptionType::kReal,
+       .default_value = "0.8",
+       .help =
+           "with sampling = gap: share of draws that follow the estimates; the others are uniform, so that "
+           "an instance whose estimate is 0 is drawn again",
+       .min = 0,
+       .max = 1},
       {.name = "refresh_every",
        .type = OptionType::kInt,
        .default_value = "10",
@@ -369,6 +383,7 @@ SolverInfo bcfw_info() {
     const std::string& steps = o.string("steps");
     return std::make_unique<Bcfw>(
         Settings{.scheme = o.string("sampling") == "gap" ? Scheme::kGap : Scheme::kUniform,
+                 .share = o.real("share"),
                  .steps = steps == "fw"         ? Steps::kFrankWolfe
                           : steps == "pairwise" ? Steps::kPairwise
                                                 : Steps::kAway,

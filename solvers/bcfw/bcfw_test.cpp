@@ -379,6 +379,43 @@ TEST(HingeCertificate, RefusesWhatIsNoDistribution) {
   EXPECT_THROW(point.value(objective), Error);
 }
 
+TEST(Bcfw, GapSamplingDrawsInstancesAgainWhoseGapWasZero) {
+  // Margins are met and lost again all the time. Without uniform draws an instance of gap 0 waits for the
+  // next inference over all, and a run takes four times the passes of one that renews its estimates at every
+  // pass.
+  for (const std::uint64_t seed : {1, 2}) {
+    ProblemSpec spec{.name = "multiclass",
+                     .labels = 3,
+                     .features = 5,
+                     .sequences = 150,
+                     .density = 1.0,
+                     .real = true,
+                     .lambda = 0.0,
+                     .mu = 0.1,
+                     .loss = {Loss::Kind::kHinge, Cost::kHamming},
+                     .seed = seed,
+                     .tree = ProblemSpec::Tree::kFlat};
+    const Problem problem(spec);
+    const auto passes = [&](const Texts& more) {
+      Texts options{{"sampling", "gap"}, {"steps", "away"}, {"averaging", "false"}};
+      options.insert(more.begin(), more.end());
+      const Outcome r = run("bcfw", problem,
+                            {.tol = 0.0,
+                             .monitor = {.max_iterations = 200000,
+                                         .sample_growth = 0.02,
+                                         .sample_kkt = true,
+                                         .gap_target = 1e-3},
+                             .options = options});
+      EXPECT_EQ(r.result.status, Status::kGapReached);
+      return r.trace.back().passes;
+    };
+    const double found = passes({}), renewed = passes({{"refresh_every", "1"}}),
+                 never = passes({{"share", "1"}});
+    EXPECT_LE(found, 0.75 * never) << "seed " << seed;
+    EXPECT_LE(found, 3.0 * renewed) << "seed " << seed;
+  }
+}
+
 /// One after the other by one object, as a path over mu does.
 TEST(Bcfw, ContinuesWithItsDualPointAtAnotherMu) {
   constexpr double kGap = 1e-3;
