@@ -266,7 +266,7 @@ TEST(Report, LeavesOutAndNamesRunsOfSolversThatTheConfigNoLongerHas) {
   EXPECT_THAT(html, Not(HasSubstr("ocr-lambda10-slow-rep1")));
   EXPECT_THAT(html, HasSubstr("ocr-lambda10-quick-rep1"));
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_THAT(warnings[0], testing::EndsWith("config.ini does not have: solver slow"));
+  EXPECT_THAT(warnings[0], testing::EndsWith("config.ini has no solver slow"));
 }
 
 TEST(Report, ListsFailedRunsWithTheirReasonAndOrdersNeitherThemNorTimingsThatAreNotComparable) {

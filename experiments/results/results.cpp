@@ -237,19 +237,20 @@ std::vector<StoredRun> read_all_runs(const fs::path& out) {
 std::string leave_out_strangers(const fs::path& out, std::vector<StoredRun>& runs) {
   const ConfigOrder config(out / "config.ini");
   std::set<std::string> named;
-  const std::size_t all = std::erase_if(runs, [&](const StoredRun& run) {
+  const std::size_t all = runs.size();
+  const std::size_t left_out = std::erase_if(runs, [&](const StoredRun& run) {
     const bool data = ConfigOrder::lacks(config.datasets, run.dataset);
     const bool solver = ConfigOrder::lacks(config.labels, run.label);
     if (data) named.insert("data set " + run.dataset);
     if (solver) named.insert("solver " + run.label);
     return data || solver;
   });
-  if (all == 0) return "";
+  if (left_out == 0) return "";
   const std::string config_file = (out / "config.ini").string();
   if (runs.empty())
     throw Error::in_file((out / "runs").string(), 0, fmt::format("only runs of {}", fmt::join(named, ", ")),
                          "runs that " + config_file + " asks for");
-  return fmt::format("left out {} stored runs of what {} does not have: {}", all, config_file,
+  return fmt::format("left out {} of {} stored runs: {} has no {}", left_out, all, config_file,
                      fmt::join(named, ", "));
 }
 

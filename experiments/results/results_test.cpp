@@ -160,9 +160,9 @@ TEST(Results, OfWhatTheConfigNoLongerHasAreLeftOutAndNamed) {
   out.write("config.ini", "[data.kept]\n[data.not-run-yet]\n[solver.a]\n");
   runs = read_all_runs(out.path());
   EXPECT_EQ(runs.size(), 4u) << "they are still there";
-  EXPECT_EQ(leave_out_strangers(out.path(), runs), "left out 3 stored runs of what " +
-                                                       (out / "config.ini").string() +
-                                                       " does not have: data set old, solver gone");
+  EXPECT_EQ(
+      leave_out_strangers(out.path(), runs),
+      "left out 3 of 4 stored runs: " + (out / "config.ini").string() + " has no data set old, solver gone");
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs.front().folder.filename(), "1");
   EXPECT_EQ(leave_out_strangers(out.path(), runs), "") << "nothing more";
@@ -308,9 +308,8 @@ TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
   const std::string text = markdown_table(groups, options);
   EXPECT_THAT(text, HasSubstr("| a | converged | 1* | 1.00 | ? | ? |"));
   EXPECT_THAT(text, HasSubstr("| b | converged | 1* | 2.00 | ? | ? |"));
-  EXPECT_THAT(text,
-              HasSubstr("\n?: f* is proven to a relative accuracy of 2.0e-06 only, and no target below "
-                        "that can be told.\n"));
+  EXPECT_THAT(text, HasSubstr("\n?: f* is proven to a relative accuracy of 2.0e-06 only, and no target below "
+                              "that can be told.\n"));
   EXPECT_TRUE(std::isnan(groups[0].rows[0].seconds[1]));
   EXPECT_TRUE(std::isnan(groups[0].rows[0].ratio));
   EXPECT_THAT(csv_table(groups, options), HasSubstr(",2e-06,2e-06,a,"));

@@ -325,6 +325,25 @@ TEST_F(SweepProcess, WhatAKilledSweepLeftIsEndedByTheNext) {
         << entry.path();
 }
 
+TEST_F(SweepProcess, AReferenceThatItsTimeLimitEndedSaysSo) {
+  folder.write("short.ini", kConfig);
+  const std::string sweep =
+      "run short.ini --out out --set experiment.lambda=1 --set experiment.reference_tol=1e-12 ";
+  const Result cut = run(sweep + "--set experiment.reference_time_limit=1e-6");
+  ASSERT_EQ(cut.status, 0) << cut.err;
+  EXPECT_THAT(cut.err,
+              HasSubstr("lambda = 1: ended by its time limit of 1e-06 s, so that another sweep may find "
+                        "another f*"));
+  const auto ended_by_limit = [&] {
+    const fs::path references = folder / "out/references";
+    return json::parse(read_text(*fs::directory_iterator(references)))["ended_by_time_limit"];
+  };
+  EXPECT_EQ(ended_by_limit(), true);
+  const Result whole = run(sweep + "--force");
+  EXPECT_EQ(ended_by_limit(), false) << whole.err;
+  EXPECT_THAT(whole.err, testing::Not(HasSubstr("ended by its time limit")));
+}
+
 TEST_F(SweepProcess, ASolverThatGoesWrongCostsItsOwnRunsOnly) {
   if (kSanitized) GTEST_SKIP() << "memory and signals are the sanitizer's";
   folder.write("wrong.ini", kConfig + std::string("[solver.crash]\n[solver.fail]\n[solver.hang]\n"
