@@ -13,6 +13,8 @@ namespace {
 
 /// Rounding of gradients relative to lambda, and of the gap relative to F: bounds are widened by them.
 constexpr double kGradientRounding = 1e-9, kGapRounding = 1e-13;
+/// Additions on the longest path through a sum over instances, and the roundings of a term.
+constexpr double kUnit = 0x1p-53, kAdditionsOfLosses = static_cast<double>(kChunkPositions) + 64.0;
 
 /// H of (1 - t)*(all on gold) + t*p.
 double mixture_entropy(const InstanceTerms& terms, double t) {
@@ -137,31 +139,54 @@ class Bound {
     return lambda_ / largest * (1.0 - 0x1p-52);
   }
 
-  /// F - D(alpha) of the log loss, and all that rounding may add to it.
+  /// F - D(alpha) of the log loss, and all that rounding may take from it.
   double gap(double t) const {
+    double sum = t == 1.0 ? 0.0 : divergence(t);
+    return sum + (lambda_ == 0.0 ? gap_of_squares(t) : gap_of_terms(t));
+  }
+
+  double divergence(double t) const {
+    const double sum = sum_over_instances(mixture_divergence, t);
+    return sum + at_.rounding + kUnit * kAdditionsOfLosses * (sum + at_.value);
+  }
+
+  /// With l2 alone: sum_j (t*g_j + mu*w_j)^2 / (2*mu), by the gradient g_j + mu*w_j of F, and w.
+  double gap_of_squares(double t) const {
     const Objective::Selection& selection = at_.selection;
-    double sum = t == 1.0 ? 0.0 : sum_over_instances(mixture_divergence, t) + at_.rounding;
-    if (lambda_ == 0.0) {
-      // sum_j (t*g_j + mu*w_j)^2 / (2*mu), by the gradient g_j + mu*w_j of F and w.
-      double along = 0.0;
-      for (std::size_t i = 0; i < selection.index.size(); ++i)
-        along += selection.weight[i] * selection.gradient[i];
-      const double rest = 1.0 - t, squares = t * t * selection.kkt_squares + 2.0 * t * rest * mu_ * along +
-                                             rest * rest * mu_ * 2.0 * objective_.l2(at_.w.value);
-      const double off = std::sqrt(std::max(squares, 0.0)) + t * rounding_.norm();
-      return sum + off * off / (2.0 * mu_);
+    double along = 0.0, sizes = 0.0;
+    for (std::size_t i = 0; i < selection.index.size(); ++i) {
+      const double term = selection.weight[i] * selection.gradient[i];
+      along += term;
+      sizes += std::abs(term);
     }
+    // All of them are sums of at most d terms.
+    const double rounding = kUnit * (static_cast<double>(objective_.dimension()) + 64.0), rest = 1.0 - t;
+    const double squares = t * t * selection.kkt_squares * (1.0 + rounding) +
+                           2.0 * t * rest * mu_ * (along + rounding * sizes) +
+                           rest * rest * mu_ * 2.0 * objective_.l2(at_.w.value) * (1.0 + rounding);
+    const double off = std::sqrt(std::max(squares, 0.0)) + t * rounding_.norm();
+    return off * off / (2.0 * mu_);
+  }
+
+  /// With l1: only the coordinates of the selection have a part in it.
+  double gap_of_terms(double t) const {
+    const Objective::Selection& selection = at_.selection;
     std::vector<double> v;  // w - w(alpha): how the gap changes with g
+    double sum = 0.0, sizes = 0.0;
     for (std::size_t i = 0; i < selection.index.size(); ++i) {
       const double w = selection.weight[i], g = t * gradient(i), over = std::max(std::abs(g) - lambda_, 0.0);
-      if (over > 0.0 && w * g <= 0.0) {  // so mu > 0
+      const double size = lambda_ * std::abs(w) + 0.5 * mu_ * w * w;
+      if (over > 0.0 && mu_ > 0.0 && w * g <= 0.0) {
         const double off = mu_ * std::abs(w) - over;
         sum += off * off / (2.0 * mu_);
       } else {
-        sum += lambda_ * std::abs(w) + g * w + 0.5 * mu_ * w * w + (mu_ > 0.0 ? over * over / (2.0 * mu_) : 0.0);
+        sum += size + g * w + (mu_ > 0.0 ? over * over / (2.0 * mu_) : 0.0);
       }
+      sizes += size + std::abs(g * w);
       v.push_back(mu_ > 0.0 ? w + std::copysign(over, g) / mu_ : w);
     }
+    const auto terms = static_cast<double>(selection.index.size());
+    sum = std::max(sum, 0.0) * (1.0 + kUnit * terms) + kUnit * 4.0 * sizes;
     sum += t * rounding_.weighted(selection.index, v);
     if (mu_ > 0.0) sum += t * t * rounding_.norm() * rounding_.norm() / (2.0 * mu_);
     return sum;

@@ -432,7 +432,7 @@ void Monitor::audit(const Sample& found, const SparseVector& w) {
 }
 
 void Monitor::record(Sample sample) {
-  if (std::isfinite(lower_bound_) && std::isfinite(sample.objective))
+  if (std::isfinite(lower_bound_) && std::isfinite(sample.objective) && std::isfinite(rounding_))
     sample.gap = std::max(sample.objective - lower_bound_, rounding_);
   trace_.push_back(sample);
   if (on_sample) on_sample(sample);

@@ -93,8 +93,8 @@ struct Certificate {
   double rounding = 0.0;  ///< by how much F may be off (rounding.h)
   std::uint64_t nnz = 0;
 
-  /// Whether F and the bound are numbers. Nothing is proven otherwise.
-  bool finite() const { return std::isfinite(objective) && std::isfinite(dual); }
+  /// Whether F, its rounding and the bound are numbers. Nothing is proven otherwise.
+  bool finite() const { return std::isfinite(objective) && std::isfinite(rounding) && std::isfinite(dual); }
   /// F - min F is at most this, and it is never less than F's own rounding. NaN where nothing is proven.
   double gap() const {
     return finite() ? std::max(objective - dual, rounding) : std::numeric_limits<double>::quiet_NaN();

@@ -48,7 +48,9 @@ TEST_P(Contraction, SetsThatCanFuseProductsDo) {
 #ifndef NDEBUG
   GTEST_SKIP() << "GCC fuses with optimisation only";
 #endif
-  if (GetParam() != InstructionSet::kBaseline) EXPECT_TRUE(fused_);
+  if (GetParam() != InstructionSet::kBaseline) {
+    EXPECT_TRUE(fused_);
+  }
 }
 
 TEST_P(Contraction, SumsOfTwoVectorsAreTheSameInTheRest) {
