@@ -42,7 +42,8 @@ double excess_squares(const Objective::Selection& selection, double t, double la
 double mixture_divergence(const InstanceTerms& terms, double t) {
   const double log_gold = std::min(terms.log_gold, 0.0), rest = -std::expm1(log_gold);  // 1 - p(gold)
   const double log_mixed = std::log1p(-t * rest);
-  const double divergence = (1.0 - t * rest) * (log_mixed - log_gold) + (t > 0.0 ? t * rest * std::log(t) : 0.0);
+  const double divergence =
+      (1.0 - t * rest) * (log_mixed - log_gold) + (t > 0.0 ? t * rest * std::log(t) : 0.0);
   return std::max(divergence, 0.0);
 }
 
@@ -115,9 +116,7 @@ class Bound {
   }
 
   /// The gradient of l at the i-th coordinate of the selection.
-  double gradient(std::size_t i) const {
-    return at_.selection.gradient[i] - mu_ * at_.selection.weight[i];
-  }
+  double gradient(std::size_t i) const { return at_.selection.gradient[i] - mu_ * at_.selection.weight[i]; }
 
   double scale() const {
     if (mu_ == 0.0) return feasible_scale();

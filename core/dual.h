@@ -24,11 +24,12 @@
 ///
 /// For the log loss, F(w) - D(alpha) is summed up as it stands, a sum of terms that are at least 0:
 ///
-///     sum_i KL(alpha_i || p_i) + sum_j [lambda*|w_j| + (mu/2)*w_j^2 + g_j*w_j + max(|g_j| - lambda, 0)^2/(2*mu)],
+///     sum_i KL(alpha_i || p_i) + sum_j [lambda*|w_j| + (mu/2)*w_j^2 + g_j*w_j + max(|g_j| - lambda,
+///     0)^2/(2*mu)],
 ///
 /// g = g(alpha). So it keeps its digits where F and D agree in nearly all of theirs. What rounding may have
-/// taken away is then added (core/rounding.h). The bound is F less all that: never above F, and never above min
-/// F.
+/// taken away is then added (core/rounding.h). The bound is F less all that: never above F, and never above
+/// min F.
 
 #include <limits>
 #include <vector>
@@ -62,11 +63,12 @@ struct BoundedPoint {
   const Objective::Selection& selection;
 };
 
-/// The bound from the model at w; 0 where what was found is no number. One inference (not counted in passes()) and about a
-/// full gradient's work. Where the objective is restricted, the bound is on F over its candidates, so on F itself where
-/// the others are proven zero. Throws Error where a gold output is unknown.
+/// The bound from the model at w; 0 where what was found is no number. One inference (not counted in
+/// passes()) and about a full gradient's work. Where the objective is restricted, the bound is on F over its
+/// candidates, so on F itself where the others are proven zero. Throws Error where a gold output is unknown.
 /// `hinge`: Objective::hinge() at these scores, by whoever has it; then there is no inference.
-DualBound dual_bound(const Objective& objective, const BoundedPoint& at, const MaxOracle::Sums* hinge = nullptr);
+DualBound dual_bound(const Objective& objective, const BoundedPoint& at,
+                     const MaxOracle::Sums* hinge = nullptr);
 
 /// What one inference with a gradient says of a point.
 struct PointBound {
@@ -83,8 +85,8 @@ PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& s
 class DualPoint {
  public:
   virtual ~DualPoint() = default;
-  /// D(alpha), a lower bound on min F, less what rounding may have added. Throws Error where alpha is no distribution within rounding. For mu >
-  /// 0.
+  /// D(alpha), a lower bound on min F, less what rounding may have added. Throws Error where alpha is no
+  /// distribution within rounding. For mu > 0.
   virtual double value(const Objective& objective) const = 0;
   /// What the solver takes F(w(alpha)) - D(alpha) for; NaN: it has no estimate.
   virtual double estimated_gap() const { return std::numeric_limits<double>::quiet_NaN(); }
@@ -102,8 +104,9 @@ class BeliefPoint : public DualPoint {
   /// Writes the instance's beliefs, BeliefOracle::belief_size() logarithms. `oracle` is the reader's, for
   /// what takes inference. Several threads may call it at once.
   virtual void beliefs(const BeliefOracle& oracle, Index instance, double* log_beliefs) const = 0;
-  /// Entropies and expected features are found here, of the distributions that BeliefOracle::make_consistent()
-  /// makes of the beliefs. Throws Error where the beliefs fail to be marginals by more than kBeliefTolerance. Takes a row of K numbers a position.
+  /// Entropies and expected features are found here, of the distributions that
+  /// BeliefOracle::make_consistent() makes of the beliefs. Throws Error where the beliefs fail to be
+  /// marginals by more than kBeliefTolerance. Takes a row of K numbers a position.
   double value(const Objective& objective) const final;
 };
 

@@ -75,15 +75,18 @@ double Expectation::dual_value(const Objective& objective) {
   for (Index j = 0; j < objective.features(); ++j)
     off += norm[j] * rounding.at(Coord{j} * objective.outputs());
   for (std::size_t e = 0; e < extras; ++e)
-    off += std::max(std::abs(extra[e]) - objective.lambda(), 0.0) * rounding.at(objective.unary_weights() + e);
+    off +=
+        std::max(std::abs(extra[e]) - objective.lambda(), 0.0) * rounding.at(objective.unary_weights() + e);
   const double mu = objective.mu();
   return extra[extras] - (squared_norm(norm) + excess(extra.data(), extras)) / (2.0 * mu) -
-         (2.0 * off + rounding.norm() * rounding.norm()) / (2.0 * mu) - conjugate_rounding(objective, extra[extras]);
+         (2.0 * off + rounding.norm() * rounding.norm()) / (2.0 * mu) -
+         conjugate_rounding(objective, extra[extras]);
 }
 
 /// Of a sum over instances of the entropies or costs of distributions that are taken as they are.
 double Expectation::conjugate_rounding(const Objective& objective, double sum) {
-  constexpr double kUnit = 0x1p-53, kRoundings = 16.0, kAdditions = static_cast<double>(kInstancesPerChunk) + 32.0;
+  constexpr double kUnit = 0x1p-53, kRoundings = 16.0,
+                   kAdditions = static_cast<double>(kInstancesPerChunk) + 32.0;
   const double outputs = objective.outputs();
   return kUnit * (kAdditions * std::abs(sum) + static_cast<double>(objective.x().whole_positions()) *
                                                    (outputs / static_cast<double>(kPad) + kRoundings) *

@@ -1,5 +1,4 @@
 #include "core/dual.h"
-#include "core/rounding.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +9,10 @@
 
 #include "core/base/error.h"
 #include "core/monitor.h"
-#include "solvers/solvers.h"
+#include "core/rounding.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/shared/test_run.h"
+#include "solvers/solvers.h"
 
 namespace proxbench {
 namespace {

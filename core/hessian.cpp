@@ -40,7 +40,8 @@ std::vector<HessianPart> hessian_parts(const Objective& objective) {
   };
   std::vector<HessianPart> out;
   for (std::size_t l = 0; l < leaves.size(); ++l) {
-    const auto end = static_cast<std::size_t>(std::ranges::lower_bound(begin, leaves.begin[l + 1]) - begin.begin());
+    const auto end =
+        static_cast<std::size_t>(std::ranges::lower_bound(begin, leaves.begin[l + 1]) - begin.begin());
     if (l == 0 || part_of(leaves.number[l]) != part_of(leaves.number[l - 1]))
       out.push_back({out.empty() ? 0 : out.back().end, end});
     out.back().end = end;

@@ -2,8 +2,8 @@
 /// The linear map S = X W from weights to scores, and its adjoint X^T R from residuals to gradients. It knows
 /// features and the layout of scores; what a structure makes of the scores is an oracle's.
 ///
-/// X is kept by position and by feature (core/data/design_matrix.h): whole maps and gradients go by the cheaper of
-/// both ways, parts over a working set by feature (Zhong et al. 2014, section 2.3).
+/// X is kept by position and by feature (core/data/design_matrix.h): whole maps and gradients go by the
+/// cheaper of both ways, parts over a working set by feature (Zhong et al. 2014, section 2.3).
 
 #include <functional>
 #include <span>
@@ -19,8 +19,8 @@
 
 namespace proxbench {
 
-/// X and the oracle are borrowed and must outlive the map. One map is used by one thread at a time (its methods
-/// run in parallel inside and share scratch memory).
+/// X and the oracle are borrowed and must outlive the map. One map is used by one thread at a time (its
+/// methods run in parallel inside and share scratch memory).
 class LinearMap {
  public:
   /// Where processes share the positions, a full gradient is summed over them so many numbers at a time, or
@@ -111,11 +111,12 @@ class LinearMap {
   double gather_work(std::span<const Coord> coordinates) const;
   /// Entries of X under the coordinates of unary weights.
   double entries_under(std::span<const Coord> index) const;
-  /// Of the full adjoint by definition (core/base/profile.h): each nonzero of X meets every column of the residual.
+  /// Of the full adjoint by definition (core/base/profile.h): each nonzero of X meets every column of the
+  /// residual.
   Work full_work(const Residual& residual) const;
 
-  /// From now on what the methods do is timed and counted there, by phase, and so are all loops of parallel();
-  /// null: nothing is. It must outlive the map or be taken away.
+  /// From now on what the methods do is timed and counted there, by phase, and so are all loops of
+  /// parallel(); null: nothing is. It must outlive the map or be taken away.
   void time_phases(Profile* profile) {
     profile_ = profile;
     parallel_.time_loops(profile);
@@ -165,8 +166,8 @@ class LinearMap {
   LeafTree tree_;
   double typical_value_;
   std::vector<Index> instance_chunks_;
-  std::vector<Index> active_features_;      ///< what for_each_row() visits, ascending
-  std::vector<Index> feature_chunk_begin_;  ///< these cut into chunks of about equal nonzeros
+  std::vector<Index> active_features_;        ///< what for_each_row() visits, ascending
+  std::vector<Index> feature_chunk_begin_;    ///< these cut into chunks of about equal nonzeros
   mutable AlignedVector<double> rows_;        ///< R by position, for full gradients
   mutable AlignedVector<float> single_rows_;  ///< the same in single precision
   mutable CompactRows compact_rows_;          ///< the same where outputs collapse

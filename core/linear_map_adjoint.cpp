@@ -52,8 +52,8 @@ void LinearMap::fill_rows(const Residual& residual) const {
   const Chunks chunks{x_.positions(), kRowsPerTask};
   parallel_.for_each(chunks.count(), [&](std::size_t chunk) {
     const std::size_t n = chunks.end(chunk) - chunks.begin(chunk);
-    kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, chunks.begin(chunk), n,
-                                     rows_.data() + chunks.begin(chunk) * width, width);
+    kernels_in_use().columns_to_rows(residual.values.data(), residual.stride, outputs_, chunks.begin(chunk),
+                                     n, rows_.data() + chunks.begin(chunk) * width, width);
   });
 }
 

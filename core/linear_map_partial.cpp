@@ -43,7 +43,9 @@ void for_each_feature_in(std::span<const Coord> set, Index outputs, const Visit&
 
 /// Where the entries from `first` on leave the leaf of the first of them.
 std::size_t end_of_leaf(const ColumnBlock& block, std::size_t first, const std::uint8_t* leaf_of) {
-  const auto outside = [&](std::size_t i) { return leaf_of[block.offset[i]] != leaf_of[block.offset[first]]; };
+  const auto outside = [&](std::size_t i) {
+    return leaf_of[block.offset[i]] != leaf_of[block.offset[first]];
+  };
   if (!outside(block.size - 1)) return block.size;
   std::size_t inside = first, step = 1;
   while (inside + step < block.size && !outside(inside + step)) {

@@ -38,8 +38,12 @@ double normal(Index, Index, Random& random) {
 std::vector<Enemy> enemies() {
   return {
       {"features of very different scale", 3000, 5,
-       [](Index, Index j, Random& random) { return random.normal() * std::ldexp(1.0, 40 * (static_cast<int>(j) - 4)); }, normal},
-      {"one huge cell", 500, 2, [](Index p, Index j, Random& random) { return p == 77 && j == 3 ? 1e12 : random.normal(); },
+       [](Index, Index j, Random& random) {
+         return random.normal() * std::ldexp(1.0, 40 * (static_cast<int>(j) - 4));
+       },
+       normal},
+      {"one huge cell", 500, 2,
+       [](Index p, Index j, Random& random) { return p == 77 && j == 3 ? 1e12 : random.normal(); },
        [](Index p, Index, Random& random) { return p == 77 ? 1e-14 : random.normal(); }},
       {"heavy tails", 20000, 3, [](Index, Index, Random& random) { return std::exp(8.0 * random.normal()); },
        [](Index, Index, Random& random) { return random.normal() * std::exp(8.0 * random.normal()); }},
@@ -48,7 +52,8 @@ std::vector<Enemy> enemies() {
       {"rare features with small residuals", 40000, 4,
        [](Index p, Index j, Random&) { return p % (1 + 997 * j) == 0 ? 3.0 : 0.0; },
        [](Index p, Index, Random& random) { return random.normal() * (p % 997 == 0 ? 1e-12 : 1.0); }},
-      {"binary", 30000, 26, [](Index, Index j, Random& random) { return random.uniform() < 0.3 / (1 + j) ? 1.0 : 0.0; },
+      {"binary", 30000, 26,
+       [](Index, Index j, Random& random) { return random.uniform() < 0.3 / (1 + j) ? 1.0 : 0.0; },
        [](Index, Index, Random& random) { return random.normal() * std::exp(8.0 * random.normal()); }},
       {"many positions, few entries", 150000, 2,
        [](Index p, Index j, Random& random) { return (p + j) % 5000 == 0 ? random.normal() : 0.0; }, normal},
@@ -147,7 +152,8 @@ TEST_P(EachEnemy, GradientsHaveTheSameBitsForAnyThreadsAndProcesses) {
       const Dataset part = share_of(data_of(GetParam()), processes);
       const ChainOracle own(part);
       const LinearMap own_map(part.x, own, Parallel(2, Backend::kOpenMP, &processes));
-      for (const std::vector<double>& way : each_way(own_map, residual_of(own_map, first))) EXPECT_EQ(way, once);
+      for (const std::vector<double>& way : each_way(own_map, residual_of(own_map, first)))
+        EXPECT_EQ(way, once);
     });
   }
 }

@@ -29,8 +29,8 @@ constexpr double kAuditTolerance = 1e-9;
 constexpr double kAuditRoundings = 100.0;
 
 /// Between two samples the clock grows by at most this share. The sample must be taken before the iteration
-/// that would carry the clock past it, and that one may take so many times as long as the last one did: beside
-/// other programs, iterations of 10 ms were seen to take more than twice as long as the ones before.
+/// that would carry the clock past it, and that one may take so many times as long as the last one did:
+/// beside other programs, iterations of 10 ms were seen to take more than twice as long as the ones before.
 constexpr double kLargestGrowth = 0.1, kNextIteration = 4.0;
 
 /// A gap target is looked at after each of the first iterations, then when the clock has grown by this share,
@@ -375,7 +375,7 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
   if (dual_point_ != nullptr) {
     const double value = dual_point_->value(evaluator_);
     raise_bound(value, "the solver's dual point");
-    sample.dual_gap = sample.objective - value;
+    sample.dual_gap = std::max(sample.objective - value, found.rounding);
     sample.estimated_gap = dual_point_->estimated_gap();
     sample.infeasibility = dual_point_->infeasibility();
   }

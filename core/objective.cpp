@@ -182,8 +182,8 @@ void Objective::partial_gradient(const Residual& residual, std::span<const Coord
 /// Proof: rounding a number of R to single precision takes it at most u = 2^-24 of its size away, and a sum
 /// of n of these in single precision is off by at most n*u/(1 - n*u) of the sum of their sizes, n <= the
 /// feature's largest block; what rounding in double precision takes away is nothing beside that. Parts of
-/// several processes are more sums of fewer entries. So |g| and what is found differ by less than 1.01 * (n + 1) * u
-/// times the sum over all positions of |R|'s column, n*u < 1/100.
+/// several processes are more sums of fewer entries. So |g| and what is found differ by less than 1.01 * (n +
+/// 1) * u times the sum over all positions of |R|'s column, n*u < 1/100.
 std::optional<std::vector<Coord>> Objective::find_near(const Residual& residual, const SparseVector& w,
                                                        double quiet) const {
   constexpr double kUnit = 0x1p-24;

@@ -25,12 +25,13 @@
 
 namespace proxbench {
 
-/// X and the oracle are borrowed and must outlive the objective. One objective is used by one thread at a time
-/// (its methods run in parallel inside and share scratch memory).
+/// X and the oracle are borrowed and must outlive the objective. One objective is used by one thread at a
+/// time (its methods run in parallel inside and share scratch memory).
 class Objective {
  public:
-  /// x.positions() == oracle.positions(), an oracle with sums (log loss) or max (hinge loss; a relaxation stands in for
-  /// it, and F is then that of the relaxation), and a penalty that check() accepts; throws Error otherwise.
+  /// x.positions() == oracle.positions(), an oracle with sums (log loss) or max (hinge loss; a relaxation
+  /// stands in for it, and F is then that of the relaxation), and a penalty that check() accepts; throws
+  /// Error otherwise.
   Objective(const DesignMatrix& x, const Oracle& oracle, const Penalty& penalty, const Parallel& parallel,
             const Loss& loss = {});
 
@@ -211,7 +212,7 @@ class Objective {
   LinearMap map_;
   double passes_ = 0.0;
   std::atomic<std::uint64_t> single_calls_ = 0;  ///< of one instance each
-  std::optional<double> updated_;  ///< instances
+  std::optional<double> updated_;                ///< instances
   Profile* profile_ = nullptr;
   std::optional<std::vector<Coord>> candidates_;
 };

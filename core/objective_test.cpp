@@ -9,8 +9,8 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/monitor.h"
 #include "core/base/random.h"
+#include "core/monitor.h"
 #include "oracles/chain/chain.h"
 #include "solvers/shared/test_problems.h"
 
@@ -510,10 +510,11 @@ TEST(InferInstance, AddsUpToTheInferenceOverAll) {
       found[i].residual.assign(n * width, 0.0);
       found[i].extra_residual.assign(extra, 0.0);
       InstanceOracle::Workspace work;
-      found[i].loss = oracle.instance()->infer_instance(static_cast<Index>(i), rows.data(), scores.extra,
-                                                        found[i].residual.data(), found[i].extra_residual, work);
-      EXPECT_EQ(oracle.instance()->infer_instance(static_cast<Index>(i), rows.data(), scores.extra, nullptr, {},
-                                                  work),
+      found[i].loss =
+          oracle.instance()->infer_instance(static_cast<Index>(i), rows.data(), scores.extra,
+                                            found[i].residual.data(), found[i].extra_residual, work);
+      EXPECT_EQ(oracle.instance()->infer_instance(static_cast<Index>(i), rows.data(), scores.extra, nullptr,
+                                                  {}, work),
                 found[i].loss);
     });
     double sum = 0.0;

@@ -1,9 +1,9 @@
 #pragma once
 /// Inference oracles work on scores alone: they know structure and gold outputs, never a feature.
 ///
-/// An oracle says what it can do. Each capability is an interface of its own, which the oracle gives as a whole
-/// or not at all (a null pointer); a solver names the capabilities that it needs (core/solver.h), and a pair
-/// that does not fit is refused before a run starts.
+/// An oracle says what it can do. Each capability is an interface of its own, which the oracle gives as a
+/// whole or not at all (a null pointer); a solver names the capabilities that it needs (core/solver.h), and a
+/// pair that does not fit is refused before a run starts.
 
 #include <algorithm>
 #include <functional>
@@ -87,9 +87,9 @@ class Structure {
   virtual std::vector<double> gold_extra(const Parallel& parallel) const = 0;
 };
 
-/// Log-partition, marginals and entropy over all instances: the log loss. Const methods may be called one at a
-/// time; each runs in parallel over a fixed partition of the instances, so results do not depend on the number
-/// of threads. All throw Error where a gold output is unknown.
+/// Log-partition, marginals and entropy over all instances: the log loss. Const methods may be called one at
+/// a time; each runs in parallel over a fixed partition of the instances, so results do not depend on the
+/// number of threads. All throw Error where a gold output is unknown.
 class SumOracle {
  public:
   virtual ~SumOracle() = default;
@@ -103,8 +103,8 @@ class SumOracle {
   /// log p(gold) and entropy of every instance, terms.size() == number of instances.
   virtual void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                               const Parallel& parallel) const = 0;
-  /// Floating-point operations of a pass at this point by the algorithm's definition: a multiply-add counts as
-  /// two, exponentials as none.
+  /// Floating-point operations of a pass at this point by the algorithm's definition: a multiply-add counts
+  /// as two, exponentials as none.
   virtual double inference_flops(const ScorePoint& at, bool residual) const = 0;
 };
 
@@ -129,12 +129,12 @@ class InstanceOracle {
 
 /// The distribution over one instance's structures as marginals of its cliques: the dual variables of the log
 /// loss (Le Priol et al. 2018, section 3). Its entropy, and the KL divergence of two of them, are sums over
-/// cliques with a sign: that over pairs of neighbours minus that over the positions that two pairs share; over the
-/// leaves of a tree all signs are +. So entropies, divergences and mixtures need no structure.
+/// cliques with a sign: that over pairs of neighbours minus that over the positions that two pairs share;
+/// over the leaves of a tree all signs are +. So entropies, divergences and mixtures need no structure.
 ///
-/// Beliefs are size().all() numbers: those of sign +, then those of sign -, each padded to a multiple of kPad. They
-/// are kept as logarithms; in the padding stands log 1 = 0, which adds nothing to any of these sums. Several threads
-/// may call the methods at once.
+/// Beliefs are size().all() numbers: those of sign +, then those of sign -, each padded to a multiple of
+/// kPad. They are kept as logarithms; in the padding stands log 1 = 0, which adds nothing to any of these
+/// sums. Several threads may call the methods at once.
 class BeliefOracle {
  public:
   struct Size {
@@ -147,18 +147,18 @@ class BeliefOracle {
   /// underflows. Returns A_i - score of the gold structure. Throws Error where a gold output is unknown.
   virtual double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
                                double* log_beliefs) const = 0;
-  /// Those of the model in which every gold clique, pairs as well as positions, has this score >= 0 and any other
-  /// has 0. With 0 it is uniform; a large score leaves nothing but gold.
+  /// Those of the model in which every gold clique, pairs as well as positions, has this score >= 0 and any
+  /// other has 0. With 0 it is uniform; a large score leaves nothing but gold.
   virtual void gold_beliefs(Index instance, double score, double* log_beliefs) const = 0;
-  /// Probabilities (not logarithms) of the distribution with all mass on one structure: outputs[t] is the label of
-  /// the instance's position t, or its leaf. Padding 1.
+  /// Probabilities (not logarithms) of the distribution with all mass on one structure: outputs[t] is the
+  /// label of the instance's position t, or its leaf. Padding 1.
   virtual void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const = 0;
   /// From numbers on the cliques, probabilities or differences of such, to those of the outputs at each
   /// position (rows as in InstanceOracle, padding 0) and of the extra weights: linear.
   virtual void expectation(Index instance, const double* beliefs, double* rows,
                            std::span<double> extra) const = 0;
-  /// Makes probabilities that are nearly marginals, as rounding leaves them, those of one distribution: of a chain, by
-  /// its first pair and each later label given the one before.
+  /// Makes probabilities that are nearly marginals, as rounding leaves them, those of one distribution: of a
+  /// chain, by its first pair and each later label given the one before.
   virtual void make_consistent(Index instance, double* beliefs) const = 0;
   /// By how much probabilities on the cliques fail to be the marginals of one distribution: the largest
   /// difference between two marginals that should agree, or between a sum and 1. NaN where one is NaN.
@@ -227,8 +227,9 @@ class MaxOracle {
   struct Sums {
     double loss, cost;
   };
-  /// One pass. The loss is NaN where a score is not finite. With `residual` (same shape as the scores) also fills features of the maximising structures -
-  /// gold, for each extra weight too: a subgradient of the loss in the scores.
+  /// One pass. The loss is NaN where a score is not finite. With `residual` (same shape as the scores) also
+  /// fills features of the maximising structures - gold, for each extra weight too: a subgradient of the loss
+  /// in the scores.
   virtual Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
                         const Parallel& parallel) const = 0;
   /// Additions and comparisons of a pass by the algorithm's definition.
@@ -264,14 +265,14 @@ class InstanceMaxOracle {
   virtual void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const = 0;
 };
 
-/// What a structure is made of, for solvers that decompose it into factors: variables, and pairs of them whose
-/// scores are extra weights.
+/// What a structure is made of, for solvers that decompose it into factors: variables, and pairs of them
+/// whose scores are extra weights.
 class FactorOracle {
  public:
   enum class Shape {
     kChain,  ///< a variable for each position; each two neighbours a pair: extra weight left*K + right
-    kLabels  ///< one position an instance, a binary variable for each output; each two of them a pair, whose extra
-             ///< weight (row-major above the diagonal) counts where both are on
+    kLabels  ///< one position an instance, a binary variable for each output; each two of them a pair, whose
+             ///< extra weight (row-major above the diagonal) counts where both are on
   };
   virtual ~FactorOracle() = default;
   virtual Shape shape() const = 0;
@@ -283,9 +284,9 @@ class FactorOracle {
 class CollapsedOutputs {
  public:
   virtual ~CollapsedOutputs() = default;
-  /// The residual of a call of infer() by position, for full gradients. Sums of rows are arrays of basis() >= K
-  /// numbers, of which expand() makes those of the outputs in place: kPad sums at once, number i of sum s at
-  /// rows[i*kPad + s].
+  /// The residual of a call of infer() by position, for full gradients. Sums of rows are arrays of basis() >=
+  /// K numbers, of which expand() makes those of the outputs in place: kPad sums at once, number i of sum s
+  /// at rows[i*kPad + s].
   virtual std::size_t basis() const = 0;
   virtual void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const = 0;
   virtual void expand(double* rows) const = 0;
@@ -309,8 +310,8 @@ class Oracle : public Structure {
   /// How scores and residuals are laid out, not what can be asked: null where every output has a column.
   virtual const CollapsedOutputs* collapsed() const { return nullptr; }
 
-  /// Predicts every position's output, kNoOutput where none is on; of multi-label data whether each label is on.
-  /// outputs.size() == Dataset::prediction_size(). Needs no gold outputs.
+  /// Predicts every position's output, kNoOutput where none is on; of multi-label data whether each label is
+  /// on. outputs.size() == Dataset::prediction_size(). Needs no gold outputs.
   virtual void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
                       const Parallel& parallel) const = 0;
 };
@@ -329,8 +330,9 @@ enum class Capability {
   kFactors
 };
 inline constexpr Capability kCapabilities[] = {
-    Capability::kSum,   Capability::kInstance, Capability::kBeliefs,     Capability::kCovariance, Capability::kDerivative,
-    Capability::kNbest, Capability::kMax,      Capability::kInstanceMax, Capability::kRelaxation, Capability::kFactors};
+    Capability::kSum,        Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
+    Capability::kDerivative, Capability::kNbest,    Capability::kMax,     Capability::kInstanceMax,
+    Capability::kRelaxation, Capability::kFactors};
 /// "sum", "one instance", "beliefs", "covariances", "derivative", "n best", "max", "max of one instance",
 /// "relaxation" or "factors".
 const char* capability_name(Capability capability);

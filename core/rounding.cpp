@@ -21,8 +21,9 @@ constexpr std::size_t kPositionsPerTask = 512;
 /// The square root of the smallest normal number: squares below it may vanish.
 constexpr double kSmallest = 0x1p-511;
 
-/// The sizes of a residual's rows, where outputs collapse: a position's leaves share probabilities that sum to 1,
-/// along paths of this many nodes. Of the sum of sizes that LinearMap::for_each_row() adds up, at least its norm.
+/// The sizes of a residual's rows, where outputs collapse: a position's leaves share probabilities that sum
+/// to 1, along paths of this many nodes. Of the sum of sizes that LinearMap::for_each_row() adds up, at least
+/// its norm.
 double collapsed_size(std::size_t path) {
   const double nodes = static_cast<double>(path) + 1.0;
   return 2.0 * nodes * nodes;
@@ -96,7 +97,8 @@ GradientRounding::GradientRounding(const Objective& objective, const Residual& r
     objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
       for (Index k = 0; k < outputs_; ++k) {
         const double* const column = residual.column(k);
-        for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p) squares[p] += column[p] * column[p];
+        for (std::size_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p)
+          squares[p] += column[p] * column[p];
       }
     });
   } else {
@@ -128,8 +130,9 @@ void GradientRounding::add_features(const Objective& objective, std::span<const 
   objective.map().sum_rows(rows.data(), kPad, true, [&](Index j, const double* sums) {
     const auto n = static_cast<double>(x.whole_column_size(j));
     const double additions = static_cast<double>(x.most_in_leaf(j)) + kLevels;
-    feature_[j] = kUnit * (additions * std::sqrt(n * sums[0]) + kRoundingsOfANumber * std::sqrt(n * sums[1])) +
-                  n * kSmallest;
+    feature_[j] =
+        kUnit * (additions * std::sqrt(n * sums[0]) + kRoundingsOfANumber * std::sqrt(n * sums[1])) +
+        n * kSmallest;
   });
   objective.map().share_features(feature_);
   double sum = 0.0;
@@ -171,7 +174,8 @@ double GradientRounding::weighted(std::span<const Coord> index, std::span<const 
     }
     const Coord feature = index[i] / outputs_;
     double squares = 0.0;
-    for (; i < index.size() && index[i] < unary_ && index[i] / outputs_ == feature; ++i) squares += v[i] * v[i];
+    for (; i < index.size() && index[i] < unary_ && index[i] / outputs_ == feature; ++i)
+      squares += v[i] * v[i];
     sum += std::sqrt(squares) * feature_[feature];
   }
   return sum;

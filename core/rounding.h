@@ -1,9 +1,9 @@
 #pragma once
 /// Bounds on what rounding does to F and to gradients, so that a certificate can state its own.
 ///
-/// Sums are bounded as by Higham 2002, "Accuracy and Stability of Numerical Algorithms", chapter 4: m terms that are
-/// added in order are off by at most m * 2^-53 times the sum of their sizes, and so are trees, m being the longest path
-/// from a term to the sum. Second-order terms are covered by the constants added to m.
+/// Sums are bounded as by Higham 2002, "Accuracy and Stability of Numerical Algorithms", chapter 4: m terms
+/// that are added in order are off by at most m * 2^-53 times the sum of their sizes, and so are trees, m
+/// being the longest path from a term to the sum. Second-order terms are covered by the constants added to m.
 
 #include <vector>
 
@@ -11,20 +11,20 @@
 
 namespace proxbench {
 
-/// By how much F may be off that is computed from the scores of w, mapped afresh. Each instance's loss changes
-/// by at most the sum over its positions of the largest change of a score, and inference is taken to be as exact as
-/// scores that are rounded a few times. Costs a walk over X.
+/// By how much F may be off that is computed from the scores of w, mapped afresh. Each instance's loss
+/// changes by at most the sum over its positions of the largest change of a score, and inference is taken to
+/// be as exact as scores that are rounded a few times. Costs a walk over X.
 double objective_rounding(const Objective& objective, const SparseVector& w);
 
 /// By how much the coordinates of X^T R may be off, R the residual at hand: the sums over positions, and R
-/// itself, whose numbers are taken to be off by a few units of 2^-53. (What else an inference rounds moves R to that
-/// of other scores nearby, which objective_rounding() accounts for.)
+/// itself, whose numbers are taken to be off by a few units of 2^-53. (What else an inference rounds moves R
+/// to that of other scores nearby, which objective_rounding() accounts for.)
 class GradientRounding {
  public:
   /// Costs as much as a full gradient of kPad outputs.
   GradientRounding(const Objective& objective, const Residual& residual);
-  /// Of a residual given by rows: squares[p] = sum_k R_pk^2, and sizes of what each extra weight's number is a
-  /// difference of.
+  /// Of a residual given by rows: squares[p] = sum_k R_pk^2, and sizes of what each extra weight's number is
+  /// a difference of.
   GradientRounding(const Objective& objective, std::span<const double> squares,
                    std::span<const double> extra_sizes);
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "core/monitor.h"
-#include "core/objective.h"
 #include "core/base/options.h"
 #include "core/base/types.h"
+#include "core/monitor.h"
+#include "core/objective.h"
 
 namespace proxbench {
 
@@ -114,8 +114,8 @@ struct SolverInfo {
   /// from data comes from sums over instances.
   bool shares_instances = false;
   /// Whether it does the same on data of any scale: with all values times 2^k, weights and the start times
-  /// 2^-k, lambda times 2^k and mu times 4^k its iterates keep their bits, but for that factor (weights of the
-  /// oracle's own, such as transitions, do not scale). Where false, `help` names what forbids it.
+  /// 2^-k, lambda times 2^k and mu times 4^k its iterates keep their bits, but for that factor (weights of
+  /// the oracle's own, such as transitions, do not scale). Where false, `help` names what forbids it.
   bool scale_free = false;
   /// Why it cannot run with these options and this penalty, beyond `needs`; empty: it can. Null: it always
   /// can.

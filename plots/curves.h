@@ -56,7 +56,8 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 ///     DATASET-lambdaLAMBDA-dual                (f* - lower bound)/f*, log axis
 ///     DATASET-lambdaLAMBDA-mean-gap            (f - lower bound)/n, log axis
 ///     DATASET-lambdaLAMBDA-gap-estimate        estimated_gap/dual_gap of the trace, log axis
-///     DATASET-lambdaLAMBDA-gap-infeasibility   (dual_gap + infeasibility)/n of the trace, log axis: a solver whose
+///     DATASET-lambdaLAMBDA-gap-infeasibility   (dual_gap + infeasibility)/n of the trace, log axis: a solver
+///     whose
 ///                                              dual variables are feasible has an infeasibility of 0
 ///     DATASET-lambdaLAMBDA-error, -structure-error, -chunk-f1   by position, by structure, of chunks
 ///
@@ -69,9 +70,9 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 /// (nnz = 0, a difference <= floor) leaves a gap; a run that goes below its f* is named under the plot. Where
 /// curves go below the accuracy to which f* is known, reference_bound(), a dotted line marks it over a grey
 /// ground, on which curves are faint and soon cut off: with min F in [f* - bound, f*], a difference d there
-/// says no more than that the true one is in [d, d + bound]. A run that failed is in no median: it is drawn as
-/// far as its trace goes, ended by a cross, and named under the plot. Titles of data whose description says
-/// "synthetic" begin with SYNTHETIC DATA.
+/// says no more than that the true one is in [d, d + bound]. A run that failed is in no median: it is drawn
+/// as far as its trace goes, ended by a cross, and named under the plot. Titles of data whose description
+/// says "synthetic" begin with SYNTHETIC DATA.
 ///
 /// Returns the .png files. Throws Error (kUsage) when there are no runs, an option is wrong, or timings that
 /// are not comparable are asked for, and Error (kRun) when gnuplot is missing or fails; scripts and data are

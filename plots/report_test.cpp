@@ -261,8 +261,8 @@ TEST(Report, LeavesOutAndNamesRunsOfSolversThatTheConfigNoLongerHas) {
   folder.write("changed/config.ini",
                "[experiment]\nname = changed\nlambda = 10\n[data.ocr]\nformat = x\n[solver.quick]\n");
   std::vector<std::string> warnings;
-  const std::string html =
-      page_of(folder, {shown}, {.warn = [&](const std::string& text) { warnings.push_back(text); }});
+  const std::string html = page_of(
+      folder, {shown}, {.notes = {}, .warn = [&](const std::string& text) { warnings.push_back(text); }});
   EXPECT_THAT(html, Not(HasSubstr("ocr-lambda10-slow-rep1")));
   EXPECT_THAT(html, HasSubstr("ocr-lambda10-quick-rep1"));
   ASSERT_EQ(warnings.size(), 1u);

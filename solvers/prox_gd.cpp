@@ -5,9 +5,9 @@
 ///
 /// (Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm for linear inverse problems", SIAM
 /// J. Imaging Sci. 2009, section 3; Parikh and Boyd, "Proximal algorithms", 2014, section 4.2). The test that
-/// chooses L is that of solvers/shared/prox_step.h; after each iteration L is multiplied by `growth` <= 1, so that
-/// it follows the local curvature down as well as up. A trial costs one inference, which gives the residual
-/// too; an iteration adds one full gradient.
+/// chooses L is that of solvers/shared/prox_step.h; after each iteration L is multiplied by `growth` <= 1, so
+/// that it follows the local curvature down as well as up. A trial costs one inference, which gives the
+/// residual too; an iteration adds one full gradient.
 
 #include <utility>
 

@@ -353,8 +353,9 @@ SolverInfo sgd_info() {
               {.name = "eta0",
                .type = OptionType::kReal,
                .default_value = "auto",
-               .help = "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses, in units of 1/value^2; "
-                       "auto: calibrated on a sample",
+               .help =
+                   "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses, in units of 1/value^2; "
+                   "auto: calibrated on a sample",
                .min = 0,
                .max = 1e9,
                .min_open = true,

@@ -215,8 +215,8 @@ bool gives_losses(const std::string& solver) {
   return run(solver, problem, {.monitor = {.max_iterations = 3}}).audits.count > 0;
 }
 
-/// Solvers that step on an instance at a time: they never see F, and their iterations may end early, at an iterate of
-/// their own.
+/// Solvers that step on an instance at a time: they never see F, and their iterations may end early, at an
+/// iterate of their own.
 bool steps_on_instances(const std::string& solver) {
   return solver == "sgd" || solver == "sdca" || solver == "oeg" || solver == "sag-nus" || solver == "bcfw" ||
          solver == "ssg" || solver == "gdmm";

@@ -132,7 +132,8 @@ class Ssg final : public Solver {
     if (problem.kkt_at_zero == 0.0) return {};
     Passes passes;
     passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      return visit_in_batches(monitor, from, to, settings_.batch, [&](std::size_t n) { return descent.step(n); });
+      return visit_in_batches(monitor, from, to, settings_.batch,
+                              [&](std::size_t n) { return descent.step(n); });
     };
     passes.weights = [&] { return descent.weights(); };
     return run_passes(problem, settings_.passes, passes, {});

@@ -47,8 +47,8 @@ class Parallel {
   void count_sum(std::size_t numbers) const;
   void count_tree(std::size_t numbers) const;
 
-  /// From now on loops are timed and counted there (core/base/profile.h); null: they are not. Copies made before
-  /// are not told.
+  /// From now on loops are timed and counted there (core/base/profile.h); null: they are not. Copies made
+  /// before are not told.
   void time_loops(Profile* profile) { profile_ = profile; }
 
  private:

@@ -110,18 +110,19 @@ TEST(Processes, LeavesHaveTheSameSumForAnyNumber) {
       if (number % missing == missing / 2) numbers.push_back(number);
     const std::vector<double> terms = wild_numbers(kWidth * numbers.size());
     // The tree by definition: [begin, begin + size) is the sum of its halves.
-    const std::function<double(std::size_t, std::size_t, std::size_t)> node = [&](std::size_t begin, std::size_t size,
-                                                                                  std::size_t i) {
-      if (size > 1) return node(begin, size / 2, i) + node(begin + size / 2, size / 2, i);
-      const auto at = std::ranges::find(numbers, begin) - numbers.begin();
-      return at == std::ssize(numbers) ? 0.0 : terms[static_cast<std::size_t>(at) * kWidth + i];
-    };
+    const std::function<double(std::size_t, std::size_t, std::size_t)> node =
+        [&](std::size_t begin, std::size_t size, std::size_t i) {
+          if (size > 1) return node(begin, size / 2, i) + node(begin + size / 2, size / 2, i);
+          const auto at = std::ranges::find(numbers, begin) - numbers.begin();
+          return at == std::ssize(numbers) ? 0.0 : terms[static_cast<std::size_t>(at) * kWidth + i];
+        };
     std::vector<double> once;
     for (std::size_t i = 0; i < kWidth; ++i) once.push_back(node(0, kSumLeaves, i));
     for (const int count : {1, 2, 3, 4, 7})
       run_process_team(count, [&](const Processes& processes) {
         const int r = processes.rank();
-        const std::size_t first = begin_of(numbers.size(), r, count), last = begin_of(numbers.size(), r + 1, count);
+        const std::size_t first = begin_of(numbers.size(), r, count),
+                          last = begin_of(numbers.size(), r + 1, count);
         if (begin_of(numbers.size(), 1, count) == 0) return;  // as nowhere: no leaf for some process
         const std::span<const std::uint32_t> all_numbers(numbers);
         const LeafTree tree(all_numbers.subspan(first, last - first), count == 1 ? nullptr : &processes);

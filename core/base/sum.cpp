@@ -91,7 +91,8 @@ std::vector<Index> instance_chunks(std::span<const Index> begin) {
 
 SumLeaves sum_leaves(std::span<const Index> begin, const Processes* processes) {
   const Parallel parallel(1, Backend::kOpenMP, processes);
-  const std::size_t before = count_before(parallel, begin.back()), total = whole_count(parallel, begin.back());
+  const std::size_t before = count_before(parallel, begin.back()),
+                    total = whole_count(parallel, begin.back());
   const std::vector<Index> chunks = instance_chunks(begin);
   SumLeaves out;
   for (std::size_t c = 0; c + 1 < chunks.size(); ++c) {
@@ -173,7 +174,7 @@ void LeafTree::add_nodes(std::span<const double> own, std::span<double> out) con
 }
 
 void LeafTree::add_nodes(std::span<const double> own, std::span<const std::size_t> sizes,
-                        std::span<double> out) const {
+                         std::span<double> out) const {
   std::vector<std::size_t> sent, received;
   for (const std::size_t size : sizes) sent.push_back(own_nodes_ * size);
   for (const std::size_t nodes : nodes_of_process_) received.push_back(nodes * out.size());

@@ -105,7 +105,7 @@ class LeafTree {
   std::vector<Merge> merges_;             ///< sums[to] += sums[from], in this order
   std::vector<std::uint32_t> node_leaf_;  ///< the first leaf with positions of each own node; kNone: none
   std::size_t own_nodes_ = 1;
-  std::vector<SumNode> all_nodes_;        ///< of all processes, in order; empty without processes
+  std::vector<SumNode> all_nodes_;  ///< of all processes, in order; empty without processes
   std::vector<std::size_t> nodes_of_process_;
 };
 

@@ -173,8 +173,8 @@ void DesignMatrix::share(const Processes& processes) {
 std::size_t DesignMatrix::memory_bytes() const {
   return bytes(row_begin_) + bytes(column_begin_) + bytes(row_index_) + bytes(column_offset_) +
          bytes(piece_begin_) + bytes(pieces_) + bytes(row_value_begin_) + bytes(value_begin_) +
-         bytes(row_value_) + bytes(column_value_) + bytes(whole_column_) + bytes(ones_) +
-         bytes(leaf_of_) + bytes(most_in_leaf_);
+         bytes(row_value_) + bytes(column_value_) + bytes(whole_column_) + bytes(ones_) + bytes(leaf_of_) +
+         bytes(most_in_leaf_);
 }
 
 std::span<const double> DesignMatrix::row_values(Index position, std::vector<double>& scratch) const {

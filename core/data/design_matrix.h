@@ -18,12 +18,12 @@ namespace proxbench {
 /// Immutable once built. Rows and columns are sorted by index. Values are kept of those features alone that
 /// have another value than 1 somewhere.
 ///
-/// Columns are cut into blocks of positions. An entry within a block takes two bytes: walking columns is bound
-/// by memory, so that counts. Where columns are long, every block lies within a leaf of the sums over positions
-/// (core/base/sum.h), and is so small that its piece of a score or residual column stays in the first-level
-/// cache. Of a column only the blocks that hold an entry are listed, so that memory follows the nonzeros: an
-/// entry takes 6 bytes, 16 more where its feature has values, and at most 8 for its block; a feature 12 bytes,
-/// 8 more where there are several blocks and 8 where there are values; a position 1 byte.
+/// Columns are cut into blocks of positions. An entry within a block takes two bytes: walking columns is
+/// bound by memory, so that counts. Where columns are long, every block lies within a leaf of the sums over
+/// positions (core/base/sum.h), and is so small that its piece of a score or residual column stays in the
+/// first-level cache. Of a column only the blocks that hold an entry are listed, so that memory follows the
+/// nonzeros: an entry takes 6 bytes, 16 more where its feature has values, and at most 8 for its block; a
+/// feature 12 bytes, 8 more where there are several blocks and 8 where there are values; a position 1 byte.
 class DesignMatrix {
  public:
   /// Adds positions one after the other.
@@ -158,8 +158,8 @@ class DesignMatrix {
   std::vector<Index> row_index_;
   std::vector<std::uint16_t> column_offset_;
   std::vector<std::uint32_t> most_in_leaf_;  ///< by feature
-  std::vector<std::uint64_t> piece_begin_;  ///< by feature; empty where there is one block
-  std::vector<Piece> pieces_;               ///< of one feature after the other, those with entries
+  std::vector<std::uint64_t> piece_begin_;   ///< by feature; empty where there is one block
+  std::vector<Piece> pieces_;                ///< of one feature after the other, those with entries
   /// Where values begin, by position and by feature; empty where binary(). They go by entry within a row or
   /// column, those of features without values left out.
   std::vector<std::uint64_t> row_value_begin_, value_begin_;

@@ -151,9 +151,9 @@ TEST(DesignMatrix, MemoryIsTheTwoIndicesWithoutSlack) {
     b.end_position();
   }
   const DesignMatrix x = std::move(b).build(100);
-  EXPECT_EQ(x.memory_bytes(),
-            100'000 * (sizeof(Index) + sizeof(std::uint16_t)) + (1001 + 101) * sizeof(std::uint64_t) +
-                1000 * sizeof(std::uint8_t) + 100 * sizeof(std::uint32_t));
+  EXPECT_EQ(x.memory_bytes(), 100'000 * (sizeof(Index) + sizeof(std::uint16_t)) +
+                                  (1001 + 101) * sizeof(std::uint64_t) + 1000 * sizeof(std::uint8_t) +
+                                  100 * sizeof(std::uint32_t));
 }
 
 /// Many positions and few entries of each feature: as of candidates with lexical features, and a base score.
@@ -205,7 +205,8 @@ TEST(DesignMatrix, KeepsValuesOfFeaturesThatHaveOthersThanOne) {
   EXPECT_EQ(x.memory_bytes(), x.nonzeros() * (sizeof(Index) + sizeof(std::uint16_t)) +
                                   2 * 3 * sizeof(double) + (4 + 4) * 2 * sizeof(std::uint64_t) +
                                   3 * sizeof(std::uint8_t) + 3 * sizeof(std::uint32_t))
-      << "those of one feature by row and by column, ones, the leaf of each position, and a count for each feature";
+      << "those of one feature by row and by column, ones, the leaf of each position, and a count for each "
+         "feature";
   EXPECT_THAT(x.row_values(0), ElementsAre(1.0, 2.0, 1.0));
   EXPECT_THAT(x.row_values(1), ElementsAre(1.0, 1.0));
   EXPECT_THAT(x.row_values(2), ElementsAre(1.0));
@@ -266,7 +267,9 @@ TEST(DesignMatrix, SparseColumnsHaveFewBlocksOfSeveralLeaves) {
   }
   EXPECT_EQ(x.column(0).size(), 15u);
   EXPECT_EQ(x.column(0).back(), 149'999u);
-  EXPECT_EQ(error_of([&] { x.set_leaves({{0, 5}, {0}}); }),
+  EXPECT_EQ(error_of([&] {
+              x.set_leaves({{0, 5}, {0}});
+            }),
             "design matrix: leaves of 5 positions, expected 150000");
 }
 

@@ -14,8 +14,8 @@ std::vector<Index> shares(std::span<const Index> begin, int processes) {
   const auto count = static_cast<std::size_t>(processes);
   if (leaves.size() < count)
     throw Error("found " + std::to_string(begin.size() - 1) + " training instances in " +
-                    std::to_string(leaves.size()) + " blocks (at most " + std::to_string(kSumLeaves) + ", of " +
-                    std::to_string(kChunkPositions) +
+                    std::to_string(leaves.size()) + " blocks (at most " + std::to_string(kSumLeaves) +
+                    ", of " + std::to_string(kChunkPositions) +
                     " positions or more), expected at least one block for each of " +
                     std::to_string(processes) + " processes",
                 ErrorKind::kInput);

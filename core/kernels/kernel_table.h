@@ -34,9 +34,9 @@ struct MatrixProduct {
 /// Sums of rows over the leaves of a tree (core/base/sum.h, LeafTree), for one feature. Leaves come in order.
 /// The sums of subtrees wait, largest first, until their siblings are complete.
 struct TreeRows {
-  double* out;             ///< the sum of node n at out + n * node_stride; zeros at first
+  double* out;  ///< the sum of node n at out + n * node_stride; zeros at first
   std::size_t node_stride;
-  double* waiting;         ///< room for kWaitingSums - 1 rows, each `apart` behind the one before
+  double* waiting;  ///< room for kWaitingSums - 1 rows, each `apart` behind the one before
   std::size_t apart;
   std::uint32_t leaf[kWaitingSums];  ///< the first leaf of each subtree that waits
   std::uint32_t count, node;         ///< of those; the node that they belong to

@@ -158,8 +158,8 @@ inline Vec exp(const Vec& x) {
   return x < splat(-708.0) ? Vec{} : y;
 }
 
-/// log(x) for normal x > 0, at most 2 ulp off (by the method of fdlibm's e_log.c); of anything smaller, and 0:
-/// that of the smallest normal number, about -708. Undefined for the rest. Also 1/x, which comes with it.
+/// log(x) for normal x > 0, at most 2 ulp off (by the method of fdlibm's e_log.c); of anything smaller, and
+/// 0: that of the smallest normal number, about -708. Undefined for the rest. Also 1/x, which comes with it.
 struct Logarithm {
   Vec log, inverse;
 };

@@ -71,8 +71,8 @@ void add_tree_rows(const double* rows, const ColumnBlock& block, const std::uint
     // Most blocks of long columns lie within a leaf.
     end = leaf_of[block.offset[block.size - 1]] == leaf ? block.size : i + 1;
     while (end < block.size && leaf_of[block.offset[end]] == leaf) ++end;
-    accumulate_rows(rows, width, block.offset + i, block.value == nullptr ? nullptr : block.value + i, end - i,
-                    row_of_leaf(leaves, leaf, sums, width), width);
+    accumulate_rows(rows, width, block.offset + i, block.value == nullptr ? nullptr : block.value + i,
+                    end - i, row_of_leaf(leaves, leaf, sums, width), width);
   }
 }
 

@@ -183,7 +183,8 @@ const std::vector<ConfigSectionInfo>& config_sections() {
               .type = OptionType::kReal,
               .default_value = "0.01",
               .help =
-                  "share of the clock's time that evaluating iterates off the clock may take for samples on top "
+                  "share of the clock's time that evaluating iterates off the clock may take for samples on "
+                  "top "
                   "of those that are always taken, before the clock has grown by a tenth since the last one; "
                   "between, a trace has the solver's own audited loss; 1e6: no limit",
               .min = 0,

@@ -216,8 +216,9 @@ const std::vector<Field<RunParameters>>& run_parameters() {
        }},
       parameter<&P::sample_kkt>("sample_kkt", "", kColumn, "kkt and gap in every sample"),
       parameter<&P::profile>("profile", "", kRecord, "tell how the time was spent"),
-      parameter<&P::sampling_budget>("sampling_budget", "", kColumn,
-                                     "share of the clock that samples may take beside those that are always taken"),
+      parameter<&P::sampling_budget>(
+          "sampling_budget", "", kColumn,
+          "share of the clock that samples may take beside those that are always taken"),
       parameter<&P::warm_up>("warm_up", "s", kColumn, "inference before the clock starts"),
       parameter<&P::drop_features>("drop_features", "", kRecord, "features that can never enter"),
       parameter<&P::seed>("seed", "", kSummary, "of all that is drawn"),
@@ -251,7 +252,8 @@ const std::vector<Field<RunFigures>>& run_figures() {
                [](const F& f) { return f.relative_kkt(); }),
       certified<&Certificate::dual>("dual", "best lower bound on min F, rounding taken off"),
       certified<&Certificate::rounding>("rounding", "by how much rounding may have changed the objective"),
-      field<F>("", "gap", "", kColumn, "objective - dual, at least rounding", [](const F& f) { return f.certificate.gap(); }),
+      field<F>("", "gap", "", kColumn, "objective - dual, at least rounding",
+               [](const F& f) { return f.certificate.gap(); }),
       field<F>("", "relative_gap", "", kColumn, "gap / objective",
                [](const F& f) { return f.certificate.relative_gap(); }),
       figure<&F::kkt_at_zero>("kkt_at_zero", "", "kkt at w = 0"),
@@ -309,8 +311,9 @@ const std::vector<Field<Sample>>& trace_columns() {
       column<&S::gap>("gap", "", "F - best lower bound on min F so far; of some samples"),
       column<&S::dual_gap>("dual_gap", "", "F - the value of the solver's own dual point; of some samples"),
       column<&S::estimated_gap>("estimated_gap", "", "what the solver takes dual_gap for; of some samples"),
-      column<&S::infeasibility>("infeasibility", "",
-                                "how far a solver's own dual variables are from distributions; of some samples"),
+      column<&S::infeasibility>(
+          "infeasibility", "",
+          "how far a solver's own dual variables are from distributions; of some samples"),
       column<&S::test_accuracy>("test_accuracy", "", "share of right positions; of some samples"),
       column<&S::test_metrics>("test_metrics", "", "the other metrics of the same samples, NAME=VALUE each"),
   };

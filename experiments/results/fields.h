@@ -27,12 +27,12 @@ struct RunParameters {
   int repetition = 1;
   std::string format, decoding;
   std::string oracle;  ///< in place of the format's; empty: that
-  DataFiles files;  ///< absolute
+  DataFiles files;     ///< absolute
   std::map<std::string, std::string> data_options;
   std::string solver;  ///< registered name; empty: read the data, describe them, and train nothing
   std::map<std::string, std::string> solver_options;
   std::string start;  ///< absolute, a model file to start from; empty: w = 0
-  std::string path;  ///< path(...) in the place of lambda or mu; empty: a single penalty
+  std::string path;   ///< path(...) in the place of lambda or mu; empty: a single penalty
   bool path_of_mu = false;
   double lambda = 1.0, mu = 0.0;
   Loss loss;

@@ -42,8 +42,8 @@ double predict_processes(const PhaseCost& one, const NetworkModel& network, int 
   // one to the process that keeps the sum.
   const bool full = one.phase == phase_name(Phase::kFullGradient);
   const double pieces = full ? std::ceil(one.tree_bytes / kPiece) : static_cast<double>(one.tree_sums);
-  seconds += pieces * hops * network.latency +
-             one.tree_bytes * (p - 1.0) / (full ? p : 1.0) / network.bandwidth;
+  seconds +=
+      pieces * hops * network.latency + one.tree_bytes * (p - 1.0) / (full ? p : 1.0) / network.bandwidth;
   return seconds;
 }
 

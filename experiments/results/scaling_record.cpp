@@ -13,16 +13,11 @@ namespace {
 constexpr const char* kExpected = "what `proxbench scale` stores";
 
 Json phase_json(const PhaseCost& phase) {
-  return {{"phase", phase.phase},
-          {"calls", phase.calls},
-          {"seconds", phase.seconds},
-          {"loop_seconds", phase.loop_seconds},
-          {"flops", phase.flops},
-          {"bytes", phase.bytes},
-          {"loops", phase.loops},
-          {"sums", phase.sums},
-          {"sum_bytes", phase.sum_bytes},
-          {"tree_sums", phase.tree_sums},
+  return {{"phase", phase.phase},          {"calls", phase.calls},
+          {"seconds", phase.seconds},      {"loop_seconds", phase.loop_seconds},
+          {"flops", phase.flops},          {"bytes", phase.bytes},
+          {"loops", phase.loops},          {"sums", phase.sums},
+          {"sum_bytes", phase.sum_bytes},  {"tree_sums", phase.tree_sums},
           {"tree_bytes", phase.tree_bytes}};
 }
 

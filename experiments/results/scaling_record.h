@@ -19,8 +19,8 @@ struct PhaseCost {
   double loop_seconds = 0.0;  ///< of these, in parallel loops
   double flops = 0.0, bytes = 0.0;
   std::vector<std::pair<std::uint64_t, std::int64_t>> loops;  ///< chunks, and how many loops had so many
-  std::int64_t sums = 0, tree_sums = 0;                      ///< over instances, by chunks and by leaves
-  double sum_bytes = 0.0, tree_bytes = 0.0;                  ///< of their results
+  std::int64_t sums = 0, tree_sums = 0;                       ///< over instances, by chunks and by leaves
+  double sum_bytes = 0.0, tree_bytes = 0.0;                   ///< of their results
 };
 
 struct ScalingRun {

@@ -48,8 +48,9 @@ std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data)
 /// The oracle of the data, and of the test set where there is one; what all runs on the same data share.
 class LoadedData {
  public:
-  /// Throws Error (kInput) where there is nothing to train on, and OracleMisfit. Where `parallel` has processes, each of
-  /// them brings the same data, and this one keeps its part of the training set; the test set stays whole.
+  /// Throws Error (kInput) where there is nothing to train on, and OracleMisfit. Where `parallel` has
+  /// processes, each of them brings the same data, and this one keeps its part of the training set; the test
+  /// set stays whole.
   LoadedData(DataPair data, const Parallel& parallel, Decoding decoding = Decoding::kStructure);
   LoadedData(const LoadedData&) = delete;
   LoadedData& operator=(const LoadedData&) = delete;
@@ -111,10 +112,11 @@ std::string unmet_start(const SolverInfo& solver, const std::string& start);
 /// another format, oracle, features or labels.
 SparseVector start_of(const LoadedData& data, const RunParameters& settings);
 
-/// Runs the solver from start_of() and certifies where it ended. A run whose F is not finite there has diverged,
-/// whatever the solver says; of one that diverged there is neither kkt nor bound. Throws Error where the solver is unknown or
-/// fails, where it has a start of its own beside settings.start, where it needs what is not there
-/// (require_needs()), or where a loss that it gave is not that at its iterate (core/monitor.h).
+/// Runs the solver from start_of() and certifies where it ended. A run whose F is not finite there has
+/// diverged, whatever the solver says; of one that diverged there is neither kkt nor bound. Throws Error
+/// where the solver is unknown or fails, where it has a start of its own beside settings.start, where it
+/// needs what is not there (require_needs()), or where a loss that it gave is not that at its iterate
+/// (core/monitor.h).
 RunOutcome train(const LoadedData& data, const RunParameters& settings, const RunHooks& hooks = {});
 
 /// What train(), train_path() and `certify` say alike: the facts of the data, its threads and back end, and

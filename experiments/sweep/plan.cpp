@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 namespace {
 
-
 /// Points of the path in a folder of a run, whatever became of it.
 std::int64_t stored_points(const fs::path& folder) {
   const std::string text = text_of(folder / "path.csv");

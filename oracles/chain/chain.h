@@ -13,8 +13,8 @@ namespace proxbench {
 /// Forward-backward in the linear domain on scaled vectors: scores are exponentiated relative to each
 /// position's largest and transitions relative to the largest of all, so nothing overflows. With
 /// transitions that differ by at most r, the sum of a position's alpha is at least e^-r before it is scaled.
-/// So what underflows there, e^-708, is e^(r-708) of the best state, and beta can lift it by at most e^r. Where
-/// r exceeds kLinearRange the oracle works in the log domain.
+/// So what underflows there, e^-708, is e^(r-708) of the best state, and beta can lift it by at most e^r.
+/// Where r exceeds kLinearRange the oracle works in the log domain.
 class ChainOracle final : public Oracle,
                           public SumOracle,
                           public InstanceOracle,

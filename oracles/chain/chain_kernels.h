@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "core/kernels/instruction_set.h"
 #include "core/base/types.h"
+#include "core/kernels/instruction_set.h"
 
 namespace proxbench {
 
@@ -42,8 +42,8 @@ struct ChainChunk {
   Index* edge;                    ///< scratch: a number a row
 };
 
-/// out[t][j][k] = min(0, before[t][j] + (transition[j][k] + shift) + after[t][k]): log marginals of pairs. Rows
-/// of `before` and `after` have `width` doubles, those of `transition` and `out` K.
+/// out[t][j][k] = min(0, before[t][j] + (transition[j][k] + shift) + after[t][k]): log marginals of pairs.
+/// Rows of `before` and `after` have `width` doubles, those of `transition` and `out` K.
 struct LogPairs {
   std::size_t outputs, width, edges;
   const double *before, *after, *transition;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/stop_token.h"
-#include "core/quasi_newton/line_search.h"
 #include "core/objective.h"
+#include "core/quasi_newton/line_search.h"
 #include "core/solver.h"
 #include "solvers/prox_qn/working_set.h"
 

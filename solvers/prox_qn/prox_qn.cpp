@@ -211,7 +211,8 @@ SolverInfo prox_qn_info() {
   info.as_reference = {.options = {{"max_stagnant", "200"}}, .tightened = true};
   info.refuses = [](const Options& options, const Penalty& penalty) -> std::string {
     return options.boolean("screening") && penalty.lambda == 0.0
-               ? "with screening = true needs an l1 penalty: found lambda = 0, where no weight is ever proven "
+               ? "with screening = true needs an l1 penalty: found lambda = 0, where no weight is ever "
+                 "proven "
                  "zero, expected lambda > 0 or screening = false"
                : "";
   };

@@ -89,8 +89,9 @@ OptionTable options() {
       {.name = "first_scale",
        .type = OptionType::kString,
        .default_value = "auto",
-       .help = "gamma of B = gamma*D before the first step: auto, the curvature along the first direction; "
-               "or one, in the units of values: the square of their typical size, which is 1 of binary features",
+       .help =
+           "gamma of B = gamma*D before the first step: auto, the curvature along the first direction; "
+           "or one, in the units of values: the square of their typical size, which is 1 of binary features",
        .choices = {"auto", "one"},
        .preset_values = paper("one")},
       {.name = "scaling",

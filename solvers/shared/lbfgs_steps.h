@@ -4,10 +4,9 @@
 ///
 /// H_0 = gamma * M^-1, with M a rough Hessian (rough_hessian.h) where it has blocks and these are wanted,
 /// else gamma * I (with word features M is out of date too soon: solvers/RESULTS.md); gamma is that of the
-/// newest pair. The first trial is alpha = 1, and a step of length 1/(typical value) before the first pair where H_0 is a
-/// multiple of I (core/data/typical_value.h).
-/// The Wolfe conditions make y^T s > 0. A search that fails is repeated once with H = H_0, the pairs dropped;
-/// when that fails too, no decrease is left.
+/// newest pair. The first trial is alpha = 1, and a step of length 1/(typical value) before the first pair
+/// where H_0 is a multiple of I (core/data/typical_value.h). The Wolfe conditions make y^T s > 0. A search
+/// that fails is repeated once with H = H_0, the pairs dropped; when that fails too, no decrease is left.
 
 #include <functional>
 #include <limits>

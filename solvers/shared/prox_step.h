@@ -18,8 +18,8 @@
 
 #include <functional>
 
-#include "core/oracle.h"
 #include "core/base/stop_token.h"
+#include "core/oracle.h"
 #include "solvers/shared/dense.h"
 
 namespace proxbench::dense {

@@ -44,8 +44,8 @@ struct ProblemSpec {
   int scale = 0;  ///< all values are 2^scale times as large
 };
 
-/// The same problem in other units: its w is 2^-k times as large, F the same. Weights of the oracle's own do not
-/// scale, so it must have none that count.
+/// The same problem in other units: its w is 2^-k times as large, F the same. Weights of the oracle's own do
+/// not scale, so it must have none that count.
 inline ProblemSpec scaled(ProblemSpec spec, int k) {
   spec.scale += k;
   spec.lambda = std::ldexp(spec.lambda, k);
@@ -222,7 +222,8 @@ inline std::vector<ProblemSpec> problem_specs() {
   };
 }
 
-/// Real-valued problems whose weights all scale with the values: sequences of one position have no transitions.
+/// Real-valued problems whose weights all scale with the values: sequences of one position have no
+/// transitions.
 inline std::vector<ProblemSpec> scale_specs() {
   return {
       {.name = "chain without transitions", .sequences = 40, .longest = 1, .real = true, .seed = 61},

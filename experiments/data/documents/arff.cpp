@@ -153,7 +153,8 @@ class Rows {
   }
 
   Dataset build(std::shared_ptr<const Vocabulary> vocabulary) && {
-    data_.x = std::move(builder_).build(static_cast<Index>(vocabulary->features.size()), sum_leaves(data_.begin));
+    data_.x =
+        std::move(builder_).build(static_cast<Index>(vocabulary->features.size()), sum_leaves(data_.begin));
     data_.vocabulary = std::move(vocabulary);
     if (without_labels_ > 0) data_.notes["instances without labels"] = without_labels_;
     data_.digest = digest_of(data_);

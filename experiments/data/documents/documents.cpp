@@ -124,7 +124,8 @@ Dataset build(Documents documents, const FeatureTable& features, const DocumentO
   const std::uint64_t zero_values = documents.zero_values;
   documents = {};  // the rows hold it all
   if (processes != nullptr) move_to_shares(x, out.gold, out.begin, *processes);
-  out.x = std::move(x).build(static_cast<Index>(vocabulary->features.size()), sum_leaves(out.begin, processes));
+  out.x =
+      std::move(x).build(static_cast<Index>(vocabulary->features.size()), sum_leaves(out.begin, processes));
   if (processes != nullptr) out.x.share(*processes);
   out.vocabulary = std::move(vocabulary);
   out.hierarchy = outputs.hierarchy;

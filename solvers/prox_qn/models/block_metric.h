@@ -18,9 +18,9 @@
 #include <span>
 #include <vector>
 
-#include "core/objective.h"
 #include "core/base/stop_token.h"
 #include "core/base/types.h"
+#include "core/objective.h"
 #include "solvers/prox_qn/models/descent_kernels.h"
 #include "solvers/shared/symmetric_block.h"
 
@@ -37,11 +37,11 @@ class BlockMetric {
   /// False: given up for the token; then it is built again before anything else.
   bool build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
              const StopToken& stop = {});
-  /// Diagonal entries alone, for any working set: square roots, of (j, k) of feature j's sum of squares (times
-  /// the typical value, core/data/typical_value.h, so that they have the units of second derivatives) times
-  /// the mean number of times that an output is on at a position, of an extra weight of their mean count,
-  /// both in the gold structures. Without roots the weights of rare features go so far at first that they
-  /// have to come back (solvers/RESULTS.md).
+  /// Diagonal entries alone, for any working set: square roots, of (j, k) of feature j's sum of squares
+  /// (times the typical value, core/data/typical_value.h, so that they have the units of second derivatives)
+  /// times the mean number of times that an output is on at a position, of an extra weight of their mean
+  /// count, both in the gold structures. Without roots the weights of rare features go so far at first that
+  /// they have to come back (solvers/RESULTS.md).
   void build_counts(const Objective& objective, std::span<const Coord> index);
   /// The same matrix for another working set: row i is the old row from[i], or CompactLbfgs::kNew: one with
   /// a diagonal entry only.
@@ -53,8 +53,8 @@ class BlockMetric {
   double diagonal(std::size_t j) const { return diagonal_[j]; }
   std::span<const double> diagonal() const { return diagonal_; }
 
-  /// The rows of B0 and a running product B0 d, from d = 0, for DescentKernels::descend. Valid until the working
-  /// set or the matrix changes.
+  /// The rows of B0 and a running product B0 d, from d = 0, for DescentKernels::descend. Valid until the
+  /// working set or the matrix changes.
   const BlockRow* start();
   /// out = B0 d; ends a product that was running.
   void multiply(std::span<const double> d, std::vector<double>& out);

@@ -100,8 +100,7 @@ double InnerProblem::solve(const CompactLbfgs& lbfgs, BlockMetric* metric, std::
     const bool settled = done.moved <= limits.tolerance * first;
     if ((settled && whole) || separable) break;
     if (limits.subspace && !settled &&
-        (lambda == 0.0 ||
-         static_cast<double>(done.crossed) <= kSteady * static_cast<double>(done.active))) {
+        (lambda == 0.0 || static_cast<double>(done.crossed) <= kSteady * static_cast<double>(done.active))) {
       visits += minimise_on_face(model, limits.visits - std::min(visits, limits.visits), limits.tolerance,
                                  limits.stop);
       whole = true;
