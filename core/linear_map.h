@@ -125,7 +125,7 @@ class LinearMap {
  private:
   /// Rows formed at a time before they are turned into columns, or back; rows of the residual in a task;
   /// coordinates of one output in a task.
-  static constexpr std::size_t kRowsAtOnce = 64, kRowsPerTask = 512, kCoordinatesPerTask = 32;
+  static constexpr std::size_t kRowsAtOnce = 64, kRowsPerTask = 512, kCoordinatesPerTask = 64;
 
   /// Nonzeros of X in a chunk of features: many chunks where there are many nonzeros.
   static constexpr std::uint64_t kChunkNonzeros = std::uint64_t{1} << 18;
@@ -141,8 +141,8 @@ class LinearMap {
   void fill_rows(const Residual& residual) const;
   void add_rows(const double* rows, std::span<const Index> features, std::size_t width, bool squares,
                 double* out, std::size_t stride) const;
-  void add_columns(const double* column, std::span<const Index> features, double* out,
-                   std::size_t stride) const;
+  void add_columns(const double* column, std::span<const Index> features, const std::size_t* places,
+                   double* out, std::size_t stride) const;
   void add_collapsed_rows(std::span<const Index> features, double* out, std::size_t stride) const;
   void add_shared_output(const Residual& residual, Coord c, double* out, std::size_t stride) const;
   void add_partial(const Residual& residual, std::span<const Coord> set, bool rows, double* out) const;

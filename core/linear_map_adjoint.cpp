@@ -100,25 +100,28 @@ void LinearMap::add_rows(const double* rows, std::span<const Index> features, st
 /// out[node * stride + k * kPad + f] once expand() has made outputs of the basis; basis() * kPad numbers,
 /// zeros at first.
 void LinearMap::add_collapsed_rows(std::span<const Index> features, double* out, std::size_t stride) const {
-  SlotSums sums(tree_.numbers(), collapsed_->basis());
+  static thread_local SlotSums sums;  // its zeros are made once
+  sums.prepare(tree_.numbers(), collapsed_->basis());
   for (std::size_t f = 0; f < features.size(); ++f) {
     std::size_t node = 0;
+    sums.begin(out + f, kPad);
     for (std::size_t b = 0; b < x_.blocks(); ++b) {
       const auto block = x_.column_block(features[f], b);
       const std::uint64_t* begin = compact_rows_.begin.data() + x_.block_begin(b);
       for (std::size_t i = 0; i < block.size; ++i) {
         const std::uint32_t leaf = x_.leaf_of(b)[block.offset[i]];
         if (tree_.node_of()[leaf] != node) {
-          sums.finish(out + node * stride + f, kPad);
+          sums.finish();
           node = tree_.node_of()[leaf];
+          sums.begin(out + node * stride + f, kPad);
         }
+        sums.open(leaf);
         const double x = block.value == nullptr ? 1.0 : block.value[i];
         const CompactRows::Entry* entries = compact_rows_.entry.data();
-        for (std::uint64_t e = begin[block.offset[i]]; e < begin[block.offset[i] + std::size_t{1}]; ++e)
-          sums.add(entries[e].slot, leaf, x * entries[e].value);
+        sums.add({entries + begin[block.offset[i]], entries + begin[block.offset[i] + std::size_t{1}]}, x);
       }
     }
-    sums.finish(out + node * stride + f, kPad);
+    sums.finish();
   }
 }
 
@@ -141,7 +144,7 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
     for_each_feature(
         1,
         [&](std::span<const Index> features, double* out, std::size_t stride) {
-          add_columns(residual.column(0), features, out, stride);
+          add_columns(residual.column(0), features, nullptr, out, stride);
         },
         [&](std::size_t chunk, Index j, const double* g) {
           if (wanted(j) || !(std::abs(*g) <= bound)) row(chunk, j, g, std::size_t{1});

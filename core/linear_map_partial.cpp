@@ -62,31 +62,36 @@ std::size_t end_of_leaf(const ColumnBlock& block, std::size_t first, const std::
 
 }  // namespace
 
-/// out[node * stride + f] = the node's part of sum_p x_pj * column[p], j = features[f].
-void LinearMap::add_columns(const double* column, std::span<const Index> features, double* out,
-                            std::size_t stride) const {
+/// out[node * stride + places[f]] = the node's part of sum_p x_pj * column[p], j = features[f]; places null:
+/// f.
+void LinearMap::add_columns(const double* column, std::span<const Index> features, const std::size_t* places,
+                            double* out, std::size_t stride) const {
   const std::size_t leaves = tree_.leaves();
-  std::vector<double> sums(kCoordinatesPerTask * leaves);
-  std::vector<ColumnBlock> entries;
-  std::vector<std::uint32_t> at;
+  const bool within = x_.blocks_within_leaves();
+  static thread_local std::vector<double> sums;
+  static thread_local std::vector<ColumnBlock> entries;
+  static thread_local std::vector<std::uint32_t> at;
+  entries.resize(std::max(entries.size(), kCoordinatesPerTask * (leaves + 1)));
+  at.resize(entries.size());
   for (std::size_t first = 0; first < features.size(); first += kCoordinatesPerTask) {
     const std::size_t n = std::min(kCoordinatesPerTask, features.size() - first);
-    std::fill(sums.begin(), sums.end(), 0.0);
+    sums.assign(n * leaves, 0.0);
     for (std::size_t b = 0; b < x_.blocks(); ++b) {
       const std::uint8_t* const leaf_of = x_.leaf_of(b);
-      entries.clear();
-      at.clear();
+      std::size_t count = 0;
       for (std::size_t f = 0; f < n; ++f) {
         const ColumnBlock block = x_.column_block(features[first + f], b);
         for (std::size_t i = 0, end; i < block.size; i = end) {
-          end = x_.blocks_within_leaves() ? block.size : end_of_leaf(block, i, leaf_of);
-          entries.push_back({block.offset + i, block.value == nullptr ? nullptr : block.value + i, end - i});
-          at.push_back(static_cast<std::uint32_t>(f * leaves + leaf_of[block.offset[i]]));
+          end = within ? block.size : end_of_leaf(block, i, leaf_of);
+          entries[count] = {block.offset + i, block.value == nullptr ? nullptr : block.value + i, end - i};
+          at[count++] = static_cast<std::uint32_t>(f * leaves + leaf_of[block.offset[i]]);
         }
       }
-      kernels_in_use().gather(column + x_.block_begin(b), entries.data(), at.data(), at.size(), sums.data());
+      kernels_in_use().gather(column + x_.block_begin(b), entries.data(), at.data(), count, sums.data());
     }
-    for (std::size_t f = 0; f < n; ++f) tree_.add_leaves(sums.data() + f * leaves, out + first + f, stride);
+    for (std::size_t f = 0; f < n; ++f)
+      tree_.add_leaves(sums.data() + f * leaves, out + (places == nullptr ? first + f : places[first + f]),
+                       stride);
   }
 }
 
@@ -191,17 +196,15 @@ void LinearMap::add_partial(const Residual& residual, std::span<const Coord> set
       tasks.push_back({k, b, std::min(b + kCoordinatesPerTask, begin[k + 1])});
   parallel_.for_each(tasks.size(), [&](std::size_t t) {
     const auto coordinates = std::span(order).subspan(tasks[t].begin, tasks[t].end - tasks[t].begin);
-    const std::size_t n = coordinates.size();
-    std::vector<double> sums(nodes * n);
-    if (tasks[t].column < columns) {
-      std::vector<Index> features;
-      for (const std::size_t i : coordinates) features.push_back(static_cast<Index>(set[i] / outputs_));
-      add_columns(residual.column(tasks[t].column), features, sums.data(), n);
-    } else {
-      for (std::size_t i = 0; i < n; ++i) add_shared_output(residual, set[coordinates[i]], &sums[i], n);
+    if (tasks[t].column == columns) {
+      for (const std::size_t i : coordinates) add_shared_output(residual, set[i], out + i, set.size());
+      return;
     }
-    for (std::size_t node = 0; node < nodes; ++node)
-      for (std::size_t i = 0; i < n; ++i) out[node * set.size() + coordinates[i]] = sums[node * n + i];
+    Index features[kCoordinatesPerTask];
+    for (std::size_t i = 0; i < coordinates.size(); ++i)
+      features[i] = static_cast<Index>(set[coordinates[i]] / outputs_);
+    add_columns(residual.column(tasks[t].column), {features, coordinates.size()}, coordinates.data(), out,
+                set.size());
   });
 }
 

@@ -1,11 +1,14 @@
 #pragma once
-/// Many sums over a tree of leaves (core/base/sum.h) that have a few terms each.
+/// Sums over a tree of leaves (core/base/sum.h) of rows that have few entries each.
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/sum.h"
+#include "core/scores.h"
 
 namespace proxbench {
 
@@ -13,54 +16,76 @@ namespace proxbench {
 /// its leaves over the tree.
 class SlotSums {
  public:
-  /// numbers[leaf] as in LeafTree; borrowed.
-  SlotSums(std::span<const std::uint32_t> numbers, std::size_t slots) : numbers_(numbers), slots_(slots) {}
-
-  /// Leaves ascend. All terms up to finish() are of one node of the tree.
-  void add(std::size_t slot, std::uint32_t leaf, double term) {
-    Sum& sum = slots_[slot];
-    if (sum.leaf == leaf) {
-      sum.value += term;
-    } else if (sum.leaf == kNone) {
-      touched_.push_back(static_cast<std::uint32_t>(slot));
-      sum = {0.0 + term, leaf, kNone};  // never -0, as any other sum
+  /// For this tree, numbers[leaf] as in LeafTree and borrowed, and these slots. Keeps its memory.
+  void prepare(std::span<const std::uint32_t> numbers, std::size_t slots) {
+    numbers_ = numbers;
+    slots_ = slots;
+  }
+  /// The sums to come are those of one node of the tree: out[slot * step], zeros at first.
+  void begin(double* out, std::size_t step) {
+    out_ = out;
+    step_ = step;
+    count_ = 0;
+  }
+  /// The terms to come are of this leaf. Leaves ascend.
+  void open(std::uint32_t leaf) {
+    if (count_ > 0 && leaf_[count_ - 1] == leaf) return;
+    if (count_ > 0) {
+      const int level = common_level(numbers_[leaf_[count_ - 1]], numbers_[leaf]);
+      while (count_ > 1 && common_level(numbers_[leaf_[count_ - 2]], numbers_[leaf_[count_ - 1]]) < level)
+        merge();
+    }
+    leaf_[count_++] = leaf;
+    if (count_ > 1 && waiting_[count_ - 2].sum.size() < slots_) waiting_[count_ - 2].sum.resize(slots_);
+  }
+  /// Adds x times each entry of a row, in their order.
+  void add(std::span<const CompactRows::Entry> row, double x) {
+    if (count_ == 1) {
+      double* const out = out_;
+      const std::size_t step = step_;
+      for (const CompactRows::Entry& entry : row) out[entry.slot * step] += x * entry.value;
     } else {
-      const int level = common_level(numbers_[sum.leaf], numbers_[leaf]);
-      while (sum.before != kNone &&
-             common_level(numbers_[waiting_[sum.before].leaf], numbers_[sum.leaf]) < level)
-        merge(sum);
-      waiting_.push_back(sum);
-      sum = {0.0 + term, leaf, static_cast<std::uint32_t>(waiting_.size() - 1)};
+      Part& part = waiting_[count_ - 2];
+      double* const sum = part.sum.data();
+      for (const CompactRows::Entry& entry : row) {
+        if (sum[entry.slot] == 0.0) part.touched.push_back(entry.slot);
+        sum[entry.slot] += x * entry.value;
+      }
     }
   }
-
-  /// out[slot * step] = its sum, of the slots that have terms, and forgets all terms.
-  void finish(double* out, std::size_t step) {
-    for (const std::uint32_t slot : touched_) {
-      Sum& sum = slots_[slot];
-      while (sum.before != kNone) merge(sum);
-      out[slot * step] = sum.value;
-      sum = Sum{};
-    }
-    touched_.clear();
-    waiting_.clear();
+  /// Completes the node.
+  void finish() {
+    while (count_ > 1) merge();
+    count_ = 0;
   }
 
  private:
-  static constexpr auto kNone = static_cast<std::uint32_t>(-1);
-  struct Sum {
-    double value = 0.0;
-    std::uint32_t leaf = kNone;    ///< the first of its subtree
-    std::uint32_t before = kNone;  ///< what waits for it, in waiting_
+  /// The sums of a subtree that waits: zeros but for the slots that are listed, some maybe twice.
+  struct Part {
+    std::vector<double> sum;
+    std::vector<Index> touched;
   };
-  void merge(Sum& sum) const {
-    const Sum& before = waiting_[sum.before];
-    sum = {before.value + sum.value, before.leaf, before.before};
+  /// Adds the last subtree to the one before it.
+  void merge() {
+    Part& from = waiting_[--count_ - 1];
+    Part* const to = count_ > 1 ? &waiting_[count_ - 2] : nullptr;
+    for (const Index slot : from.touched) {
+      const double sum = std::exchange(from.sum[slot], 0.0);
+      if (to == nullptr) {
+        out_[slot * step_] += sum;
+        continue;
+      }
+      if (to->sum[slot] == 0.0) to->touched.push_back(slot);
+      to->sum[slot] += sum;
+    }
+    from.touched.clear();
   }
 
   std::span<const std::uint32_t> numbers_;
-  std::vector<Sum> slots_, waiting_;
-  std::vector<std::uint32_t> touched_;
+  std::size_t slots_ = 0, step_ = 1, count_ = 0;
+  double* out_ = nullptr;
+  std::array<std::uint32_t, kWaitingSums> leaf_;  ///< the first of each subtree under way
+  std::array<Part, kWaitingSums - 1> waiting_;    ///< all but the first, which is in `out`
 };
 
 }  // namespace proxbench
