@@ -11,12 +11,14 @@ namespace proxbench {
 namespace {
 
 constexpr double kUnit = 0x1p-53;
-/// Roundings of one number on its way through inference, beside those of its sum: products, exponentials and
+/// Roundings of a score on its way through inference, beside those of its sum: products, exponentials and
 /// logarithms of 2 ulp each, normalisation.
-constexpr double kRoundingsOfANumber = 16.0;
-/// Additions on the longest path through a sum over chunks of instances (core/base/sum.h), beyond the
-/// positions of one chunk.
-constexpr double kLevels = 32.0;
+constexpr double kRoundingsOfAScore = 16.0;
+/// Units of 2^-53 by which a marginal may be off that is normalised.
+constexpr double kRoundingsOfAMarginal = 4.0;
+/// Additions on the longest path through a tree, beyond those within a leaf or a chunk, and the rounding of a
+/// term.
+constexpr double kLevelsOfLeaves = 8.0, kLevelsOfChunks = 24.0;
 constexpr std::size_t kPositionsPerTask = 512;
 /// The square root of the smallest normal number: squares below it may vanish.
 constexpr double kSmallest = 0x1p-511;
@@ -74,7 +76,7 @@ double objective_rounding(const Objective& objective, const SparseVector& w) {
           score += path * (values.empty() ? 1.0 : std::abs(values[e])) * largest[row[e]];
           terms += path;
         }
-        instance += (terms + kRoundingsOfANumber) * score + outputs + kRoundingsOfANumber;
+        instance += (terms + kRoundingsOfAScore) * score + outputs + kRoundingsOfAScore;
       }
       instance *= kUnit;
       // Of the loss, and of the divergence between the distributions of both scores.
@@ -84,7 +86,8 @@ double objective_rounding(const Objective& objective, const SparseVector& w) {
   });
   const double penalty = objective.l1(w.value) + objective.l2(w.value);
   const double additions = static_cast<double>(kBlockOfNorms) +
-                           static_cast<double>(w.nnz()) / static_cast<double>(kBlockOfNorms) + kLevels;
+                           static_cast<double>(w.nnz()) / static_cast<double>(kBlockOfNorms) +
+                           kLevelsOfLeaves;
   return of_losses + kUnit * additions * penalty;
 }
 
@@ -106,8 +109,10 @@ GradientRounding::GradientRounding(const Objective& objective, const Residual& r
     std::ranges::fill(squares, size * size);
   }
   add_features(objective, squares);
+  if (residual.one_each()) add_outputs(objective, residual);
+  // Gold counts are exact: what is summed is the expected ones.
   std::vector<double> sizes = objective.structure().gold_extra(objective.parallel());
-  for (std::size_t e = 0; e < sizes.size(); ++e) sizes[e] += std::abs(residual.extra[e] + sizes[e]);
+  for (std::size_t e = 0; e < sizes.size(); ++e) sizes[e] = std::abs(residual.extra[e] + sizes[e]);
   add_extra(objective, sizes);
 }
 
@@ -129,9 +134,9 @@ void GradientRounding::add_features(const Objective& objective, std::span<const 
   feature_.assign(x.features(), 0.0);
   objective.map().sum_rows(rows.data(), kPad, true, [&](Index j, const double* sums) {
     const auto n = static_cast<double>(x.whole_column_size(j));
-    const double additions = static_cast<double>(x.most_in_leaf(j)) + kLevels;
+    const double additions = static_cast<double>(x.most_in_leaf(j)) + kLevelsOfLeaves;
     feature_[j] =
-        kUnit * (additions * std::sqrt(n * sums[0]) + kRoundingsOfANumber * std::sqrt(n * sums[1])) +
+        kUnit * (additions * std::sqrt(n * sums[0]) + kRoundingsOfAMarginal * std::sqrt(n * sums[1])) +
         n * kSmallest;
   });
   objective.map().share_features(feature_);
@@ -144,13 +149,35 @@ void GradientRounding::add_features(const Objective& objective, std::span<const 
   if (!std::isfinite(norm_)) largest_ = std::numeric_limits<double>::infinity();
 }
 
+/// Where all values are 1, a term at output k is a number of its column alone.
+void GradientRounding::add_outputs(const Objective& objective, const Residual& residual) {
+  const DesignMatrix& x = objective.x();
+  if (whole_max(objective.parallel(), x.binary() ? 0.0 : 1.0) > 0.0) return;
+  output_.resize(outputs_);
+  const auto begin = objective.structure().begin();
+  const std::span<const Index> chunks = objective.map().instance_chunks();
+  sum_chunks(objective.parallel(), chunks.size() - 1, outputs_, output_.data(),
+             [&](std::size_t chunk, double* part) {
+               for (Index k = 0; k < outputs_; ++k) {
+                 const double* const column = residual.column(k);
+                 for (Index p = begin[chunks[chunk]]; p < begin[chunks[chunk + 1]]; ++p)
+                   part[k] += std::abs(column[p]);
+               }
+             });
+  for (Index j = 0; j < x.features(); ++j) {
+    const auto n = static_cast<double>(x.whole_column_size(j));
+    of_terms_.push_back(kUnit * (static_cast<double>(x.most_in_leaf(j)) + kLevelsOfLeaves));
+    of_marginals_.push_back(kUnit * kRoundingsOfAMarginal * n);
+  }
+}
+
 void GradientRounding::add_extra(const Objective& objective, std::span<const double> sizes) {
   const std::span<const Index> chunks = objective.map().instance_chunks();
   const auto begin = objective.structure().begin();
   Index longest = 0;
   for (std::size_t c = 0; c + 1 < chunks.size(); ++c)
     longest = std::max(longest, begin[chunks[c + 1]] - begin[chunks[c]]);
-  const double additions = whole_max(objective.parallel(), longest) + kLevels + kRoundingsOfANumber;
+  const double additions = whole_max(objective.parallel(), longest) + kLevelsOfChunks + kRoundingsOfAMarginal;
   double sum = norm_ * norm_;
   for (const double size : sizes) {
     extra_.push_back(kUnit * additions * size);
@@ -161,7 +188,10 @@ void GradientRounding::add_extra(const Objective& objective, std::span<const dou
 }
 
 double GradientRounding::at(Coord c) const {
-  return c < unary_ ? feature_[c / outputs_] : extra_[c - unary_];
+  if (c >= unary_) return extra_[c - unary_];
+  const Coord j = c / outputs_;
+  if (output_.empty()) return feature_[j];
+  return std::min(feature_[j], of_terms_[j] * output_[c % outputs_] + of_marginals_[j]);
 }
 
 double GradientRounding::weighted(std::span<const Coord> index, std::span<const double> v) const {

@@ -38,11 +38,14 @@ class GradientRounding {
 
  private:
   void add_features(const Objective& objective, std::span<const double> squares);
+  void add_outputs(const Objective& objective, const Residual& residual);
   void add_extra(const Objective& objective, std::span<const double> sizes);
 
   Coord unary_;
   Index outputs_;
   std::vector<double> feature_;  ///< by feature: the norm over its outputs
+  /// For binary X: by output the sum of |R|, by feature what it is multiplied by, and what is added.
+  std::vector<double> output_, of_terms_, of_marginals_;
   std::vector<double> extra_;
   double largest_ = 0.0, norm_ = 0.0;
 };
