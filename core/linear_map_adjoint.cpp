@@ -19,7 +19,7 @@ constexpr std::uint64_t kFewestChunkNonzeros = 1u << 10, kFeatureChunks = 128;
 /// from memory a few times, and enough that threads end together. Sums keep to chunks whatever their number.
 constexpr std::size_t kTasksPerThread = 8;
 /// Gradients that are formed at once there, in doubles and in features.
-constexpr std::size_t kGradientsAtOnce = 1u << 13, kFewestFeaturesAtOnce = 64;
+constexpr std::size_t kGradientsAtOnce = 1u << 15, kFewestFeaturesAtOnce = 128;
 
 }  // namespace
 

@@ -44,7 +44,7 @@ double sum_chunks(const Parallel& parallel, std::size_t chunks,
 
 /// Leaves of the tree over which many numbers are summed. More leaves than processes are needed; each leaf
 /// costs a few additions for each number.
-inline constexpr std::size_t kSumLeaves = 64;
+inline constexpr std::size_t kSumLeaves = 32;
 
 /// The leaves that hold positions of this process: leaf i has its positions [begin[i], begin[i+1]) and is
 /// number[i] of the whole tree, ascending. Leaves consist of whole instance_chunks().

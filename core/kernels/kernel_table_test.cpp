@@ -117,7 +117,7 @@ TEST_P(Kernels, GatherSumsAndScatterAddsTheEntriesOfColumns) {
 /// Leaves of a tree over positions; some of the whole tree's are missing.
 struct TestLeaves {
   explicit TestLeaves(std::size_t positions) : leaf_of(positions), node(7, 0) {
-    number = {0, 1, 3, 8, 9, 40, 63};
+    number = {0, 1, 3, 8, 9, 20, 31};
     for (std::size_t p = 0; p < positions; ++p) leaf_of[p] = static_cast<std::uint8_t>(p * 7 / positions);
   }
   TreeLeaves view() const { return {number.data(), node.data()}; }

@@ -320,7 +320,7 @@ TEST(Certificate, HasNoGapBelowItsRounding) {
   Certificate c{.objective = 3.0, .dual = 3.0 + 1e-15, .rounding = 1e-14};
   EXPECT_EQ(c.gap(), 1e-14);
   EXPECT_EQ(c.relative_gap(), 1e-14 / 3.0);
-  c.rounding = kInfinity;
+  c.rounding = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(std::isnan(c.gap())) << "F is not known at all";
   EXPECT_TRUE(std::isnan(c.relative_gap()));
 }
