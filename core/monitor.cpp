@@ -375,7 +375,8 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
   if (dual_point_ != nullptr) {
     const double value = dual_point_->value(evaluator_);
     raise_bound(value, "the solver's dual point");
-    sample.dual_gap = std::max(sample.objective - value, found.rounding);
+    if (const double gap = std::max(sample.objective - value, found.rounding); std::isfinite(gap))
+      sample.dual_gap = gap;
     sample.estimated_gap = dual_point_->estimated_gap();
     sample.infeasibility = dual_point_->infeasibility();
   }

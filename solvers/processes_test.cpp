@@ -134,7 +134,7 @@ TEST(SharedInstance, MakeTheSameIteratesWhereFullGradientsCrossInPieces) {
     expect_same_bits(solver_registry().find(solver), {}, specs, 6);
 }
 
-TEST(SharedInstance, AreWholeChunksOfAboutEqualSize) {
+TEST(SharedInstance, AreWholeLeavesOfAboutEqualSize) {
   std::vector<Index> begin{0};
   for (Index i = 0; i < 5000; ++i) begin.push_back(begin.back() + 1 + i % 7);
   for (const int count : {1, 2, 3, 8}) {
@@ -146,7 +146,7 @@ TEST(SharedInstance, AreWholeChunksOfAboutEqualSize) {
     for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
       EXPECT_TRUE(std::ranges::binary_search(chunks, share[r]));
       EXPECT_NEAR(begin[share[r + 1]] - begin[share[r]], begin.back() / static_cast<double>(count),
-                  2 * kChunkPositions);
+                  static_cast<double>(begin.back() / kSumLeaves + 2 * kChunkPositions));
     }
   }
   EXPECT_THROW(shares(std::span(begin).first(50), 4), Error);
