@@ -60,7 +60,7 @@ SumLeaves sum_leaves(std::span<const Index> begin, const Processes* processes = 
 
 /// Level of the lowest node of the tree that holds both leaves; 0 where they are the same.
 inline int common_level(std::uint32_t a, std::uint32_t b) {
-  return std::bit_width(a ^ b);
+  return static_cast<int>(std::bit_width(a ^ b));
 }
 /// Most sums that wait for others to be complete while leaves are added in order.
 inline constexpr std::size_t kWaitingSums = std::bit_width(kSumLeaves);
