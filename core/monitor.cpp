@@ -366,7 +366,7 @@ Sample Monitor::full_sample(std::int64_t iteration, const SparseVector& w, std::
   if (sample.objective < smallest_) {
     smallest_ = sample.objective;
     smallest_iteration_ = iteration;
-    smallest_off_ = with_gradient ? found.rounding : objective_rounding(evaluator_, w);
+    smallest_at_ = w;
   }
   if (!with_gradient) return sample;
   if (!evaluator_.loss().hinge() || found.selection.kkt_max == 0.0) sample.kkt = found.selection.kkt_max;
@@ -392,10 +392,12 @@ void Monitor::raise_bound(double bound, const char* from) {
 
 /// Throws Error where the best bound is above the smallest F that was found: one of the two is wrong.
 void Monitor::check_bound() const {
-  if (!(lower_bound_ > smallest_ + smallest_off_)) return;
+  if (!(lower_bound_ > smallest_)) return;
+  const double off = objective_rounding(evaluator_, smallest_at_);
+  if (!(lower_bound_ > smallest_ + off)) return;
   throw Error("the lower bound " + digits(lower_bound_) + " on min F, from " + bound_from_ +
               ", is above F = " + digits(smallest_) + " at iteration " + std::to_string(smallest_iteration_) +
-              ", which is known to " + digits(smallest_off_) + ": one of the two is wrong");
+              ", which is known to " + digits(off) + ": one of the two is wrong");
 }
 
 void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {

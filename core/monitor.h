@@ -295,9 +295,10 @@ class Monitor {
   double lower_bound_ = -std::numeric_limits<double>::infinity();
   const char* bound_from_ = "";
   double rounding_ = 0.0;  ///< of F, at the last bound
-  /// The smallest F of full samples, where it was found, and its rounding.
-  double smallest_ = std::numeric_limits<double>::infinity(), smallest_off_ = 0.0;
+  /// The smallest F of full samples, and where it was found.
+  double smallest_ = std::numeric_limits<double>::infinity();
   std::int64_t smallest_iteration_ = 0;
+  SparseVector smallest_at_;
   /// What gap samples have cost, all and the last one, and when on the clock and at which iteration that was
   /// taken.
   double gap_seconds_ = 0.0, gap_cost_ = 0.0, gap_mark_ = 0.0;

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <string>
 #include <thread>
 
 #include "core/base/error.h"
@@ -463,6 +465,31 @@ TEST(Sampling, LightSamplesHaveThePenaltyOfTheIterate) {
   EXPECT_EQ(sample.working_set, 7u);
   EXPECT_TRUE(std::isnan(sample.test_accuracy));
   EXPECT_TRUE(std::isnan(sample.kkt));
+}
+
+TEST(Audit, ABoundAboveAnFThatWasSeenIsAnError) {
+  struct TooHigh final : DualPoint {
+    double bound = 0.0;
+    double value(const Objective&) const override { return bound; }
+  };
+  Problem problem;
+  const auto point = std::make_shared<TooHigh>();
+  const double at_zero = 10.0 * std::log(2.0);  // F at w = 0
+  for (const bool above : {false, true}) {
+    Monitor monitor(*problem.evaluator, *problem.objective, {});
+    monitor.start({});
+    monitor.watch(point);
+    point->bound = above ? at_zero * (1.0 + 1e-9) : at_zero;
+    std::string error;
+    try {
+      monitor.step(1, SparseVector{{0}, {0.1}}, 1);
+      monitor.finish(1, SparseVector{{0}, {0.1}}, 1);
+    } catch (const Error& caught) {
+      error = caught.what();
+    }
+    EXPECT_EQ(error.find("from the solver's dual point, is above F = 6.93") != std::string::npos, above)
+        << error;
+  }
 }
 
 TEST(Audit, CatchesASolverWhoseLossIsNotThatOfItsIterate) {
