@@ -14,7 +14,7 @@ namespace {
 /// Rounding of gradients relative to lambda, and of the gap relative to F: bounds are widened by them.
 constexpr double kGradientRounding = 1e-9, kGapRounding = 1e-13;
 /// Additions on the longest path through a sum over instances, and the roundings of a term.
-constexpr double kUnit = 0x1p-53, kAdditionsOfLosses = static_cast<double>(kChunkPositions) + 64.0;
+constexpr double kAdditionsOfLosses = static_cast<double>(kChunkPositions) + 64.0;
 
 /// H of (1 - t)*(all on gold) + t*p.
 double mixture_entropy(const InstanceTerms& terms, double t) {
@@ -146,7 +146,7 @@ class Bound {
 
   double divergence(double t) const {
     const double sum = sum_over_instances(mixture_divergence, t);
-    return sum + at_.rounding + kUnit * kAdditionsOfLosses * (sum + at_.value);
+    return sum + at_.rounding + kUnitRoundoff * kAdditionsOfLosses * (sum + at_.value);
   }
 
   /// With l2 alone: sum_j (t*g_j + mu*w_j)^2 / (2*mu), by the gradient g_j + mu*w_j of F, and w.
@@ -159,7 +159,8 @@ class Bound {
       sizes += std::abs(term);
     }
     // All of them are sums of at most d terms.
-    const double rounding = kUnit * (static_cast<double>(objective_.dimension()) + 64.0), rest = 1.0 - t;
+    const double rounding = kUnitRoundoff * (static_cast<double>(objective_.dimension()) + 64.0),
+                 rest = 1.0 - t;
     const double squares = t * t * selection.kkt_squares * (1.0 + rounding) +
                            2.0 * t * rest * mu_ * (along + rounding * sizes) +
                            rest * rest * mu_ * 2.0 * objective_.l2(at_.w.value) * (1.0 + rounding);
@@ -185,7 +186,7 @@ class Bound {
       v.push_back(mu_ > 0.0 ? w + std::copysign(over, g) / mu_ : w);
     }
     const auto terms = static_cast<double>(selection.index.size());
-    sum = std::max(sum, 0.0) * (1.0 + kUnit * terms) + kUnit * 4.0 * sizes;
+    sum = std::max(sum, 0.0) * (1.0 + kUnitRoundoff * terms) + kUnitRoundoff * 4.0 * sizes;
     sum += t * rounding_.weighted(selection.index, v);
     if (mu_ > 0.0) sum += t * t * rounding_.norm() * rounding_.norm() / (2.0 * mu_);
     return sum;

@@ -85,12 +85,11 @@ double Expectation::dual_value(const Objective& objective) {
 
 /// Of a sum over instances of the entropies or costs of distributions that are taken as they are.
 double Expectation::conjugate_rounding(const Objective& objective, double sum) {
-  constexpr double kUnit = 0x1p-53, kRoundings = 16.0,
-                   kAdditions = static_cast<double>(kInstancesPerChunk) + 32.0;
+  constexpr double kRoundings = 16.0, kAdditions = static_cast<double>(kInstancesPerChunk) + 32.0;
   const double outputs = objective.outputs();
-  return kUnit * (kAdditions * std::abs(sum) + static_cast<double>(objective.x().whole_positions()) *
-                                                   (outputs / static_cast<double>(kPad) + kRoundings) *
-                                                   (1.0 + std::log(outputs)));
+  return kUnitRoundoff * (kAdditions * std::abs(sum) +
+                          static_cast<double>(objective.x().whole_positions()) *
+                              (outputs / static_cast<double>(kPad) + kRoundings) * (1.0 + std::log(outputs)));
 }
 
 }  // namespace

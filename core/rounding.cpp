@@ -10,7 +10,6 @@ namespace proxbench {
 
 namespace {
 
-constexpr double kUnit = 0x1p-53;
 /// Roundings of a score on its way through inference, beside those of its sum: products, exponentials and
 /// logarithms of 2 ulp each, normalisation.
 constexpr double kRoundingsOfAScore = 16.0;
@@ -78,7 +77,7 @@ double objective_rounding(const Objective& objective, const SparseVector& w) {
         }
         instance += (terms + kRoundingsOfAScore) * score + outputs + kRoundingsOfAScore;
       }
-      instance *= kUnit;
+      instance *= kUnitRoundoff;
       // Of the loss, and of the divergence between the distributions of both scores.
       sum += instance + std::min(2.0 * instance, instance * instance);
     }
@@ -88,7 +87,7 @@ double objective_rounding(const Objective& objective, const SparseVector& w) {
   const double additions = static_cast<double>(kBlockOfNorms) +
                            static_cast<double>(w.nnz()) / static_cast<double>(kBlockOfNorms) +
                            kLevelsOfLeaves;
-  return of_losses + kUnit * additions * penalty;
+  return of_losses + kUnitRoundoff * additions * penalty;
 }
 
 GradientRounding::GradientRounding(const Objective& objective, const Residual& residual)
@@ -135,9 +134,9 @@ void GradientRounding::add_features(const Objective& objective, std::span<const 
   objective.map().sum_rows(rows.data(), kPad, true, [&](Index j, const double* sums) {
     const auto n = static_cast<double>(x.whole_column_size(j));
     const double additions = static_cast<double>(x.most_in_leaf(j)) + kLevelsOfLeaves;
-    feature_[j] =
-        kUnit * (additions * std::sqrt(n * sums[0]) + kRoundingsOfAMarginal * std::sqrt(n * sums[1])) +
-        n * kSmallest;
+    feature_[j] = kUnitRoundoff *
+                      (additions * std::sqrt(n * sums[0]) + kRoundingsOfAMarginal * std::sqrt(n * sums[1])) +
+                  n * kSmallest;
   });
   objective.map().share_features(feature_);
   double sum = 0.0;
@@ -166,8 +165,8 @@ void GradientRounding::add_outputs(const Objective& objective, const Residual& r
              });
   for (Index j = 0; j < x.features(); ++j) {
     const auto n = static_cast<double>(x.whole_column_size(j));
-    of_terms_.push_back(kUnit * (static_cast<double>(x.most_in_leaf(j)) + kLevelsOfLeaves));
-    of_marginals_.push_back(kUnit * kRoundingsOfAMarginal * n);
+    of_terms_.push_back(kUnitRoundoff * (static_cast<double>(x.most_in_leaf(j)) + kLevelsOfLeaves));
+    of_marginals_.push_back(kUnitRoundoff * kRoundingsOfAMarginal * n);
   }
 }
 
@@ -180,7 +179,7 @@ void GradientRounding::add_extra(const Objective& objective, std::span<const dou
   const double additions = whole_max(objective.parallel(), longest) + kLevelsOfChunks + kRoundingsOfAMarginal;
   double sum = norm_ * norm_;
   for (const double size : sizes) {
-    extra_.push_back(kUnit * additions * size);
+    extra_.push_back(kUnitRoundoff * additions * size);
     largest_ = std::max(largest_, extra_.back());
     sum += extra_.back() * extra_.back();
   }

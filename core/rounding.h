@@ -11,6 +11,9 @@
 
 namespace proxbench {
 
+/// The unit roundoff of double precision.
+inline constexpr double kUnitRoundoff = 0x1p-53;
+
 /// By how much F may be off that is computed from the scores of w, mapped afresh. Each instance's loss
 /// changes by at most the sum over its positions of the largest change of a score, and inference is taken to
 /// be as exact as scores that are rounded a few times. Costs a walk over X.

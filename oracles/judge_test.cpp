@@ -179,21 +179,27 @@ TEST_P(JudgeOf, DescendsToTheOptimum) {
   }
 }
 
+/// An instance with two labels.
+Dataset one_instance(DesignMatrix::Builder builder, Index features, std::vector<Index> gold) {
+  Dataset data;
+  data.x = std::move(builder).build(features);
+  data.begin = {0, static_cast<Index>(gold.size())};
+  data.gold = std::move(gold);
+  auto names = std::make_shared<Vocabulary>();
+  names->features.resize(features);
+  names->outputs.resize(2);
+  data.vocabulary = names;
+  return data;
+}
+
 /// One document, two labels and one feature of any size: F is a logarithm.
 TEST(Judge, IsExactAtAnyScale) {
   for (const double value : {1e-300, 1e-10, 1.0, 1e9, 1e12, 1e308}) {
-    Case c{"tree", {}};
     DesignMatrix::Builder builder;
     builder.add(0, value);
     builder.end_position();
-    c.data.x = std::move(builder).build(1);
-    c.data.gold = {1};
-    c.data.begin = {0, 1};
-    auto names = std::make_shared<Vocabulary>();
-    names->features.resize(1);
-    names->outputs.resize(2);
-    c.data.vocabulary = names;
-    const Judge judge(c.data, "tree", {0.0, 1.0});
+    const Dataset data = one_instance(std::move(builder), 1, {1});
+    const Judge judge(data, "tree", {0.0, 1.0});
     for (const long double s : {-1e5L, -3.0L, 0.0L, 3.0L, 40.0L}) {
       const Judge::Weights w{0.0L, s / static_cast<long double>(value)};
       const long double loss = s < -100.0L ? -s : std::log1p(std::exp(-s));
@@ -204,7 +210,6 @@ TEST(Judge, IsExactAtAnyScale) {
 
 /// Weights of 1e16 on columns that cancel: the scores are those of what is left, 1 and -1.
 TEST(Judge, KeepsWhatCancellingScoresLeave) {
-  Case c{"chain", {}};
   DesignMatrix::Builder builder;
   for (int t = 0; t < 3; ++t) {
     builder.add(0, 1.0);
@@ -212,14 +217,8 @@ TEST(Judge, KeepsWhatCancellingScoresLeave) {
     builder.add(2, 1.0);
     builder.end_position();
   }
-  c.data.x = std::move(builder).build(3);
-  c.data.gold = {0, 1, 0};
-  c.data.begin = {0, 3};
-  auto names = std::make_shared<Vocabulary>();
-  names->features.resize(3);
-  names->outputs.resize(2);
-  c.data.vocabulary = names;
-  const Judge judge(c.data, "chain", {1.0, 0.0});
+  const Dataset data = one_instance(std::move(builder), 3, {0, 1, 0});
+  const Judge judge(data, "chain", {1.0, 0.0});
   const Judge::Weights w{1e16L, 0.0L, -1e16L, 0.0L, 1.0L, 0.0L, 0.0L, 0.0L, 0.0L, 0.0L};
   const long double right = std::log1p(std::exp(-1.0L)), wrong = 1.0L + right;
   EXPECT_LE(std::fabs(judge.loss(w) - (2 * right + wrong)), 1e-17L * (2 * right + wrong));
@@ -230,20 +229,13 @@ TEST(Judge, KeepsWhatCancellingScoresLeave) {
 TEST(Judge, BoundsTheRoundingOfPlainSums) {
   Random random(5);
   for (int trial = 0; trial < 200; ++trial) {
-    Case c{"tree", {}};
     DesignMatrix::Builder builder;
     std::vector<double> x(8);
     for (Index j = 0; j < 8; ++j)
       builder.add(j, x[j] = random.normal() * std::pow(10.0, 4 * random.normal()));
     builder.end_position();
-    c.data.x = std::move(builder).build(8);
-    c.data.gold = {1};
-    c.data.begin = {0, 1};
-    auto names = std::make_shared<Vocabulary>();
-    names->features.resize(8);
-    names->outputs.resize(2);
-    c.data.vocabulary = names;
-    const Judge judge(c.data, "tree", {0.0, 1e-300});
+    const Dataset data = one_instance(std::move(builder), 8, {1});
+    const Judge judge(data, "tree", {0.0, 1e-300});
     Judge::Weights w(16, 0.0L);
     double sum = 0.0, sizes = 0.0;
     for (std::size_t j = 0; j < 8; ++j) {

@@ -169,8 +169,7 @@ void LeafTree::add_nodes(std::span<const double> own, std::span<double> out) con
   for (const std::size_t nodes : nodes_of_process_) sizes.push_back(nodes * out.size());
   std::vector<double> values(all_nodes_.size() * out.size());
   processes_->gather(own, sizes, values);
-  const double* const root = fold({0, kSumLeaves}, kSumLeaves, all_nodes_, out.size(), values.data());
-  std::copy_n(root, out.size(), out.begin());
+  add_all(values, out);
 }
 
 void LeafTree::add_nodes(std::span<const double> own, std::span<const std::size_t> sizes,
@@ -180,6 +179,11 @@ void LeafTree::add_nodes(std::span<const double> own, std::span<const std::size_
   for (const std::size_t nodes : nodes_of_process_) received.push_back(nodes * out.size());
   std::vector<double> values(all_nodes_.size() * out.size());
   processes_->exchange(own, sent, received, values);
+  add_all(values, out);
+}
+
+/// From values[node * out.size() + i] of all_nodes_, which are overwritten.
+void LeafTree::add_all(std::span<double> values, std::span<double> out) const {
   const double* const root = fold({0, kSumLeaves}, kSumLeaves, all_nodes_, out.size(), values.data());
   std::copy_n(root, out.size(), out.begin());
 }

@@ -100,6 +100,7 @@ class LeafTree {
   struct Merge {
     std::uint32_t to, from;  ///< leaves of this process
   };
+  void add_all(std::span<double> values, std::span<double> out) const;
   const Processes* processes_;
   std::vector<std::uint32_t> number_, node_of_;
   std::vector<Merge> merges_;             ///< sums[to] += sums[from], in this order
