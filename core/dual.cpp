@@ -127,7 +127,8 @@ class Bound {
     return best_scale([&](double t) { return value_at(t); });
   }
 
-  /// The largest t with t*|g_j| <= lambda for all j, whatever rounding has done to g.
+  /// Returns the largest t for which t*|g_j| <= lambda holds at every j, also where rounding made g_j too
+  /// small.
   double feasible_scale() const {
     const Objective::Selection& selection = at_.selection;
     double largest =

@@ -63,10 +63,11 @@ struct BoundedPoint {
   const Objective::Selection& selection;
 };
 
-/// The bound from the model at w; 0 where what was found is no number. One inference (not counted in
-/// passes()) and about a full gradient's work. Where the objective is restricted, the bound is on F over its
-/// candidates, so on F itself where the others are proven zero. Throws Error where a gold output is unknown.
-/// `hinge`: Objective::hinge() at these scores, by whoever has it; then there is no inference.
+/// Returns the bound that the model at w gives, or 0 if the bound found is not finite. Costs one inference,
+/// which passes() does not count, and about as much as a full gradient. If the objective is restricted, this
+/// bounds F over its candidates; that is a bound on F if all other weights are proven to be zero. Throws
+/// Error if a gold output is unknown. With a hinge loss, a caller that has Objective::hinge() at these scores
+/// passes it as `hinge` and saves the inference.
 DualBound dual_bound(const Objective& objective, const BoundedPoint& at,
                      const MaxOracle::Sums* hinge = nullptr);
 

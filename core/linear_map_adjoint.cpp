@@ -63,7 +63,8 @@ void LinearMap::add_rows(const double* rows, std::span<const Index> features, st
                          double* out, std::size_t stride) const {
   const KernelTable& kernels = kernels_in_use();
   const TreeLeaves leaves{tree_.numbers().data(), tree_.node_of().data()};
-  // Long columns are walked a block of rows at a time; all sums of the features wait then.
+  // Where columns are long, all features walk one block of rows before the next block, so that these rows
+  // stay in the cache. Each feature then needs room of its own for sums that wait.
   const bool by_block = x_.blocks_within_leaves() && x_.blocks() > 1;
   const std::size_t apart = (by_block ? features.size() : 1) * width;
   static thread_local AlignedVector<double> waiting;

@@ -283,8 +283,8 @@ class Monitor {
   /// Of the last full sample.
   std::int64_t full_iteration_ = 0;
   double full_seconds_ = 0.0;
-  /// Seconds that the next one is expected to take; none before one after the start: that of the start meets
-  /// cold caches and a w without weights.
+  /// The seconds that the next full sample is expected to take, which are those of the last one. Empty until
+  /// a full sample after the start: the start's own sample says little, since its caches are cold and w is 0.
   std::optional<double> full_cost_;
   /// Of the test accuracies since the start: when the last one was taken, what the next one may take, what
   /// all have taken.
@@ -299,8 +299,7 @@ class Monitor {
   double smallest_ = std::numeric_limits<double>::infinity();
   std::int64_t smallest_iteration_ = 0;
   SparseVector smallest_at_;
-  /// What gap samples have cost, all and the last one, and when on the clock and at which iteration that was
-  /// taken.
+  /// The seconds that all gap samples took, and the last one; the clock and the iteration at the last one.
   double gap_seconds_ = 0.0, gap_cost_ = 0.0, gap_mark_ = 0.0;
   std::int64_t gap_iteration_ = 0;
 };

@@ -21,13 +21,13 @@ class SlotSums {
     numbers_ = numbers;
     slots_ = slots;
   }
-  /// The sums to come are those of one node of the tree: out[slot * step], zeros at first.
+  /// Begins a node of the tree. Its sums are added to out[slot * step], which must be zeros.
   void begin(double* out, std::size_t step) {
     out_ = out;
     step_ = step;
     count_ = 0;
   }
-  /// The terms to come are of this leaf. Leaves ascend.
+  /// Begins a leaf of the node: the next terms belong to it. Leaves must come in ascending order.
   void open(std::uint32_t leaf) {
     if (count_ > 0 && leaf_[count_ - 1] == leaf) return;
     if (count_ > 0) {

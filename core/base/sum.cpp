@@ -129,7 +129,6 @@ LeafTree::LeafTree(std::span<const std::uint32_t> number, const Processes* proce
       if (r == rank) own = nodes;
     }
   }
-  own_nodes_ = own.size();
   node_leaf_.assign(own.size(), kNone);
   std::vector<std::uint32_t> waiting;
   const auto merge_below = [&](int level) {
@@ -156,7 +155,7 @@ LeafTree::LeafTree(std::span<const std::uint32_t> number, const Processes* proce
 
 void LeafTree::add_leaves(double* sums, double* out, std::size_t stride) const {
   for (const Merge& merge : merges_) sums[merge.to] += sums[merge.from];
-  for (std::size_t node = 0; node < own_nodes_; ++node)
+  for (std::size_t node = 0; node < nodes(); ++node)
     out[node * stride] = node_leaf_[node] == kNone ? 0.0 : sums[node_leaf_[node]];
 }
 
@@ -175,7 +174,7 @@ void LeafTree::add_nodes(std::span<const double> own, std::span<double> out) con
 void LeafTree::add_nodes(std::span<const double> own, std::span<const std::size_t> sizes,
                          std::span<double> out) const {
   std::vector<std::size_t> sent, received;
-  for (const std::size_t size : sizes) sent.push_back(own_nodes_ * size);
+  for (const std::size_t size : sizes) sent.push_back(nodes() * size);
   for (const std::size_t nodes : nodes_of_process_) received.push_back(nodes * out.size());
   std::vector<double> values(all_nodes_.size() * out.size());
   processes_->exchange(own, sent, received, values);

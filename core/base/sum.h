@@ -75,12 +75,13 @@ struct SumNode {
 /// has one node, the root.
 class LeafTree {
  public:
-  /// `number` as in SumLeaves. All processes call it at once. Throws Error where two have the same leaf.
+  /// Takes SumLeaves::number. All processes must call this together. Throws Error if two processes have
+  /// positions in the same leaf.
   LeafTree(std::span<const std::uint32_t> number, const Processes* processes);
 
   std::size_t leaves() const { return number_.size(); }
   /// This process's nodes.
-  std::size_t nodes() const { return own_nodes_; }
+  std::size_t nodes() const { return node_leaf_.size(); }
   /// By leaf of this process: its number, and the own node that holds it.
   std::span<const std::uint32_t> numbers() const { return number_; }
   std::span<const std::uint32_t> node_of() const { return node_of_; }
@@ -88,11 +89,12 @@ class LeafTree {
   /// out[node * stride] = the sum over the node's leaves, sums[leaf] each, which are overwritten.
   void add_leaves(double* sums, double* out, std::size_t stride) const;
 
-  /// The sums over all processes. `own` has own[node * width + i], i < width, for each of this process's
-  /// nodes; out[i] is set on all of them.
+  /// Sums `width` numbers over all processes, width = out.size(). `own` holds this process's part of number i
+  /// at own[node * width + i], for each of its nodes. Every process gets all sums in `out`.
   void add_nodes(std::span<const double> own, std::span<double> out) const;
-  /// The same where process r needs the sums of sizes[r] numbers alone, one process's after the other's:
-  /// `own` has for each r the numbers own[node * sizes[r] + i]. Sets `out`, sizes[rank] numbers.
+  /// Does the same where process r needs only sizes[r] of the numbers. `own` holds the parts for process 0
+  /// first, then those for process 1, and so on; the part of number i for process r stands at
+  /// own[node * sizes[r] + i] behind those of the processes before r. `out` gets this process's sums.
   void add_nodes(std::span<const double> own, std::span<const std::size_t> sizes,
                  std::span<double> out) const;
 
@@ -105,8 +107,7 @@ class LeafTree {
   std::vector<std::uint32_t> number_, node_of_;
   std::vector<Merge> merges_;             ///< sums[to] += sums[from], in this order
   std::vector<std::uint32_t> node_leaf_;  ///< the first leaf with positions of each own node; kNone: none
-  std::size_t own_nodes_ = 1;
-  std::vector<SumNode> all_nodes_;  ///< of all processes, in order; empty without processes
+  std::vector<SumNode> all_nodes_;        ///< of all processes, in order; empty without processes
   std::vector<std::size_t> nodes_of_process_;
 };
 

@@ -37,7 +37,8 @@ void finish_tree_rows(TreeRows& sums, std::size_t width) {
   while (sums.count > 1) merge_rows(sums, width);
 }
 
-/// The highest bit in which two leaves differ: the larger, the higher the node that they have in common.
+/// Returns the highest bit in which the numbers of two leaves differ. The larger it is, the higher in the
+/// tree lies the lowest node that holds both.
 std::uint32_t highest_difference(const TreeLeaves& leaves, std::uint32_t a, std::uint32_t b) {
   return 31u - static_cast<std::uint32_t>(__builtin_clz(leaves.number[a] ^ leaves.number[b]));
 }
@@ -139,8 +140,8 @@ struct Entries {
   }
 };
 
-/// A sum in order waits for each of its additions, so long blocks are taken four at a time; those shorter
-/// than this overlap by themselves.
+/// Each addition of a sum in order waits for the one before it. So four long blocks are summed at the same
+/// time. The processor overlaps blocks that are shorter than kLongBlock by itself.
 constexpr std::size_t kLongBlock = 24, kBlocksAtOnce = 4;
 
 template <bool kValues>

@@ -88,8 +88,9 @@ struct TableGroup {
 /// own.
 std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const TableOptions& options);
 
-/// One table a group; "3.10 [2.95, 3.40]" is a median with its quartiles, "2.50-3.10" one that is_wide(), "?"
-/// stands for a target that f* is not proven to.
+/// Makes a table for each group. A cell "3.10 [2.95, 3.40]" gives a median and its quartiles. "2.50-3.10"
+/// gives the interval of a cost that is_wide(). "?" stands where f* is not proven as exactly as the target
+/// asks.
 std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, const TableOptions& options);
 std::string markdown_table(const std::vector<TableGroup>& groups, const TableOptions& options);
 /// A tabular of the booktabs package for each group.

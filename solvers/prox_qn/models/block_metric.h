@@ -53,8 +53,8 @@ class BlockMetric {
   double diagonal(std::size_t j) const { return diagonal_[j]; }
   std::span<const double> diagonal() const { return diagonal_; }
 
-  /// The rows of B0 and a running product B0 d, from d = 0, for DescentKernels::descend. Valid until the
-  /// working set or the matrix changes.
+  /// Returns the rows of B0 for DescentKernels::descend, and begins a running product B0 d at d = 0. The rows
+  /// are valid until the working set or the matrix changes.
   const BlockRow* start();
   /// out = B0 d; ends a product that was running.
   void multiply(std::span<const double> d, std::vector<double>& out);
