@@ -55,7 +55,7 @@ void add_way(const std::vector<Sample>& trace, const Coordinate& coordinate, std
 }
 
 /// How far along the drawn curves each sample stands.
-std::vector<double> drawn_way(const StoredRun& run, double floor) {
+std::vector<double> drawn_way(const Run& run, double floor) {
   std::vector<double> way(run.trace.size(), 0.0);
   add_way(
       run.trace,
@@ -99,9 +99,9 @@ std::vector<std::size_t> envelope(const std::vector<Sample>& trace, const std::v
 }
 
 /// The place of each label among the labels of all runs, as make_curves() counts them.
-std::map<std::string, std::size_t> places(const std::vector<StoredRun>& runs) {
+std::map<std::string, std::size_t> places(const std::vector<Run>& runs) {
   std::map<std::string, std::size_t> out;
-  for (const StoredRun& run : runs) out.try_emplace(run.label, out.size());
+  for (const Run& run : runs) out.try_emplace(run.label, out.size());
   return out;
 }
 
@@ -114,7 +114,7 @@ nlohmann::json curves_json(const std::map<std::string, std::size_t>& places) {
   return out;
 }
 
-nlohmann::json run_json(const StoredRun& run, std::size_t curve, double floor) {
+nlohmann::json run_json(const Run& run, std::size_t curve, double floor) {
   nlohmann::json out = {{"curve", curve},
                         {"repetition", run.repetition},
                         {"comparable", run.comparable},
@@ -131,10 +131,10 @@ nlohmann::json run_json(const StoredRun& run, std::size_t curve, double floor) {
 }
 
 /// What is known of f*, what is not drawn, and who went below f*.
-std::vector<std::string> objective_notes(const std::vector<const StoredRun*>& runs, double floor) {
+std::vector<std::string> objective_notes(const std::vector<const Run*>& runs, double floor) {
   std::map<double, double> references;                // f* -> its bound
   std::vector<std::pair<std::string, double>> below;  // label -> how far
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     if (!std::isfinite(run->reference_objective)) continue;
     references[run->reference_objective] = reference_bound(*run);
     for (const Sample& sample : run->trace) {
@@ -157,13 +157,13 @@ std::vector<std::string> objective_notes(const std::vector<const StoredRun*>& ru
   return notes;
 }
 
-nlohmann::json group_json(const std::vector<const StoredRun*>& runs,
+nlohmann::json group_json(const std::vector<const Run*>& runs,
                           const std::map<std::string, std::size_t>& places, double floor) {
-  const StoredRun& first = *runs.front();
+  const Run& first = *runs.front();
   std::set<std::string> descriptions;
   nlohmann::json drawn = nlohmann::json::array();
   double bound = kNaN, unit = kNaN;
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     if (std::isnan(unit)) unit = suboptimality_unit(*run);
     descriptions.insert(run->description);
     bound = std::fmax(bound, reference_bound(*run));
@@ -181,24 +181,24 @@ nlohmann::json group_json(const std::vector<const StoredRun*>& runs,
 
 }  // namespace
 
-void tell_machines_apart(std::vector<StoredRun>& runs) {
+void tell_machines_apart(std::vector<Run>& runs) {
   std::set<std::string> machines;
-  for (const StoredRun& run : runs) machines.insert(run.machine);
+  for (const Run& run : runs) machines.insert(run.machine);
   if (machines.size() < 2) return;
-  const auto same = [](const StoredRun& a, const StoredRun& b) {
+  const auto same = [](const Run& a, const Run& b) {
     return same_problem(a, b) && a.label == b.label;
   };
   for (auto begin = runs.begin(); begin != runs.end();) {
     const auto end =
-        std::find_if(begin, runs.end(), [&](const StoredRun& run) { return !same(*begin, run); });
+        std::find_if(begin, runs.end(), [&](const Run& run) { return !same(*begin, run); });
     std::stable_sort(begin, end,
-                     [](const StoredRun& a, const StoredRun& b) { return a.machine < b.machine; });
+                     [](const Run& a, const Run& b) { return a.machine < b.machine; });
     begin = end;
   }
-  for (StoredRun& run : runs) run.label += " @ " + (run.machine.empty() ? "unknown machine" : run.machine);
+  for (Run& run : runs) run.label += " @ " + (run.machine.empty() ? "unknown machine" : run.machine);
 }
 
-std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t most) {
+std::vector<std::size_t> thinned(const Run& run, double floor, std::size_t most) {
   const std::size_t n = run.trace.size();
   std::vector<std::size_t> kept;
   if (n <= most) {
@@ -218,11 +218,11 @@ std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t
   return kept;
 }
 
-nlohmann::json chart_data(const std::vector<StoredRun>& runs, const PlotConfig& plot) {
+nlohmann::json chart_data(const std::vector<Run>& runs, const PlotConfig& plot) {
   const std::map<std::string, std::size_t> place_of = places(runs);
   nlohmann::json groups = nlohmann::json::array();
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
-    std::vector<const StoredRun*> group;
+    std::vector<const Run*> group;
     for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end) group.push_back(&runs[end]);
     groups.push_back(group_json(group, place_of, plot.floor));
   }

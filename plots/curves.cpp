@@ -33,16 +33,16 @@ constexpr const char* kGrey = "#7F7F7F";
 /// How far below the accuracy of f* an axis goes on: enough to see that a curve does, too little for a slope.
 constexpr double kShownBelowBound = 30.0;
 
-using Group = std::vector<const StoredRun*>;
+using Group = std::vector<const Run*>;
 
 /// How each series is drawn.
 using Styles = std::map<std::string, LineStyle>;
 
 /// A label has one colour; machines differ by their dashes.
-Styles styles_of(const std::vector<StoredRun>& runs, bool machines) {
+Styles styles_of(const std::vector<Run>& runs, bool machines) {
   std::map<std::string, std::size_t> labels, variants;
   Styles styles;
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     const std::size_t label = labels.try_emplace(run.label, labels.size()).first->second;
     const std::size_t variant = variants.try_emplace(run.machine, variants.size()).first->second;
     styles.try_emplace(series_name(run, machines), line_style(label, variant));
@@ -68,7 +68,7 @@ struct Panel {
   Group traced;                    ///< those with a trace: a block each in the .tsv
   std::vector<std::size_t> lines;  ///< places in `traced`
   std::vector<Band> bands;         ///< further blocks in the .tsv
-  std::string series(const StoredRun& run) const { return series_name(run, machines); }
+  std::string series(const Run& run) const { return series_name(run, machines); }
   double floor() const { return quantity.floor * quantity.unit_of_any(group); }
 };
 
@@ -79,7 +79,7 @@ bool drawn(const Panel& panel, double x, double value) {
 }
 
 /// The samples of a run that were measured.
-std::vector<CurvePoint> measured_points(const Panel& panel, const StoredRun& run) {
+std::vector<CurvePoint> measured_points(const Panel& panel, const Run& run) {
   std::vector<CurvePoint> points;
   for (const Sample& sample : run.trace) {
     const double value = panel.quantity.value(run, sample);
@@ -91,7 +91,7 @@ std::vector<CurvePoint> measured_points(const Panel& panel, const StoredRun& run
 }
 
 /// Where a run has no f*, all of its differences are unknown and none has diverged.
-bool can_be_measured(const Panel& panel, const StoredRun& run) {
+bool can_be_measured(const Panel& panel, const Run& run) {
   return !panel.quantity.to_reference || !std::isnan(run.reference_objective);
 }
 
@@ -99,7 +99,7 @@ void add_bands(Panel& panel) {
   std::vector<std::size_t> lines;
   std::vector<std::pair<std::string, std::vector<std::size_t>>> series;
   for (std::size_t i = 0; i < panel.traced.size(); ++i) {
-    const StoredRun& run = *panel.traced[i];
+    const Run& run = *panel.traced[i];
     if (failed_status(run.status) || !can_be_measured(panel, run)) {
       lines.push_back(i);
       continue;
@@ -127,7 +127,7 @@ void add_bands(Panel& panel) {
 Panel make_panel(const Group& group, const Quantity& quantity, const Abscissa& abscissa, bool machines,
                  const CurveOptions& options) {
   Panel panel{quantity, abscissa, machines, group, {}, {}, {}};
-  for (const StoredRun* run : group)
+  for (const Run* run : group)
     if (!run->trace.empty()) panel.traced.push_back(run);
   if (options.repetitions == "band")
     add_bands(panel);
@@ -140,7 +140,7 @@ Panel make_panel(const Group& group, const Quantity& quantity, const Abscissa& a
 double bound_of(const Panel& panel) {
   double bound = kNaN;
   if (!panel.quantity.to_reference) return bound;
-  for (const StoredRun* run : panel.traced)
+  for (const Run* run : panel.traced)
     bound = std::fmax(bound, reference_bound(*run) * panel.quantity.unit_of(*run));
   return bound;
 }
@@ -178,7 +178,7 @@ std::string title_of(const Panel& panel) {
   const Group& group = panel.group;
   std::set<std::string> descriptions;
   bool comparable = true;
-  for (const StoredRun* run : group) {
+  for (const Run* run : group) {
     descriptions.insert(run->description);
     comparable = comparable && run->comparable;
   }
@@ -205,7 +205,7 @@ std::string title_of(const Panel& panel) {
 std::string reference_caption(const Panel& panel, bool below_bound) {
   std::map<double, double> references;  // f* -> its bound
   std::map<std::string, double> below;  // series -> how far
-  for (const StoredRun* run : panel.group) {
+  for (const Run* run : panel.group) {
     if (!std::isfinite(run->reference_objective)) continue;
     references[run->reference_objective] = reference_bound(*run);
     for (const Sample& sample : run->trace) {
@@ -238,7 +238,7 @@ std::string band_caption(const Panel& panel) {
 }
 
 /// The last sample of a run that is drawn; -1: none.
-int last_drawn(const Panel& panel, const StoredRun& run) {
+int last_drawn(const Panel& panel, const Run& run) {
   for (std::size_t k = run.trace.size(); k-- > 0;)
     if (drawn(panel, panel.abscissa.value(run.trace[k]), panel.quantity.value(run, run.trace[k])))
       return static_cast<int>(k);
@@ -247,7 +247,7 @@ int last_drawn(const Panel& panel, const StoredRun& run) {
 
 std::string failure_caption(const Panel& panel) {
   std::vector<std::string> crossed, unseen;
-  for (const StoredRun* run : panel.group)
+  for (const Run* run : panel.group)
     if (failed_status(run->status))
       (last_drawn(panel, *run) >= 0 ? crossed : unseen)
           .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->repetition, run->status));
@@ -280,7 +280,7 @@ std::string band_line(const Panel& panel, const Band& band, double x, const Band
 }
 
 /// The corners of a run's curve: a value holds up to the next sample.
-std::string steps_text(const Panel& panel, const StoredRun& run) {
+std::string steps_text(const Panel& panel, const Run& run) {
   const char* end = panel.bands.empty() ? "\n" : "\t\t\n";
   const auto line = [&](double x, double value) {
     return corner_line(panel, panel.series(run), fmt::format("{}", run.repetition), x, value) + end;
@@ -303,7 +303,7 @@ std::string data_text(const Panel& panel) {
   const bool bands = !panel.bands.empty();
   std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses\tupdates{}\n",
                                 panel.quantity.column, bands ? "\tq25\tq75" : "");
-  for (const StoredRun* run : panel.traced) {
+  for (const Run* run : panel.traced) {
     if (run != panel.traced.front()) out += "\n\n";
     for (const Sample& sample : run->trace)
       out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)), run->repetition,
@@ -349,7 +349,7 @@ class PlotCommand {
   std::string block(std::size_t i) const { return fmt::format("{} skip 1 index {}", file_, i); }
   std::size_t band_block(std::size_t i) const { return panel_.traced.size() + i; }
   std::size_t line_block(std::size_t k) const { return band_block(panel_.bands.size()) + k; }
-  const StoredRun& line_run(std::size_t k) const { return *panel_.traced[panel_.lines[k]]; }
+  const Run& line_run(std::size_t k) const { return *panel_.traced[panel_.lines[k]]; }
   bool has_floor() const { return std::isfinite(panel_.quantity.floor); }
   /// Column 4, where it is above a variable of the script.
   std::string above(const char* level) const {
@@ -427,7 +427,7 @@ std::string axes_of(const Panel& panel, const Ranges& ranges) {
   return out;
 }
 
-std::string figure_name(const StoredRun& run, const Quantity& quantity, const std::string& suffix) {
+std::string figure_name(const Run& run, const Quantity& quantity, const std::string& suffix) {
   const std::string mu = run.mu > 0.0 ? fmt::format("-mu{}", run.mu) : "";
   const std::string loss = run.loss.hinge() ? fmt::format("-hinge-{}", cost_name(run.loss.cost)) : "";
   return file_name_part(
@@ -435,7 +435,7 @@ std::string figure_name(const StoredRun& run, const Quantity& quantity, const st
 }
 
 Figure make_figure(const Panel& panel, const Ranges& ranges, const Styles& styles) {
-  const StoredRun& first = *panel.group.front();
+  const Run& first = *panel.group.front();
   const std::string name = figure_name(first, panel.quantity, panel.abscissa.suffix);
   return {.name = name,
           .title = title_of(panel),
@@ -477,7 +477,7 @@ std::vector<Abscissa> chosen_abscissas(const CurveOptions& options) {
   return out;
 }
 
-void check(const std::vector<StoredRun>& runs, const CurveOptions& options) {
+void check(const std::vector<Run>& runs, const CurveOptions& options) {
   if (runs.empty()) throw Error::usage("no runs to draw");
   if (!(options.floor > 0.0))
     throw Error::usage(fmt::format("floor = {}: violated constraint floor > 0", options.floor));
@@ -512,14 +512,14 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
   return band;
 }
 
-std::vector<std::string> curve_names(const std::vector<StoredRun>& runs) {
+std::vector<std::string> curve_names(const std::vector<Run>& runs) {
   std::vector<std::string> suffixes{kLogSuffix};
   for (const Abscissa& abscissa : abscissas()) suffixes.push_back(abscissa.suffix);
   std::sort(suffixes.begin(), suffixes.end(),
             [](const auto& a, const auto& b) { return a.size() < b.size(); });
   std::vector<std::string> names;
   std::set<std::tuple<std::string, double, double, std::string>> seen;
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     if (!seen.insert({run.dataset, run.lambda, run.mu, run.loss.text()}).second) continue;
     for (const Quantity& quantity : quantities(CurveOptions{}.floor))
       for (const std::string& suffix : suffixes) names.push_back(figure_name(run, quantity, suffix));
@@ -527,7 +527,7 @@ std::vector<std::string> curve_names(const std::vector<StoredRun>& runs) {
   return names;
 }
 
-std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::path& figures,
+std::vector<fs::path> make_curves(const std::vector<Run>& runs, const fs::path& figures,
                                   const CurveOptions& options) {
   check(runs, options);
   const std::vector<Abscissa> axes = chosen_abscissas(options);
@@ -537,7 +537,7 @@ std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::
   const bool machines = several_machines(runs);
   const Styles styles = styles_of(runs, machines);
   std::map<std::tuple<std::string, double, double, std::string>, Group> groups;
-  for (const StoredRun& run : runs)
+  for (const Run& run : runs)
     groups[{run.dataset, run.lambda, run.mu, run.loss.text()}].push_back(&run);
 
   std::vector<fs::path> written;

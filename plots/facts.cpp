@@ -33,9 +33,9 @@ std::string penalty_symbols(const Penalty& penalty, const Loss& loss) {
   return text;
 }
 
-std::string distinct_counts(const std::vector<const StoredRun*>& runs, const char* key) {
+std::string distinct_counts(const std::vector<const Run*>& runs, const char* key) {
   std::set<std::int64_t> values;
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     const auto at = run->summary.find(key);
     if (at != run->summary.end() && at->is_number()) values.insert(at->get<std::int64_t>());
   }

@@ -17,7 +17,7 @@ std::string with_commas(std::int64_t n);
 bool says_synthetic(const std::string& description);
 
 /// The distinct values of an integer of the summaries, "2" or "1 / 2"; empty where no run has it.
-std::string distinct_counts(const std::vector<const StoredRun*>& runs, const char* key);
+std::string distinct_counts(const std::vector<const Run*>& runs, const char* key);
 
 /// "λ = 1, μ = 0.1", "hinge, μ = 1": problem_text() in symbols.
 std::string penalty_symbols(const Penalty& penalty, const Loss& loss = {});

@@ -47,7 +47,7 @@ struct Family {
   double fixed;
   auto operator<=>(const Family&) const = default;
 
-  static Family of(const StoredRun& run) {
+  static Family of(const Run& run) {
     return {run.dataset, run.path_of_mu(), run.path_of_mu() ? run.lambda : run.mu};
   }
   /// "mu-", "mu-lambda1-" or "mu0.1-" as part of a name; "" for paths over lambda with mu = 0.
@@ -114,7 +114,7 @@ std::string penalty_axis(const std::vector<Line>& lines, bool of_mu) {
 }
 
 Figure make_figure(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
-  const StoredRun& first = lines.front().path->run;
+  const Run& first = lines.front().path->run;
   const bool comparable =
       std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.path->run.comparable; });
   const bool seconds = std::string_view(quantity.name) == "seconds";
@@ -148,7 +148,7 @@ std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs:
                                  bool allow_not_comparable) {
   std::map<std::string, std::size_t> places;
   std::map<Family, std::vector<const StoredPath*>> families;
-  std::vector<StoredRun> runs;
+  std::vector<Run> runs;
   for (const StoredPath& path : paths) runs.push_back(path.run);
   const bool machines = several_machines(runs);
   for (const StoredPath& path : paths)

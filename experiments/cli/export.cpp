@@ -14,7 +14,7 @@ struct ExportCommand {
 };
 
 std::string csv_of(const ExportCommand& command) {
-  std::vector<StoredRun> runs = read_all_runs(command.folder);
+  std::vector<Run> runs = read_all_runs(command.folder);
   if (command.samples) return csv_of_samples(runs);
   if (!command.points) return csv_of_runs(runs);
   const std::vector<StoredPath> paths = take_paths(runs);

@@ -172,12 +172,12 @@ void run(const RunCommand& command) {
   const SweepResult result = sweep(command, config, out);
   if (tell_outstanding(command, config.name, result, out)) return;
 
-  std::vector<StoredRun> all = read_all_runs(out);
+  std::vector<Run> all = read_all_runs(out);
   if (const std::string left_out = leave_out_strangers(out, all); !left_out.empty())
     spdlog::warn("{}", left_out);
-  if (std::all_of(all.begin(), all.end(), [](const StoredRun& one) { return failed_status(one.status); }))
+  if (std::all_of(all.begin(), all.end(), [](const Run& one) { return failed_status(one.status); }))
     throw Error("no run of " + config.name + " succeeded");
-  std::vector<StoredRun> runs = all;
+  std::vector<Run> runs = all;
   const std::vector<StoredPath> paths = take_paths(runs);
   const TableOptions table{.title = config.title, .targets = config.targets};
   const Presentation presentation = load_presentation(out / "config.ini");
@@ -194,7 +194,7 @@ void run(const RunCommand& command) {
                  markdown_document("", {paper_table(compare_with_paper(runs, presentation), presentation)}));
   }
   nlohmann::ordered_json summaries = nlohmann::ordered_json::array();
-  for (const StoredRun& stored : all)
+  for (const Run& stored : all)
     if (std::find(result.folders.begin(), result.folders.end(), stored.folder) != result.folders.end())
       summaries.push_back(nlohmann::ordered_json(stored.summary));
   command.json.write({{"experiment", config.name},

@@ -49,14 +49,14 @@ std::vector<Source> ReadFlags::read() const {
   }
   if (solvers.empty()) return sources;
   // A label need not be in every folder.
-  std::vector<StoredRun> all;
+  std::vector<Run> all;
   for (const Source& source : sources) {
     all.insert(all.end(), source.runs.begin(), source.runs.end());
     for (const StoredPath& path : source.paths) all.push_back(path.run);
   }
   const std::vector<std::string> labels = split_list(solvers);
   runs_of_solvers(all, labels);
-  const auto unknown = [&](const StoredRun& run) {
+  const auto unknown = [&](const Run& run) {
     return std::find(labels.begin(), labels.end(), run.label) == labels.end();
   };
   for (Source& source : sources) {
@@ -72,8 +72,8 @@ void require_runs(const std::vector<Source>& sources) {
     if (source.runs.empty()) read_results(source.folder);  // which says what there is instead
 }
 
-std::vector<StoredRun> all_runs(const std::vector<Source>& sources) {
-  std::vector<StoredRun> all;
+std::vector<Run> all_runs(const std::vector<Source>& sources) {
+  std::vector<Run> all;
   for (const Source& source : sources) all.insert(all.end(), source.runs.begin(), source.runs.end());
   return all;
 }

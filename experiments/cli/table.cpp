@@ -116,7 +116,7 @@ void print_summary(const Source& source, const TableOptions& options, const std:
                                        : markdown_table(groups, options));
 }
 
-void print_means(const std::vector<StoredRun>& runs, const MeansOptions& options, const std::string& format) {
+void print_means(const std::vector<Run>& runs, const MeansOptions& options, const std::string& format) {
   const std::vector<MeansGroup> groups = geometric_means(runs, options);
   const std::vector<TextTable> tables = means_tables(groups, options);
   fmt::print("{}", format == "csv"     ? csv_means(groups, options)
@@ -195,7 +195,7 @@ void table(const TableCommand& command) {
   }
   command.json.write(groups);
 
-  const std::vector<StoredRun> all = all_runs(sources);
+  const std::vector<Run> all = all_runs(sources);
   MeansOptions means = means_options(sources.front().presentation, table_options(sources.front(), command));
   if (sources.size() > 1) means.title.clear();  // it is the first one's
   write_means(all, out / "tables", means);
@@ -209,7 +209,7 @@ void table(const TableCommand& command) {
 
 }  // namespace
 
-void write_result_tables(const std::vector<StoredRun>& runs, const fs::path& out,
+void write_result_tables(const std::vector<Run>& runs, const fs::path& out,
                          const Presentation& presentation, const TableOptions& options) {
   write_tables(runs, out / "tables", options);
   write_paper_table(runs, out / "tables", presentation);

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Takes f* from OUT/references where it is there.
-void use_stored_reference(const fs::path& out, StoredRun& run) {
+void use_stored_reference(const fs::path& out, Run& run) {
   fs::path file = run.folder / "manifest.json";
   try {
     if (!run.path.empty()) return;
@@ -59,7 +59,7 @@ struct ConfigOrder {
   static bool lacks(const std::map<std::string, std::size_t>& order, const std::string& name) {
     return !order.empty() && !order.contains(name);
   }
-  auto key(const StoredRun& run) const {
+  auto key(const Run& run) const {
     return std::make_tuple(of(datasets, run.dataset), run.dataset, run.path,
                            std::isnan(run.lambda) ? 0.0 : run.lambda, run.path_of_mu() ? 0.0 : run.mu,
                            run.loss.text(), of(labels, run.label), run.label, run.repetition);
@@ -103,7 +103,7 @@ fs::path reference_file(const fs::path& out, const std::string& data_digest, dou
   return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
 }
 
-bool same_problem(const StoredRun& a, const StoredRun& b) {
+bool same_problem(const Run& a, const Run& b) {
   return a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu && a.loss == b.loss;
 }
 
@@ -111,7 +111,7 @@ std::string problem_text(const Penalty& penalty, const Loss& loss) {
   return loss.hinge() ? loss.text() + ", " + penalty.text() : penalty.text();
 }
 
-std::string penalty_text(const StoredRun& run) {
+std::string penalty_text(const Run& run) {
   if (run.path.empty()) return problem_text({run.lambda, run.mu}, run.loss);
   const double fixed = run.path_of_mu() ? run.lambda : run.mu;
   const char* over = run.path_of_mu() ? "mu" : "lambda";
@@ -120,53 +120,53 @@ std::string penalty_text(const StoredRun& run) {
                           : fmt::format("lambda = {}, mu = {}", run.path, fixed);
 }
 
-std::string run_name(const StoredRun& run) {
+std::string run_name(const Run& run) {
   if (run.folder.has_filename()) return run.folder.filename().string();
   return fmt::format("{}-lambda{}-{}-rep{}", run.dataset, run.lambda, run.label, run.repetition);
 }
 
-bool several_machines(const std::vector<StoredRun>& runs) {
+bool several_machines(const std::vector<Run>& runs) {
   return std::any_of(runs.begin(), runs.end(),
-                     [&](const StoredRun& run) { return run.machine != runs.front().machine; });
+                     [&](const Run& run) { return run.machine != runs.front().machine; });
 }
 
-std::string machine_name(const StoredRun& run) {
+std::string machine_name(const Run& run) {
   return run.machine.empty() ? "unknown machine" : run.machine;
 }
 
-std::string series_name(const StoredRun& run, bool among_several_machines) {
+std::string series_name(const Run& run, bool among_several_machines) {
   if (!among_several_machines) return run.label;
   const std::string machine = fmt::format(" @ {}", machine_name(run));
   return run.label.ends_with(machine) ? run.label : run.label + machine;
 }
 
-void require_comparable(const std::vector<StoredRun>& runs, const std::string& instead) {
+void require_comparable(const std::vector<Run>& runs, const std::string& instead) {
   std::vector<std::string> names;
-  for (const StoredRun& run : runs)
+  for (const Run& run : runs)
     if (!run.comparable) names.push_back(run_name(run));
   if (names.empty()) return;
   throw Error::usage(fmt::format("the timings of {} of {} runs are not comparable: {}; expected {}",
                                  names.size(), runs.size(), fmt::join(names, ", "), instead));
 }
 
-std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
+std::vector<Run> runs_of_solvers(const std::vector<Run>& runs,
                                        const std::vector<std::string>& labels) {
   std::vector<std::string> known;
-  for (const StoredRun& run : runs)
+  for (const Run& run : runs)
     if (std::find(known.begin(), known.end(), run.label) == known.end()) known.push_back(run.label);
   for (const std::string& label : labels)
     if (std::find(known.begin(), known.end(), label) == known.end())
       throw Error::usage(fmt::format("solvers: found '{}', expected labels of the results: {}{}", label,
                                      fmt::join(known, ", "), did_you_mean(label, known)));
-  std::vector<StoredRun> chosen;
-  for (const StoredRun& run : runs)
+  std::vector<Run> chosen;
+  for (const Run& run : runs)
     if (std::find(labels.begin(), labels.end(), run.label) != labels.end()) chosen.push_back(run);
   return chosen;
 }
 
-StoredRun read_run(const fs::path& out, const fs::path& folder) {
+Run read_run(const fs::path& out, const fs::path& folder) {
   const fs::path file = folder / "manifest.json";
-  StoredRun run;
+  Run run;
   run.folder = folder;
   run.summary = read_json(file, kStoredResult);
   try {
@@ -210,18 +210,18 @@ StoredRun read_run(const fs::path& out, const fs::path& folder) {
   return run;
 }
 
-std::vector<StoredRun> read_results(const fs::path& out) {
-  std::vector<StoredRun> runs = read_all_runs(out);
-  std::erase_if(runs, [](const StoredRun& run) { return !run.path.empty(); });
+std::vector<Run> read_results(const fs::path& out) {
+  std::vector<Run> runs = read_all_runs(out);
+  std::erase_if(runs, [](const Run& run) { return !run.path.empty(); });
   if (runs.empty())
     throw Error::in_file((out / "runs").string(), 0, "paths alone",
                          "runs of single penalties; paths have kinds of their own: --kind path");
   return runs;
 }
 
-std::vector<StoredRun> read_all_runs(const fs::path& out) {
+std::vector<Run> read_all_runs(const fs::path& out) {
   const fs::path runs_folder = out / "runs";
-  std::vector<StoredRun> runs;
+  std::vector<Run> runs;
   std::error_code failure;
   for (fs::directory_iterator entry(runs_folder, failure), end; !failure && entry != end;
        entry.increment(failure))
@@ -230,15 +230,15 @@ std::vector<StoredRun> read_all_runs(const fs::path& out) {
   if (runs.empty()) throw Error::in_file(runs_folder.string(), 0, "no run", "the results of `proxbench run`");
   const ConfigOrder order(out / "config.ini");
   std::sort(runs.begin(), runs.end(),
-            [&](const StoredRun& a, const StoredRun& b) { return order.key(a) < order.key(b); });
+            [&](const Run& a, const Run& b) { return order.key(a) < order.key(b); });
   return runs;
 }
 
-std::string leave_out_strangers(const fs::path& out, std::vector<StoredRun>& runs) {
+std::string leave_out_strangers(const fs::path& out, std::vector<Run>& runs) {
   const ConfigOrder config(out / "config.ini");
   std::set<std::string> named;
   const std::size_t all = runs.size();
-  const std::size_t left_out = std::erase_if(runs, [&](const StoredRun& run) {
+  const std::size_t left_out = std::erase_if(runs, [&](const Run& run) {
     const bool data = ConfigOrder::lacks(config.datasets, run.dataset);
     const bool solver = ConfigOrder::lacks(config.labels, run.label);
     if (data) named.insert("data set " + run.dataset);
@@ -274,7 +274,7 @@ double relative_difference(double objective, double reference) {
   return (objective - reference) / std::abs(reference);
 }
 
-double reference_bound(const StoredRun& run) {
+double reference_bound(const Run& run) {
   constexpr double kRounding = 1e-15;  // relative, of F
   const double by_kkt = 2.0 * run.reference_kkt * number_at(run.summary, "/run/kkt_at_zero") / run.lambda;
   const double bound = std::fmin(by_kkt, run.reference_gap);
@@ -286,7 +286,7 @@ bool is_wide(const CostRange& range) {
   return range.to - range.from > kWide * range.to;
 }
 
-CostRange cost_to_target(const StoredRun& run, double target, double (*cost)(const Sample&)) {
+CostRange cost_to_target(const Run& run, double target, double (*cost)(const Sample&)) {
   if (std::isnan(run.reference_objective)) return {kNaN, kNaN};
   for (std::size_t i = 0; i < run.trace.size(); ++i)
     if (relative_difference(run.trace[i].objective, run.reference_objective) <= target)

@@ -37,7 +37,7 @@
 namespace proxbench {
 
 /// One stored run.
-struct StoredRun {
+struct Run {
   std::filesystem::path folder;
   std::string experiment;   ///< name in the config
   std::string dataset;      ///< name of the [data] section, e.g. "ocr-degree2"
@@ -67,11 +67,11 @@ struct StoredRun {
 inline constexpr const char* kStoredResult = "a stored result";
 /// "lambda = 1", "mu = 0.1", "lambda = 1, mu = 0.1"; of a path "lambda = path(max, 50, 50), mu = 0.1" and the
 /// like, "hinge, mu = 1" with a hinge loss. What is 0 is left out.
-std::string penalty_text(const StoredRun& run);
+std::string penalty_text(const Run& run);
 /// The same of a single penalty.
 std::string problem_text(const Penalty& penalty, const Loss& loss);
 /// The same data set, penalty and loss, so that values of F compare.
-bool same_problem(const StoredRun& a, const StoredRun& b);
+bool same_problem(const Run& a, const Run& b);
 
 /// Whether a status tells of a run that did not come to an end of its own: out-of-memory, crashed(SIGNAL),
 /// failed, skipped, interrupted. Others (converged, target-reached, gap-reached, stalled, max-iterations,
@@ -83,23 +83,23 @@ std::filesystem::path reference_file(const std::filesystem::path& out, const std
                                      double lambda, double mu, const Loss& loss);
 
 /// The name of the run's folder; of a run without one, what it would be.
-std::string run_name(const StoredRun& run);
+std::string run_name(const Run& run);
 
 /// Runs of more than one machine, whose times are not to be mixed.
-bool several_machines(const std::vector<StoredRun>& runs);
+bool several_machines(const std::vector<Run>& runs);
 /// "unknown machine" where it was not told.
-std::string machine_name(const StoredRun& run);
+std::string machine_name(const Run& run);
 /// What runs are told apart by in tables and figures: the label, or "label @ machine" among several machines
 /// (a label that says so already stays as it is).
-std::string series_name(const StoredRun& run, bool among_several_machines);
+std::string series_name(const Run& run, bool among_several_machines);
 
 /// Throws Error (kUsage) that names the runs whose timings are not comparable, where there are any;
 /// `instead`: what the user can do.
-void require_comparable(const std::vector<StoredRun>& runs, const std::string& instead);
+void require_comparable(const std::vector<Run>& runs, const std::string& instead);
 
 /// The runs with these labels, in their order. Throws Error (kUsage) with a did-you-mean for a label that no
 /// run has.
-std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
+std::vector<Run> runs_of_solvers(const std::vector<Run>& runs,
                                        const std::vector<std::string>& labels);
 
 /// All runs of single penalties below OUT/runs, with the f* that OUT/references holds now (it may have been
@@ -107,18 +107,18 @@ std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
 /// dataset, lambda, mu, order of labels in the config, repetition. A run that failed may have no trace, and
 /// where its process died while it wrote one, the half line at its end is left out. Throws Error with file
 /// and line where a file is malformed, or where the folder holds no such run.
-std::vector<StoredRun> read_results(const std::filesystem::path& out);
+std::vector<Run> read_results(const std::filesystem::path& out);
 /// The same of all runs, paths behind the others of their data set.
-std::vector<StoredRun> read_all_runs(const std::filesystem::path& out);
+std::vector<Run> read_all_runs(const std::filesystem::path& out);
 
 /// Removes the runs whose data set or solver OUT/config.ini does not have, as an earlier config may have left
 /// them: tables and figures show what the config asks for. Returns one line that names what was left out, or
 /// nothing. Where there is no config, or one without such sections, all stay. Throws Error where none is
 /// left.
-std::string leave_out_strangers(const std::filesystem::path& out, std::vector<StoredRun>& runs);
+std::string leave_out_strangers(const std::filesystem::path& out, std::vector<Run>& runs);
 
 /// One of them; `run_folder` is OUT/runs/RUN.
-StoredRun read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);
+Run read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);
 
 /// The columns of trace_columns(). What was not measured is an empty field. Traces of earlier versions,
 /// without updates, gap or test_metrics, are read as well.
@@ -135,7 +135,7 @@ double relative_difference(double objective, double reference);
 /// convex, F(w) - min F <= kkt*(||w||_1 + ||w*||_1), where lambda*||w||_1 <= F(w), together 2*kkt/lambda. At
 /// least 1e-15, which is rounding. NaN where the run lacks a reference, or both. A difference to f* below it
 /// says nothing.
-double reference_bound(const StoredRun& run);
+double reference_bound(const Run& run);
 
 /// What a run paid until a target: more than `from` and no more than `to`.
 struct CostRange {
@@ -146,7 +146,7 @@ bool is_wide(const CostRange& range);
 /// `cost` at the first sample with (objective - f*)/|f*| <= target, and at the sample before it (at the first
 /// of all twice that of the first): nothing is interpolated. Infinity twice where there is none. NaN twice
 /// where the run has no f*.
-CostRange cost_to_target(const StoredRun& run, double target, double (*cost)(const Sample&));
+CostRange cost_to_target(const Run& run, double target, double (*cost)(const Sample&));
 double sample_seconds(const Sample& sample);
 
 }  // namespace proxbench

@@ -27,9 +27,9 @@ Sample sample(double seconds, double objective) {
 
 /// A run whose trace goes to f* = 100 through the given objectives, one a second; each time is known to a
 /// twentieth.
-StoredRun made_up(const std::string& label, int repetition, const std::vector<double>& objectives,
+Run made_up(const std::string& label, int repetition, const std::vector<double>& objectives,
                   double speed = 1.0) {
-  StoredRun run;
+  Run run;
   run.dataset = "ocr";
   run.description = "made up";
   run.solver = run.label = label;
@@ -144,7 +144,7 @@ TEST(Results, AreSortedAsTheConfigHasThem) {
   write_run(out, "6", "late", 3, "unknown", 1);
   write_run(out, ".half.tmp", "late", 3, "z", 1);
   std::vector<std::string> order;
-  for (const StoredRun& run : read_results(out.path())) order.push_back(run.folder.filename());
+  for (const Run& run : read_results(out.path())) order.push_back(run.folder.filename());
   EXPECT_THAT(order, ElementsAre("5", "4", "3", "6", "2", "1"));
 }
 
@@ -154,7 +154,7 @@ TEST(Results, OfWhatTheConfigNoLongerHasAreLeftOutAndNamed) {
   write_run(out, "2", "old", 1, "a", 1);
   write_run(out, "3", "kept", 1, "gone", 1);
   write_run(out, "4", "kept", 2, "gone", 1);
-  std::vector<StoredRun> runs = read_all_runs(out.path());
+  std::vector<Run> runs = read_all_runs(out.path());
   EXPECT_EQ(leave_out_strangers(out.path(), runs), "") << "there is no config to go by";
   EXPECT_EQ(runs.size(), 4u);
   out.write("config.ini", "[data.kept]\n[data.not-run-yet]\n[solver.a]\n");
@@ -204,19 +204,19 @@ TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
   out.write("runs/2/trace.csv", read_text(out / "runs/2/trace.csv") + "1,2,3");
   out.write("runs/3/trace.csv", trace_header().substr(0, 9));
   std::map<std::string, std::size_t> samples;
-  for (const StoredRun& run : read_results(out.path())) samples[run.label] = run.trace.size();
+  for (const Run& run : read_results(out.path())) samples[run.label] = run.trace.size();
   EXPECT_EQ(samples, (std::map<std::string, std::size_t>{{"gone", 0}, {"cut", 1}, {"empty", 0}}));
 }
 
 TEST(Results, AreChosenBySolver) {
-  const std::vector<StoredRun> runs{made_up("a", 1, {1}), made_up("b", 1, {1}), made_up("a", 2, {1})};
+  const std::vector<Run> runs{made_up("a", 1, {1}), made_up("b", 1, {1}), made_up("a", 2, {1})};
   EXPECT_EQ(runs_of_solvers(runs, {"a"}).size(), 2u);
   EXPECT_THROW(runs_of_solvers(runs, {"a", "c"}), Error);
 }
 
 TEST(Results, ACostToATargetIsThatOfTheFirstSampleThere) {
-  const StoredRun run = made_up("a", 1, {200, 101, 100.5, 100});
-  const auto range = [](const StoredRun& of, double target) {
+  const Run run = made_up("a", 1, {200, 101, 100.5, 100});
+  const auto range = [](const Run& of, double target) {
     const CostRange cost = cost_to_target(of, target, sample_seconds);
     return std::pair(cost.from, cost.to);
   };
@@ -225,7 +225,7 @@ TEST(Results, ACostToATargetIsThatOfTheFirstSampleThere) {
   EXPECT_EQ(range(run, 1e-9), std::pair(0.95 * 3.0, 3.0));
   EXPECT_EQ(range(run, 1.0), std::pair(0.0, 0.0)) << "the start is there";
   EXPECT_EQ(range(made_up("a", 1, {200}), 1e-2), std::pair(kInfinity, kInfinity));
-  StoredRun unknown = run;
+  Run unknown = run;
   unknown.reference_objective = kNaN;
   EXPECT_TRUE(std::isnan(range(unknown, 1e-2).second));
   EXPECT_FALSE(is_wide({0.95, 1.0}));
@@ -257,7 +257,7 @@ TEST(Results, FilesAppearWholeOrNotAtAll) {
 
 TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
   const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
-  const std::vector<StoredRun> runs{made_up("quick", 1, {200, 101, 100.00001}),
+  const std::vector<Run> runs{made_up("quick", 1, {200, 101, 100.00001}),
                                     made_up("slow", 1, {200, 150, 101, 100.5, 100.00001}, 2.0),
                                     made_up("never", 1, {200, 99})};
   const std::vector<TableGroup> groups = summarize(runs, options);
@@ -273,7 +273,7 @@ TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
 
 TEST(Tables, ATimeBetweenTwoDistantSamplesIsARange) {
   const TableOptions options{"", {1e-1, 1e-2}, 1e-2};
-  std::vector<StoredRun> runs;
+  std::vector<Run> runs;
   for (const int repetition : {1, 2, 3}) {
     runs.push_back(made_up("a", repetition, {200}));
     runs.back().trace.push_back(sample(1.0 + repetition, 105));
@@ -302,8 +302,8 @@ TEST(Tables, ATimeBetweenTwoDistantSamplesIsARange) {
 
 TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
   const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
-  std::vector<StoredRun> runs{made_up("a", 1, {200, 101, 100}), made_up("b", 1, {200, 150, 100})};
-  for (StoredRun& run : runs) run.reference_gap = 2e-6;
+  std::vector<Run> runs{made_up("a", 1, {200, 101, 100}), made_up("b", 1, {200, 150, 100})};
+  for (Run& run : runs) run.reference_gap = 2e-6;
   const std::vector<TableGroup> groups = summarize(runs, options);
   const std::string text = markdown_table(groups, options);
   EXPECT_THAT(text, HasSubstr("| a | converged | 1* | 1.00 | ? | ? |"));
@@ -315,7 +315,7 @@ TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
   EXPECT_THAT(csv_table(groups, options), HasSubstr(",2e-06,2e-06,a,"));
   EXPECT_THAT(csv_table(groups, options),
               HasSubstr(",1,1,1,1,1,1,0.95,0.95,0.95,0.95,0.95,1,,,,,,0,,,,,,0,"));
-  for (StoredRun& run : runs) run.reference_gap = 1e-6;
+  for (Run& run : runs) run.reference_gap = 1e-6;
   EXPECT_THAT(markdown_table(summarize(runs, options), options), testing::Not(HasSubstr("?")));
 }
 
@@ -365,7 +365,7 @@ TEST(Tables, ComeAsMarkdownLatexAndCsv) {
 
 TEST(Tables, ShowTheMetricsThatAnyRunHas) {
   const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs{made_up("a", 1, {200, 101}), made_up("b", 1, {200, 101})};
+  std::vector<Run> runs{made_up("a", 1, {200, 101}), made_up("b", 1, {200, 101})};
   runs[0].summary["updates"] = 3.0;
   runs[0].trace.front().test_metrics = {{"chunk-f1", 0.25}};
   runs[0].trace.back().test_metrics = {{"chunk-f1", 0.75}};
@@ -380,8 +380,8 @@ TEST(Tables, ShowTheMetricsThatAnyRunHas) {
   EXPECT_THAT(csv, HasSubstr(",,,,,,0\n"));
 }
 
-std::vector<StoredRun> repeated(const std::string& label, const std::vector<double>& speeds) {
-  std::vector<StoredRun> runs;
+std::vector<Run> repeated(const std::string& label, const std::vector<double>& speeds) {
+  std::vector<Run> runs;
   for (double speed : speeds)
     runs.push_back(made_up(label, static_cast<int>(runs.size()) + 1, {200, 100}, speed));
   return runs;
@@ -401,7 +401,7 @@ TEST(Tables, ShowMediansWithQuartilesAndFlagFewRepetitions) {
 
 TEST(Tables, ARepetitionThatNeverGetsThereCountsAsInfinite) {
   const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs = repeated("a", {1, 2, 3});
+  std::vector<Run> runs = repeated("a", {1, 2, 3});
   runs[2].trace.pop_back();
   const std::vector<TableGroup> groups = summarize(runs, options);
   EXPECT_EQ(groups[0].rows[0].seconds[0], 2);
@@ -411,10 +411,10 @@ TEST(Tables, ARepetitionThatNeverGetsThereCountsAsInfinite) {
 
 TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
   const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs = repeated("a", {1, 2, 3, 4, 50});
+  std::vector<Run> runs = repeated("a", {1, 2, 3, 4, 50});
   runs[4].status = "crashed(SIGSEGV)";
   runs[4].summary["reason"] = "died after\n1 s";
-  StoredRun alone = made_up("b", 1, {200, 100});
+  Run alone = made_up("b", 1, {200, 100});
   alone.status = "out-of-memory";
   runs.push_back(alone);
   const std::vector<TableGroup> groups = summarize(runs, options);
@@ -433,8 +433,8 @@ TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
 
 TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
   TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs = repeated("a", {1, 2});
-  for (StoredRun& run : runs) {
+  std::vector<Run> runs = repeated("a", {1, 2});
+  for (Run& run : runs) {
     run.comparable = false;
     run.summary["timing"] = {{"not_comparable_because", "two runs at once"}};
   }
@@ -457,8 +457,8 @@ TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
 
 TEST(Tables, MachinesHaveRowsAndRatiosOfTheirOwn) {
   const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs = repeated("a", {1, 10, 2});
-  for (const StoredRun& run : repeated("b", {4, 20})) runs.push_back(run);
+  std::vector<Run> runs = repeated("a", {1, 10, 2});
+  for (const Run& run : repeated("b", {4, 20})) runs.push_back(run);
   for (const std::size_t slow : {1u, 4u}) runs[slow].machine = "slow";
   for (const std::size_t fast : {0u, 2u, 3u}) runs[fast].machine = "fast";
   const std::vector<TableGroup> groups = summarize(runs, options);
@@ -475,7 +475,7 @@ TEST(Tables, MachinesHaveRowsAndRatiosOfTheirOwn) {
 
 TEST(Tables, ShowWhatWasSpentOffTheClock) {
   const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs = repeated("a", {1, 1, 1});
+  std::vector<Run> runs = repeated("a", {1, 1, 1});
   for (std::size_t i = 0; i < 3; ++i)
     runs[i].summary["timing"] = {{"load_seconds", 1.0 + static_cast<double>(i)},
                                  {"setup_seconds", 0.5},

@@ -13,13 +13,13 @@ namespace proxbench {
 struct RunColumn {
   std::string name;
   FieldType type;
-  std::function<nlohmann::ordered_json(const StoredRun&)> get;  ///< null: nothing is known
+  std::function<nlohmann::ordered_json(const Run&)> get;  ///< null: nothing is known
 };
 
 /// What a run is told by, its parameters and its figures (fields.h), its f* and where it was made.
 const std::vector<RunColumn>& run_columns();
 
 /// The value at a JSON pointer of the manifest; null where there is none.
-nlohmann::ordered_json stored_value(const StoredRun& run, const std::string& pointer);
+nlohmann::ordered_json stored_value(const Run& run, const std::string& pointer);
 
 }  // namespace proxbench

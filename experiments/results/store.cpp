@@ -142,7 +142,7 @@ void insert(Database& database, const std::string& table, const std::vector<nloh
   statement.step();
 }
 
-void insert_run(Database& database, const fs::path& out, const StoredRun& run) {
+void insert_run(Database& database, const fs::path& out, const Run& run) {
   const std::string folder = fs::relative(run.folder, out).string();
   std::vector<nlohmann::json> values = {folder, digest_of_file(run.folder / "manifest.json")};
   for (const RunColumn& column : run_columns()) values.emplace_back(column.get(run));
@@ -191,13 +191,13 @@ struct Chosen {
   std::string machine_id, digest;
 };
 
-std::string machine_id(const StoredRun& run) {
+std::string machine_id(const Run& run) {
   const nlohmann::json id = stored_value(run, "/provenance/machine/id");
   return id.is_string() ? id.get<std::string>() : "";
 }
 
 /// Where the run goes; "" where it is there already. Throws Error where it cannot be told from another.
-std::string merged_name(const StoredRun& run, const std::map<std::string, Chosen>& chosen) {
+std::string merged_name(const Run& run, const std::map<std::string, Chosen>& chosen) {
   const std::string own = run.folder.filename().string(), name = own.substr(0, own.find('@'));
   const std::string machine = run.machine.empty() ? "unknown" : file_name_part(run.machine);
   const std::string digest = digest_of_file(run.folder / "manifest.json");
@@ -294,7 +294,7 @@ MergeResult merge_results(const std::vector<fs::path>& folders, const fs::path& 
   MergeResult result;
   std::map<std::string, Chosen> chosen;
   for (const fs::path& folder : folders)
-    for (const StoredRun& run : read_all_runs(folder)) {
+    for (const Run& run : read_all_runs(folder)) {
       const std::string name = merged_name(run, chosen);
       if (name.empty())
         result.notes.push_back(run.folder.string() + ": the same run is there already, copied once");

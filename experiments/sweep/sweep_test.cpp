@@ -266,7 +266,7 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
       start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) { kill(id, SIGINT); });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   EXPECT_THAT(read_text(folder / "stderr"), HasSubstr("interrupted; 1 runs are kept in out"));
-  const std::vector<StoredRun> runs = read_results(folder / "out");
+  const std::vector<Run> runs = read_results(folder / "out");
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0].status, "interrupted");
   EXPECT_GE(runs[0].trace.size(), 3u);

@@ -13,8 +13,8 @@ using testing::ElementsAre;
 
 /// A run on f* = 100 whose objective is 110, 101 and 100.5 after 1, 4 and 9 passes, a second each; it is
 /// known shortly before, too.
-StoredRun run_of(const std::string& label) {
-  StoredRun run;
+Run run_of(const std::string& label) {
+  Run run;
   run.dataset = "lists";
   run.label = label;
   run.lambda = 2.0;
@@ -33,7 +33,7 @@ StoredRun run_of(const std::string& label) {
 }
 
 TEST(CostTable, TellsPassesSecondsAndHowTheyAreShared) {
-  std::vector<StoredRun> runs{run_of("owl-qn"), run_of("lbfgs-b")};
+  std::vector<Run> runs{run_of("owl-qn"), run_of("lbfgs-b")};
   runs[0].summary["phases"] = {{{"phase", "scores"}, {"seconds", 2.0}},
                                {{"phase", "inference"}, {"seconds", 4.0}},
                                {{"phase", "full gradient"}, {"seconds", 1.5}},
@@ -56,7 +56,7 @@ TEST(CostTable, TellsPassesSecondsAndHowTheyAreShared) {
 }
 
 TEST(CostTable, ACostBetweenTwoDistantSamplesIsARange) {
-  StoredRun run = run_of("sgd");
+  Run run = run_of("sgd");
   run.trace.erase(run.trace.begin() + 1);
   const TextTable table = cost_table({run}, {1e-2, 6e-3});
   EXPECT_THAT(table.rows[0], ElementsAre("lists, lambda = 2", "sgd", "1.0-4.0", "1.00-4.00", "9.0", "9.00",
@@ -65,7 +65,7 @@ TEST(CostTable, ACostBetweenTwoDistantSamplesIsARange) {
 }
 
 TEST(CostTable, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
-  StoredRun run = run_of("sgd");
+  Run run = run_of("sgd");
   run.reference_gap = 8e-3;
   const TextTable table = cost_table({run}, {1e-2, 6e-3});
   EXPECT_THAT(table.rows[0],
@@ -75,7 +75,7 @@ TEST(CostTable, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
 }
 
 TEST(CostTable, AFailedRunReachesNothing) {
-  std::vector<StoredRun> runs{run_of("owl-qn")};
+  std::vector<Run> runs{run_of("owl-qn")};
   runs[0].status = "failed";
   EXPECT_THAT(cost_table(runs, {1e-2}).rows[0],
               ElementsAre("lists, lambda = 2", "owl-qn", "-", "-", "-", "-", "failed"));

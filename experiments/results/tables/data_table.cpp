@@ -18,9 +18,9 @@ struct Size {
   double instances, positions, features, outputs, d, belief_bytes;
 };
 
-std::vector<Size> sizes_of(const std::vector<StoredRun>& runs) {
+std::vector<Size> sizes_of(const std::vector<Run>& runs) {
   std::vector<Size> out;
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     auto found =
         std::find_if(out.begin(), out.end(), [&](const Size& size) { return size.dataset == run.dataset; });
     if (found == out.end()) found = out.insert(out.end(), {run.dataset, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN});
@@ -39,7 +39,7 @@ std::vector<Size> sizes_of(const std::vector<StoredRun>& runs) {
 
 }  // namespace
 
-TextTable data_table(const std::vector<StoredRun>& runs) {
+TextTable data_table(const std::vector<Run>& runs) {
   TextTable table{
       "Data sets",
       {"n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all "
@@ -54,7 +54,7 @@ TextTable data_table(const std::vector<StoredRun>& runs) {
   return table;
 }
 
-std::vector<std::filesystem::path> write_data_table(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_data_table(const std::vector<Run>& runs,
                                                     const std::filesystem::path& folder) {
   const std::vector<TextTable> tables{data_table(runs)};
   std::string csv = "dataset,instances,positions,outputs,features,d,belief_bytes\n";

@@ -9,15 +9,15 @@
 namespace proxbench {
 namespace {
 
-StoredRun run_on(const std::string& dataset, const nlohmann::json& summary) {
-  StoredRun run;
+Run run_on(const std::string& dataset, const nlohmann::json& summary) {
+  Run run;
   run.dataset = dataset;
   run.summary = summary;
   return run;
 }
 
 TEST(DataTable, TakesWhatAnyRunOnADataSetTells) {
-  const std::vector<StoredRun> runs{
+  const std::vector<Run> runs{
       run_on("words", {{"instances", 3}, {"positions", 12}, {"features", 7}, {"outputs", 2}, {"d", 18}}),
       run_on("words", {{"instances", 3}, {"notes", {{"belief_bytes", 1073741824.0}}}}),
       run_on("failed", {{"status", "failed"}})};

@@ -6,12 +6,12 @@
 #include "experiments/results/run_columns.h"
 
 namespace proxbench {
-std::string csv_of_runs(const std::vector<StoredRun>& runs) {
+std::string csv_of_runs(const std::vector<Run>& runs) {
   std::string out;
   for (const RunColumn& column : run_columns())
     out += fmt::format("{}{}", out.empty() ? "" : ",", column.name);
   out += "\n";
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     std::vector<std::string> fields;
     for (const RunColumn& column : run_columns()) fields.push_back(csv_field(field_text(column.get(run))));
     out += fmt::format("{}\n", fmt::join(fields, ","));
@@ -19,9 +19,9 @@ std::string csv_of_runs(const std::vector<StoredRun>& runs) {
   return out;
 }
 
-std::string csv_of_samples(const std::vector<StoredRun>& runs) {
+std::string csv_of_samples(const std::vector<Run>& runs) {
   std::string out = fmt::format("name,{},relative_difference\n", trace_header());
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     const std::string name = csv_field(run_name(run));
     for (const Sample& sample : run.trace)
       out += fmt::format("{},{},{}\n", name, trace_line(sample),

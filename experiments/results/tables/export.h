@@ -13,11 +13,11 @@ namespace proxbench {
 /// One row a run, the columns of run_columns(). The column `options` holds the solver's options as JSON. A
 /// path has `path` in the place of its lambda or mu and of f*; its numbers are those of its last point, its
 /// costs those of all.
-std::string csv_of_runs(const std::vector<StoredRun>& runs);
+std::string csv_of_runs(const std::vector<Run>& runs);
 
 /// One row a sample: the name of the run, the columns of its trace, the relative difference to f*. On a path
 /// the objective is that of the penalty at hand.
-std::string csv_of_samples(const std::vector<StoredRun>& runs);
+std::string csv_of_samples(const std::vector<Run>& runs);
 
 /// One row a point of a path: the name of the run, the columns of its path.csv.
 std::string csv_of_points(const std::vector<StoredPath>& paths);

@@ -34,8 +34,8 @@ std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
   return rows;
 }
 
-StoredRun made_up() {
-  StoredRun run;
+Run made_up() {
+  Run run;
   run.experiment = "e";
   run.dataset = "ocr";
   run.description = "words, \"made\" up";
@@ -61,7 +61,7 @@ StoredRun made_up() {
   return run;
 }
 
-std::map<std::string, std::string> row_of(const StoredRun& run) {
+std::map<std::string, std::string> row_of(const Run& run) {
   const auto rows = parse_csv(csv_of_runs({run}));
   EXPECT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].size(), rows[1].size());
@@ -87,7 +87,7 @@ TEST(Export, ARunIsOneRow) {
 }
 
 TEST(Export, AFailedRunKeepsItsReason) {
-  StoredRun run = made_up();
+  Run run = made_up();
   run.status = "failed(exit status 1)";
   run.comparable = false;
   run.reference_objective = std::numeric_limits<double>::quiet_NaN();
@@ -102,7 +102,7 @@ TEST(Export, AFailedRunKeepsItsReason) {
 }
 
 TEST(Export, SamplesAreRowsOfTheirOwn) {
-  StoredRun empty = made_up();
+  Run empty = made_up();
   empty.trace.clear();
   const auto rows = parse_csv(csv_of_samples({empty, made_up()}));
   ASSERT_EQ(rows.size(), 3u);
@@ -114,7 +114,7 @@ TEST(Export, SamplesAreRowsOfTheirOwn) {
 }
 
 TEST(Export, APathHasItsTextInThePlaceOfALambda) {
-  StoredRun run = made_up();
+  Run run = made_up();
   run.lambda = run.reference_objective = std::numeric_limits<double>::quiet_NaN();
   run.path = "path(20, 10, 2)";
   run.folder = "runs/ocr-path-20-10-2-fast-rep2";

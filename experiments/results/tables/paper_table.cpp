@@ -19,7 +19,7 @@ double printed(const PaperConfig& paper, const std::vector<double>& numbers, dou
   return kNaN;
 }
 
-PaperRow row_of(const StoredRun& run, const PaperConfig& paper) {
+PaperRow row_of(const Run& run, const PaperConfig& paper) {
   PaperRow row{};
   row.dataset = run.dataset;
   row.lambda = run.lambda;
@@ -99,14 +99,14 @@ const char* kind_name(PaperRowKind kind) {
 
 }  // namespace
 
-std::vector<PaperRow> compare_with_paper(const std::vector<StoredRun>& runs,
+std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs,
                                          const Presentation& presentation) {
   const auto nearer = [](const PaperRow& a, const PaperRow& b) {
     return a.relative_kkt < b.relative_kkt || (std::isnan(b.relative_kkt) && !std::isnan(a.relative_kkt));
   };
   // source -> (lambda, mu) -> one row a data set; sources in the order in which they first occur
   std::vector<std::pair<std::string, std::map<std::pair<double, double>, std::vector<PaperRow>>>> families;
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     const auto known = presentation.sources.find(run.dataset);
     const std::string source = known == presentation.sources.end() ? run.dataset : known->second;
     auto family = std::find_if(families.begin(), families.end(),
@@ -174,7 +174,7 @@ std::string csv_paper_table(const std::vector<PaperRow>& rows) {
   return out;
 }
 
-std::vector<std::filesystem::path> write_paper_table(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_paper_table(const std::vector<Run>& runs,
                                                      const std::filesystem::path& folder,
                                                      const Presentation& presentation) {
   if (presentation.paper.lambdas.empty()) return {};

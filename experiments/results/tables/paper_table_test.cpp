@@ -12,9 +12,9 @@ namespace {
 
 using testing::HasSubstr;
 
-StoredRun optimum(const std::string& dataset, double lambda, int nnz, double accuracy,
+Run optimum(const std::string& dataset, double lambda, int nnz, double accuracy,
                   double relative_kkt = 1e-8, const std::string& label = "prox-qn") {
-  StoredRun run;
+  Run run;
   run.dataset = dataset;
   run.solver = run.label = label;
   run.lambda = lambda;
@@ -96,7 +96,7 @@ TEST(PaperTable, WhatIsNoOptimumIsMarkedAndInNoMean) {
 }
 
 TEST(PaperTable, WhatThePaperDoesNotPrintIsLeftOpen) {
-  StoredRun run = optimum("a", 9, 7, 0.5);
+  Run run = optimum("a", 9, 7, 0.5);
   run.summary["test_accuracy"] = nullptr;
   const auto rows = compare_with_paper({run}, presentation());
   EXPECT_THAT(markdown_grid(paper_table(rows, presentation())),
@@ -106,7 +106,7 @@ TEST(PaperTable, WhatThePaperDoesNotPrintIsLeftOpen) {
 
 TEST(PaperTable, IsWrittenWhereTheConfigHasNumbers) {
   const TestFolder folder;
-  const std::vector<StoredRun> runs{optimum("seed1", 50, 2100, 0.75)};
+  const std::vector<Run> runs{optimum("seed1", 50, 2100, 0.75)};
   EXPECT_TRUE(write_paper_table(runs, folder / "tables", {}).empty());
   const auto files = write_paper_table(runs, folder / "tables", presentation());
   ASSERT_EQ(files.size(), 3u);

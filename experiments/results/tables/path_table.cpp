@@ -14,8 +14,8 @@ namespace {
 
 
 /// The run of the path's last point by itself; null where there is none.
-const StoredRun* single_run(const StoredPath& path, const std::vector<StoredRun>& runs) {
-  for (const StoredRun& run : runs)
+const Run* single_run(const StoredPath& path, const std::vector<Run>& runs) {
+  for (const Run& run : runs)
     if (run.path.empty() && !failed_status(run.status) && run.dataset == path.run.dataset &&
         run.label == path.run.label && run.repetition == path.run.repetition &&
         run.machine == path.run.machine && run.lambda == path.points.back().lambda &&
@@ -28,7 +28,7 @@ std::string ratio_cell(double ratio) {
   return fixed_cell(ratio, 2);
 }
 
-TextTable cost_table(const std::vector<StoredPath>& paths, const std::vector<StoredRun>& runs) {
+TextTable cost_table(const std::vector<StoredPath>& paths, const std::vector<Run>& runs) {
   TextTable table;
   table.caption = "What paths cost";
   table.head = {"data",    "path",   "solver", "rep",    "status", "points", "rounds",
@@ -80,9 +80,9 @@ TextTable points_table(const StoredPath& path) {
 
 }  // namespace
 
-std::vector<StoredPath> take_paths(std::vector<StoredRun>& runs) {
+std::vector<StoredPath> take_paths(std::vector<Run>& runs) {
   const auto first =
-      std::stable_partition(runs.begin(), runs.end(), [](const StoredRun& run) { return run.path.empty(); });
+      std::stable_partition(runs.begin(), runs.end(), [](const Run& run) { return run.path.empty(); });
   std::vector<StoredPath> paths;
   for (auto run = first; run != runs.end(); ++run) {
     const fs::path file = run->folder / "path.csv";
@@ -100,12 +100,12 @@ void require_paths(const std::vector<StoredPath>& paths, const fs::path& results
                          "the results of a config with lambda or mu = path(...)");
 }
 
-PathCost path_cost(const StoredPath& path, const std::vector<StoredRun>& runs) {
+PathCost path_cost(const StoredPath& path, const std::vector<Run>& runs) {
   PathCost cost{kNaN, kNaN, kNaN, kNaN};
   if (path.points.empty()) return cost;
   cost.seconds = path.points.back().seconds;
   cost.passes = path.points.back().passes;
-  const StoredRun* single =
+  const Run* single =
       number_at(path.run.summary, "/points_asked") == static_cast<double>(path.points.size())
           ? single_run(path, runs)
           : nullptr;
@@ -115,7 +115,7 @@ PathCost path_cost(const StoredPath& path, const std::vector<StoredRun>& runs) {
   return cost;
 }
 
-std::vector<TextTable> path_tables(const std::vector<StoredPath>& paths, const std::vector<StoredRun>& runs) {
+std::vector<TextTable> path_tables(const std::vector<StoredPath>& paths, const std::vector<Run>& runs) {
   if (paths.empty()) return {};
   std::vector<TextTable> tables{cost_table(paths, runs)};
   for (const StoredPath& path : paths)
@@ -133,7 +133,7 @@ std::string csv_paths(const std::vector<StoredPath>& paths) {
 }
 
 std::vector<fs::path> write_path_tables(const std::vector<StoredPath>& paths,
-                                        const std::vector<StoredRun>& runs, const fs::path& folder,
+                                        const std::vector<Run>& runs, const fs::path& folder,
                                         const std::string& title) {
   if (paths.empty()) return {};
   const std::vector<TextTable> tables = path_tables(paths, runs);

@@ -36,8 +36,8 @@ StoredPath made_up() {
 }
 
 /// The solve of its last lambda by itself: 2 s, 10 passes.
-StoredRun single() {
-  StoredRun run = made_up().run;
+Run single() {
+  Run run = made_up().run;
   run.path.clear();
   run.lambda = 10.0;
   run.summary = {{"seconds", 2.0}, {"passes", 10.0}};
@@ -52,11 +52,11 @@ TEST(PathCost, IsComparedWithTheSolveOfTheLastLambda) {
 }
 
 TEST(PathCost, IsComparedWithNothingElse) {
-  const auto has_ratio = [](const StoredPath& path, const StoredRun& run) {
+  const auto has_ratio = [](const StoredPath& path, const Run& run) {
     return !std::isnan(path_cost(path, {run}).passes_ratio());
   };
   ASSERT_TRUE(has_ratio(made_up(), single()));
-  StoredRun other = single();
+  Run other = single();
   other.lambda = 11.0;
   EXPECT_FALSE(has_ratio(made_up(), other));
   other = single();
@@ -105,11 +105,11 @@ TEST(TakePaths, ReadsTheirPointsAndLeavesTheOthers) {
   std::string text = path_header() + "\n";
   for (std::size_t i = 0; i < 2; ++i) text += path_line(i + 1, made_up().points[i]) + "\n";
   folder.write("path.csv", text);
-  StoredRun path = made_up().run, failed = path;
+  Run path = made_up().run, failed = path;
   path.folder = folder.path();
   failed.folder = folder / "none";
   failed.status = "failed";
-  std::vector<StoredRun> runs = {path, single(), failed};
+  std::vector<Run> runs = {path, single(), failed};
   const std::vector<StoredPath> paths = take_paths(runs);
   EXPECT_THAT(runs, SizeIs(1));
   ASSERT_THAT(paths, SizeIs(2));

@@ -14,7 +14,7 @@
 namespace proxbench {
 namespace {
 
-using Runs = std::vector<const StoredRun*>;
+using Runs = std::vector<const Run*>;
 
 std::string text(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
@@ -26,7 +26,7 @@ double reached(const Spread& spread) {
   return std::isinf(spread.median) ? kNaN : spread.median;
 }
 
-void count_failure(const StoredRun& run, std::vector<FailureCount>& failures) {
+void count_failure(const Run& run, std::vector<FailureCount>& failures) {
   const std::string reason = text(run.summary, "reason");
   auto found = std::find_if(failures.begin(), failures.end(), [&](const FailureCount& failure) {
     return failure.status == run.status && failure.reason == reason;
@@ -35,9 +35,9 @@ void count_failure(const StoredRun& run, std::vector<FailureCount>& failures) {
   ++found->count;
 }
 
-Spread spread_over(const Runs& runs, const std::function<double(const StoredRun&)>& value) {
+Spread spread_over(const Runs& runs, const std::function<double(const Run&)>& value) {
   std::vector<double> values;
-  for (const StoredRun* run : runs) values.push_back(value(*run));
+  for (const Run* run : runs) values.push_back(value(*run));
   return spread_of(values);
 }
 
@@ -47,7 +47,7 @@ struct RangeSpread {
 };
 RangeSpread time_to(const Runs& runs, double target) {
   std::vector<double> from, to;
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     const CostRange seconds = cost_to_target(*run, target, sample_seconds);
     from.push_back(seconds.from);
     to.push_back(seconds.to);
@@ -56,21 +56,21 @@ RangeSpread time_to(const Runs& runs, double target) {
 }
 
 /// A run that diverged has no objective at its end: nothing is farther from f*.
-double final_difference(const StoredRun& run) {
+double final_difference(const Run& run) {
   const double objective = number_at(run.summary, "/objective"), best = run.reference_objective;
   return std::isnan(objective) && !std::isnan(best) ? kInfinity : relative_difference(objective, best);
 }
 
 /// The names of Sample::test_metrics over all runs.
-std::set<std::string> metric_names(const std::vector<StoredRun>& runs) {
+std::set<std::string> metric_names(const std::vector<Run>& runs) {
   std::set<std::string> names;
-  for (const StoredRun& run : runs)
+  for (const Run& run : runs)
     for (const Sample& sample : run.trace)
       for (const auto& [name, value] : sample.test_metrics) names.insert(name);
   return names;
 }
 
-double final_metric(const StoredRun& run, const std::string& name) {
+double final_metric(const Run& run, const std::string& name) {
   if (run.trace.empty()) return kNaN;
   const auto found = run.trace.back().test_metrics.find(name);
   return found == run.trace.back().test_metrics.end() ? kNaN : found->second;
@@ -80,7 +80,7 @@ double final_metric(const StoredRun& run, const std::string& name) {
 RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableGroup& group,
                       const std::set<std::string>& metrics, const TableOptions& options) {
   const auto stored = [](const char* pointer) {
-    return [pointer](const StoredRun& run) { return number_at(run.summary, pointer); };
+    return [pointer](const Run& run) { return number_at(run.summary, pointer); };
   };
   RowSpreads spread;
   for (const double target : options.targets) {
@@ -98,13 +98,13 @@ RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableGroup&
   spread.test_accuracy = spread_over(measured, stored("/test_accuracy"));
   for (const std::string& name : metrics)
     spread.test_metrics[name] =
-        spread_over(measured, [&](const StoredRun& run) { return final_metric(run, name); });
+        spread_over(measured, [&](const Run& run) { return final_metric(run, name); });
   spread.total_seconds = spread_over(timed, stored("/seconds"));
   spread.load_seconds = spread_over(timed, stored("/timing/load_seconds"));
   spread.setup_seconds = spread_over(timed, stored("/timing/setup_seconds"));
   spread.warm_up_seconds = spread_over(timed, stored("/timing/warm_up_seconds"));
   spread.sampling_seconds = spread_over(timed, stored("/timing/sampling_seconds"));
-  spread.preparation_seconds = spread_over(timed, [](const StoredRun& run) {
+  spread.preparation_seconds = spread_over(timed, [](const Run& run) {
     return number_at(run.summary, "/timing/load_seconds") + number_at(run.summary, "/timing/setup_seconds");
   });
   return spread;
@@ -119,7 +119,7 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const Table
   row.repetitions = static_cast<int>(runs.size());
   Runs measured, timed;
   std::vector<std::string> statuses;
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     if (failed_status(run->status)) {
       count_failure(*run, row.failures);
       continue;
@@ -172,13 +172,13 @@ void divide_by_fastest(std::vector<TableRow>& rows) {
 
 TableGroup summarize_group(const Runs& runs, bool machines, const std::set<std::string>& metrics,
                            const TableOptions& options) {
-  const StoredRun& first = *runs.front();
+  const Run& first = *runs.front();
   TableGroup group{
       first.dataset,       first.description,   first.lambda, first.mu, first.loss, first.reference_objective,
       first.reference_kkt, first.reference_gap, kNaN,         {}};
-  for (const StoredRun* run : runs) group.accuracy = std::fmax(group.accuracy, reference_bound(*run));
+  for (const Run* run : runs) group.accuracy = std::fmax(group.accuracy, reference_bound(*run));
   std::vector<std::pair<std::string, Runs>> series;
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     const std::string name = series_name(*run, machines);
     auto found =
         std::find_if(series.begin(), series.end(), [&](const auto& one) { return one.first == name; });
@@ -397,7 +397,7 @@ int TableRow::failed() const {
   return count;
 }
 
-std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const TableOptions& options) {
+std::vector<TableGroup> summarize(const std::vector<Run>& runs, const TableOptions& options) {
   const bool machines = several_machines(runs);
   const std::set<std::string> metrics = metric_names(runs);
   std::vector<TableGroup> groups;
@@ -467,7 +467,7 @@ std::string csv_table(const std::vector<TableGroup>& groups, const TableOptions&
   return out;
 }
 
-std::vector<std::filesystem::path> write_tables(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_tables(const std::vector<Run>& runs,
                                                 const std::filesystem::path& folder,
                                                 const TableOptions& options) {
   const std::vector<TableGroup> groups = summarize(runs, options);

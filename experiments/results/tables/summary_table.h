@@ -22,7 +22,7 @@ struct TableOptions {
   std::string title{};                              ///< stands above the tables; may be empty
   std::vector<double> targets = default_targets();  ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this one are compared with the fastest solver's
-  /// Times of runs with StoredRun::comparable == false are shown as well.
+  /// Times of runs with Run::comparable == false are shown as well.
   bool allow_not_comparable = false;
 };
 
@@ -86,7 +86,7 @@ struct TableGroup {
 
 /// `runs` in the order of read_results(); groups and rows keep it. Runs of several machines get rows of their
 /// own.
-std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const TableOptions& options);
+std::vector<TableGroup> summarize(const std::vector<Run>& runs, const TableOptions& options);
 
 /// Makes a table for each group. A cell "3.10 [2.95, 3.40]" gives a median and its quartiles. "2.50-3.10"
 /// gives the interval of a cost that is_wide(). "?" stands where f* is not proven as exactly as the target
@@ -108,7 +108,7 @@ struct NamedSpread {
 std::vector<NamedSpread> named_spreads(const TableRow& row, const TableOptions& options);
 
 /// Writes summary.md, summary.tex and summary.csv into the folder (made where it is missing); returns them.
-std::vector<std::filesystem::path> write_tables(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_tables(const std::vector<Run>& runs,
                                                 const std::filesystem::path& folder,
                                                 const TableOptions& options);
 
