@@ -22,14 +22,14 @@ constexpr double kFloor = 1e-12;
 /// f* = 100, known to 2e-9.
 Run run_of(const std::string& label, std::vector<Sample> trace = {}) {
   Run run;
-  run.dataset = "words";
-  run.description = "some words";
-  run.label = run.solver = label;
-  run.lambda = 10.0;
-  run.reference_objective = 100.0;
-  run.reference_kkt = 1e-11;
-  run.status = "converged";
-  run.summary = {{"run", {{"kkt_at_zero", 1000.0}}}};
+  run.parameters.dataset = "words";
+  run.result.description = "some words";
+  run.parameters.label = run.parameters.solver = label;
+  run.parameters.lambda = 10.0;
+  run.best.objective = 100.0;
+  run.best.relative_kkt = 1e-11;
+  run.set_status("converged");
+  run.best.kkt_at_zero = 1000.0;
   run.trace = std::move(trace);
   return run;
 }
@@ -146,8 +146,8 @@ TEST(ChartData, ColoursSolversAsTheFiguresDo) {
 
 TEST(ChartData, SaysWhichRunsFailedAndWhichTimingsAreNotComparable) {
   Run bad = run_of("a", {sample(0, 200)}), empty = run_of("b");
-  bad.status = "crashed(SIGSEGV)";
-  bad.comparable = false;
+  bad.set_status("crashed(SIGSEGV)");
+  bad.timing.comparable = false;
   const nlohmann::json runs = chart_data({bad, empty}, {})["groups"][0]["runs"];
   ASSERT_THAT(runs, SizeIs(1)) << "nothing to draw of a run without a sample";
   EXPECT_TRUE(runs[0]["failed"]);
@@ -158,7 +158,7 @@ TEST(ChartData, NamesWhoGoesBelowTheOptimumAndWhereThereIsNone) {
   const nlohmann::json below = chart_data({run_of("fast", {sample(0, 99.0)})}, {});
   EXPECT_EQ(below["groups"][0]["objective_notes"].back(), "fast goes below f* by 1.0e-02.");
   Run without = run_of("a", {sample(0, 99.0)});
-  without.reference_objective = without.reference_kkt = kNaN;
+  without.best.objective = without.best.relative_kkt = kNaN;
   const nlohmann::json none = chart_data({without}, {})["groups"][0];
   EXPECT_EQ(none["objective_notes"], nlohmann::json({"No f* is stored."}));
   EXPECT_TRUE(none["bound"].is_null());
@@ -167,16 +167,16 @@ TEST(ChartData, NamesWhoGoesBelowTheOptimumAndWhereThereIsNone) {
 
 TEST(ChartData, TellsMachinesApartOnlyWhereThereAreSeveral) {
   std::vector<Run> runs(4, run_of("a"));
-  for (Run& run : runs) run.machine = "one";
+  for (Run& run : runs) run.provenance.machine = "one";
   std::vector<Run> same = runs;
   tell_machines_apart(same);
   EXPECT_EQ(same[0].label, "a");
 
-  runs[1].machine = "another";
-  runs[2].machine = "";
+  runs[1].provenance.machine = "another";
+  runs[2].provenance.machine = "";
   tell_machines_apart(runs);
   std::vector<std::string> labels;
-  for (const Run& run : runs) labels.push_back(run.label);
+  for (const Run& run : runs) labels.push_back(run.parameters.label);
   EXPECT_THAT(labels, ElementsAre("a @ unknown machine", "a @ another", "a @ one", "a @ one"));
 }
 

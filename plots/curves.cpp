@@ -43,8 +43,8 @@ Styles styles_of(const std::vector<Run>& runs, bool machines) {
   std::map<std::string, std::size_t> labels, variants;
   Styles styles;
   for (const Run& run : runs) {
-    const std::size_t label = labels.try_emplace(run.label, labels.size()).first->second;
-    const std::size_t variant = variants.try_emplace(run.machine, variants.size()).first->second;
+    const std::size_t label = labels.try_emplace(run.parameters.label, labels.size()).first->second;
+    const std::size_t variant = variants.try_emplace(run.provenance.machine, variants.size()).first->second;
     styles.try_emplace(series_name(run, machines), line_style(label, variant));
   }
   return styles;
@@ -92,7 +92,7 @@ std::vector<CurvePoint> measured_points(const Panel& panel, const Run& run) {
 
 /// Where a run has no f*, all of its differences are unknown and none has diverged.
 bool can_be_measured(const Panel& panel, const Run& run) {
-  return !panel.quantity.to_reference || !std::isnan(run.reference_objective);
+  return !panel.quantity.to_reference || !std::isnan(run.best.objective);
 }
 
 void add_bands(Panel& panel) {
@@ -100,7 +100,7 @@ void add_bands(Panel& panel) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> series;
   for (std::size_t i = 0; i < panel.traced.size(); ++i) {
     const Run& run = *panel.traced[i];
-    if (failed_status(run.status) || !can_be_measured(panel, run)) {
+    if (run.failed() || !can_be_measured(panel, run)) {
       lines.push_back(i);
       continue;
     }
@@ -179,25 +179,26 @@ std::string title_of(const Panel& panel) {
   std::set<std::string> descriptions;
   bool comparable = true;
   for (const Run* run : group) {
-    descriptions.insert(run->description);
-    comparable = comparable && run->comparable;
+    descriptions.insert(run->result.description);
+    comparable = comparable && run->timing.comparable;
   }
-  std::string data = group.front()->description;
+  std::string data = group.front()->result.description;
   if (descriptions.size() > 1) data += fmt::format(" (and {} more like it)", descriptions.size() - 1);
 
   std::string size;
-  const auto add = [&](const char* before, const char* key, const char* after) {
-    const std::string value = distinct_counts(group, key);
+  const auto add = [&](const char* before, const CountOfRun& count, const char* after) {
+    const std::string value = distinct_counts(group, count);
     if (!value.empty()) size += (size.empty() ? "" : ", ") + (before + value) + after;
   };
-  add("", "instances", " instances");
-  add("d = ", "d", "");
-  add("threads: ", "threads", "");
+  add("", [](const Run& run) { return run.result.instances; }, " instances");
+  add("d = ", [](const Run& run) { return run.result.d; }, "");
+  add("threads: ", [](const Run& run) { return static_cast<std::uint64_t>(run.parameters.threads); }, "");
 
+  const RunParameters& p = group.front()->parameters;
   return fmt::format("{{/:Bold {}{}{}}}: {}, {}", says_synthetic(data) ? "SYNTHETIC DATA: " : "",
                      comparable || panel.abscissa.name != "seconds" ? "" : "NOT COMPARABLE: ",
-                     gnuplot_literal(panel.quantity.title), gnuplot_literal(group.front()->dataset),
-                     penalty_symbols({group.front()->lambda, group.front()->mu}, group.front()->loss)) +
+                     gnuplot_literal(panel.quantity.title), gnuplot_literal(p.dataset),
+                     penalty_symbols({p.lambda, p.mu}, p.loss)) +
          small_lines(data) + small_lines(size);
 }
 
@@ -206,10 +207,10 @@ std::string reference_caption(const Panel& panel, bool below_bound) {
   std::map<double, double> references;  // f* -> its bound
   std::map<std::string, double> below;  // series -> how far
   for (const Run* run : panel.group) {
-    if (!std::isfinite(run->reference_objective)) continue;
-    references[run->reference_objective] = reference_bound(*run);
+    if (!std::isfinite(run->best.objective)) continue;
+    references[run->best.objective] = reference_bound(*run);
     for (const Sample& sample : run->trace) {
-      const double difference = relative_difference(sample.objective, run->reference_objective);
+      const double difference = relative_difference(sample.objective, run->best.objective);
       if (difference < -panel.quantity.floor)
         below[panel.series(*run)] = std::min(below[panel.series(*run)], difference);
     }
@@ -248,9 +249,9 @@ int last_drawn(const Panel& panel, const Run& run) {
 std::string failure_caption(const Panel& panel) {
   std::vector<std::string> crossed, unseen;
   for (const Run* run : panel.group)
-    if (failed_status(run->status))
+    if (run->failed())
       (last_drawn(panel, *run) >= 0 ? crossed : unseen)
-          .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->repetition, run->status));
+          .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->parameters.repetition, run->status()));
   std::string out;
   if (!crossed.empty()) out += fmt::format("\nA cross ends what failed: {}.", fmt::join(crossed, ", "));
   if (!unseen.empty()) out += fmt::format("\nFailed, nothing to draw: {}.", fmt::join(unseen, ", "));
@@ -283,7 +284,7 @@ std::string band_line(const Panel& panel, const Band& band, double x, const Band
 std::string steps_text(const Panel& panel, const Run& run) {
   const char* end = panel.bands.empty() ? "\n" : "\t\t\n";
   const auto line = [&](double x, double value) {
-    return corner_line(panel, panel.series(run), fmt::format("{}", run.repetition), x, value) + end;
+    return corner_line(panel, panel.series(run), fmt::format("{}", run.parameters.repetition), x, value) + end;
   };
   std::string out;
   double before = kNaN;
@@ -306,7 +307,7 @@ std::string data_text(const Panel& panel) {
   for (const Run* run : panel.traced) {
     if (run != panel.traced.front()) out += "\n\n";
     for (const Sample& sample : run->trace)
-      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)), run->repetition,
+      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)), run->parameters.repetition,
                          tsv_number(sample.seconds), tsv_number(panel.quantity.value(*run, sample)),
                          sample.iteration, tsv_number(sample.passes), tsv_number(sample.updates),
                          bands ? "\t\t" : "");
@@ -336,9 +337,9 @@ class PlotCommand {
     for (std::size_t i = 0; i < panel_.bands.size(); ++i) add_line(panel_.bands[i].series, band_block(i));
     for (std::size_t k = 0; k < panel_.lines.size(); ++k)
       add_line(panel_.series(line_run(k)), line_block(k),
-               failed_status(line_run(k).status) ? kFailedLineWidth : kLineWidth);
+               line_run(k).failed() ? kFailedLineWidth : kLineWidth);
     for (const std::size_t i : panel_.lines)
-      if (failed_status(panel_.traced[i]->status)) add_cross(i);
+      if (panel_.traced[i]->failed()) add_cross(i);
     if (std::isfinite(bound_))
       curves_.push_back(fmt::format(
           "known with lines title 'accuracy of f*' linecolor rgb '{}' linewidth 1.5 dashtype 3", kGrey));
@@ -428,10 +429,11 @@ std::string axes_of(const Panel& panel, const Ranges& ranges) {
 }
 
 std::string figure_name(const Run& run, const Quantity& quantity, const std::string& suffix) {
-  const std::string mu = run.mu > 0.0 ? fmt::format("-mu{}", run.mu) : "";
-  const std::string loss = run.loss.hinge() ? fmt::format("-hinge-{}", cost_name(run.loss.cost)) : "";
+  const RunParameters& p = run.parameters;
+  const std::string mu = p.mu > 0.0 ? fmt::format("-mu{}", p.mu) : "";
+  const std::string loss = p.loss.hinge() ? fmt::format("-hinge-{}", cost_name(p.loss.cost)) : "";
   return file_name_part(
-      fmt::format("{}{}-lambda{}{}-{}{}", run.dataset, loss, run.lambda, mu, quantity.name, suffix));
+      fmt::format("{}{}-lambda{}{}-{}{}", p.dataset, loss, p.lambda, mu, quantity.name, suffix));
 }
 
 Figure make_figure(const Panel& panel, const Ranges& ranges, const Styles& styles) {
@@ -520,7 +522,8 @@ std::vector<std::string> curve_names(const std::vector<Run>& runs) {
   std::vector<std::string> names;
   std::set<std::tuple<std::string, double, double, std::string>> seen;
   for (const Run& run : runs) {
-    if (!seen.insert({run.dataset, run.lambda, run.mu, run.loss.text()}).second) continue;
+    const RunParameters& p = run.parameters;
+    if (!seen.insert({p.dataset, p.lambda, p.mu, p.loss.text()}).second) continue;
     for (const Quantity& quantity : quantities(CurveOptions{}.floor))
       for (const std::string& suffix : suffixes) names.push_back(figure_name(run, quantity, suffix));
   }
@@ -537,8 +540,10 @@ std::vector<fs::path> make_curves(const std::vector<Run>& runs, const fs::path& 
   const bool machines = several_machines(runs);
   const Styles styles = styles_of(runs, machines);
   std::map<std::tuple<std::string, double, double, std::string>, Group> groups;
-  for (const Run& run : runs)
-    groups[{run.dataset, run.lambda, run.mu, run.loss.text()}].push_back(&run);
+  for (const Run& run : runs) {
+    const RunParameters& p = run.parameters;
+    groups[{p.dataset, p.lambda, p.mu, p.loss.text()}].push_back(&run);
+  }
 
   std::vector<fs::path> written;
   for (const auto& [key, group] : groups)

@@ -50,13 +50,16 @@ std::vector<std::string> lines_of(const fs::path& file) {
 /// A run that falls to f* by a factor of ten every `decade` seconds, until `end`.
 Run falling_run(const std::string& label, double decade, double end, double lambda = 100.0) {
   Run run;
-  run.dataset = "ocr-degree2";
-  run.description = "OCR letter.data, degree2, random split 6216/661, seed 1";
-  run.label = run.solver = label;
-  run.lambda = lambda;
-  run.reference_objective = kReference;
-  run.reference_kkt = 1e-11;
-  run.summary = {{"instances", 6216}, {"d", 215358}, {"threads", 2}, {"run", {{"kkt_at_zero", 4000.0}}}};
+  run.parameters.dataset = "ocr-degree2";
+  run.result.description = "OCR letter.data, degree2, random split 6216/661, seed 1";
+  run.parameters.label = run.parameters.solver = label;
+  run.parameters.lambda = lambda;
+  run.best.objective = kReference;
+  run.best.relative_kkt = 1e-11;
+  run.result.instances = 6216;
+  run.result.d = 215358;
+  run.parameters.threads = 2;
+  run.best.kkt_at_zero = 4000.0;
   for (int i = 0; i <= 60; ++i) {
     Sample sample;
     sample.seconds = end * std::pow(i / 60.0, 2.0);
@@ -117,7 +120,7 @@ TEST_F(Curves, TheScriptRunsByItselfInAnyFolderThatHoldsItsData) {
 TEST_F(Curves, DataKeepEverySampleInOneBlockARun) {
   SKIP_WITHOUT_GNUPLOT();
   Run first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
-  second.repetition = 2;
+  second.parameters.repetition = 2;
   first.trace.resize(2);
   second.trace.resize(1);
   first.trace[1].objective = kReference;  // not drawn, but kept
@@ -159,7 +162,7 @@ TEST_F(Curves, NothingIsDrawnAtOrBelowTheFloor) {
 TEST_F(Curves, CertifiedGapsNeedNoReference) {
   SKIP_WITHOUT_GNUPLOT();
   Run run = falling_run("prox-qn", 2, 20);
-  run.reference_objective = kNaN;
+  run.best.objective = kNaN;
   for (std::size_t i = 0; i < run.trace.size(); i += 10) run.trace[i].gap = 0.5 * run.trace[i].objective;
   make_curves({run}, folder_, {.quantities = {"objective", "gap"}});
   EXPECT_FALSE(fs::exists(file("ocr-degree2-lambda100-objective.png")));
@@ -189,23 +192,23 @@ TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
   EXPECT_THAT(text_of(script), Not(HasSubstr("accuracy of f*")));
   EXPECT_THAT(text_of(script), Not(HasSubstr("known")));
 
-  run.reference_gap = 1e-10;
+  run.best.relative_gap = 1e-10;
   EXPECT_DOUBLE_EQ(reference_bound(run), 1e-10) << "the better of two";
-  run.reference_gap = 1e-7;
+  run.best.relative_gap = 1e-7;
   EXPECT_DOUBLE_EQ(reference_bound(run), 8e-10);
-  run.reference_gap = -1e-17;
+  run.best.relative_gap = -1e-17;
   EXPECT_DOUBLE_EQ(reference_bound(run), 1e-15) << "rounding";
-  run.summary.erase("run");
-  run.reference_gap = 1e-7;
+  run.best.kkt_at_zero = kNaN;
+  run.best.relative_gap = 1e-7;
   EXPECT_DOUBLE_EQ(reference_bound(run), 1e-7);
-  run.reference_gap = kNaN;
+  run.best.relative_gap = kNaN;
   EXPECT_TRUE(std::isnan(reference_bound(run)));
 }
 
 TEST_F(Curves, FiguresThatHaveNothingToShowAreNotMade) {
   SKIP_WITHOUT_GNUPLOT();
   Run run = falling_run("prox-qn", 2, 20);
-  run.reference_objective = kNaN;
+  run.best.objective = kNaN;
   for (Sample& sample : run.trace) sample.test_accuracy = kNaN;
   EXPECT_THAT(make_curves({run}, folder_), ::testing::ElementsAre(file("ocr-degree2-lambda100-nnz.png")));
 }
@@ -215,7 +218,7 @@ TEST_F(Curves, SyntheticDataAreNamedInTheTitle) {
   Run run = falling_run("prox-qn", 2, 20);
   make_curves({run}, folder_);
   EXPECT_THAT(text_of(file("ocr-degree2-lambda100-nnz.gp")), Not(HasSubstr("SYNTHETIC")));
-  run.description = "synthetic OCR: 300 words, pixels features, noise 0.15, seed 1";
+  run.result.description = "synthetic OCR: 300 words, pixels features, noise 0.15, seed 1";
   make_curves({run}, folder_);
   for (const char* name : {"objective", "nnz", "accuracy"})
     EXPECT_THAT(text_of(file(std::string("ocr-degree2-lambda100-") + name + ".gp")),
@@ -234,7 +237,7 @@ TEST_F(Curves, TitleSaysDataLambdaSizesAndThreads) {
 TEST_F(Curves, ALabelKeepsItsColourOverFiguresAndRepetitions) {
   SKIP_WITHOUT_GNUPLOT();
   Run again = falling_run("owl-qn", 16, 90);
-  again.repetition = 2;
+  again.parameters.repetition = 2;
   make_curves({falling_run("prox-qn", 2, 20), falling_run("owl-qn", 15, 90), again,
                falling_run("owl-qn", 15, 90, 50)},
               folder_, {.repetitions = "lines"});
@@ -296,7 +299,7 @@ TEST_F(Curves, ABandBeginsWhereAllRunsHaveAValueAndTheLastOfEqualPlacesCounts) {
 TEST_F(Curves, RepetitionsAreAMedianWithABand) {
   SKIP_WITHOUT_GNUPLOT();
   Run first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
-  second.repetition = 2;
+  second.parameters.repetition = 2;
   first.trace.resize(2);
   second.trace.resize(2);
   second.trace[1].seconds *= 2.0;
@@ -340,9 +343,9 @@ TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
   SKIP_WITHOUT_GNUPLOT();
   std::vector<Run> runs(4, falling_run("prox-qn", 2, 20));
   for (int i = 0; i < 4; ++i) runs[static_cast<std::size_t>(i)].repetition = i + 1;
-  runs[1].status = "crashed(SIGSEGV)";
+  runs[1].set_status("crashed(SIGSEGV)");
   runs[1].trace.resize(12);
-  runs[2].status = "out-of-memory";
+  runs[2].set_status("out-of-memory");
   runs[2].trace.clear();
   make_curves(runs, folder_, {.quantities = {"objective"}});
   const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
@@ -357,7 +360,7 @@ TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
 TEST_F(Curves, TimingsThatAreNotComparableAreRefusedUnlessAllowed) {
   SKIP_WITHOUT_GNUPLOT();
   Run run = falling_run("prox-qn", 2, 20);
-  run.comparable = false;
+  run.timing.comparable = false;
   try {
     make_curves({run, falling_run("owl-qn", 2, 20)}, folder_);
     ADD_FAILURE() << "expected an error";
@@ -379,7 +382,7 @@ TEST_F(Curves, TimingsThatAreNotComparableAreRefusedUnlessAllowed) {
 TEST_F(Curves, RunsOfSeveralMachinesAreToldApart) {
   SKIP_WITHOUT_GNUPLOT();
   Run here = falling_run("prox-qn", 2, 20), there = falling_run("prox-qn", 4, 40);
-  here.machine = "here";
+  here.provenance.machine = "here";
   make_curves({here, there}, folder_, {.quantities = {"nnz"}});
   const std::string script = text_of(file("ocr-degree2-lambda100-nnz.gp"));
   EXPECT_THAT(script, HasSubstr("title 'prox-qn @ here'"));
@@ -392,7 +395,7 @@ TEST_F(Curves, RunsOfSeveralMachinesAreToldApart) {
 TEST_F(Curves, LinesGoThroughTheSamplesThatHaveAnAccuracy) {
   SKIP_WITHOUT_GNUPLOT();
   std::vector<Run> runs(2, falling_run("prox-qn", 2, 20));
-  runs[1].repetition = 2;
+  runs[1].parameters.repetition = 2;
   for (Run& run : runs) {
     run.trace.resize(4);
     run.trace[1].test_accuracy = run.trace[2].test_accuracy = kNaN;
@@ -446,7 +449,7 @@ TEST_F(Curves, PassesUpdatesAndIterationsGoToFiguresOfTheirOwn) {
 TEST_F(Curves, AreOnTheScaleOfTheMeanLossToo) {
   SKIP_WITHOUT_GNUPLOT();
   Run run = falling_run("sgd", 2, 20);
-  run.summary["instances"] = 4;
+  run.result.instances = 4;
   run.trace.resize(2);
   run.trace[1].objective = kReference * 1.5;
   run.trace[1].gap = kReference * 0.5 + 8.0;
@@ -489,8 +492,8 @@ TEST_F(Curves, AnAxisCanEndBeforeTheRuns) {
 TEST_F(Curves, MarksOfTheScriptLanguageInNamesAreDrawnAsTheyAre) {
   SKIP_WITHOUT_GNUPLOT();
   Run run = falling_run("it's a_b^2 `touch oops` {x}", 2, 20);
-  run.dataset = "a/b c";
-  run.description = "Kassel's \"words\" \\ a_b `touch oops` {2}";
+  run.parameters.dataset = "a/b c";
+  run.result.description = "Kassel's \"words\" \\ a_b `touch oops` {2}";
   make_curves({run}, folder_);
   const std::string picture = text_of(file("a_b_c-lambda100-objective.svg"));
   EXPECT_THAT(picture, HasSubstr("a_b^2 `touch oops` {x}"));

@@ -239,7 +239,7 @@ std::vector<fs::path> make_profiles(const std::vector<Run>& runs, const fs::path
                                     const ProfileOptions& options) {
   check(runs, options);
   std::map<std::string, std::size_t> places;
-  for (const Run& run : runs) places.try_emplace(run.label, places.size());
+  for (const Run& run : runs) places.try_emplace(run.parameters.label, places.size());
 
   const double accuracy = reference_accuracy(runs);
   std::vector<fs::path> written;

@@ -23,16 +23,16 @@ using ::testing::Not;
 /// A run that is at f* = 100 after so many seconds, and 10 % above it before; 0: never.
 Run run_of(const std::string& label, double lambda, double seconds) {
   Run run;
-  run.experiment = "e";
-  run.dataset = "ocr";
-  run.description = "made up";
-  run.solver = run.label = label;
-  run.lambda = lambda;
+  run.parameters.experiment = "e";
+  run.parameters.dataset = "ocr";
+  run.result.description = "made up";
+  run.parameters.solver = run.parameters.label = label;
+  run.parameters.lambda = lambda;
   run.folder = "results/e/runs/" + run_name(run);
-  run.reference_objective = 100.0;
-  run.reference_kkt = 1e-9;
-  run.status = seconds > 0.0 ? "converged" : "time-limit";
-  run.summary = {{"run", {{"time_limit", 60.0}}}};
+  run.best.objective = 100.0;
+  run.best.relative_kkt = 1e-9;
+  run.set_status(seconds > 0.0 ? "converged" : "time-limit");
+  run.parameters.time_limit = 60.0;
   run.trace.resize(seconds > 0.0 ? 2 : 1);
   run.trace[0].objective = 110.0;
   run.trace.back().passes = 2.0 * seconds;
@@ -98,7 +98,7 @@ TEST(Profiles, OtherMeasuresGoToFiguresOfTheirOwn) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
   std::vector<Run> runs = three_by_three();
-  runs[0].comparable = false;  // passes are
+  runs[0].timing.comparable = false;  // passes are
   EXPECT_THAT(make_profiles(runs, folder.path(), {.measures = {"passes"}, .targets = {1e-3}}),
               ElementsAre(folder / "profile-0.001-passes.png", folder / "ecdf-passes.png"));
   EXPECT_THAT(read_text(folder / "ecdf-passes.gp"), Not(HasSubstr("NOT COMPARABLE")));
@@ -106,7 +106,7 @@ TEST(Profiles, OtherMeasuresGoToFiguresOfTheirOwn) {
 
 TEST(Profiles, RefuseTimingsThatAreNotComparable) {
   std::vector<Run> runs = three_by_three();
-  runs[4].comparable = false;
+  runs[4].timing.comparable = false;
   EXPECT_THAT(error_of(runs, {}), HasSubstr("the timings of 1 of 9 runs are not comparable: "
                                             "ocr-lambda2-b-rep1; expected --allow-not-comparable"));
   SKIP_WITHOUT_GNUPLOT();
@@ -120,7 +120,7 @@ TEST(Profiles, LeaveOutProblemsThatNotAllSolversWereRunOnAndSaySo) {
   const TestFolder folder;
   std::vector<Run> runs = three_by_three();
   runs.pop_back();                      // c on the third problem
-  runs[2].status = "crashed(SIGSEGV)";  // c on the first, though it got there
+  runs[2].set_status("crashed(SIGSEGV)");  // c on the first, though it got there
   make_profiles(runs, folder.path(), {.kinds = {"profile"}, .targets = {1e-3}});
   EXPECT_THAT(read_text(folder / "profile-0.001.tsv"), HasSubstr("c\t1\t0\nc\t2.3\t0\n"));
   const std::string script = read_text(folder / "profile-0.001.gp");
@@ -133,8 +133,8 @@ TEST(Profiles, SayWhatIsKnownOfTheData) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
   std::vector<Run> runs = {run_of("a", 1, 1), run_of("a", 2, 2)};
-  runs[1].description = "synthetic words";
-  runs[0].summary["run"]["kkt_at_zero"] = 50.0;  // f* to 2 * 1e-9 * 50 / 1 = 1e-7
+  runs[1].result.description = "synthetic words";
+  runs[0].best.kkt_at_zero = 50.0;  // f* to 2 * 1e-9 * 50 / 1 = 1e-7
   make_profiles(runs, folder.path(), {.kinds = {"profile"}, .targets = {1e-3, 1e-8}});
   const std::string loose = read_text(folder / "profile-0.001.gp"),
                     tight = read_text(folder / "profile-1e-08.gp");
@@ -147,7 +147,7 @@ TEST(Profiles, KeepMachinesApartInSeconds) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
   std::vector<Run> runs = three_by_three();
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].machine = i < 3 ? "fast" : "slow";
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].provenance.machine = i < 3 ? "fast" : "slow";
   EXPECT_THAT(make_profiles(runs, folder.path(), {.kinds = {"ecdf"}, .measures = {"seconds", "passes"}}),
               ElementsAre(folder / "ecdf-fast.png", folder / "ecdf-slow.png", folder / "ecdf-passes.png"));
   EXPECT_THAT(read_text(folder / "ecdf-slow.gp"), HasSubstr("2 problems: (experiment, data set, penalty, "

@@ -8,11 +8,11 @@ namespace proxbench {
 namespace {
 
 double difference_at(const Run& run, const Sample& sample) {
-  return relative_difference(sample.objective, run.reference_objective);
+  return relative_difference(sample.objective, run.best.objective);
 }
 
 double instances_of(const Run& run) {
-  return number_at(run.summary, "/instances");
+  return number_or_nan(run.result.instances);
 }
 
 /// NaN where it was not measured.
@@ -38,7 +38,7 @@ std::vector<Quantity> quantities(double floor) {
            kInfinity, difference_at, true},
           {"suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality", true, floor, kInfinity,
            [](const Run& run, const Sample& s) {
-             return (s.objective - run.reference_objective) / instances_of(run);
+             return (s.objective - run.best.objective) / instances_of(run);
            },
            true, suboptimality_unit},
           {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
@@ -56,7 +56,7 @@ std::vector<Quantity> quantities(double floor) {
            [](const Run&, const Sample& s) { return s.gap / s.objective; }},
           {"dual", "Dual suboptimality", "(f* − lower bound) / f*", "dual_difference", true, floor, kNaN,
            [](const Run& run, const Sample& s) {
-             return (run.reference_objective - (s.objective - s.gap)) / std::abs(run.reference_objective);
+             return (run.best.objective - (s.objective - s.gap)) / std::abs(run.best.objective);
            }},
           {"mean-gap", "Certified gap", "(f − lower bound) / n", "mean_gap", true, 0.0, kNaN,
            [](const Run& run, const Sample& s) { return s.gap / instances_of(run); }},
@@ -70,7 +70,7 @@ std::vector<Quantity> quantities(double floor) {
 }
 
 double suboptimality_unit(const Run& run) {
-  return std::abs(run.reference_objective) / instances_of(run);
+  return std::abs(run.best.objective) / instances_of(run);
 }
 
 std::vector<CurveValue> curve_values(const Run& run, const Sample& sample) {

@@ -38,7 +38,7 @@ void add_select_command(CLI::App& app);
 void add_report_command(CLI::App& app);
 void add_export_command(CLI::App& app);
 void add_scale_command(CLI::App& app);
-void add_store_commands(CLI::App& app);  // `index` and `merge`
+void add_merge_command(CLI::App& app);
 void add_status_command(CLI::App& app);
 void add_cancel_command(CLI::App& app);
 void add_slurm_task_command(CLI::App& app);  // hidden: what a job runs

@@ -41,8 +41,10 @@ std::vector<Source> ReadFlags::read() const {
     for (const Source& other : sources)
       if (std::error_code ignored; fs::equivalent(other.folder, folder, ignored))
         throw Error::usage(fmt::format("{}: found again, expected each folder once", folder));
-    Source source{folder, presentation_of(folder, *this), read_all_runs(folder), {}};
-    if (const std::string left_out = leave_out_strangers(folder, source.runs); !left_out.empty())
+    Source source{folder, presentation_of(folder, *this), {}, {}};
+    source.runs = read_all_runs(folder, source.presentation);
+    if (const std::string left_out = leave_out_strangers(folder, source.presentation, source.runs);
+        !left_out.empty())
       spdlog::warn("{}", left_out);
     source.paths = take_paths(source.runs);
     sources.push_back(std::move(source));
@@ -57,7 +59,7 @@ std::vector<Source> ReadFlags::read() const {
   const std::vector<std::string> labels = split_list(solvers);
   runs_of_solvers(all, labels);
   const auto unknown = [&](const Run& run) {
-    return std::find(labels.begin(), labels.end(), run.label) == labels.end();
+    return std::find(labels.begin(), labels.end(), run.parameters.label) == labels.end();
   };
   for (Source& source : sources) {
     std::erase_if(source.runs, unknown);

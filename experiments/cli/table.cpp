@@ -72,14 +72,14 @@ nlohmann::ordered_json table_json(const Source& source, const TableOptions& opti
   for (const TableGroup& group : summarize(source.runs, options)) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const TableRow& row : group.rows) rows.push_back(row_json(row, options));
-    out.push_back({{"experiment", source.runs.front().experiment},
+    out.push_back({{"experiment", source.runs.front().parameters.experiment},
                    {"dataset", group.dataset},
                    {"lambda", group.lambda},
                    {"mu", group.mu},
                    {"description", group.description},
-                   {"reference_objective", number_json(group.reference_objective)},
-                   {"reference_relative_kkt", number_json(group.reference_kkt)},
-                   {"reference_relative_gap", number_json(group.reference_gap)},
+                   {"reference_objective", number_json(group.best.objective)},
+                   {"reference_relative_kkt", number_json(group.best.relative_kkt)},
+                   {"reference_relative_gap", number_json(group.best.relative_gap)},
                    {"reference_accuracy", number_json(group.accuracy)},
                    {"rows", rows}});
   }
@@ -127,6 +127,7 @@ void print_means(const std::vector<Run>& runs, const MeansOptions& options, cons
 nlohmann::ordered_json paths_json(const Source& source) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const StoredPath& path : source.paths) {
+    const RunParameters& run = path.run.parameters;
     const PathCost cost = path_cost(path, source.runs);
     nlohmann::ordered_json points = nlohmann::ordered_json::array();
     for (const PathPoint& point : path.points)
@@ -140,13 +141,13 @@ nlohmann::ordered_json paths_json(const Source& source) {
                         {"candidates", point.candidates},
                         {"violations", point.violations},
                         {"test_accuracy", number_json(point.test_accuracy)}});
-    out.push_back({{"experiment", path.run.experiment},
-                   {"dataset", path.run.dataset},
-                   {"path", path.run.path},
-                   {"solver", path.run.label},
-                   {"repetition", path.run.repetition},
-                   {"status", path.run.status},
-                   {"comparable", path.run.comparable},
+    out.push_back({{"experiment", run.experiment},
+                   {"dataset", run.dataset},
+                   {"path", run.path},
+                   {"solver", run.label},
+                   {"repetition", run.repetition},
+                   {"status", path.run.status()},
+                   {"comparable", path.run.timing.comparable},
                    {"seconds", number_json(cost.seconds)},
                    {"single_seconds", number_json(cost.single_seconds)},
                    {"seconds_ratio", number_json(cost.seconds_ratio())},

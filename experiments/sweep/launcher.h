@@ -26,12 +26,14 @@ struct SweepResult {
   bool interrupted = false;
 };
 
-/// What is missing of one data set and lambda, or path.
+/// What is missing of one data set and penalty.
 struct SweepProblem {
-  const DataConfig* data;
-  double lambda;
-  bool path;                              ///< there is no f* of one
+  const CellState* first;                 ///< any of its cells
   std::vector<const CellState*> missing;  ///< in the order in which they are made
+
+  const RunParameters& job() const { return first->run.parameters; }
+  /// There is no f* of one.
+  bool path() const { return !job().path.empty(); }
 
   /// What its cells share, with what makes f*; `path` has none.
   std::string name() const;
@@ -47,8 +49,8 @@ struct SweepWork {
   std::vector<CellState> states = {};
   std::vector<SweepProblem> problems = {};
 
-  /// Of the cells of a problem, the job and key of one.
-  RunTask task_of(const CellState& state) const { return {run_job(config, state.cell), state.key.to_json()}; }
+  /// Parameters and key of the run that gives f* of a problem.
+  Run reference_of(const SweepProblem& problem) const;
 };
 
 class Launcher {

@@ -25,13 +25,10 @@ struct SolverCosts {
 
 /// Share of the seconds outside the solver; NaN where the run was not profiled.
 double function_share(const Run& run) {
-  const auto phases = run.summary.find("phases");
-  if (phases == run.summary.end() || !phases->is_array()) return kNaN;
   double function = 0.0, all = 0.0;
-  for (const nlohmann::json& phase : *phases) {
-    const double seconds = number_at(phase, "/seconds");
-    all += seconds;
-    if (phase.value("phase", "") != phase_name(Phase::kSolver)) function += seconds;
+  for (const PhaseCost& phase : run.result.phases) {
+    all += phase.seconds;
+    if (phase.phase != phase_name(Phase::kSolver)) function += phase.seconds;
   }
   return all > 0.0 ? function / all : kNaN;
 }
@@ -49,7 +46,7 @@ CostRange to_target(const std::vector<const Run*>& runs, double target, double (
   std::vector<double> from, to;
   for (const Run* run : runs) {
     const CostRange paid =
-        failed_status(run->status) ? CostRange{kInfinity, kInfinity} : cost_to_target(*run, target, cost);
+        run->failed() ? CostRange{kInfinity, kInfinity} : cost_to_target(*run, target, cost);
     from.push_back(paid.from);
     to.push_back(paid.to);
   }
@@ -63,8 +60,8 @@ double passes_of(const Sample& sample) {
 std::vector<SolverCosts> costs_of(const std::vector<Run>& runs, const std::vector<double>& targets) {
   std::vector<SolverCosts> out;
   const auto same = [](const Run& a, const Run& b) {
-    return a.machine == b.machine && a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu &&
-           a.label == b.label;
+    return a.provenance.machine == b.provenance.machine && same_problem(a.parameters, b.parameters) &&
+           a.parameters.label == b.parameters.label;
   };
   for (const Run& run : runs) {
     auto found = std::find_if(out.begin(), out.end(),
@@ -77,7 +74,7 @@ std::vector<SolverCosts> costs_of(const std::vector<Run>& runs, const std::vecto
     std::vector<const Run*> timed;
     for (const Run* run : cost.runs) {
       cost.accuracy = std::fmax(cost.accuracy, reference_bound(*run));
-      if (run->comparable) timed.push_back(run);
+      if (run->timing.comparable) timed.push_back(run);
     }
     for (const double target : targets) {
       const bool unproven = cost.unproven(target);
@@ -92,16 +89,15 @@ std::vector<SolverCosts> costs_of(const std::vector<Run>& runs, const std::vecto
 std::string statuses_of(const SolverCosts& cost) {
   std::vector<std::string> out;
   for (const Run* run : cost.runs)
-    if (std::find(out.begin(), out.end(), run->status) == out.end()) out.push_back(run->status);
+    if (std::find(out.begin(), out.end(), run->status()) == out.end()) out.push_back(run->status());
   return fmt::format("{}", fmt::join(out, "/"));
 }
 
 /// With the machine where there are several.
 std::string data_of(const SolverCosts& cost, const std::vector<Run>& runs) {
   const Run& run = *cost.runs.front();
-  const bool machines = std::any_of(runs.begin(), runs.end(),
-                                    [&](const Run& other) { return other.machine != run.machine; });
-  return fmt::format("{}, {}{}", run.dataset, penalty_text(run), machines ? " @ " + machine_name(run) : "");
+  return fmt::format("{}, {}{}", run.parameters.dataset, penalty_text(run.parameters),
+                     several_machines(runs) ? " @ " + machine_name(run) : "");
 }
 
 /// "-" where there is none.
@@ -149,7 +145,7 @@ TextTable cost_table(const std::vector<Run>& runs, const std::vector<double>& ta
   table.footnotes = range_notes(costs, targets);
   for (const SolverCosts& cost : costs) {
     std::vector<std::string>& row = table.rows.emplace_back();
-    row = {data_of(cost, runs), cost.runs.front()->label};
+    row = {data_of(cost, runs), cost.runs.front()->parameters.label};
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const bool unproven = cost.unproven(targets[i]);
       row.push_back(unproven ? kUnprovenCell
@@ -171,7 +167,7 @@ std::vector<std::filesystem::path> write_cost_table(const std::vector<Run>& runs
   for (const SolverCosts& cost : costs_of(runs, targets))
     for (std::size_t i = 0; i < targets.size(); ++i)
       csv += fmt::format("{},{},{},{},{},{},{}\n", csv_field(data_of(cost, runs)),
-                         csv_field(cost.runs.front()->label), number_text(targets[i]),
+                         csv_field(cost.runs.front()->parameters.label), number_text(targets[i]),
                          range_fields(cost.passes[i]), range_fields(cost.seconds[i]),
                          number_text(cost.function), statuses_of(cost));
   return write_tables(folder, "costs", "", tables, csv);

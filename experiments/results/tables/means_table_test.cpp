@@ -19,16 +19,16 @@ using testing::IsEmpty;
 /// stays for 20 s.
 Run run_of(const std::string& label, int repetition, double seconds, double time_limit = 50.0) {
   Run run;
-  run.experiment = "e";
-  run.dataset = "ocr";
-  run.description = "made up";
-  run.solver = run.label = label;
-  run.lambda = 10;
-  run.repetition = repetition;
+  run.parameters.experiment = "e";
+  run.parameters.dataset = "ocr";
+  run.result.description = "made up";
+  run.parameters.solver = run.parameters.label = label;
+  run.parameters.lambda = 10;
+  run.parameters.repetition = repetition;
   run.folder = "results/e/runs/" + run_name(run);
-  run.reference_objective = 100.0;
-  run.status = seconds > 0.0 ? "converged" : "time-limit";
-  run.summary = {{"run", {{"time_limit", time_limit}, {"max_iterations", 0}}}};
+  run.best.objective = 100.0;
+  run.set_status(seconds > 0.0 ? "converged" : "time-limit");
+  run.parameters.time_limit = time_limit;
   run.trace.resize(3);
   run.trace[0].objective = run.trace[1].objective = 110.0;
   run.trace[2].objective = seconds > 0.0 ? 100.0 : 110.0;
@@ -59,7 +59,7 @@ TEST(Means, ChargeFailuresWithAMultipleOfTheirLimit) {
   EXPECT_NEAR(means({run_of("a", 1, 0)})[0].rows[0].means[0], 10 * 50.0, 1e-9);
   EXPECT_NEAR(means({run_of("a", 1, 0)}, 1.0, 2.0)[0].rows[0].means[0], 2 * 50.0, 1e-9);
   Run crashed = run_of("a", 1, 3);
-  crashed.status = "crashed(SIGSEGV)";
+  crashed.set_status("crashed(SIGSEGV)");
   const auto groups = means({crashed, run_of("b", 1, 3)});
   EXPECT_NEAR(groups[0].rows[0].means[0], 500.0, 1e-9) << "whatever its trace reached before";
   EXPECT_THAT(groups[0].rows[0].reached, ElementsAre(0));
@@ -76,9 +76,9 @@ TEST(Means, ChargeTheMostThatAnyRunPaidWhereThereIsNoLimit) {
 
 TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
   Run skipped = run_of("b", 2, 0), loaded = run_of("b", 3, 5), unknown = run_of("a", 4, 5);
-  skipped.status = "skipped(too large)";
-  loaded.comparable = false;
-  unknown.reference_objective = std::nan("");
+  skipped.set_status("skipped(too large)");
+  loaded.timing.comparable = false;
+  unknown.best.objective = std::nan("");
   std::vector<Run> runs = {run_of("a", 1, 2), run_of("b", 1, 4), run_of("a", 2, 1),
                                  skipped,           run_of("a", 3, 1), loaded,
                                  unknown,           run_of("b", 4, 5), run_of("a", 5, 5)};
@@ -97,7 +97,7 @@ TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
 
 TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
   std::vector<Run> runs = {run_of("a", 1, 2), run_of("a", 2, 4)};
-  runs[0].machine = "fast";
+  runs[0].provenance.machine = "fast";
   const auto groups = means(runs);
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_EQ(groups[0].set.machine, "fast");
@@ -106,7 +106,7 @@ TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
   EXPECT_EQ(means(runs, 1.0, 10.0, "passes").size(), 1u);
   // The same repetition on both: two problems, none of them a mixture.
   Run again = run_of("a", 2, 4);
-  again.machine = "fast";
+  again.provenance.machine = "fast";
   again.folder += "@fast";
   runs.push_back(again);
   const auto passes = means(runs, 1.0, 10.0, "passes");
@@ -156,8 +156,8 @@ TEST(Means, OfCostsThatAreRangesAreRanges) {
 
 TEST(Means, AreNoneWhereAReferenceIsNotProvenToTheTarget) {
   std::vector<Run> runs{run_of("a", 1, 8), run_of("a", 2, 2)};
-  runs[0].reference_gap = 1e-9;
-  runs[1].reference_gap = 2e-3;
+  runs[0].best.relative_gap = 1e-9;
+  runs[1].best.relative_gap = 2e-3;
   const auto groups = means(runs);
   EXPECT_TRUE(std::isnan(groups[0].rows[0].means[0]));
   const TextTable table = means_tables(groups, {})[0];

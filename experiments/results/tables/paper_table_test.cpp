@@ -12,14 +12,19 @@ namespace {
 
 using testing::HasSubstr;
 
-Run optimum(const std::string& dataset, double lambda, int nnz, double accuracy,
-                  double relative_kkt = 1e-8, const std::string& label = "prox-qn") {
+Run optimum(const std::string& dataset, double lambda, std::uint64_t nnz, double accuracy,
+            double relative_kkt = 1e-8, const std::string& label = "prox-qn") {
   Run run;
-  run.dataset = dataset;
-  run.solver = run.label = label;
-  run.lambda = lambda;
-  run.status = relative_kkt <= 1e-7 ? "converged" : "time-limit";
-  run.summary = {{"nnz", nnz}, {"test_accuracy", accuracy}, {"relative_kkt", relative_kkt}, {"tol", 1e-7}};
+  run.parameters.dataset = dataset;
+  run.parameters.solver = run.parameters.label = label;
+  run.parameters.lambda = lambda;
+  run.set_status(relative_kkt <= 1e-7 ? "converged" : "time-limit");
+  run.parameters.tol = 1e-7;
+  run.result.certificate.objective = 1.0;
+  run.result.certificate.nnz = nnz;
+  run.result.certificate.kkt = relative_kkt;
+  run.result.kkt_at_zero = 1.0;
+  run.result.test_accuracy = accuracy;
   return run;
 }
 
@@ -97,7 +102,7 @@ TEST(PaperTable, WhatIsNoOptimumIsMarkedAndInNoMean) {
 
 TEST(PaperTable, WhatThePaperDoesNotPrintIsLeftOpen) {
   Run run = optimum("a", 9, 7, 0.5);
-  run.summary["test_accuracy"] = nullptr;
+  run.result.test_accuracy = std::nan("");
   const auto rows = compare_with_paper({run}, presentation());
   EXPECT_THAT(markdown_grid(paper_table(rows, presentation())),
               HasSubstr("| a | prox-qn: converged | lambda = 9 | - | 7 | - | - | - | - | 1.0e-08 |"));

@@ -19,13 +19,13 @@ using Cells = std::vector<const Run*>;
 using Runs = std::vector<const Run*>;
 
 bool was_run(const Run* run) {
-  return run && !run->status.starts_with("skipped") && !run->status.starts_with("interrupted");
+  return run && !run->status().starts_with("skipped") && run->result.status != Status::kInterrupted;
 }
 
 /// NaN: none.
 double own_limit(const Run& run, const Measure& measure) {
-  const double limit = measure.name == "seconds"      ? number_at(run.summary, "/run/time_limit")
-                       : measure.name == "iterations" ? number_at(run.summary, "/run/max_iterations")
+  const double limit = measure.name == "seconds"      ? run.parameters.time_limit
+                       : measure.name == "iterations" ? static_cast<double>(run.parameters.max_iterations)
                                                       : kNaN;
   return limit > 0.0 ? limit : kNaN;
 }
@@ -44,7 +44,7 @@ Problem make_problem(const std::string& name, const Cells& cells, const Measure&
   for (const double target : targets) {
     std::vector<double>&costs = problem.costs.emplace_back(), &from = problem.costs_from.emplace_back();
     for (const Run* run : cells) {
-      const CostRange cost = failed_status(run->status) ? CostRange{kInfinity, kInfinity}
+      const CostRange cost = run->failed() ? CostRange{kInfinity, kInfinity}
                                                         : cost_to_target(*run, target, measure.of);
       costs.push_back(cost.to);
       from.push_back(cost.from);
@@ -67,8 +67,9 @@ bool lacks_charge(const Problem& problem) {
 }
 
 std::string problem_name(const Run& run, bool machines) {
-  return fmt::format("{}: {}, {}, repetition {}{}", run.experiment, run.dataset, penalty_text(run),
-                     run.repetition, machines ? " @ " + machine_name(run) : "");
+  const RunParameters& p = run.parameters;
+  return fmt::format("{}: {}, {}, repetition {}{}", p.experiment, p.dataset, penalty_text(p), p.repetition,
+                     machines ? " @ " + machine_name(run) : "");
 }
 
 class SetBuilder {
@@ -88,10 +89,11 @@ class SetBuilder {
     std::map<std::tuple<std::string, std::string, std::string, double, double, int>, std::size_t> places;
     std::vector<Cells> problems;
     for (const Run* run : runs) {
-      const auto solver = std::find(set_.solvers.begin(), set_.solvers.end(), run->label);
-      const std::string folder = run->folder.parent_path().parent_path().string() + "\n" + run->experiment;
+      const RunParameters& p = run->parameters;
+      const auto solver = std::find(set_.solvers.begin(), set_.solvers.end(), p.label);
+      const std::string folder = run->folder.parent_path().parent_path().string() + "\n" + p.experiment;
       const auto [place, added] = places.try_emplace(
-          {folder, run->machine, run->dataset, run->lambda, run->mu, run->repetition}, problems.size());
+          {folder, run->provenance.machine, p.dataset, p.lambda, p.mu, p.repetition}, problems.size());
       if (added) problems.emplace_back(set_.solvers.size());
       problems[place->second][static_cast<std::size_t>(solver - set_.solvers.begin())] = run;
     }
@@ -114,10 +116,10 @@ class SetBuilder {
       return;
     }
     set_.problems.push_back(std::move(problem));
-    set_.descriptions.insert(first.description);
+    set_.descriptions.insert(first.result.description);
     for (const Run* run : cells) {
-      if (failed_status(run->status)) set_.failures.push_back(run_name(*run) + " " + run->status);
-      if (measure_.name == "seconds" && !run->comparable) set_.comparable = false;
+      if (run->failed()) set_.failures.push_back(run_name(*run) + " " + run->status());
+      if (measure_.name == "seconds" && !run->timing.comparable) set_.comparable = false;
     }
   }
 
@@ -130,8 +132,8 @@ class SetBuilder {
         missing.push_back(set_.solvers[i]);
         continue;
       }
-      if (!run->comparable) not_comparable.push_back(set_.solvers[i]);
-      if (std::isnan(run->reference_objective) && !failed_status(run->status))
+      if (!run->timing.comparable) not_comparable.push_back(set_.solvers[i]);
+      if (std::isnan(run->best.objective) && !run->failed())
         without_reference.push_back(set_.solvers[i]);
     }
     if (!missing.empty()) return fmt::format("not run: {}", fmt::join(missing, ", "));
@@ -151,7 +153,9 @@ class SetBuilder {
 std::vector<std::string> labels_of(const Runs& runs) {
   std::vector<std::string> labels;
   for (const Run* run : runs)
-    if (std::find(labels.begin(), labels.end(), run->label) == labels.end()) labels.push_back(run->label);
+    if (const std::string& label = run->parameters.label;
+        std::find(labels.begin(), labels.end(), label) == labels.end())
+      labels.push_back(label);
   return labels;
 }
 

@@ -22,7 +22,7 @@ struct TableOptions {
   std::string title{};                              ///< stands above the tables; may be empty
   std::vector<double> targets = default_targets();  ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this one are compared with the fastest solver's
-  /// Times of runs with Run::comparable == false are shown as well.
+  /// Times of runs with Timing::comparable == false are shown as well.
   bool allow_not_comparable = false;
 };
 
@@ -75,9 +75,8 @@ struct TableGroup {
   std::string dataset, description;
   double lambda = 0.0, mu = 0.0;
   Loss loss = {};
-  double reference_objective = 0.0, reference_kkt = 0.0;  ///< f* and its kkt relative to that at w = 0
-  double reference_gap = 0.0;                             ///< its certified relative gap; NaN: not stored
-  double accuracy = 0.0;                                  ///< reference_bound(); NaN: not known
+  BestKnown best = {};
+  double accuracy = 0.0;  ///< reference_bound(); NaN: not known
   std::vector<TableRow> rows;
 
   /// Whether f* is known to less than the target, so that no time to it can be told.
