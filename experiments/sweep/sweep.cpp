@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/base/error.h"
 #include "core/base/random.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
