@@ -41,24 +41,19 @@ std::string end_of(const std::filesystem::path& log) {
 /// `others` gets the run if another revision of proxbench made it.
 StatusRow stored_row(const std::filesystem::path& folder, const std::string& revision,
                      std::vector<std::string>& others) {
-  StatusRow row{"done", folder.filename().string(), "", "", "", ""};
-  try {
-    const Run run = read_record(folder / kManifestFile);
-    row.node = run.provenance.machine;
-    if (run.provenance.git_revision != revision) others.push_back(row.name);
-    if (!run.failed()) return row;
-    row.reason = run.status() + (run.result.reason.empty() ? "" : ": " + run.result.reason);
-  } catch (const Error& error) {
-    row.reason = error.what();
+  StatusRow row{"failed", folder.filename().string(), "", "", "", ""};
+  if (const std::optional<Run> run = find_record(folder / kManifestFile, row.reason)) {
+    row.node = run->provenance.machine;
+    row.reason = run->result.reason.empty() ? run->status() : run->status() + ": " + run->result.reason;
+    if (run->provenance.git_revision != revision) others.push_back(row.name);
+    if (!run->failed()) return {"done", row.name, "", row.node, "", ""};
   }
-  row.state = "failed";
   row.log = end_of(folder / "log.txt");
   return row;
 }
 
 std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out, const Queue& queue,
-                                             const std::string& revision,
-                                             std::vector<std::string>& others) {
+                                             const std::string& revision, std::vector<std::string>& others) {
   std::map<std::string, StatusRow> rows;
   for (const std::filesystem::path& folder : run_folders(out))
     rows.insert_or_assign(folder.filename().string(), stored_row(folder, revision, others));
@@ -111,8 +106,7 @@ void status(const StatusCommand& command) {
     for (std::string line; std::getline(lines, line);) text += "          | " + line + '\n';
   }
   if (!others.empty())
-    text += fmt::format("of another revision of proxbench than {}: {}\n", revision,
-                        fmt::join(others, ", "));
+    text += fmt::format("of another revision of proxbench than {}: {}\n", revision, fmt::join(others, ", "));
   if (!command.json.to_stdout())
     fmt::print("{}{} queued, {} running, {} done, {} failed\n", text, counts["queued"], counts["running"],
                counts["done"], counts["failed"]);

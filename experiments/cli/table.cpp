@@ -203,8 +203,8 @@ void table(const TableCommand& command) {
 
 }  // namespace
 
-void write_result_tables(const std::vector<Run>& runs, const fs::path& out,
-                         const Presentation& presentation, const TableOptions& options) {
+void write_result_tables(const std::vector<Run>& runs, const fs::path& out, const Presentation& presentation,
+                         const TableOptions& options) {
   write_tables(runs, out / "tables", options);
   write_paper_table(runs, out / "tables", presentation);
   if (presentation.paper.costs) write_cost_table(runs, options.targets, out / "tables");

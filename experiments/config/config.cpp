@@ -56,7 +56,8 @@ class ConfigReader {
     read_experiment();
     read_plot();
     read_paper();
-    Presentation out{config_.name, config_.title, config_.targets, config_.plot, config_.paper, sources(), {}, {}};
+    Presentation out{
+        config_.name, config_.title, config_.targets, config_.plot, config_.paper, sources(), {}, {}};
     for (const IniSection& section : ini_.sections) {
       if (section.name.starts_with("data.")) out.datasets.push_back(tail(section));
       if (section.name.starts_with("solver.")) out.labels.push_back(tail(section));

@@ -28,7 +28,7 @@ Sample sample(double seconds, double objective) {
 /// A run whose trace goes to f* = 100 through the given objectives, one a second; each time is known to a
 /// twentieth.
 proxbench::Run made_up(const std::string& label, int repetition, const std::vector<double>& objectives,
-                  double speed = 1.0) {
+                       double speed = 1.0) {
   proxbench::Run run;
   run.parameters.dataset = "ocr";
   run.result.description = "made up";
@@ -46,7 +46,8 @@ proxbench::Run made_up(const std::string& label, int repetition, const std::vect
   }
   run.set_status("converged");
   RunFigures& result = run.result;
-  result.certificate = {.objective = objectives.back(), .kkt = 1e-7, .nnz = static_cast<std::uint64_t>(7 + repetition)};
+  result.certificate = {
+      .objective = objectives.back(), .kkt = 1e-7, .nnz = static_cast<std::uint64_t>(7 + repetition)};
   result.certificate.dual = objectives.back() * (1.0 - 2e-8);
   result.kkt_at_zero = 1.0;
   result.passes = 2.5;
@@ -251,8 +252,8 @@ TEST(Results, FilesAppearWholeOrNotAtAll) {
 TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
   const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
   const std::vector<proxbench::Run> runs{made_up("quick", 1, {200, 101, 100.00001}),
-                                    made_up("slow", 1, {200, 150, 101, 100.5, 100.00001}, 2.0),
-                                    made_up("never", 1, {200, 99})};
+                                         made_up("slow", 1, {200, 150, 101, 100.5, 100.00001}, 2.0),
+                                         made_up("never", 1, {200, 99})};
   const std::vector<TableGroup> groups = summarize(runs, options);
   ASSERT_EQ(groups.size(), 1u);
   ASSERT_EQ(groups[0].rows.size(), 3u);

@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
-#include "experiments/sweep/provenance.h"
 #include "experiments/run/trainer.h"
+#include "experiments/sweep/provenance.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
 
 namespace proxbench {
@@ -118,7 +118,8 @@ class LocalSweep {
                        [&](const Active& other) { return other.run.slot == slot; }))
       ++slot;
     ++started_;
-    work_.hooks.tell(fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.run.parameters.name));
+    work_.hooks.tell(
+        fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.run.parameters.name));
     return {&state,
             runner_.start(state.run, start_folder(work_.out / "runs" / state.run.parameters.name), slot)};
   }
@@ -162,8 +163,9 @@ class LocalSweep {
   }
 
   bool complete_run_stored(const std::string& name) const {
-    const fs::path file = work_.out / "runs" / name / kManifestFile;
-    return fs::exists(file) && !read_record(file).failed();
+    std::string problem;
+    const std::optional<Run> stored = find_record(work_.out / "runs" / name / kManifestFile, problem);
+    return stored && !stored->failed();
   }
 
   void skip(const std::vector<const CellState*>& cells, const std::string& status,
@@ -194,9 +196,7 @@ class LocalSweep {
 class LocalLauncher : public Launcher {
  public:
   void prepare(const SweepWork& work) override { require_no_open_jobs(work.out); }
-  void launch(const SweepWork& work, SweepResult& result) override {
-    LocalSweep(work, result).run();
-  }
+  void launch(const SweepWork& work, SweepResult& result) override { LocalSweep(work, result).run(); }
 };
 
 }  // namespace

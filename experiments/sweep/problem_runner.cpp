@@ -11,8 +11,8 @@
 #include "experiments/config/config.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
-#include "experiments/sweep/provenance.h"
 #include "experiments/sweep/plan.h"
+#include "experiments/sweep/provenance.h"
 #include "oracles/oracles.h"
 
 namespace proxbench {
@@ -98,19 +98,12 @@ fs::path ProblemRunner::reference_file_of(const RunParameters& job) const {
 }
 
 bool ProblemRunner::find_reference(const RunParameters& job) {
-  reference_.reset();
   const fs::path file = reference_file_of(job);
-  if (std::error_code ignored; !fs::exists(file, ignored)) return false;
-  try {
-    reference_ = read_record(file);
-  } catch (const Error& error) {  // of another version, or damaged
-    hooks_.warn(fmt::format("{}; the reference is made again", error.what()));
-    return false;
-  }
-  if (!serves(*reference_, rules_.wanted)) {
-    reference_.reset();
-    return false;
-  }
+  std::string problem;
+  reference_ = find_record(file, problem);
+  if (!reference_ && fs::exists(file)) hooks_.warn(problem + "; the reference is made again");
+  if (reference_ && !serves(*reference_, rules_.wanted)) reference_.reset();
+  if (!reference_) return false;
   hooks_.tell(
       fmt::format("reusing f* = {} from {}", reference_->result.certificate.objective, file.string()));
   warn_if_loose();
@@ -131,8 +124,8 @@ std::optional<Run> ProblemRunner::make_reference(Run run, const fs::path& folder
   const RunFigures& end = made.result;
   if (made.failed() || !end.reason.empty() || end.status == Status::kDiverged ||
       std::isnan(end.certificate.objective)) {
-    reference_problem_ = fmt::format("{}: {}: {}", job.name, made.status(),
-                                     end.reason.empty() ? "no optimum" : end.reason);
+    reference_problem_ =
+        fmt::format("{}: {}: {}", job.name, made.status(), end.reason.empty() ? "no optimum" : end.reason);
     if (end.status != Status::kInterrupted)
       hooks_.warn(reference_problem_ + "; there is no f* to compare with");
     return std::nullopt;
@@ -154,14 +147,16 @@ void ProblemRunner::warn_if_loose() const {
     hooks_.warn(fmt::format("{}: proven to a relative gap of {:.1e}, asked for {:g} ({})", problem,
                             best.relative_gap, rules_.wanted.gap, reference_->status()));
   if (best.relative_kkt > rules_.wanted.tol)
-    hooks_.warn(fmt::format("{}: kkt is {:.1e} of its start, asked for {:g} ({}); f* may be up "
-                            "to {:.1e} (relative) too high",
-                            problem, best.relative_kkt, rules_.wanted.tol, reference_->status(),
-                            slack(*reference_) / best.objective));
+    hooks_.warn(
+        fmt::format("{}: kkt is {:.1e} of its start, asked for {:g} ({}); f* may be up "
+                    "to {:.1e} (relative) too high",
+                    problem, best.relative_kkt, rules_.wanted.tol, reference_->status(),
+                    slack(*reference_) / best.objective));
   if (ended_by_time_limit(*reference_))
-    hooks_.warn(fmt::format("{}: ended by its time limit of {:g} s, so that another sweep may "
-                            "find another f*; a longer reference_time_limit lets it end by itself",
-                            problem, job.time_limit));
+    hooks_.warn(
+        fmt::format("{}: ended by its time limit of {:g} s, so that another sweep may "
+                    "find another f*; a longer reference_time_limit lets it end by itself",
+                    problem, job.time_limit));
 }
 
 std::string ProblemRunner::unmet(const RunParameters& job) const {
@@ -218,7 +213,7 @@ void ProblemRunner::store(Run& run, const fs::path& folder) const {
     figures.instances = facts_.instances;
     figures.positions = facts_.positions;
   }
-  if (std::isnan(figures.certificate.objective)) add_last_sample(figures, folder / "trace.csv");
+  if (!figures.iterations) add_last_sample(figures, folder / "trace.csv");
   write_record(folder / kManifestFile, run);
 }
 
@@ -249,7 +244,8 @@ std::vector<std::string> run_warnings(const Run& run, const std::optional<Run>& 
     out.push_back(fmt::format("{}: {}{}{}", name, run.status(), reason.empty() ? "" : ": ", reason));
   if (run.result.status == Status::kDiverged) out.push_back(name + ": diverged, so no model is stored");
   if (!reference) return out;
-  const double best = reference->result.certificate.objective, below = best - run.result.certificate.objective;
+  const double best = reference->result.certificate.objective,
+               below = best - run.result.certificate.objective;
   if (!(below > kRounding * std::abs(best))) return out;
   out.push_back(fmt::format(
       "{}: ends {:.1e} (relative) below f* = {}, {}", name, below / best, best,

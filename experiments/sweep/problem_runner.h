@@ -64,8 +64,8 @@ class ProblemRunner {
   std::filesystem::path reference_file_of(const RunParameters& job) const;
   /// Takes a stored f* that serves; false where there is none.
   bool find_reference(const RunParameters& job);
-  /// Finds f* in a process of its own. Returns the record that is to be stored as reference_file_of(); none if
-  /// that failed, as reference_problem() says, or was interrupted. `run`: its parameters and key.
+  /// Finds f* in a process of its own. Returns the record that is to be stored as reference_file_of(); none
+  /// if that failed, as reference_problem() says, or was interrupted. `run`: its parameters and key.
   std::optional<Run> make_reference(Run run, const std::filesystem::path& folder);
   /// Takes so many seconds from what is left to a process (ProcessRules::most_wall).
   void shorten(double seconds);

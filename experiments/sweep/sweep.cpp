@@ -5,7 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "core/base/error.h"
 #include "core/base/random.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
@@ -38,11 +37,9 @@ bool has_reference(const SweepWork& work, const RunParameters& stored) {
   const Run run = read_record(work.out / "runs" / stored.name / kManifestFile);
   const fs::path file = reference_file(work.out, run.result.data_digest, stored);
   const WantedReference wanted{config.reference_tol, config.reference_gap, config.reference_time_limit};
-  try {
-    return fs::exists(file) && serves(read_record(file), wanted);
-  } catch (const Error&) {  // of another version, or damaged: it is made again
-    return false;
-  }
+  std::string problem;
+  const std::optional<Run> reference = find_record(file, problem);
+  return reference && serves(*reference, wanted);
 }
 
 /// What there is to do, problem by problem.
@@ -50,7 +47,8 @@ std::vector<SweepProblem> problems_of(const SweepWork& work) {
   std::vector<SweepProblem> out;
   for (std::size_t from = 0, to = 0; from < work.states.size(); from = to) {
     const CellState& first = work.states[from];
-    while (to < work.states.size() && same_problem(work.states[to].run.parameters, first.run.parameters)) ++to;
+    while (to < work.states.size() && same_problem(work.states[to].run.parameters, first.run.parameters))
+      ++to;
     SweepProblem problem{&first, missing_in_order(work, from, to)};
     if (!problem.missing.empty() || !(problem.path() || has_reference(work, problem.job())))
       out.push_back(std::move(problem));
@@ -93,7 +91,8 @@ SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const
   work.problems = problems_of(work);
   launcher->launch(work, result);
   for (const CellState& state : work.states)
-    if (const fs::path folder = out / "runs" / state.run.parameters.name; fs::exists(folder / "manifest.json"))
+    if (const fs::path folder = out / "runs" / state.run.parameters.name;
+        fs::exists(folder / "manifest.json"))
       result.folders.push_back(folder);
   result.interrupted = hooks.stop();
   return result;

@@ -86,8 +86,10 @@ RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableGroup&
   spread.final_difference = spread_over(measured, final_difference);
   spread.nnz = spread_over(measured, [](const Run& run) { return run.result.nonzeros_found(); });
   spread.relative_kkt = spread_over(measured, [](const Run& run) { return run.result.relative_kkt(); });
-  spread.relative_gap = spread_over(measured, [](const Run& run) { return run.result.certificate.relative_gap(); });
-  spread.iterations = spread_over(measured, [](const Run& run) { return number_or_nan(run.result.iterations); });
+  spread.relative_gap =
+      spread_over(measured, [](const Run& run) { return run.result.certificate.relative_gap(); });
+  spread.iterations =
+      spread_over(measured, [](const Run& run) { return number_or_nan(run.result.iterations); });
   spread.passes = spread_over(measured, figure(&RunFigures::passes));
   spread.updates = spread_over(measured, figure(&RunFigures::updates));
   spread.test_accuracy = spread_over(measured, figure(&RunFigures::test_accuracy));
@@ -99,9 +101,8 @@ RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableGroup&
   spread.setup_seconds = spread_over(timed, figure(&RunFigures::setup_seconds));
   spread.warm_up_seconds = spread_over(timed, figure(&RunFigures::warm_up_seconds));
   spread.sampling_seconds = spread_over(timed, figure(&RunFigures::sampling_seconds));
-  spread.preparation_seconds = spread_over(timed, [](const Run& run) {
-    return run.result.load_seconds + run.result.setup_seconds;
-  });
+  spread.preparation_seconds =
+      spread_over(timed, [](const Run& run) { return run.result.load_seconds + run.result.setup_seconds; });
   return spread;
 }
 
@@ -396,7 +397,8 @@ std::vector<TableGroup> summarize(const std::vector<Run>& runs, const TableOptio
   std::vector<TableGroup> groups;
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     Runs group;
-    for (; end < runs.size() && same_problem(runs[end].parameters, runs[begin].parameters); ++end) group.push_back(&runs[end]);
+    for (; end < runs.size() && same_problem(runs[end].parameters, runs[begin].parameters); ++end)
+      group.push_back(&runs[end]);
     groups.push_back(summarize_group(group, machines, metrics, options));
   }
   return groups;

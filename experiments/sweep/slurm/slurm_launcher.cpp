@@ -207,7 +207,8 @@ class SlurmSweep {
     const std::string job = reference.live() ? reference.job : "";
     const std::string name = reference.name;
     const bool room = submit_all(runs, false, name, job);  // which reads all states anew
-    std::erase_if(todo.cells, [&](const CellState* cell) { return submitted_.contains(cell->run.parameters.name); });
+    std::erase_if(todo.cells,
+                  [&](const CellState* cell) { return submitted_.contains(cell->run.parameters.name); });
     return room;
   }
 
@@ -351,8 +352,8 @@ class SlurmSweep {
     }
     ++result_.done;
     const std::string place = fmt::format("[{}/{}] {}", ended_.size(), total_, name);
-    const fs::path file = work_.out / "runs" / name / kManifestFile;
-    const std::optional<Run> run = fs::exists(file) ? std::optional(read_record(file)) : std::nullopt;
+    std::string problem;
+    const std::optional<Run> run = find_record(work_.out / "runs" / name / kManifestFile, problem);
     const bool stored = run && run->key.digest == state->run.key.digest;
     if (!run || (task.state == TaskState::kFailed && !stored)) {
       ++result_.failed;
@@ -368,7 +369,8 @@ class SlurmSweep {
     // A run that was skipped may know no data.
     if (run.is_path() || run.result.data_digest.empty()) return std::nullopt;
     const fs::path file = reference_file(work_.out, run.result.data_digest, run.parameters);
-    return fs::exists(file) ? std::optional(read_record(file)) : std::nullopt;
+    std::string problem;
+    return find_record(file, problem);
   }
 
   void tell_sample(const TaskStatus& task) {

@@ -10,10 +10,10 @@
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
 #include "experiments/run/plugins.h"
-#include "experiments/sweep/provenance.h"
 #include "experiments/sweep/cache.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/plan.h"
+#include "experiments/sweep/provenance.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
 
 namespace proxbench {
@@ -123,8 +123,7 @@ class TaskRunner {
     make_folder(files_.work);
     const std::optional<Run> made = runner.make_reference(*task.reference, files_.work);
     if (hooks_.stop()) return stopped();
-    if (!made)
-      return refuse(runner, task, "skipped(the reference failed)", runner.reference_problem());
+    if (!made) return refuse(runner, task, "skipped(the reference failed)", runner.reference_problem());
     const OutLock lock(out_, kForAsLongAsItTakes);
     write_record(runner.reference_file_of(made->parameters), *made);
     return {};
@@ -161,15 +160,17 @@ class TaskRunner {
     return {true, "interrupted", "stopped by Slurm: cancelled, pre-empted or out of time"};
   }
 
-  fs::path manifest_of(const Run& run) const {
-    return out_ / "runs" / run.parameters.name / kManifestFile;
+  std::optional<Run> stored(const Run& run) const {
+    std::string problem;
+    return find_record(out_ / "runs" / run.parameters.name / kManifestFile, problem);
   }
   bool is_complete(const Run& run) const {
-    return fs::exists(manifest_of(run)) && !read_record(manifest_of(run)).failed();
+    const std::optional<Run> there = stored(run);
+    return there && !there->failed();
   }
   /// By an earlier try of this task.
   bool is_stored(const Run& run) const {
-    return is_complete(run) && read_record(manifest_of(run)).key.digest == run.key.digest;
+    return is_complete(run) && stored(run)->key.digest == run.key.digest;
   }
 
   void place(const Run& run) const {
