@@ -80,28 +80,39 @@ nlohmann::ordered_json states_json(const std::vector<CellState>& states) {
   return runs;
 }
 
-void print_states(const std::vector<CellState>& states, bool why, int jobs) {
+/// What missing runs and references may take, as far as something is known of it.
+struct Estimate {
   double seconds = 0.0;
-  std::size_t missing = 0, estimated = 0, unknown = 0;
+  std::size_t known = 0, unknown = 0;
+
+  void add(double one) {
+    ++(std::isnan(one) ? unknown : known);
+    if (!std::isnan(one)) seconds += one;
+  }
+};
+
+void print_states(const RunCommand& command, const ExperimentConfig& config,
+                  const std::vector<CellState>& states, std::size_t references) {
+  Estimate estimate;
+  std::size_t missing = 0;
   for (const CellState& state : states) {
     std::string what = state.stored ? "stored" : state.why.front();
-    if (why && !state.stored) what = fmt::format("{}", fmt::join(state.why, "; "));
+    if (command.why && !state.stored) what = fmt::format("{}", fmt::join(state.why, "; "));
     if (!state.skipped.empty()) what = fmt::format("{}: {}", kDoesNotFit, state.skipped);
     fmt::print("{}  ({})  {}\n", state.cell.name(), limit_text(*state.cell.solver), what);
     if (state.stored) continue;
     ++missing;
-    if (!state.skipped.empty()) continue;
-    if (std::isnan(state.wall_seconds)) {
-      ++unknown;
-    } else {
-      ++estimated;
-      seconds += state.wall_seconds;
-    }
+    if (state.skipped.empty()) estimate.add(state.wall_seconds / command.jobs);
   }
-  fmt::print("{} runs, {} of them stored", states.size(), states.size() - missing);
-  if (estimated > 0) fmt::print("; about {:.0f} s for those that are missing", seconds / jobs);
-  if (unknown > 0) fmt::print(" ({} have no limit and were never run: not counted)", unknown);
-  fmt::print("; and a reference run for each data set and lambda that lacks f*\n");
+  for (std::size_t i = 0; i < references; ++i)
+    estimate.add(config.reference_time_limit > 0 ? config.reference_time_limit : kNaN);
+  for (const std::string& note : notes_of_misfits(config)) fmt::print("{}\n", note);
+  fmt::print("{} runs, {} of them stored; {} references to make", states.size(), states.size() - missing,
+             references);
+  if (estimate.known > 0) fmt::print("; at most about {:.0f} s for what is missing", estimate.seconds);
+  if (estimate.unknown > 0)
+    fmt::print(" ({} have no limit and were never run: not counted)", estimate.unknown);
+  fmt::print("\n");
 }
 
 std::filesystem::path out_folder(const RunCommand& command, const ExperimentConfig& config) {
@@ -157,13 +168,16 @@ void run(const RunCommand& command) {
   const std::filesystem::path out = out_folder(command, config);
   if (command.dry_run) {
     const std::vector<CellState> states = inspect_cells(config, out, command.sweep());
+    const std::size_t references = missing_references(config, out, command.force, states);
     if (!command.json.to_stdout() && !command.quiet) {
       if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
-      print_states(states, command.why, command.jobs);
+      print_states(command, config, states, references);
     }
     command.json.write({{"experiment", config.name},
                         {"includes", config.includes},
                         {"out", out.string()},
+                        {"notes", notes_of_misfits(config)},
+                        {"references", references},
                         {"runs", states_json(states)}});
     return;
   }
@@ -180,8 +194,7 @@ void run(const RunCommand& command) {
   std::vector<StoredRun> runs = all;
   const std::vector<StoredPath> paths = take_paths(runs);
   const TableOptions table{.title = config.title, .targets = config.targets};
-  const Presentation presentation = load_presentation(out / "config.ini");
-  if (!runs.empty()) write_result_tables(runs, out, presentation, table);
+  if (!runs.empty()) write_result_tables(runs, out, config, table);
   write_path_tables(paths, runs, out / "tables", config.title);
   if (!command.quiet && !command.json.to_stdout() && !paths.empty())
     fmt::print("{}\n", markdown_document("", path_tables(paths, runs)));
@@ -191,7 +204,7 @@ void run(const RunCommand& command) {
     if (config.paper.data) fmt::print("{}\n", markdown_document("", {data_table(runs)}));
     if (!config.paper.lambdas.empty())
       fmt::print("{}\n",
-                 markdown_document("", {paper_table(compare_with_paper(runs, presentation), presentation)}));
+                 markdown_document("", {paper_table(compare_with_paper(runs, config), config)}));
   }
   nlohmann::ordered_json summaries = nlohmann::ordered_json::array();
   for (const StoredRun& stored : all)
@@ -204,8 +217,8 @@ void run(const RunCommand& command) {
                       {"failed", result.failed},
                       {"runs", summaries}});
   const auto warn = [](const std::string& text) { spdlog::warn("{}", text); };
-  if (!runs.empty()) draw_figures_of_run(runs, out, presentation, warn);
-  draw_paths_of_run(paths, out, presentation, warn);
+  if (!runs.empty()) draw_figures_of_run(runs, out, config, warn);
+  draw_paths_of_run(paths, out, config, warn);
   if (!command.quiet && !command.json.to_stdout()) fmt::print("Results: {}\n", out.string());
   if (result.failed > 0)
     throw Error(fmt::format("{} of {} runs failed", result.failed, result.done + result.cached));
@@ -217,6 +230,7 @@ void print_verdict(const RunCommand& command, const ExperimentConfig& config, st
              command.config_file, runs, config.data.size(), config.lambdas.size() + config.paths.size(),
              config.solvers.size(), config.repetitions);
   if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
+  for (const std::string& note : notes_of_misfits(config)) fmt::print("{}\n", note);
 }
 
 void check(const RunCommand& command) {
@@ -225,6 +239,7 @@ void check(const RunCommand& command) {
     const ExperimentConfig config = load_config(command.config_file, command.overrides);
     const std::vector<PlannedRun> plan = plan_runs(config);
     result["includes"] = config.includes;
+    result["notes"] = notes_of_misfits(config);
     result["runs"] = plan_json(plan);
     if (command.resolved) result["resolved"] = config.to_ini();
     command.json.write(result);

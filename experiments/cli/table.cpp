@@ -198,7 +198,7 @@ void table(const TableCommand& command) {
   const std::vector<StoredRun> all = all_runs(sources);
   MeansOptions means = means_options(sources.front().presentation, table_options(sources.front(), command));
   if (sources.size() > 1) means.title.clear();  // it is the first one's
-  write_means(all, out / "tables", means);
+  if (!means.targets.empty()) write_means(all, out / "tables", means);
   if (command.json.to_stdout()) return;
   if (command.kind == "means") return print_means(all, means, command.format);
   for (const Source& source : sources) {
@@ -215,7 +215,7 @@ void write_result_tables(const std::vector<StoredRun>& runs, const fs::path& out
   write_paper_table(runs, out / "tables", presentation);
   if (presentation.paper.costs) write_cost_table(runs, options.targets, out / "tables");
   if (presentation.paper.data) write_data_table(runs, out / "tables");
-  write_means(runs, out / "tables", means_options(presentation, options));
+  if (!options.targets.empty()) write_means(runs, out / "tables", means_options(presentation, options));
 }
 
 void add_table_command(CLI::App& app) {

@@ -308,24 +308,36 @@ Location IniEntry::at(std::size_t offset) const {
 
 void Problems::add(const Location& where, const std::string& what) {
   const std::size_t line = where.line > 0 ? where.line : std::numeric_limits<std::size_t>::max();
-  found_.push_back({where.file, line, where.column, where.text() + ": " + what});
+  found_.push_back(
+      {where.file, line, where.column, where.text() + ": " + what, what.substr(0, what.find('\''))});
 }
 
-std::vector<std::string> Problems::lines() const {
+std::vector<Problems::Problem> Problems::sorted() const {
   std::vector<Problem> sorted = found_;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) {
     return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);
   });
+  return sorted;
+}
+
+std::vector<std::string> Problems::lines() const {
   std::vector<std::string> out;
-  for (Problem& problem : sorted) out.push_back(std::move(problem.text));
+  for (Problem& problem : sorted()) out.push_back(std::move(problem.text));
   return out;
 }
 
 void Problems::throw_if_any(const std::string& subject) const {
+  constexpr std::size_t kShown = 20;  // of a kind
   if (empty()) return;
   std::string text =
       subject + ": " + std::to_string(found_.size()) + (found_.size() == 1 ? " error" : " errors");
-  for (const std::string& line : lines()) text += "\n" + line;
+  std::map<std::string, std::size_t> counts;
+  for (const Problem& problem : sorted())
+    if (++counts[problem.kind] <= kShown) text += "\n" + problem.text;
+  for (const auto& [kind, count] : counts)
+    if (count > kShown)
+      text += "\n" + std::to_string(count - kShown) + " more errors that begin with \"" +
+              std::string(trim(kind)) + "\"";
   throw Error::usage(text);
 }
 

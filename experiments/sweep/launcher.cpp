@@ -24,7 +24,7 @@ const LauncherInfo& find_launcher(const std::string& name) {
 }
 
 std::string SweepProblem::name() const {
-  if (path) return fmt::format("data {}", data->name);
+  if (no_reference) return fmt::format("data {}", data->name);
   return fmt::format("reference {}-lambda{}", data->name, lambda);
 }
 

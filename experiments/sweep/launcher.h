@@ -30,10 +30,10 @@ struct SweepResult {
 struct SweepProblem {
   const DataConfig* data;
   double lambda;
-  bool path;                              ///< there is no f* of one
+  bool no_reference;                      ///< no f* is found: of a path, or where reference = none
   std::vector<const CellState*> missing;  ///< in the order in which they are made
 
-  /// What its cells share, with what makes f*; `path` has none.
+  /// What its cells share, with what makes f*, where there is one.
   std::string name() const;
 };
 

@@ -63,7 +63,7 @@ class LocalSweep {
     if (facts.contains("reason"))
       return skip(problem.missing, runner_.skipped_status(), facts["reason"].get<std::string>());
     runner_.clear_reference();
-    if (!problem.path) set_reference(problem);
+    if (!problem.no_reference) set_reference(problem);
     if (work_.hooks.stop()) return;
     if (!runner_.reference() && work_.config.stop_at > 0)
       skip(problem.missing, "skipped(no f* to stop at)", "the reference run failed");

@@ -191,7 +191,7 @@ CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, cons
                   .wall_seconds = kNaN};
   const fs::path folder = out / "runs" / cell.name();
   const Json manifest = json_of(folder / "manifest.json");
-  const bool shares_nodes = options.launcher == "slurm" && !config.slurm.exclusive;
+  const bool shares_nodes = options.launcher == "slurm" && !config.whole_nodes();
   state.why = reasons_to_run(manifest, state.key, options.jobs == 1 && !shares_nodes);
   if (state.why.empty() && options.force) state.why.emplace_back("forced");
   state.stored = state.why.empty();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -33,11 +34,17 @@ std::vector<const CellState*> missing_in_order(const SweepWork& work, std::size_
   return out;
 }
 
+/// Whether a run has an f* to compare with.
+bool needs_reference(const ExperimentConfig& config, const PlannedRun& cell) {
+  return cell.path == nullptr && config.has_reference();
+}
+
 /// Whether a reference that serves is stored for a stored run, whose manifest knows its data.
-bool has_reference(const SweepWork& work, const PlannedRun& stored) {
-  const ExperimentConfig& config = work.config;
-  const Json manifest = json_of(work.out / "runs" / stored.name() / "manifest.json");
-  const fs::path file = reference_file(work.out, manifest.value("data_digest", ""), stored.lambda, config.mu, config.loss);
+bool has_reference(const ExperimentConfig& config, const fs::path& out, const PlannedRun& stored) {
+  const Json manifest = json_of(out / "runs" / stored.name() / "manifest.json");
+  if (!manifest.is_object()) return false;
+  const fs::path file =
+      reference_file(out, manifest.value("data_digest", ""), stored.lambda, config.mu, config.loss);
   std::error_code ignored;
   return fs::exists(file, ignored) && read_reference(file).serves({config.reference_tol, config.reference_gap,
                                                                    config.reference_time_limit});
@@ -49,8 +56,10 @@ std::vector<SweepProblem> problems_of(const SweepWork& work) {
   for (std::size_t from = 0, to = 0; from < work.states.size(); from = to) {
     const PlannedRun& first = work.states[from].cell;
     while (to < work.states.size() && work.states[to].cell.same_problem(first)) ++to;
-    SweepProblem problem{first.data, first.lambda, first.path != nullptr, missing_in_order(work, from, to)};
-    if (!problem.missing.empty() || !(problem.path || has_reference(work, first)))
+    SweepProblem problem{first.data, first.lambda, !needs_reference(work.config, first),
+                         missing_in_order(work, from, to)};
+    if (!problem.missing.empty() ||
+        !(problem.no_reference || has_reference(work.config, work.out, first)))
       out.push_back(std::move(problem));
   }
   return out;
@@ -70,6 +79,21 @@ void announce(const SweepWork& work, std::size_t stored) {
 }
 
 }  // namespace
+
+std::size_t missing_references(const ExperimentConfig& config, const fs::path& out, bool force,
+                               const std::vector<CellState>& states) {
+  std::size_t missing = 0;
+  for (auto from = states.begin(), to = from; from != states.end(); from = to) {
+    to = std::find_if(from, states.end(), [&](const CellState& state) {
+      return !state.cell.same_problem(from->cell);
+    });
+    if (needs_reference(config, from->cell) && (force || std::none_of(from, to, [&](const CellState& state) {
+          return has_reference(config, out, state.cell);
+        })))
+      ++missing;
+  }
+  return missing;
+}
 
 SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options,
                       const SweepHooks& hooks) {

@@ -68,7 +68,7 @@ Batches::Batches(const fs::path& out, const ExperimentConfig& config, Digests& d
       digests_(digests),
       rules_(config),
       host_(this_host()) {
-  if (!config.slurm.exclusive) rules_.not_comparable_because = "other jobs may have shared the node";
+  if (!config.whole_nodes()) rules_.not_comparable_because = "other jobs may have shared the node";
   if (const auto seconds = slurm_seconds(config.slurm.time)) {
     rules_.most_wall = *seconds - config.kill_grace - kMargin;
     if (rules_.most_wall <= 0)
@@ -113,7 +113,7 @@ JobRequest Batches::request(double seconds) const {
                                       : resolved_threads(config_.threads) * config_.processes;
   out.seconds = slurm_seconds(config_.slurm.time).value_or(seconds);
   if (config_.memory_limit > 0) out.memory_mib = config_.memory_limit + kOwnMemory;
-  out.exclusive = config_.slurm.exclusive;
+  out.exclusive = config_.whole_nodes();
   return out;
 }
 
@@ -123,7 +123,7 @@ double Batches::run_seconds(const RunParameters& job) const {
 }
 
 double Batches::problem_seconds(const SweepProblem& problem) const {
-  if (problem.path) return 0.0;
+  if (problem.no_reference) return 0.0;
   const double seconds = run_seconds(reference_job(config_, *problem.data, problem.lambda));
   return seconds > 0 ? seconds + kDescribing : 0.0;
 }
@@ -195,7 +195,7 @@ bool Batches::probe_succeeded(std::int64_t job) const {
 SlurmTask Batches::common_task(const DataConfig& data, bool force) {
   return {.problem = false,
           .rules = rules_.to_json(),
-          .exclusive = config_.slurm.exclusive,
+          .exclusive = config_.whole_nodes(),
           .force = force,
           .source_digest = digests_.source(data),
           .program_digest = digests_.program(),
@@ -209,7 +209,7 @@ SlurmTask Batches::common_task(const DataConfig& data, bool force) {
 SlurmTask Batches::problem_task(const SweepWork& work, const SweepProblem& problem) {
   SlurmTask task = common_task(*problem.data, work.options.force);
   task.problem = true;
-  if (!problem.path) task.reference = reference_job(config_, *problem.data, problem.lambda);
+  if (!problem.no_reference) task.reference = reference_job(config_, *problem.data, problem.lambda);
   for (const CellState* cell : problem.missing) task.runs.push_back(work.task_of(*cell));
   return task;
 }
