@@ -84,7 +84,6 @@ struct IniSection {
   std::vector<IniEntry> entries;
   /// Null where there is none.
   const IniEntry* find(std::string_view key) const;
-  IniEntry* find(std::string_view key);
 };
 
 struct IniFile {
@@ -104,7 +103,6 @@ struct Ini {
   std::vector<IniInclude> includes = {};  ///< of the file itself
   std::vector<IniFile> files = {};        ///< itself and all that was included, in the order of reading
   const IniSection* find(std::string_view name) const;
-  IniSection* find(std::string_view name);
   /// The folder of the file in which something stands; that of the file itself for --set.
   std::filesystem::path folder_of(const Location& where) const;
 };
