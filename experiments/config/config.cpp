@@ -54,8 +54,8 @@ class ConfigReader {
     return std::move(config_);
   }
 
-  /// The values of [experiment], [plot] and [paper], and Presentation::sources. False where one is wrong or
-  /// missing.
+  /// The values of [experiment], [plot] and [paper], and what Presentation has of the other sections. False
+  /// where a value is wrong or missing.
   bool read_presentation() {
     bool complete = ini_.find("experiment") != nullptr;
     if (!complete)
@@ -65,8 +65,11 @@ class ConfigReader {
     complete = read_section("paper", config_.paper) && complete;
     fill_defaults();
     for (const IniSection& section : ini_.sections) {
+      if (head(section) == "solver") config_.labels.push_back(tail(section));
       if (head(section) != "data") continue;
-      std::string& source = config_.sources[tail(section)];
+      const std::string name = section.name == "data" ? text_.value("data", "format") : tail(section);
+      config_.datasets.push_back(name);
+      std::string& source = config_.sources[name];
       for (const IniEntry& entry : section.entries)
         if (entry.key != "seed") source += entry.key + "=" + entry.value + "\n";
     }

@@ -106,6 +106,7 @@ struct Presentation {
   PaperConfig paper;
   /// What a data set was made from but its seed: data sets with the same text differ by nothing else.
   std::map<std::string, std::string> sources;
+  std::vector<std::string> datasets, labels;  ///< of data sets and solvers, in order; empty: not known
 };
 
 /// The stop rules are those of solvers whose sections give none.

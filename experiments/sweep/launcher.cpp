@@ -24,8 +24,15 @@ const LauncherInfo& find_launcher(const std::string& name) {
 }
 
 std::string SweepProblem::name() const {
-  if (no_reference) return fmt::format("data {}", data->name);
-  return fmt::format("reference {}-lambda{}", data->name, lambda);
+  if (no_reference) return fmt::format("data {}", job().dataset);
+  return fmt::format("reference {}-lambda{}", job().dataset, job().lambda);
+}
+
+Run SweepWork::reference_of(const SweepProblem& problem) const {
+  Run run;
+  run.parameters = reference_job(config, problem.job());
+  run.key = key_of(run.parameters, 0.0, digests.source(run.parameters), digests.program());
+  return run;
 }
 
 std::string duration_text(double seconds) {

@@ -26,12 +26,13 @@ struct SweepResult {
   bool interrupted = false;
 };
 
-/// What is missing of one data set and lambda, or path.
+/// What is missing of one data set and penalty.
 struct SweepProblem {
-  const DataConfig* data;
-  double lambda;
+  const CellState* first;                 ///< any of its cells
   bool no_reference;                      ///< no f* is found: of a path, or where reference = none
   std::vector<const CellState*> missing;  ///< in the order in which they are made
+
+  const RunParameters& job() const { return first->run.parameters; }
 
   /// What its cells share, with what makes f*, where there is one.
   std::string name() const;
@@ -47,8 +48,8 @@ struct SweepWork {
   std::vector<CellState> states = {};
   std::vector<SweepProblem> problems = {};
 
-  /// Of the cells of a problem, the job and key of one.
-  RunTask task_of(const CellState& state) const { return {run_job(config, state.cell), state.key.to_json()}; }
+  /// Parameters and key of the run that gives f* of a problem.
+  Run reference_of(const SweepProblem& problem) const;
 };
 
 class Launcher {

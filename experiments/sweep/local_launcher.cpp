@@ -10,14 +10,12 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
-#include "experiments/results/store.h"
-#include "experiments/run/provenance.h"
+#include "experiments/sweep/provenance.h"
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 namespace {
 
 class LocalSweep {
@@ -53,15 +51,15 @@ class LocalSweep {
   }
 
   void run_problem(const SweepProblem& problem) {
-    if (problem.data != described_) {
-      runner_.describe(data_job(work_.config, *problem.data),
-                       start_folder(work_.out / "runs" / ("data-" + problem.data->name)));
-      described_ = problem.data;
+    const std::string& dataset = problem.job().dataset;
+    if (dataset != described_) {
+      runner_.describe(data_job(work_.config, problem.job()),
+                       start_folder(work_.out / "runs" / ("data-" + dataset)));
+      described_ = dataset;
     }
     if (work_.hooks.stop()) return;
-    const Json& facts = runner_.facts();
-    if (facts.contains("reason"))
-      return skip(problem.missing, runner_.skipped_status(), facts["reason"].get<std::string>());
+    if (const std::string& reason = runner_.facts().reason; !reason.empty())
+      return skip(problem.missing, runner_.skipped_status(), reason);
     runner_.clear_reference();
     if (!problem.no_reference) set_reference(problem);
     if (work_.hooks.stop()) return;
@@ -72,21 +70,19 @@ class LocalSweep {
   }
 
   void set_reference(const SweepProblem& problem) {
-    const RunParameters job = reference_job(work_.config, *problem.data, problem.lambda);
-    if (!work_.options.force && runner_.find_reference(job)) return;
-    const Json made =
-        runner_.make_reference(job, start_folder(work_.out / "runs" / ("reference-" + problem.data->name)),
-                               work_.digests.source(*problem.data), work_.digests.program());
-    if (made.is_null()) return;
-    write_json(runner_.reference_file_of(job), made);
-    references_made_ = true;
+    const Run asked = work_.reference_of(problem);
+    if (!work_.options.force && runner_.find_reference(asked.parameters)) return;
+    const std::string name = "reference-" + problem.job().dataset;
+    if (const std::optional<Run> made =
+            runner_.make_reference(asked, start_folder(work_.out / "runs" / name)))
+      write_record(runner_.reference_file_of(made->parameters), *made);
   }
 
   /// Those of the cells whose solver can run; the others are stored as skipped.
   std::vector<const CellState*> fitting(const std::vector<const CellState*>& cells) {
     std::vector<const CellState*> out;
     for (const CellState* state : cells) {
-      const std::string unmet = runner_.unmet(work_.task_of(*state));
+      const std::string unmet = runner_.unmet(state->run.parameters);
       if (unmet.empty())
         out.push_back(state);
       else
@@ -122,14 +118,14 @@ class LocalSweep {
                        [&](const Active& other) { return other.run.slot == slot; }))
       ++slot;
     ++started_;
-    work_.hooks.tell(fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.cell.name()));
+    work_.hooks.tell(fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.run.parameters.name));
     return {&state,
-            runner_.start(work_.task_of(state), start_folder(work_.out / "runs" / state.cell.name()), slot)};
+            runner_.start(state.run, start_folder(work_.out / "runs" / state.run.parameters.name), slot)};
   }
 
   std::string progress_name(const Active& one) const {
     return fmt::format("[{}/{}{}] {}", started_, total_, time_left(one.run.child->seconds()),
-                       one.state->cell.name());
+                       one.state->run.parameters.name);
   }
 
   /// ", about 3 min left" once something is known of how long runs take; `elapsed`: of the run at hand.
@@ -137,7 +133,7 @@ class LocalSweep {
     double known = 0.0;
     std::size_t unknown = 0;
     for (const CellState& state : work_.states) {
-      if (state.stored || finished_.contains(state.cell.name())) continue;
+      if (state.stored || finished_.contains(state.run.parameters.name)) continue;
       if (std::isnan(state.wall_seconds))
         ++unknown;
       else
@@ -155,51 +151,42 @@ class LocalSweep {
   }
 
   void finish(const Active& one) {
-    const std::string name = one.state->cell.name();
-    const Json manifest = runner_.finish(one.run);
+    const std::string name = one.state->run.parameters.name;
+    const Run run = runner_.finish(one.run);
     finished_[name] = one.run.child->seconds();
-    if (manifest["status"] == "interrupted" && complete_run_stored(name)) {
+    if (run.result.status == Status::kInterrupted && complete_run_stored(name)) {
       fs::remove_all(one.run.folder);  // what is there says more
       return;
     }
-    store(one.run.task, one.run.folder, manifest);
+    store(run, one.run.folder);
   }
 
   bool complete_run_stored(const std::string& name) const {
-    const Json stored = json_of(work_.out / "runs" / name / "manifest.json");
-    return stored.is_object() && !failed_status(stored.value("status", "failed"));
+    const fs::path file = work_.out / "runs" / name / kManifestFile;
+    return fs::exists(file) && !read_record(file).failed();
   }
 
   void skip(const std::vector<const CellState*>& cells, const std::string& status,
             const std::string& reason) {
     for (const CellState* state : cells) {
       ++started_;
-      const fs::path folder = start_folder(work_.out / "runs" / state->cell.name());
-      const RunTask task = work_.task_of(*state);
-      finished_[state->cell.name()] = 0.0;
-      store(task, folder, runner_.skip(task, folder, status, reason));
+      const fs::path folder = start_folder(work_.out / "runs" / state->run.parameters.name);
+      finished_[state->run.parameters.name] = 0.0;
+      store(runner_.skip(state->run, folder, status, reason), folder);
     }
   }
 
-  void store(const RunTask& task, const fs::path& folder, const Json& manifest) {
-    const fs::path place = work_.out / "runs" / task.job.name;
-    publish(folder, place);
-    index_run(work_.out, place);
+  void store(const Run& run, const fs::path& folder) {
+    publish(folder, work_.out / "runs" / run.parameters.name);
     ++result_.done;
-    if (failed_run(manifest)) ++result_.failed;
-    for (const std::string& warning : run_warnings(task.job, manifest, runner_.reference()))
-      work_.hooks.warn(warning);
+    if (failed_run(run)) ++result_.failed;
+    for (const std::string& warning : run_warnings(run, runner_.reference())) work_.hooks.warn(warning);
   }
 
- public:
-  bool references_made() const { return references_made_; }
-
- private:
   const SweepWork& work_;
   SweepResult& result_;
   ProblemRunner runner_;
-  const DataConfig* described_ = nullptr;  ///< the data set whose facts the runner has
-  bool references_made_ = false;
+  std::string described_;  ///< the data set whose facts the runner has
   std::size_t total_ = 0, started_ = 0;
   std::map<std::string, double> finished_;  ///< wall seconds of the runs of this sweep
 };
@@ -208,9 +195,7 @@ class LocalLauncher : public Launcher {
  public:
   void prepare(const SweepWork& work) override { require_no_open_jobs(work.out); }
   void launch(const SweepWork& work, SweepResult& result) override {
-    LocalSweep sweep(work, result);
-    sweep.run();
-    if (sweep.references_made()) rebuild_index(work.out);
+    LocalSweep(work, result).run();
   }
 };
 

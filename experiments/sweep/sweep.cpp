@@ -6,14 +6,13 @@
 #include <map>
 #include <tuple>
 
+#include "core/base/error.h"
 #include "core/base/random.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
-#include "experiments/results/store.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 namespace {
 
 /// Of the cells of a block, [from, to) of all, those that have to be run. Interleaved: one repetition after
@@ -25,7 +24,7 @@ std::vector<const CellState*> missing_in_order(const SweepWork& work, std::size_
   for (std::size_t i = from; i < to; ++i) {
     const CellState& state = work.states[i];
     const bool grid = work.config.order == "grid";
-    const int round = grid ? 0 : state.cell.repetition;
+    const int round = grid ? 0 : state.run.parameters.repetition;
     const std::uint64_t place = grid ? i : random.next();
     if (!state.stored) drawn.emplace(std::tuple{round, place, i}, &state);
   }
@@ -35,31 +34,33 @@ std::vector<const CellState*> missing_in_order(const SweepWork& work, std::size_
 }
 
 /// Whether a run has an f* to compare with.
-bool needs_reference(const ExperimentConfig& config, const PlannedRun& cell) {
-  return cell.path == nullptr && config.has_reference();
+bool needs_reference(const ExperimentConfig& config, const RunParameters& cell) {
+  return cell.path.empty() && config.has_reference();
 }
 
 /// Whether a reference that serves is stored for a stored run, whose manifest knows its data.
-bool has_reference(const ExperimentConfig& config, const fs::path& out, const PlannedRun& stored) {
-  const Json manifest = json_of(out / "runs" / stored.name() / "manifest.json");
-  if (!manifest.is_object()) return false;
-  const fs::path file =
-      reference_file(out, manifest.value("data_digest", ""), stored.lambda, config.mu, config.loss);
-  std::error_code ignored;
-  return fs::exists(file, ignored) && read_reference(file).serves({config.reference_tol, config.reference_gap,
-                                                                   config.reference_time_limit});
+bool has_reference(const ExperimentConfig& config, const fs::path& out, const RunParameters& stored) {
+  const fs::path manifest = out / "runs" / stored.name / kManifestFile;
+  const WantedReference wanted{config.reference_tol, config.reference_gap, config.reference_time_limit};
+  try {
+    if (!fs::exists(manifest)) return false;
+    const fs::path file = reference_file(out, read_record(manifest).result.data_digest, stored);
+    return fs::exists(file) && serves(read_record(file), wanted);
+  } catch (const Error&) {  // of another version, or damaged: it is made again
+    return false;
+  }
 }
 
 /// What there is to do, problem by problem.
 std::vector<SweepProblem> problems_of(const SweepWork& work) {
   std::vector<SweepProblem> out;
   for (std::size_t from = 0, to = 0; from < work.states.size(); from = to) {
-    const PlannedRun& first = work.states[from].cell;
-    while (to < work.states.size() && work.states[to].cell.same_problem(first)) ++to;
-    SweepProblem problem{first.data, first.lambda, !needs_reference(work.config, first),
+    const CellState& first = work.states[from];
+    while (to < work.states.size() && same_problem(work.states[to].run.parameters, first.run.parameters)) ++to;
+    SweepProblem problem{&first, !needs_reference(work.config, first.run.parameters),
                          missing_in_order(work, from, to)};
     if (!problem.missing.empty() ||
-        !(problem.no_reference || has_reference(work.config, work.out, first)))
+        !(problem.no_reference || has_reference(work.config, work.out, problem.job())))
       out.push_back(std::move(problem));
   }
   return out;
@@ -70,7 +71,7 @@ void announce(const SweepWork& work, std::size_t stored) {
     work.hooks.tell(fmt::format("{} of {} runs are stored already", stored, work.states.size()));
   for (const CellState& state : work.states) {
     if (state.stored) continue;
-    const std::string why = fmt::format("{}: {}", state.cell.name(), fmt::join(state.why, "; "));
+    const std::string why = fmt::format("{}: {}", state.run.parameters.name, fmt::join(state.why, "; "));
     if (state.begins_anew)
       work.hooks.tell(why);
     else if (work.hooks.detail)
@@ -85,10 +86,10 @@ std::size_t missing_references(const ExperimentConfig& config, const fs::path& o
   std::size_t missing = 0;
   for (auto from = states.begin(), to = from; from != states.end(); from = to) {
     to = std::find_if(from, states.end(), [&](const CellState& state) {
-      return !state.cell.same_problem(from->cell);
+      return !same_problem(state.run.parameters, from->run.parameters);
     });
-    if (needs_reference(config, from->cell) && (force || std::none_of(from, to, [&](const CellState& state) {
-          return has_reference(config, out, state.cell);
+    if (needs_reference(config, from->run.parameters) && (force || std::none_of(from, to, [&](const CellState& state) {
+          return has_reference(config, out, state.run.parameters);
         })))
       ++missing;
   }
@@ -106,7 +107,7 @@ SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const
   launcher->prepare(work);
   recover(out);
   SweepResult result;
-  for (const PlannedRun& cell : plan_runs(config)) {
+  for (const RunParameters& cell : plan_runs(config)) {
     work.states.push_back(inspect_cell(config, out, cell, options, digests));
     if (work.states.back().stored) ++result.cached;
   }
@@ -114,9 +115,8 @@ SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const
   announce(work, result.cached);
   work.problems = problems_of(work);
   launcher->launch(work, result);
-  if (!index_agrees(out)) rebuild_index(out);
   for (const CellState& state : work.states)
-    if (const fs::path folder = out / "runs" / state.cell.name(); fs::exists(folder / "manifest.json"))
+    if (const fs::path folder = out / "runs" / state.run.parameters.name; fs::exists(folder / "manifest.json"))
       result.folders.push_back(folder);
   result.interrupted = hooks.stop();
   return result;

@@ -124,7 +124,7 @@ double Batches::run_seconds(const RunParameters& job) const {
 
 double Batches::problem_seconds(const SweepProblem& problem) const {
   if (problem.no_reference) return 0.0;
-  const double seconds = run_seconds(reference_job(config_, *problem.data, problem.lambda));
+  const double seconds = run_seconds(reference_job(config_, problem.job()));
   return seconds > 0 ? seconds + kDescribing : 0.0;
 }
 
@@ -133,7 +133,7 @@ void Batches::check_limits(const std::vector<SweepProblem>& problems) {
   for (const SweepProblem& problem : problems) {
     longest = std::max(longest, problem_seconds(problem));
     for (const CellState* cell : problem.missing)
-      longest = std::max(longest, run_seconds(run_job(config_, cell->cell)));
+      longest = std::max(longest, run_seconds(cell->run.parameters));
   }
   check_request(config_.slurm, request(longest));
 }
@@ -192,32 +192,32 @@ bool Batches::probe_succeeded(std::int64_t job) const {
   throw Error(what + "; nothing was submitted");
 }
 
-SlurmTask Batches::common_task(const DataConfig& data, bool force) {
+SlurmTask Batches::common_task(const RunParameters& cell, bool force) {
   return {.problem = false,
           .rules = rules_.to_json(),
           .exclusive = config_.whole_nodes(),
           .force = force,
-          .source_digest = digests_.source(data),
+          .source_digest = digests_.source(cell),
           .program_digest = digests_.program(),
           .submit_host = host_,
-          .data_job = data_job(config_, data),
+          .data_job = data_job(config_, cell),
           .reference = std::nullopt,
           .runs = {},
           .facts = {}};
 }
 
 SlurmTask Batches::problem_task(const SweepWork& work, const SweepProblem& problem) {
-  SlurmTask task = common_task(*problem.data, work.options.force);
+  SlurmTask task = common_task(problem.job(), work.options.force);
   task.problem = true;
-  if (!problem.no_reference) task.reference = reference_job(config_, *problem.data, problem.lambda);
-  for (const CellState* cell : problem.missing) task.runs.push_back(work.task_of(*cell));
+  if (!problem.no_reference) task.reference = work.reference_of(problem);
+  for (const CellState* cell : problem.missing) task.runs.push_back(cell->run);
   return task;
 }
 
 SlurmTask Batches::run_task(const SweepWork& work, const SweepProblem& problem, const CellState& cell,
                             const fs::path& facts) {
-  SlurmTask task = common_task(*problem.data, work.options.force);
-  task.runs = {work.task_of(cell)};
+  SlurmTask task = common_task(problem.job(), work.options.force);
+  task.runs = {cell.run};
   task.facts = fs::relative(facts, out_ / "slurm");
   return task;
 }
@@ -255,9 +255,9 @@ Submission Batches::submit(const std::vector<NewTask>& tasks, bool problems, con
   bool limited = true;
   for (const NewTask& task : tasks) {
     batch.tasks.push_back({task.name, task.key});
-    const RunParameters* job =
-        problems ? (task.task.reference ? &*task.task.reference : nullptr) : &task.task.runs.front().job;
-    const double own = job != nullptr ? run_seconds(*job) : 0.0;
+    const Run* run =
+        problems ? (task.task.reference ? &*task.task.reference : nullptr) : &task.task.runs.front();
+    const double own = run != nullptr ? run_seconds(run->parameters) : 0.0;
     limited = limited && own > 0;
     seconds = std::max(seconds, own + (problems ? kDescribing : 0.0));
   }

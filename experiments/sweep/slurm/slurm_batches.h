@@ -45,7 +45,7 @@ class Batches {
                     const std::string& dependency);
 
  private:
-  SlurmTask common_task(const DataConfig& data, bool force);
+  SlurmTask common_task(const RunParameters& cell, bool force);
   JobRequest request(double seconds) const;
   /// Wall seconds of a job; 0: as long as the partition allows.
   double problem_seconds(const SweepProblem& problem) const;

@@ -102,11 +102,11 @@ class SlurmSweep {
     for (const SweepProblem& problem : work_.problems) {
       Todo todo{&problem, {}};
       for (const CellState* cell : problem.missing) {
-        const TaskStatus* task = state_of(cell->cell.name());
-        awaited_.insert(cell->cell.name());
+        const TaskStatus* task = state_of(cell->run.parameters.name);
+        awaited_.insert(cell->run.parameters.name);
         if (task == nullptr || !task->live())
           todo.cells.push_back(cell);
-        else if (task->key != cell->key.digest())
+        else if (task->key != cell->run.key.digest)
           others.push_back(fmt::format("{} ({})", task->name, task->job));
       }
       const TaskStatus* same = state_of(problem.name());
@@ -193,12 +193,12 @@ class SlurmSweep {
     if (reference.live() && reference.job.empty()) return false;  // nothing could be told to wait for it
     std::erase_if(todo.cells, [&](const CellState* cell) {
       // Accepted although sbatch got no answer.
-      const TaskStatus* task = state_of(cell->cell.name());
-      return task != nullptr && task->live() && task->key == cell->key.digest();
+      const TaskStatus* task = state_of(cell->run.parameters.name);
+      return task != nullptr && task->live() && task->key == cell->run.key.digest;
     });
     std::vector<Batches::NewTask> runs;
     for (const CellState* cell : todo.cells)
-      runs.push_back({cell->cell.name(), cell->key.digest(),
+      runs.push_back({cell->run.parameters.name, cell->run.key.digest,
                       batches_.run_task(work_, *todo.problem, *cell, reference.files().facts)});
     if (failed_now(reference)) {  // before these found a place in the queue; its task stored them as skipped
       todo.cells.clear();
@@ -207,7 +207,7 @@ class SlurmSweep {
     const std::string job = reference.live() ? reference.job : "";
     const std::string name = reference.name;
     const bool room = submit_all(runs, false, name, job);  // which reads all states anew
-    std::erase_if(todo.cells, [&](const CellState* cell) { return submitted_.contains(cell->cell.name()); });
+    std::erase_if(todo.cells, [&](const CellState* cell) { return submitted_.contains(cell->run.parameters.name); });
     return room;
   }
 
@@ -323,12 +323,12 @@ class SlurmSweep {
     for (const SweepProblem& problem : work_.problems)
       for (const CellState* cell : problem.missing)
         if (const TaskStatus* reference = state_of(problem.name());
-            cell->cell.name() == name && reference != nullptr && failed_now(*reference))
+            cell->run.parameters.name == name && reference != nullptr && failed_now(*reference))
           return *reference;
     for (const Todo& todo : todo_) {
       if (todo.problem->name() == name) return std::nullopt;
       for (const CellState* cell : todo.cells)
-        if (cell->cell.name() == name) return std::nullopt;
+        if (cell->run.parameters.name == name) return std::nullopt;
     }
     return TaskStatus{.name = name,
                       .key = "",
@@ -344,35 +344,31 @@ class SlurmSweep {
   void tell_end(const std::string& name, const TaskStatus& task) {
     ended_.insert(name);
     const auto state = std::find_if(work_.states.begin(), work_.states.end(),
-                                    [&](const CellState& one) { return one.cell.name() == name; });
+                                    [&](const CellState& one) { return one.run.parameters.name == name; });
     if (state == work_.states.end()) {  // a reference
       if (task.state == TaskState::kFailed) hooks_.warn(fmt::format("{}: {}", name, task.reason));
       return;
     }
     ++result_.done;
     const std::string place = fmt::format("[{}/{}] {}", ended_.size(), total_, name);
-    const Json manifest = json_of(work_.out / "runs" / name / "manifest.json");
-    const bool stored = manifest.is_object() &&
-                        manifest.value("key", Json::object()).value("digest", "") == state->key.digest();
-    if (task.state == TaskState::kFailed && !stored) {
+    const fs::path file = work_.out / "runs" / name / kManifestFile;
+    const std::optional<Run> run = fs::exists(file) ? std::optional(read_record(file)) : std::nullopt;
+    const bool stored = run && run->key.digest == state->run.key.digest;
+    if (!run || (task.state == TaskState::kFailed && !stored)) {
       ++result_.failed;
       hooks_.warn(fmt::format("{}: failed: {}", name, task.reason));
       return;
     }
-    hooks_.tell(fmt::format("{}: {}{}", place, manifest.value("status", ""),
-                            task.node.empty() ? "" : " on " + task.node));
-    if (failed_run(manifest)) ++result_.failed;
-    const RunTask run = work_.task_of(*state);
-    for (const std::string& warning : run_warnings(run.job, manifest, reference_of(run.job, manifest)))
-      hooks_.warn(warning);
+    hooks_.tell(fmt::format("{}: {}{}", place, run->status(), task.node.empty() ? "" : " on " + task.node));
+    if (failed_run(*run)) ++result_.failed;
+    for (const std::string& warning : run_warnings(*run, reference_of(*run))) hooks_.warn(warning);
   }
 
-  std::optional<Reference> reference_of(const RunParameters& job, const Json& manifest) const {
+  std::optional<Run> reference_of(const Run& run) const {
     // A run that was skipped may know no data.
-    if (!job.path.empty() || !manifest["data_digest"].is_string()) return std::nullopt;
-    const fs::path file =
-        reference_file(work_.out, manifest["data_digest"].get<std::string>(), job.lambda, job.mu, job.loss);
-    return fs::exists(file) ? std::optional(read_reference(file)) : std::nullopt;
+    if (run.is_path() || run.result.data_digest.empty()) return std::nullopt;
+    const fs::path file = reference_file(work_.out, run.result.data_digest, run.parameters);
+    return fs::exists(file) ? std::optional(read_record(file)) : std::nullopt;
   }
 
   void tell_sample(const TaskStatus& task) {

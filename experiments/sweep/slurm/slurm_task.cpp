@@ -10,7 +10,7 @@
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
 #include "experiments/run/plugins.h"
-#include "experiments/run/provenance.h"
+#include "experiments/sweep/provenance.h"
 #include "experiments/sweep/cache.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/plan.h"
@@ -52,7 +52,7 @@ class TaskRunner {
               {"partition", environment_text("SLURM_JOB_PARTITION")},
               {"restarts", environment_text("SLURM_RESTART_COUNT")}};
     Json begin = where_;
-    begin["time"] = provenance_now()["time"];
+    begin["time"] = provenance().time;
     write_json(files_.begin, begin);
     TaskEnd end;
     try {
@@ -71,7 +71,7 @@ class TaskRunner {
     const SlurmTask task = SlurmTask::from(json_of(files_.job));
     for (const std::string& plugin : task.data_job.plugins) load_plugin(plugin);
     ProcessRules rules(task.rules);
-    rules.extra_provenance = {{"slurm", where_}};
+    where_.get_to(rules.slurm);
     const std::vector<int> cpus = usable_cpus();
     // Where Slurm does not bind jobs to their CPUs, nobody knows which of the node's are this job's.
     std::int64_t given = 0;
@@ -99,7 +99,7 @@ class TaskRunner {
   /// Ends all runs of the task without starting them.
   TaskEnd refuse(const ProblemRunner& runner, const SlurmTask& task, const std::string& status,
                  const std::string& reason) {
-    for (const RunTask& run : task.runs) {
+    for (const Run& run : task.runs) {
       fs::remove_all(files_.work);
       make_folder(files_.work);
       runner.skip(run, files_.work, status, reason);
@@ -113,70 +113,69 @@ class TaskRunner {
     make_folder(files_.work);
     runner.describe(task.data_job, files_.work);
     runner.shorten(wall_seconds() - begin);
-    const Json& facts = runner.facts();
+    Run facts;
+    facts.result = runner.facts();
     if (hooks_.stop()) return stopped();
-    if (facts.contains("reason"))
-      return refuse(runner, task, runner.skipped_status(), facts["reason"].get<std::string>());
-    write_json(files_.facts, facts);
-    if (!task.reference || (!task.force && runner.find_reference(*task.reference))) return {};
+    if (!facts.result.reason.empty())
+      return refuse(runner, task, runner.skipped_status(), facts.result.reason);
+    write_record(files_.facts, facts);
+    if (!task.reference || (!task.force && runner.find_reference(task.reference->parameters))) return {};
     make_folder(files_.work);
-    const Json made =
-        runner.make_reference(*task.reference, files_.work, task.source_digest, task.program_digest);
+    const std::optional<Run> made = runner.make_reference(*task.reference, files_.work);
     if (hooks_.stop()) return stopped();
-    if (made.is_null())
+    if (!made)
       return refuse(runner, task, "skipped(the reference failed)", runner.reference_problem());
     const OutLock lock(out_, kForAsLongAsItTakes);
-    write_json(runner.reference_file_of(*task.reference), made);
+    write_record(runner.reference_file_of(made->parameters), *made);
     return {};
   }
 
   TaskEnd do_run(ProblemRunner& runner, const SlurmTask& task) {
-    const RunTask& run = task.runs.front();
+    const Run& run = task.runs.front();
+    const RunParameters& job = run.parameters;
     if (!task.force && is_stored(run)) return {};
-    runner.set_facts(json_of(slurm_ / task.facts));
-    if (!runner.facts().is_object()) throw Error((slurm_ / task.facts).string() + ": not there");
-    if (run.job.path.empty() && !runner.find_reference(run.job))
-      throw Error(runner.reference_file_of(run.job).string() + ": no f* that serves");
+    runner.set_facts(read_record(slurm_ / task.facts).result);
+    if (!run.is_path() && !runner.find_reference(job))
+      throw Error(runner.reference_file_of(job).string() + ": no f* that serves");
     make_folder(files_.work);
-    Json manifest;
-    if (const std::string unmet = runner.unmet(run); !unmet.empty()) {
-      manifest = runner.skip(run, files_.work, kDoesNotFit, unmet);
+    Run ended;
+    if (const std::string unmet = runner.unmet(job); !unmet.empty()) {
+      ended = runner.skip(run, files_.work, kDoesNotFit, unmet);
     } else {
-      for (const std::string& hazard : timing_hazards(run.job.threads, 1)) hooks_.warn("timings: " + hazard);
+      for (const std::string& hazard : timing_hazards(job.threads, 1)) hooks_.warn("timings: " + hazard);
       const ProblemRunner::Running running = runner.start(run, files_.work, 0);
       while (!running.child->watch(ProblemRunner::kSlice, hooks_.stop())) {
       }
-      manifest = runner.finish(running);
+      ended = runner.finish(running);
     }
-    const std::string status = manifest.value("status", "failed");
-    if (status == "interrupted" && is_complete(run))
+    const bool interrupted = ended.result.status == Status::kInterrupted;
+    if (interrupted && is_complete(run))
       fs::remove_all(files_.work);  // what is there says more
     else
       place(run);
-    if (status == "interrupted") return stopped();
-    return {failed_run(manifest), status,
-            manifest["reason"].is_string() ? manifest["reason"].get<std::string>() : ""};
+    if (interrupted) return stopped();
+    return {failed_run(ended), ended.status(), ended.result.reason};
   }
 
   static TaskEnd stopped() {
     return {true, "interrupted", "stopped by Slurm: cancelled, pre-empted or out of time"};
   }
 
-  Json stored(const RunTask& run) const { return json_of(out_ / "runs" / run.job.name / "manifest.json"); }
-  bool is_complete(const RunTask& run) const {
-    const Json manifest = stored(run);
-    return manifest.is_object() && !failed_status(manifest.value("status", "failed"));
+  fs::path manifest_of(const Run& run) const {
+    return out_ / "runs" / run.parameters.name / kManifestFile;
+  }
+  bool is_complete(const Run& run) const {
+    return fs::exists(manifest_of(run)) && !read_record(manifest_of(run)).failed();
   }
   /// By an earlier try of this task.
-  bool is_stored(const RunTask& run) const {
-    return is_complete(run) &&
-           stored(run).value("key", Json::object()).value("digest", "") == run.key.at("digest");
+  bool is_stored(const Run& run) const {
+    return is_complete(run) && read_record(manifest_of(run)).key.digest == run.key.digest;
   }
 
-  void place(const RunTask& run) const {
+  void place(const Run& run) const {
     const OutLock lock(out_, kForAsLongAsItTakes);
     // Another sweep may have put the complete folder in its place already.
-    if (fs::exists(files_.work)) publish(files_.work, out_ / "runs" / run.job.name);
+    if (fs::exists(files_.work)) publish(files_.work, out_ / "runs" / run.parameters.name);
   }
 
   fs::path out_, slurm_;
@@ -189,6 +188,8 @@ class TaskRunner {
 }  // namespace
 
 Json SlurmTask::to_json() const {
+  Run data;
+  data.parameters = data_job;
   Json json{{"problem", problem},
             {"rules", rules},
             {"exclusive", exclusive},
@@ -196,11 +197,11 @@ Json SlurmTask::to_json() const {
             {"source_digest", source_digest},
             {"program_digest", program_digest},
             {"submit_host", submit_host},
-            {"data_job", job_json(data_job)},
-            {"reference", reference ? job_json(*reference) : Json()},
+            {"data_job", run_json(data)},
+            {"reference", reference ? run_json(*reference) : Json()},
             {"runs", Json::array()},
             {"facts", facts.string()}};
-  for (const RunTask& run : runs) json["runs"].push_back(run.to_json());
+  for (const Run& run : runs) json["runs"].push_back(run_json(run));
   return json;
 }
 
@@ -212,12 +213,12 @@ SlurmTask SlurmTask::from(const Json& json) {
                  .source_digest = json.at("source_digest"),
                  .program_digest = json.at("program_digest"),
                  .submit_host = json.at("submit_host"),
-                 .data_job = job_from(json.at("data_job")),
+                 .data_job = run_from(json.at("data_job"), "task").parameters,
                  .reference = std::nullopt,
                  .runs = {},
                  .facts = json.at("facts").get<std::string>()};
-  if (!json.at("reference").is_null()) task.reference = job_from(json.at("reference"));
-  for (const Json& run : json.at("runs")) task.runs.push_back(RunTask::from(run));
+  if (!json.at("reference").is_null()) task.reference = run_from(json.at("reference"), "task");
+  for (const Json& run : json.at("runs")) task.runs.push_back(run_from(run, "task"));
   return task;
 }
 

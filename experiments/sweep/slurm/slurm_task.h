@@ -14,8 +14,8 @@ struct SlurmTask {
   bool exclusive, force;
   std::string source_digest, program_digest, submit_host;
   RunParameters data_job;                  ///< of a problem
-  std::optional<RunParameters> reference;  ///< of a problem; none: a path
-  std::vector<RunTask> runs;               ///< those of a problem, or the one to make
+  std::optional<Run> reference;            ///< of a problem; none: a path
+  std::vector<Run> runs;                   ///< those of a problem, or the one to make
   std::filesystem::path facts;             ///< of a run: the facts of its data, relative to OUT/slurm
 
   nlohmann::ordered_json to_json() const;
