@@ -388,6 +388,10 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   const Result table = run("table out --format csv --targets 1e-1");
   EXPECT_EQ(table.status, 0);
   EXPECT_THAT(table.out, HasSubstr(",seconds_to_0.1,"));
+  EXPECT_THAT(run("table out --columns nnz,status").out, HasSubstr("| solver | nnz | status |"));
+  EXPECT_THAT(run("table out --format latex").out, HasSubstr("\\toprule\nsolver & status & n & "));
+  EXPECT_EQ(run("table out --columns nnzs").status, 2);
+  EXPECT_EQ(run("table out --kind means --columns nnz").status, 2);
   const Result plot = run("plot out --log-seconds");
   EXPECT_EQ(plot.status, 0) << plot.err;
   EXPECT_THAT(plot.out, HasSubstr("words-lambda1-objective-logx.png"));
