@@ -15,7 +15,7 @@ struct StatusCommand {
   JsonFlag json;
 };
 
-/// A run or problem, stored or in a queue.
+/// A run or reference, stored or in a queue.
 struct StatusRow {
   std::string state, name, job, node, reason, log;
 
@@ -54,24 +54,15 @@ StatusRow stored_row(const std::filesystem::path& folder) {
   return row;
 }
 
-std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out, const Queue& queue) {
+std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out,
+                                             const std::vector<SlurmArray>& arrays, const Queue& queue) {
   std::map<std::string, StatusRow> rows;
   for (const auto& entry : std::filesystem::directory_iterator(out / "runs"))
     if (const std::string name = entry.path().filename().string(); !name.starts_with('.'))
       rows.insert_or_assign(name, stored_row(entry.path()));
-  for (const auto& [name, task] : task_states(read_batches(out), queue)) {
-    const auto stored = rows.find(name);
-    // A manifest says it of a run, and f* is no run.
-    if (task.state == TaskState::kDone && (stored != rows.end() || task.problem)) continue;
-    StatusRow row{task_state_name(task.state), name, task.job, task.node, task.reason, ""};
-    if (task.state == TaskState::kFailed) {
-      row.log = end_of(task.files().log);
-      if (stored != rows.end() && stored->second.state == "failed" &&
-          std::filesystem::exists(task.files().end))
-        row.log = stored->second.log.empty() ? row.log : stored->second.log;
-    }
-    rows.insert_or_assign(name, row);
-  }
+  for (const auto& [name, run] : open_runs(out, arrays, queue))
+    rows.insert_or_assign(
+        name, StatusRow{run.state, name, run.job, run.node, run.reason, run.live() ? "" : end_of(run.log)});
   return rows;
 }
 
@@ -81,19 +72,20 @@ void status(const StatusCommand& command) {
     throw Error(command.out + ": found no folder 'runs', expected the results of `proxbench run`");
   command.json.check();
   ProgressPrinter progress(false);
+  const std::vector<SlurmArray> arrays = read_arrays(out);
   Queue queue;
   std::string no_answer;
   try {
-    queue = queue_of(read_batches(out));
+    queue = queue_of(arrays);
   } catch (const Error& error) {
     no_answer = error.what();
     progress.warning(
-        fmt::format("Slurm does not answer ({}): what follows is from the jobs' own files", no_answer));
+        fmt::format("Slurm does not answer ({}): what follows is from stored runs alone", no_answer));
   }
   std::map<std::string, std::size_t> counts{{"queued", 0}, {"running", 0}, {"done", 0}, {"failed", 0}};
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
-  for (const auto& [name, row] : status_rows(out, queue)) {
+  for (const auto& [name, row] : status_rows(out, arrays, queue)) {
     ++counts[row.state];
     json.push_back(row.to_json());
     if (row.state == "done" && !command.all) continue;

@@ -305,7 +305,8 @@ class ConfigReader {
         .time = values.text("time"),
         .cpus = static_cast<int>(values.integer("cpus")),
         .constraint = values.text("constraint"),
-        .exclusive = values.text("exclusive") == "auto" ? timed : values.text("exclusive") == "true"};
+        .exclusive = values.text("exclusive") == "auto" ? timed : values.text("exclusive") == "true",
+        .split = values.text("split")};
     if (config_.slurm.time != "auto" && !slurm_seconds(config_.slurm.time))
       problems_.add(values.where("time"),
                     fmt::format("[slurm] time: found '{}', expected auto, MINUTES, MINUTES:SECONDS, "

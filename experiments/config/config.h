@@ -90,6 +90,7 @@ struct SlurmConfig {
   int cpus;                ///< 0: as many as threads
   std::string constraint;  ///< empty: none
   bool exclusive;          ///< whole nodes
+  std::string split;       ///< what a job makes: "problem" or "solver"
 };
 
 struct ExperimentConfig {

@@ -375,7 +375,7 @@ const std::vector<ConfigSectionInfo>& config_sections() {
              {.name = "time",
               .default_value = "auto",
               .help = "time limit of each job in Slurm's words, e.g. 90 (minutes), 1:30:00 or 2-12; runs are "
-                      "asked to stop before it; auto: from wall_limit, else the partition's"},
+                      "asked to stop before it; auto: the sum of wall_limit over its runs, else the partition's"},
              {.name = "cpus",
               .type = OptionType::kInt,
               .default_value = "0",
@@ -390,6 +390,11 @@ const std::vector<ConfigSectionInfo>& config_sections() {
                       "where "
                       "figures are against seconds",
               .choices = {"auto", "true", "false"}},
+             {.name = "split",
+              .default_value = "problem",
+              .help = "what a job makes: problem: all runs on a data set and penalty, one after the other; "
+                      "solver: those of one solver, once another job has found f*",
+              .choices = {"problem", "solver"}},
          }});
     return all;
   }();

@@ -94,6 +94,7 @@ std::string ExperimentConfig::to_ini() const {
   line("cpus", slurm.cpus);
   line("constraint", slurm.constraint);
   line("exclusive", slurm.exclusive);
+  line("split", slurm.split);
   out += "\n[plot]\n";
   line("kinds", joined(plot.kinds));
   if (!has_reference) return out + paper_ini(paper);

@@ -13,6 +13,7 @@
 #include <CLI/Version.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -146,6 +147,19 @@ Json settings() {
   return out;
 }
 
+Json slurm_job() {
+  const auto value = [](const char* name) -> std::string {
+    const char* text = std::getenv(name);
+    return text != nullptr ? text : "";
+  };
+  const std::string array = value("SLURM_ARRAY_JOB_ID"), task = value("SLURM_ARRAY_TASK_ID");
+  return {{"name", value("SLURM_JOB_NAME")},
+          {"job", array.empty() ? value("SLURM_JOB_ID") : array + "_" + task},
+          {"node", value("SLURMD_NODENAME")},
+          {"partition", value("SLURM_JOB_PARTITION")},
+          {"restarts", value("SLURM_RESTART_COUNT")}};
+}
+
 /// The command line of this process, quoted so that a shell reads it back.
 std::string command_line() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);
@@ -173,11 +187,13 @@ std::string command_line() {
 }  // namespace
 
 Json provenance() {
-  return {{"program", program()},
-          {"machine", machine()},
-          {"libraries", libraries()},
-          {"settings", settings()},
-          {"command", command_line()}};
+  Json out{{"program", program()},
+           {"machine", machine()},
+           {"libraries", libraries()},
+           {"settings", settings()},
+           {"command", command_line()}};
+  if (std::getenv("SLURM_JOB_ID") != nullptr) out["slurm"] = slurm_job();
+  return out;
 }
 
 Json provenance_now() {

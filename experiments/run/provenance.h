@@ -21,7 +21,9 @@ inline constexpr const char* kUnavailable = "unavailable";
 ///                and the version of OpenMP
 ///     command    the command line of this process
 ///
-/// A run by a job of Slurm has "slurm" beside these: job, node, partition, restarts.
+/// and, in a job of Slurm,
+///
+///     slurm      name, job, node, partition, restarts
 nlohmann::ordered_json provenance();
 
 /// What does: time (UTC, ISO 8601), load (averages over 1, 5 and 15 minutes), governor (of the CPUs' clock

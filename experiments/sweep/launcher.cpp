@@ -23,11 +23,6 @@ const LauncherInfo& find_launcher(const std::string& name) {
                                  did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
-std::string SweepProblem::name() const {
-  if (path) return fmt::format("data {}", data->name);
-  return fmt::format("reference {}-lambda{}", data->name, lambda);
-}
-
 std::string duration_text(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
   if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);

@@ -26,15 +26,16 @@ struct SweepResult {
   bool interrupted = false;
 };
 
-/// What is missing of one data set and lambda, or path.
+/// One data set and lambda, or path.
 struct SweepProblem {
+  std::string name;  ///< PlannedRun::problem_name()
   const DataConfig* data;
   double lambda;
   bool path;                              ///< there is no f* of one
+  std::vector<const CellState*> cells;    ///< all of them
   std::vector<const CellState*> missing;  ///< in the order in which they are made
-
-  /// What its cells share, with what makes f*; `path` has none.
-  std::string name() const;
+  bool lacks_reference;                   ///< as far as stored runs tell
+  bool may_make_reference = true;         ///< else f* is used if it is stored
 };
 
 struct SweepWork {
@@ -43,10 +44,14 @@ struct SweepWork {
   const SweepOptions& options;
   const SweepHooks& hooks;
   Digests& digests;
-  OutLock& lock;  ///< held; a launcher may let go of it while it waits, and takes it again
+  OutLock& lock;  ///< OutLock::kPlan, held; a launcher may release it while it waits, and takes it again
   std::vector<CellState> states = {};
   std::vector<SweepProblem> problems = {};
 
+  /// Fills `states` and `problems` with all of the config, or with what belongs to the problem of this name.
+  void inspect(const std::string& only = "");
+  /// Writes OUT/config.ini.
+  void write_config() const;
   /// Of the cells of a problem, the job and key of one.
   RunTask task_of(const CellState& state) const { return {run_job(config, state.cell), state.key.to_json()}; }
 };
@@ -54,10 +59,11 @@ struct SweepWork {
 class Launcher {
  public:
   virtual ~Launcher() = default;
-  /// Called once, before `work.problems` are known. Throws Error where the sweep cannot be made this way.
+  /// Called once, before `work.problems` are known. Ends what an earlier sweep has left unfinished. Throws
+  /// Error where the sweep cannot be made this way.
   virtual void prepare(const SweepWork& work) = 0;
-  /// Makes the runs of `work.problems`, or sees that they will be made; counts them in `result`. Stops where
-  /// the hooks say so.
+  /// Writes the config; makes the missing runs of `work.problems`, or sees that they will be made; counts
+  /// them in `result`. Stops where the hooks say so.
   virtual void launch(const SweepWork& work, SweepResult& result) = 0;
 };
 

@@ -51,11 +51,15 @@ std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key,
 
 }  // namespace
 
-std::string PlannedRun::name() const {
+std::string PlannedRun::problem_name() const {
   const bool lambdas = path && path->of == PathOf::kLambda;
   std::string problem = lambdas ? path->file_text() : fmt::format("lambda{}", lambda);
   if (path && !lambdas) problem += "-" + path->file_text();
-  return fmt::format("{}-{}-{}-rep{}", data->name, problem, solver->label, repetition);
+  return fmt::format("{}-{}", data->name, problem);
+}
+
+std::string PlannedRun::name() const {
+  return fmt::format("{}-{}-rep{}", problem_name(), solver->label, repetition);
 }
 
 Json PlannedRun::lambda_json() const {

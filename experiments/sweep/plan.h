@@ -30,6 +30,9 @@ struct PlannedRun {
   /// DATASET-path-START-END-COUNT-LABEL-repREPETITION, or
   /// DATASET-lambdaLAMBDA-mu-path-START-END-COUNT-LABEL-repREPETITION.
   std::string name() const;
+  /// What it shares with the runs on the same data at the same penalty: the name without LABEL and
+  /// REPETITION.
+  std::string problem_name() const;
   /// Its lambda or mu, or the path over it, as the config has them.
   nlohmann::ordered_json lambda_json() const;
   nlohmann::ordered_json mu_json() const;

@@ -1,6 +1,6 @@
 #pragma once
-/// Data, f* and runs of one problem on this machine, each in a process of its own: what a local sweep and a
-/// task of a cluster have in common. Nothing here needs the config.
+/// Data, f* and runs of one problem on this machine, each in a process of its own: the working part of a
+/// local launcher. Nothing here needs the config.
 
 #include <chrono>
 #include <filesystem>
@@ -22,30 +22,25 @@ struct ExperimentConfig;
 struct RunTask {
   RunParameters job;           ///< without a target to stop at
   nlohmann::ordered_json key;  ///< RunKey::to_json()
-
-  nlohmann::ordered_json to_json() const { return {{"job", job_json(job)}, {"key", key}}; }
-  static RunTask from(const nlohmann::ordered_json& json) {
-    return {job_from(json.at("job")), json.at("key")};
-  }
 };
 
 /// What holds for all processes of a sweep.
 struct ProcessRules {
-  double wall_limit;       ///< seconds; NaN: 60 + 3 * time_limit, none without a time limit; 0: none
-  double most_wall = 0.0;  ///< seconds that are left to a process whatever its limit; 0: no such bound
-  double kill_grace;       ///< seconds between SIGTERM and SIGKILL
-  double memory_limit;     ///< MiB; 0: none
+  double wall_limit;    ///< seconds; NaN: 60 + 3 * time_limit, none without a time limit; 0: none
+  double kill_grace;    ///< seconds between SIGTERM and SIGKILL
+  double memory_limit;  ///< MiB; 0: none
   bool pin;
-  int jobs = 1;                             ///< at a time
-  double stop_at;                           ///< relative difference to f*; 0: none
-  Reference::Wanted wanted;                 ///< of f*
+  int jobs = 1;              ///< at a time
+  double stop_at;            ///< relative difference to f*; 0: none
+  Reference::Wanted wanted;  ///< of f*
+  /// When the last process has to stop, by wall_seconds().
+  double ends_at = std::numeric_limits<double>::infinity();
   std::string not_comparable_because = "";  ///< empty: timings are comparable
-  nlohmann::ordered_json extra_provenance = nlohmann::ordered_json::object();
 
   explicit ProcessRules(const ExperimentConfig& config, int runs_at_a_time = 1);
-  explicit ProcessRules(const nlohmann::ordered_json& json);
-  nlohmann::ordered_json to_json() const;
   JobLimits limits(double time_limit) const;
+  /// Of a process without a limit of its own.
+  JobLimits until_the_end() const;
 };
 
 class ProblemRunner {
@@ -68,7 +63,6 @@ class ProblemRunner {
   /// Reads the data once in a process of its own, to learn what they are: facts(), with "reason" where they
   /// cannot be read, or not be served by their oracle. The folder is removed.
   void describe(const RunParameters& data_job, const std::filesystem::path& folder);
-  void set_facts(nlohmann::ordered_json facts) { facts_ = std::move(facts); }
   const nlohmann::ordered_json& facts() const { return facts_; }
   /// The status of runs on data with a "reason".
   std::string skipped_status() const;
@@ -78,14 +72,11 @@ class ProblemRunner {
   /// Takes a stored f* that serves; false where there is none.
   bool find_reference(const RunParameters& job);
   /// Finds f* in a process of its own. Returns what is to be stored as reference_file_of(); null where that
-  /// failed, as reference_problem() says, or was interrupted.
+  /// failed or was interrupted.
   nlohmann::ordered_json make_reference(const RunParameters& job, const std::filesystem::path& folder,
                                         const std::string& source_digest, const std::string& program_digest);
-  /// Takes so many seconds from what is left to a process (ProcessRules::most_wall).
-  void shorten(double seconds);
   void clear_reference() { reference_.reset(); }
   const std::optional<Reference>& reference() const { return reference_; }
-  const std::string& reference_problem() const { return reference_problem_; }
 
   /// Why the run cannot be made on the data, whose facts are known; empty: it can.
   std::string unmet(const RunTask& task) const;
@@ -112,7 +103,6 @@ class ProblemRunner {
   nlohmann::ordered_json provenance_;
   nlohmann::ordered_json facts_ = nlohmann::ordered_json::object();
   std::optional<Reference> reference_;
-  std::string reference_problem_;
 };
 
 /// What should worry people of a finished run: its failure, or an end below f*.

@@ -15,18 +15,19 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 namespace {
 
-/// Of the cells of a block, [from, to) of all, those that have to be run. Interleaved: one repetition after
-/// the other, the solvers of each in an order drawn from the seed, so that no solver is always first and a
-/// slow spell of the machine hits all alike. A resumed sweep keeps the order, since every cell is drawn for.
-std::vector<const CellState*> missing_in_order(const SweepWork& work, std::size_t from, std::size_t to) {
-  Random random(work.config.seed + from);
+/// Of the cells of a problem, those that have to be run. Interleaved: one repetition after the other, the
+/// solvers of each in an order drawn from `seed`, so that no solver is always first and a slow spell of the
+/// machine hits all alike. A resumed sweep keeps the order, since every cell is drawn for.
+std::vector<const CellState*> missing_in_order(const ExperimentConfig& config,
+                                               const std::vector<const CellState*>& cells,
+                                               std::uint64_t seed) {
+  Random random(seed);
   std::map<std::tuple<int, std::uint64_t, std::size_t>, const CellState*> drawn;
-  for (std::size_t i = from; i < to; ++i) {
-    const CellState& state = work.states[i];
-    const bool grid = work.config.order == "grid";
-    const int round = grid ? 0 : state.cell.repetition;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const bool grid = config.order == "grid";
+    const int round = grid ? 0 : cells[i]->cell.repetition;
     const std::uint64_t place = grid ? i : random.next();
-    if (!state.stored) drawn.emplace(std::tuple{round, place, i}, &state);
+    if (!cells[i]->stored) drawn.emplace(std::tuple{round, place, i}, cells[i]);
   }
   std::vector<const CellState*> out;
   for (const auto& [place, cell] : drawn) out.push_back(cell);
@@ -37,23 +38,12 @@ std::vector<const CellState*> missing_in_order(const SweepWork& work, std::size_
 bool has_reference(const SweepWork& work, const PlannedRun& stored) {
   const ExperimentConfig& config = work.config;
   const Json manifest = json_of(work.out / "runs" / stored.name() / "manifest.json");
-  const fs::path file = reference_file(work.out, manifest.value("data_digest", ""), stored.lambda, config.mu, config.loss);
+  if (!manifest.is_object() || manifest.value("data_digest", Json()).is_null()) return false;
+  const fs::path file =
+      reference_file(work.out, manifest.value("data_digest", ""), stored.lambda, config.mu, config.loss);
   std::error_code ignored;
   return fs::exists(file, ignored) && read_reference(file).serves({config.reference_tol, config.reference_gap,
                                                                    config.reference_time_limit});
-}
-
-/// What there is to do, problem by problem.
-std::vector<SweepProblem> problems_of(const SweepWork& work) {
-  std::vector<SweepProblem> out;
-  for (std::size_t from = 0, to = 0; from < work.states.size(); from = to) {
-    const PlannedRun& first = work.states[from].cell;
-    while (to < work.states.size() && work.states[to].cell.same_problem(first)) ++to;
-    SweepProblem problem{first.data, first.lambda, first.path != nullptr, missing_in_order(work, from, to)};
-    if (!problem.missing.empty() || !(problem.path || has_reference(work, first)))
-      out.push_back(std::move(problem));
-  }
-  return out;
 }
 
 void announce(const SweepWork& work, std::size_t stored) {
@@ -71,6 +61,34 @@ void announce(const SweepWork& work, std::size_t stored) {
 
 }  // namespace
 
+void SweepWork::inspect(const std::string& only) {
+  const std::vector<PlannedRun> plan = plan_runs(config);
+  states.reserve(plan.size());
+  for (std::size_t from = 0, to = 0; from < plan.size(); from = to) {
+    const PlannedRun& first = plan[from];
+    while (to < plan.size() && plan[to].same_problem(first)) ++to;
+    if (!only.empty() && first.problem_name() != only) continue;
+    SweepProblem problem{.name = first.problem_name(),
+                         .data = first.data,
+                         .lambda = first.lambda,
+                         .path = first.path != nullptr,
+                         .cells = {},
+                         .missing = {},
+                         .lacks_reference = false};
+    for (std::size_t i = from; i < to; ++i) {
+      states.push_back(inspect_cell(config, out, plan[i], options, digests));
+      problem.cells.push_back(&states.back());
+    }
+    problem.missing = missing_in_order(config, problem.cells, config.seed + from);
+    problem.lacks_reference = !problem.path && !has_reference(*this, first);
+    problems.push_back(std::move(problem));
+  }
+}
+
+void SweepWork::write_config() const {
+  write_file_atomically(out / "config.ini", config.to_ini());
+}
+
 SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options,
                       const SweepHooks& hooks) {
   const LauncherInfo& info = find_launcher(options.launcher);
@@ -80,17 +98,13 @@ SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const
   SweepWork work{config, out, options, hooks, digests, lock};
   const std::unique_ptr<Launcher> launcher = info.make();
   launcher->prepare(work);
-  recover(out);
+  work.inspect();
   SweepResult result;
-  for (const PlannedRun& cell : plan_runs(config)) {
-    work.states.push_back(inspect_cell(config, out, cell, options, digests));
-    if (work.states.back().stored) ++result.cached;
-  }
-  write_file_atomically(out / "config.ini", config.to_ini());
+  for (const CellState& state : work.states)
+    if (state.stored) ++result.cached;
   announce(work, result.cached);
-  work.problems = problems_of(work);
   launcher->launch(work, result);
-  if (!index_agrees(out)) rebuild_index(out);
+  rebuild_index(out);
   for (const CellState& state : work.states)
     if (const fs::path folder = out / "runs" / state.cell.name(); fs::exists(folder / "manifest.json"))
       result.folders.push_back(folder);
