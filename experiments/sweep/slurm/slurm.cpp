@@ -166,7 +166,7 @@ void check_request(const SlurmConfig& config, const JobRequest& request) {
   if (longest && std::ceil(request.seconds / 60) * 60 > *longest)
     throw Error::usage(
         fmt::format("[slurm] time: found {:.0f} min, expected at most the {} of partition {} "
-                    "(--slurm time=... ends runs before it)",
+                    "(--slurm time=... ends runs before it, split=solver makes a job of each solver)",
                     std::ceil(request.seconds / 60), found["MaxTime"], partition));
   // "CPUs|MiB" of each kind of node.
   double cpus = 0, memory = 0;

@@ -54,8 +54,7 @@ class SlurmSweep {
 
   void run() {
     if (awaited_.empty() && text_of(out_ / "config.ini") == work_.config.to_ini()) return;
-    std::string problem;
-    if (!refresh(problem))
+    if (const std::string problem = refresh(); !problem.empty())
       throw Error(
           fmt::format("Slurm does not answer ({}), and jobs of {} may be in its queue; nothing was submitted",
                       problem, work_.out.string()));
@@ -122,15 +121,14 @@ class SlurmSweep {
 
   // ---- the queue
 
-  /// Reads what has been submitted, and asks squeue. False where Slurm does not answer.
-  bool refresh(std::string& problem) {
+  /// Reads what has been submitted, and asks squeue. Returns why Slurm does not answer; empty: it does.
+  std::string refresh() {
     arrays_ = read_arrays(out_);
     queue_.reset();
     try {
       queue_ = queue_of(arrays_);
     } catch (const Error& error) {
-      problem = error.what();
-      return false;
+      return error.what();
     }
     live_.clear();
     for (const SlurmArray& array : arrays_)
@@ -139,7 +137,7 @@ class SlurmSweep {
           live_[array.tasks[index].name()] = {fmt::format("{}_{}", task->job, index), array.tasks[index].key};
     for (Asked& asked : asked_)
       if (live_.contains(asked.task.name())) asked.submitted = true;
-    return true;
+    return "";
   }
 
   /// Throws Error where a task in the queue would make something else with the config of this sweep.
@@ -229,7 +227,8 @@ class SlurmSweep {
   /// Throws Error where it is refused. Only without an answer the folder stays behind, since the array may be
   /// in the queue.
   Submission submit_array(const std::vector<Asked*>& tasks, const std::string& waits_for_job) {
-    const auto number = std::distance(fs::directory_iterator(made(out_ / "slurm")), fs::directory_iterator());
+    make_folder(out_ / "slurm");
+    const auto number = std::distance(fs::directory_iterator(out_ / "slurm"), fs::directory_iterator());
     SlurmArray array{.folder = out_ / "slurm" /
                                fmt::format("proxbench-{:06}-{:08x}-{}", number, std::random_device{}(),
                                            file_name_part(work_.config.name)),
@@ -260,11 +259,6 @@ class SlurmSweep {
       throw Error(
           fmt::format("sbatch: {}{}", submission.text, live_.empty() ? "; nothing was submitted" : ""));
     return submission;
-  }
-
-  static fs::path made(const fs::path& folder) {
-    make_folder(folder);
-    return folder;
   }
 
   /// Works where this process does, for the relative names of data files.
@@ -304,8 +298,8 @@ class SlurmSweep {
     while (!hooks_.stop()) {
       const double begin = wall_seconds();
       if (begin - asked >= interval) {
-        std::string problem;
-        const bool answer = refresh(problem);
+        const std::string problem = refresh();
+        const bool answer = problem.empty();
         if (answer != answers)
           hooks_.warn(
               answer ? "Slurm answers again"
@@ -327,12 +321,11 @@ class SlurmSweep {
   /// Another sweep may have submitted some of it since.
   void submit_rest(double patience) {
     work_.lock.take(patience);
-    std::string problem;
-    if (refresh(problem)) {
+    if (refresh().empty()) {
       require_same();
       work_.write_config();
       submit();
-      refresh(problem);
+      refresh();
     }
     work_.lock.release();
   }
