@@ -4,6 +4,8 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/cli/cli.h"
+#include "experiments/results/results.h"
+#include "experiments/sweep/provenance.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
 
 namespace proxbench {
@@ -36,30 +38,31 @@ std::string end_of(const std::filesystem::path& log) {
   return text.substr(begin, end - begin + 1);
 }
 
-StatusRow stored_row(const std::filesystem::path& folder) {
-  const nlohmann::ordered_json manifest = json_of(folder / "manifest.json");
-  const auto text = [](const nlohmann::ordered_json& value) {
-    return value.is_string() ? value.get<std::string>() : "";
-  };
-  const std::string status =
-      manifest.is_object() ? text(manifest.value("status", nlohmann::ordered_json())) : "";
-  StatusRow row{failed_status(status) ? "failed" : "done", folder.filename().string(), "", "", "", ""};
-  if (!manifest.is_object()) return row;
-  row.node = text(
-      manifest.value(nlohmann::json::json_pointer("/provenance/machine/name"), nlohmann::ordered_json()));
-  if (!failed_status(status)) return row;
-  const std::string reason = text(manifest.value("reason", nlohmann::ordered_json()));
-  row.reason = status + (reason.empty() ? "" : ": " + reason);
+/// `others` gets the run if another revision of proxbench made it.
+StatusRow stored_row(const std::filesystem::path& folder, const std::string& revision,
+                     std::vector<std::string>& others) {
+  StatusRow row{"done", folder.filename().string(), "", "", "", ""};
+  try {
+    const Run run = read_record(folder / kManifestFile);
+    row.node = run.provenance.machine;
+    if (run.provenance.git_revision != revision) others.push_back(row.name);
+    if (!run.failed()) return row;
+    row.reason = run.status() + (run.result.reason.empty() ? "" : ": " + run.result.reason);
+  } catch (const Error& error) {
+    row.reason = error.what();
+  }
+  row.state = "failed";
   row.log = end_of(folder / "log.txt");
   return row;
 }
 
 std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out,
-                                             const std::vector<SlurmArray>& arrays, const Queue& queue) {
+                                             const std::vector<SlurmArray>& arrays, const Queue& queue,
+                                             const std::string& revision,
+                                             std::vector<std::string>& others) {
   std::map<std::string, StatusRow> rows;
-  for (const auto& entry : std::filesystem::directory_iterator(out / "runs"))
-    if (const std::string name = entry.path().filename().string(); !name.starts_with('.'))
-      rows.insert_or_assign(name, stored_row(entry.path()));
+  for (const std::filesystem::path& folder : run_folders(out))
+    rows.insert_or_assign(folder.filename().string(), stored_row(folder, revision, others));
   for (const auto& [name, run] : open_runs(out, arrays, queue))
     rows.insert_or_assign(
         name, StatusRow{run.state, name, run.job, run.node, run.reason, run.live() ? "" : end_of(run.log)});
@@ -85,7 +88,9 @@ void status(const StatusCommand& command) {
   std::map<std::string, std::size_t> counts{{"queued", 0}, {"running", 0}, {"done", 0}, {"failed", 0}};
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
-  for (const auto& [name, row] : status_rows(out, arrays, queue)) {
+  const std::string revision = provenance().git_revision;
+  std::vector<std::string> others;
+  for (const auto& [name, row] : status_rows(out, arrays, queue, revision, others)) {
     ++counts[row.state];
     json.push_back(row.to_json());
     if (row.state == "done" && !command.all) continue;
@@ -97,6 +102,9 @@ void status(const StatusCommand& command) {
     std::istringstream lines(row.log);
     for (std::string line; std::getline(lines, line);) text += "          | " + line + '\n';
   }
+  if (!others.empty())
+    text += fmt::format("of another revision of proxbench than {}: {}\n", revision,
+                        fmt::join(others, ", "));
   if (!command.json.to_stdout())
     fmt::print("{}{} queued, {} running, {} done, {} failed\n", text, counts["queued"], counts["running"],
                counts["done"], counts["failed"]);
@@ -107,6 +115,7 @@ void status(const StatusCommand& command) {
        {"running", counts["running"]},
        {"done", counts["done"]},
        {"failed", counts["failed"]},
+       {"other_revision", others},
        {"tasks", json}});
 }
 

@@ -72,14 +72,14 @@ nlohmann::ordered_json table_json(const Source& source, const TableOptions& opti
   for (const TableGroup& group : summarize(source.runs, options)) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const TableRow& row : group.rows) rows.push_back(row_json(row, options));
-    out.push_back({{"experiment", source.runs.front().experiment},
+    out.push_back({{"experiment", source.runs.front().parameters.experiment},
                    {"dataset", group.dataset},
                    {"lambda", group.lambda},
                    {"mu", group.mu},
                    {"description", group.description},
-                   {"reference_objective", number_json(group.reference_objective)},
-                   {"reference_relative_kkt", number_json(group.reference_kkt)},
-                   {"reference_relative_gap", number_json(group.reference_gap)},
+                   {"reference_objective", number_json(group.best.objective)},
+                   {"reference_relative_kkt", number_json(group.best.relative_kkt)},
+                   {"reference_relative_gap", number_json(group.best.relative_gap)},
                    {"reference_accuracy", number_json(group.accuracy)},
                    {"rows", rows}});
   }
@@ -116,7 +116,7 @@ void print_summary(const Source& source, const TableOptions& options, const std:
                                        : markdown_table(groups, options));
 }
 
-void print_means(const std::vector<StoredRun>& runs, const MeansOptions& options, const std::string& format) {
+void print_means(const std::vector<Run>& runs, const MeansOptions& options, const std::string& format) {
   const std::vector<MeansGroup> groups = geometric_means(runs, options);
   const std::vector<TextTable> tables = means_tables(groups, options);
   fmt::print("{}", format == "csv"     ? csv_means(groups, options)
@@ -127,6 +127,7 @@ void print_means(const std::vector<StoredRun>& runs, const MeansOptions& options
 nlohmann::ordered_json paths_json(const Source& source) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const StoredPath& path : source.paths) {
+    const RunParameters& run = path.run.parameters;
     const PathCost cost = path_cost(path, source.runs);
     nlohmann::ordered_json points = nlohmann::ordered_json::array();
     for (const PathPoint& point : path.points)
@@ -140,13 +141,13 @@ nlohmann::ordered_json paths_json(const Source& source) {
                         {"candidates", point.candidates},
                         {"violations", point.violations},
                         {"test_accuracy", number_json(point.test_accuracy)}});
-    out.push_back({{"experiment", path.run.experiment},
-                   {"dataset", path.run.dataset},
-                   {"path", path.run.path},
-                   {"solver", path.run.label},
-                   {"repetition", path.run.repetition},
-                   {"status", path.run.status},
-                   {"comparable", path.run.comparable},
+    out.push_back({{"experiment", run.experiment},
+                   {"dataset", run.dataset},
+                   {"path", run.path},
+                   {"solver", run.label},
+                   {"repetition", run.repetition},
+                   {"status", path.run.status()},
+                   {"comparable", path.run.timing.comparable},
                    {"seconds", number_json(cost.seconds)},
                    {"single_seconds", number_json(cost.single_seconds)},
                    {"seconds_ratio", number_json(cost.seconds_ratio())},
@@ -195,7 +196,7 @@ void table(const TableCommand& command) {
   }
   command.json.write(groups);
 
-  const std::vector<StoredRun> all = all_runs(sources);
+  const std::vector<Run> all = all_runs(sources);
   MeansOptions means = means_options(sources.front().presentation, table_options(sources.front(), command));
   if (sources.size() > 1) means.title.clear();  // it is the first one's
   write_means(all, out / "tables", means);
@@ -209,7 +210,7 @@ void table(const TableCommand& command) {
 
 }  // namespace
 
-void write_result_tables(const std::vector<StoredRun>& runs, const fs::path& out,
+void write_result_tables(const std::vector<Run>& runs, const fs::path& out,
                          const Presentation& presentation, const TableOptions& options) {
   write_tables(runs, out / "tables", options);
   write_paper_table(runs, out / "tables", presentation);

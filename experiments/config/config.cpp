@@ -56,7 +56,12 @@ class ConfigReader {
     read_experiment();
     read_plot();
     read_paper();
-    return {config_.name, config_.title, config_.targets, config_.plot, config_.paper, sources()};
+    Presentation out{config_.name, config_.title, config_.targets, config_.plot, config_.paper, sources(), {}, {}};
+    for (const IniSection& section : ini_.sections) {
+      if (section.name.starts_with("data.")) out.datasets.push_back(tail(section));
+      if (section.name.starts_with("solver.")) out.labels.push_back(tail(section));
+    }
+    return out;
   }
 
  private:
@@ -489,6 +494,20 @@ const std::vector<double>& default_targets() {
     return Values(config_sections().front(), nullptr, "", none).reals("targets");
   }();
   return all;
+}
+
+Presentation presentation_of(const ExperimentConfig& config) {
+  Presentation out{config.name, config.title, config.targets, config.plot, config.paper, {}, {}, {}};
+  for (const DataConfig& data : config.data) {
+    out.datasets.push_back(data.name);
+    std::string& source = out.sources[data.name];
+    source = fmt::format("{} {} {} {} {} {}", data.format, data.oracle, fmt::join(data.files.train, ","),
+                         fmt::join(data.files.test, ","), data.files.hierarchy, data.start);
+    for (const auto& [key, value] : data.options.items())
+      if (key != "seed") source += fmt::format(" {}={}", key, value);
+  }
+  for (const SolverConfig& solver : config.solvers) out.labels.push_back(solver.label);
+  return out;
 }
 
 Presentation load_presentation(const std::filesystem::path& config_file) {

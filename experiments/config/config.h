@@ -142,7 +142,10 @@ struct Presentation {
   PaperConfig paper;
   /// What a data set was made from but its seed: data sets with the same text differ by nothing else.
   std::map<std::string, std::string> sources;
+  std::vector<std::string> datasets, labels;  ///< of data sets and solvers, in order; empty: not known
 };
+/// Of a config at hand.
+Presentation presentation_of(const ExperimentConfig& config);
 /// From OUT/config.ini; the defaults where there is none. Throws Error (kUsage) where its values are wrong.
 Presentation load_presentation(const std::filesystem::path& config_file);
 

@@ -23,6 +23,13 @@ const LauncherInfo& find_launcher(const std::string& name) {
                                  did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
+Run SweepWork::reference_of(const SweepProblem& problem) const {
+  Run run;
+  run.parameters = reference_job(config, problem.job());
+  run.key = key_of(run.parameters, 0.0, digests.source(run.parameters), digests.program());
+  return run;
+}
+
 std::string duration_text(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
   if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);

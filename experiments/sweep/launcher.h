@@ -26,16 +26,18 @@ struct SweepResult {
   bool interrupted = false;
 };
 
-/// One data set and lambda, or path.
+/// One data set and penalty, or path.
 struct SweepProblem {
-  std::string name;  ///< PlannedRun::problem_name()
-  const DataConfig* data;
-  double lambda;
-  bool path;                              ///< there is no f* of one
+  std::string name;                       ///< that of its runs without label and repetition
   std::vector<const CellState*> cells;    ///< all of them
   std::vector<const CellState*> missing;  ///< in the order in which they are made
-  bool lacks_reference;                   ///< as far as stored runs tell
+  bool lacks_reference = false;           ///< as far as stored runs tell
   bool may_make_reference = true;         ///< else f* is used if it is stored
+
+  /// The job of any of its cells.
+  const RunParameters& job() const { return cells.front()->run.parameters; }
+  /// There is no f* of one.
+  bool path() const { return !job().path.empty(); }
 };
 
 struct SweepWork {
@@ -52,8 +54,8 @@ struct SweepWork {
   void inspect(const std::string& only = "");
   /// Writes OUT/config.ini.
   void write_config() const;
-  /// Of the cells of a problem, the job and key of one.
-  RunTask task_of(const CellState& state) const { return {run_job(config, state.cell), state.key.to_json()}; }
+  /// Parameters and key of the run that gives f* of a problem.
+  Run reference_of(const SweepProblem& problem) const;
 };
 
 class Launcher {

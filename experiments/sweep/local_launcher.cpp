@@ -10,13 +10,12 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
-#include "experiments/run/provenance.h"
 #include "experiments/run/trainer.h"
+#include "experiments/sweep/provenance.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 namespace {
 
 class LocalSweep {
@@ -61,16 +60,16 @@ class LocalSweep {
   }
 
   void run_problem(const SweepProblem& problem) {
-    if (problem.data != described_) {
-      runner_.describe(data_job(work_.config, *problem.data), scratch("data-", problem));
-      described_ = problem.data;
+    const std::string& dataset = problem.job().dataset;
+    if (dataset != described_) {
+      runner_.describe(data_job(work_.config, problem.job()), scratch("data-", problem));
+      described_ = dataset;
     }
     if (stop()) return;
-    const Json& facts = runner_.facts();
-    if (facts.contains("reason"))
-      return skip(problem.missing, runner_.skipped_status(), facts["reason"].get<std::string>());
+    if (const std::string& reason = runner_.facts().reason; !reason.empty())
+      return skip(problem.missing, runner_.skipped_status(), reason);
     runner_.clear_reference();
-    if (!problem.path) set_reference(problem);
+    if (!problem.path()) set_reference(problem);
     if (stop()) return;
     if (!runner_.reference() && work_.config.stop_at > 0)
       skip(problem.missing, "skipped(no f* to stop at)", "the reference run failed");
@@ -80,24 +79,24 @@ class LocalSweep {
 
   /// A folder that no other task has, on whatever machine.
   fs::path scratch(const char* what, const SweepProblem& problem) const {
-    const std::string name = problem.missing.empty() ? problem.name : problem.missing.front()->cell.name();
+    const std::string name =
+        problem.missing.empty() ? problem.name : problem.missing.front()->run.parameters.name;
     return start_folder(work_.out / "runs" / (what + name));
   }
 
   void set_reference(const SweepProblem& problem) {
-    const RunParameters job = reference_job(work_.config, *problem.data, problem.lambda);
+    const Run asked = work_.reference_of(problem);
     const bool again = work_.options.force && problem.may_make_reference;
-    if ((!again && runner_.find_reference(job)) || !problem.may_make_reference) return;
-    const Json made = runner_.make_reference(job, scratch("reference-", problem),
-                                             work_.digests.source(*problem.data), work_.digests.program());
-    if (!made.is_null()) write_json(runner_.reference_file_of(job), made);
+    if ((!again && runner_.find_reference(asked.parameters)) || !problem.may_make_reference) return;
+    if (const std::optional<Run> made = runner_.make_reference(asked, scratch("reference-", problem)))
+      write_record(runner_.reference_file_of(made->parameters), *made);
   }
 
   /// Those of the cells whose solver can run; the others are stored as skipped.
   std::vector<const CellState*> fitting(const std::vector<const CellState*>& cells) {
     std::vector<const CellState*> out;
     for (const CellState* state : cells) {
-      const std::string unmet = runner_.unmet(work_.task_of(*state));
+      const std::string unmet = runner_.unmet(state->run.parameters);
       if (unmet.empty())
         out.push_back(state);
       else
@@ -132,14 +131,15 @@ class LocalSweep {
                        [&](const Active& other) { return other.run.slot == slot; }))
       ++slot;
     ++started_;
-    work_.hooks.tell(fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.cell.name()));
+    work_.hooks.tell(
+        fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.run.parameters.name));
     return {&state,
-            runner_.start(work_.task_of(state), start_folder(work_.out / "runs" / state.cell.name()), slot)};
+            runner_.start(state.run, start_folder(work_.out / "runs" / state.run.parameters.name), slot)};
   }
 
   std::string progress_name(const Active& one) const {
     return fmt::format("[{}/{}{}] {}", started_, total_, time_left(one.run.child->seconds()),
-                       one.state->cell.name());
+                       one.state->run.parameters.name);
   }
 
   /// ", about 3 min left" once something is known of how long runs take; `elapsed`: of the run at hand.
@@ -148,7 +148,7 @@ class LocalSweep {
     std::size_t unknown = 0;
     for (const SweepProblem& problem : work_.problems)
       for (const CellState* state : problem.missing) {
-        if (finished_.contains(state->cell.name())) continue;
+        if (finished_.contains(state->run.parameters.name)) continue;
         if (std::isnan(state->wall_seconds))
           ++unknown;
         else
@@ -166,45 +166,43 @@ class LocalSweep {
   }
 
   void finish(const Active& one) {
-    const std::string name = one.state->cell.name();
-    const Json manifest = runner_.finish(one.run);
+    const std::string name = one.state->run.parameters.name;
+    const Run run = runner_.finish(one.run);
     finished_[name] = one.run.child->seconds();
-    if (manifest["status"] == "interrupted" && complete_run_stored(name)) {
+    if (run.result.status == Status::kInterrupted && complete_run_stored(name)) {
       fs::remove_all(one.run.folder);  // what is there says more
       return;
     }
-    store(one.run.task, one.run.folder, manifest);
+    store(run, one.run.folder);
   }
 
   bool complete_run_stored(const std::string& name) const {
-    const Json stored = json_of(work_.out / "runs" / name / "manifest.json");
-    return stored.is_object() && !failed_status(stored.value("status", "failed"));
+    const fs::path file = work_.out / "runs" / name / kManifestFile;
+    return fs::exists(file) && !read_record(file).failed();
   }
 
   void skip(const std::vector<const CellState*>& cells, const std::string& status,
             const std::string& reason) {
     for (const CellState* state : cells) {
       ++started_;
-      const fs::path folder = start_folder(work_.out / "runs" / state->cell.name());
-      const RunTask task = work_.task_of(*state);
-      finished_[state->cell.name()] = 0.0;
-      store(task, folder, runner_.skip(task, folder, status, reason));
+      const fs::path folder = start_folder(work_.out / "runs" / state->run.parameters.name);
+      finished_[state->run.parameters.name] = 0.0;
+      store(runner_.skip(state->run, folder, status, reason), folder);
     }
   }
 
-  void store(const RunTask& task, const fs::path& folder, const Json& manifest) {
-    publish(folder, work_.out / "runs" / task.job.name);
+  void store(const Run& run, const fs::path& folder) {
+    publish(folder, work_.out / "runs" / run.parameters.name);
     ++result_.done;
-    if (failed_run(manifest)) ++result_.failed;
-    for (const std::string& warning : run_warnings(task.job, manifest, runner_.reference()))
-      work_.hooks.warn(warning);
+    if (failed_run(run)) ++result_.failed;
+    for (const std::string& warning : run_warnings(run, runner_.reference())) work_.hooks.warn(warning);
   }
 
   const SweepWork& work_;
   SweepResult& result_;
   double ends_at_;  ///< ProcessRules::ends_at
   ProblemRunner runner_;
-  const DataConfig* described_ = nullptr;  ///< the data set whose facts the runner has
+  std::string described_;  ///< the data set whose facts the runner has
   std::size_t total_ = 0, started_ = 0;
   std::map<std::string, double> finished_;  ///< wall seconds of the runs of this sweep
 };

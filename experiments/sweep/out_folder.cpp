@@ -17,6 +17,7 @@
 #include "core/base/options.h"
 #include "core/monitor.h"
 #include "experiments/results/results.h"
+#include "experiments/run/job.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -66,7 +67,9 @@ void end_unfinished(const fs::path& out, const std::function<bool(const std::str
   std::sort(left.begin(), left.end());  // .new before .old of the same run
   for (const fs::path& path : left) {
     const fs::path folder = path.parent_path() / hidden_name(path.filename().string());
-    const bool complete = fs::exists(path / "manifest.json");
+    // The worker writes the manifest. The job file goes once the run is complete; that of a data set and of a
+    // reference stays.
+    const bool complete = fs::exists(path / "manifest.json") && !fs::exists(path / kJobFile);
     if (complete && (path.extension() == kNew || !fs::exists(folder)))
       publish(path, folder);
     else

@@ -5,14 +5,13 @@
 #include <map>
 #include <tuple>
 
+#include "core/base/error.h"
 #include "core/base/random.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
-#include "experiments/results/store.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 namespace {
 
 /// Of the cells of a problem, those that have to be run. Interleaved: one repetition after the other, the
@@ -25,7 +24,7 @@ std::vector<const CellState*> missing_in_order(const ExperimentConfig& config,
   std::map<std::tuple<int, std::uint64_t, std::size_t>, const CellState*> drawn;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const bool grid = config.order == "grid";
-    const int round = grid ? 0 : cells[i]->cell.repetition;
+    const int round = grid ? 0 : cells[i]->run.parameters.repetition;
     const std::uint64_t place = grid ? i : random.next();
     if (!cells[i]->stored) drawn.emplace(std::tuple{round, place, i}, cells[i]);
   }
@@ -35,15 +34,17 @@ std::vector<const CellState*> missing_in_order(const ExperimentConfig& config,
 }
 
 /// Whether a reference that serves is stored for a stored run, whose manifest knows its data.
-bool has_reference(const SweepWork& work, const PlannedRun& stored) {
+bool has_reference(const SweepWork& work, const RunParameters& stored) {
   const ExperimentConfig& config = work.config;
-  const Json manifest = json_of(work.out / "runs" / stored.name() / "manifest.json");
-  if (!manifest.is_object() || manifest.value("data_digest", Json()).is_null()) return false;
-  const fs::path file =
-      reference_file(work.out, manifest.value("data_digest", ""), stored.lambda, config.mu, config.loss);
-  std::error_code ignored;
-  return fs::exists(file, ignored) && read_reference(file).serves({config.reference_tol, config.reference_gap,
-                                                                   config.reference_time_limit});
+  const WantedReference wanted{config.reference_tol, config.reference_gap, config.reference_time_limit};
+  const fs::path manifest = work.out / "runs" / stored.name / kManifestFile;
+  if (!fs::exists(manifest)) return false;
+  try {
+    const fs::path file = reference_file(work.out, read_record(manifest).result.data_digest, stored);
+    return fs::exists(file) && serves(read_record(file), wanted);
+  } catch (const Error&) {  // of another version, or damaged: it is made again
+    return false;
+  }
 }
 
 void announce(const SweepWork& work, std::size_t stored) {
@@ -51,7 +52,7 @@ void announce(const SweepWork& work, std::size_t stored) {
     work.hooks.tell(fmt::format("{} of {} runs are stored already", stored, work.states.size()));
   for (const CellState& state : work.states) {
     if (state.stored) continue;
-    const std::string why = fmt::format("{}: {}", state.cell.name(), fmt::join(state.why, "; "));
+    const std::string why = fmt::format("{}: {}", state.run.parameters.name, fmt::join(state.why, "; "));
     if (state.begins_anew)
       work.hooks.tell(why);
     else if (work.hooks.detail)
@@ -62,25 +63,19 @@ void announce(const SweepWork& work, std::size_t stored) {
 }  // namespace
 
 void SweepWork::inspect(const std::string& only) {
-  const std::vector<PlannedRun> plan = plan_runs(config);
+  const std::vector<RunParameters> plan = plan_runs(config);
   states.reserve(plan.size());
   for (std::size_t from = 0, to = 0; from < plan.size(); from = to) {
-    const PlannedRun& first = plan[from];
-    while (to < plan.size() && plan[to].same_problem(first)) ++to;
-    if (!only.empty() && first.problem_name() != only) continue;
-    SweepProblem problem{.name = first.problem_name(),
-                         .data = first.data,
-                         .lambda = first.lambda,
-                         .path = first.path != nullptr,
-                         .cells = {},
-                         .missing = {},
-                         .lacks_reference = false};
+    const RunParameters& first = plan[from];
+    while (to < plan.size() && same_problem(plan[to], first)) ++to;
+    SweepProblem problem{.name = problem_name(first), .cells = {}, .missing = {}};
+    if (!only.empty() && problem.name != only) continue;
     for (std::size_t i = from; i < to; ++i) {
       states.push_back(inspect_cell(config, out, plan[i], options, digests));
       problem.cells.push_back(&states.back());
     }
     problem.missing = missing_in_order(config, problem.cells, config.seed + from);
-    problem.lacks_reference = !problem.path && !has_reference(*this, first);
+    problem.lacks_reference = !problem.path() && !has_reference(*this, first);
     problems.push_back(std::move(problem));
   }
 }
@@ -104,9 +99,9 @@ SweepResult run_sweep(const ExperimentConfig& config, const fs::path& out, const
     if (state.stored) ++result.cached;
   announce(work, result.cached);
   launcher->launch(work, result);
-  rebuild_index(out);
   for (const CellState& state : work.states)
-    if (const fs::path folder = out / "runs" / state.cell.name(); fs::exists(folder / "manifest.json"))
+    if (const fs::path folder = out / "runs" / state.run.parameters.name;
+        fs::exists(folder / "manifest.json"))
       result.folders.push_back(folder);
   result.interrupted = hooks.stop();
   return result;

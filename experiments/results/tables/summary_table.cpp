@@ -14,30 +14,25 @@
 namespace proxbench {
 namespace {
 
-using Runs = std::vector<const StoredRun*>;
-
-std::string text(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
+using Runs = std::vector<const Run*>;
 
 /// A median that was never reached is no number to show.
 double reached(const Spread& spread) {
   return std::isinf(spread.median) ? kNaN : spread.median;
 }
 
-void count_failure(const StoredRun& run, std::vector<FailureCount>& failures) {
-  const std::string reason = text(run.summary, "reason");
+void count_failure(const Run& run, std::vector<FailureCount>& failures) {
+  const std::string status = run.status(), &reason = run.result.reason;
   auto found = std::find_if(failures.begin(), failures.end(), [&](const FailureCount& failure) {
-    return failure.status == run.status && failure.reason == reason;
+    return failure.status == status && failure.reason == reason;
   });
-  if (found == failures.end()) found = failures.insert(found, {run.status, reason, 0});
+  if (found == failures.end()) found = failures.insert(found, {status, reason, 0});
   ++found->count;
 }
 
-Spread spread_over(const Runs& runs, const std::function<double(const StoredRun&)>& value) {
+Spread spread_over(const Runs& runs, const std::function<double(const Run&)>& value) {
   std::vector<double> values;
-  for (const StoredRun* run : runs) values.push_back(value(*run));
+  for (const Run* run : runs) values.push_back(value(*run));
   return spread_of(values);
 }
 
@@ -47,7 +42,7 @@ struct RangeSpread {
 };
 RangeSpread time_to(const Runs& runs, double target) {
   std::vector<double> from, to;
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     const CostRange seconds = cost_to_target(*run, target, sample_seconds);
     from.push_back(seconds.from);
     to.push_back(seconds.to);
@@ -56,21 +51,21 @@ RangeSpread time_to(const Runs& runs, double target) {
 }
 
 /// A run that diverged has no objective at its end: nothing is farther from f*.
-double final_difference(const StoredRun& run) {
-  const double objective = number_at(run.summary, "/objective"), best = run.reference_objective;
+double final_difference(const Run& run) {
+  const double objective = run.result.certificate.objective, best = run.best.objective;
   return std::isnan(objective) && !std::isnan(best) ? kInfinity : relative_difference(objective, best);
 }
 
 /// The names of Sample::test_metrics over all runs.
-std::set<std::string> metric_names(const std::vector<StoredRun>& runs) {
+std::set<std::string> metric_names(const std::vector<Run>& runs) {
   std::set<std::string> names;
-  for (const StoredRun& run : runs)
+  for (const Run& run : runs)
     for (const Sample& sample : run.trace)
       for (const auto& [name, value] : sample.test_metrics) names.insert(name);
   return names;
 }
 
-double final_metric(const StoredRun& run, const std::string& name) {
+double final_metric(const Run& run, const std::string& name) {
   if (run.trace.empty()) return kNaN;
   const auto found = run.trace.back().test_metrics.find(name);
   return found == run.trace.back().test_metrics.end() ? kNaN : found->second;
@@ -79,8 +74,8 @@ double final_metric(const StoredRun& run, const std::string& name) {
 /// `group`: tells to what f* is proven.
 RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableGroup& group,
                       const std::set<std::string>& metrics, const TableOptions& options) {
-  const auto stored = [](const char* pointer) {
-    return [pointer](const StoredRun& run) { return number_at(run.summary, pointer); };
+  const auto figure = [](double RunFigures::*member) {
+    return [member](const Run& run) { return run.result.*member; };
   };
   RowSpreads spread;
   for (const double target : options.targets) {
@@ -89,23 +84,23 @@ RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableGroup&
     spread.seconds.push_back(seconds.to);
   }
   spread.final_difference = spread_over(measured, final_difference);
-  spread.nnz = spread_over(measured, stored("/nnz"));
-  spread.relative_kkt = spread_over(measured, stored("/relative_kkt"));
-  spread.relative_gap = spread_over(measured, stored("/relative_gap"));
-  spread.iterations = spread_over(measured, stored("/iterations"));
-  spread.passes = spread_over(measured, stored("/passes"));
-  spread.updates = spread_over(measured, stored("/updates"));
-  spread.test_accuracy = spread_over(measured, stored("/test_accuracy"));
+  spread.nnz = spread_over(measured, [](const Run& run) { return run.result.nonzeros_found(); });
+  spread.relative_kkt = spread_over(measured, [](const Run& run) { return run.result.relative_kkt(); });
+  spread.relative_gap = spread_over(measured, [](const Run& run) { return run.result.certificate.relative_gap(); });
+  spread.iterations = spread_over(measured, [](const Run& run) { return number_or_nan(run.result.iterations); });
+  spread.passes = spread_over(measured, figure(&RunFigures::passes));
+  spread.updates = spread_over(measured, figure(&RunFigures::updates));
+  spread.test_accuracy = spread_over(measured, figure(&RunFigures::test_accuracy));
   for (const std::string& name : metrics)
     spread.test_metrics[name] =
-        spread_over(measured, [&](const StoredRun& run) { return final_metric(run, name); });
-  spread.total_seconds = spread_over(timed, stored("/seconds"));
-  spread.load_seconds = spread_over(timed, stored("/timing/load_seconds"));
-  spread.setup_seconds = spread_over(timed, stored("/timing/setup_seconds"));
-  spread.warm_up_seconds = spread_over(timed, stored("/timing/warm_up_seconds"));
-  spread.sampling_seconds = spread_over(timed, stored("/timing/sampling_seconds"));
-  spread.preparation_seconds = spread_over(timed, [](const StoredRun& run) {
-    return number_at(run.summary, "/timing/load_seconds") + number_at(run.summary, "/timing/setup_seconds");
+        spread_over(measured, [&](const Run& run) { return final_metric(run, name); });
+  spread.total_seconds = spread_over(timed, figure(&RunFigures::seconds));
+  spread.load_seconds = spread_over(timed, figure(&RunFigures::load_seconds));
+  spread.setup_seconds = spread_over(timed, figure(&RunFigures::setup_seconds));
+  spread.warm_up_seconds = spread_over(timed, figure(&RunFigures::warm_up_seconds));
+  spread.sampling_seconds = spread_over(timed, figure(&RunFigures::sampling_seconds));
+  spread.preparation_seconds = spread_over(timed, [](const Run& run) {
+    return run.result.load_seconds + run.result.setup_seconds;
   });
   return spread;
 }
@@ -115,24 +110,23 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const Table
                           const std::set<std::string>& metrics, const TableOptions& options) {
   TableRow row;
   row.label = name;
-  row.machine = runs.front()->machine;
+  row.machine = runs.front()->provenance.machine;
   row.repetitions = static_cast<int>(runs.size());
   Runs measured, timed;
   std::vector<std::string> statuses;
-  for (const StoredRun* run : runs) {
-    if (failed_status(run->status)) {
+  for (const Run* run : runs) {
+    if (run->failed()) {
       count_failure(*run, row.failures);
       continue;
     }
     measured.push_back(run);
-    if (std::find(statuses.begin(), statuses.end(), run->status) == statuses.end())
-      statuses.push_back(run->status);
-    if (run->comparable || options.allow_not_comparable) {
+    if (std::find(statuses.begin(), statuses.end(), run->status()) == statuses.end())
+      statuses.push_back(run->status());
+    if (run->timing.comparable || options.allow_not_comparable) {
       timed.push_back(run);
     } else {
       ++row.not_comparable;
-      if (const auto found = run->summary.find("timing"); found != run->summary.end())
-        row.not_comparable_because = text(*found, "not_comparable_because");
+      row.not_comparable_because = run->timing.not_comparable_because;
     }
   }
   row.status = fmt::format("{}", fmt::join(statuses, "/"));
@@ -172,13 +166,12 @@ void divide_by_fastest(std::vector<TableRow>& rows) {
 
 TableGroup summarize_group(const Runs& runs, bool machines, const std::set<std::string>& metrics,
                            const TableOptions& options) {
-  const StoredRun& first = *runs.front();
+  const RunParameters& p = runs.front()->parameters;
   TableGroup group{
-      first.dataset,       first.description,   first.lambda, first.mu, first.loss, first.reference_objective,
-      first.reference_kkt, first.reference_gap, kNaN,         {}};
-  for (const StoredRun* run : runs) group.accuracy = std::fmax(group.accuracy, reference_bound(*run));
+      p.dataset, runs.front()->result.description, p.lambda, p.mu, p.loss, runs.front()->best, kNaN, {}};
+  for (const Run* run : runs) group.accuracy = std::fmax(group.accuracy, reference_bound(*run));
   std::vector<std::pair<std::string, Runs>> series;
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     const std::string name = series_name(*run, machines);
     auto found =
         std::find_if(series.begin(), series.end(), [&](const auto& one) { return one.first == name; });
@@ -285,13 +278,13 @@ std::vector<std::string> cells_of(const TableRow& row, const TableGroup& group, 
 /// What stands above the table of a group.
 std::string caption(const TableGroup& group) {
   std::string out = fmt::format("{}, {}", group.dataset, problem_text({group.lambda, group.mu}, group.loss));
-  if (!std::isnan(group.reference_objective)) {
+  if (!std::isnan(group.best.objective)) {
     std::vector<std::string> proofs;
-    if (!std::isnan(group.reference_kkt))
-      proofs.push_back(fmt::format("relative kkt {}", scientific_cell(group.reference_kkt)));
-    if (!std::isnan(group.reference_gap))
-      proofs.push_back(fmt::format("gap {}", scientific_cell(group.reference_gap)));
-    out += fmt::format(", f* = {} ({})", group.reference_objective, fmt::join(proofs, ", "));
+    if (!std::isnan(group.best.relative_kkt))
+      proofs.push_back(fmt::format("relative kkt {}", scientific_cell(group.best.relative_kkt)));
+    if (!std::isnan(group.best.relative_gap))
+      proofs.push_back(fmt::format("gap {}", scientific_cell(group.best.relative_gap)));
+    out += fmt::format(", f* = {} ({})", group.best.objective, fmt::join(proofs, ", "));
   }
   int most = 0;
   for (const TableRow& row : group.rows) most = std::max(most, row.repetitions);
@@ -376,8 +369,8 @@ std::string csv_header(const std::vector<TableGroup>& groups, const TableOptions
 std::string csv_row(const TableGroup& group, const TableRow& row, const TableOptions& options) {
   std::string out =
       fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda,
-                  group.mu, number_text(group.reference_objective), number_text(group.reference_kkt),
-                  number_text(group.reference_gap), number_text(group.accuracy), csv_field(row.label),
+                  group.mu, number_text(group.best.objective), number_text(group.best.relative_kkt),
+                  number_text(group.best.relative_gap), number_text(group.accuracy), csv_field(row.label),
                   csv_field(row.machine), csv_field(row.status), row.repetitions, row.failed(),
                   csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))), row.not_comparable,
                   number_text(row.ratio));
@@ -397,13 +390,13 @@ int TableRow::failed() const {
   return count;
 }
 
-std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const TableOptions& options) {
+std::vector<TableGroup> summarize(const std::vector<Run>& runs, const TableOptions& options) {
   const bool machines = several_machines(runs);
   const std::set<std::string> metrics = metric_names(runs);
   std::vector<TableGroup> groups;
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     Runs group;
-    for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end) group.push_back(&runs[end]);
+    for (; end < runs.size() && same_problem(runs[end].parameters, runs[begin].parameters); ++end) group.push_back(&runs[end]);
     groups.push_back(summarize_group(group, machines, metrics, options));
   }
   return groups;
@@ -467,7 +460,7 @@ std::string csv_table(const std::vector<TableGroup>& groups, const TableOptions&
   return out;
 }
 
-std::vector<std::filesystem::path> write_tables(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_tables(const std::vector<Run>& runs,
                                                 const std::filesystem::path& folder,
                                                 const TableOptions& options) {
   const std::vector<TableGroup> groups = summarize(runs, options);

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
+#include "experiments/results/results.h"
 #include "experiments/sweep/out_folder.h"
 
 namespace proxbench {
@@ -18,9 +19,16 @@ constexpr const char* kExpected = "jobs of `proxbench run --launcher slurm`";
 
 /// Whether a job of this name has stored the run. One that was stopped and is in the queue again has not.
 bool stored_by(const fs::path& out, const std::string& run, const std::string& job_name, bool live) {
-  const Json manifest = json_of(out / "runs" / run / "manifest.json");
-  if (!manifest.is_object() || (live && manifest.value("status", "") == "interrupted")) return false;
-  return manifest.value(Json::json_pointer("/provenance/slurm/name"), "") == job_name;
+  const fs::path file = out / "runs" / run / kManifestFile;
+  if (!fs::exists(file)) return false;
+  try {
+    const Run stored = read_record(file);
+    if (live && stored.result.status == Status::kInterrupted) return false;
+    const auto name = stored.provenance.slurm.find("name");
+    return name != stored.provenance.slurm.end() && name->second == job_name;
+  } catch (const Error&) {  // of another version: an earlier run
+    return false;
+  }
 }
 
 /// Why a task that has ended left something out. `queued`: what squeue still says of it; null: nothing.

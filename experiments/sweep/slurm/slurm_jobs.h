@@ -21,7 +21,7 @@ namespace proxbench {
 
 /// A problem, or the share of it that one task makes.
 struct SlurmTask {
-  std::string problem;            ///< PlannedRun::problem_name()
+  std::string problem;            ///< problem_name() of its jobs
   std::string solver;             ///< label of the only solver that it runs; empty: f* and what `runs` holds
   std::string key;                ///< digest over the keys of all its runs, also of those that were stored
   std::string source;             ///< Digests::source() of its data

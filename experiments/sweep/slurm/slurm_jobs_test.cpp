@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
+#include "experiments/results/results.h"
 
 namespace proxbench {
 namespace {
@@ -24,9 +25,11 @@ class SlurmJobs : public testing::Test {
                  R"({"host": "login1", "force": false, "tasks": )" + tasks + "}");
   }
   void store(const std::string& run, const std::string& status, const std::string& job_name) {
-    folder.write(
-        "runs/" + run + "/manifest.json",
-        nlohmann::json{{"status", status}, {"provenance", {{"slurm", {{"name", job_name}}}}}}.dump());
+    Run made;
+    made.set_status(status);
+    made.provenance.slurm["name"] = job_name;
+    folder.write("runs/" + run + "/log.txt", "");
+    write_record(folder / ("runs/" + run) / kManifestFile, made);
   }
   static QueuedTask queued(int index, const std::string& state, const std::string& reason = "None") {
     return {"jobs-1", 7, index, state, reason, state == "RUNNING" ? "node1" : ""};

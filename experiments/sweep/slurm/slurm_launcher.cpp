@@ -20,7 +20,6 @@
 
 namespace proxbench {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 namespace {
 
 /// Seconds: how often stored runs are looked at, and how often squeue is asked, less and less often while
@@ -83,7 +82,7 @@ class SlurmSweep {
 
   void add_tasks(const SweepProblem& problem) {
     if (work_.config.slurm.split == "problem") return add_task(problem, "", "");
-    const bool reference = problem.lacks_reference || (work_.options.force && !problem.path);
+    const bool reference = problem.lacks_reference || (work_.options.force && !problem.path());
     if (reference) add_task(problem, "", "");
     for (const SolverConfig& solver : work_.config.solvers)
       add_task(problem, solver.label, reference ? asked_.back().task.problem : "");
@@ -94,9 +93,9 @@ class SlurmSweep {
     SlurmTask task{.problem = share.name,
                    .solver = solver,
                    .key = task_key(share),
-                   .source = work_.digests.source(*share.data),
+                   .source = work_.digests.source(share.job()),
                    .runs = {}};
-    for (const CellState* state : share.missing) task.runs.push_back(state->cell.name());
+    for (const CellState* state : share.missing) task.runs.push_back(state->run.parameters.name);
     const bool needed = !share.missing.empty() || (share.lacks_reference && share.may_make_reference);
     asked_.push_back({std::move(task), seconds_of(share), needed, waits_for});
   }
@@ -108,8 +107,8 @@ class SlurmSweep {
       const JobLimits limits = rules.limits(job.time_limit);
       sum += limits.wall > 0 ? limits.wall + limits.grace : std::numeric_limits<double>::infinity();
     };
-    if (!share.path && share.may_make_reference) add(reference_job(work_.config, *share.data, share.lambda));
-    for (const CellState* state : share.missing) add(run_job(work_.config, state->cell));
+    if (!share.path() && share.may_make_reference) add(work_.reference_of(share).parameters);
+    for (const CellState* state : share.missing) add(state->run.parameters);
     return sum;
   }
 
@@ -352,36 +351,33 @@ class SlurmSweep {
   void tell_end(const std::string& name, std::string reason) {
     ended_.insert(name);
     const auto state =
-        std::ranges::find_if(work_.states, [&](const CellState& one) { return one.cell.name() == name; });
+        std::ranges::find(work_.states, name, [](const CellState& one) { return one.run.parameters.name; });
     if (state == work_.states.end()) {  // a reference
       if (!reason.empty()) hooks_.warn(fmt::format("{}: {}", name, reason));
       return;
     }
     ++result_.done;
-    const Json manifest = json_of(work_.out / "runs" / name / "manifest.json");
-    const bool stored = manifest.is_object() &&
-                        manifest.value("key", Json::object()).value("digest", "") == state->key.digest();
+    const fs::path file = out_ / "runs" / name / kManifestFile;
+    const std::optional<Run> run = fs::exists(file) ? std::optional(read_record(file)) : std::nullopt;
+    const bool stored = run && run->key.digest == state->run.key.digest;
     if (!stored && reason.empty()) reason = "another sweep has cleared the folder of its jobs";
-    if (!reason.empty() && !(stored && !failed_run(manifest))) {
+    if (!reason.empty() && !(stored && !failed_run(*run))) {
       ++result_.failed;
       hooks_.warn(fmt::format("{}: failed: {}", name, reason));
       return;
     }
-    const std::string node = manifest.value(Json::json_pointer("/provenance/slurm/node"), "");
-    hooks_.tell(fmt::format("[{}/{}] {}: {}{}", ended_.size(), awaited_.size(), name,
-                            manifest.value("status", ""), node.empty() ? "" : " on " + node));
-    if (failed_run(manifest)) ++result_.failed;
-    const RunParameters job = run_job(work_.config, state->cell);
-    for (const std::string& warning : run_warnings(job, manifest, reference_of(job, manifest)))
-      hooks_.warn(warning);
+    const auto node = run->provenance.slurm.find("node");
+    hooks_.tell(fmt::format("[{}/{}] {}: {}{}", ended_.size(), awaited_.size(), name, run->status(),
+                            node == run->provenance.slurm.end() ? "" : " on " + node->second));
+    if (failed_run(*run)) ++result_.failed;
+    for (const std::string& warning : run_warnings(*run, reference_of(*run))) hooks_.warn(warning);
   }
 
-  std::optional<Reference> reference_of(const RunParameters& job, const Json& manifest) const {
+  std::optional<Run> reference_of(const Run& run) const {
     // A run that was skipped may know no data.
-    if (!job.path.empty() || !manifest["data_digest"].is_string()) return std::nullopt;
-    const fs::path file =
-        reference_file(work_.out, manifest["data_digest"].get<std::string>(), job.lambda, job.mu, job.loss);
-    return fs::exists(file) ? std::optional(read_reference(file)) : std::nullopt;
+    if (run.is_path() || run.result.data_digest.empty()) return std::nullopt;
+    const fs::path file = reference_file(out_, run.result.data_digest, run.parameters);
+    return fs::exists(file) ? std::optional(read_record(file)) : std::nullopt;
   }
 
   void tell_sample(const std::string& name, const fs::path& folder) const {

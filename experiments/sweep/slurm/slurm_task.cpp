@@ -36,11 +36,11 @@ ProcessRules rules_of(const ExperimentConfig& config, double begin) {
 
 /// What makes this node, or the config, another than when the task was submitted; empty: nothing.
 std::string difference(const SlurmArray& array, const SlurmTask& task, SweepWork& work) {
-  const DataConfig& data = *work.problems.front().data;
+  const RunParameters& job = work.problems.front().job();
   const std::string node = environment_text("SLURMD_NODENAME");
-  if (work.digests.source(data) != task.source)
-    return fmt::format("data set {}: the files have other bytes on node {} than on {}: {}", data.name, node,
-                       array.host, fmt::join(data.files.train, ", "));
+  if (work.digests.source(job) != task.source)
+    return fmt::format("data set {}: the files have other bytes on node {} than on {}: {}", job.dataset, node,
+                       array.host, fmt::join(job.files.train, ", "));
   if (task_key(work.problems.front()) != task.key)
     return fmt::format("{} and {}: the config, the build or a plug-in is not the same on node {} as on {}",
                        (work.out / "config.ini").string(), worker_program().string(), node, array.host);
@@ -51,7 +51,7 @@ std::string difference(const SlurmArray& array, const SlurmTask& task, SweepWork
 
 void restrict_to(SweepProblem& problem, const std::string& label, const SlurmConfig& config) {
   if (config.split == "problem") return;
-  const auto of_others = [&](const CellState* state) { return state->cell.solver->label != label; };
+  const auto of_others = [&](const CellState* state) { return state->run.parameters.label != label; };
   std::erase_if(problem.cells, of_others);
   std::erase_if(problem.missing, of_others);
   problem.may_make_reference = label.empty();
@@ -59,7 +59,7 @@ void restrict_to(SweepProblem& problem, const std::string& label, const SlurmCon
 
 std::string task_key(const SweepProblem& problem) {
   std::string keys;
-  for (const CellState* state : problem.cells) keys += state->key.digest();
+  for (const CellState* state : problem.cells) keys += state->run.key.digest;
   return fmt::format("{:016x}", XXH3_64bits(keys.data(), keys.size()));
 }
 
@@ -80,7 +80,7 @@ SweepResult do_slurm_task(const fs::path& array_folder, std::size_t index, const
         fmt::format("{}: found no problem {}, expected one", (out / "config.ini").string(), task.problem));
   SweepProblem& problem = work.problems.front();
   restrict_to(problem, task.solver, config.slurm);
-  problem.lacks_reference = !problem.path && problem.may_make_reference;
+  problem.lacks_reference = !problem.path() && problem.may_make_reference;
   SweepResult result;
   make_runs(work, rules_of(config, begin), result, difference(array, task, work));
   result.unsubmitted = problem.missing.size() - result.done;
