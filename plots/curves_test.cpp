@@ -48,8 +48,8 @@ std::vector<std::string> lines_of(const fs::path& file) {
 }
 
 /// A run that falls to f* by a factor of ten every `decade` seconds, until `end`.
-Run falling_run(const std::string& label, double decade, double end, double lambda = 100.0) {
-  Run run;
+proxbench::Run falling_run(const std::string& label, double decade, double end, double lambda = 100.0) {
+  proxbench::Run run;
   run.parameters.dataset = "ocr-degree2";
   run.result.description = "OCR letter.data, degree2, random split 6216/661, seed 1";
   run.parameters.label = run.parameters.solver = label;
@@ -119,7 +119,7 @@ TEST_F(Curves, TheScriptRunsByItselfInAnyFolderThatHoldsItsData) {
 
 TEST_F(Curves, DataKeepEverySampleInOneBlockARun) {
   SKIP_WITHOUT_GNUPLOT();
-  Run first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
+  proxbench::Run first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
   second.parameters.repetition = 2;
   first.trace.resize(2);
   second.trace.resize(1);
@@ -140,7 +140,7 @@ TEST_F(Curves, DataKeepEverySampleInOneBlockARun) {
 
 TEST_F(Curves, WhatWasNotMeasuredIsAnEmptyField) {
   SKIP_WITHOUT_GNUPLOT();
-  Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
   run.trace.resize(2);
   run.trace[0].test_accuracy = kNaN;
   make_curves({run}, folder_);
@@ -149,7 +149,7 @@ TEST_F(Curves, WhatWasNotMeasuredIsAnEmptyField) {
 
 TEST_F(Curves, NothingIsDrawnAtOrBelowTheFloor) {
   SKIP_WITHOUT_GNUPLOT();
-  Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
   run.trace.back().objective = kReference * (1.0 - 1e-9);
   make_curves({run}, folder_, {.floor = 1e-10});
   const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
@@ -161,7 +161,7 @@ TEST_F(Curves, NothingIsDrawnAtOrBelowTheFloor) {
 
 TEST_F(Curves, CertifiedGapsNeedNoReference) {
   SKIP_WITHOUT_GNUPLOT();
-  Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
   run.best.objective = kNaN;
   for (std::size_t i = 0; i < run.trace.size(); i += 10) run.trace[i].gap = 0.5 * run.trace[i].objective;
   make_curves({run}, folder_, {.quantities = {"objective", "gap"}});
@@ -172,7 +172,7 @@ TEST_F(Curves, CertifiedGapsNeedNoReference) {
 
 TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
   SKIP_WITHOUT_GNUPLOT();
-  Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
   EXPECT_DOUBLE_EQ(reference_bound(run), 2 * 1e-11 * 4000.0 / 100.0);
   make_curves({run}, folder_);
   const fs::path script = file("ocr-degree2-lambda100-objective.gp");
@@ -207,7 +207,7 @@ TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
 
 TEST_F(Curves, FiguresThatHaveNothingToShowAreNotMade) {
   SKIP_WITHOUT_GNUPLOT();
-  Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
   run.best.objective = kNaN;
   for (Sample& sample : run.trace) sample.test_accuracy = kNaN;
   EXPECT_THAT(make_curves({run}, folder_), ::testing::ElementsAre(file("ocr-degree2-lambda100-nnz.png")));
@@ -215,7 +215,7 @@ TEST_F(Curves, FiguresThatHaveNothingToShowAreNotMade) {
 
 TEST_F(Curves, SyntheticDataAreNamedInTheTitle) {
   SKIP_WITHOUT_GNUPLOT();
-  Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
   make_curves({run}, folder_);
   EXPECT_THAT(text_of(file("ocr-degree2-lambda100-nnz.gp")), Not(HasSubstr("SYNTHETIC")));
   run.result.description = "synthetic OCR: 300 words, pixels features, noise 0.15, seed 1";
@@ -236,7 +236,7 @@ TEST_F(Curves, TitleSaysDataLambdaSizesAndThreads) {
 
 TEST_F(Curves, ALabelKeepsItsColourOverFiguresAndRepetitions) {
   SKIP_WITHOUT_GNUPLOT();
-  Run again = falling_run("owl-qn", 16, 90);
+  proxbench::Run again = falling_run("owl-qn", 16, 90);
   again.parameters.repetition = 2;
   make_curves({falling_run("prox-qn", 2, 20), falling_run("owl-qn", 15, 90), again,
                falling_run("owl-qn", 15, 90, 50)},
@@ -258,7 +258,7 @@ TEST_F(Curves, ALabelKeepsItsColourOverFiguresAndRepetitions) {
 
 TEST_F(Curves, ARunWithTwoSamplesIsFlatUpToTheSecondOne) {
   SKIP_WITHOUT_GNUPLOT();
-  Run run = falling_run("sgd", 2, 20);
+  proxbench::Run run = falling_run("sgd", 2, 20);
   run.trace = {run.trace.front(), run.trace.back()};
   make_curves({run}, folder_, {.quantities = {"objective"}});
   const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
@@ -298,7 +298,7 @@ TEST_F(Curves, ABandBeginsWhereAllRunsHaveAValueAndTheLastOfEqualPlacesCounts) {
 
 TEST_F(Curves, RepetitionsAreAMedianWithABand) {
   SKIP_WITHOUT_GNUPLOT();
-  Run first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
+  proxbench::Run first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
   second.parameters.repetition = 2;
   first.trace.resize(2);
   second.trace.resize(2);
@@ -328,7 +328,7 @@ TEST_F(Curves, RepetitionsAreAMedianWithABand) {
 
 TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
   SKIP_WITHOUT_GNUPLOT();
-  std::vector<Run> runs(3, falling_run("prox-qn", 2, 20));
+  std::vector<proxbench::Run> runs(3, falling_run("prox-qn", 2, 20));
   for (int i = 0; i < 3; ++i) {
     runs[static_cast<std::size_t>(i)].repetition = i + 1;
     runs[static_cast<std::size_t>(i)].trace.resize(2);
@@ -341,7 +341,7 @@ TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
 
 TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
   SKIP_WITHOUT_GNUPLOT();
-  std::vector<Run> runs(4, falling_run("prox-qn", 2, 20));
+  std::vector<proxbench::Run> runs(4, falling_run("prox-qn", 2, 20));
   for (int i = 0; i < 4; ++i) runs[static_cast<std::size_t>(i)].repetition = i + 1;
   runs[1].set_status("crashed(SIGSEGV)");
   runs[1].trace.resize(12);
@@ -359,7 +359,7 @@ TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
 
 TEST_F(Curves, TimingsThatAreNotComparableAreRefusedUnlessAllowed) {
   SKIP_WITHOUT_GNUPLOT();
-  Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
   run.timing.comparable = false;
   try {
     make_curves({run, falling_run("owl-qn", 2, 20)}, folder_);
@@ -381,7 +381,7 @@ TEST_F(Curves, TimingsThatAreNotComparableAreRefusedUnlessAllowed) {
 
 TEST_F(Curves, RunsOfSeveralMachinesAreToldApart) {
   SKIP_WITHOUT_GNUPLOT();
-  Run here = falling_run("prox-qn", 2, 20), there = falling_run("prox-qn", 4, 40);
+  proxbench::Run here = falling_run("prox-qn", 2, 20), there = falling_run("prox-qn", 4, 40);
   here.provenance.machine = "here";
   make_curves({here, there}, folder_, {.quantities = {"nnz"}});
   const std::string script = text_of(file("ocr-degree2-lambda100-nnz.gp"));
@@ -394,9 +394,9 @@ TEST_F(Curves, RunsOfSeveralMachinesAreToldApart) {
 
 TEST_F(Curves, LinesGoThroughTheSamplesThatHaveAnAccuracy) {
   SKIP_WITHOUT_GNUPLOT();
-  std::vector<Run> runs(2, falling_run("prox-qn", 2, 20));
+  std::vector<proxbench::Run> runs(2, falling_run("prox-qn", 2, 20));
   runs[1].parameters.repetition = 2;
-  for (Run& run : runs) {
+  for (proxbench::Run& run : runs) {
     run.trace.resize(4);
     run.trace[1].test_accuracy = run.trace[2].test_accuracy = kNaN;
     run.trace[0].test_accuracy = 0.25;
@@ -415,7 +415,7 @@ TEST_F(Curves, LinesGoThroughTheSamplesThatHaveAnAccuracy) {
 
 TEST_F(Curves, LogSecondsGoToFiguresOfTheirOwn) {
   SKIP_WITHOUT_GNUPLOT();
-  const std::vector<Run> runs = {falling_run("prox-qn", 2, 20), falling_run("prox-gd", 500, 2000)};
+  const std::vector<proxbench::Run> runs = {falling_run("prox-qn", 2, 20), falling_run("prox-gd", 500, 2000)};
   make_curves(runs, folder_);
   make_curves(runs, folder_, {.log_seconds = true});
   EXPECT_THAT(text_of(file("ocr-degree2-lambda100-objective.gp")), HasSubstr("set xrange [0:*]"));
@@ -448,7 +448,7 @@ TEST_F(Curves, PassesUpdatesAndIterationsGoToFiguresOfTheirOwn) {
 
 TEST_F(Curves, AreOnTheScaleOfTheMeanLossToo) {
   SKIP_WITHOUT_GNUPLOT();
-  Run run = falling_run("sgd", 2, 20);
+  proxbench::Run run = falling_run("sgd", 2, 20);
   run.result.instances = 4;
   run.trace.resize(2);
   run.trace[1].objective = kReference * 1.5;
@@ -491,7 +491,7 @@ TEST_F(Curves, AnAxisCanEndBeforeTheRuns) {
 
 TEST_F(Curves, MarksOfTheScriptLanguageInNamesAreDrawnAsTheyAre) {
   SKIP_WITHOUT_GNUPLOT();
-  Run run = falling_run("it's a_b^2 `touch oops` {x}", 2, 20);
+  proxbench::Run run = falling_run("it's a_b^2 `touch oops` {x}", 2, 20);
   run.parameters.dataset = "a/b c";
   run.result.description = "Kassel's \"words\" \\ a_b `touch oops` {2}";
   make_curves({run}, folder_);
@@ -503,7 +503,7 @@ TEST_F(Curves, MarksOfTheScriptLanguageInNamesAreDrawnAsTheyAre) {
 
 TEST_F(Curves, DivergedAndShortTracesAreDrawn) {
   SKIP_WITHOUT_GNUPLOT();
-  Run diverged = falling_run("sgd", 2, 20), single = falling_run("prox-qn", 2, 20);
+  proxbench::Run diverged = falling_run("sgd", 2, 20), single = falling_run("prox-qn", 2, 20);
   diverged.trace[30].objective = std::numeric_limits<double>::infinity();
   diverged.trace[31].objective = kNaN;
   single.trace = {single.trace[1]};
@@ -513,7 +513,7 @@ TEST_F(Curves, DivergedAndShortTracesAreDrawn) {
 
 TEST_F(Curves, RefusesWhatItCannotDraw) {
   EXPECT_THROW(make_curves({}, folder_), Error);
-  const std::vector<Run> runs = {falling_run("prox-qn", 2, 20)};
+  const std::vector<proxbench::Run> runs = {falling_run("prox-qn", 2, 20)};
   EXPECT_THROW(make_curves(runs, folder_, {.floor = 0.0}), Error);
   EXPECT_THROW(make_curves(runs, folder_, {.quantities = {"loss"}}), Error);
   EXPECT_THROW(make_curves(runs, folder_, {.x_max = {1, 2}}), Error);

@@ -188,8 +188,8 @@ std::pair<Point, Point> ends_in(const TestFolder& folder, const std::string& nam
   return {blocks.at(block).front(), blocks.at(block).back()};
 }
 
-Run run_of(const std::string& label, const std::vector<std::pair<double, std::uint64_t>>& nonzeros) {
-  Run run;
+proxbench::Run run_of(const std::string& label, const std::vector<std::pair<double, std::uint64_t>>& nonzeros) {
+  proxbench::Run run;
   run.parameters.dataset = "ocr";
   run.result.description = "made up";
   run.parameters.solver = run.parameters.label = label;
@@ -236,8 +236,8 @@ TEST(LogAxes, OfProfilesSayWhatTheDataSay) {
   SKIP_WITHOUT_GNUPLOT();
   for (const double slowest : {3.4, 30.0, 41000.0}) {
     const TestFolder folder;
-    Run fast = run_of("fast", {{17.0, 10}}), slow = run_of("slow", {{17.0 * slowest, 10}});
-    for (Run* run : {&fast, &slow}) run->best.relative_kkt = 1e-9;
+    proxbench::Run fast = run_of("fast", {{17.0, 10}}), slow = run_of("slow", {{17.0 * slowest, 10}});
+    for (proxbench::Run* run : {&fast, &slow}) run->best.relative_kkt = 1e-9;
     make_profiles({fast, slow}, folder.path(), {.targets = {1e-3}});
     for (const char* name : {"profile-0.001", "ecdf"}) {
       SCOPED_TRACE(name);

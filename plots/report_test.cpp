@@ -45,7 +45,7 @@ fs::path results(const TestFolder& folder, const std::string& name, const std::s
                                          "\ntitle = A & B\nlambda = 10\n[data.ocr]\nformat = x\n" +
                                          "[solver.slow]\n[solver.quick]\n" + more);
   for (const auto& [label, speed] : {std::pair{"slow", 2.0}, std::pair{"quick", 1.0}}) {
-    Run stored;
+    proxbench::Run stored;
     stored.set_status("converged");
     RunParameters& p = stored.parameters;
     p.experiment = name;
@@ -88,7 +88,7 @@ fs::path results(const TestFolder& folder, const std::string& name, const std::s
 /// Changes the manifest of a run of results().
 template <class Edit>
 void edit_manifest(const TestFolder& folder, const std::string& run, const Edit& edit) {
-  Run stored = read_record(folder / run / kManifestFile);
+  proxbench::Run stored = read_record(folder / run / kManifestFile);
   edit(stored);
   write_record(folder / run / kManifestFile, stored);
 }
@@ -194,7 +194,7 @@ TEST(Report, LetsNoNameLeaveItsPlace) {
   const fs::path shown = results(folder, "figure1", "OCR");
   const std::string text = hostile.substr(0, hostile.size() - 1);
   for (const char* run : {"figure1/runs/ocr-lambda10-slow-rep1", "figure1/runs/ocr-lambda10-quick-rep1"})
-    edit_manifest(folder, run, [&](Run& stored) {
+    edit_manifest(folder, run, [&](proxbench::Run& stored) {
       stored.parameters.dataset = text + "dataset";
       stored.parameters.label = text + "label";
       stored.result.description = text + "description";
@@ -271,7 +271,7 @@ TEST(Report, LeavesOutAndNamesRunsOfSolversThatTheConfigNoLongerHas) {
 TEST(Report, ListsFailedRunsWithTheirReasonAndOrdersNeitherThemNorTimingsThatAreNotComparable) {
   const TestFolder folder;
   const fs::path shown = results(folder, "figure1", "OCR");
-  edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](Run& stored) {
+  edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](proxbench::Run& stored) {
     stored.result = {};
     stored.set_status("out-of-memory");
     stored.result.reason = "asked for 9 GB";
@@ -286,7 +286,7 @@ TEST(Report, ListsFailedRunsWithTheirReasonAndOrdersNeitherThemNorTimingsThatAre
   EXPECT_THAT(html, HasSubstr("<p>a processor, 2 cores, threads: 2, openmp.</p>"));
   EXPECT_THAT(html, Not(HasSubstr("Order of the solvers here")));
 
-  edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](Run& stored) {
+  edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](proxbench::Run& stored) {
     stored.set_status("converged");
     stored.timing.comparable = false;
     stored.timing.not_comparable_because = "another load";
@@ -303,7 +303,7 @@ TEST(Report, TellsIdenticalProvenanceOnceAndMachinesApart) {
   const fs::path shown = results(folder, "figure1", "OCR");
   for (const char* label : {"slow", "quick"})
     edit_manifest(folder, std::string("figure1/runs/ocr-lambda10-") + label + "-rep1",
-                  [&](Run& stored) {
+                  [&](proxbench::Run& stored) {
                     stored.provenance.compiler = "GCC 12";
                     stored.provenance.machine = label;
                     stored.provenance.cpu = "fast one";
@@ -323,7 +323,7 @@ TEST(Report, TellsIdenticalProvenanceOnceAndMachinesApart) {
 void add_path(const TestFolder& folder, const std::string& name) {
   const std::string run = name + "/runs/ocr-path-20-10-2-quick-rep1";
   fs::copy(folder / name / "runs/ocr-lambda10-quick-rep1", folder / run);
-  edit_manifest(folder, run, [](Run& stored) {
+  edit_manifest(folder, run, [](proxbench::Run& stored) {
     stored.parameters.path = "path(20, 10, 2)";
     stored.parameters.lambda = 0.0;
     stored.result.points_asked = 2;

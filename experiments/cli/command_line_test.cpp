@@ -344,12 +344,12 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("## tiny\n\n### words, lambda = 0.5, f* = "));
   EXPECT_EQ(read_json("r.json")["runs"].size(), 4u);
-  const std::vector<Run> runs = read_results(folder / "out");
+  const std::vector<proxbench::Run> runs = read_results(folder / "out");
   ASSERT_EQ(runs.size(), 4u);
   EXPECT_EQ(runs[0].folder.filename(), "words-lambda0.5-prox-qn-rep1");
   EXPECT_EQ(runs[1].label, "gd");
   EXPECT_EQ(runs[1].solver, "prox-gd");
-  for (const Run& stored : runs) {
+  for (const proxbench::Run& stored : runs) {
     EXPECT_GE(stored.summary["objective"].get<double>(), stored.reference_objective * (1 - 1e-10));
     EXPECT_LE(stored.reference_kkt, 1e-8);
     EXPECT_LE(stored.reference_gap, 1e-7);
@@ -370,7 +370,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
       run("run tiny.ini --out out --set experiment.lambda=1 --set solver.gd.max_iterations=3");
   ASSERT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("reusing f* = "));
-  const std::vector<Run> later = read_results(folder / "out");
+  const std::vector<proxbench::Run> later = read_results(folder / "out");
   ASSERT_EQ(later.size(), 4u);
   EXPECT_EQ(later[1].summary["iterations"], 20);
   EXPECT_EQ(later[3].summary["iterations"], 3);
@@ -382,7 +382,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   const Result tight =
       run("run tight.ini --out out --set experiment.lambda=1 --set experiment.reference_tol=1e-9");
   ASSERT_EQ(tight.status, 0) << tight.err;
-  for (const Run& stored : read_results(folder / "out"))
+  for (const proxbench::Run& stored : read_results(folder / "out"))
     EXPECT_LE(stored.reference_kkt, stored.lambda == 1 ? 1e-9 : 1e-8) << stored.folder;
 
   const Result table = run("table out --format csv --targets 1e-1");

@@ -26,8 +26,8 @@ class ReadCommands : public testing::Test {
  protected:
   /// A run that reaches f* = 100 after so many seconds.
   void write_run(const std::string& out, const std::string& label, int repetition, double seconds,
-                 const std::function<void(Run&)>& change = [](Run&) {}) const {
-    Run stored;
+                 const std::function<void(proxbench::Run&)>& change = [](proxbench::Run&) {}) const {
+    proxbench::Run stored;
     stored.set_status("converged");
     RunParameters& p = stored.parameters;
     p.experiment = out;
@@ -155,7 +155,7 @@ TEST_F(ReadCommands, SolversCanBeChosen) {
 }
 
 TEST_F(ReadCommands, TimingsThatAreNotComparableNeedAFlag) {
-  write_run("one", "a", 1, 1, [](Run& stored) { stored.timing.comparable = false; });
+  write_run("one", "a", 1, 1, [](proxbench::Run& stored) { stored.timing.comparable = false; });
   EXPECT_THAT(run("table one --targets 1e-3").out, HasSubstr("| a | converged | 1* | n/c | n/c |"));
   EXPECT_THAT(run("table one --targets 1e-3 --allow-not-comparable").out, HasSubstr("| 1* | 1.00 |"));
   for (const std::string kind : {"curves", "ecdf"}) {
@@ -169,7 +169,7 @@ TEST_F(ReadCommands, TimingsThatAreNotComparableNeedAFlag) {
 
 TEST_F(ReadCommands, ExportWritesRunsAndSamples) {
   write_run("one", "a", 1, 1);
-  write_run("one", "a", 2, 2, [](Run& stored) {
+  write_run("one", "a", 2, 2, [](proxbench::Run& stored) {
     stored.set_status("crashed(SIGSEGV)");
     stored.result.reason = "it said \"no\", twice";
   });

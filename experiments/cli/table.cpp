@@ -130,17 +130,10 @@ nlohmann::ordered_json paths_json(const Source& source) {
     const RunParameters& run = path.run.parameters;
     const PathCost cost = path_cost(path, source.runs);
     nlohmann::ordered_json points = nlohmann::ordered_json::array();
-    for (const PathPoint& point : path.points)
-      points.push_back({{"lambda", point.lambda},
-                        {"mu", point.mu},
-                        {"objective", point.certificate.objective},
-                        {"nnz", point.certificate.nnz},
-                        {"kkt", point.certificate.kkt},
-                        {"gap", point.certificate.gap()},
-                        {"seconds", point.seconds},
-                        {"candidates", point.candidates},
-                        {"violations", point.violations},
-                        {"test_accuracy", number_json(point.test_accuracy)}});
+    for (const PathPoint& point : path.points) {
+      nlohmann::ordered_json& json = points.emplace_back();
+      for (const Field<PathPoint>& field : path_columns()) json[field.name] = field.get(point);
+    }
     out.push_back({{"experiment", run.experiment},
                    {"dataset", run.dataset},
                    {"path", run.path},

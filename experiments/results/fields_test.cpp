@@ -27,7 +27,7 @@ TEST(Fields, HaveNamesOfTheirOwn) {
   names_of(trace_columns());
   names_of(path_columns());
   std::set<std::string> columns;
-  for (const Field<Run>& field : run_fields())
+  for (const Field<proxbench::Run>& field : run_fields())
     if (field.use != FieldUse::kRecord)
       EXPECT_TRUE(columns.insert(column_name(field)).second) << column_name(field);
 }
@@ -45,8 +45,8 @@ TEST(Fields, OfASummaryAreTheAgreedKeys) {
 }
 
 /// Has a value of its own in every field.
-Run made_up() {
-  Run run;
+proxbench::Run made_up() {
+  proxbench::Run run;
   run.parameters.solver = "owl-qn";
   run.parameters.path = "path(max, 50, 50)";
   run.parameters.mu = 0.5;
@@ -77,7 +77,7 @@ Run made_up() {
 }
 
 TEST(Fields, StandInTheirSections) {
-  const Run run = made_up();
+  const proxbench::Run run = made_up();
   const nlohmann::ordered_json json = run_json(run);
   EXPECT_EQ(json["run"]["solver"], "owl-qn");
   EXPECT_EQ(json["run"]["data"]["train"], (nlohmann::ordered_json{"/a", "/b"}));
@@ -99,12 +99,12 @@ TEST(Fields, StandInTheirSections) {
 }
 
 TEST(Fields, OfARunAreAllReadBack) {
-  for (const Run& run : {made_up(), Run{}}) {
+  for (const proxbench::Run& run : {made_up(), proxbench::Run{}}) {
     const nlohmann::ordered_json json = run_json(run);
     const nlohmann::json parsed = nlohmann::json::parse(json.dump());
     EXPECT_EQ(nlohmann::json(run_json(run_from(parsed, "a test"))), parsed);
   }
-  Run failed = made_up();
+  proxbench::Run failed = made_up();
   failed.set_status("crashed(SIGSEGV)");
   EXPECT_EQ(run_from(run_json(failed), "a test").result.failure, "crashed(SIGSEGV)");
   EXPECT_TRUE(run_from(run_json(failed), "a test").failed());
@@ -112,7 +112,7 @@ TEST(Fields, OfARunAreAllReadBack) {
 
 TEST(Fields, AreAllExpectedInARecord) {
   const nlohmann::json json = run_json(made_up());
-  for (const Field<Run>& field : run_fields()) {
+  for (const Field<proxbench::Run>& field : run_fields()) {
     nlohmann::json without = json;
     nlohmann::json* at = &without;
     std::istringstream sections(field.section);

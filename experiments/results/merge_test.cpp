@@ -19,7 +19,7 @@ using testing::HasSubstr;
 /// A stored run in OUT/runs/NAME.
 void write_run(const TestFolder& folder, const std::string& out, const std::string& name, double objective,
                const std::string& machine = "here") {
-  Run run;
+  proxbench::Run run;
   run.set_status("converged");
   run.result.certificate.objective = objective;
   run.provenance.machine = machine;
@@ -33,7 +33,7 @@ void write_run(const TestFolder& folder, const std::string& out, const std::stri
 
 /// A reference with this relative kkt.
 void write_reference(const TestFolder& folder, const std::string& out, double kkt) {
-  Run run;
+  proxbench::Run run;
   run.result.certificate = {.objective = 10.0, .kkt = kkt, .dual = std::nan("")};
   run.result.kkt_at_zero = 1.0;
   make_folder(folder / out / "references");

@@ -8,8 +8,8 @@
 namespace proxbench {
 namespace {
 
-Run reference(Status status, Status tighten_status) {
-  Run run;
+proxbench::Run reference(Status status, Status tighten_status) {
+  proxbench::Run run;
   run.parameters.lambda = 2.0;
   run.parameters.tol = 1e-9;
   run.parameters.tighten = 1e-9;
@@ -24,7 +24,7 @@ Run reference(Status status, Status tighten_status) {
 using enum Status;
 
 TEST(Reference, IsAsUncertainAsTheBetterOfItsTwoBounds) {
-  Run one = reference(kConverged, kGapReached);
+  proxbench::Run one = reference(kConverged, kGapReached);
   Certificate& c = one.result.certificate;
   EXPECT_NEAR(best_of(one).relative_gap, 1e-8, 1e-14);
   EXPECT_NEAR(slack(one), 1e-6, 1e-12) << "its gap";
@@ -37,7 +37,7 @@ TEST(Reference, IsAsUncertainAsTheBetterOfItsTwoBounds) {
 }
 
 TEST(Reference, ServesWhereItIsGoodEnough) {
-  const Run one = reference(kConverged, kGapReached);
+  const proxbench::Run one = reference(kConverged, kGapReached);
   EXPECT_TRUE(serves(one, {1e-8, 2e-8, 60.0}));
   EXPECT_TRUE(serves(one, {1e-8, 0.0, 60.0})) << "no gap is wanted";
   EXPECT_FALSE(serves(one, {1e-9, 2e-8, 60.0}));
@@ -63,7 +63,7 @@ TEST(Reference, SaysWhetherItsTimeLimitEndedIt) {
 }
 
 TEST(Reference, OfASolverThatGoesByTheGapServesWhereItWouldGetNoBetter) {
-  Run one = reference(kTimeLimit, kTimeLimit);
+  proxbench::Run one = reference(kTimeLimit, kTimeLimit);
   one.parameters.tol = 0.0;
   one.parameters.tighten = 0.0;
   one.parameters.gap_target = 1e-9;

@@ -51,11 +51,9 @@ std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
   std::string line;
   std::uint64_t number = 1;
   std::getline(in, line);
-  const auto columns = fields_of_header(
-      trace_columns(), {"updates", "gap", "dual_gap", "estimated_gap", "infeasibility", "test_metrics"}, line,
-      file);
+  check_header(trace_columns(), line, file);
   std::vector<Sample> trace;
-  while (std::getline(in, line)) trace.push_back(record_of(columns, line, file, ++number));
+  while (std::getline(in, line)) trace.push_back(record_of(trace_columns(), line, file, ++number));
   return trace;
 }
 

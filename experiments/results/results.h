@@ -83,8 +83,7 @@ void write_record(const std::filesystem::path& file, const Run& run);
 /// The folders of complete runs below OUT/runs, sorted.
 std::vector<std::filesystem::path> run_folders(const std::filesystem::path& out);
 
-/// The columns of trace_columns(). What was not measured is an empty field. Traces of earlier versions,
-/// without updates, gap or test_metrics, are read as well.
+/// The columns of trace_columns(). What was not measured is an empty field.
 std::string trace_header();
 std::string trace_line(const Sample& sample);
 std::vector<Sample> read_trace(const std::filesystem::path& file);

@@ -27,9 +27,9 @@ Sample sample(double seconds, double objective) {
 
 /// A run whose trace goes to f* = 100 through the given objectives, one a second; each time is known to a
 /// twentieth.
-Run made_up(const std::string& label, int repetition, const std::vector<double>& objectives,
+proxbench::Run made_up(const std::string& label, int repetition, const std::vector<double>& objectives,
                   double speed = 1.0) {
-  Run run;
+  proxbench::Run run;
   run.parameters.dataset = "ocr";
   run.result.description = "made up";
   run.parameters.solver = run.parameters.label = label;
@@ -57,7 +57,7 @@ Run made_up(const std::string& label, int repetition, const std::vector<double>&
 
 void write_run(const TestFolder& out, const std::string& name, const std::string& dataset, double lambda,
                const std::string& label, int repetition, const std::string& status = "converged") {
-  Run run;
+  proxbench::Run run;
   run.parameters.dataset = dataset;
   run.parameters.lambda = lambda;
   run.parameters.label = label;
@@ -98,18 +98,6 @@ TEST(Trace, ReadsBackToTheSameBits) {
   EXPECT_TRUE(std::isnan(trace[0].test_accuracy));
 }
 
-TEST(Trace, OfEarlierVersionsIsRead) {
-  const TestFolder folder;
-  const std::string older =
-      "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,test_accuracy\n";
-  const std::vector<Sample> trace = read_trace(folder.write("t.csv", older + "1,1,2,3,4,5,6,7,0.5,0.25\n"));
-  ASSERT_EQ(trace.size(), 1u);
-  EXPECT_EQ(trace[0].kkt, 0.5);
-  EXPECT_TRUE(std::isnan(trace[0].gap));
-  EXPECT_TRUE(std::isnan(trace[0].updates)) << "not 0: nobody counted";
-  EXPECT_EQ(trace[0].test_accuracy, 0.25);
-}
-
 TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
   const TestFolder folder;
   const auto error = [&](const std::string& text) -> std::string {
@@ -144,7 +132,7 @@ TEST(Results, AreSortedAsTheConfigHasThem) {
   write_run(out, "6", "late", 3, "unknown", 1);
   write_run(out, ".half.tmp", "late", 3, "z", 1);
   std::vector<std::string> order;
-  for (const Run& run : read_results(out.path(), config)) order.push_back(run.folder.filename());
+  for (const proxbench::Run& run : read_results(out.path(), config)) order.push_back(run.folder.filename());
   EXPECT_THAT(order, ElementsAre("5", "4", "3", "6", "2", "1"));
 }
 
@@ -155,7 +143,7 @@ TEST(Results, OfWhatTheConfigNoLongerHasAreLeftOutAndNamed) {
   write_run(out, "3", "kept", 1, "gone", 1);
   write_run(out, "4", "kept", 2, "gone", 1);
   Presentation config;
-  std::vector<Run> runs = read_all_runs(out.path());
+  std::vector<proxbench::Run> runs = read_all_runs(out.path());
   EXPECT_EQ(leave_out_strangers(out.path(), config, runs), "") << "there is no config to go by";
   EXPECT_EQ(runs.size(), 4u);
   config.datasets = {"kept", "not-run-yet"};
@@ -209,19 +197,19 @@ TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
   out.write("runs/2/trace.csv", read_text(out / "runs/2/trace.csv") + "1,2,3");
   out.write("runs/3/trace.csv", trace_header().substr(0, 9));
   std::map<std::string, std::size_t> samples;
-  for (const Run& run : read_results(out.path())) samples[run.parameters.label] = run.trace.size();
+  for (const proxbench::Run& run : read_results(out.path())) samples[run.parameters.label] = run.trace.size();
   EXPECT_EQ(samples, (std::map<std::string, std::size_t>{{"gone", 0}, {"cut", 1}, {"empty", 0}}));
 }
 
 TEST(Results, AreChosenBySolver) {
-  const std::vector<Run> runs{made_up("a", 1, {1}), made_up("b", 1, {1}), made_up("a", 2, {1})};
+  const std::vector<proxbench::Run> runs{made_up("a", 1, {1}), made_up("b", 1, {1}), made_up("a", 2, {1})};
   EXPECT_EQ(runs_of_solvers(runs, {"a"}).size(), 2u);
   EXPECT_THROW(runs_of_solvers(runs, {"a", "c"}), Error);
 }
 
 TEST(Results, ACostToATargetIsThatOfTheFirstSampleThere) {
-  const Run run = made_up("a", 1, {200, 101, 100.5, 100});
-  const auto range = [](const Run& of, double target) {
+  const proxbench::Run run = made_up("a", 1, {200, 101, 100.5, 100});
+  const auto range = [](const proxbench::Run& of, double target) {
     const CostRange cost = cost_to_target(of, target, sample_seconds);
     return std::pair(cost.from, cost.to);
   };
@@ -230,7 +218,7 @@ TEST(Results, ACostToATargetIsThatOfTheFirstSampleThere) {
   EXPECT_EQ(range(run, 1e-9), std::pair(0.95 * 3.0, 3.0));
   EXPECT_EQ(range(run, 1.0), std::pair(0.0, 0.0)) << "the start is there";
   EXPECT_EQ(range(made_up("a", 1, {200}), 1e-2), std::pair(kInfinity, kInfinity));
-  Run unknown = run;
+  proxbench::Run unknown = run;
   unknown.best.objective = kNaN;
   EXPECT_TRUE(std::isnan(range(unknown, 1e-2).second));
   EXPECT_FALSE(is_wide({0.95, 1.0}));
@@ -262,7 +250,7 @@ TEST(Results, FilesAppearWholeOrNotAtAll) {
 
 TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
   const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
-  const std::vector<Run> runs{made_up("quick", 1, {200, 101, 100.00001}),
+  const std::vector<proxbench::Run> runs{made_up("quick", 1, {200, 101, 100.00001}),
                                     made_up("slow", 1, {200, 150, 101, 100.5, 100.00001}, 2.0),
                                     made_up("never", 1, {200, 99})};
   const std::vector<TableGroup> groups = summarize(runs, options);
@@ -278,7 +266,7 @@ TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
 
 TEST(Tables, ATimeBetweenTwoDistantSamplesIsARange) {
   const TableOptions options{"", {1e-1, 1e-2}, 1e-2};
-  std::vector<Run> runs;
+  std::vector<proxbench::Run> runs;
   for (const int repetition : {1, 2, 3}) {
     runs.push_back(made_up("a", repetition, {200}));
     runs.back().trace.push_back(sample(1.0 + repetition, 105));
@@ -307,8 +295,8 @@ TEST(Tables, ATimeBetweenTwoDistantSamplesIsARange) {
 
 TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
   const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
-  std::vector<Run> runs{made_up("a", 1, {200, 101, 100}), made_up("b", 1, {200, 150, 100})};
-  for (Run& run : runs) run.best.relative_gap = 2e-6;
+  std::vector<proxbench::Run> runs{made_up("a", 1, {200, 101, 100}), made_up("b", 1, {200, 150, 100})};
+  for (proxbench::Run& run : runs) run.best.relative_gap = 2e-6;
   const std::vector<TableGroup> groups = summarize(runs, options);
   const std::string text = markdown_table(groups, options);
   EXPECT_THAT(text, HasSubstr("| a | converged | 1* | 1.00 | ? | ? |"));
@@ -320,7 +308,7 @@ TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
   EXPECT_THAT(csv_table(groups, options), HasSubstr(",2e-06,2e-06,a,"));
   EXPECT_THAT(csv_table(groups, options),
               HasSubstr(",1,1,1,1,1,1,0.95,0.95,0.95,0.95,0.95,1,,,,,,0,,,,,,0,"));
-  for (Run& run : runs) run.best.relative_gap = 1e-6;
+  for (proxbench::Run& run : runs) run.best.relative_gap = 1e-6;
   EXPECT_THAT(markdown_table(summarize(runs, options), options), testing::Not(HasSubstr("?")));
 }
 
@@ -370,7 +358,7 @@ TEST(Tables, ComeAsMarkdownLatexAndCsv) {
 
 TEST(Tables, ShowTheMetricsThatAnyRunHas) {
   const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<Run> runs{made_up("a", 1, {200, 101}), made_up("b", 1, {200, 101})};
+  std::vector<proxbench::Run> runs{made_up("a", 1, {200, 101}), made_up("b", 1, {200, 101})};
   runs[0].result.updates = 3.0;
   runs[0].trace.front().test_metrics = {{"chunk-f1", 0.25}};
   runs[0].trace.back().test_metrics = {{"chunk-f1", 0.75}};
@@ -385,8 +373,8 @@ TEST(Tables, ShowTheMetricsThatAnyRunHas) {
   EXPECT_THAT(csv, HasSubstr(",,,,,,0\n"));
 }
 
-std::vector<Run> repeated(const std::string& label, const std::vector<double>& speeds) {
-  std::vector<Run> runs;
+std::vector<proxbench::Run> repeated(const std::string& label, const std::vector<double>& speeds) {
+  std::vector<proxbench::Run> runs;
   for (double speed : speeds)
     runs.push_back(made_up(label, static_cast<int>(runs.size()) + 1, {200, 100}, speed));
   return runs;
@@ -406,7 +394,7 @@ TEST(Tables, ShowMediansWithQuartilesAndFlagFewRepetitions) {
 
 TEST(Tables, ARepetitionThatNeverGetsThereCountsAsInfinite) {
   const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<Run> runs = repeated("a", {1, 2, 3});
+  std::vector<proxbench::Run> runs = repeated("a", {1, 2, 3});
   runs[2].trace.pop_back();
   const std::vector<TableGroup> groups = summarize(runs, options);
   EXPECT_EQ(groups[0].rows[0].seconds[0], 2);
@@ -416,10 +404,10 @@ TEST(Tables, ARepetitionThatNeverGetsThereCountsAsInfinite) {
 
 TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
   const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<Run> runs = repeated("a", {1, 2, 3, 4, 50});
+  std::vector<proxbench::Run> runs = repeated("a", {1, 2, 3, 4, 50});
   runs[4].set_status("crashed(SIGSEGV)");
   runs[4].result.reason = "died after\n1 s";
-  Run alone = made_up("b", 1, {200, 100});
+  proxbench::Run alone = made_up("b", 1, {200, 100});
   alone.set_status("out-of-memory");
   runs.push_back(alone);
   const std::vector<TableGroup> groups = summarize(runs, options);
@@ -438,8 +426,8 @@ TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
 
 TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
   TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<Run> runs = repeated("a", {1, 2});
-  for (Run& run : runs) {
+  std::vector<proxbench::Run> runs = repeated("a", {1, 2});
+  for (proxbench::Run& run : runs) {
     run.timing.comparable = false;
     run.timing.not_comparable_because = "two runs at once";
   }
@@ -462,8 +450,8 @@ TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
 
 TEST(Tables, MachinesHaveRowsAndRatiosOfTheirOwn) {
   const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<Run> runs = repeated("a", {1, 10, 2});
-  for (const Run& run : repeated("b", {4, 20})) runs.push_back(run);
+  std::vector<proxbench::Run> runs = repeated("a", {1, 10, 2});
+  for (const proxbench::Run& run : repeated("b", {4, 20})) runs.push_back(run);
   for (const std::size_t slow : {1u, 4u}) runs[slow].provenance.machine = "slow";
   for (const std::size_t fast : {0u, 2u, 3u}) runs[fast].provenance.machine = "fast";
   const std::vector<TableGroup> groups = summarize(runs, options);
@@ -480,7 +468,7 @@ TEST(Tables, MachinesHaveRowsAndRatiosOfTheirOwn) {
 
 TEST(Tables, ShowWhatWasSpentOffTheClock) {
   const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<Run> runs = repeated("a", {1, 1, 1});
+  std::vector<proxbench::Run> runs = repeated("a", {1, 1, 1});
   for (std::size_t i = 0; i < 3; ++i) {
     runs[i].result.load_seconds = 1.0 + static_cast<double>(i);
     runs[i].result.setup_seconds = 0.5;

@@ -27,15 +27,15 @@ RunParameters a_job() {
 }
 
 /// The run of a job, with its key.
-Run run_of(const RunParameters& job, double stop_at = 0.0) {
-  Run run;
+proxbench::Run run_of(const RunParameters& job, double stop_at = 0.0) {
+  proxbench::Run run;
   run.parameters = job;
   run.key = key_of(job, stop_at, "data", "program");
   return run;
 }
 
 /// As a manifest holds it and gives it back.
-Run stored(const Run& run) {
+proxbench::Run stored(const proxbench::Run& run) {
   return run_from(nlohmann::json::parse(run_json(run).dump()), "a test");
 }
 
@@ -49,14 +49,14 @@ TEST(RunKey, DoesNotDependOnNamesOfFilesOnTheBestKnownOptimumOrOnTheRevision) {
   job.files.train = {"/elsewhere/train.txt"};
   job.name = "again";
   job.objective_target = 12.5;
-  Run other = run_of(job, 1e-6);
+  proxbench::Run other = run_of(job, 1e-6);
   other.provenance.git_revision = "another";
   EXPECT_EQ(run_of(a_job(), 1e-6).key.digest, other.key.digest);
   EXPECT_THAT(changes_from(stored(other), run_of(a_job(), 1e-6)), IsEmpty());
 }
 
 TEST(RunKey, EveryComponentMakesAnotherRunAndIsNamed) {
-  const Run before = stored(run_of(a_job()));
+  const proxbench::Run before = stored(run_of(a_job()));
   RunParameters job = a_job();
   job.solver_options["memory"] = "20";
   job.tol = 1e-7;
@@ -68,7 +68,7 @@ TEST(RunKey, EveryComponentMakesAnotherRunAndIsNamed) {
   EXPECT_THAT(changes_from(before, run_of(job)), ElementsAre("threads: 2 -> 1", "seed: 3 -> 4"));
   EXPECT_THAT(changes_from(before, run_of(a_job(), 0.5)), ElementsAre("config stop_at: 0.0 -> 0.5"));
   const auto with_key = [](const RunKey& key) {
-    Run run;
+    proxbench::Run run;
     run.parameters = a_job();
     run.key = key;
     return run;
@@ -90,7 +90,7 @@ TEST(RunKey, HoldsWhatIsInTheModelToStartFrom) {
   const TestFolder folder;
   RunParameters job = a_job();
   job.start = folder.write("one.tsv", "first");
-  const Run before = stored(run_of(job));
+  const proxbench::Run before = stored(run_of(job));
   EXPECT_NE(before.key.digest, run_of(a_job()).key.digest);
   job.start = folder.write("two.tsv", "first");
   EXPECT_THAT(changes_from(before, run_of(job)), IsEmpty()) << "the same model under another name";

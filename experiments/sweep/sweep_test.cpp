@@ -139,19 +139,19 @@ TEST_F(SweepProcess, ASecondRunDoesOnlyWhatIsMissing) {
 
 TEST_F(SweepProcess, AnotherRevisionKeepsTheRunsAndAnotherProgramMakesThemAgain) {
   ASSERT_EQ(sweep().status, 0);
-  const auto change = [&](const char* name, const std::function<void(Run&)>& edit) {
+  const auto change = [&](const char* name, const std::function<void(proxbench::Run&)>& edit) {
     const fs::path file = folder / "out/runs" / name / kManifestFile;
-    Run run = read_record(file);
+    proxbench::Run run = read_record(file);
     edit(run);
     write_record(file, run);
   };
-  change("words-lambda1-gd-rep1", [](Run& run) { run.provenance.git_revision = "0123456"; });
+  change("words-lambda1-gd-rep1", [](proxbench::Run& run) { run.provenance.git_revision = "0123456"; });
   EXPECT_THAT(run("status out").out,
               AllOf(HasSubstr("of another revision of proxbench than "), HasSubstr(": words-lambda1-gd-rep1\n")));
   auto before = stored();
   ASSERT_EQ(sweep().status, 0);
   EXPECT_EQ(stored(), before);
-  change("words-lambda1-gd-rep1", [](Run& run) { run.key.program = "another"; });
+  change("words-lambda1-gd-rep1", [](proxbench::Run& run) { run.key.program = "another"; });
   before = stored();
   ASSERT_EQ(sweep().status, 0);
   auto after = stored();
@@ -303,7 +303,7 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
       start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) { kill(id, SIGINT); });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   EXPECT_THAT(read_text(folder / "stderr"), HasSubstr("interrupted; 1 runs are kept in out"));
-  const std::vector<Run> runs = read_results(folder / "out");
+  const std::vector<proxbench::Run> runs = read_results(folder / "out");
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0].status(), "interrupted");
   EXPECT_GE(runs[0].trace.size(), 3u);

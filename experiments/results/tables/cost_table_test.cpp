@@ -13,8 +13,8 @@ using testing::ElementsAre;
 
 /// A run on f* = 100 whose objective is 110, 101 and 100.5 after 1, 4 and 9 passes, a second each; it is
 /// known shortly before, too.
-Run run_of(const std::string& label) {
-  Run run;
+proxbench::Run run_of(const std::string& label) {
+  proxbench::Run run;
   run.parameters.dataset = "lists";
   run.parameters.label = label;
   run.parameters.lambda = 2.0;
@@ -33,7 +33,7 @@ Run run_of(const std::string& label) {
 }
 
 TEST(CostTable, TellsPassesSecondsAndHowTheyAreShared) {
-  std::vector<Run> runs{run_of("owl-qn"), run_of("lbfgs-b")};
+  std::vector<proxbench::Run> runs{run_of("owl-qn"), run_of("lbfgs-b")};
   for (const auto& [phase, seconds] :
        {std::pair("scores", 2.0), std::pair("inference", 4.0), std::pair("full gradient", 1.5), std::pair("solver", 2.5)})
     runs[0].result.phases.push_back({.phase = phase, .seconds = seconds});
@@ -55,7 +55,7 @@ TEST(CostTable, TellsPassesSecondsAndHowTheyAreShared) {
 }
 
 TEST(CostTable, ACostBetweenTwoDistantSamplesIsARange) {
-  Run run = run_of("sgd");
+  proxbench::Run run = run_of("sgd");
   run.trace.erase(run.trace.begin() + 1);
   const TextTable table = cost_table({run}, {1e-2, 6e-3});
   EXPECT_THAT(table.rows[0], ElementsAre("lists, lambda = 2", "sgd", "1.0-4.0", "1.00-4.00", "9.0", "9.00",
@@ -64,7 +64,7 @@ TEST(CostTable, ACostBetweenTwoDistantSamplesIsARange) {
 }
 
 TEST(CostTable, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
-  Run run = run_of("sgd");
+  proxbench::Run run = run_of("sgd");
   run.best.relative_gap = 8e-3;
   const TextTable table = cost_table({run}, {1e-2, 6e-3});
   EXPECT_THAT(table.rows[0],
@@ -74,7 +74,7 @@ TEST(CostTable, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
 }
 
 TEST(CostTable, AFailedRunReachesNothing) {
-  std::vector<Run> runs{run_of("owl-qn")};
+  std::vector<proxbench::Run> runs{run_of("owl-qn")};
   runs[0].set_status("failed");
   EXPECT_THAT(cost_table(runs, {1e-2}).rows[0],
               ElementsAre("lists, lambda = 2", "owl-qn", "-", "-", "-", "-", "failed"));

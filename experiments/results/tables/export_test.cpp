@@ -14,8 +14,8 @@ namespace {
 using testing::EndsWith;
 using testing::StartsWith;
 
-Run made_up() {
-  Run run;
+proxbench::Run made_up() {
+  proxbench::Run run;
   RunParameters& p = run.parameters;
   p.experiment = "e";
   p.dataset = "ocr";
@@ -77,13 +77,13 @@ TEST(Export, ARunIsOneRow) {
 TEST(Export, HoldsEveryFieldThatIsAColumnAndNoJson) {
   const ExportTable table = table_of_runs({made_up()});
   auto row = last_row(table);
-  for (const Field<Run>& field : run_fields())
+  for (const Field<proxbench::Run>& field : run_fields())
     EXPECT_EQ(row.contains(column_name(field)), field.use != FieldUse::kRecord) << column_name(field);
   for (const auto& cell : table.rows.front()) EXPECT_FALSE(cell.is_structured()) << cell;
 }
 
 TEST(Export, AFailedRunKeepsItsReason) {
-  Run run = made_up();
+  proxbench::Run run = made_up();
   run.result = {};
   run.set_status("failed");
   run.result.reason = "no memory,\nthen none";
@@ -99,7 +99,7 @@ TEST(Export, AFailedRunKeepsItsReason) {
 }
 
 TEST(Export, SamplesAreRowsThatNameTheirRun) {
-  Run empty = made_up();
+  proxbench::Run empty = made_up();
   empty.trace.clear();
   const ExportTable table = table_of_samples({empty, made_up()});
   EXPECT_EQ(table.rows.size(), 2u);
@@ -111,7 +111,7 @@ TEST(Export, SamplesAreRowsThatNameTheirRun) {
 }
 
 TEST(Export, APathHasItsTextInThePlaceOfALambda) {
-  Run run = made_up();
+  proxbench::Run run = made_up();
   run.parameters.lambda = 0.0;
   run.best = {};
   run.parameters.path = "path(20, 10, 2)";

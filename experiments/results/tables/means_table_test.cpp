@@ -17,8 +17,8 @@ using testing::IsEmpty;
 
 /// A run that goes down to f* = 100 at `seconds`, known to a twentieth; 0: it never leaves 110, where it
 /// stays for 20 s.
-Run run_of(const std::string& label, int repetition, double seconds, double time_limit = 50.0) {
-  Run run;
+proxbench::Run run_of(const std::string& label, int repetition, double seconds, double time_limit = 50.0) {
+  proxbench::Run run;
   run.parameters.experiment = "e";
   run.parameters.dataset = "ocr";
   run.result.description = "made up";
@@ -41,7 +41,7 @@ Run run_of(const std::string& label, int repetition, double seconds, double time
   return run;
 }
 
-std::vector<MeansGroup> means(const std::vector<Run>& runs, double shift = 1.0, double par = 10.0,
+std::vector<MeansGroup> means(const std::vector<proxbench::Run>& runs, double shift = 1.0, double par = 10.0,
                               const std::string& measure = "seconds") {
   return geometric_means(runs, {.measures = {measure}, .targets = {1e-3}, .shift = shift, .par = par});
 }
@@ -58,7 +58,7 @@ TEST(Means, ChargeFailuresWithAMultipleOfTheirLimit) {
   // One problem, so that the mean is the charge.
   EXPECT_NEAR(means({run_of("a", 1, 0)})[0].rows[0].means[0], 10 * 50.0, 1e-9);
   EXPECT_NEAR(means({run_of("a", 1, 0)}, 1.0, 2.0)[0].rows[0].means[0], 2 * 50.0, 1e-9);
-  Run crashed = run_of("a", 1, 3);
+  proxbench::Run crashed = run_of("a", 1, 3);
   crashed.set_status("crashed(SIGSEGV)");
   const auto groups = means({crashed, run_of("b", 1, 3)});
   EXPECT_NEAR(groups[0].rows[0].means[0], 500.0, 1e-9) << "whatever its trace reached before";
@@ -68,18 +68,18 @@ TEST(Means, ChargeFailuresWithAMultipleOfTheirLimit) {
 }
 
 TEST(Means, ChargeTheMostThatAnyRunPaidWhereThereIsNoLimit) {
-  const std::vector<Run> runs = {run_of("a", 1, 0, 0.0), run_of("b", 1, 33, 0.0)};
+  const std::vector<proxbench::Run> runs = {run_of("a", 1, 0, 0.0), run_of("b", 1, 33, 0.0)};
   EXPECT_NEAR(means(runs)[0].rows[0].means[0], 10 * 33.0, 1e-9);
   EXPECT_NEAR(means(runs, 1.0, 10.0, "passes")[0].rows[0].means[0], 10 * 7.0, 1e-9);
   EXPECT_NEAR(means(runs, 1.0, 10.0, "iterations")[0].rows[0].means[0], 10 * 5.0, 1e-9);
 }
 
 TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
-  Run skipped = run_of("b", 2, 0), loaded = run_of("b", 3, 5), unknown = run_of("a", 4, 5);
+  proxbench::Run skipped = run_of("b", 2, 0), loaded = run_of("b", 3, 5), unknown = run_of("a", 4, 5);
   skipped.set_status("skipped(too large)");
   loaded.timing.comparable = false;
   unknown.best.objective = std::nan("");
-  std::vector<Run> runs = {run_of("a", 1, 2), run_of("b", 1, 4), run_of("a", 2, 1),
+  std::vector<proxbench::Run> runs = {run_of("a", 1, 2), run_of("b", 1, 4), run_of("a", 2, 1),
                                  skipped,           run_of("a", 3, 1), loaded,
                                  unknown,           run_of("b", 4, 5), run_of("a", 5, 5)};
   const auto groups = means(runs);
@@ -96,7 +96,7 @@ TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
 }
 
 TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
-  std::vector<Run> runs = {run_of("a", 1, 2), run_of("a", 2, 4)};
+  std::vector<proxbench::Run> runs = {run_of("a", 1, 2), run_of("a", 2, 4)};
   runs[0].provenance.machine = "fast";
   const auto groups = means(runs);
   ASSERT_EQ(groups.size(), 2u);
@@ -105,7 +105,7 @@ TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
   EXPECT_NEAR(groups[1].rows[0].means[0], 4.0, 1e-9);
   EXPECT_EQ(means(runs, 1.0, 10.0, "passes").size(), 1u);
   // The same repetition on both: two problems, none of them a mixture.
-  Run again = run_of("a", 2, 4);
+  proxbench::Run again = run_of("a", 2, 4);
   again.provenance.machine = "fast";
   again.folder += "@fast";
   runs.push_back(again);
@@ -115,7 +115,7 @@ TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
 }
 
 TEST(Means, TellExperimentsApartAlsoWhereTheyBearTheSameName) {
-  std::vector<Run> runs = {run_of("a", 1, 2), run_of("a", 1, 8)};
+  std::vector<proxbench::Run> runs = {run_of("a", 1, 2), run_of("a", 1, 8)};
   runs[1].folder = "other/e/runs/" + run_name(run_of("a", 1, 8));
   EXPECT_EQ(means(runs)[0].set.problems.size(), 2u);
 }
@@ -140,9 +140,9 @@ TEST(Means, ComeAsMarkdownLatexAndCsv) {
 }
 
 TEST(Means, OfCostsThatAreRangesAreRanges) {
-  Run coarse = run_of("a", 1, 8);
+  proxbench::Run coarse = run_of("a", 1, 8);
   coarse.trace[1].seconds = 3.0;
-  const std::vector<Run> runs{coarse, run_of("a", 2, 2), run_of("b", 1, 8), run_of("b", 2, 2)};
+  const std::vector<proxbench::Run> runs{coarse, run_of("a", 2, 2), run_of("b", 1, 8), run_of("b", 2, 2)};
   const auto groups = means(runs);
   EXPECT_NEAR(groups[0].rows[0].means_from[0], std::sqrt(4.0 * 2.9) - 1.0, 1e-12);
   EXPECT_NEAR(groups[0].rows[0].means[0], std::sqrt(9.0 * 3.0) - 1.0, 1e-12);
@@ -155,7 +155,7 @@ TEST(Means, OfCostsThatAreRangesAreRanges) {
 }
 
 TEST(Means, AreNoneWhereAReferenceIsNotProvenToTheTarget) {
-  std::vector<Run> runs{run_of("a", 1, 8), run_of("a", 2, 2)};
+  std::vector<proxbench::Run> runs{run_of("a", 1, 8), run_of("a", 2, 2)};
   runs[0].best.relative_gap = 1e-9;
   runs[1].best.relative_gap = 2e-3;
   const auto groups = means(runs);

@@ -12,9 +12,9 @@ namespace {
 
 using testing::HasSubstr;
 
-Run optimum(const std::string& dataset, double lambda, std::uint64_t nnz, double accuracy,
+proxbench::Run optimum(const std::string& dataset, double lambda, std::uint64_t nnz, double accuracy,
             double relative_kkt = 1e-8, const std::string& label = "prox-qn") {
-  Run run;
+  proxbench::Run run;
   run.parameters.dataset = dataset;
   run.parameters.solver = run.parameters.label = label;
   run.parameters.lambda = lambda;
@@ -101,7 +101,7 @@ TEST(PaperTable, WhatIsNoOptimumIsMarkedAndInNoMean) {
 }
 
 TEST(PaperTable, WhatThePaperDoesNotPrintIsLeftOpen) {
-  Run run = optimum("a", 9, 7, 0.5);
+  proxbench::Run run = optimum("a", 9, 7, 0.5);
   run.result.test_accuracy = std::nan("");
   const auto rows = compare_with_paper({run}, presentation());
   EXPECT_THAT(markdown_grid(paper_table(rows, presentation())),
@@ -111,7 +111,7 @@ TEST(PaperTable, WhatThePaperDoesNotPrintIsLeftOpen) {
 
 TEST(PaperTable, IsWrittenWhereTheConfigHasNumbers) {
   const TestFolder folder;
-  const std::vector<Run> runs{optimum("seed1", 50, 2100, 0.75)};
+  const std::vector<proxbench::Run> runs{optimum("seed1", 50, 2100, 0.75)};
   EXPECT_TRUE(write_paper_table(runs, folder / "tables", {}).empty());
   const auto files = write_paper_table(runs, folder / "tables", presentation());
   ASSERT_EQ(files.size(), 3u);

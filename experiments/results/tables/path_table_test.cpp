@@ -37,8 +37,8 @@ StoredPath made_up() {
 }
 
 /// The solve of its last lambda by itself: 2 s, 10 passes.
-Run single() {
-  Run run = made_up().run;
+proxbench::Run single() {
+  proxbench::Run run = made_up().run;
   run.parameters.path.clear();
   run.parameters.lambda = 10.0;
   run.result.seconds = 2.0;
@@ -54,11 +54,11 @@ TEST(PathCost, IsComparedWithTheSolveOfTheLastLambda) {
 }
 
 TEST(PathCost, IsComparedWithNothingElse) {
-  const auto has_ratio = [](const StoredPath& path, const Run& run) {
+  const auto has_ratio = [](const StoredPath& path, const proxbench::Run& run) {
     return !std::isnan(path_cost(path, {run}).passes_ratio());
   };
   ASSERT_TRUE(has_ratio(made_up(), single()));
-  Run other = single();
+  proxbench::Run other = single();
   other.parameters.lambda = 11.0;
   EXPECT_FALSE(has_ratio(made_up(), other));
   other = single();
@@ -107,11 +107,11 @@ TEST(TakePaths, ReadsTheirPointsAndLeavesTheOthers) {
   std::string text = path_header() + "\n";
   for (std::size_t i = 0; i < 2; ++i) text += path_line(i + 1, made_up().points[i]) + "\n";
   folder.write("path.csv", text);
-  Run path = made_up().run, failed = path;
+  proxbench::Run path = made_up().run, failed = path;
   path.folder = folder.path();
   failed.folder = folder / "none";
   failed.set_status("failed");
-  std::vector<Run> runs = {path, single(), failed};
+  std::vector<proxbench::Run> runs = {path, single(), failed};
   const std::vector<StoredPath> paths = take_paths(runs);
   EXPECT_THAT(runs, SizeIs(1));
   ASSERT_THAT(paths, SizeIs(2));
