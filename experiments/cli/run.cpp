@@ -281,7 +281,7 @@ void add_run_command(CLI::App& app) {
             ->type_name("NAME");
     sub->add_option(
            "--slurm", command->slurm,
-           "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive; as in [slurm]")
+           "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive, split; as in [slurm]")
         ->needs(launcher)
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");

@@ -96,6 +96,7 @@ struct SlurmConfig {
   int cpus = 0;                    ///< 0: as many as threads
   std::string constraint;          ///< empty: none
   std::string exclusive = "auto";  ///< whole nodes: "true" or "false"; see whole_nodes()
+  std::string split = "problem";   ///< what a job makes: or "solver"
 };
 
 /// What tables, figures and reports need of the config beside stored results.

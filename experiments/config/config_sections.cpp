@@ -355,6 +355,11 @@ const std::vector<ConfigKey<SlurmConfig>>& keys_of() {
           "figures "
           "are against seconds",
           {.choices = {"auto", "true", "false"}}),
+      row(&SlurmConfig::split, "split",
+          "what a job makes: problem: all runs on a data set and penalty, one after the other; solver: those "
+          "of "
+          "one solver, once another job has found f*",
+          {.choices = {"problem", "solver"}}),
   };
   return keys;
 }

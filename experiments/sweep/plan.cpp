@@ -97,6 +97,10 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
   return plan;
 }
 
+std::string problem_name(const RunParameters& job) {
+  return job.name.substr(0, job.name.size() - fmt::format("-{}-rep{}", job.label, job.repetition).size());
+}
+
 RunParameters data_job(const ExperimentConfig& config, const DataConfig& data) {
   RunParameters job;
   job.name = data.name;
