@@ -391,6 +391,10 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   const Result table = run("table out --format csv --targets 1e-1");
   EXPECT_EQ(table.status, 0);
   EXPECT_THAT(table.out, HasSubstr(",seconds_to_0.1,"));
+  EXPECT_THAT(run("table out --columns nnz,status").out, HasSubstr("| solver | nnz | status |"));
+  EXPECT_THAT(run("table out --format latex").out, HasSubstr("\\toprule\nsolver & status & n & "));
+  EXPECT_EQ(run("table out --columns nnzs").status, 2);
+  EXPECT_EQ(run("table out --kind means --columns nnz").status, 2);
   const Result plot = run("plot out --log-seconds");
   EXPECT_EQ(plot.status, 0) << plot.err;
   EXPECT_THAT(plot.out, HasSubstr("words-lambda1-objective-logx.png"));
@@ -460,6 +464,15 @@ TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
   const Result good = run("check tiny.ini");
   EXPECT_EQ(good.status, 0);
   EXPECT_THAT(good.out, HasSubstr("tiny.ini: good; 4 runs"));
+  const Result some =
+      run("check tiny.ini --set experiment.mu=1 --set experiment.lambda=0,1 --set solver.lbfgs.tol=1e-3");
+  EXPECT_EQ(some.status, 0);
+  EXPECT_THAT(some.out,
+              HasSubstr("\nlbfgs is skipped on 1 of 2 problems: solver 'lbfgs' needs a smooth objective"));
+  const Result misfit = run("run tiny.ini --dry-run --set solver.lbfgs.tol=1e-3");
+  EXPECT_EQ(misfit.status, 2);
+  EXPECT_THAT(misfit.err, HasSubstr("[solver.lbfgs] can run on no problem of the config"));
+  EXPECT_THAT(run("run train.txt").err, HasSubstr("train.txt:1:1: found key 'O?w' outside a section"));
   const Result bad = run("check tiny.ini --set experiment.lamda=1 --set solver.gd.memory=3 --json c.json");
   EXPECT_EQ(bad.status, 2);
   EXPECT_THAT(

@@ -181,6 +181,9 @@ TEST_F(PathCommands, ASolverThatDoesNotFitIsSkippedWithItsReason) {
   EXPECT_THAT(result.out, HasSubstr("words, mu = 1, f* = "));
   EXPECT_THAT(result.out, HasSubstr("words, lambda = 0.5, mu = 1, f* = "));
   EXPECT_EQ(read_json("out/runs/words-lambda0-prox-qn-rep1/manifest.json")["run"]["mu"], 1.0);
+  const Result status = run("status out");
+  EXPECT_THAT(status.out, HasSubstr("skipped words-lambda0-liblbfgs-owlqn-rep1"));
+  EXPECT_THAT(status.out, HasSubstr("0 queued, 0 running, 3 done, 0 failed, 1 skipped\n"));
   const Result again = run("run path.ini --out out");
   EXPECT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(run("run path.ini --out out --dry-run").out, HasSubstr("4 runs, 4 of them stored"));

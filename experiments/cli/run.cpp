@@ -72,28 +72,39 @@ nlohmann::ordered_json states_json(const std::vector<CellState>& states) {
   return runs;
 }
 
-void print_states(const std::vector<CellState>& states, bool why, int jobs) {
+/// What missing runs and references may take, as far as something is known of it.
+struct Estimate {
   double seconds = 0.0;
-  std::size_t missing = 0, estimated = 0, unknown = 0;
+  std::size_t known = 0, unknown = 0;
+
+  void add(double one) {
+    ++(std::isnan(one) ? unknown : known);
+    if (!std::isnan(one)) seconds += one;
+  }
+};
+
+void print_states(const RunCommand& command, const ExperimentConfig& config,
+                  const std::vector<CellState>& states, std::size_t references) {
+  Estimate estimate;
+  std::size_t missing = 0;
   for (const CellState& state : states) {
     std::string what = state.stored ? "stored" : state.why.front();
-    if (why && !state.stored) what = fmt::format("{}", fmt::join(state.why, "; "));
+    if (command.why && !state.stored) what = fmt::format("{}", fmt::join(state.why, "; "));
     if (!state.skipped.empty()) what = fmt::format("{}: {}", kDoesNotFit, state.skipped);
     fmt::print("{}  ({})  {}\n", state.run.parameters.name, limit_text(state.run.parameters), what);
     if (state.stored) continue;
     ++missing;
-    if (!state.skipped.empty()) continue;
-    if (std::isnan(state.wall_seconds)) {
-      ++unknown;
-    } else {
-      ++estimated;
-      seconds += state.wall_seconds;
-    }
+    if (state.skipped.empty()) estimate.add(state.wall_seconds / command.jobs);
   }
-  fmt::print("{} runs, {} of them stored", states.size(), states.size() - missing);
-  if (estimated > 0) fmt::print("; about {:.0f} s for those that are missing", seconds / jobs);
-  if (unknown > 0) fmt::print(" ({} have no limit and were never run: not counted)", unknown);
-  fmt::print("; and a reference run for each data set and lambda that lacks f*\n");
+  for (std::size_t i = 0; i < references; ++i)
+    estimate.add(config.reference_time_limit > 0 ? config.reference_time_limit : kNaN);
+  for (const std::string& note : notes_of_misfits(config)) fmt::print("{}\n", note);
+  fmt::print("{} runs, {} of them stored; {} references to make", states.size(), states.size() - missing,
+             references);
+  if (estimate.known > 0) fmt::print("; at most about {:.0f} s for what is missing", estimate.seconds);
+  if (estimate.unknown > 0)
+    fmt::print(" ({} have no limit and were never run: not counted)", estimate.unknown);
+  fmt::print("\n");
 }
 
 std::filesystem::path out_folder(const RunCommand& command, const ExperimentConfig& config) {
@@ -149,13 +160,16 @@ void run(const RunCommand& command) {
   const std::filesystem::path out = out_folder(command, config);
   if (command.dry_run) {
     const std::vector<CellState> states = inspect_cells(config, out, command.sweep());
+    const std::size_t references = missing_references(config, out, command.force, states);
     if (!command.json.to_stdout() && !command.quiet) {
       if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
-      print_states(states, command.why, command.jobs);
+      print_states(command, config, states, references);
     }
     command.json.write({{"experiment", config.name},
                         {"includes", config.includes},
                         {"out", out.string()},
+                        {"notes", notes_of_misfits(config)},
+                        {"references", references},
                         {"runs", states_json(states)}});
     return;
   }
@@ -164,7 +178,7 @@ void run(const RunCommand& command) {
   const SweepResult result = sweep(command, config, out);
   if (tell_outstanding(command, config.name, result, out)) return;
 
-  const Presentation presentation = presentation_of(config);
+  const Presentation& presentation = config;
   std::vector<Run> all = read_all_runs(out, presentation);
   if (const std::string left_out = leave_out_strangers(out, presentation, all); !left_out.empty())
     spdlog::warn("{}", left_out);
@@ -209,6 +223,7 @@ void print_verdict(const RunCommand& command, const ExperimentConfig& config, st
              command.config_file, runs, config.data.size(), config.lambdas.size() + config.paths.size(),
              config.solvers.size(), config.repetitions);
   if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
+  for (const std::string& note : notes_of_misfits(config)) fmt::print("{}\n", note);
 }
 
 void check(const RunCommand& command) {
@@ -217,6 +232,7 @@ void check(const RunCommand& command) {
     const ExperimentConfig config = load_config(command.config_file, command.overrides);
     const std::vector<RunParameters> plan = plan_runs(config);
     result["includes"] = config.includes;
+    result["notes"] = notes_of_misfits(config);
     for (const RunParameters& run : plan) result["runs"].push_back(planned_json(run));
     if (command.resolved) result["resolved"] = config.to_ini();
     command.json.write(result);
@@ -265,7 +281,7 @@ void add_run_command(CLI::App& app) {
             ->type_name("NAME");
     sub->add_option(
            "--slurm", command->slurm,
-           "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive; as in [slurm]")
+           "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive, split; as in [slurm]")
         ->needs(launcher)
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");

@@ -5,6 +5,7 @@
 #include "experiments/base/files.h"
 #include "experiments/cli/cli.h"
 #include "experiments/results/results.h"
+#include "experiments/sweep/problem_runner.h"
 #include "experiments/sweep/provenance.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
 
@@ -17,7 +18,7 @@ struct StatusCommand {
   JsonFlag json;
 };
 
-/// A run or problem, stored or in a queue.
+/// A run or reference, stored or in a queue.
 struct StatusRow {
   std::string state, name, job, node, reason, log;
 
@@ -47,29 +48,22 @@ StatusRow stored_row(const std::filesystem::path& folder, const std::string& rev
     row.reason = run->result.reason.empty() ? run->status() : run->status() + ": " + run->result.reason;
     if (run->provenance.git_revision != revision) others.push_back(row.name);
     if (!run->failed()) return {"done", row.name, "", row.node, "", ""};
+    if (!failed_run(*run)) row.state = "skipped";
   }
   row.log = end_of(folder / "log.txt");
   return row;
 }
 
-std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out, const Queue& queue,
-                                             const std::string& revision, std::vector<std::string>& others) {
+std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out,
+                                             const std::vector<SlurmArray>& arrays, const Queue& queue,
+                                             const std::string& revision,
+                                             std::vector<std::string>& others) {
   std::map<std::string, StatusRow> rows;
   for (const std::filesystem::path& folder : run_folders(out))
     rows.insert_or_assign(folder.filename().string(), stored_row(folder, revision, others));
-  for (const auto& [name, task] : task_states(read_batches(out), queue)) {
-    const auto stored = rows.find(name);
-    // A manifest says it of a run, and f* is no run.
-    if (task.state == TaskState::kDone && (stored != rows.end() || task.problem)) continue;
-    StatusRow row{task_state_name(task.state), name, task.job, task.node, task.reason, ""};
-    if (task.state == TaskState::kFailed) {
-      row.log = end_of(task.files().log);
-      if (stored != rows.end() && stored->second.state == "failed" &&
-          std::filesystem::exists(task.files().end))
-        row.log = stored->second.log.empty() ? row.log : stored->second.log;
-    }
-    rows.insert_or_assign(name, row);
-  }
+  for (const auto& [name, run] : open_runs(out, arrays, queue))
+    rows.insert_or_assign(
+        name, StatusRow{run.state, name, run.job, run.node, run.reason, run.live() ? "" : end_of(run.log)});
   return rows;
 }
 
@@ -79,21 +73,22 @@ void status(const StatusCommand& command) {
     throw Error(command.out + ": found no folder 'runs', expected the results of `proxbench run`");
   command.json.check();
   ProgressPrinter progress(false);
+  const std::vector<SlurmArray> arrays = read_arrays(out);
   Queue queue;
   std::string no_answer;
   try {
-    queue = queue_of(read_batches(out));
+    queue = queue_of(arrays);
   } catch (const Error& error) {
     no_answer = error.what();
     progress.warning(
-        fmt::format("Slurm does not answer ({}): what follows is from the jobs' own files", no_answer));
+        fmt::format("Slurm does not answer ({}): what follows is from stored runs alone", no_answer));
   }
-  std::map<std::string, std::size_t> counts{{"queued", 0}, {"running", 0}, {"done", 0}, {"failed", 0}};
+  std::map<std::string, std::size_t> counts;
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
   const std::string revision = provenance().git_revision;
   std::vector<std::string> others;
-  for (const auto& [name, row] : status_rows(out, queue, revision, others)) {
+  for (const auto& [name, row] : status_rows(out, arrays, queue, revision, others)) {
     ++counts[row.state];
     json.push_back(row.to_json());
     if (row.state == "done" && !command.all) continue;
@@ -108,14 +103,16 @@ void status(const StatusCommand& command) {
   if (!others.empty())
     text += fmt::format("of another revision of proxbench than {}: {}\n", revision, fmt::join(others, ", "));
   if (!command.json.to_stdout())
-    fmt::print("{}{} queued, {} running, {} done, {} failed\n", text, counts["queued"], counts["running"],
-               counts["done"], counts["failed"]);
+    fmt::print("{}{} queued, {} running, {} done, {} failed{}\n", text, counts["queued"], counts["running"],
+               counts["done"], counts["failed"],
+               counts["skipped"] > 0 ? fmt::format(", {} skipped", counts["skipped"]) : "");
   command.json.write(
       {{"out", command.out},
        {"slurm", no_answer.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(no_answer)},
        {"queued", counts["queued"]},
        {"running", counts["running"]},
        {"done", counts["done"]},
+       {"skipped", counts["skipped"]},
        {"failed", counts["failed"]},
        {"other_revision", others},
        {"tasks", json}});

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/cli/stored_results.h"
+#include "experiments/config/ini.h"
 #include "experiments/results/tables/cost_table.h"
 #include "experiments/results/tables/data_table.h"
 #include "experiments/results/tables/means_table.h"
@@ -25,8 +26,9 @@ bool paths_alone(const std::vector<Source>& sources) {
 
 struct TableCommand {
   ReadFlags read;
-  std::string kind, format = "markdown";  // kind "": summary, or path where there are paths alone
-  double shift = 0.0, par = 0.0;          // 0: the config's
+  std::string kind, format = "md";  // kind "": summary, or path where there are paths alone
+  std::string columns;
+  double shift = 0.0, par = 0.0;  // 0: the config's
   JsonFlag json;
 };
 
@@ -89,6 +91,7 @@ nlohmann::ordered_json table_json(const Source& source, const TableOptions& opti
 TableOptions table_options(const Source& source, const TableCommand& command) {
   return {.title = source.presentation.title,
           .targets = source.presentation.targets,
+          .columns = split_list(command.columns),
           .allow_not_comparable = command.read.allow_not_comparable};
 }
 
@@ -173,8 +176,10 @@ void table_of_paths(const TableCommand& command, const std::vector<Source>& sour
 void table(const TableCommand& command) {
   command.json.check();
   std::vector<Source> sources = command.read.read();
-  if (command.kind == "path" || (command.kind.empty() && paths_alone(sources)))
-    return table_of_paths(command, sources);
+  const bool paths = command.kind == "path" || (command.kind.empty() && paths_alone(sources));
+  if (!command.columns.empty() && (paths || command.kind == "means"))
+    throw Error::usage("columns: found '" + command.columns + "', expected them with --kind summary only");
+  if (paths) return table_of_paths(command, sources);
   require_runs(sources);
   const fs::path out = command.read.out_folder();
   for (Source& source : sources) {
@@ -192,7 +197,7 @@ void table(const TableCommand& command) {
   const std::vector<Run> all = all_runs(sources);
   MeansOptions means = means_options(sources.front().presentation, table_options(sources.front(), command));
   if (sources.size() > 1) means.title.clear();  // it is the first one's
-  write_means(all, out / "tables", means);
+  if (!means.targets.empty()) write_means(all, out / "tables", means);
   if (command.json.to_stdout()) return;
   if (command.kind == "means") return print_means(all, means, command.format);
   for (const Source& source : sources) {
@@ -209,7 +214,7 @@ void write_result_tables(const std::vector<Run>& runs, const fs::path& out, cons
   write_paper_table(runs, out / "tables", presentation);
   if (presentation.paper.costs) write_cost_table(runs, options.targets, out / "tables");
   if (presentation.paper.data) write_data_table(runs, out / "tables");
-  write_means(runs, out / "tables", means_options(presentation, options));
+  if (!options.targets.empty()) write_means(runs, out / "tables", means_options(presentation, options));
 }
 
 void add_table_command(CLI::App& app) {
@@ -223,9 +228,15 @@ void add_table_command(CLI::App& app) {
          "DIRs; path, cost and points of the paths of each DIR [summary, or path if there are paths alone]")
       ->check(CLI::IsMember({"summary", "means", "path"}))
       ->type_name("NAME");
-  sub->add_option("--format", command->format, "output format: markdown, latex, csv [markdown]")
-      ->check(CLI::IsMember({"markdown", "latex", "csv"}))
+  sub->add_option("--format", command->format,
+                  "what to print: md (Markdown), latex (for the package booktabs), csv [md]")
+      ->check(CLI::IsMember({"md", "latex", "csv"}))
       ->type_name("NAME");
+  sub->add_option(
+         "--columns", command->columns,
+         "columns of the summary behind the solver, by their names in CSV, separated by commas; all; "
+         "or, by default, at most 9 that have a value")
+      ->type_name("NAMES");
   sub->add_option(
          "--x", command->read.x,
          "costs to average: seconds, passes, updates, iterations, separated by commas [the config's]")

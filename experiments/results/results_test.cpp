@@ -250,7 +250,7 @@ TEST(Results, FilesAppearWholeOrNotAtAll) {
 }
 
 TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
-  const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
+  const TableOptions options{"", {1e-2, 1e-6}, 1e-6, {"all"}};
   const std::vector<proxbench::Run> runs{made_up("quick", 1, {200, 101, 100.00001}),
                                          made_up("slow", 1, {200, 150, 101, 100.5, 100.00001}, 2.0),
                                          made_up("never", 1, {200, 99})};
@@ -266,7 +266,7 @@ TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
 }
 
 TEST(Tables, ATimeBetweenTwoDistantSamplesIsARange) {
-  const TableOptions options{"", {1e-1, 1e-2}, 1e-2};
+  const TableOptions options{"", {1e-1, 1e-2}, 1e-2, {"all"}};
   std::vector<proxbench::Run> runs;
   for (const int repetition : {1, 2, 3}) {
     runs.push_back(made_up("a", repetition, {200}));
@@ -295,7 +295,7 @@ TEST(Tables, ATimeBetweenTwoDistantSamplesIsARange) {
 }
 
 TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
-  const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
+  const TableOptions options{"", {1e-2, 1e-6}, 1e-6, {"all"}};
   std::vector<proxbench::Run> runs{made_up("a", 1, {200, 101, 100}), made_up("b", 1, {200, 150, 100})};
   for (proxbench::Run& run : runs) run.best.relative_gap = 2e-6;
   const std::vector<TableGroup> groups = summarize(runs, options);
@@ -314,7 +314,7 @@ TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
 }
 
 TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
-  const TableOptions options{"", {1e-6}, 1e-6};
+  const TableOptions options{"", {1e-6}, 1e-6, {"all"}};
   const std::vector<TableGroup> groups =
       summarize({made_up("a", 1, {200, 100}), made_up("a", 2, {200, 150, 100}), made_up("a", 3, {200}),
                  made_up("b", 1, {200, 100}), made_up("b", 2, {200})},
@@ -326,7 +326,7 @@ TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
 }
 
 TEST(Tables, ComeAsMarkdownLatexAndCsv) {
-  const TableOptions options{"OCR, 50 %", {1e-2, 1e-6}, 1e-6};
+  const TableOptions options{"OCR, 50 %", {1e-2, 1e-6}, 1e-6, {"all"}};
   const std::vector<TableGroup> groups = summarize({made_up("a_b", 1, {200, 101})}, options);
   EXPECT_EQ(
       markdown_table(groups, options),
@@ -357,8 +357,35 @@ TEST(Tables, ComeAsMarkdownLatexAndCsv) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 2);
 }
 
+TEST(Tables, FitAPageUnlessColumnsAreChosen) {
+  TableOptions options{"", {1e-1, 1e-2, 1e-3, 1e-4, 1e-6}};
+  std::vector<proxbench::Run> runs{made_up("a", 1, {200, 101, 100})};
+  runs[0].result.test_accuracy = 0.5;
+  const auto head = [&] { return summary_tables(summarize(runs, options), options).front().head; };
+  EXPECT_THAT(head(), ElementsAre("solver", "status", "n", "s to 0.01", "s to 0.001", "s to 0.0001",
+                                  "s to 1e-06", "final difference", "test accuracy"));
+  options.targets.clear();
+  runs[0].best.objective = std::nan("");  // of a config with reference = none
+  EXPECT_THAT(head(), ElementsAre("solver", "status", "n", "test accuracy", "seconds", "nnz", "relative gap",
+                                  "iterations", "passes"));
+  options.columns = {"passes", "n", "preparation_seconds"};
+  EXPECT_THAT(head(), ElementsAre("solver", "passes", "n", "load + set-up s"));
+  EXPECT_EQ(summary_tables(summarize(runs, options), options).front().text_columns, 1u);
+  EXPECT_THAT(csv_table(summarize(runs, options), options), HasSubstr(",passes,passes_q25,"));
+  EXPECT_THAT(csv_table(summarize(runs, options), options), testing::Not(HasSubstr("nnz")));
+  options.columns = {"passes", "iteration"};
+  try {
+    head();
+    ADD_FAILURE() << "no column has this name";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("columns: found 'iteration' (did you mean 'iterations'?), expected all, or "
+                          "some of solver, status, n, "));
+  }
+}
+
 TEST(Tables, ShowTheMetricsThatAnyRunHas) {
-  const TableOptions options{"", {1e-2}, 1e-2};
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
   std::vector<proxbench::Run> runs{made_up("a", 1, {200, 101}), made_up("b", 1, {200, 101})};
   runs[0].result.updates = 3.0;
   runs[0].trace.front().test_metrics = {{"chunk-f1", 0.25}};
@@ -382,7 +409,7 @@ std::vector<proxbench::Run> repeated(const std::string& label, const std::vector
 }
 
 TEST(Tables, ShowMediansWithQuartilesAndFlagFewRepetitions) {
-  const TableOptions options{"", {1e-2}, 1e-2};
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
   const auto three = markdown_table(summarize(repeated("a", {1, 4, 2}), options), options);
   EXPECT_THAT(three, HasSubstr("| a | converged | 3* | 2.00 [1.50, 3.00] | 1.00 |"));
   EXPECT_THAT(three, HasSubstr("\n\\* n = 3 < 5 repetitions: quartiles are no more than the spread seen.\n"));
@@ -394,7 +421,7 @@ TEST(Tables, ShowMediansWithQuartilesAndFlagFewRepetitions) {
 }
 
 TEST(Tables, ARepetitionThatNeverGetsThereCountsAsInfinite) {
-  const TableOptions options{"", {1e-2}, 1e-2};
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
   std::vector<proxbench::Run> runs = repeated("a", {1, 2, 3});
   runs[2].trace.pop_back();
   const std::vector<TableGroup> groups = summarize(runs, options);
@@ -404,7 +431,7 @@ TEST(Tables, ARepetitionThatNeverGetsThereCountsAsInfinite) {
 }
 
 TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
-  const TableOptions options{"", {1e-2}, 1e-2};
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
   std::vector<proxbench::Run> runs = repeated("a", {1, 2, 3, 4, 50});
   runs[4].set_status("crashed(SIGSEGV)");
   runs[4].result.reason = "died after\n1 s";
@@ -426,7 +453,7 @@ TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
 }
 
 TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
-  TableOptions options{"", {1e-2}, 1e-2};
+  TableOptions options{"", {1e-2}, 1e-2, {"all"}};
   std::vector<proxbench::Run> runs = repeated("a", {1, 2});
   for (proxbench::Run& run : runs) {
     run.timing.comparable = false;
@@ -450,7 +477,7 @@ TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
 }
 
 TEST(Tables, MachinesHaveRowsAndRatiosOfTheirOwn) {
-  const TableOptions options{"", {1e-2}, 1e-2};
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
   std::vector<proxbench::Run> runs = repeated("a", {1, 10, 2});
   for (const proxbench::Run& run : repeated("b", {4, 20})) runs.push_back(run);
   for (const std::size_t slow : {1u, 4u}) runs[slow].provenance.machine = "slow";
@@ -468,7 +495,7 @@ TEST(Tables, MachinesHaveRowsAndRatiosOfTheirOwn) {
 }
 
 TEST(Tables, ShowWhatWasSpentOffTheClock) {
-  const TableOptions options{"", {1e-2}, 1e-2};
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
   std::vector<proxbench::Run> runs = repeated("a", {1, 1, 1});
   for (std::size_t i = 0; i < 3; ++i) {
     runs[i].result.load_seconds = 1.0 + static_cast<double>(i);

@@ -23,11 +23,6 @@ const LauncherInfo& find_launcher(const std::string& name) {
                                  did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
-std::string SweepProblem::name() const {
-  if (path()) return fmt::format("data {}", job().dataset);
-  return fmt::format("reference {}-lambda{}", job().dataset, job().lambda);
-}
-
 Run SweepWork::reference_of(const SweepProblem& problem) const {
   Run run;
   run.parameters = reference_job(config, problem.job());

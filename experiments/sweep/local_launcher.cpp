@@ -20,18 +20,24 @@ namespace {
 
 class LocalSweep {
  public:
-  LocalSweep(const SweepWork& work, SweepResult& result)
+  LocalSweep(const SweepWork& work, const ProcessRules& rules, SweepResult& result)
       : work_(work),
         result_(result),
-        runner_(work.out, ProcessRules(work.config, work.options.jobs), usable_cpus(), work.hooks) {
-    for (const CellState& state : work_.states)
-      if (!state.stored) ++total_;
+        ends_at_(rules.ends_at),
+        runner_(work.out, rules, usable_cpus(), work.hooks) {
+    for (const SweepProblem& problem : work_.problems) total_ += problem.missing.size();
   }
 
   void run() {
     warn_of_hazards();
     for (const SweepProblem& problem : work_.problems)
-      if (!work_.hooks.stop()) run_problem(problem);
+      if (!stop() && (problem.lacks_reference || !problem.missing.empty())) run_problem(problem);
+    if (wall_seconds() >= ends_at_ && result_.done < total_)
+      work_.hooks.warn(fmt::format("{} runs are left: the job is out of time", total_ - result_.done));
+  }
+
+  void refuse(const std::string& reason) {
+    for (const SweepProblem& problem : work_.problems) skip(problem.missing, "failed", reason);
   }
 
  private:
@@ -40,9 +46,12 @@ class LocalSweep {
     ProblemRunner::Running run;
   };
 
+  bool stop() const { return work_.hooks.stop() || wall_seconds() >= ends_at_; }
+
   void warn_of_hazards() const {
     if (total_ == 0) return;
-    const int threads = resolved_threads(work_.config.threads) * work_.config.processes, jobs = work_.options.jobs;
+    const int threads = resolved_threads(work_.config.threads) * work_.config.processes,
+              jobs = work_.options.jobs;
     for (const std::string& hazard : timing_hazards(threads, jobs)) work_.hooks.warn("timings: " + hazard);
     const std::size_t cpus = usable_cpus().size();
     if (work_.config.pin && threads * jobs > static_cast<int>(cpus))
@@ -53,28 +62,33 @@ class LocalSweep {
   void run_problem(const SweepProblem& problem) {
     const std::string& dataset = problem.job().dataset;
     if (dataset != described_) {
-      runner_.describe(data_job(work_.config, problem.job()),
-                       start_folder(work_.out / "runs" / ("data-" + dataset)));
+      runner_.describe(data_job(work_.config, problem.job()), scratch("data-", problem));
       described_ = dataset;
     }
-    if (work_.hooks.stop()) return;
+    if (stop()) return;
     if (const std::string& reason = runner_.facts().reason; !reason.empty())
       return skip(problem.missing, runner_.skipped_status(), reason);
     runner_.clear_reference();
-    if (!problem.path()) set_reference(problem);
-    if (work_.hooks.stop()) return;
+    if (!problem.no_reference) set_reference(problem);
+    if (stop()) return;
     if (!runner_.reference() && work_.config.stop_at > 0)
       skip(problem.missing, "skipped(no f* to stop at)", "the reference run failed");
     else
       run_cells(fitting(problem.missing));
   }
 
+  /// A folder that no other task has, on whatever machine.
+  fs::path scratch(const char* what, const SweepProblem& problem) const {
+    const std::string name =
+        problem.missing.empty() ? problem.name : problem.missing.front()->run.parameters.name;
+    return start_folder(work_.out / "runs" / (what + name));
+  }
+
   void set_reference(const SweepProblem& problem) {
     const Run asked = work_.reference_of(problem);
-    if (!work_.options.force && runner_.find_reference(asked.parameters)) return;
-    const std::string name = "reference-" + problem.job().dataset;
-    if (const std::optional<Run> made =
-            runner_.make_reference(asked, start_folder(work_.out / "runs" / name)))
+    const bool again = work_.options.force && problem.may_make_reference;
+    if ((!again && runner_.find_reference(asked.parameters)) || !problem.may_make_reference) return;
+    if (const std::optional<Run> made = runner_.make_reference(asked, scratch("reference-", problem)))
       write_record(runner_.reference_file_of(made->parameters), *made);
   }
 
@@ -94,9 +108,8 @@ class LocalSweep {
   void run_cells(const std::vector<const CellState*>& cells) {
     std::size_t next = 0;
     std::vector<Active> active;
-    while (!active.empty() || (next < cells.size() && !work_.hooks.stop())) {
-      while (next < cells.size() && !work_.hooks.stop() &&
-             static_cast<int>(active.size()) < work_.options.jobs)
+    while (!active.empty() || (next < cells.size() && !stop())) {
+      while (next < cells.size() && !stop() && static_cast<int>(active.size()) < work_.options.jobs)
         active.push_back(start(*cells[next++], active));
       for (auto one = active.begin(); one != active.end();) {
         const bool ended = one->run.child->watch(ProblemRunner::kSlice / static_cast<int>(active.size()),
@@ -133,13 +146,14 @@ class LocalSweep {
   std::string time_left(double elapsed) const {
     double known = 0.0;
     std::size_t unknown = 0;
-    for (const CellState& state : work_.states) {
-      if (state.stored || finished_.contains(state.run.parameters.name)) continue;
-      if (std::isnan(state.wall_seconds))
-        ++unknown;
-      else
-        known += state.wall_seconds;
-    }
+    for (const SweepProblem& problem : work_.problems)
+      for (const CellState* state : problem.missing) {
+        if (finished_.contains(state->run.parameters.name)) continue;
+        if (std::isnan(state->wall_seconds))
+          ++unknown;
+        else
+          known += state->wall_seconds;
+      }
     if (unknown > 0 && finished_.empty()) return "";
     const double mean = finished_.empty()
                             ? 0.0
@@ -187,6 +201,7 @@ class LocalSweep {
 
   const SweepWork& work_;
   SweepResult& result_;
+  double ends_at_;  ///< ProcessRules::ends_at
   ProblemRunner runner_;
   std::string described_;  ///< the data set whose facts the runner has
   std::size_t total_ = 0, started_ = 0;
@@ -195,11 +210,30 @@ class LocalSweep {
 
 class LocalLauncher : public Launcher {
  public:
-  void prepare(const SweepWork& work) override { require_no_open_jobs(work.out); }
-  void launch(const SweepWork& work, SweepResult& result) override { LocalSweep(work, result).run(); }
+  void prepare(const SweepWork& work) override {
+    require_no_open_jobs(work.out);
+    problems_.emplace(work.out, 0.0, OutLock::kAllProblems);
+    recover(work.out);
+  }
+  void launch(const SweepWork& work, SweepResult& result) override {
+    work.write_config();
+    make_runs(work, ProcessRules(work.config, work.options.jobs), result);
+  }
+
+ private:
+  std::optional<OutLock> problems_;
 };
 
 }  // namespace
+
+void make_runs(const SweepWork& work, const ProcessRules& rules, SweepResult& result,
+               const std::string& refused) {
+  LocalSweep sweep(work, rules, result);
+  if (refused.empty())
+    sweep.run();
+  else
+    sweep.refuse(refused);
+}
 
 LauncherInfo local_launcher_info() {
   return {"local", "processes of this machine", 0.0,

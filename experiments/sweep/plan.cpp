@@ -97,6 +97,10 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
   return plan;
 }
 
+std::string problem_name(const RunParameters& job) {
+  return job.name.substr(0, job.name.size() - fmt::format("-{}-rep{}", job.label, job.repetition).size());
+}
+
 RunParameters data_job(const ExperimentConfig& config, const DataConfig& data) {
   RunParameters job;
   job.name = data.name;
@@ -164,7 +168,7 @@ CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, cons
   state.run.parameters = cell;
   state.run.key = key_of(cell, config.stop_at, digests.source(cell), digests.program());
   const fs::path folder = out / "runs" / cell.name, file = folder / kManifestFile;
-  const bool shares_nodes = options.launcher == "slurm" && !config.slurm.exclusive;
+  const bool shares_nodes = options.launcher == "slurm" && !config.whole_nodes();
   std::string problem;
   if (const std::optional<Run> stored = find_record(file, problem)) {
     state.why = reasons_to_run(*stored, state.run, options.jobs == 1 && !shares_nodes);

@@ -22,6 +22,8 @@ inline constexpr const char* kDoesNotFit = "skipped(the solver does not fit)";
 /// DATASET-lambdaLAMBDA-mu-path-START-END-COUNT-LABEL-repREPETITION. Throws Error (kUsage) where two would
 /// share a folder.
 std::vector<RunParameters> plan_runs(const ExperimentConfig& config);
+/// The name of a job without LABEL and REPETITION: what the runs on the same data at the same penalty share.
+std::string problem_name(const RunParameters& job);
 
 struct SweepOptions {
   bool force = false;              ///< run all, references too, whatever is stored

@@ -17,7 +17,6 @@
 
 namespace proxbench {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 namespace {
 
 /// Relative differences of F this small are rounding of its sums.
@@ -36,34 +35,17 @@ ProcessRules::ProcessRules(const ExperimentConfig& config, int runs_at_a_time)
   if (jobs > 1) not_comparable_because = fmt::format("{} runs were made at a time", jobs);
 }
 
-ProcessRules::ProcessRules(const Json& json)
-    : wall_limit(number_at(json, "/wall_limit")),
-      most_wall(json.at("most_wall")),
-      kill_grace(json.at("kill_grace")),
-      memory_limit(json.at("memory_limit")),
-      pin(json.at("pin")),
-      stop_at(json.at("stop_at")),
-      wanted{json.at("reference_tol"), json.at("reference_gap"), json.at("reference_time_limit")},
-      not_comparable_because(json.at("not_comparable_because")) {}
-
-Json ProcessRules::to_json() const {
-  return {{"wall_limit", number_json(wall_limit)},
-          {"most_wall", most_wall},
-          {"kill_grace", kill_grace},
-          {"memory_limit", memory_limit},
-          {"pin", pin},
-          {"stop_at", stop_at},
-          {"reference_tol", wanted.tol},
-          {"reference_gap", wanted.gap},
-          {"reference_time_limit", wanted.time_limit},
-          {"not_comparable_because", not_comparable_because}};
-}
-
 JobLimits ProcessRules::limits(double time_limit) const {
   const double automatic = time_limit > 0 ? 60.0 + 3.0 * time_limit : 0.0;
-  double wall = std::isnan(wall_limit) ? automatic : wall_limit;
-  if (most_wall > 0 && (wall == 0 || wall > most_wall)) wall = most_wall;
-  return {wall, kill_grace};
+  const double own = std::isnan(wall_limit) ? automatic : wall_limit;
+  JobLimits limits = until_the_end();
+  if (own > 0 && (limits.wall == 0 || own < limits.wall)) limits.wall = own;
+  return limits;
+}
+
+JobLimits ProcessRules::until_the_end() const {
+  constexpr double kLeast = 1.0;  // 0 would be no limit
+  return {std::isinf(ends_at) ? 0.0 : std::max(kLeast, ends_at - wall_seconds()), kill_grace};
 }
 
 ProblemRunner::ProblemRunner(const fs::path& out, ProcessRules rules, std::vector<int> cpus,
@@ -74,7 +56,7 @@ void ProblemRunner::describe(const RunParameters& data_job, const fs::path& fold
   hooks_.tell("reading data set " + data_job.dataset);
   Run run;
   run.parameters = data_job;
-  JobProcess child(run, folder, settings(data_job, 0), {rules_.most_wall, rules_.kill_grace});
+  JobProcess child(run, folder, settings(data_job, 0), rules_.until_the_end());
   while (!child.watch(kSlice, hooks_.stop())) {
   }
   facts_ = child.result().result;
@@ -86,11 +68,6 @@ void ProblemRunner::describe(const RunParameters& data_job, const fs::path& fold
 
 std::string ProblemRunner::skipped_status() const {
   return facts_.failure == kOracleMisfit ? kOracleMisfit : "skipped(the data cannot be read)";
-}
-
-void ProblemRunner::shorten(double seconds) {
-  constexpr double kLeast = 1.0;  // 0 would be no bound
-  if (rules_.most_wall > 0) rules_.most_wall = std::max(kLeast, rules_.most_wall - seconds);
 }
 
 fs::path ProblemRunner::reference_file_of(const RunParameters& job) const {
@@ -124,10 +101,9 @@ std::optional<Run> ProblemRunner::make_reference(Run run, const fs::path& folder
   const RunFigures& end = made.result;
   if (made.failed() || !end.reason.empty() || end.status == Status::kDiverged ||
       std::isnan(end.certificate.objective)) {
-    reference_problem_ =
-        fmt::format("{}: {}: {}", job.name, made.status(), end.reason.empty() ? "no optimum" : end.reason);
     if (end.status != Status::kInterrupted)
-      hooks_.warn(reference_problem_ + "; there is no f* to compare with");
+      hooks_.warn(fmt::format("{}: {}: {}; there is no f* to compare with", job.name, made.status(),
+                              end.reason.empty() ? "no optimum" : end.reason));
     return std::nullopt;
   }
   reference_ = made;
@@ -166,7 +142,6 @@ std::string ProblemRunner::unmet(const RunParameters& job) const {
 
 void ProblemRunner::begin(Run& run) const {
   run.provenance = provenance();
-  run.provenance.slurm = rules_.slurm;
   run.timing.comparable = rules_.not_comparable_because.empty();
   run.timing.not_comparable_because = rules_.not_comparable_because;
   if (reference_) run.best = best_of(*reference_);

@@ -1,6 +1,6 @@
 #pragma once
-/// Data, f* and runs of one problem on this machine, each in a process of its own: what a local sweep and a
-/// task of a cluster have in common. Nothing here needs the config.
+/// Data, f* and runs of one problem on this machine, each in a process of its own: the working part of a
+/// local launcher. Nothing here needs the config.
 
 #include <chrono>
 #include <filesystem>
@@ -20,21 +20,21 @@ struct ExperimentConfig;
 
 /// What holds for all processes of a sweep.
 struct ProcessRules {
-  double wall_limit;       ///< seconds; NaN: 60 + 3 * time_limit, none without a time limit; 0: none
-  double most_wall = 0.0;  ///< seconds that are left to a process whatever its limit; 0: no such bound
-  double kill_grace;       ///< seconds between SIGTERM and SIGKILL
-  double memory_limit;     ///< MiB; 0: none
+  double wall_limit;    ///< seconds; NaN: 60 + 3 * time_limit, none without a time limit; 0: none
+  double kill_grace;    ///< seconds between SIGTERM and SIGKILL
+  double memory_limit;  ///< MiB; 0: none
   bool pin;
   int jobs = 1;                             ///< at a time
   double stop_at;                           ///< relative difference to f*; 0: none
   WantedReference wanted;                   ///< of f*
   std::string not_comparable_because = "";  ///< empty: timings are comparable
-  std::map<std::string, std::string> slurm = {};  ///< Provenance::slurm
+  /// When the last process has to stop, by wall_seconds().
+  double ends_at = std::numeric_limits<double>::infinity();
 
   explicit ProcessRules(const ExperimentConfig& config, int runs_at_a_time = 1);
-  explicit ProcessRules(const nlohmann::ordered_json& json);
-  nlohmann::ordered_json to_json() const;
   JobLimits limits(double time_limit) const;
+  /// Of a process without a limit of its own.
+  JobLimits until_the_end() const;
 };
 
 class ProblemRunner {
@@ -55,7 +55,6 @@ class ProblemRunner {
   /// Reads the data once in a process of its own, to learn what they are: facts(), with a reason if they
   /// cannot be read, or their oracle cannot serve them. The folder is removed.
   void describe(const RunParameters& data_job, const std::filesystem::path& folder);
-  void set_facts(const RunFigures& facts) { facts_ = facts; }
   const RunFigures& facts() const { return facts_; }
   /// How runs end on data with a reason.
   std::string skipped_status() const;
@@ -65,13 +64,10 @@ class ProblemRunner {
   /// Takes a stored f* that serves; false where there is none.
   bool find_reference(const RunParameters& job);
   /// Finds f* in a process of its own. Returns the record that is to be stored as reference_file_of(); none
-  /// if that failed, as reference_problem() says, or was interrupted. `run`: its parameters and key.
+  /// if that failed or was interrupted. `run`: its parameters and key.
   std::optional<Run> make_reference(Run run, const std::filesystem::path& folder);
-  /// Takes so many seconds from what is left to a process (ProcessRules::most_wall).
-  void shorten(double seconds);
   void clear_reference() { reference_.reset(); }
   const std::optional<Run>& reference() const { return reference_; }
-  const std::string& reference_problem() const { return reference_problem_; }
 
   /// Why the run cannot be made on the data, whose facts are known; empty: it can.
   std::string unmet(const RunParameters& job) const;
@@ -98,7 +94,6 @@ class ProblemRunner {
   const SweepHooks& hooks_;
   RunFigures facts_;
   std::optional<Run> reference_;
-  std::string reference_problem_;
 };
 
 /// What should worry people of a finished run: its failure, or an end below f*.

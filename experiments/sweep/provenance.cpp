@@ -13,6 +13,7 @@
 #include <CLI/Version.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -141,6 +142,19 @@ std::map<std::string, std::string> settings() {
   return out;
 }
 
+std::map<std::string, std::string> slurm_job() {
+  const auto value = [](const char* name) -> std::string {
+    const char* text = std::getenv(name);
+    return text != nullptr ? text : "";
+  };
+  const std::string array = value("SLURM_ARRAY_JOB_ID"), task = value("SLURM_ARRAY_TASK_ID");
+  return {{"name", value("SLURM_JOB_NAME")},
+          {"job", array.empty() ? value("SLURM_JOB_ID") : array + "_" + task},
+          {"node", value("SLURMD_NODENAME")},
+          {"partition", value("SLURM_JOB_PARTITION")},
+          {"restarts", value("SLURM_RESTART_COUNT")}};
+}
+
 /// The command line of this process, quoted so that a shell reads it back.
 std::string command_line() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);
@@ -178,6 +192,7 @@ Provenance provenance() {
   if (const auto load = load_averages()) out.load.assign(load->begin(), load->end());
   out.governor = governors();
   out.affinity = usable_cpus();
+  if (std::getenv("SLURM_JOB_ID") != nullptr) out.slurm = slurm_job();
   return out;
 }
 

@@ -11,7 +11,7 @@ namespace proxbench {
 /// The text of a fact that cannot be read.
 inline constexpr const char* kUnavailable = "unavailable";
 
-/// Of this program, machine and moment. `slurm` is left empty.
+/// Of this program, machine and moment. In a job of Slurm, `slurm` has its name, job, node, partition, restarts.
 Provenance provenance();
 
 /// One line each for what could spoil timings with so many threads a run and so many runs at a time: load,

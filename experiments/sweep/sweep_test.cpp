@@ -178,7 +178,7 @@ TEST_F(SweepProcess, RecordsOfAnotherVersionAreMadeAgain) {
 TEST_F(SweepProcess, WhySaysWhatChanged) {
   ASSERT_EQ(sweep().status, 0);
   const std::string dry = "run tiny.ini --out out --set experiment.warm_up=0 --dry-run --why ";
-  EXPECT_THAT(run(dry).out, HasSubstr("4 runs, 4 of them stored; and a reference"));
+  EXPECT_THAT(run(dry).out, HasSubstr("4 runs, 4 of them stored; 0 references to make\n"));
   const Result changed = run(dry + "--set solver.gd.max_iterations=21 --json dry.json");
   EXPECT_THAT(changed.out,
               AllOf(HasSubstr("words-lambda1-prox-qn-rep1  (tol 1e-06, at most 500 iterations)  stored\n"),
@@ -189,6 +189,25 @@ TEST_F(SweepProcess, WhySaysWhatChanged) {
   EXPECT_THAT(run(dry + "--force").out, HasSubstr("forced"));
   folder.write("train.txt", kTrain + std::string("O\tw=is\tbias\n\n"));
   EXPECT_THAT(run(dry).out, HasSubstr("data: other bytes in the files"));
+}
+
+TEST_F(SweepProcess, AnEstimateCountsTheReferences) {
+  const std::string dry =
+      "run tiny.ini --out out --dry-run --set experiment.time_limit=100 "
+      "--set experiment.reference_time_limit=7 ";
+  EXPECT_THAT(
+      run(dry).out,
+      HasSubstr("4 runs, 0 of them stored; 2 references to make; at most about 414 s for what is missing\n"));
+  EXPECT_THAT(
+      run(dry + "--set experiment.reference=none").out,
+      HasSubstr("4 runs, 0 of them stored; 0 references to make; at most about 400 s for what is missing\n"));
+}
+
+TEST_F(SweepProcess, WithoutAReferenceNoneIsMade) {
+  ASSERT_EQ(sweep("--set experiment.reference=none").status, 0);
+  EXPECT_EQ(stored().size(), 4u);
+  EXPECT_TRUE(fs::is_empty(folder / "out/references"));
+  EXPECT_THAT(run("table out").out, HasSubstr("| prox-qn |"));
 }
 
 TEST_F(SweepProcess, ForceMakesAllAnew) {

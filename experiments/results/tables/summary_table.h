@@ -18,10 +18,16 @@ namespace proxbench {
 /// With fewer repetitions quartiles are no more than the spread seen, and tables and figures say so.
 constexpr int kFewRepetitions = 5;
 
+/// In place of the names of columns.
+inline constexpr const char* kAllColumns = "all";
+
 struct TableOptions {
   std::string title{};                              ///< stands above the tables; may be empty
   std::vector<double> targets = default_targets();  ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this one are compared with the fastest solver's
+  /// Behind the solver; in their order, by the names that they have in CSV. None: at most 9 that have a
+  /// value, so that the table fits a page; in CSV all.
+  std::vector<std::string> columns = {};
   /// Times of runs with Timing::comparable == false are shown as well.
   bool allow_not_comparable = false;
 };
@@ -87,9 +93,9 @@ struct TableGroup {
 /// own.
 std::vector<TableGroup> summarize(const std::vector<Run>& runs, const TableOptions& options);
 
-/// Makes a table for each group. A cell "3.10 [2.95, 3.40]" gives a median and its quartiles. "2.50-3.10"
-/// gives the interval of a cost that is_wide(). "?" stands where f* is not proven as exactly as the target
-/// asks.
+/// Makes a table for each group. Throws Error (kUsage) if a column is not known. A cell "3.10 [2.95, 3.40]"
+/// gives a median and its quartiles. "2.50-3.10" gives the interval of a cost that is_wide(). "?" stands
+/// where f* is not proven as exactly as the target asks.
 std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, const TableOptions& options);
 std::string markdown_table(const std::vector<TableGroup>& groups, const TableOptions& options);
 /// A tabular of the booktabs package for each group.
