@@ -140,7 +140,8 @@ std::vector<std::string> objective_notes(const std::vector<const Run*>& runs, do
     for (const Sample& sample : run->trace) {
       const double difference = relative_difference(sample.objective, run->best.objective);
       if (!(difference < -floor)) continue;
-      if (below.empty() || below.back().first != run->parameters.label) below.emplace_back(run->parameters.label, 0.0);
+      if (below.empty() || below.back().first != run->parameters.label)
+        below.emplace_back(run->parameters.label, 0.0);
       below.back().second = std::min(below.back().second, difference);
     }
   }
@@ -189,8 +190,7 @@ void tell_machines_apart(std::vector<Run>& runs) {
     return same_problem(a.parameters, b.parameters) && a.parameters.label == b.parameters.label;
   };
   for (auto begin = runs.begin(); begin != runs.end();) {
-    const auto end =
-        std::find_if(begin, runs.end(), [&](const Run& run) { return !same(*begin, run); });
+    const auto end = std::find_if(begin, runs.end(), [&](const Run& run) { return !same(*begin, run); });
     std::stable_sort(begin, end,
                      [](const Run& a, const Run& b) { return a.provenance.machine < b.provenance.machine; });
     begin = end;
@@ -223,7 +223,8 @@ nlohmann::json chart_data(const std::vector<Run>& runs, const PlotConfig& plot) 
   nlohmann::json groups = nlohmann::json::array();
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     std::vector<const Run*> group;
-    for (; end < runs.size() && same_problem(runs[end].parameters, runs[begin].parameters); ++end) group.push_back(&runs[end]);
+    for (; end < runs.size() && same_problem(runs[end].parameters, runs[begin].parameters); ++end)
+      group.push_back(&runs[end]);
     groups.push_back(group_json(group, place_of, plot.floor));
   }
   return {{"floor", plot.floor},

@@ -190,9 +190,12 @@ std::string title_of(const Panel& panel) {
     const std::string value = distinct_counts(group, count);
     if (!value.empty()) size += (size.empty() ? "" : ", ") + (before + value) + after;
   };
-  add("", [](const Run& run) { return run.result.instances; }, " instances");
-  add("d = ", [](const Run& run) { return run.result.d; }, "");
-  add("threads: ", [](const Run& run) { return static_cast<std::uint64_t>(run.parameters.threads); }, "");
+  add(
+      "", [](const Run& run) { return run.result.instances; }, " instances");
+  add(
+      "d = ", [](const Run& run) { return run.result.d; }, "");
+  add(
+      "threads: ", [](const Run& run) { return static_cast<std::uint64_t>(run.parameters.threads); }, "");
 
   const RunParameters& p = group.front()->parameters;
   return fmt::format("{{/:Bold {}{}{}}}: {}, {}", says_synthetic(data) ? "SYNTHETIC DATA: " : "",
@@ -251,7 +254,8 @@ std::string failure_caption(const Panel& panel) {
   for (const Run* run : panel.group)
     if (run->failed())
       (last_drawn(panel, *run) >= 0 ? crossed : unseen)
-          .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->parameters.repetition, run->status()));
+          .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->parameters.repetition,
+                                 run->status()));
   std::string out;
   if (!crossed.empty()) out += fmt::format("\nA cross ends what failed: {}.", fmt::join(crossed, ", "));
   if (!unseen.empty()) out += fmt::format("\nFailed, nothing to draw: {}.", fmt::join(unseen, ", "));
@@ -284,7 +288,8 @@ std::string band_line(const Panel& panel, const Band& band, double x, const Band
 std::string steps_text(const Panel& panel, const Run& run) {
   const char* end = panel.bands.empty() ? "\n" : "\t\t\n";
   const auto line = [&](double x, double value) {
-    return corner_line(panel, panel.series(run), fmt::format("{}", run.parameters.repetition), x, value) + end;
+    return corner_line(panel, panel.series(run), fmt::format("{}", run.parameters.repetition), x, value) +
+           end;
   };
   std::string out;
   double before = kNaN;
@@ -307,10 +312,10 @@ std::string data_text(const Panel& panel) {
   for (const Run* run : panel.traced) {
     if (run != panel.traced.front()) out += "\n\n";
     for (const Sample& sample : run->trace)
-      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)), run->parameters.repetition,
-                         tsv_number(sample.seconds), tsv_number(panel.quantity.value(*run, sample)),
-                         sample.iteration, tsv_number(sample.passes), tsv_number(sample.updates),
-                         bands ? "\t\t" : "");
+      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)),
+                         run->parameters.repetition, tsv_number(sample.seconds),
+                         tsv_number(panel.quantity.value(*run, sample)), sample.iteration,
+                         tsv_number(sample.passes), tsv_number(sample.updates), bands ? "\t\t" : "");
   }
   for (const Band& band : panel.bands) {
     out += "\n\n";

@@ -36,7 +36,8 @@ std::string penalty_symbols(const Penalty& penalty, const Loss& loss) {
 std::string distinct_counts(const std::vector<const Run*>& runs, const CountOfRun& count) {
   std::set<std::int64_t> values;
   for (const Run* run : runs)
-    if (const std::optional<std::uint64_t> value = count(*run)) values.insert(static_cast<std::int64_t>(*value));
+    if (const std::optional<std::uint64_t> value = count(*run))
+      values.insert(static_cast<std::int64_t>(*value));
   std::string out;
   for (const std::int64_t value : values) out += (out.empty() ? "" : " / ") + with_commas(value);
   return out;

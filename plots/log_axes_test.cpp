@@ -188,7 +188,8 @@ std::pair<Point, Point> ends_in(const TestFolder& folder, const std::string& nam
   return {blocks.at(block).front(), blocks.at(block).back()};
 }
 
-proxbench::Run run_of(const std::string& label, const std::vector<std::pair<double, std::uint64_t>>& nonzeros) {
+proxbench::Run run_of(const std::string& label,
+                      const std::vector<std::pair<double, std::uint64_t>>& nonzeros) {
   proxbench::Run run;
   run.parameters.dataset = "ocr";
   run.result.description = "made up";

@@ -116,8 +116,8 @@ std::string penalty_axis(const std::vector<Line>& lines, bool of_mu) {
 
 Figure make_figure(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
   const Run& first = lines.front().path->run;
-  const bool comparable =
-      std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.path->run.timing.comparable; });
+  const bool comparable = std::all_of(lines.begin(), lines.end(),
+                                      [](const Line& line) { return line.path->run.timing.comparable; });
   const bool seconds = std::string_view(quantity.name) == "seconds";
   const std::string name = figure_name(family, quantity);
   std::size_t cut = 0;
@@ -129,18 +129,18 @@ Figure make_figure(const Family& family, const PathQuantity& quantity, const std
                                   ? ""
                                   : fmt::format("{} of {} paths did not reach their tolerance at every {}.",
                                                 cut, lines.size(), family.of_mu ? "μ" : "λ");
-  return {
-      .name = name,
-      .title = fmt::format("{{/:Bold {}{}{}}}{}", says_synthetic(first.result.description) ? "SYNTHETIC DATA: " : "",
-                           seconds && !comparable ? "NOT COMPARABLE: " : "",
-                           gnuplot_literal(fmt::format("{}: {}", first.parameters.dataset, family.text())),
-                           small_lines(first.result.description)),
-      .x_label = (family.of_mu ? "μ" : "λ") + small_lines(caption),
-      .y_label = quantity.label,
-      .axes = penalty_axis(lines, family.of_mu) +
-              fmt::format("set yrange [*:*]\nset key inside {}\n", quantity.key),
-      .plot = plot_text(name, lines),
-      .data = data_text(quantity, lines, family.of_mu)};
+  return {.name = name,
+          .title = fmt::format(
+              "{{/:Bold {}{}{}}}{}", says_synthetic(first.result.description) ? "SYNTHETIC DATA: " : "",
+              seconds && !comparable ? "NOT COMPARABLE: " : "",
+              gnuplot_literal(fmt::format("{}: {}", first.parameters.dataset, family.text())),
+              small_lines(first.result.description)),
+          .x_label = (family.of_mu ? "μ" : "λ") + small_lines(caption),
+          .y_label = quantity.label,
+          .axes = penalty_axis(lines, family.of_mu) +
+                  fmt::format("set yrange [*:*]\nset key inside {}\n", quantity.key),
+          .plot = plot_text(name, lines),
+          .data = data_text(quantity, lines, family.of_mu)};
 }
 
 }  // namespace

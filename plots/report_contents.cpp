@@ -51,12 +51,12 @@ std::vector<std::string> data_lines(const std::vector<Run>& runs) {
   std::vector<std::string> lines;
   for (const Run& run : runs) {
     std::string size;
-    for (const auto& [before, count, after] :
-         {std::tuple{"", run.result.instances, " training instances"},
-          {"", run.result.positions, " positions"},
-          {"d = ", run.result.d, ""}})
+    for (const auto& [before, count, after] : {std::tuple{"", run.result.instances, " training instances"},
+                                               {"", run.result.positions, " positions"},
+                                               {"d = ", run.result.d, ""}})
       if (count)
-        size += (size.empty() ? " (" : ", ") + (before + with_commas(static_cast<std::int64_t>(*count))) + after;
+        size +=
+            (size.empty() ? " (" : ", ") + (before + with_commas(static_cast<std::int64_t>(*count))) + after;
     const std::string line = run.result.description + (size.empty() ? "" : size + ")");
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   }
@@ -220,8 +220,7 @@ void add_picture(std::vector<Picture>& pictures, const fs::path& figures, const 
 }
 
 /// `runs`: those of single penalties.
-Paths paths_of(const std::vector<StoredPath>& paths, const std::vector<Run>& runs,
-               const fs::path& figures) {
+Paths paths_of(const std::vector<StoredPath>& paths, const std::vector<Run>& runs, const fs::path& figures) {
   Paths out;
   for (const PathFigure& figure : path_figures(paths))
     add_picture(out.pictures, figures, figure.name, figure.about);
@@ -253,7 +252,8 @@ Section make_section(const fs::path& results, const std::function<void(const std
     warn(left_out);
   tell_machines_apart(runs);
   section.runs = runs;
-  section.id = file_name_part(presentation.name.empty() ? runs.front().parameters.experiment : presentation.name);
+  section.id =
+      file_name_part(presentation.name.empty() ? runs.front().parameters.experiment : presentation.name);
   section.heading = presentation.paper.item.empty() ? section.id : presentation.paper.item;
   section.title = presentation.title;
   section.synthetic = std::any_of(runs.begin(), runs.end(),

@@ -51,7 +51,7 @@ struct Theory {
 struct Section {
   std::string id, heading, title;
   bool synthetic = false;
-  std::vector<Run> runs;       ///< paths, too
+  std::vector<Run> runs;             ///< paths, too
   std::vector<std::string> data;     ///< a description each
   std::string ended;                 ///< how many runs reached their tolerance
   std::vector<Passage> passages;     ///< what is said, the paper first

@@ -344,21 +344,24 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("## tiny\n\n### words, lambda = 0.5, f* = "));
   EXPECT_EQ(read_json("r.json")["runs"].size(), 4u);
-  const std::vector<proxbench::Run> runs = read_results(folder / "out");
+  const auto stored_runs = [&] {
+    return read_results(folder / "out", load_presentation(folder / "out/config.ini"));
+  };
+  const std::vector<proxbench::Run> runs = stored_runs();
   ASSERT_EQ(runs.size(), 4u);
   EXPECT_EQ(runs[0].folder.filename(), "words-lambda0.5-prox-qn-rep1");
-  EXPECT_EQ(runs[1].label, "gd");
-  EXPECT_EQ(runs[1].solver, "prox-gd");
+  EXPECT_EQ(runs[1].parameters.label, "gd");
+  EXPECT_EQ(runs[1].parameters.solver, "prox-gd");
   for (const proxbench::Run& stored : runs) {
-    EXPECT_GE(stored.summary["objective"].get<double>(), stored.reference_objective * (1 - 1e-10));
-    EXPECT_LE(stored.reference_kkt, 1e-8);
-    EXPECT_LE(stored.reference_gap, 1e-7);
-    EXPECT_TRUE(stored.summary["relative_gap"].is_number());
+    EXPECT_GE(stored.result.certificate.objective, stored.best.objective * (1 - 1e-10));
+    EXPECT_LE(stored.best.relative_kkt, 1e-8);
+    EXPECT_LE(stored.best.relative_gap, 1e-7);
+    EXPECT_TRUE(std::isfinite(stored.result.certificate.relative_gap()));
     EXPECT_TRUE(fs::exists(stored.folder / "model.tsv"));
     EXPECT_GE(stored.trace.size(), 2u);
   }
-  EXPECT_EQ(runs[0].summary["status"], "converged");
-  EXPECT_LT(std::abs(runs[0].summary["objective"].get<double>() / runs[0].reference_objective - 1), 1e-6);
+  EXPECT_EQ(runs[0].status(), "converged");
+  EXPECT_LT(std::abs(runs[0].result.certificate.objective / runs[0].best.objective - 1), 1e-6);
   for (const char* name : {"summary.md", "summary.tex", "summary.csv"})
     EXPECT_TRUE(fs::exists(folder / "out/tables" / name)) << name;
   EXPECT_TRUE(fs::exists(folder / "out/figures/words-lambda1-objective.svg"));
@@ -370,11 +373,11 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
       run("run tiny.ini --out out --set experiment.lambda=1 --set solver.gd.max_iterations=3");
   ASSERT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("reusing f* = "));
-  const std::vector<proxbench::Run> later = read_results(folder / "out");
+  const std::vector<proxbench::Run> later = stored_runs();
   ASSERT_EQ(later.size(), 4u);
-  EXPECT_EQ(later[1].summary["iterations"], 20);
-  EXPECT_EQ(later[3].summary["iterations"], 3);
-  EXPECT_EQ(later[3].summary["status"], "max-iterations");
+  EXPECT_EQ(later[1].result.iterations, 20);
+  EXPECT_EQ(later[3].result.iterations, 3);
+  EXPECT_EQ(later[3].status(), "max-iterations");
 
   // A tighter reference holds for all runs on the same data, also those stored before.
   const std::string config = kConfig;
@@ -383,7 +386,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
       run("run tight.ini --out out --set experiment.lambda=1 --set experiment.reference_tol=1e-9");
   ASSERT_EQ(tight.status, 0) << tight.err;
   for (const proxbench::Run& stored : read_results(folder / "out"))
-    EXPECT_LE(stored.reference_kkt, stored.lambda == 1 ? 1e-9 : 1e-8) << stored.folder;
+    EXPECT_LE(stored.best.relative_kkt, stored.parameters.lambda == 1 ? 1e-9 : 1e-8) << stored.folder;
 
   const Result table = run("table out --format csv --targets 1e-1");
   EXPECT_EQ(table.status, 0);

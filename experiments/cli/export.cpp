@@ -33,7 +33,8 @@ std::vector<ExportTable> tables_of(const ExportCommand& command) {
 /// Where a table goes in CSV: the first into the file itself, the others beside it as NAME-TABLE.csv.
 fs::path csv_file(const fs::path& out, const ExportTable& table, bool first) {
   if (first) return out;
-  return out.parent_path() / fmt::format("{}-{}{}", out.stem().string(), table.name, out.extension().string());
+  return out.parent_path() /
+         fmt::format("{}-{}{}", out.stem().string(), table.name, out.extension().string());
 }
 
 void export_results(const ExportCommand& command) {

@@ -117,8 +117,7 @@ void leave_out_seconds(PlotConfig& plot) {
 
 }  // namespace
 
-void draw_figures_of_run(const std::vector<Run>& runs, const fs::path& out,
-                         const Presentation& presentation,
+void draw_figures_of_run(const std::vector<Run>& runs, const fs::path& out, const Presentation& presentation,
                          const std::function<void(const std::string&)>& warn) {
   Presentation drawn = presentation;
   if (drawn.plot.quantities.empty()) std::erase(drawn.plot.kinds, "curves");

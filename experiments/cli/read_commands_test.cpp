@@ -25,8 +25,9 @@ struct Result {
 class ReadCommands : public testing::Test {
  protected:
   /// A run that reaches f* = 100 after so many seconds.
-  void write_run(const std::string& out, const std::string& label, int repetition, double seconds,
-                 const std::function<void(proxbench::Run&)>& change = [](proxbench::Run&) {}) const {
+  void write_run(
+      const std::string& out, const std::string& label, int repetition, double seconds,
+      const std::function<void(proxbench::Run&)>& change = [](proxbench::Run&) {}) const {
     proxbench::Run stored;
     stored.set_status("converged");
     RunParameters& p = stored.parameters;
@@ -179,7 +180,8 @@ TEST_F(ReadCommands, ExportWritesRunsAndSamples) {
   EXPECT_THAT(runs, HasSubstr("crashed(SIGSEGV),it said  no ; twice,"));
   EXPECT_THAT(runs, HasSubstr(",memory=20 sigma=0.5,"));
   EXPECT_THAT(runs, Not(HasSubstr("{")));
-  EXPECT_THAT(samples, HasSubstr("\nd-lambda1-a-rep2,one,d,1,0,,prox-qn,a,2,2,2,0,0,2,,100,0,5,0,,,,,,,,0\n"));
+  EXPECT_THAT(samples,
+              HasSubstr("\nd-lambda1-a-rep2,one,d,1,0,,prox-qn,a,2,2,2,0,0,2,,100,0,5,0,,,,,,,,0\n"));
   EXPECT_EQ(run("export one --out - --samples").out, samples);
   EXPECT_EQ(run("export one --out -").out, runs);
   EXPECT_FALSE(fs::exists(folder / "runs-points.csv")) << "there are no paths";
@@ -196,8 +198,10 @@ TEST_F(ReadCommands, ExportWritesOneSqliteFile) {
   folder.write("runs.sqlite", "what was there before");
   ASSERT_EQ(run("export one --out runs.sqlite").status, 0);
   const auto query = [&](const std::string& sql) {
-    EXPECT_EQ(std::system(("cd '" + folder.path().string() + "' && sqlite3 runs.sqlite \"" + sql + "\" >rows").c_str()),
-              0);
+    EXPECT_EQ(
+        std::system(
+            ("cd '" + folder.path().string() + "' && sqlite3 runs.sqlite \"" + sql + "\" >rows").c_str()),
+        0);
     return read_text(folder / "rows");
   };
   EXPECT_EQ(query("SELECT label, lambda, seconds, status FROM runs"),

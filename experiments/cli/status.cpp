@@ -42,17 +42,13 @@ std::string end_of(const std::filesystem::path& log) {
 /// `others` gets the run if another revision of proxbench made it.
 StatusRow stored_row(const std::filesystem::path& folder, const std::string& revision,
                      std::vector<std::string>& others) {
-  StatusRow row{"done", folder.filename().string(), "", "", "", ""};
-  try {
-    const Run run = read_record(folder / kManifestFile);
-    row.node = run.provenance.machine;
-    if (run.provenance.git_revision != revision) others.push_back(row.name);
-    if (!run.failed()) return row;
-    row.reason = run.status() + (run.result.reason.empty() ? "" : ": " + run.result.reason);
-    row.state = failed_run(run) ? "failed" : "skipped";
-  } catch (const Error& error) {
-    row.state = "failed";
-    row.reason = error.what();
+  StatusRow row{"failed", folder.filename().string(), "", "", "", ""};
+  if (const std::optional<Run> run = find_record(folder / kManifestFile, row.reason)) {
+    row.node = run->provenance.machine;
+    row.reason = run->result.reason.empty() ? run->status() : run->status() + ": " + run->result.reason;
+    if (run->provenance.git_revision != revision) others.push_back(row.name);
+    if (!run->failed()) return {"done", row.name, "", row.node, "", ""};
+    if (!failed_run(*run)) row.state = "skipped";
   }
   row.log = end_of(folder / "log.txt");
   return row;
@@ -105,8 +101,7 @@ void status(const StatusCommand& command) {
     for (std::string line; std::getline(lines, line);) text += "          | " + line + '\n';
   }
   if (!others.empty())
-    text += fmt::format("of another revision of proxbench than {}: {}\n", revision,
-                        fmt::join(others, ", "));
+    text += fmt::format("of another revision of proxbench than {}: {}\n", revision, fmt::join(others, ", "));
   if (!command.json.to_stdout())
     fmt::print("{}{} queued, {} running, {} done, {} failed{}\n", text, counts["queued"], counts["running"],
                counts["done"], counts["failed"],

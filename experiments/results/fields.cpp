@@ -75,7 +75,8 @@ std::optional<Status> status_of(const std::string& name) {
 void set_value(Status& out, const nlohmann::json& value) {
   const auto name = value.get<std::string>();
   const std::optional<Status> status = status_of(name);
-  if (!status) throw Error(fmt::format("found status '{}', expected one of a solver", name), ErrorKind::kInput);
+  if (!status)
+    throw Error(fmt::format("found status '{}', expected one of a solver", name), ErrorKind::kInput);
   out = *status;
 }
 void set_value(TightenEnd& out, const nlohmann::json& value) {
@@ -204,8 +205,7 @@ Field<Record> column(const char* name, const char* unit, const char* help) {
 template <auto member>
 Field<PathPoint> of_point(const char* name, const char* help) {
   return field<PathPoint>(
-      "", name, "", FieldUse::kColumn, help,
-      [](auto& point) -> auto& { return point.certificate.*member; });
+      "", name, "", FieldUse::kColumn, help, [](auto& point) -> auto& { return point.certificate.*member; });
 }
 
 Json::json_pointer place_of(const Field<Run>& field) {
@@ -238,8 +238,9 @@ DocBlock block_of(const std::string& name, const std::vector<Field<Record>>& fie
   grid.text_columns = grid.head.size();
   for (const Field<Record>& field : fields)
     if (section_is(field.section))
-    grid.rows.push_back({fmt::format("`{}{}{}`", field.section, field.section.empty() ? "" : ".", field.name),
-                         type_name(field.type), field.unit, markdown_literal(field.help)});
+      grid.rows.push_back(
+          {fmt::format("`{}{}{}`", field.section, field.section.empty() ? "" : ".", field.name),
+           type_name(field.type), field.unit, markdown_literal(field.help)});
   return {name, fmt::format("<!-- {} -->\n\n{}\n<!-- end -->\n", name, markdown_grid(grid))};
 }
 
@@ -530,7 +531,8 @@ Run run_from(const nlohmann::json& json, const std::string& source) {
     return Error::in_file(source, 0, found, kRecordExpected);
   };
   if (!json.is_object()) throw error("no JSON object");
-  if (const nlohmann::json version = json.value("record_version", nlohmann::json(1)); version != kRecordVersion)
+  if (const nlohmann::json version = json.value("record_version", nlohmann::json(1));
+      version != kRecordVersion)
     throw error("version " + version.dump());
   Run run;
   for (const Field<Run>& field : run_fields()) {

@@ -1,8 +1,8 @@
 #pragma once
-/// A run, a sample of its trace and a point of a lambda path: one record each, and a table of its fields. Each
-/// table writes its record and reads it back. Manifests, job files, references, the summaries of `train` and
-/// `certify`, exports, trace.csv and the tables in README.md follow from these tables: one more figure is one
-/// more member and one more row.
+/// A run, a sample of its trace and a point of a lambda path: one record each, and a table of its fields.
+/// Each table writes its record and reads it back. Manifests, job files, references, the summaries of `train`
+/// and `certify`, exports, trace.csv and the tables in README.md follow from these tables: one more figure is
+/// one more member and one more row.
 
 #include <cmath>
 #include <cstdint>

@@ -29,8 +29,8 @@ std::string manifest_text(const Run& run) {
   return read_file(run.folder / kManifestFile, kStoredResult);
 }
 
-/// Where the run goes; "" if it is there already. `chosen`: runs by the names that they get. Throws Error if it
-/// cannot be told from another.
+/// Where the run goes; "" if it is there already. `chosen`: runs by the names that they get. Throws Error if
+/// it cannot be told from another.
 std::string merged_name(const Run& run, const std::map<std::string, Run>& chosen) {
   const std::string own = run.folder.filename().string(), name = own.substr(0, own.find('@'));
   const Provenance& made = run.provenance;

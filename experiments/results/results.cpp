@@ -74,7 +74,8 @@ fs::path reference_file(const fs::path& out, const std::string& data_digest, con
 }
 
 bool same_problem(const RunParameters& a, const RunParameters& b) {
-  return a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu && a.loss == b.loss && a.path == b.path;
+  return a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu && a.loss == b.loss &&
+         a.path == b.path;
 }
 
 std::string problem_text(const Penalty& penalty, const Loss& loss) {
@@ -97,8 +98,9 @@ std::string run_name(const Run& run) {
 }
 
 bool several_machines(const std::vector<Run>& runs) {
-  return std::any_of(runs.begin(), runs.end(),
-                     [&](const Run& run) { return run.provenance.machine != runs.front().provenance.machine; });
+  return std::any_of(runs.begin(), runs.end(), [&](const Run& run) {
+    return run.provenance.machine != runs.front().provenance.machine;
+  });
 }
 
 std::string machine_name(const Run& run) {
@@ -119,8 +121,7 @@ void require_comparable(const std::vector<Run>& runs, const std::string& instead
                                  names.size(), runs.size(), fmt::join(names, ", "), instead));
 }
 
-std::vector<Run> runs_of_solvers(const std::vector<Run>& runs,
-                                       const std::vector<std::string>& labels) {
+std::vector<Run> runs_of_solvers(const std::vector<Run>& runs, const std::vector<std::string>& labels) {
   std::vector<std::string> known;
   for (const Run& run : runs)
     if (place_in(known, run.parameters.label) == known.size()) known.push_back(run.parameters.label);
@@ -136,6 +137,17 @@ std::vector<Run> runs_of_solvers(const std::vector<Run>& runs,
 
 Run read_record(const fs::path& file) {
   return run_from(read_json(file, kStoredResult), file.string());
+}
+
+std::optional<Run> find_record(const fs::path& file, std::string& problem) {
+  problem = "missing";
+  if (std::error_code ignored; !fs::exists(file, ignored)) return std::nullopt;
+  try {
+    return read_record(file);
+  } catch (const Error& error) {  // of another version, or damaged
+    problem = error.what();
+    return std::nullopt;
+  }
 }
 
 void write_record(const fs::path& file, const Run& run) {
@@ -224,8 +236,7 @@ double relative_difference(double objective, double reference) {
 
 double reference_bound(const Run& run) {
   constexpr double kRounding = 1e-15;  // relative, of F
-  const double by_kkt =
-      2.0 * run.best.relative_kkt * run.best.kkt_at_zero / run.parameters.lambda;
+  const double by_kkt = 2.0 * run.best.relative_kkt * run.best.kkt_at_zero / run.parameters.lambda;
   const double bound = std::fmin(by_kkt, run.best.relative_gap);
   return std::isnan(bound) ? bound : std::max(bound, kRounding);
 }

@@ -36,7 +36,8 @@ std::string problem_text(const Penalty& penalty, const Loss& loss);
 /// The same data set, penalty and loss, so that values of F compare.
 bool same_problem(const RunParameters& a, const RunParameters& b);
 
-/// OUT/references/HASH.json of data with this digest ("0123456789abcdef") and the penalty and loss of `problem`.
+/// OUT/references/HASH.json of data with this digest ("0123456789abcdef") and the penalty and loss of
+/// `problem`.
 std::filesystem::path reference_file(const std::filesystem::path& out, const std::string& data_digest,
                                      const RunParameters& problem);
 
@@ -57,21 +58,20 @@ void require_comparable(const std::vector<Run>& runs, const std::string& instead
 
 /// The runs with these labels, in their order. Throws Error (kUsage) with a did-you-mean for a label that no
 /// run has.
-std::vector<Run> runs_of_solvers(const std::vector<Run>& runs,
-                                       const std::vector<std::string>& labels);
+std::vector<Run> runs_of_solvers(const std::vector<Run>& runs, const std::vector<std::string>& labels);
 
 /// All runs of single penalties below OUT/runs, with the f* that OUT/references holds now (it may have been
 /// made again, tighter, since a run was stored; where it is gone, that of the run's record), sorted by data
 /// set and label in the order of the presentation, and by penalty and repetition. A run that failed may have
-/// no trace, and where its process died while it wrote one, the half line at its end is left out. Throws Error
-/// with file and line where a file is malformed, or where the folder holds no such run.
+/// no trace, and where its process died while it wrote one, the half line at its end is left out. Throws
+/// Error with file and line where a file is malformed, or where the folder holds no such run.
 std::vector<Run> read_results(const std::filesystem::path& out, const Presentation& presentation = {});
 /// The same of all runs, paths behind the others of their data set.
 std::vector<Run> read_all_runs(const std::filesystem::path& out, const Presentation& presentation = {});
 
 /// Removes the runs whose data set or solver the presentation does not name, as an earlier config may have
-/// left them: tables and figures show what the config asks for. Returns one line that names what was left out,
-/// or nothing. All stay if it names none. Throws Error where none is left.
+/// left them: tables and figures show what the config asks for. Returns one line that names what was left
+/// out, or nothing. All stay if it names none. Throws Error where none is left.
 std::string leave_out_strangers(const std::filesystem::path& out, const Presentation& presentation,
                                 std::vector<Run>& runs);
 
@@ -79,6 +79,8 @@ std::string leave_out_strangers(const std::filesystem::path& out, const Presenta
 Run read_run(const std::filesystem::path& out, const std::filesystem::path& run_folder);
 /// The record in a file, without trace. Throws Error that names it.
 Run read_record(const std::filesystem::path& file);
+/// The same; none if there is no such file or it cannot be read, with `problem` "missing" or the error.
+std::optional<Run> find_record(const std::filesystem::path& file, std::string& problem);
 void write_record(const std::filesystem::path& file, const Run& run);
 /// The folders of complete runs below OUT/runs, sorted.
 std::vector<std::filesystem::path> run_folders(const std::filesystem::path& out);

@@ -27,8 +27,9 @@ auto list_of(const Json& json, const Convert& convert) {
 }
 
 Json run_json(const ScalingRun& run) {
-  return {{"backend", run.backend}, {"threads", run.threads}, {"repetition", run.repetition},
-          {"pinned", run.pinned},   {"seconds", run.seconds}, {"phases", list_json(run.phases, phase_cost_json)}};
+  return {{"backend", run.backend},       {"threads", run.threads},
+          {"repetition", run.repetition}, {"pinned", run.pinned},
+          {"seconds", run.seconds},       {"phases", list_json(run.phases, phase_cost_json)}};
 }
 
 ScalingRun run_of(const Json& json) {

@@ -71,7 +71,11 @@ void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t fi
 }
 
 JobProcess::JobProcess(Run run, const fs::path& folder, ProcessSettings settings, const JobLimits& limits)
-    : run_(std::move(run)), folder_(folder), limits_(limits), oom_kills_(oom_kills()), start_(wall_seconds()) {
+    : run_(std::move(run)),
+      folder_(folder),
+      limits_(limits),
+      oom_kills_(oom_kills()),
+      start_(wall_seconds()) {
   write_record(folder / kJobFile, run_);
   if (const int processes = run_.parameters.processes; processes > 1) {
     std::istringstream words(launch_command(processes));

@@ -177,8 +177,9 @@ class LocalSweep {
   }
 
   bool complete_run_stored(const std::string& name) const {
-    const fs::path file = work_.out / "runs" / name / kManifestFile;
-    return fs::exists(file) && !read_record(file).failed();
+    std::string problem;
+    const std::optional<Run> stored = find_record(work_.out / "runs" / name / kManifestFile, problem);
+    return stored && !stored->failed();
   }
 
   void skip(const std::vector<const CellState*>& cells, const std::string& status,

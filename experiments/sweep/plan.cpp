@@ -169,16 +169,12 @@ CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, cons
   state.run.key = key_of(cell, config.stop_at, digests.source(cell), digests.program());
   const fs::path folder = out / "runs" / cell.name, file = folder / kManifestFile;
   const bool shares_nodes = options.launcher == "slurm" && !config.whole_nodes();
-  if (!fs::exists(file)) {
-    state.why.emplace_back("missing");
+  std::string problem;
+  if (const std::optional<Run> stored = find_record(file, problem)) {
+    state.why = reasons_to_run(*stored, state.run, options.jobs == 1 && !shares_nodes);
+    state.wall_seconds = stored->result.wall_seconds;
   } else {
-    try {
-      const Run stored = read_record(file);
-      state.why = reasons_to_run(stored, state.run, options.jobs == 1 && !shares_nodes);
-      state.wall_seconds = stored.result.wall_seconds;
-    } catch (const Error& error) {  // of another version, or damaged
-      state.why.emplace_back(error.what());
-    }
+    state.why.push_back(problem);
   }
   if (state.why.empty() && options.force) state.why.emplace_back("forced");
   state.stored = state.why.empty();

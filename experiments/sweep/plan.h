@@ -16,9 +16,10 @@ namespace proxbench {
 /// Status of a cell whose solver cannot run with its penalty or oracle: no failure, and not tried again.
 inline constexpr const char* kDoesNotFit = "skipped(the solver does not fit)";
 
-/// The grid in the order of the config: a job for each cell, without a target to stop at. The name of a job is
-/// that of its folder: DATASET-lambdaLAMBDA-LABEL-repREPETITION, DATASET-path-START-END-COUNT-LABEL-repREPETITION,
-/// or DATASET-lambdaLAMBDA-mu-path-START-END-COUNT-LABEL-repREPETITION. Throws Error (kUsage) where two would
+/// The grid in the order of the config: a job for each cell, without a target to stop at. The name of a job
+/// is that of its folder: DATASET-lambdaLAMBDA-LABEL-repREPETITION,
+/// DATASET-path-START-END-COUNT-LABEL-repREPETITION, or
+/// DATASET-lambdaLAMBDA-mu-path-START-END-COUNT-LABEL-repREPETITION. Throws Error (kUsage) where two would
 /// share a folder.
 std::vector<RunParameters> plan_runs(const ExperimentConfig& config);
 /// The name of a job without LABEL and REPETITION: what the runs on the same data at the same penalty share.
@@ -33,7 +34,7 @@ struct SweepOptions {
 
 /// What a sweep finds of a cell before it starts.
 struct CellState {
-  Run run;  ///< parameters and key of the run that is asked for
+  Run run;                       ///< parameters and key of the run that is asked for
   bool stored = false;           ///< there is a run that is served: nothing to do
   std::string skipped;           ///< why its solver does not fit, as far as that is known without the data
   std::vector<std::string> why;  ///< why not, a text each: "missing", "failed before: ...", "config tol: ..."

@@ -75,19 +75,12 @@ fs::path ProblemRunner::reference_file_of(const RunParameters& job) const {
 }
 
 bool ProblemRunner::find_reference(const RunParameters& job) {
-  reference_.reset();
   const fs::path file = reference_file_of(job);
-  if (std::error_code ignored; !fs::exists(file, ignored)) return false;
-  try {
-    reference_ = read_record(file);
-  } catch (const Error& error) {  // of another version, or damaged
-    hooks_.warn(fmt::format("{}; the reference is made again", error.what()));
-    return false;
-  }
-  if (!serves(*reference_, rules_.wanted)) {
-    reference_.reset();
-    return false;
-  }
+  std::string problem;
+  reference_ = find_record(file, problem);
+  if (!reference_ && fs::exists(file)) hooks_.warn(problem + "; the reference is made again");
+  if (reference_ && !serves(*reference_, rules_.wanted)) reference_.reset();
+  if (!reference_) return false;
   hooks_.tell(
       fmt::format("reusing f* = {} from {}", reference_->result.certificate.objective, file.string()));
   warn_if_loose();
@@ -195,7 +188,7 @@ void ProblemRunner::store(Run& run, const fs::path& folder) const {
     figures.instances = facts_.instances;
     figures.positions = facts_.positions;
   }
-  if (std::isnan(figures.certificate.objective)) add_last_sample(figures, folder / "trace.csv");
+  if (!figures.iterations) add_last_sample(figures, folder / "trace.csv");
   write_record(folder / kManifestFile, run);
 }
 

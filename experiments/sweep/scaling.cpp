@@ -8,15 +8,15 @@
 #include <numeric>
 
 #include "core/base/error.h"
-#include "core/kernels/kernel_table.h"
 #include "core/base/profile.h"
+#include "core/kernels/kernel_table.h"
 #include "experiments/base/files.h"
 #include "experiments/config/ini.h"
 #include "experiments/results/results.h"
-#include "experiments/sweep/provenance.h"
 #include "experiments/sweep/cache.h"
 #include "experiments/sweep/job_process.h"
 #include "experiments/sweep/plan.h"
+#include "experiments/sweep/provenance.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -165,8 +165,7 @@ class Measurement {
     const std::string& reason = ended.result.reason;
     if (stop()) throw Error("interrupted; nothing is stored");
     if (!reason.empty() || ended.failed() || ended.result.status == Status::kDiverged)
-      throw Error(
-          fmt::format("{}: {}: {}", job.name, ended.status(), reason.empty() ? "no model" : reason));
+      throw Error(fmt::format("{}: {}: {}", job.name, ended.status(), reason.empty() ? "no model" : reason));
     return ended;
   }
 

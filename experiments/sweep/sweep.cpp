@@ -6,7 +6,6 @@
 #include <map>
 #include <tuple>
 
-#include "core/base/error.h"
 #include "core/base/random.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
@@ -42,14 +41,12 @@ bool needs_reference(const ExperimentConfig& config, const RunParameters& cell) 
 /// Whether a reference that serves is stored for a stored run, whose manifest knows its data.
 bool has_reference(const ExperimentConfig& config, const fs::path& out, const RunParameters& stored) {
   const WantedReference wanted{config.reference_tol, config.reference_gap, config.reference_time_limit};
-  const fs::path manifest = out / "runs" / stored.name / kManifestFile;
-  if (!fs::exists(manifest)) return false;
-  try {
-    const fs::path file = reference_file(out, read_record(manifest).result.data_digest, stored);
-    return fs::exists(file) && serves(read_record(file), wanted);
-  } catch (const Error&) {  // of another version, or damaged: it is made again
-    return false;
-  }
+  std::string problem;
+  const std::optional<Run> run = find_record(out / "runs" / stored.name / kManifestFile, problem);
+  if (!run) return false;
+  const std::optional<Run> reference =
+      find_record(reference_file(out, run->result.data_digest, stored), problem);
+  return reference && serves(*reference, wanted);
 }
 
 void announce(const SweepWork& work, std::size_t stored) {

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "experiments/base/test_command_line.h"
-#include "experiments/results/results.h"
 #include "experiments/results/reference.h"
+#include "experiments/results/results.h"
 
 namespace proxbench {
 namespace {
@@ -146,8 +146,8 @@ TEST_F(SweepProcess, AnotherRevisionKeepsTheRunsAndAnotherProgramMakesThemAgain)
     write_record(file, run);
   };
   change("words-lambda1-gd-rep1", [](proxbench::Run& run) { run.provenance.git_revision = "0123456"; });
-  EXPECT_THAT(run("status out").out,
-              AllOf(HasSubstr("of another revision of proxbench than "), HasSubstr(": words-lambda1-gd-rep1\n")));
+  EXPECT_THAT(run("status out").out, AllOf(HasSubstr("of another revision of proxbench than "),
+                                           HasSubstr(": words-lambda1-gd-rep1\n")));
   auto before = stored();
   ASSERT_EQ(sweep().status, 0);
   EXPECT_EQ(stored(), before);
@@ -166,7 +166,8 @@ TEST_F(SweepProcess, RecordsOfAnotherVersionAreMadeAgain) {
   folder.write("out/runs/words-lambda1-gd-rep1/manifest.json", R"({"status": "converged"})");
   const fs::path reference = *fs::directory_iterator(folder / "out/references");
   folder.write("out/references/" + reference.filename().string(), R"({"objective": 1})");
-  EXPECT_THAT(run("table out").err, HasSubstr("manifest.json: found version 1, expected the record of a run"));
+  EXPECT_THAT(run("table out").err,
+              HasSubstr("manifest.json: found version 1, expected the record of a run"));
   const Result again = run("run tiny.ini --out out --set experiment.warm_up=0");
   EXPECT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.err, AllOf(HasSubstr("3 of 4 runs are stored already"),
@@ -236,7 +237,8 @@ TEST_F(SweepProcess, AManifestTellsWhereARunCameFrom) {
                             .c_str()),
             0);
   EXPECT_EQ(read_json("again/manifest.json")["objective"], made["objective"]);
-  EXPECT_FALSE(fs::exists(folder / "out/runs/words-lambda1-gd-rep1/job.json")) << "the manifest says all of it";
+  EXPECT_FALSE(fs::exists(folder / "out/runs/words-lambda1-gd-rep1/job.json"))
+      << "the manifest says all of it";
   EXPECT_EQ(read_text(folder / "again/model.tsv"),
             read_text(folder / "out/runs/words-lambda1-gd-rep1/model.tsv"));
 }

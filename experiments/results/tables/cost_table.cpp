@@ -33,8 +33,7 @@ double function_share(const Run& run) {
   return all > 0.0 ? function / all : kNaN;
 }
 
-double median_of(const std::vector<const Run*>& runs,
-                 const std::function<double(const Run&)>& value) {
+double median_of(const std::vector<const Run*>& runs, const std::function<double(const Run&)>& value) {
   std::vector<double> values;
   for (const Run* run : runs) values.push_back(value(*run));
   const double median = spread_of(values).median;

@@ -24,7 +24,8 @@ TEST(DataTable, TakesWhatAnyRunOnADataSetTells) {
   sizes.outputs = 2;
   sizes.d = 18;
   notes.notes = {{"belief_bytes", 1073741824.0}};
-  const std::vector<proxbench::Run> runs{run_on("words", sizes), run_on("words", notes), run_on("failed", {})};
+  const std::vector<proxbench::Run> runs{run_on("words", sizes), run_on("words", notes),
+                                         run_on("failed", {})};
   const TextTable table = data_table(runs);
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_THAT(table.rows[0], testing::ElementsAre("words", "3", "12", "2", "7", "18", "1.00"));

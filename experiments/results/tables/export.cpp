@@ -140,8 +140,7 @@ ExportTable table_of_runs(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     Row& row = table.rows.emplace_back(identity_of(run, false));
     for (const Field<Run>& field : fields) row.push_back(cell_of(field.get(run)));
-    row.push_back(
-        number_json(relative_difference(run.result.certificate.objective, run.best.objective)));
+    row.push_back(number_json(relative_difference(run.result.certificate.objective, run.best.objective)));
   }
   return table;
 }

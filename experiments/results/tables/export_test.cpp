@@ -103,8 +103,9 @@ TEST(Export, SamplesAreRowsThatNameTheirRun) {
   empty.trace.clear();
   const ExportTable table = table_of_samples({empty, made_up()});
   EXPECT_EQ(table.rows.size(), 2u);
-  EXPECT_THAT(csv_text(table),
-              StartsWith("name,experiment,dataset,lambda,mu,path,solver,label,repetition,seconds,cpu_seconds,"));
+  EXPECT_THAT(
+      csv_text(table),
+      StartsWith("name,experiment,dataset,lambda,mu,path,solver,label,repetition,seconds,cpu_seconds,"));
   EXPECT_THAT(csv_text(table),
               EndsWith("\nocr-lambda0.1-fast-rep2,e,ocr,0.1,0,,prox-qn,fast,2,0.3333333333333333,0,0,0,,101,"
                        "0,0,0,,,,,,,,0.01\n"));

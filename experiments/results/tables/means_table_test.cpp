@@ -80,8 +80,8 @@ TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
   loaded.timing.comparable = false;
   unknown.best.objective = std::nan("");
   std::vector<proxbench::Run> runs = {run_of("a", 1, 2), run_of("b", 1, 4), run_of("a", 2, 1),
-                                 skipped,           run_of("a", 3, 1), loaded,
-                                 unknown,           run_of("b", 4, 5), run_of("a", 5, 5)};
+                                      skipped,           run_of("a", 3, 1), loaded,
+                                      unknown,           run_of("b", 4, 5), run_of("a", 5, 5)};
   const auto groups = means(runs);
   EXPECT_EQ(groups[0].set.problems.size(), 1u);
   EXPECT_THAT(groups[0].set.left_out,

@@ -99,8 +99,7 @@ const char* kind_name(PaperRowKind kind) {
 
 }  // namespace
 
-std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs,
-                                         const Presentation& presentation) {
+std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs, const Presentation& presentation) {
   const auto nearer = [](const PaperRow& a, const PaperRow& b) {
     return a.relative_kkt < b.relative_kkt || (std::isnan(b.relative_kkt) && !std::isnan(a.relative_kkt));
   };

@@ -34,8 +34,7 @@ struct PaperRow {
 /// relative to that at w = 0. Data sets that differ only by their seed (Presentation::sources) stand
 /// together, and are followed, for each penalty, by mean and standard deviation (that of a sample, n - 1)
 /// over those whose optimum was reached. `runs` in the order of read_results().
-std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs,
-                                         const Presentation& presentation);
+std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs, const Presentation& presentation);
 
 /// Runs that did not reach the optimum are marked and stand in parentheses.
 TextTable paper_table(const std::vector<PaperRow>& rows, const Presentation& presentation);

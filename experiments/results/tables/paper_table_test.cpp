@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 proxbench::Run optimum(const std::string& dataset, double lambda, std::uint64_t nnz, double accuracy,
-            double relative_kkt = 1e-8, const std::string& label = "prox-qn") {
+                       double relative_kkt = 1e-8, const std::string& label = "prox-qn") {
   proxbench::Run run;
   run.parameters.dataset = dataset;
   run.parameters.solver = run.parameters.label = label;

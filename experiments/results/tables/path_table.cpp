@@ -107,8 +107,7 @@ PathCost path_cost(const StoredPath& path, const std::vector<Run>& runs) {
   if (path.points.empty()) return cost;
   cost.seconds = path.points.back().seconds;
   cost.passes = path.points.back().passes;
-  const Run* single =
-      path.run.result.points_asked == path.points.size() ? single_run(path, runs) : nullptr;
+  const Run* single = path.run.result.points_asked == path.points.size() ? single_run(path, runs) : nullptr;
   if (single == nullptr) return cost;
   cost.single_seconds = single->timing.comparable ? single->result.seconds : kNaN;
   cost.single_passes = single->result.passes;
@@ -133,9 +132,8 @@ std::string csv_paths(const std::vector<StoredPath>& paths) {
   return out;
 }
 
-std::vector<fs::path> write_path_tables(const std::vector<StoredPath>& paths,
-                                        const std::vector<Run>& runs, const fs::path& folder,
-                                        const std::string& title) {
+std::vector<fs::path> write_path_tables(const std::vector<StoredPath>& paths, const std::vector<Run>& runs,
+                                        const fs::path& folder, const std::string& title) {
   if (paths.empty()) return {};
   const std::vector<TextTable> tables = path_tables(paths, runs);
   return write_tables(folder, "path", title, tables, csv_paths(paths));

@@ -44,8 +44,8 @@ Problem make_problem(const std::string& name, const Cells& cells, const Measure&
   for (const double target : targets) {
     std::vector<double>&costs = problem.costs.emplace_back(), &from = problem.costs_from.emplace_back();
     for (const Run* run : cells) {
-      const CostRange cost = run->failed() ? CostRange{kInfinity, kInfinity}
-                                                        : cost_to_target(*run, target, measure.of);
+      const CostRange cost =
+          run->failed() ? CostRange{kInfinity, kInfinity} : cost_to_target(*run, target, measure.of);
       costs.push_back(cost.to);
       from.push_back(cost.from);
     }
@@ -133,8 +133,7 @@ class SetBuilder {
         continue;
       }
       if (!run->timing.comparable) not_comparable.push_back(set_.solvers[i]);
-      if (std::isnan(run->best.objective) && !run->failed())
-        without_reference.push_back(set_.solvers[i]);
+      if (std::isnan(run->best.objective) && !run->failed()) without_reference.push_back(set_.solvers[i]);
     }
     if (!missing.empty()) return fmt::format("not run: {}", fmt::join(missing, ", "));
     if (!without_reference.empty()) return "no f*";

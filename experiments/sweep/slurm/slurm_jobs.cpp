@@ -19,16 +19,11 @@ constexpr const char* kExpected = "jobs of `proxbench run --launcher slurm`";
 
 /// Whether a job of this name has stored the run. One that was stopped and is in the queue again has not.
 bool stored_by(const fs::path& out, const std::string& run, const std::string& job_name, bool live) {
-  const fs::path file = out / "runs" / run / kManifestFile;
-  if (!fs::exists(file)) return false;
-  try {
-    const Run stored = read_record(file);
-    if (live && stored.result.status == Status::kInterrupted) return false;
-    const auto name = stored.provenance.slurm.find("name");
-    return name != stored.provenance.slurm.end() && name->second == job_name;
-  } catch (const Error&) {  // of another version: an earlier run
-    return false;
-  }
+  std::string problem;  // of another version: an earlier run
+  const std::optional<Run> stored = find_record(out / "runs" / run / kManifestFile, problem);
+  if (!stored || (live && stored->result.status == Status::kInterrupted)) return false;
+  const auto name = stored->provenance.slurm.find("name");
+  return name != stored->provenance.slurm.end() && name->second == job_name;
 }
 
 /// Why a task that has ended left something out. `queued`: what squeue still says of it; null: nothing.

@@ -357,8 +357,8 @@ class SlurmSweep {
       return;
     }
     ++result_.done;
-    const fs::path file = out_ / "runs" / name / kManifestFile;
-    const std::optional<Run> run = fs::exists(file) ? std::optional(read_record(file)) : std::nullopt;
+    std::string problem;
+    const std::optional<Run> run = find_record(out_ / "runs" / name / kManifestFile, problem);
     const bool stored = run && run->key.digest == state->run.key.digest;
     if (!stored && reason.empty()) reason = "another sweep has cleared the folder of its jobs";
     if (!reason.empty() && !(stored && !failed_run(*run))) {
@@ -376,8 +376,8 @@ class SlurmSweep {
   std::optional<Run> reference_of(const Run& run) const {
     // A run that was skipped may know no data.
     if (run.is_path() || run.result.data_digest.empty()) return std::nullopt;
-    const fs::path file = reference_file(out_, run.result.data_digest, run.parameters);
-    return fs::exists(file) ? std::optional(read_record(file)) : std::nullopt;
+    std::string problem;
+    return find_record(reference_file(out_, run.result.data_digest, run.parameters), problem);
   }
 
   void tell_sample(const std::string& name, const fs::path& folder) const {
