@@ -55,12 +55,12 @@ void add_way(const std::vector<Sample>& trace, const Coordinate& coordinate, std
 }
 
 /// How far along the drawn curves each sample stands.
-std::vector<double> drawn_way(const StoredRun& run, double floor) {
+std::vector<double> drawn_way(const Run& run, double floor) {
   std::vector<double> way(run.trace.size(), 0.0);
   add_way(
       run.trace,
       [&](const Sample& s) {
-        const double difference = relative_difference(s.objective, run.reference_objective);
+        const double difference = relative_difference(s.objective, run.best.objective);
         return std::isnan(difference) ? kNaN : std::log10(std::max(difference, floor));
       },
       way);
@@ -99,9 +99,9 @@ std::vector<std::size_t> envelope(const std::vector<Sample>& trace, const std::v
 }
 
 /// The place of each label among the labels of all runs, as make_curves() counts them.
-std::map<std::string, std::size_t> places(const std::vector<StoredRun>& runs) {
+std::map<std::string, std::size_t> places(const std::vector<Run>& runs) {
   std::map<std::string, std::size_t> out;
-  for (const StoredRun& run : runs) out.try_emplace(run.label, out.size());
+  for (const Run& run : runs) out.try_emplace(run.parameters.label, out.size());
   return out;
 }
 
@@ -114,11 +114,11 @@ nlohmann::json curves_json(const std::map<std::string, std::size_t>& places) {
   return out;
 }
 
-nlohmann::json run_json(const StoredRun& run, std::size_t curve, double floor) {
+nlohmann::json run_json(const Run& run, std::size_t curve, double floor) {
   nlohmann::json out = {{"curve", curve},
-                        {"repetition", run.repetition},
-                        {"comparable", run.comparable},
-                        {"failed", failed_status(run.status)}};
+                        {"repetition", run.parameters.repetition},
+                        {"comparable", run.timing.comparable},
+                        {"failed", run.failed()}};
   std::map<std::string, nlohmann::json> values;
   std::set<std::string> measured;
   for (const std::size_t i : thinned(run, floor))
@@ -131,16 +131,17 @@ nlohmann::json run_json(const StoredRun& run, std::size_t curve, double floor) {
 }
 
 /// What is known of f*, what is not drawn, and who went below f*.
-std::vector<std::string> objective_notes(const std::vector<const StoredRun*>& runs, double floor) {
+std::vector<std::string> objective_notes(const std::vector<const Run*>& runs, double floor) {
   std::map<double, double> references;                // f* -> its bound
   std::vector<std::pair<std::string, double>> below;  // label -> how far
-  for (const StoredRun* run : runs) {
-    if (!std::isfinite(run->reference_objective)) continue;
-    references[run->reference_objective] = reference_bound(*run);
+  for (const Run* run : runs) {
+    if (!std::isfinite(run->best.objective)) continue;
+    references[run->best.objective] = reference_bound(*run);
     for (const Sample& sample : run->trace) {
-      const double difference = relative_difference(sample.objective, run->reference_objective);
+      const double difference = relative_difference(sample.objective, run->best.objective);
       if (!(difference < -floor)) continue;
-      if (below.empty() || below.back().first != run->label) below.emplace_back(run->label, 0.0);
+      if (below.empty() || below.back().first != run->parameters.label)
+        below.emplace_back(run->parameters.label, 0.0);
       below.back().second = std::min(below.back().second, difference);
     }
   }
@@ -157,21 +158,21 @@ std::vector<std::string> objective_notes(const std::vector<const StoredRun*>& ru
   return notes;
 }
 
-nlohmann::json group_json(const std::vector<const StoredRun*>& runs,
+nlohmann::json group_json(const std::vector<const Run*>& runs,
                           const std::map<std::string, std::size_t>& places, double floor) {
-  const StoredRun& first = *runs.front();
+  const Run& first = *runs.front();
   std::set<std::string> descriptions;
   nlohmann::json drawn = nlohmann::json::array();
   double bound = kNaN, unit = kNaN;
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     if (std::isnan(unit)) unit = suboptimality_unit(*run);
-    descriptions.insert(run->description);
+    descriptions.insert(run->result.description);
     bound = std::fmax(bound, reference_bound(*run));
-    if (!run->trace.empty()) drawn.push_back(run_json(*run, places.at(run->label), floor));
+    if (!run->trace.empty()) drawn.push_back(run_json(*run, places.at(run->parameters.label), floor));
   }
-  return {{"dataset", first.dataset},
-          {"penalty", penalty_symbols({first.lambda, first.mu}, first.loss)},
-          {"synthetic", says_synthetic(first.description)},
+  return {{"dataset", first.parameters.dataset},
+          {"penalty", penalty_symbols({first.parameters.lambda, first.parameters.mu}, first.parameters.loss)},
+          {"synthetic", says_synthetic(first.result.description)},
           {"bound", rounded(bound)},
           {"unit", rounded(unit)},
           {"notes", descriptions},
@@ -181,24 +182,23 @@ nlohmann::json group_json(const std::vector<const StoredRun*>& runs,
 
 }  // namespace
 
-void tell_machines_apart(std::vector<StoredRun>& runs) {
+void tell_machines_apart(std::vector<Run>& runs) {
   std::set<std::string> machines;
-  for (const StoredRun& run : runs) machines.insert(run.machine);
+  for (const Run& run : runs) machines.insert(run.provenance.machine);
   if (machines.size() < 2) return;
-  const auto same = [](const StoredRun& a, const StoredRun& b) {
-    return same_problem(a, b) && a.label == b.label;
+  const auto same = [](const Run& a, const Run& b) {
+    return same_problem(a.parameters, b.parameters) && a.parameters.label == b.parameters.label;
   };
   for (auto begin = runs.begin(); begin != runs.end();) {
-    const auto end =
-        std::find_if(begin, runs.end(), [&](const StoredRun& run) { return !same(*begin, run); });
+    const auto end = std::find_if(begin, runs.end(), [&](const Run& run) { return !same(*begin, run); });
     std::stable_sort(begin, end,
-                     [](const StoredRun& a, const StoredRun& b) { return a.machine < b.machine; });
+                     [](const Run& a, const Run& b) { return a.provenance.machine < b.provenance.machine; });
     begin = end;
   }
-  for (StoredRun& run : runs) run.label += " @ " + (run.machine.empty() ? "unknown machine" : run.machine);
+  for (Run& run : runs) run.parameters.label = series_name(run, true);
 }
 
-std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t most) {
+std::vector<std::size_t> thinned(const Run& run, double floor, std::size_t most) {
   const std::size_t n = run.trace.size();
   std::vector<std::size_t> kept;
   if (n <= most) {
@@ -218,12 +218,13 @@ std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t
   return kept;
 }
 
-nlohmann::json chart_data(const std::vector<StoredRun>& runs, const PlotConfig& plot) {
+nlohmann::json chart_data(const std::vector<Run>& runs, const PlotConfig& plot) {
   const std::map<std::string, std::size_t> place_of = places(runs);
   nlohmann::json groups = nlohmann::json::array();
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
-    std::vector<const StoredRun*> group;
-    for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end) group.push_back(&runs[end]);
+    std::vector<const Run*> group;
+    for (; end < runs.size() && same_problem(runs[end].parameters, runs[begin].parameters); ++end)
+      group.push_back(&runs[end]);
     groups.push_back(group_json(group, place_of, plot.floor));
   }
   return {{"floor", plot.floor},

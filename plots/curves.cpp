@@ -33,18 +33,18 @@ constexpr const char* kGrey = "#7F7F7F";
 /// How far below the accuracy of f* an axis goes on: enough to see that a curve does, too little for a slope.
 constexpr double kShownBelowBound = 30.0;
 
-using Group = std::vector<const StoredRun*>;
+using Group = std::vector<const Run*>;
 
 /// How each series is drawn.
 using Styles = std::map<std::string, LineStyle>;
 
 /// A label has one colour; machines differ by their dashes.
-Styles styles_of(const std::vector<StoredRun>& runs, bool machines) {
+Styles styles_of(const std::vector<Run>& runs, bool machines) {
   std::map<std::string, std::size_t> labels, variants;
   Styles styles;
-  for (const StoredRun& run : runs) {
-    const std::size_t label = labels.try_emplace(run.label, labels.size()).first->second;
-    const std::size_t variant = variants.try_emplace(run.machine, variants.size()).first->second;
+  for (const Run& run : runs) {
+    const std::size_t label = labels.try_emplace(run.parameters.label, labels.size()).first->second;
+    const std::size_t variant = variants.try_emplace(run.provenance.machine, variants.size()).first->second;
     styles.try_emplace(series_name(run, machines), line_style(label, variant));
   }
   return styles;
@@ -68,7 +68,7 @@ struct Panel {
   Group traced;                    ///< those with a trace: a block each in the .tsv
   std::vector<std::size_t> lines;  ///< places in `traced`
   std::vector<Band> bands;         ///< further blocks in the .tsv
-  std::string series(const StoredRun& run) const { return series_name(run, machines); }
+  std::string series(const Run& run) const { return series_name(run, machines); }
   double floor() const { return quantity.floor * quantity.unit_of_any(group); }
 };
 
@@ -79,7 +79,7 @@ bool drawn(const Panel& panel, double x, double value) {
 }
 
 /// The samples of a run that were measured.
-std::vector<CurvePoint> measured_points(const Panel& panel, const StoredRun& run) {
+std::vector<CurvePoint> measured_points(const Panel& panel, const Run& run) {
   std::vector<CurvePoint> points;
   for (const Sample& sample : run.trace) {
     const double value = panel.quantity.value(run, sample);
@@ -91,16 +91,16 @@ std::vector<CurvePoint> measured_points(const Panel& panel, const StoredRun& run
 }
 
 /// Where a run has no f*, all of its differences are unknown and none has diverged.
-bool can_be_measured(const Panel& panel, const StoredRun& run) {
-  return !panel.quantity.to_reference || !std::isnan(run.reference_objective);
+bool can_be_measured(const Panel& panel, const Run& run) {
+  return !panel.quantity.to_reference || !std::isnan(run.best.objective);
 }
 
 void add_bands(Panel& panel) {
   std::vector<std::size_t> lines;
   std::vector<std::pair<std::string, std::vector<std::size_t>>> series;
   for (std::size_t i = 0; i < panel.traced.size(); ++i) {
-    const StoredRun& run = *panel.traced[i];
-    if (failed_status(run.status) || !can_be_measured(panel, run)) {
+    const Run& run = *panel.traced[i];
+    if (run.failed() || !can_be_measured(panel, run)) {
       lines.push_back(i);
       continue;
     }
@@ -127,7 +127,7 @@ void add_bands(Panel& panel) {
 Panel make_panel(const Group& group, const Quantity& quantity, const Abscissa& abscissa, bool machines,
                  const CurveOptions& options) {
   Panel panel{quantity, abscissa, machines, group, {}, {}, {}};
-  for (const StoredRun* run : group)
+  for (const Run* run : group)
     if (!run->trace.empty()) panel.traced.push_back(run);
   if (options.repetitions == "band")
     add_bands(panel);
@@ -140,7 +140,7 @@ Panel make_panel(const Group& group, const Quantity& quantity, const Abscissa& a
 double bound_of(const Panel& panel) {
   double bound = kNaN;
   if (!panel.quantity.to_reference) return bound;
-  for (const StoredRun* run : panel.traced)
+  for (const Run* run : panel.traced)
     bound = std::fmax(bound, reference_bound(*run) * panel.quantity.unit_of(*run));
   return bound;
 }
@@ -178,26 +178,30 @@ std::string title_of(const Panel& panel) {
   const Group& group = panel.group;
   std::set<std::string> descriptions;
   bool comparable = true;
-  for (const StoredRun* run : group) {
-    descriptions.insert(run->description);
-    comparable = comparable && run->comparable;
+  for (const Run* run : group) {
+    descriptions.insert(run->result.description);
+    comparable = comparable && run->timing.comparable;
   }
-  std::string data = group.front()->description;
+  std::string data = group.front()->result.description;
   if (descriptions.size() > 1) data += fmt::format(" (and {} more like it)", descriptions.size() - 1);
 
   std::string size;
-  const auto add = [&](const char* before, const char* key, const char* after) {
-    const std::string value = distinct_counts(group, key);
+  const auto add = [&](const char* before, const CountOfRun& count, const char* after) {
+    const std::string value = distinct_counts(group, count);
     if (!value.empty()) size += (size.empty() ? "" : ", ") + (before + value) + after;
   };
-  add("", "instances", " instances");
-  add("d = ", "d", "");
-  add("threads: ", "threads", "");
+  add(
+      "", [](const Run& run) { return run.result.instances; }, " instances");
+  add(
+      "d = ", [](const Run& run) { return run.result.d; }, "");
+  add(
+      "threads: ", [](const Run& run) { return static_cast<std::uint64_t>(run.parameters.threads); }, "");
 
+  const RunParameters& p = group.front()->parameters;
   return fmt::format("{{/:Bold {}{}{}}}: {}, {}", says_synthetic(data) ? "SYNTHETIC DATA: " : "",
                      comparable || panel.abscissa.name != "seconds" ? "" : "NOT COMPARABLE: ",
-                     gnuplot_literal(panel.quantity.title), gnuplot_literal(group.front()->dataset),
-                     penalty_symbols({group.front()->lambda, group.front()->mu}, group.front()->loss)) +
+                     gnuplot_literal(panel.quantity.title), gnuplot_literal(p.dataset),
+                     penalty_symbols({p.lambda, p.mu}, p.loss)) +
          small_lines(data) + small_lines(size);
 }
 
@@ -205,11 +209,11 @@ std::string title_of(const Panel& panel) {
 std::string reference_caption(const Panel& panel, bool below_bound) {
   std::map<double, double> references;  // f* -> its bound
   std::map<std::string, double> below;  // series -> how far
-  for (const StoredRun* run : panel.group) {
-    if (!std::isfinite(run->reference_objective)) continue;
-    references[run->reference_objective] = reference_bound(*run);
+  for (const Run* run : panel.group) {
+    if (!std::isfinite(run->best.objective)) continue;
+    references[run->best.objective] = reference_bound(*run);
     for (const Sample& sample : run->trace) {
-      const double difference = relative_difference(sample.objective, run->reference_objective);
+      const double difference = relative_difference(sample.objective, run->best.objective);
       if (difference < -panel.quantity.floor)
         below[panel.series(*run)] = std::min(below[panel.series(*run)], difference);
     }
@@ -238,7 +242,7 @@ std::string band_caption(const Panel& panel) {
 }
 
 /// The last sample of a run that is drawn; -1: none.
-int last_drawn(const Panel& panel, const StoredRun& run) {
+int last_drawn(const Panel& panel, const Run& run) {
   for (std::size_t k = run.trace.size(); k-- > 0;)
     if (drawn(panel, panel.abscissa.value(run.trace[k]), panel.quantity.value(run, run.trace[k])))
       return static_cast<int>(k);
@@ -247,10 +251,11 @@ int last_drawn(const Panel& panel, const StoredRun& run) {
 
 std::string failure_caption(const Panel& panel) {
   std::vector<std::string> crossed, unseen;
-  for (const StoredRun* run : panel.group)
-    if (failed_status(run->status))
+  for (const Run* run : panel.group)
+    if (run->failed())
       (last_drawn(panel, *run) >= 0 ? crossed : unseen)
-          .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->repetition, run->status));
+          .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->parameters.repetition,
+                                 run->status()));
   std::string out;
   if (!crossed.empty()) out += fmt::format("\nA cross ends what failed: {}.", fmt::join(crossed, ", "));
   if (!unseen.empty()) out += fmt::format("\nFailed, nothing to draw: {}.", fmt::join(unseen, ", "));
@@ -280,10 +285,11 @@ std::string band_line(const Panel& panel, const Band& band, double x, const Band
 }
 
 /// The corners of a run's curve: a value holds up to the next sample.
-std::string steps_text(const Panel& panel, const StoredRun& run) {
+std::string steps_text(const Panel& panel, const Run& run) {
   const char* end = panel.bands.empty() ? "\n" : "\t\t\n";
   const auto line = [&](double x, double value) {
-    return corner_line(panel, panel.series(run), fmt::format("{}", run.repetition), x, value) + end;
+    return corner_line(panel, panel.series(run), fmt::format("{}", run.parameters.repetition), x, value) +
+           end;
   };
   std::string out;
   double before = kNaN;
@@ -303,13 +309,13 @@ std::string data_text(const Panel& panel) {
   const bool bands = !panel.bands.empty();
   std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses\tupdates{}\n",
                                 panel.quantity.column, bands ? "\tq25\tq75" : "");
-  for (const StoredRun* run : panel.traced) {
+  for (const Run* run : panel.traced) {
     if (run != panel.traced.front()) out += "\n\n";
     for (const Sample& sample : run->trace)
-      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)), run->repetition,
-                         tsv_number(sample.seconds), tsv_number(panel.quantity.value(*run, sample)),
-                         sample.iteration, tsv_number(sample.passes), tsv_number(sample.updates),
-                         bands ? "\t\t" : "");
+      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)),
+                         run->parameters.repetition, tsv_number(sample.seconds),
+                         tsv_number(panel.quantity.value(*run, sample)), sample.iteration,
+                         tsv_number(sample.passes), tsv_number(sample.updates), bands ? "\t\t" : "");
   }
   for (const Band& band : panel.bands) {
     out += "\n\n";
@@ -336,9 +342,9 @@ class PlotCommand {
     for (std::size_t i = 0; i < panel_.bands.size(); ++i) add_line(panel_.bands[i].series, band_block(i));
     for (std::size_t k = 0; k < panel_.lines.size(); ++k)
       add_line(panel_.series(line_run(k)), line_block(k),
-               failed_status(line_run(k).status) ? kFailedLineWidth : kLineWidth);
+               line_run(k).failed() ? kFailedLineWidth : kLineWidth);
     for (const std::size_t i : panel_.lines)
-      if (failed_status(panel_.traced[i]->status)) add_cross(i);
+      if (panel_.traced[i]->failed()) add_cross(i);
     if (std::isfinite(bound_))
       curves_.push_back(fmt::format(
           "known with lines title 'accuracy of f*' linecolor rgb '{}' linewidth 1.5 dashtype 3", kGrey));
@@ -349,7 +355,7 @@ class PlotCommand {
   std::string block(std::size_t i) const { return fmt::format("{} skip 1 index {}", file_, i); }
   std::size_t band_block(std::size_t i) const { return panel_.traced.size() + i; }
   std::size_t line_block(std::size_t k) const { return band_block(panel_.bands.size()) + k; }
-  const StoredRun& line_run(std::size_t k) const { return *panel_.traced[panel_.lines[k]]; }
+  const Run& line_run(std::size_t k) const { return *panel_.traced[panel_.lines[k]]; }
   bool has_floor() const { return std::isfinite(panel_.quantity.floor); }
   /// Column 4, where it is above a variable of the script.
   std::string above(const char* level) const {
@@ -427,15 +433,16 @@ std::string axes_of(const Panel& panel, const Ranges& ranges) {
   return out;
 }
 
-std::string figure_name(const StoredRun& run, const Quantity& quantity, const std::string& suffix) {
-  const std::string mu = run.mu > 0.0 ? fmt::format("-mu{}", run.mu) : "";
-  const std::string loss = run.loss.hinge() ? fmt::format("-hinge-{}", cost_name(run.loss.cost)) : "";
+std::string figure_name(const Run& run, const Quantity& quantity, const std::string& suffix) {
+  const RunParameters& p = run.parameters;
+  const std::string mu = p.mu > 0.0 ? fmt::format("-mu{}", p.mu) : "";
+  const std::string loss = p.loss.hinge() ? fmt::format("-hinge-{}", cost_name(p.loss.cost)) : "";
   return file_name_part(
-      fmt::format("{}{}-lambda{}{}-{}{}", run.dataset, loss, run.lambda, mu, quantity.name, suffix));
+      fmt::format("{}{}-lambda{}{}-{}{}", p.dataset, loss, p.lambda, mu, quantity.name, suffix));
 }
 
 Figure make_figure(const Panel& panel, const Ranges& ranges, const Styles& styles) {
-  const StoredRun& first = *panel.group.front();
+  const Run& first = *panel.group.front();
   const std::string name = figure_name(first, panel.quantity, panel.abscissa.suffix);
   return {.name = name,
           .title = title_of(panel),
@@ -477,7 +484,7 @@ std::vector<Abscissa> chosen_abscissas(const CurveOptions& options) {
   return out;
 }
 
-void check(const std::vector<StoredRun>& runs, const CurveOptions& options) {
+void check(const std::vector<Run>& runs, const CurveOptions& options) {
   if (runs.empty()) throw Error::usage("no runs to draw");
   if (!(options.floor > 0.0))
     throw Error::usage(fmt::format("floor = {}: violated constraint floor > 0", options.floor));
@@ -512,22 +519,23 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
   return band;
 }
 
-std::vector<std::string> curve_names(const std::vector<StoredRun>& runs) {
+std::vector<std::string> curve_names(const std::vector<Run>& runs) {
   std::vector<std::string> suffixes{kLogSuffix};
   for (const Abscissa& abscissa : abscissas()) suffixes.push_back(abscissa.suffix);
   std::sort(suffixes.begin(), suffixes.end(),
             [](const auto& a, const auto& b) { return a.size() < b.size(); });
   std::vector<std::string> names;
   std::set<std::tuple<std::string, double, double, std::string>> seen;
-  for (const StoredRun& run : runs) {
-    if (!seen.insert({run.dataset, run.lambda, run.mu, run.loss.text()}).second) continue;
+  for (const Run& run : runs) {
+    const RunParameters& p = run.parameters;
+    if (!seen.insert({p.dataset, p.lambda, p.mu, p.loss.text()}).second) continue;
     for (const Quantity& quantity : quantities(CurveOptions{}.floor))
       for (const std::string& suffix : suffixes) names.push_back(figure_name(run, quantity, suffix));
   }
   return names;
 }
 
-std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::path& figures,
+std::vector<fs::path> make_curves(const std::vector<Run>& runs, const fs::path& figures,
                                   const CurveOptions& options) {
   check(runs, options);
   const std::vector<Abscissa> axes = chosen_abscissas(options);
@@ -537,8 +545,10 @@ std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::
   const bool machines = several_machines(runs);
   const Styles styles = styles_of(runs, machines);
   std::map<std::tuple<std::string, double, double, std::string>, Group> groups;
-  for (const StoredRun& run : runs)
-    groups[{run.dataset, run.lambda, run.mu, run.loss.text()}].push_back(&run);
+  for (const Run& run : runs) {
+    const RunParameters& p = run.parameters;
+    groups[{p.dataset, p.lambda, p.mu, p.loss.text()}].push_back(&run);
+  }
 
   std::vector<fs::path> written;
   for (const auto& [key, group] : groups)

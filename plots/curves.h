@@ -77,12 +77,12 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 /// Returns the .png files. Throws Error (kUsage) when there are no runs, an option is wrong, or timings that
 /// are not comparable are asked for, and Error (kRun) when gnuplot is missing or fails; scripts and data are
 /// kept then.
-std::vector<std::filesystem::path> make_curves(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> make_curves(const std::vector<Run>& runs,
                                                const std::filesystem::path& figures,
                                                const CurveOptions& options = {});
 
 /// The names, without extension, of all figures that make_curves() can make of the runs, in the order of the
 /// runs.
-std::vector<std::string> curve_names(const std::vector<StoredRun>& runs);
+std::vector<std::string> curve_names(const std::vector<Run>& runs);
 
 }  // namespace proxbench

@@ -188,14 +188,15 @@ std::pair<Point, Point> ends_in(const TestFolder& folder, const std::string& nam
   return {blocks.at(block).front(), blocks.at(block).back()};
 }
 
-StoredRun run_of(const std::string& label, const std::vector<std::pair<double, std::uint64_t>>& nonzeros) {
-  StoredRun run;
-  run.dataset = "ocr";
-  run.description = "made up";
-  run.solver = run.label = label;
-  run.lambda = 1.0;
-  run.status = "converged";
-  run.reference_objective = 100.0;
+proxbench::Run run_of(const std::string& label,
+                      const std::vector<std::pair<double, std::uint64_t>>& nonzeros) {
+  proxbench::Run run;
+  run.parameters.dataset = "ocr";
+  run.result.description = "made up";
+  run.parameters.solver = run.parameters.label = label;
+  run.parameters.lambda = 1.0;
+  run.set_status("converged");
+  run.best.objective = 100.0;
   for (const auto& [seconds, nnz] : nonzeros) {
     Sample& sample = run.trace.emplace_back();
     sample.seconds = seconds;
@@ -236,8 +237,8 @@ TEST(LogAxes, OfProfilesSayWhatTheDataSay) {
   SKIP_WITHOUT_GNUPLOT();
   for (const double slowest : {3.4, 30.0, 41000.0}) {
     const TestFolder folder;
-    StoredRun fast = run_of("fast", {{17.0, 10}}), slow = run_of("slow", {{17.0 * slowest, 10}});
-    for (StoredRun* run : {&fast, &slow}) run->reference_kkt = 1e-9;
+    proxbench::Run fast = run_of("fast", {{17.0, 10}}), slow = run_of("slow", {{17.0 * slowest, 10}});
+    for (proxbench::Run* run : {&fast, &slow}) run->best.relative_kkt = 1e-9;
     make_profiles({fast, slow}, folder.path(), {.targets = {1e-3}});
     for (const char* name : {"profile-0.001", "ecdf"}) {
       SCOPED_TRACE(name);
@@ -259,7 +260,7 @@ TEST(LogAxes, OfPathsSayWhatTheDataSay) {
     const TestFolder folder;
     StoredPath path;
     path.run = run_of("prox-qn", {});
-    path.run.path = "path";
+    path.run.parameters.path = "path";
     for (const double lambda : {470.0, smallest}) path.points.emplace_back().lambda = lambda;
     make_paths({path}, folder.path());
     const Picture picture = picture_of(folder, "path-ocr-nnz");

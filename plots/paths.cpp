@@ -47,8 +47,9 @@ struct Family {
   double fixed;
   auto operator<=>(const Family&) const = default;
 
-  static Family of(const StoredRun& run) {
-    return {run.dataset, run.path_of_mu(), run.path_of_mu() ? run.lambda : run.mu};
+  static Family of(const Run& run) {
+    const RunParameters& p = run.parameters;
+    return {p.dataset, p.path_of_mu, p.path_of_mu ? p.lambda : p.mu};
   }
   /// "mu-", "mu-lambda1-" or "mu0.1-" as part of a name; "" for paths over lambda with mu = 0.
   std::string name_part() const {
@@ -74,7 +75,7 @@ double at(const PathPoint& point, bool of_mu) {
 
 bool drawn(const PathQuantity& quantity, const StoredPath& path, bool allow_not_comparable) {
   const bool seconds = std::string_view(quantity.name) == "seconds";
-  return (!seconds || path.run.comparable || allow_not_comparable) &&
+  return (!seconds || path.run.timing.comparable || allow_not_comparable) &&
          std::any_of(path.points.begin(), path.points.end(),
                      [&](const PathPoint& point) { return std::isfinite(quantity.value(point)); });
 }
@@ -114,32 +115,32 @@ std::string penalty_axis(const std::vector<Line>& lines, bool of_mu) {
 }
 
 Figure make_figure(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
-  const StoredRun& first = lines.front().path->run;
-  const bool comparable =
-      std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.path->run.comparable; });
+  const Run& first = lines.front().path->run;
+  const bool comparable = std::all_of(lines.begin(), lines.end(),
+                                      [](const Line& line) { return line.path->run.timing.comparable; });
   const bool seconds = std::string_view(quantity.name) == "seconds";
   const std::string name = figure_name(family, quantity);
   std::size_t cut = 0;
   for (const Line& line : lines) {
-    const std::string& status = line.path->run.status;
+    const std::string status = line.path->run.status();
     cut += status != "converged" && status != "gap-reached";
   }
   const std::string caption = cut == 0
                                   ? ""
                                   : fmt::format("{} of {} paths did not reach their tolerance at every {}.",
                                                 cut, lines.size(), family.of_mu ? "μ" : "λ");
-  return {
-      .name = name,
-      .title = fmt::format("{{/:Bold {}{}{}}}{}", says_synthetic(first.description) ? "SYNTHETIC DATA: " : "",
-                           seconds && !comparable ? "NOT COMPARABLE: " : "",
-                           gnuplot_literal(fmt::format("{}: {}", first.dataset, family.text())),
-                           small_lines(first.description)),
-      .x_label = (family.of_mu ? "μ" : "λ") + small_lines(caption),
-      .y_label = quantity.label,
-      .axes = penalty_axis(lines, family.of_mu) +
-              fmt::format("set yrange [*:*]\nset key inside {}\n", quantity.key),
-      .plot = plot_text(name, lines),
-      .data = data_text(quantity, lines, family.of_mu)};
+  return {.name = name,
+          .title = fmt::format(
+              "{{/:Bold {}{}{}}}{}", says_synthetic(first.result.description) ? "SYNTHETIC DATA: " : "",
+              seconds && !comparable ? "NOT COMPARABLE: " : "",
+              gnuplot_literal(fmt::format("{}: {}", first.parameters.dataset, family.text())),
+              small_lines(first.result.description)),
+          .x_label = (family.of_mu ? "μ" : "λ") + small_lines(caption),
+          .y_label = quantity.label,
+          .axes = penalty_axis(lines, family.of_mu) +
+                  fmt::format("set yrange [*:*]\nset key inside {}\n", quantity.key),
+          .plot = plot_text(name, lines),
+          .data = data_text(quantity, lines, family.of_mu)};
 }
 
 }  // namespace
@@ -148,21 +149,21 @@ std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs:
                                  bool allow_not_comparable) {
   std::map<std::string, std::size_t> places;
   std::map<Family, std::vector<const StoredPath*>> families;
-  std::vector<StoredRun> runs;
+  std::vector<Run> runs;
   for (const StoredPath& path : paths) runs.push_back(path.run);
   const bool machines = several_machines(runs);
   for (const StoredPath& path : paths)
-    if (path.run.repetition == 1) families[Family::of(path.run)].push_back(&path);
+    if (path.run.parameters.repetition == 1) families[Family::of(path.run)].push_back(&path);
   std::vector<fs::path> written;
   for (const auto& [family, group] : families) {
     const bool several = std::any_of(group.begin(), group.end(), [&group = group](const StoredPath* path) {
-      return path->run.path != group.front()->run.path;
+      return path->run.parameters.path != group.front()->run.parameters.path;
     });
     for (const PathQuantity& quantity : path_quantities()) {
       std::vector<Line> lines;
       for (const StoredPath* path : group) {
         std::string title = series_name(path->run, machines);
-        if (several) title += " " + path->run.path;
+        if (several) title += " " + path->run.parameters.path;
         const std::size_t place = places.try_emplace(title, places.size()).first->second;
         if (drawn(quantity, *path, allow_not_comparable)) lines.push_back({title, place, path});
       }

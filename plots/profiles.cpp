@@ -69,9 +69,9 @@ std::string common_caption(const ProblemSet& set) {
 }
 
 /// The worst of what is known of any f*; 0: nothing is known.
-double reference_accuracy(const std::vector<StoredRun>& runs) {
+double reference_accuracy(const std::vector<Run>& runs) {
   double worst = 0.0;
-  for (const StoredRun& run : runs) worst = std::fmax(worst, reference_bound(run));
+  for (const Run& run : runs) worst = std::fmax(worst, reference_bound(run));
   return worst;
 }
 
@@ -210,7 +210,7 @@ Figure make_figure(const Chart& chart, const ProblemSet& set, double accuracy,
 
 // ---- checks
 
-void check(const std::vector<StoredRun>& runs, const ProfileOptions& options) {
+void check(const std::vector<Run>& runs, const ProfileOptions& options) {
   if (runs.empty()) throw Error::usage("no runs to compare");
   const std::vector<std::string> known = {"profile", "ecdf"};
   for (const std::string& kind : options.kinds)
@@ -235,11 +235,11 @@ void require_problems(const ProblemSet& set) {
 
 }  // namespace
 
-std::vector<fs::path> make_profiles(const std::vector<StoredRun>& runs, const fs::path& figures,
+std::vector<fs::path> make_profiles(const std::vector<Run>& runs, const fs::path& figures,
                                     const ProfileOptions& options) {
   check(runs, options);
   std::map<std::string, std::size_t> places;
-  for (const StoredRun& run : runs) places.try_emplace(run.label, places.size());
+  for (const Run& run : runs) places.try_emplace(run.parameters.label, places.size());
 
   const double accuracy = reference_accuracy(runs);
   std::vector<fs::path> written;

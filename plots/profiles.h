@@ -40,7 +40,7 @@ struct ProfileOptions {
 /// Returns the .png files. Throws Error (kUsage) where an option is wrong, timings that are not comparable
 /// are asked for or no problem is left, and Error (kRun) when gnuplot is missing or fails; scripts and data
 /// are kept then.
-std::vector<std::filesystem::path> make_profiles(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> make_profiles(const std::vector<Run>& runs,
                                                  const std::filesystem::path& figures,
                                                  const ProfileOptions& options = {});
 

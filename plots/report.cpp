@@ -72,37 +72,37 @@ std::string details_html(const std::string& summary, const std::string& inside, 
                      inside);
 }
 
-std::string failures_html(const std::vector<StoredRun>& runs) {
+std::string failures_html(const std::vector<Run>& runs) {
   TextTable table{"Runs that failed", {}, {"run", "status", "reason"}, 3, {}};
-  for (const StoredRun& run : runs) {
-    const std::string reason = member_text(run.summary, "reason");
-    if (failed_status(run.status))
-      table.rows.push_back({run.folder.filename().string(), run.status, reason.empty() ? "-" : reason});
+  for (const Run& run : runs) {
+    const std::string& reason = run.result.reason;
+    if (run.failed())
+      table.rows.push_back({run.folder.filename().string(), run.status(), reason.empty() ? "-" : reason});
   }
   return table.rows.empty() ? "" : "<div class=\"failures\">\n" + table_html(table) + "</div>\n";
 }
 
-std::string not_comparable_html(const std::vector<StoredRun>& runs) {
+std::string not_comparable_html(const std::vector<Run>& runs) {
   TextTable table{
       "Timings that are not comparable",
       {"Charts leave these runs out where they show seconds, and no order of the solvers counts them."},
       {"run", "reason"},
       2,
       {}};
-  for (const StoredRun& run : runs) {
-    if (run.comparable) continue;
-    const std::string reason = member_text(run.summary.at("timing"), "not_comparable_because");
+  for (const Run& run : runs) {
+    if (run.timing.comparable) continue;
+    const std::string& reason = run.timing.not_comparable_because;
     table.rows.push_back({run.folder.filename().string(), reason.empty() ? "-" : reason});
   }
   return table.rows.empty() ? "" : table_html(table);
 }
 
-std::string runs_html(const std::vector<StoredRun>& runs, const fs::path& folder) {
+std::string runs_html(const std::vector<Run>& runs, const fs::path& folder) {
   std::string rows;
-  for (const StoredRun& run : runs)
+  for (const Run& run : runs)
     rows += fmt::format(
         "<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", html_text(run.folder.filename().string()),
-        html_text(run.status),
+        html_text(run.status()),
         links_html(existing_files(run.folder, {"manifest.json", "path.csv", "trace.csv", "model.tsv"}, {""}),
                    folder));
   return scroll_html("Runs and their files",
@@ -111,7 +111,7 @@ std::string runs_html(const std::vector<StoredRun>& runs, const fs::path& folder
                          rows + "</tbody>\n</table>\n");
 }
 
-std::string provenance_html(const Provenance& provenance) {
+std::string provenance_html(const Origins& provenance) {
   std::string out;
   if (!provenance.same.rows.empty()) out += table_html(provenance.same);
   if (provenance.differing.head.size() > 1) out += table_html(provenance.differing);

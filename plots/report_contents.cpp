@@ -32,11 +32,6 @@ std::string json_text(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string member_text(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 std::vector<Link> existing_files(const fs::path& folder, const std::vector<std::string>& names,
                                  const std::vector<std::string>& extensions) {
   std::vector<Link> links;
@@ -52,16 +47,17 @@ namespace {
 // ---- what is said
 
 /// Each data set in one line, in the order of the runs.
-std::vector<std::string> data_lines(const std::vector<StoredRun>& runs) {
+std::vector<std::string> data_lines(const std::vector<Run>& runs) {
   std::vector<std::string> lines;
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     std::string size;
-    for (const auto& [before, key, after] : {std::tuple{"", "instances", " training instances"},
-                                             {"", "positions", " positions"},
-                                             {"d = ", "d", ""}})
-      if (const std::string value = distinct_counts({&run}, key); !value.empty())
-        size += (size.empty() ? " (" : ", ") + (before + value) + after;
-    const std::string line = run.description + (size.empty() ? "" : size + ")");
+    for (const auto& [before, count, after] : {std::tuple{"", run.result.instances, " training instances"},
+                                               {"", run.result.positions, " positions"},
+                                               {"d = ", run.result.d, ""}})
+      if (count)
+        size +=
+            (size.empty() ? " (" : ", ") + (before + with_commas(static_cast<std::int64_t>(*count))) + after;
+    const std::string line = run.result.description + (size.empty() ? "" : size + ")");
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   }
   // A run that failed early knows no sizes, which others tell.
@@ -76,51 +72,39 @@ std::vector<std::string> data_lines(const std::vector<StoredRun>& runs) {
 
 /// The distinct texts that `text_of` gives for the runs, joined.
 template <class TextOf>
-std::string distinct_texts(const std::vector<StoredRun>& runs, const TextOf& text_of) {
+std::string distinct_texts(const std::vector<Run>& runs, const TextOf& text_of) {
   std::vector<std::string> texts;
-  for (const StoredRun& run : runs)
+  for (const Run& run : runs)
     if (const std::string text = text_of(run);
         !text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end())
       texts.push_back(text);
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-/// {cpu, cores} where the run tells them.
-nlohmann::json machine_of(const StoredRun& run) {
-  const nlohmann::json none = nlohmann::json::object();
-  const nlohmann::json provenance = run.summary.value("provenance", none);
-  return provenance.contains("machine") ? provenance["machine"] : run.summary.value("run", none);
-}
-
 /// Of the runs that came to an end: others do not know all of it.
-std::string machine_line(const std::vector<StoredRun>& runs) {
-  return distinct_texts(runs, [](const StoredRun& run) -> std::string {
-    if (failed_status(run.status)) return "";
-    const nlohmann::json machine = machine_of(run);
-    const std::string cpu = member_text(machine, "cpu"), backend = member_text(run.summary, "backend");
-    std::string text =
-        (run.machine.empty() ? "" : run.machine + ": ") + (cpu.empty() ? "unknown processor" : cpu);
-    if (const double cores = number_at(machine, "/cores"); !std::isnan(cores))
-      text += fmt::format(", {} cores", cores);
-    if (const std::string threads = distinct_counts({&run}, "threads"); !threads.empty())
-      text += ", threads: " + threads;
-    return text + (backend.empty() ? "" : ", " + backend);
+std::string machine_line(const std::vector<Run>& runs) {
+  return distinct_texts(runs, [](const Run& run) -> std::string {
+    if (run.failed()) return "";
+    const Provenance& made = run.provenance;
+    std::string text = (made.machine.empty() ? "" : made.machine + ": ") +
+                       (made.cpu.empty() ? "unknown processor" : made.cpu);
+    if (made.cores > 0) text += fmt::format(", {} cores", made.cores);
+    return text + fmt::format(", threads: {}, {}", run.parameters.threads, run.parameters.backend);
   });
 }
 
-std::string limit_line(const std::vector<StoredRun>& runs) {
-  return distinct_texts(runs, [](const StoredRun& run) -> std::string {
-    const double seconds = number_at(run.summary, "/run/time_limit");
-    if (std::isnan(seconds)) return "";
+std::string limit_line(const std::vector<Run>& runs) {
+  return distinct_texts(runs, [](const Run& run) -> std::string {
+    const double seconds = run.parameters.time_limit;
     return seconds > 0.0 ? fmt::format("{:g} s", seconds) : "no time limit";
   });
 }
 
-std::string ended_line(const std::vector<StoredRun>& runs) {
+std::string ended_line(const std::vector<Run>& runs) {
   std::size_t converged = 0, failed = 0;
-  for (const StoredRun& run : runs) {
-    converged += run.status == "converged" || run.status == "gap-reached" ? 1 : 0;
-    failed += failed_status(run.status) ? 1 : 0;
+  for (const Run& run : runs) {
+    converged += run.status() == "converged" || run.status() == "gap-reached" ? 1 : 0;
+    failed += run.failed() ? 1 : 0;
   }
   return fmt::format("{} of {} runs reached their tolerance", converged, runs.size()) +
          (failed > 0 ? fmt::format(", {} failed", failed) : "");
@@ -157,10 +141,10 @@ std::string order_line(const TableGroup& group, const std::vector<double>& targe
 }
 
 /// One line for each data set and penalty with several solvers; of runs whose timings can be compared.
-std::vector<std::string> order_lines(const std::vector<StoredRun>& runs, const TableOptions& options) {
-  std::vector<StoredRun> timed;
-  for (const StoredRun& run : runs)
-    if (run.comparable && !failed_status(run.status)) timed.push_back(run);
+std::vector<std::string> order_lines(const std::vector<Run>& runs, const TableOptions& options) {
+  std::vector<Run> timed;
+  for (const Run& run : runs)
+    if (run.timing.comparable && !run.failed()) timed.push_back(run);
   std::vector<std::string> lines;
   for (const TableGroup& group : summarize(timed, options))
     if (group.rows.size() > 1) lines.push_back(order_line(group, options.targets));
@@ -188,7 +172,7 @@ std::vector<Passage> passages(const Presentation& presentation, const Section& s
 // ---- provenance
 
 /// The members of a JSON object as text, those of objects in it as "outer.inner".
-void flatten(const nlohmann::json& object, const std::string& prefix,
+void flatten(const nlohmann::ordered_json& object, const std::string& prefix,
              std::vector<std::pair<std::string, std::string>>& out) {
   for (const auto& [key, value] : object.items()) {
     if (value.is_object())
@@ -198,18 +182,18 @@ void flatten(const nlohmann::json& object, const std::string& prefix,
   }
 }
 
-Provenance provenance_of(const std::vector<StoredRun>& runs) {
+Origins provenance_of(const std::vector<Run>& runs) {
   std::vector<std::map<std::string, std::string>> told;
   std::vector<std::string> keys;
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     std::vector<std::pair<std::string, std::string>> facts;
-    flatten(run.summary.value("provenance", nlohmann::json::object()), "", facts);
+    flatten(run_json(run).at("provenance"), "", facts);
     for (const auto& [key, value] : facts)
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
     told.emplace_back(facts.begin(), facts.end());
   }
-  Provenance out{{"The same for all runs", {}, {"what", "value"}, 2, {}}, {"Different", {}, {"run"}, 1, {}}};
-  for (const StoredRun& run : runs) out.differing.rows.push_back({run.folder.filename().string()});
+  Origins out{{"The same for all runs", {}, {"what", "value"}, 2, {}}, {"Different", {}, {"run"}, 1, {}}};
+  for (const Run& run : runs) out.differing.rows.push_back({run.folder.filename().string()});
   for (const std::string& key : keys) {
     const auto value = [&](std::size_t i) {
       const auto found = told[i].find(key);
@@ -236,8 +220,7 @@ void add_picture(std::vector<Picture>& pictures, const fs::path& figures, const 
 }
 
 /// `runs`: those of single penalties.
-Paths paths_of(const std::vector<StoredPath>& paths, const std::vector<StoredRun>& runs,
-               const fs::path& figures) {
+Paths paths_of(const std::vector<StoredPath>& paths, const std::vector<Run>& runs, const fs::path& figures) {
   Paths out;
   for (const PathFigure& figure : path_figures(paths))
     add_picture(out.pictures, figures, figure.name, figure.about);
@@ -264,15 +247,17 @@ Section make_section(const fs::path& results, const std::function<void(const std
   std::sort(options.targets.begin(), options.targets.end(), std::greater<>());
 
   Section section;
-  std::vector<StoredRun> runs = read_all_runs(results);
-  if (const std::string left_out = leave_out_strangers(results, runs); !left_out.empty()) warn(left_out);
+  std::vector<Run> runs = read_all_runs(results, presentation);
+  if (const std::string left_out = leave_out_strangers(results, presentation, runs); !left_out.empty())
+    warn(left_out);
   tell_machines_apart(runs);
   section.runs = runs;
-  section.id = file_name_part(presentation.name.empty() ? runs.front().experiment : presentation.name);
+  section.id =
+      file_name_part(presentation.name.empty() ? runs.front().parameters.experiment : presentation.name);
   section.heading = presentation.paper.item.empty() ? section.id : presentation.paper.item;
   section.title = presentation.title;
   section.synthetic = std::any_of(runs.begin(), runs.end(),
-                                  [](const StoredRun& run) { return says_synthetic(run.description); });
+                                  [](const Run& run) { return says_synthetic(run.result.description); });
   section.data = data_lines(runs);
   section.ended = ended_line(runs);
   section.provenance = provenance_of(runs);
@@ -289,7 +274,7 @@ Section make_section(const fs::path& results, const std::function<void(const std
   if (!runs.empty() && presentation.paper.costs) section.tables.push_back(cost_table(runs, options.targets));
   if (presentation.paper.data) section.tables.push_back(data_table(section.runs));
   section.passages = passages(presentation, section, order_lines(runs, options));
-  for (StoredRun& run : section.runs) run.trace = {};  // the charts hold what is shown of them
+  for (Run& run : section.runs) run.trace = {};  // the charts hold what is shown of them
   if (fs::exists(results / "config.ini")) section.config = read_file(results / "config.ini", "a config");
   section.tables_files = existing_files(results / "tables", {"costs", "data", "paper", "summary", "path"},
                                         {".md", ".tex", ".csv"});

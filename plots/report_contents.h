@@ -25,7 +25,7 @@ struct Link {
 };
 
 /// What is the same in the provenance of all runs, and what is not: a row a run.
-struct Provenance {
+struct Origins {
   TextTable same, differing;
 };
 
@@ -51,7 +51,7 @@ struct Theory {
 struct Section {
   std::string id, heading, title;
   bool synthetic = false;
-  std::vector<StoredRun> runs;       ///< paths, too
+  std::vector<Run> runs;             ///< paths, too
   std::vector<std::string> data;     ///< a description each
   std::string ended;                 ///< how many runs reached their tolerance
   std::vector<Passage> passages;     ///< what is said, the paper first
@@ -60,7 +60,7 @@ struct Section {
   nlohmann::json charts;             ///< null: all runs are paths
   std::optional<Paths> paths;
   std::optional<Theory> theory;
-  Provenance provenance;
+  Origins provenance;
   std::string config;  ///< config.ini; empty: there is none
   std::vector<Link> tables_files, figure_files;
 };
@@ -75,7 +75,5 @@ std::vector<Link> existing_files(const std::filesystem::path& folder, const std:
                                  const std::vector<std::string>& extensions);
 /// Bytes that are no UTF-8 become the replacement character.
 std::string json_text(const nlohmann::json& json);
-/// Text of a member of an object, empty where it is not there or null.
-std::string member_text(const nlohmann::json& object, const char* key);
 
 }  // namespace proxbench::report
