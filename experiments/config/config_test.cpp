@@ -87,8 +87,10 @@ TEST(Config, WrittenOutReadsBackToTheSame) {
 }
 
 TEST(Config, AHingeLossHasACostAndItsOwnReferenceSolver) {
-  const std::vector<std::string> hinge{"experiment.loss=hinge", "experiment.cost=hamming-mean"};
-  const ExperimentConfig config = parse_config(kGood, "c.ini", "", hinge);
+  const ExperimentConfig config = parse_config(
+      "[experiment]\nname = a\nlambda = 0\nmu = 1\nloss = hinge\ncost = hamming-mean\n"
+      "[data]\nformat = synthetic-ocr\n[solver.bcfw]\n",
+      "c.ini", "");
   EXPECT_EQ(config.loss, (Loss{Loss::Kind::kHinge, Cost::kHammingMean}));
   EXPECT_EQ(config.reference_solver, "bcfw");
   const std::string text = config.to_ini();
