@@ -105,7 +105,7 @@ TEST(ChartData, ThinsATraceInWhichNothingChanges) {
 
 TEST(ChartData, AHundredRunsAreFewMegabytes) {
   std::vector<proxbench::Run> runs(100, long_run(3000));
-  for (int i = 0; i < 100; ++i) runs[static_cast<std::size_t>(i)].repetition = i + 1;
+  for (int i = 0; i < 100; ++i) runs[static_cast<std::size_t>(i)].parameters.repetition = i + 1;
   EXPECT_LT(chart_data(runs, {}).dump().size(), 4'500'000u);
 }
 
@@ -170,7 +170,7 @@ TEST(ChartData, TellsMachinesApartOnlyWhereThereAreSeveral) {
   for (proxbench::Run& run : runs) run.provenance.machine = "one";
   std::vector<proxbench::Run> same = runs;
   tell_machines_apart(same);
-  EXPECT_EQ(same[0].label, "a");
+  EXPECT_EQ(same[0].parameters.label, "a");
 
   runs[1].provenance.machine = "another";
   runs[2].provenance.machine = "";

@@ -330,7 +330,7 @@ TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
   SKIP_WITHOUT_GNUPLOT();
   std::vector<proxbench::Run> runs(3, falling_run("prox-qn", 2, 20));
   for (int i = 0; i < 3; ++i) {
-    runs[static_cast<std::size_t>(i)].repetition = i + 1;
+    runs[static_cast<std::size_t>(i)].parameters.repetition = i + 1;
     runs[static_cast<std::size_t>(i)].trace.resize(2);
   }
   for (std::size_t i : {0u, 1u}) runs[i].trace[1].objective = kNaN;
@@ -342,7 +342,7 @@ TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
 TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
   SKIP_WITHOUT_GNUPLOT();
   std::vector<proxbench::Run> runs(4, falling_run("prox-qn", 2, 20));
-  for (int i = 0; i < 4; ++i) runs[static_cast<std::size_t>(i)].repetition = i + 1;
+  for (int i = 0; i < 4; ++i) runs[static_cast<std::size_t>(i)].parameters.repetition = i + 1;
   runs[1].set_status("crashed(SIGSEGV)");
   runs[1].trace.resize(12);
   runs[2].set_status("out-of-memory");
