@@ -84,7 +84,7 @@ TEST_F(ReadCommands, TableWritesAllAndPrintsSummaryOrMeans) {
   for (const char* name : {"summary", "means"})
     for (const char* extension : {".md", ".tex", ".csv"})
       EXPECT_TRUE(fs::exists(folder / "one/tables" / (std::string(name) + extension)));
-  const json row = json::parse(read_text(folder / "t.json"))[0]["rows"][0];
+  const nlohmann::json row = nlohmann::json::parse(read_text(folder / "t.json"))[0]["rows"][0];
   EXPECT_EQ(row["spread"]["seconds_to_0.001"]["q75"], 2.5);
   EXPECT_EQ(row["seconds_to"]["0.001"], 2.0);
   EXPECT_THAT(run("table one --kind means --format csv --shift 2 --par 5 --targets 1e-3").out,

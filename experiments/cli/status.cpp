@@ -54,14 +54,12 @@ StatusRow stored_row(const std::filesystem::path& folder, const std::string& rev
   return row;
 }
 
-std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out,
-                                             const std::vector<SlurmArray>& arrays, const Queue& queue,
-                                             const std::string& revision,
-                                             std::vector<std::string>& others) {
+std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out, const SubmittedJobs& jobs,
+                                             const std::string& revision, std::vector<std::string>& others) {
   std::map<std::string, StatusRow> rows;
   for (const std::filesystem::path& folder : run_folders(out))
     rows.insert_or_assign(folder.filename().string(), stored_row(folder, revision, others));
-  for (const auto& [name, run] : open_runs(out, arrays, queue))
+  for (const auto& [name, run] : open_runs(out, jobs.arrays, jobs.queue))
     rows.insert_or_assign(
         name, StatusRow{run.state, name, run.job, run.node, run.reason, run.live() ? "" : end_of(run.log)});
   return rows;
@@ -73,22 +71,16 @@ void status(const StatusCommand& command) {
     throw Error(command.out + ": found no folder 'runs', expected the results of `proxbench run`");
   command.json.check();
   ProgressPrinter progress(false);
-  const std::vector<SlurmArray> arrays = read_arrays(out);
-  Queue queue;
-  std::string no_answer;
-  try {
-    queue = queue_of(arrays);
-  } catch (const Error& error) {
-    no_answer = error.what();
+  const SubmittedJobs jobs = submitted_jobs(out);
+  if (!jobs.queue)
     progress.warning(
-        fmt::format("Slurm does not answer ({}): what follows is from stored runs alone", no_answer));
-  }
+        fmt::format("Slurm does not answer ({}): what follows is from stored runs alone", jobs.no_answer));
   std::map<std::string, std::size_t> counts;
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
   const std::string revision = provenance().git_revision;
   std::vector<std::string> others;
-  for (const auto& [name, row] : status_rows(out, arrays, queue, revision, others)) {
+  for (const auto& [name, row] : status_rows(out, jobs, revision, others)) {
     ++counts[row.state];
     json.push_back(row.to_json());
     if (row.state == "done" && !command.all) continue;
@@ -108,7 +100,7 @@ void status(const StatusCommand& command) {
                counts["skipped"] > 0 ? fmt::format(", {} skipped", counts["skipped"]) : "");
   command.json.write(
       {{"out", command.out},
-       {"slurm", no_answer.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(no_answer)},
+       {"slurm", jobs.queue ? nlohmann::ordered_json() : nlohmann::ordered_json(jobs.no_answer)},
        {"queued", counts["queued"]},
        {"running", counts["running"]},
        {"done", counts["done"]},

@@ -104,6 +104,16 @@ std::vector<QueuedTask> queue_of(const std::vector<SlurmArray>& arrays) {
   return queued_tasks(names);
 }
 
+SubmittedJobs submitted_jobs(const fs::path& out) {
+  SubmittedJobs jobs{.arrays = read_arrays(out), .queue = std::nullopt, .no_answer = ""};
+  try {
+    jobs.queue = queue_of(jobs.arrays);
+  } catch (const Error& error) {
+    jobs.no_answer = error.what();
+  }
+  return jobs;
+}
+
 const QueuedTask* find_task(const Queue& queue, const SlurmArray& array, std::size_t index) {
   if (!queue) return nullptr;
   const auto found = std::ranges::find_if(*queue, [&](const QueuedTask& task) {
@@ -145,20 +155,16 @@ std::map<std::string, OpenRun> open_runs(const fs::path& out, const std::vector<
 }
 
 void require_no_open_jobs(const fs::path& out) {
-  const std::vector<SlurmArray> arrays = read_arrays(out);
-  if (open_runs(out, arrays, std::nullopt).empty()) return;
-  Queue queue;
-  try {
-    queue = queue_of(arrays);
-  } catch (const Error& error) {
+  if (open_runs(out, read_arrays(out), std::nullopt).empty()) return;
+  const SubmittedJobs jobs = submitted_jobs(out);
+  if (!jobs.queue)
     throw Error(fmt::format(
         "{}: jobs of Slurm may be at work here, but it does not answer ({}); expected an answer, or a folder "
         "without {} once the jobs have ended",
-        out.string(), error.what(), (out / "slurm").string()));
-  }
+        out.string(), jobs.no_answer, (out / "slurm").string()));
   constexpr std::size_t kShown = 5;
   std::vector<std::string> live;
-  for (const QueuedTask& task : *queue)
+  for (const QueuedTask& task : *jobs.queue)
     if (task.live()) live.push_back(fmt::format("{}_{}", task.job, task.index));
   if (live.empty()) return;
   const std::size_t count = live.size();

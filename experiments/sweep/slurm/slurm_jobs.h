@@ -48,6 +48,13 @@ std::vector<SlurmArray> read_arrays(const std::filesystem::path& out);
 using Queue = std::optional<std::vector<QueuedTask>>;  ///< none: Slurm does not answer
 /// What squeue says of the arrays. Throws Error where it does not answer.
 std::vector<QueuedTask> queue_of(const std::vector<SlurmArray>& arrays);
+/// What was submitted for a folder, and what squeue says of it afterwards.
+struct SubmittedJobs {
+  std::vector<SlurmArray> arrays;
+  Queue queue;
+  std::string no_answer;  ///< why there is no queue
+};
+SubmittedJobs submitted_jobs(const std::filesystem::path& out);
 /// Null: squeue knows no such task.
 const QueuedTask* find_task(const Queue& queue, const SlurmArray& array, std::size_t index);
 

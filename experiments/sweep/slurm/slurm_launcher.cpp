@@ -41,8 +41,13 @@ std::string this_host() {
 
 class SlurmSweep {
  public:
-  SlurmSweep(const SweepWork& work, SweepResult& result)
-      : work_(work), result_(result), hooks_(work.hooks), out_(fs::canonical(work.out)) {
+  /// `jobs`: as they were before the sweep looked at what is stored.
+  SlurmSweep(const SweepWork& work, SweepResult& result, SubmittedJobs jobs)
+      : work_(work),
+        result_(result),
+        hooks_(work.hooks),
+        out_(fs::canonical(work.out)),
+        jobs_(std::move(jobs)) {
     for (const SweepProblem& problem : work.problems) add_tasks(problem);
     for (const Asked& asked : asked_) {
       if (!asked.needed) continue;
@@ -53,10 +58,11 @@ class SlurmSweep {
 
   void run() {
     if (awaited_.empty() && text_of(out_ / "config.ini") == work_.config.to_ini()) return;
-    if (const std::string problem = refresh(); !problem.empty())
+    if (!jobs_.queue)
       throw Error(
           fmt::format("Slurm does not answer ({}), and jobs of {} may be in its queue; nothing was submitted",
-                      problem, work_.out.string()));
+                      jobs_.no_answer, work_.out.string()));
+    note_live();
     require_same();
     if (left() > 0) check_limits();
     if (left() > 0 && live_.empty()) clear();
@@ -120,23 +126,21 @@ class SlurmSweep {
 
   // ---- the queue
 
-  /// Reads what has been submitted, and asks squeue. Returns why Slurm does not answer; empty: it does.
-  std::string refresh() {
-    arrays_ = read_arrays(out_);
-    queue_.reset();
-    try {
-      queue_ = queue_of(arrays_);
-    } catch (const Error& error) {
-      return error.what();
-    }
+  /// False where Slurm does not answer.
+  bool refresh() {
+    jobs_ = submitted_jobs(out_);
+    if (jobs_.queue) note_live();
+    return jobs_.queue.has_value();
+  }
+
+  void note_live() {
     live_.clear();
-    for (const SlurmArray& array : arrays_)
+    for (const SlurmArray& array : jobs_.arrays)
       for (std::size_t index = 0; index < array.tasks.size(); ++index)
-        if (const QueuedTask* task = find_task(queue_, array, index); task != nullptr && task->live())
+        if (const QueuedTask* task = find_task(jobs_.queue, array, index); task != nullptr && task->live())
           live_[array.tasks[index].name()] = {fmt::format("{}_{}", task->job, index), array.tasks[index].key};
     for (Asked& asked : asked_)
       if (live_.contains(asked.task.name())) asked.submitted = true;
-    return "";
   }
 
   /// Throws Error where a task in the queue would make something else with the config of this sweep.
@@ -159,7 +163,7 @@ class SlurmSweep {
     const fs::path removed = out_ / fmt::format(".slurm-{}", getpid());
     if (fs::exists(out_ / "slurm")) fs::rename(out_ / "slurm", removed);
     fs::remove_all(removed);
-    arrays_.clear();
+    jobs_.arrays.clear();
   }
 
   // ---- submission
@@ -250,7 +254,7 @@ class SlurmSweep {
     if (!waits_for_job.empty()) arguments.push_back("--dependency=afterany:" + waits_for_job);
     arguments.push_back((array.folder / "script").string());
     const Submission submission = submit_job(arguments);
-    if (submission.outcome == Submission::Outcome::kAccepted) arrays_.push_back(array);
+    if (submission.outcome == Submission::Outcome::kAccepted) jobs_.arrays.push_back(array);
     if (submission.outcome == Submission::Outcome::kFull ||
         submission.outcome == Submission::Outcome::kRefused)
       fs::remove_all(array.folder);
@@ -279,7 +283,7 @@ class SlurmSweep {
 
   void announce() {
     std::size_t queued = 0, running = 0;
-    const std::map<std::string, OpenRun> open = open_runs(out_, arrays_, queue_);
+    const std::map<std::string, OpenRun> open = open_runs(out_, jobs_.arrays, jobs_.queue);
     for (const auto& [name, asked] : awaited_)
       if (asked->submitted) ++(open.contains(name) && open.at(name).state == "running" ? running : queued);
     hooks_.tell(fmt::format("{} runs wait in the queue, {} are running", queued, running));
@@ -297,13 +301,12 @@ class SlurmSweep {
     while (!hooks_.stop()) {
       const double begin = wall_seconds();
       if (begin - asked >= interval) {
-        const std::string problem = refresh();
-        const bool answer = problem.empty();
+        const bool answer = refresh();
         if (answer != answers)
           hooks_.warn(
               answer ? "Slurm answers again"
                      : fmt::format("Slurm does not answer ({}); the jobs go on, and stored runs tell of them",
-                                   problem));
+                                   jobs_.no_answer));
         answers = answer;
         if (answer && left() > 0) submit_rest(patience);
         asked = begin;
@@ -320,7 +323,7 @@ class SlurmSweep {
   /// Another sweep may have submitted some of it since.
   void submit_rest(double patience) {
     work_.lock.take(patience);
-    if (refresh().empty()) {
+    if (refresh()) {
       require_same();
       work_.write_config();
       submit();
@@ -333,7 +336,7 @@ class SlurmSweep {
   /// ends.
   std::size_t report() {
     const std::size_t before = ended_.size();
-    const std::map<std::string, OpenRun> open = open_runs(out_, arrays_, queue_);
+    const std::map<std::string, OpenRun> open = open_runs(out_, jobs_.arrays, jobs_.queue);
     for (const auto& [name, asked] : awaited_) {
       if (ended_.contains(name) || !asked->submitted) continue;
       const auto found = open.find(name);
@@ -398,8 +401,7 @@ class SlurmSweep {
   const SweepHooks& hooks_;
   fs::path out_;
   std::vector<Asked> asked_;
-  std::vector<SlurmArray> arrays_;
-  Queue queue_;
+  SubmittedJobs jobs_;
   std::map<std::string, Live> live_;             ///< tasks in the queue, by name
   std::map<std::string, const Asked*> awaited_;  ///< missing runs, or "reference PROBLEM", and their tasks
   std::set<std::string> ended_;                  ///< of these
@@ -413,10 +415,14 @@ class SlurmLauncher : public Launcher {
       throw Error::usage(
           fmt::format("--jobs {}: expected 1, or --launcher local: Slurm decides how many jobs run at a time",
                       work.options.jobs));
+    jobs_ = submitted_jobs(work.out);
     // While a task is at work it recovers what is its own.
     if (OutLock problems(work.out, OutLock::kAllProblems); problems.try_take()) recover(work.out);
   }
-  void launch(const SweepWork& work, SweepResult& result) override { SlurmSweep(work, result).run(); }
+  void launch(const SweepWork& work, SweepResult& result) override { SlurmSweep(work, result, jobs_).run(); }
+
+ private:
+  SubmittedJobs jobs_;
 };
 
 }  // namespace
