@@ -25,7 +25,7 @@ class SlurmJobs : public testing::Test {
                  R"({"host": "login1", "force": false, "tasks": )" + tasks + "}");
   }
   void store(const std::string& run, const std::string& status, const std::string& job_name) {
-    Run made;
+    proxbench::Run made;
     made.set_status(status);
     made.provenance.slurm["name"] = job_name;
     folder.write("runs/" + run + "/log.txt", "");
