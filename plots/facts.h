@@ -16,6 +16,9 @@ std::string with_commas(std::int64_t n);
 /// Whether a description of data says that they are synthetic.
 bool says_synthetic(const std::string& description);
 
+/// What a title begins with: "SYNTHETIC DATA: ", "NOT COMPARABLE: ", both or neither.
+std::string data_warnings(bool synthetic, bool comparable = true);
+
 /// The distinct values of an integer of the summaries, "2" or "1 / 2"; empty where no run has it.
 std::string distinct_counts(const std::vector<const StoredRun*>& runs, const char* key);
 

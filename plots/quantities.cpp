@@ -1,7 +1,5 @@
 #include "plots/quantities.h"
 
-#include <algorithm>
-
 #include "experiments/base/numbers.h"
 
 namespace proxbench {
@@ -40,7 +38,7 @@ std::vector<Quantity> quantities(double floor) {
            [](const StoredRun& run, const Sample& s) {
              return (s.objective - run.reference_objective) / instances_of(run);
            },
-           true, suboptimality_unit},
+           true, suboptimality_unit, "objective"},
           {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
            [](const StoredRun&, const Sample& s) { return static_cast<double>(s.nnz); }},
           {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, -kInfinity, kNaN,
@@ -71,14 +69,6 @@ std::vector<Quantity> quantities(double floor) {
 
 double suboptimality_unit(const StoredRun& run) {
   return std::abs(run.reference_objective) / instances_of(run);
-}
-
-std::vector<CurveValue> curve_values(const StoredRun& run, const Sample& sample) {
-  std::vector<CurveValue> out;
-  for (const Abscissa& abscissa : abscissas()) out.push_back({abscissa.name, abscissa.value(sample)});
-  for (const Quantity& quantity : quantities(0.0))
-    out.push_back({quantity.name, quantity.value(run, sample)});
-  return out;
 }
 
 }  // namespace proxbench
