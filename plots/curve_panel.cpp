@@ -13,7 +13,7 @@ namespace proxbench {
 namespace {
 
 /// The samples of a run that were measured.
-std::vector<CurvePoint> measured_points(const CurvePanel& panel, const StoredRun& run) {
+std::vector<CurvePoint> measured_points(const CurvePanel& panel, const Run& run) {
   std::vector<CurvePoint> points;
   for (const Sample& sample : run.trace) {
     const double value = panel.quantity.value(run, sample);
@@ -26,17 +26,17 @@ std::vector<CurvePoint> measured_points(const CurvePanel& panel, const StoredRun
 
 /// Whether the run may be one of several in a band. Where a run has no f*, all of its differences are unknown
 /// and none has diverged.
-bool can_be_in_band(const CurvePanel& panel, const StoredRun& run) {
-  return !failed_status(run.status) && (!panel.quantity.to_reference || !std::isnan(run.reference_objective));
+bool can_be_in_band(const CurvePanel& panel, const Run& run) {
+  return !run.failed() && (!panel.quantity.to_reference || !std::isnan(run.best.objective));
 }
 
 void add_bands(CurvePanel& panel) {
   for (std::size_t i = 0; i < panel.traced.size(); ++i) {
-    const StoredRun& run = *panel.traced[i];
+    const Run& run = *panel.traced[i];
     const auto same = [&](const Band& band) {
       return band.series == panel.series(run) &&
              (panel.abscissa.name != "seconds" ||
-              panel.traced[band.runs.front()]->comparable == run.comparable);
+              panel.traced[band.runs.front()]->timing.comparable == run.timing.comparable);
     };
     if (!can_be_in_band(panel, run)) {
       panel.lines.push_back(i);
@@ -67,11 +67,12 @@ void add_bands(CurvePanel& panel) {
 
 }  // namespace
 
-std::vector<Group> problem_groups(const std::vector<StoredRun>& runs) {
+std::vector<Group> problem_groups(const std::vector<Run>& runs) {
   std::vector<Group> groups;
-  for (const StoredRun& run : runs) {
-    auto found = std::find_if(groups.begin(), groups.end(),
-                              [&](const Group& group) { return same_problem(*group.front(), run); });
+  for (const Run& run : runs) {
+    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return same_problem(group.front()->parameters, run.parameters);
+    });
     if (found == groups.end()) found = groups.insert(found, Group{});
     found->push_back(&run);
   }
@@ -107,15 +108,14 @@ bool CurvePanel::drawn(double x, double value) const {
 double CurvePanel::bound() const {
   double bound = kNaN;
   if (!quantity.to_reference) return bound;
-  for (const StoredRun* run : traced)
-    bound = std::fmax(bound, reference_bound(*run) * quantity.unit_of(*run));
+  for (const Run* run : traced) bound = std::fmax(bound, reference_bound(*run) * quantity.unit_of(*run));
   return bound;
 }
 
 CurvePanel make_curve_panel(const Group& group, const Quantity& quantity, const Abscissa& abscissa,
                             bool machines, bool bands) {
   CurvePanel panel{quantity, abscissa, machines, group, {}, {}, {}};
-  for (const StoredRun* run : group)
+  for (const Run* run : group)
     if (!run->trace.empty()) panel.traced.push_back(run);
   if (bands)
     add_bands(panel);
@@ -129,11 +129,11 @@ std::vector<std::string> quantity_notes(const CurvePanel& panel) {
   if (!panel.quantity.to_reference) return {};
   std::map<double, double> references;  // f* -> its bound
   std::map<std::string, double> below;  // series -> how far
-  for (const StoredRun* run : panel.group) {
-    if (!std::isfinite(run->reference_objective)) continue;
-    references[run->reference_objective] = reference_bound(*run);
+  for (const Run* run : panel.group) {
+    if (!std::isfinite(run->best.objective)) continue;
+    references[run->best.objective] = reference_bound(*run);
     for (const Sample& sample : run->trace) {
-      const double difference = relative_difference(sample.objective, run->reference_objective);
+      const double difference = relative_difference(sample.objective, run->best.objective);
       if (difference < -panel.quantity.floor)
         below[panel.series(*run)] = std::min(below[panel.series(*run)], difference);
     }

@@ -11,9 +11,9 @@
 namespace proxbench {
 
 /// Runs of the same data set, penalty and loss.
-using Group = std::vector<const StoredRun*>;
+using Group = std::vector<const Run*>;
 /// In the order of the runs.
-std::vector<Group> problem_groups(const std::vector<StoredRun>& runs);
+std::vector<Group> problem_groups(const std::vector<Run>& runs);
 
 /// The quartiles of several runs at one place of the horizontal axis.
 struct BandPoint {
@@ -47,7 +47,7 @@ struct CurvePanel {
   std::vector<std::size_t> lines;  ///< places in `traced` of the runs that have a line each
   std::vector<Band> bands;         ///< of the others
 
-  std::string series(const StoredRun& run) const { return series_name(run, machines); }
+  std::string series(const Run& run) const { return series_name(run, machines); }
   /// Values at or below are not drawn.
   double floor() const { return quantity.floor * quantity.unit_of_any(group); }
   bool drawn(double x, double value) const;

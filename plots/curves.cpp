@@ -26,12 +26,12 @@ constexpr double kFailedLineWidth = 1.0;
 constexpr int kSymbolsOfCurve = 12;
 
 /// How each series is drawn: a label has one colour; machines differ by their dashes.
-std::map<std::string, LineStyle> styles_of(const std::vector<StoredRun>& runs, bool machines) {
+std::map<std::string, LineStyle> styles_of(const std::vector<Run>& runs, bool machines) {
   std::map<std::string, std::size_t> labels, variants;
   std::map<std::string, LineStyle> styles;
-  for (const StoredRun& run : runs) {
-    const std::size_t label = labels.try_emplace(run.label, labels.size()).first->second;
-    const std::size_t variant = variants.try_emplace(run.machine, variants.size()).first->second;
+  for (const Run& run : runs) {
+    const std::size_t label = labels.try_emplace(run.parameters.label, labels.size()).first->second;
+    const std::size_t variant = variants.try_emplace(run.provenance.machine, variants.size()).first->second;
     styles.try_emplace(series_name(run, machines), line_style(label, variant));
   }
   return styles;
@@ -83,18 +83,21 @@ Axis y_axis(const Quantity& quantity, const Range& drawn) {
 /// The description of the data, and its sizes.
 std::string subtitle_of(const CurvePanel& panel) {
   std::set<std::string> descriptions;
-  for (const StoredRun* run : panel.group) descriptions.insert(run->description);
-  std::string data = panel.group.front()->description;
+  for (const Run* run : panel.group) descriptions.insert(run->result.description);
+  std::string data = panel.group.front()->result.description;
   if (descriptions.size() > 1) data += fmt::format(" (and {} more like it)", descriptions.size() - 1);
 
   std::string size;
-  const auto add = [&](const char* before, const char* key, const char* after) {
-    const std::string value = distinct_counts(panel.group, key);
+  const auto add = [&](const char* before, const CountOfRun& count, const char* after) {
+    const std::string value = distinct_counts(panel.group, count);
     if (!value.empty()) size += (size.empty() ? "" : ", ") + (before + value) + after;
   };
-  add("", "instances", " instances");
-  add("d = ", "d", "");
-  add("threads: ", "threads", "");
+  add(
+      "", [](const Run& run) { return run.result.instances; }, " instances");
+  add(
+      "d = ", [](const Run& run) { return run.result.d; }, "");
+  add(
+      "threads: ", [](const Run& run) { return static_cast<std::uint64_t>(run.parameters.threads); }, "");
   return data + "\n" + size;
 }
 
@@ -109,7 +112,7 @@ std::string band_caption(const CurvePanel& panel) {
 }
 
 /// The last sample of a run that is drawn; -1: none.
-int last_drawn(const CurvePanel& panel, const StoredRun& run) {
+int last_drawn(const CurvePanel& panel, const Run& run) {
   for (std::size_t k = run.trace.size(); k-- > 0;)
     if (panel.drawn(panel.abscissa.value(run.trace[k]), panel.quantity.value(run, run.trace[k])))
       return static_cast<int>(k);
@@ -118,10 +121,11 @@ int last_drawn(const CurvePanel& panel, const StoredRun& run) {
 
 std::string failure_caption(const CurvePanel& panel) {
   std::vector<std::string> crossed, unseen;
-  for (const StoredRun* run : panel.group)
-    if (failed_status(run->status))
+  for (const Run* run : panel.group)
+    if (run->failed())
       (last_drawn(panel, *run) >= 0 ? crossed : unseen)
-          .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->repetition, run->status));
+          .push_back(fmt::format("{} repetition {} {}", panel.series(*run), run->parameters.repetition,
+                                 run->status()));
   std::string out;
   if (!crossed.empty()) out += fmt::format("\nA cross ends what failed: {}.", fmt::join(crossed, ", "));
   if (!unseen.empty()) out += fmt::format("\nFailed, nothing to draw: {}.", fmt::join(unseen, ", "));
@@ -150,10 +154,11 @@ std::string band_line(const CurvePanel& panel, const Band& band, double x, const
 }
 
 /// The corners of a run's curve: a value holds up to the next sample.
-std::string steps_text(const CurvePanel& panel, const StoredRun& run) {
+std::string steps_text(const CurvePanel& panel, const Run& run) {
   const char* end = panel.bands.empty() ? "\n" : "\t\t\n";
   const auto line = [&](double x, double value) {
-    return corner_line(panel, panel.series(run), fmt::format("{}", run.repetition), x, value) + end;
+    return corner_line(panel, panel.series(run), fmt::format("{}", run.parameters.repetition), x, value) +
+           end;
   };
   std::string out;
   double before = kNaN;
@@ -173,13 +178,13 @@ std::string data_text(const CurvePanel& panel) {
   const bool bands = !panel.bands.empty();
   std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses\tupdates{}\n",
                                 panel.quantity.column, bands ? "\tq25\tq75" : "");
-  for (const StoredRun* run : panel.traced) {
+  for (const Run* run : panel.traced) {
     if (run != panel.traced.front()) out += "\n\n";
     for (const Sample& sample : run->trace)
-      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)), run->repetition,
-                         tsv_number(sample.seconds), tsv_number(panel.quantity.value(*run, sample)),
-                         sample.iteration, tsv_number(sample.passes), tsv_number(sample.updates),
-                         bands ? "\t\t" : "");
+      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)),
+                         run->parameters.repetition, tsv_number(sample.seconds),
+                         tsv_number(panel.quantity.value(*run, sample)), sample.iteration,
+                         tsv_number(sample.passes), tsv_number(sample.updates), bands ? "\t\t" : "");
   }
   for (const Band& band : panel.bands) {
     out += "\n\n";
@@ -215,42 +220,44 @@ void add_curves(Panel& drawn, const CurvePanel& panel, const std::map<std::strin
     curve.high = 9;
   }
   for (const std::size_t i : panel.lines) {
-    const StoredRun& run = *panel.traced[i];
+    const Run& run = *panel.traced[i];
     Curve& curve = add(panel.series(run));
-    if (!failed_status(run.status)) continue;
+    if (!run.failed()) continue;
     curve.width = kFailedLineWidth;
     if (const int last = last_drawn(panel, run); last >= 0)
       drawn.crosses.push_back({i, static_cast<std::size_t>(last), curve.x, curve.y, curve.style.colour});
   }
 }
 
-std::string figure_name(const StoredRun& run, const Quantity& quantity, const std::string& suffix) {
-  const std::string mu = run.mu > 0.0 ? fmt::format("-mu{}", run.mu) : "";
-  const std::string loss = run.loss.hinge() ? fmt::format("-hinge-{}", cost_name(run.loss.cost)) : "";
-  return file_name_part(
-      fmt::format("{}{}-lambda{}{}-{}{}", run.dataset, loss, run.lambda, mu, quantity.name, suffix));
+std::string figure_name(const Run& run, const Quantity& quantity, const std::string& suffix) {
+  const std::string mu = run.parameters.mu > 0.0 ? fmt::format("-mu{}", run.parameters.mu) : "";
+  const std::string loss =
+      run.parameters.loss.hinge() ? fmt::format("-hinge-{}", cost_name(run.parameters.loss.cost)) : "";
+  return file_name_part(fmt::format("{}{}-lambda{}{}-{}{}", run.parameters.dataset, loss,
+                                    run.parameters.lambda, mu, quantity.name, suffix));
 }
 
 Chart make_chart(const CurvePanel& panel, const Ranges& ranges,
                  const std::map<std::string, LineStyle>& styles) {
-  const StoredRun& first = *panel.group.front();
+  const Run& first = *panel.group.front();
   const bool comparable = std::all_of(panel.group.begin(), panel.group.end(),
-                                      [](const StoredRun* run) { return run->comparable; });
+                                      [](const Run* run) { return run->timing.comparable; });
   Panel drawn{.x = x_axis(panel.abscissa, ranges.x),
               .y = y_axis(panel.quantity, ranges.values),
               .floor = panel.floor(),
               .bound = ranges.bound};
   add_curves(drawn, panel, styles);
-  return {
-      .name = figure_name(first, panel.quantity, panel.abscissa.suffix),
-      .title =
-          data_warnings(says_synthetic(subtitle_of(panel)), comparable || panel.abscissa.name != "seconds") +
-          panel.quantity.title,
-      .about = fmt::format(": {}, {}", first.dataset, penalty_symbols({first.lambda, first.mu}, first.loss)),
-      .subtitle = subtitle_of(panel),
-      .caption = caption_of(panel, std::isfinite(ranges.bound)),
-      .panels = {drawn},
-      .data = data_text(panel)};
+  return {.name = figure_name(first, panel.quantity, panel.abscissa.suffix),
+          .title = data_warnings(says_synthetic(subtitle_of(panel)),
+                                 comparable || panel.abscissa.name != "seconds") +
+                   panel.quantity.title,
+          .about = fmt::format(
+              ": {}, {}", first.parameters.dataset,
+              penalty_symbols({first.parameters.lambda, first.parameters.mu}, first.parameters.loss)),
+          .subtitle = subtitle_of(panel),
+          .caption = caption_of(panel, std::isfinite(ranges.bound)),
+          .panels = {drawn},
+          .data = data_text(panel)};
 }
 
 /// The members of `all` with these names, in the order of the names.
@@ -283,7 +290,7 @@ std::vector<Abscissa> chosen_abscissas(const PlotConfig& plot) {
   return out;
 }
 
-void check(const std::vector<StoredRun>& runs, const PlotConfig& plot, bool allow_not_comparable) {
+void check(const std::vector<Run>& runs, const PlotConfig& plot, bool allow_not_comparable) {
   if (runs.empty()) throw Error::usage("no runs to draw");
   const bool seconds = std::find(plot.x.begin(), plot.x.end(), "seconds") != plot.x.end();
   if (seconds && !plot.quantities.empty() && !allow_not_comparable)
@@ -292,7 +299,7 @@ void check(const std::vector<StoredRun>& runs, const PlotConfig& plot, bool allo
 
 }  // namespace
 
-std::vector<fs::path> make_curves(const std::vector<StoredRun>& runs, const fs::path& figures,
+std::vector<fs::path> make_curves(const std::vector<Run>& runs, const fs::path& figures,
                                   const PlotConfig& plot, bool allow_not_comparable) {
   check(runs, plot, allow_not_comparable);
   const std::vector<Abscissa> axes = chosen_abscissas(plot);

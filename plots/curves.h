@@ -48,7 +48,7 @@ namespace proxbench {
 /// with NOT COMPARABLE. Returns the .png files. Throws Error (kUsage) when there are no runs, an x or a
 /// quantity is unknown, or timings that are not comparable are asked for, and Error (kRun) when gnuplot is
 /// missing or fails; scripts and data are kept then.
-std::vector<std::filesystem::path> make_curves(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> make_curves(const std::vector<Run>& runs,
                                                const std::filesystem::path& figures,
                                                const PlotConfig& plot = {},
                                                bool allow_not_comparable = false);

@@ -37,12 +37,11 @@ std::string penalty_symbols(const Penalty& penalty, const Loss& loss) {
   return text;
 }
 
-std::string distinct_counts(const std::vector<const StoredRun*>& runs, const char* key) {
+std::string distinct_counts(const std::vector<const Run*>& runs, const CountOfRun& count) {
   std::set<std::int64_t> values;
-  for (const StoredRun* run : runs) {
-    const auto at = run->summary.find(key);
-    if (at != run->summary.end() && at->is_number()) values.insert(at->get<std::int64_t>());
-  }
+  for (const Run* run : runs)
+    if (const std::optional<std::uint64_t> value = count(*run))
+      values.insert(static_cast<std::int64_t>(*value));
   std::string out;
   for (const std::int64_t value : values) out += (out.empty() ? "" : " / ") + with_commas(value);
   return out;

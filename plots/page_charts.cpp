@@ -62,9 +62,9 @@ void add_way(const std::vector<Sample>& trace, const std::function<double(const 
 }
 
 /// How far along the drawn curves each sample stands.
-std::vector<double> drawn_way(const StoredRun& run, double floor) {
+std::vector<double> drawn_way(const Run& run, double floor) {
   const auto log_difference = [&](const Sample& s) {
-    const double difference = relative_difference(s.objective, run.reference_objective);
+    const double difference = relative_difference(s.objective, run.best.objective);
     return std::isnan(difference) ? kNaN : std::log10(std::max(difference, floor));
   };
   std::vector<double> way(run.trace.size(), 0.0);
@@ -104,9 +104,9 @@ std::vector<std::size_t> envelope(const std::vector<Sample>& trace, const std::v
 /// The place of each label among the labels of all runs, as make_curves() counts them.
 using Places = std::map<std::string, std::size_t>;
 
-Places places_of(const std::vector<StoredRun>& runs) {
+Places places_of(const std::vector<Run>& runs) {
   Places out;
-  for (const StoredRun& run : runs) out.try_emplace(run.label, out.size());
+  for (const Run& run : runs) out.try_emplace(run.parameters.label, out.size());
   return out;
 }
 
@@ -121,7 +121,8 @@ json curves_json(const Places& places) {
 }
 
 bool repeated(const Group& group) {
-  return std::any_of(group.begin(), group.end(), [](const StoredRun* run) { return run->repetition > 1; });
+  return std::any_of(group.begin(), group.end(),
+                     [](const Run* run) { return run->parameters.repetition > 1; });
 }
 
 /// The values of a sample are those of another quantity in other units.
@@ -129,8 +130,8 @@ bool is_rescaled(const Quantity& quantity) {
   return !quantity.of.empty();
 }
 
-json run_json(const StoredRun& run, std::size_t curve, const std::vector<Quantity>& shown) {
-  json out = {{"curve", curve}, {"comparable", run.comparable}, {"failed", failed_status(run.status)}};
+json run_json(const Run& run, std::size_t curve, const std::vector<Quantity>& shown) {
+  json out = {{"curve", curve}, {"comparable", run.timing.comparable}, {"failed", run.failed()}};
   for (const Sample& sample : run.trace) {
     for (const Abscissa& abscissa : abscissas())
       out[abscissa.name].push_back(rounded(abscissa.value(sample)));
@@ -145,8 +146,8 @@ json run_json(const StoredRun& run, std::size_t curve, const std::vector<Quantit
   return out;
 }
 
-json band_json(const Band& band, const StoredRun& run, std::size_t curve) {
-  json out = {{"curve", curve}, {"comparable", run.comparable}};
+json band_json(const Band& band, const Run& run, std::size_t curve) {
+  json out = {{"curve", curve}, {"comparable", run.timing.comparable}};
   const std::size_t stride = band.points.size() / kMostBandPoints + 1;
   for (std::size_t i = 0; i < band.points.size(); ++i) {
     if (i % stride != 0 && i + 1 < band.points.size()) continue;
@@ -163,12 +164,12 @@ json against_json(const CurvePanel& panel, const Places& places) {
   std::vector<std::size_t> lines = panel.lines;
   json bands = json::array();
   for (const Band& band : panel.bands) {
-    const StoredRun& first = *panel.traced[band.runs.front()];
+    const Run& first = *panel.traced[band.runs.front()];
     if (std::all_of(band.points.begin(), band.points.end(),
                     [](const BandPoint& point) { return point.q25 == point.q75; }))
       lines.push_back(band.runs.front());
     else
-      bands.push_back(band_json(band, first, places.at(first.label)));
+      bands.push_back(band_json(band, first, places.at(first.parameters.label)));
   }
   return {{"lines", lines}, {"bands", bands}};
 }
@@ -198,29 +199,30 @@ json panel_json(const Group& group, const Quantity& quantity, const Places& plac
 
 json group_json(const Group& group, const Places& places, const std::vector<Quantity>& shown,
                 bool several_data_sets) {
-  const StoredRun& first = *group.front();
+  const Run& first = *group.front();
   std::set<std::string> descriptions;
   json runs = json::array(), panels = json::object();
-  for (const StoredRun* run : group) {
-    descriptions.insert(run->description);
-    if (!run->trace.empty()) runs.push_back(run_json(*run, places.at(run->label), shown));
+  for (const Run* run : group) {
+    descriptions.insert(run->result.description);
+    if (!run->trace.empty()) runs.push_back(run_json(*run, places.at(run->parameters.label), shown));
   }
   for (const Quantity& quantity : shown) panels[quantity.name] = panel_json(group, quantity, places);
-  const std::string penalty = penalty_symbols({first.lambda, first.mu}, first.loss),
-                    problem = first.dataset + ", " + penalty;
+  const std::string penalty = penalty_symbols({first.parameters.lambda, first.parameters.mu},
+                                              first.parameters.loss),
+                    problem = first.parameters.dataset + ", " + penalty;
   return {{"name", several_data_sets ? problem : penalty},
           {"problem", problem},
-          {"warning", data_warnings(says_synthetic(first.description))},
+          {"warning", data_warnings(says_synthetic(first.result.description))},
           {"notes", descriptions},
           {"runs", runs},
           {"panels", panels}};
 }
 
 /// The quantities that some run measured; the first one where there is none.
-std::vector<Quantity> measured_quantities(const std::vector<StoredRun>& runs, double floor) {
+std::vector<Quantity> measured_quantities(const std::vector<Run>& runs, double floor) {
   std::vector<Quantity> all = quantities(floor), out;
   for (const Quantity& quantity : all)
-    if (std::any_of(runs.begin(), runs.end(), [&](const StoredRun& run) {
+    if (std::any_of(runs.begin(), runs.end(), [&](const Run& run) {
           return std::any_of(run.trace.begin(), run.trace.end(), [&](const Sample& sample) {
             return std::isfinite(quantity.value(run, sample));
           });
@@ -232,24 +234,23 @@ std::vector<Quantity> measured_quantities(const std::vector<StoredRun>& runs, do
 
 }  // namespace
 
-void tell_machines_apart(std::vector<StoredRun>& runs) {
+void tell_machines_apart(std::vector<Run>& runs) {
   std::set<std::string> machines;
-  for (const StoredRun& run : runs) machines.insert(run.machine);
+  for (const Run& run : runs) machines.insert(run.provenance.machine);
   if (machines.size() < 2) return;
-  const auto same = [](const StoredRun& a, const StoredRun& b) {
-    return same_problem(a, b) && a.label == b.label;
+  const auto same = [](const Run& a, const Run& b) {
+    return same_problem(a.parameters, b.parameters) && a.parameters.label == b.parameters.label;
   };
   for (auto begin = runs.begin(); begin != runs.end();) {
-    const auto end =
-        std::find_if(begin, runs.end(), [&](const StoredRun& run) { return !same(*begin, run); });
+    const auto end = std::find_if(begin, runs.end(), [&](const Run& run) { return !same(*begin, run); });
     std::stable_sort(begin, end,
-                     [](const StoredRun& a, const StoredRun& b) { return a.machine < b.machine; });
+                     [](const Run& a, const Run& b) { return a.provenance.machine < b.provenance.machine; });
     begin = end;
   }
-  for (StoredRun& run : runs) run.label += " @ " + (run.machine.empty() ? "unknown machine" : run.machine);
+  for (Run& run : runs) run.parameters.label = series_name(run, true);
 }
 
-std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t most) {
+std::vector<std::size_t> thinned(const Run& run, double floor, std::size_t most) {
   const std::size_t n = run.trace.size();
   std::vector<std::size_t> kept;
   if (n <= most) {
@@ -269,10 +270,10 @@ std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t
   return kept;
 }
 
-json page_charts(std::vector<StoredRun> runs, const PlotConfig& plot) {
+json page_charts(std::vector<Run> runs, const PlotConfig& plot) {
   const std::vector<Quantity> shown = measured_quantities(runs, plot.floor);
   const Places places = places_of(runs);
-  for (StoredRun& run : runs) {
+  for (Run& run : runs) {
     std::vector<Sample> kept;
     for (const std::size_t i : thinned(run, plot.floor)) kept.push_back(run.trace[i]);
     run.trace = std::move(kept);
@@ -281,7 +282,7 @@ json page_charts(std::vector<StoredRun> runs, const PlotConfig& plot) {
   for (const Abscissa& abscissa : abscissas()) axes[abscissa.name] = abscissa.title;
   for (const Quantity& quantity : shown) order.push_back(quantity.name);
   std::set<std::string> datasets;
-  for (const StoredRun& run : runs) datasets.insert(run.dataset);
+  for (const Run& run : runs) datasets.insert(run.parameters.dataset);
   for (const Group& group : problem_groups(runs))
     groups.push_back(group_json(group, places, shown, datasets.size() > 1));
   const std::string first = plot.quantities.empty() ? "objective" : plot.quantities.front();
@@ -292,8 +293,8 @@ json page_charts(std::vector<StoredRun> runs, const PlotConfig& plot) {
             {"quantity", known ? first : order.front().get<std::string>()}}},
           {"axes", axes},
           {"quantities", order},
-          {"repetitions",
-           std::any_of(runs.begin(), runs.end(), [](const StoredRun& run) { return run.repetition > 1; })},
+          {"repetitions", std::any_of(runs.begin(), runs.end(),
+                                      [](const Run& run) { return run.parameters.repetition > 1; })},
           {"curves", curves_json(places)},
           {"groups", groups}};
 }

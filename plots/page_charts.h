@@ -17,7 +17,7 @@ inline constexpr std::size_t kMostSamples = 400;
 /// Where runs come from more than one machine, the label of each becomes "label @ machine" and the runs of a
 /// label stand together machine by machine, so that nothing is ever taken over several machines. `runs` in
 /// the order of read_results().
-void tell_machines_apart(std::vector<StoredRun>& runs);
+void tell_machines_apart(std::vector<Run>& runs);
 
 /// The samples that stand for a trace, ascending: all of at most `most` samples, otherwise at most `most`.
 /// The trace is cut into pieces of the same length as drawn (axes: log relative difference, seconds and log
@@ -25,7 +25,7 @@ void tell_machines_apart(std::vector<StoredRun>& runs);
 /// smallest and largest difference and number of nonzeros stay, as do the first and the last of all: an
 /// envelope keeps its height, a steep part keeps its shape. The pieces are as many as that allows.
 /// Differences at or below `floor` count as `floor`. Requires most >= 10.
-std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t most = kMostSamples);
+std::vector<std::size_t> thinned(const Run& run, double floor, std::size_t most = kMostSamples);
 
 /// All that the charts of an experiment show, numbers to six digits, null for what was not measured:
 ///
@@ -45,7 +45,7 @@ std::vector<std::size_t> thinned(const StoredRun& run, double floor, std::size_t
 ///                  medians, and [{curve, comparable, x, low, y, high}] for the others
 ///
 /// `runs` in the order of read_results() or tell_machines_apart().
-nlohmann::json page_charts(std::vector<StoredRun> runs, const PlotConfig& plot);
+nlohmann::json page_charts(std::vector<Run> runs, const PlotConfig& plot);
 
 /// The ticks of all log axes of a page: [[value, label, rank], ...], see log_ticks().
 nlohmann::json page_ticks();

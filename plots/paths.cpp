@@ -48,8 +48,9 @@ struct Family {
   double fixed;
   auto operator<=>(const Family&) const = default;
 
-  static Family of(const StoredRun& run) {
-    return {run.dataset, run.path_of_mu(), run.path_of_mu() ? run.lambda : run.mu};
+  static Family of(const Run& run) {
+    const RunParameters& p = run.parameters;
+    return {p.dataset, p.path_of_mu, p.path_of_mu ? p.lambda : p.mu};
   }
   /// "mu-", "mu-lambda1-" or "mu0.1-" as part of a name; "" for paths over lambda with mu = 0.
   std::string name_part() const {
@@ -74,7 +75,7 @@ double at(const PathPoint& point, bool of_mu) {
 }
 
 bool drawn(const PathQuantity& quantity, const StoredPath& path, bool allow_not_comparable) {
-  return (!quantity.of_time() || path.run.comparable || allow_not_comparable) &&
+  return (!quantity.of_time() || path.run.timing.comparable || allow_not_comparable) &&
          std::any_of(path.points.begin(), path.points.end(),
                      [&](const PathPoint& point) { return std::isfinite(quantity.value(point)); });
 }
@@ -114,7 +115,7 @@ Panel make_panel(const Family& family, const PathQuantity& quantity, const std::
 
 std::string caption_of(const Family& family, const std::vector<Line>& lines) {
   const auto cut = std::count_if(lines.begin(), lines.end(), [](const Line& line) {
-    return line.path->run.status != "converged" && line.path->run.status != "gap-reached";
+    return line.path->run.status() != "converged" && line.path->run.status() != "gap-reached";
   });
   return cut == 0 ? ""
                   : fmt::format("{} of {} paths did not reach their tolerance at every {}.", cut,
@@ -122,16 +123,17 @@ std::string caption_of(const Family& family, const std::vector<Line>& lines) {
 }
 
 Chart make_chart(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
-  const StoredRun& first = lines.front().path->run;
-  const bool comparable =
-      std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.path->run.comparable; });
-  return {.name = figure_name(family, quantity),
-          .title = data_warnings(says_synthetic(first.description), comparable || !quantity.of_time()) +
-                   fmt::format("{}: {}", first.dataset, family.text()),
-          .subtitle = first.description,
-          .caption = caption_of(family, lines),
-          .panels = {make_panel(family, quantity, lines)},
-          .data = data_text(quantity, lines, family.of_mu)};
+  const Run& first = lines.front().path->run;
+  const bool comparable = std::all_of(lines.begin(), lines.end(),
+                                      [](const Line& line) { return line.path->run.timing.comparable; });
+  return {
+      .name = figure_name(family, quantity),
+      .title = data_warnings(says_synthetic(first.result.description), comparable || !quantity.of_time()) +
+               fmt::format("{}: {}", first.parameters.dataset, family.text()),
+      .subtitle = first.result.description,
+      .caption = caption_of(family, lines),
+      .panels = {make_panel(family, quantity, lines)},
+      .data = data_text(quantity, lines, family.of_mu)};
 }
 
 }  // namespace
@@ -140,21 +142,21 @@ std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs:
                                  bool allow_not_comparable) {
   std::map<std::string, std::size_t> places;
   std::map<Family, std::vector<const StoredPath*>> families;
-  std::vector<StoredRun> runs;
+  std::vector<Run> runs;
   for (const StoredPath& path : paths) runs.push_back(path.run);
   const bool machines = several_machines(runs);
   for (const StoredPath& path : paths)
-    if (path.run.repetition == 1) families[Family::of(path.run)].push_back(&path);
+    if (path.run.parameters.repetition == 1) families[Family::of(path.run)].push_back(&path);
   std::vector<fs::path> written;
   for (const auto& [family, group] : families) {
     const bool several = std::any_of(group.begin(), group.end(), [&group = group](const StoredPath* path) {
-      return path->run.path != group.front()->run.path;
+      return path->run.parameters.path != group.front()->run.parameters.path;
     });
     for (const PathQuantity& quantity : path_quantities()) {
       std::vector<Line> lines;
       for (const StoredPath* path : group) {
         std::string title = series_name(path->run, machines);
-        if (several) title += " " + path->run.path;
+        if (several) title += " " + path->run.parameters.path;
         const std::size_t place = places.try_emplace(title, places.size()).first->second;
         if (drawn(quantity, *path, allow_not_comparable)) lines.push_back({title, place, path});
       }

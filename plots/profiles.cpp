@@ -67,9 +67,9 @@ std::string common_caption(const ProblemSet& set) {
 }
 
 /// The worst of what is known of any f*; 0: nothing is known.
-double reference_accuracy(const std::vector<StoredRun>& runs) {
+double reference_accuracy(const std::vector<Run>& runs) {
   double worst = 0.0;
-  for (const StoredRun& run : runs) worst = std::fmax(worst, reference_bound(run));
+  for (const Run& run : runs) worst = std::fmax(worst, reference_bound(run));
   return worst;
 }
 
@@ -205,8 +205,7 @@ Chart make_chart(const Distribution& of, const ProblemSet& set, double accuracy,
 
 // ---- checks
 
-void check(const std::vector<StoredRun>& runs, const std::vector<std::string>& costs,
-           bool allow_not_comparable) {
+void check(const std::vector<Run>& runs, const std::vector<std::string>& costs, bool allow_not_comparable) {
   if (runs.empty()) throw Error::usage("no runs to compare");
   for (const std::string& cost : costs) find_measure(cost);
   if (std::find(costs.begin(), costs.end(), "seconds") != costs.end() && !allow_not_comparable)
@@ -224,12 +223,12 @@ void require_problems(const ProblemSet& set) {
 
 }  // namespace
 
-std::vector<fs::path> make_profiles(const std::vector<StoredRun>& runs, const fs::path& figures,
+std::vector<fs::path> make_profiles(const std::vector<Run>& runs, const fs::path& figures,
                                     const PlotConfig& plot, const std::vector<double>& targets,
                                     bool allow_not_comparable) {
   check(runs, plot.x, allow_not_comparable);
   std::map<std::string, std::size_t> places;
-  for (const StoredRun& run : runs) places.try_emplace(run.label, places.size());
+  for (const Run& run : runs) places.try_emplace(run.parameters.label, places.size());
 
   const double accuracy = reference_accuracy(runs);
   std::vector<fs::path> written;

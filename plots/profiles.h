@@ -31,7 +31,7 @@ namespace proxbench {
 /// Returns the .png files. Throws Error (kUsage) where an option is wrong, timings that are not comparable
 /// are asked for or no problem is left, and Error (kRun) when gnuplot is missing or fails; scripts and data
 /// are kept then.
-std::vector<std::filesystem::path> make_profiles(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> make_profiles(const std::vector<Run>& runs,
                                                  const std::filesystem::path& figures, const PlotConfig& plot,
                                                  const std::vector<double>& targets = default_targets(),
                                                  bool allow_not_comparable = false);

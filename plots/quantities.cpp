@@ -5,12 +5,12 @@
 namespace proxbench {
 namespace {
 
-double difference_at(const StoredRun& run, const Sample& sample) {
-  return relative_difference(sample.objective, run.reference_objective);
+double difference_at(const Run& run, const Sample& sample) {
+  return relative_difference(sample.objective, run.best.objective);
 }
 
-double instances_of(const StoredRun& run) {
-  return number_at(run.summary, "/instances");
+double instances_of(const Run& run) {
+  return number_or_nan(run.result.instances);
 }
 
 /// NaN where it was not measured.
@@ -32,43 +32,42 @@ const std::vector<Abscissa>& abscissas() {
 }
 
 std::vector<Quantity> quantities(double floor) {
-  return {{"objective", "Relative objective difference", "(f − f*) / f*", "relative_difference", true, floor,
-           kInfinity, difference_at, true},
-          {"suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality", true, floor, kInfinity,
-           [](const StoredRun& run, const Sample& s) {
-             return (s.objective - run.reference_objective) / instances_of(run);
-           },
-           true, suboptimality_unit, "objective"},
-          {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
-           [](const StoredRun&, const Sample& s) { return static_cast<double>(s.nnz); }},
-          {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, -kInfinity, kNaN,
-           [](const StoredRun&, const Sample& s) { return s.test_accuracy; }},
-          {"error", "Test error", "error per position", "test_error", false, -kInfinity, kNaN,
-           [](const StoredRun&, const Sample& s) { return 1.0 - s.test_accuracy; }},
-          {"structure-error", "Test error by structure", "error per structure", "structure_error", false,
-           -kInfinity, kNaN,
-           [](const StoredRun&, const Sample& s) { return 1.0 - metric_at(s, "structure-accuracy"); }},
-          {"chunk-f1", "Test F1 of chunks", "F1 of chunks", "chunk_f1", false, -kInfinity, kNaN,
-           [](const StoredRun&, const Sample& s) { return metric_at(s, "chunk-f1"); }},
-          {"gap", "Certified relative gap", "(f − lower bound) / f", "relative_gap", true, floor, kNaN,
-           [](const StoredRun&, const Sample& s) { return s.gap / s.objective; }},
-          {"dual", "Dual suboptimality", "(f* − lower bound) / f*", "dual_difference", true, floor, kNaN,
-           [](const StoredRun& run, const Sample& s) {
-             return (run.reference_objective - (s.objective - s.gap)) / std::abs(run.reference_objective);
-           }},
-          {"mean-gap", "Certified gap", "(f − lower bound) / n", "mean_gap", true, 0.0, kNaN,
-           [](const StoredRun& run, const Sample& s) { return s.gap / instances_of(run); }},
-          {"gap-estimate", "The solver's estimate of its gap", "estimated gap / gap", "gap_estimate", true,
-           0.0, kNaN, [](const StoredRun&, const Sample& s) { return s.estimated_gap / s.dual_gap; }},
-          {"gap-infeasibility", "Gap of the solver's dual point, and its infeasibility",
-           "(gap + infeasibility) / n", "gap_infeasibility", true, 0.0, kNaN,
-           [](const StoredRun& run, const Sample& s) {
-             return (s.dual_gap + (std::isnan(s.infeasibility) ? 0.0 : s.infeasibility)) / instances_of(run);
-           }}};
+  return {
+      {"objective", "Relative objective difference", "(f − f*) / f*", "relative_difference", true, floor,
+       kInfinity, difference_at, true},
+      {"suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality", true, floor, kInfinity,
+       [](const Run& run, const Sample& s) { return (s.objective - run.best.objective) / instances_of(run); },
+       true, suboptimality_unit, "objective"},
+      {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
+       [](const Run&, const Sample& s) { return static_cast<double>(s.nnz); }},
+      {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, -kInfinity, kNaN,
+       [](const Run&, const Sample& s) { return s.test_accuracy; }},
+      {"error", "Test error", "error per position", "test_error", false, -kInfinity, kNaN,
+       [](const Run&, const Sample& s) { return 1.0 - s.test_accuracy; }},
+      {"structure-error", "Test error by structure", "error per structure", "structure_error", false,
+       -kInfinity, kNaN,
+       [](const Run&, const Sample& s) { return 1.0 - metric_at(s, "structure-accuracy"); }},
+      {"chunk-f1", "Test F1 of chunks", "F1 of chunks", "chunk_f1", false, -kInfinity, kNaN,
+       [](const Run&, const Sample& s) { return metric_at(s, "chunk-f1"); }},
+      {"gap", "Certified relative gap", "(f − lower bound) / f", "relative_gap", true, floor, kNaN,
+       [](const Run&, const Sample& s) { return s.gap / s.objective; }},
+      {"dual", "Dual suboptimality", "(f* − lower bound) / f*", "dual_difference", true, floor, kNaN,
+       [](const Run& run, const Sample& s) {
+         return (run.best.objective - (s.objective - s.gap)) / std::abs(run.best.objective);
+       }},
+      {"mean-gap", "Certified gap", "(f − lower bound) / n", "mean_gap", true, 0.0, kNaN,
+       [](const Run& run, const Sample& s) { return s.gap / instances_of(run); }},
+      {"gap-estimate", "The solver's estimate of its gap", "estimated gap / gap", "gap_estimate", true, 0.0,
+       kNaN, [](const Run&, const Sample& s) { return s.estimated_gap / s.dual_gap; }},
+      {"gap-infeasibility", "Gap of the solver's dual point, and its infeasibility",
+       "(gap + infeasibility) / n", "gap_infeasibility", true, 0.0, kNaN,
+       [](const Run& run, const Sample& s) {
+         return (s.dual_gap + (std::isnan(s.infeasibility) ? 0.0 : s.infeasibility)) / instances_of(run);
+       }}};
 }
 
-double suboptimality_unit(const StoredRun& run) {
-  return std::abs(run.reference_objective) / instances_of(run);
+double suboptimality_unit(const Run& run) {
+  return std::abs(run.best.objective) / instances_of(run);
 }
 
 }  // namespace proxbench

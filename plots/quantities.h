@@ -19,17 +19,17 @@ struct Quantity {
   bool log_axis;
   double floor;       ///< values at or below are not drawn, in units of `unit`
   double unmeasured;  ///< what NaN stands for in a median: an objective that is none has diverged
-  std::function<double(const StoredRun&, const Sample&)> value;
+  std::function<double(const Run&, const Sample&)> value;
   bool to_reference = false;  ///< a difference to f*
   /// What a difference of |f*| is on the axis; null: 1.
-  double (*unit)(const StoredRun&) = nullptr;
+  double (*unit)(const Run&) = nullptr;
   /// The name of the quantity that this one is `unit` times of; empty: none.
   std::string of = {};
 
-  double unit_of(const StoredRun& run) const { return unit == nullptr ? 1.0 : unit(run); }
+  double unit_of(const Run& run) const { return unit == nullptr ? 1.0 : unit(run); }
   /// Of runs on the same problem, of which some may have failed before it was known.
-  double unit_of_any(const std::vector<const StoredRun*>& runs) const {
-    for (const StoredRun* run : runs)
+  double unit_of_any(const std::vector<const Run*>& runs) const {
+    for (const Run* run : runs)
       if (const double found = unit_of(*run); std::isfinite(found)) return found;
     return 1.0;
   }
@@ -51,6 +51,6 @@ const std::vector<Abscissa>& abscissas();
 std::vector<Quantity> quantities(double floor);
 
 /// What a relative difference to f* of 1 is as a suboptimality (f - f*)/n; NaN where f* or n is not known.
-double suboptimality_unit(const StoredRun& run);
+double suboptimality_unit(const Run& run);
 
 }  // namespace proxbench

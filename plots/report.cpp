@@ -40,25 +40,20 @@ struct Section {
   std::string body;
 };
 
-/// Text of a member of an object, empty where it is not there or null.
-std::string member_text(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 // ---- what is said
 
 /// Each data set in one line, in the order of the runs.
-std::vector<std::string> data_lines(const std::vector<StoredRun>& runs) {
+std::vector<std::string> data_lines(const std::vector<Run>& runs) {
   std::vector<std::string> lines;
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     std::string size;
-    for (const auto& [before, key, after] : {std::tuple{"", "instances", " training instances"},
-                                             {"", "positions", " positions"},
-                                             {"d = ", "d", ""}})
-      if (const std::string value = distinct_counts({&run}, key); !value.empty())
-        size += (size.empty() ? " (" : ", ") + (before + value) + after;
-    const std::string line = run.description + (size.empty() ? "" : size + ")");
+    for (const auto& [before, count, after] : {std::tuple{"", run.result.instances, " training instances"},
+                                               {"", run.result.positions, " positions"},
+                                               {"d = ", run.result.d, ""}})
+      if (count)
+        size +=
+            (size.empty() ? " (" : ", ") + (before + with_commas(static_cast<std::int64_t>(*count))) + after;
+    const std::string line = run.result.description + (size.empty() ? "" : size + ")");
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   }
   // A run that failed early knows no sizes, which others tell.
@@ -73,51 +68,39 @@ std::vector<std::string> data_lines(const std::vector<StoredRun>& runs) {
 
 /// The distinct texts that `text_of` gives for the runs, joined.
 template <class TextOf>
-std::string distinct_texts(const std::vector<StoredRun>& runs, const TextOf& text_of) {
+std::string distinct_texts(const std::vector<Run>& runs, const TextOf& text_of) {
   std::vector<std::string> texts;
-  for (const StoredRun& run : runs)
+  for (const Run& run : runs)
     if (const std::string text = text_of(run);
         !text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end())
       texts.push_back(text);
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-/// {cpu, cores} where the run tells them.
-nlohmann::json machine_of(const StoredRun& run) {
-  const nlohmann::json none = nlohmann::json::object();
-  const nlohmann::json provenance = run.summary.value("provenance", none);
-  return provenance.contains("machine") ? provenance["machine"] : run.summary.value("run", none);
-}
-
 /// Of the runs that came to an end: others do not know all of it.
-std::string machine_line(const std::vector<StoredRun>& runs) {
-  return distinct_texts(runs, [](const StoredRun& run) -> std::string {
-    if (failed_status(run.status)) return "";
-    const nlohmann::json machine = machine_of(run);
-    const std::string cpu = member_text(machine, "cpu"), backend = member_text(run.summary, "backend");
-    std::string text =
-        (run.machine.empty() ? "" : run.machine + ": ") + (cpu.empty() ? "unknown processor" : cpu);
-    if (const double cores = number_at(machine, "/cores"); !std::isnan(cores))
-      text += fmt::format(", {} cores", cores);
-    if (const std::string threads = distinct_counts({&run}, "threads"); !threads.empty())
-      text += ", threads: " + threads;
-    return text + (backend.empty() ? "" : ", " + backend);
+std::string machine_line(const std::vector<Run>& runs) {
+  return distinct_texts(runs, [](const Run& run) -> std::string {
+    if (run.failed()) return "";
+    const Provenance& made = run.provenance;
+    std::string text = (made.machine.empty() ? "" : made.machine + ": ") +
+                       (made.cpu.empty() ? "unknown processor" : made.cpu);
+    if (made.cores > 0) text += fmt::format(", {} cores", made.cores);
+    return text + fmt::format(", threads: {}, {}", run.parameters.threads, run.parameters.backend);
   });
 }
 
-std::string limit_line(const std::vector<StoredRun>& runs) {
-  return distinct_texts(runs, [](const StoredRun& run) -> std::string {
-    const double seconds = number_at(run.summary, "/run/time_limit");
-    if (std::isnan(seconds)) return "";
+std::string limit_line(const std::vector<Run>& runs) {
+  return distinct_texts(runs, [](const Run& run) -> std::string {
+    const double seconds = run.parameters.time_limit;
     return seconds > 0.0 ? fmt::format("{:g} s", seconds) : "no time limit";
   });
 }
 
-std::string ended_line(const std::vector<StoredRun>& runs) {
+std::string ended_line(const std::vector<Run>& runs) {
   std::size_t converged = 0, failed = 0;
-  for (const StoredRun& run : runs) {
-    converged += run.status == "converged" || run.status == "gap-reached" ? 1 : 0;
-    failed += failed_status(run.status) ? 1 : 0;
+  for (const Run& run : runs) {
+    converged += run.status() == "converged" || run.status() == "gap-reached" ? 1 : 0;
+    failed += run.failed() ? 1 : 0;
   }
   return fmt::format("{} of {} runs reached their tolerance", converged, runs.size()) +
          (failed > 0 ? fmt::format(", {} failed", failed) : "");
@@ -154,10 +137,10 @@ std::string order_line(const TableGroup& group, const std::vector<double>& targe
 }
 
 /// One line for each data set and penalty with several solvers; of runs whose timings can be compared.
-std::vector<std::string> order_lines(const std::vector<StoredRun>& runs, const TableOptions& options) {
-  std::vector<StoredRun> timed;
-  for (const StoredRun& run : runs)
-    if (run.comparable && !failed_status(run.status)) timed.push_back(run);
+std::vector<std::string> order_lines(const std::vector<Run>& runs, const TableOptions& options) {
+  std::vector<Run> timed;
+  for (const Run& run : runs)
+    if (run.timing.comparable && !run.failed()) timed.push_back(run);
   std::vector<std::string> lines;
   for (const TableGroup& group : summarize(timed, options))
     if (group.rows.size() > 1) lines.push_back(order_line(group, options.targets));
@@ -173,8 +156,8 @@ std::string passage_html(const char* heading, const std::vector<std::string>& pa
 }
 
 /// `order`: of the solvers.
-std::string passages_html(const PaperConfig& paper, const Section& section,
-                          const std::vector<StoredRun>& runs, const std::vector<std::string>& order) {
+std::string passages_html(const PaperConfig& paper, const Section& section, const std::vector<Run>& runs,
+                          const std::vector<std::string>& order) {
   const std::string machines = machine_line(runs), limit = limit_line(runs);
   return "<div class=\"said\">\n" + passage_html("The paper", {paper.caption, paper.reports}) +
          passage_html("What differs, and why", {paper.differs}) + passage_html("Data here", section.data) +
@@ -188,8 +171,8 @@ std::string passages_html(const PaperConfig& paper, const Section& section,
 
 /// A table of the runs for which `reason_of` says something.
 template <class ReasonOf>
-std::string reasons_html(TextTable table, const std::vector<StoredRun>& runs, const ReasonOf& reason_of) {
-  for (const StoredRun& run : runs)
+std::string reasons_html(TextTable table, const std::vector<Run>& runs, const ReasonOf& reason_of) {
+  for (const Run& run : runs)
     if (std::vector<std::string> cells = reason_of(run); !cells.empty()) {
       cells.insert(cells.begin(), run.folder.filename().string());
       if (cells.back().empty()) cells.back() = "-";
@@ -198,34 +181,34 @@ std::string reasons_html(TextTable table, const std::vector<StoredRun>& runs, co
   return table.rows.empty() ? "" : table_html(table);
 }
 
-std::string failures_html(const std::vector<StoredRun>& runs) {
+std::string failures_html(const std::vector<Run>& runs) {
   const std::string table = reasons_html({"Runs that failed", {}, {"run", "status", "reason"}, 3, {}}, runs,
-                                         [](const StoredRun& run) -> std::vector<std::string> {
-                                           if (!failed_status(run.status)) return {};
-                                           return {run.status, member_text(run.summary, "reason")};
+                                         [](const Run& run) -> std::vector<std::string> {
+                                           if (!run.failed()) return {};
+                                           return {run.status(), run.result.reason};
                                          });
   return table.empty() ? "" : "<div class=\"failures\">\n" + table + "</div>\n";
 }
 
-std::string not_comparable_html(const std::vector<StoredRun>& runs) {
+std::string not_comparable_html(const std::vector<Run>& runs) {
   return reasons_html(
       {"Timings that are not comparable",
        {"Charts leave these runs out where they show seconds, and no order of the solvers counts them."},
        {"run", "reason"},
        2,
        {}},
-      runs, [](const StoredRun& run) -> std::vector<std::string> {
-        if (run.comparable) return {};
-        return {member_text(run.summary.at("timing"), "not_comparable_because")};
+      runs, [](const Run& run) -> std::vector<std::string> {
+        if (run.timing.comparable) return {};
+        return {run.timing.not_comparable_because};
       });
 }
 
-std::string runs_html(const std::vector<StoredRun>& runs, const fs::path& folder) {
+std::string runs_html(const std::vector<Run>& runs, const fs::path& folder) {
   std::string rows;
-  for (const StoredRun& run : runs)
+  for (const Run& run : runs)
     rows +=
         fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", html_text(run.folder.filename().string()),
-                    html_text(run.status),
+                    html_text(run.status()),
                     links_html(run.folder, {"manifest.json", "path.csv", "trace.csv", "model.tsv"}, folder));
   return scroll_html("Runs and their files",
                      "<table>\n<thead>\n<tr><th scope=\"col\">run</th><th scope=\"col\">status</th>"
@@ -234,7 +217,7 @@ std::string runs_html(const std::vector<StoredRun>& runs, const fs::path& folder
 }
 
 /// The members of a JSON object as text, those of objects in it as "outer.inner".
-void flatten(const nlohmann::json& object, const std::string& prefix,
+void flatten(const nlohmann::ordered_json& object, const std::string& prefix,
              std::vector<std::pair<std::string, std::string>>& out) {
   for (const auto& [key, value] : object.items()) {
     if (value.is_object())
@@ -245,19 +228,19 @@ void flatten(const nlohmann::json& object, const std::string& prefix,
 }
 
 /// What is the same in the provenance of all runs, and what is not: a row a run.
-std::string provenance_html(const std::vector<StoredRun>& runs) {
+std::string provenance_html(const std::vector<Run>& runs) {
   std::vector<std::map<std::string, std::string>> told;
   std::vector<std::string> keys;
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     std::vector<std::pair<std::string, std::string>> facts;
-    flatten(run.summary.value("provenance", nlohmann::json::object()), "", facts);
+    flatten(run_json(run).at("provenance"), "", facts);
     for (const auto& [key, value] : facts)
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
     told.emplace_back(facts.begin(), facts.end());
   }
   TextTable common{"The same for all runs", {}, {"what", "value"}, 2, {}};
   TextTable differing{"Different", {}, {"run"}, 1, {}};
-  for (const StoredRun& run : runs) differing.rows.push_back({run.folder.filename().string()});
+  for (const Run& run : runs) differing.rows.push_back({run.folder.filename().string()});
   for (const std::string& key : keys) {
     const auto value = [&](std::size_t i) {
       const auto found = told[i].find(key);
@@ -341,18 +324,20 @@ Section make_section(const fs::path& results, const fs::path& folder,
   options.targets = presentation.targets;
   std::sort(options.targets.begin(), options.targets.end(), std::greater<>());
 
-  std::vector<StoredRun> all = read_all_runs(results);
-  if (const std::string left_out = leave_out_strangers(results, all); !left_out.empty()) warn(left_out);
+  std::vector<Run> all = read_all_runs(results, presentation);
+  if (const std::string left_out = leave_out_strangers(results, presentation, all); !left_out.empty())
+    warn(left_out);
   tell_machines_apart(all);
-  std::vector<StoredRun> runs = all;
+  std::vector<Run> runs = all;
   const std::vector<StoredPath> paths = take_paths(runs);
 
   Section section;
-  section.id = file_name_part(presentation.name.empty() ? all.front().experiment : presentation.name);
+  section.id =
+      file_name_part(presentation.name.empty() ? all.front().parameters.experiment : presentation.name);
   section.heading = paper.item.empty() ? section.id : paper.item;
   section.title = presentation.title;
   section.synthetic = std::any_of(all.begin(), all.end(),
-                                  [](const StoredRun& run) { return says_synthetic(run.description); });
+                                  [](const Run& run) { return says_synthetic(run.result.description); });
   section.data = data_lines(all);
   section.ended = ended_line(all);
 

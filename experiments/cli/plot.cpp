@@ -103,8 +103,7 @@ void leave_out_seconds(PlotConfig& plot) {
 
 }  // namespace
 
-void draw_figures_of_run(const std::vector<StoredRun>& runs, const fs::path& out,
-                         const Presentation& presentation,
+void draw_figures_of_run(const std::vector<Run>& runs, const fs::path& out, const Presentation& presentation,
                          const std::function<void(const std::string&)>& warn) {
   Presentation drawn = presentation;
   if (drawn.plot.quantities.empty()) std::erase(drawn.plot.kinds, "curves");
@@ -131,7 +130,7 @@ void draw_paths_of_run(const std::vector<StoredPath>& paths, const fs::path& out
                        const std::function<void(const std::string&)>& warn) {
   if (paths.empty() || !contains(presentation.plot.kinds, "path")) return;
   for (const StoredPath& path : paths)
-    if (!path.run.comparable)
+    if (!path.run.timing.comparable)
       warn(fmt::format("{}: its seconds are not comparable and are not drawn", run_name(path.run)));
   make_paths(paths, out / "figures");
 }
