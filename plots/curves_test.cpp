@@ -48,15 +48,18 @@ std::vector<std::string> lines_of(const fs::path& file) {
 }
 
 /// A run that falls to f* by a factor of ten every `decade` seconds, until `end`.
-StoredRun falling_run(const std::string& label, double decade, double end, double lambda = 100.0) {
-  StoredRun run;
-  run.dataset = "ocr-degree2";
-  run.description = "OCR letter.data, degree2, random split 6216/661, seed 1";
-  run.label = run.solver = label;
-  run.lambda = lambda;
-  run.reference_objective = kReference;
-  run.reference_kkt = 1e-11;
-  run.summary = {{"instances", 6216}, {"d", 215358}, {"threads", 2}, {"run", {{"kkt_at_zero", 4000.0}}}};
+proxbench::Run falling_run(const std::string& label, double decade, double end, double lambda = 100.0) {
+  proxbench::Run run;
+  run.parameters.dataset = "ocr-degree2";
+  run.result.description = "OCR letter.data, degree2, random split 6216/661, seed 1";
+  run.parameters.label = run.parameters.solver = label;
+  run.parameters.lambda = lambda;
+  run.best.objective = kReference;
+  run.best.relative_kkt = 1e-11;
+  run.result.instances = 6216;
+  run.result.d = 215358;
+  run.parameters.threads = 2;
+  run.best.kkt_at_zero = 4000.0;
   for (int i = 0; i <= 60; ++i) {
     Sample sample;
     sample.seconds = end * std::pow(i / 60.0, 2.0);
@@ -116,8 +119,8 @@ TEST_F(Curves, TheScriptRunsByItselfInAnyFolderThatHoldsItsData) {
 
 TEST_F(Curves, DataKeepEverySampleInOneBlockARun) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
-  second.repetition = 2;
+  proxbench::Run first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
+  second.parameters.repetition = 2;
   first.trace.resize(2);
   second.trace.resize(1);
   first.trace[1].objective = kReference;  // not drawn, but kept
@@ -137,7 +140,7 @@ TEST_F(Curves, DataKeepEverySampleInOneBlockARun) {
 
 TEST_F(Curves, WhatWasNotMeasuredIsAnEmptyField) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
   run.trace.resize(2);
   run.trace[0].test_accuracy = kNaN;
   make_curves({run}, folder_);
@@ -146,7 +149,7 @@ TEST_F(Curves, WhatWasNotMeasuredIsAnEmptyField) {
 
 TEST_F(Curves, NothingIsDrawnAtOrBelowTheFloor) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
   run.trace.back().objective = kReference * (1.0 - 1e-9);
   make_curves({run}, folder_, {.floor = 1e-10});
   const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
@@ -157,8 +160,8 @@ TEST_F(Curves, NothingIsDrawnAtOrBelowTheFloor) {
 
 TEST_F(Curves, CertifiedGapsNeedNoReference) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun run = falling_run("prox-qn", 2, 20);
-  run.reference_objective = kNaN;
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
+  run.best.objective = kNaN;
   for (std::size_t i = 0; i < run.trace.size(); i += 10) run.trace[i].gap = 0.5 * run.trace[i].objective;
   make_curves({run}, folder_, {.quantities = {"objective", "gap"}});
   EXPECT_FALSE(fs::exists(file("ocr-degree2-lambda100-objective.png")));
@@ -168,7 +171,7 @@ TEST_F(Curves, CertifiedGapsNeedNoReference) {
 
 TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
   EXPECT_DOUBLE_EQ(reference_bound(run), 2 * 1e-11 * 4000.0 / 100.0);
   make_curves({run}, folder_);
   const fs::path script = file("ocr-degree2-lambda100-objective.gp");
@@ -186,33 +189,33 @@ TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
   make_curves({run}, folder_);
   EXPECT_THAT(text_of(script), Not(HasSubstr("accuracy of f*")));
 
-  run.reference_gap = 1e-10;
+  run.best.relative_gap = 1e-10;
   EXPECT_DOUBLE_EQ(reference_bound(run), 1e-10) << "the better of two";
-  run.reference_gap = 1e-7;
+  run.best.relative_gap = 1e-7;
   EXPECT_DOUBLE_EQ(reference_bound(run), 8e-10);
-  run.reference_gap = -1e-17;
+  run.best.relative_gap = -1e-17;
   EXPECT_DOUBLE_EQ(reference_bound(run), 1e-15) << "rounding";
-  run.summary.erase("run");
-  run.reference_gap = 1e-7;
+  run.best.kkt_at_zero = kNaN;
+  run.best.relative_gap = 1e-7;
   EXPECT_DOUBLE_EQ(reference_bound(run), 1e-7);
-  run.reference_gap = kNaN;
+  run.best.relative_gap = kNaN;
   EXPECT_TRUE(std::isnan(reference_bound(run)));
 }
 
 TEST_F(Curves, FiguresThatHaveNothingToShowAreNotMade) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun run = falling_run("prox-qn", 2, 20);
-  run.reference_objective = kNaN;
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
+  run.best.objective = kNaN;
   for (Sample& sample : run.trace) sample.test_accuracy = kNaN;
   EXPECT_THAT(make_curves({run}, folder_), ::testing::ElementsAre(file("ocr-degree2-lambda100-nnz.png")));
 }
 
 TEST_F(Curves, SyntheticDataAreNamedInTheTitle) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
   make_curves({run}, folder_);
   EXPECT_THAT(text_of(file("ocr-degree2-lambda100-nnz.gp")), Not(HasSubstr("SYNTHETIC")));
-  run.description = "synthetic OCR: 300 words, pixels features, noise 0.15, seed 1";
+  run.result.description = "synthetic OCR: 300 words, pixels features, noise 0.15, seed 1";
   make_curves({run}, folder_);
   for (const char* name : {"objective", "nnz", "accuracy"})
     EXPECT_THAT(text_of(file(std::string("ocr-degree2-lambda100-") + name + ".gp")),
@@ -230,8 +233,8 @@ TEST_F(Curves, TitleSaysDataLambdaSizesAndThreads) {
 
 TEST_F(Curves, ALabelKeepsItsColourOverFiguresAndRepetitions) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun again = falling_run("owl-qn", 16, 90);
-  again.repetition = 2;
+  proxbench::Run again = falling_run("owl-qn", 16, 90);
+  again.parameters.repetition = 2;
   make_curves({falling_run("prox-qn", 2, 20), falling_run("owl-qn", 15, 90), again,
                falling_run("owl-qn", 15, 90, 50)},
               folder_, {.repetitions = "lines"});
@@ -252,7 +255,7 @@ TEST_F(Curves, ALabelKeepsItsColourOverFiguresAndRepetitions) {
 
 TEST_F(Curves, ARunWithTwoSamplesIsFlatUpToTheSecondOne) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun run = falling_run("sgd", 2, 20);
+  proxbench::Run run = falling_run("sgd", 2, 20);
   run.trace = {run.trace.front(), run.trace.back()};
   make_curves({run}, folder_, {.quantities = {"objective"}});
   const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
@@ -292,8 +295,8 @@ TEST_F(Curves, ABandBeginsWhereAllRunsHaveAValueAndTheLastOfEqualPlacesCounts) {
 
 TEST_F(Curves, RepetitionsAreAMedianWithABand) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
-  second.repetition = 2;
+  proxbench::Run first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
+  second.parameters.repetition = 2;
   first.trace.resize(2);
   second.trace.resize(2);
   second.trace[1].seconds *= 2.0;
@@ -321,9 +324,9 @@ TEST_F(Curves, RepetitionsAreAMedianWithABand) {
 
 TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
   SKIP_WITHOUT_GNUPLOT();
-  std::vector<StoredRun> runs(3, falling_run("prox-qn", 2, 20));
+  std::vector<proxbench::Run> runs(3, falling_run("prox-qn", 2, 20));
   for (int i = 0; i < 3; ++i) {
-    runs[static_cast<std::size_t>(i)].repetition = i + 1;
+    runs[static_cast<std::size_t>(i)].parameters.repetition = i + 1;
     runs[static_cast<std::size_t>(i)].trace.resize(2);
   }
   for (std::size_t i : {0u, 1u}) runs[i].trace[1].objective = kNaN;
@@ -334,11 +337,11 @@ TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
 
 TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
   SKIP_WITHOUT_GNUPLOT();
-  std::vector<StoredRun> runs(4, falling_run("prox-qn", 2, 20));
-  for (int i = 0; i < 4; ++i) runs[static_cast<std::size_t>(i)].repetition = i + 1;
-  runs[1].status = "crashed(SIGSEGV)";
+  std::vector<proxbench::Run> runs(4, falling_run("prox-qn", 2, 20));
+  for (int i = 0; i < 4; ++i) runs[static_cast<std::size_t>(i)].parameters.repetition = i + 1;
+  runs[1].set_status("crashed(SIGSEGV)");
   runs[1].trace.resize(12);
-  runs[2].status = "out-of-memory";
+  runs[2].set_status("out-of-memory");
   runs[2].trace.clear();
   make_curves(runs, folder_, {.quantities = {"objective"}});
   const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
@@ -352,8 +355,8 @@ TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
 
 TEST_F(Curves, TimingsThatAreNotComparableAreRefusedUnlessAllowed) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun run = falling_run("prox-qn", 2, 20);
-  run.comparable = false;
+  proxbench::Run run = falling_run("prox-qn", 2, 20);
+  run.timing.comparable = false;
   try {
     make_curves({run, falling_run("owl-qn", 2, 20)}, folder_);
     ADD_FAILURE() << "expected an error";
@@ -374,8 +377,8 @@ TEST_F(Curves, TimingsThatAreNotComparableAreRefusedUnlessAllowed) {
 
 TEST_F(Curves, RunsOfSeveralMachinesAreToldApart) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun here = falling_run("prox-qn", 2, 20), there = falling_run("prox-qn", 4, 40);
-  here.machine = "here";
+  proxbench::Run here = falling_run("prox-qn", 2, 20), there = falling_run("prox-qn", 4, 40);
+  here.provenance.machine = "here";
   make_curves({here, there}, folder_, {.quantities = {"nnz"}});
   const std::string script = text_of(file("ocr-degree2-lambda100-nnz.gp"));
   EXPECT_THAT(script, HasSubstr("title 'prox-qn @ here'"));
@@ -387,9 +390,9 @@ TEST_F(Curves, RunsOfSeveralMachinesAreToldApart) {
 
 TEST_F(Curves, LinesGoThroughTheSamplesThatHaveAnAccuracy) {
   SKIP_WITHOUT_GNUPLOT();
-  std::vector<StoredRun> runs(2, falling_run("prox-qn", 2, 20));
-  runs[1].repetition = 2;
-  for (StoredRun& run : runs) {
+  std::vector<proxbench::Run> runs(2, falling_run("prox-qn", 2, 20));
+  runs[1].parameters.repetition = 2;
+  for (proxbench::Run& run : runs) {
     run.trace.resize(4);
     run.trace[1].test_accuracy = run.trace[2].test_accuracy = kNaN;
     run.trace[0].test_accuracy = 0.25;
@@ -408,7 +411,7 @@ TEST_F(Curves, LinesGoThroughTheSamplesThatHaveAnAccuracy) {
 
 TEST_F(Curves, LogSecondsGoToFiguresOfTheirOwn) {
   SKIP_WITHOUT_GNUPLOT();
-  const std::vector<StoredRun> runs = {falling_run("prox-qn", 2, 20), falling_run("prox-gd", 500, 2000)};
+  const std::vector<proxbench::Run> runs = {falling_run("prox-qn", 2, 20), falling_run("prox-gd", 500, 2000)};
   make_curves(runs, folder_);
   make_curves(runs, folder_, {.log_seconds = true});
   EXPECT_THAT(text_of(file("ocr-degree2-lambda100-objective.gp")), HasSubstr("set xrange [0:2000]"));
@@ -440,8 +443,8 @@ TEST_F(Curves, PassesUpdatesAndIterationsGoToFiguresOfTheirOwn) {
 
 TEST_F(Curves, AreOnTheScaleOfTheMeanLossToo) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun run = falling_run("sgd", 2, 20);
-  run.summary["instances"] = 4;
+  proxbench::Run run = falling_run("sgd", 2, 20);
+  run.result.instances = 4;
   run.trace.resize(2);
   run.trace[1].objective = kReference * 1.5;
   run.trace[1].gap = kReference * 0.5 + 8.0;
@@ -483,9 +486,9 @@ TEST_F(Curves, AnAxisCanEndBeforeTheRuns) {
 
 TEST_F(Curves, MarksOfTheScriptLanguageInNamesAreDrawnAsTheyAre) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun run = falling_run("it's a_b^2 `touch oops` {x}", 2, 20);
-  run.dataset = "a/b c";
-  run.description = "Kassel's \"words\" \\ a_b `touch oops` {2}";
+  proxbench::Run run = falling_run("it's a_b^2 `touch oops` {x}", 2, 20);
+  run.parameters.dataset = "a/b c";
+  run.result.description = "Kassel's \"words\" \\ a_b `touch oops` {2}";
   make_curves({run}, folder_);
   const std::string picture = text_of(file("a_b_c-lambda100-objective.svg"));
   EXPECT_THAT(picture, HasSubstr("a_b^2 `touch oops` {x}"));
@@ -495,7 +498,7 @@ TEST_F(Curves, MarksOfTheScriptLanguageInNamesAreDrawnAsTheyAre) {
 
 TEST_F(Curves, DivergedAndShortTracesAreDrawn) {
   SKIP_WITHOUT_GNUPLOT();
-  StoredRun diverged = falling_run("sgd", 2, 20), single = falling_run("prox-qn", 2, 20);
+  proxbench::Run diverged = falling_run("sgd", 2, 20), single = falling_run("prox-qn", 2, 20);
   diverged.trace[30].objective = std::numeric_limits<double>::infinity();
   diverged.trace[31].objective = kNaN;
   single.trace = {single.trace[1]};
@@ -505,7 +508,7 @@ TEST_F(Curves, DivergedAndShortTracesAreDrawn) {
 
 TEST_F(Curves, RefusesWhatItCannotDraw) {
   EXPECT_THROW(make_curves({}, folder_), Error);
-  const std::vector<StoredRun> runs = {falling_run("prox-qn", 2, 20)};
+  const std::vector<proxbench::Run> runs = {falling_run("prox-qn", 2, 20)};
   EXPECT_THROW(make_curves(runs, folder_, {.quantities = {"loss"}}), Error);
   EXPECT_THROW(make_curves(runs, folder_, {.x_max = {1, 2}}), Error);
   try {

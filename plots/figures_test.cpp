@@ -204,14 +204,15 @@ std::pair<Point, Point> ends_in(const TestFolder& folder, const std::string& nam
   return {blocks.at(block).front(), blocks.at(block).back()};
 }
 
-StoredRun run_of(const std::string& label, const std::vector<std::pair<double, std::uint64_t>>& nonzeros) {
-  StoredRun run;
-  run.dataset = "ocr";
-  run.description = "made up";
-  run.solver = run.label = label;
-  run.lambda = 1.0;
-  run.status = "converged";
-  run.reference_objective = 100.0;
+proxbench::Run run_of(const std::string& label,
+                      const std::vector<std::pair<double, std::uint64_t>>& nonzeros) {
+  proxbench::Run run;
+  run.parameters.dataset = "ocr";
+  run.result.description = "made up";
+  run.parameters.solver = run.parameters.label = label;
+  run.parameters.lambda = 1.0;
+  run.set_status("converged");
+  run.best.objective = 100.0;
   for (const auto& [seconds, nnz] : nonzeros) {
     Sample& sample = run.trace.emplace_back();
     sample.seconds = seconds;
@@ -239,22 +240,22 @@ struct Kind {
 
 void draw_curves(const fs::path& folder, double span) {
   const auto lowest = static_cast<std::uint64_t>(206.0 * 1.5 * span);  // the axis begins at a third less
-  StoredRun run = run_of("prox-qn", {{0.037, 900000}, {0.5, 9000}, {40.0, lowest}});
+  proxbench::Run run = run_of("prox-qn", {{0.037, 900000}, {0.5, 9000}, {40.0, lowest}});
   for (Sample& sample : run.trace) sample.test_accuracy = 0.5 + 0.2 / span + 0.001 * sample.seconds;
   for (const bool log : {true, false})
     make_curves({run}, folder, {.quantities = {"objective", "nnz", "gap", "accuracy"}, .log_seconds = log});
 }
 
 void draw_profiles(const fs::path& folder, double span) {
-  StoredRun fast = run_of("fast", {{17.0, 10}}), slow = run_of("slow", {{17.0 * span, 10}});
-  for (StoredRun* run : {&fast, &slow}) run->reference_kkt = 1e-9;
+  proxbench::Run fast = run_of("fast", {{17.0, 10}}), slow = run_of("slow", {{17.0 * span, 10}});
+  for (proxbench::Run* run : {&fast, &slow}) run->best.relative_kkt = 1e-9;
   make_profiles({fast, slow}, folder, {.kinds = {"profile", "ecdf"}}, {1e-3});
 }
 
 void draw_paths(const fs::path& folder, double span) {
   StoredPath path;
   path.run = run_of("prox-qn", {});
-  path.run.path = "path";
+  path.run.parameters.path = "path";
   for (const double lambda : {470.0, 470.0 / span}) {
     PathPoint& point = path.points.emplace_back();
     point.lambda = lambda;

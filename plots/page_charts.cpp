@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -23,7 +24,7 @@ using nlohmann::json;
 /// Of each piece of a trace, envelope() keeps at most so many samples.
 constexpr std::size_t kOfEachPiece = 5;
 /// A band has about as many points at most.
-constexpr std::size_t kMostBandPoints = 600;
+constexpr std::size_t kMostBandPoints = 300;
 /// What every panel says of its curves, and those with repetitions.
 constexpr const char* kStepNote =
     "A value holds up to the next sample: nothing is known of what lies between.";
@@ -146,15 +147,21 @@ json run_json(const Run& run, std::size_t curve, const std::vector<Quantity>& sh
   return out;
 }
 
+/// Of points that are the same only the first one, and the last of all.
 json band_json(const Band& band, const Run& run, std::size_t curve) {
   json out = {{"curve", curve}, {"comparable", run.timing.comparable}};
   const std::size_t stride = band.points.size() / kMostBandPoints + 1;
+  std::array<json, 3> before;
   for (std::size_t i = 0; i < band.points.size(); ++i) {
-    if (i % stride != 0 && i + 1 < band.points.size()) continue;
+    const bool last = i + 1 == band.points.size();
     const BandPoint& point = band.points[i];
-    for (const auto& [name, value] :
-         {std::pair{"x", point.x}, {"low", point.q25}, {"y", point.median}, {"high", point.q75}})
-      out[name].push_back(rounded(value));
+    const std::array<json, 3> values = {rounded(point.q25), rounded(point.median), rounded(point.q75)};
+    if (!last && (i % stride != 0 || values == before)) continue;
+    out["x"].push_back(rounded(point.x));
+    out["low"].push_back(values[0]);
+    out["y"].push_back(values[1]);
+    out["high"].push_back(values[2]);
+    before = values;
   }
   return out;
 }

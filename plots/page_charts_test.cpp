@@ -21,16 +21,16 @@ using ::testing::SizeIs;
 constexpr double kFloor = 1e-12;
 
 /// f* = 100, known to 2e-9.
-StoredRun run_of(const std::string& label, std::vector<Sample> trace = {}) {
-  StoredRun run;
-  run.dataset = "words";
-  run.description = "some words";
-  run.label = run.solver = label;
-  run.lambda = 10.0;
-  run.reference_objective = 100.0;
-  run.reference_kkt = 1e-11;
-  run.status = "converged";
-  run.summary = {{"run", {{"kkt_at_zero", 1000.0}}}};
+proxbench::Run run_of(const std::string& label, std::vector<Sample> trace = {}) {
+  proxbench::Run run;
+  run.parameters.dataset = "words";
+  run.result.description = "some words";
+  run.parameters.label = run.parameters.solver = label;
+  run.parameters.lambda = 10.0;
+  run.best.objective = 100.0;
+  run.best.relative_kkt = 1e-11;
+  run.set_status("converged");
+  run.best.kkt_at_zero = 1000.0;
   run.trace = std::move(trace);
   return run;
 }
@@ -46,8 +46,8 @@ Sample sample(double seconds, double objective, std::uint64_t nnz = 7) {
 }
 
 /// A difference that falls by twelve decades with a wave on it.
-StoredRun long_run(std::size_t samples) {
-  StoredRun run = run_of("sgd");
+proxbench::Run long_run(std::size_t samples) {
+  proxbench::Run run = run_of("sgd");
   for (std::size_t i = 0; i < samples; ++i) {
     const double share = static_cast<double>(i) / static_cast<double>(samples);
     const double wave = 1.0 + 0.9 * std::sin(static_cast<double>(i));
@@ -64,7 +64,7 @@ TEST(PageCharts, KeepsShortTracesWhole) {
 }
 
 TEST(PageCharts, ThinsLongTracesToTheirEnvelope) {
-  const StoredRun run = long_run(20000);
+  const proxbench::Run run = long_run(20000);
   const std::vector<std::size_t> kept = thinned(run, kFloor);
   EXPECT_LE(kept.size(), kMostSamples);
   EXPECT_GE(kept.size(), kMostSamples / 2);
@@ -92,7 +92,7 @@ TEST(PageCharts, ThinsLongTracesToTheirEnvelope) {
 }
 
 TEST(PageCharts, ThinsWhereTheCurveIsSteepNotWhereTimeIsLong) {
-  StoredRun run = run_of("a");
+  proxbench::Run run = run_of("a");
   for (int i = 0; i < 1000; ++i) run.trace.push_back(sample(1e-3 * i, 100.0 + std::pow(10.0, 3 - 0.01 * i)));
   for (int i = 0; i < 9000; ++i) run.trace.push_back(sample(1.0 + 1e-3 * i, 100.0 + 1e-7));
   const std::vector<std::size_t> kept = thinned(run, kFloor);
@@ -100,18 +100,18 @@ TEST(PageCharts, ThinsWhereTheCurveIsSteepNotWhereTimeIsLong) {
 }
 
 TEST(PageCharts, ThinsATraceInWhichNothingChanges) {
-  const StoredRun run = run_of("a", std::vector<Sample>(1000, sample(1, 100)));
+  const proxbench::Run run = run_of("a", std::vector<Sample>(1000, sample(1, 100)));
   EXPECT_THAT(thinned(run, kFloor), ElementsAre(0, 999));
 }
 
 TEST(PageCharts, AHundredRunsAreFewMegabytes) {
-  std::vector<StoredRun> runs(100, long_run(3000));
-  for (int i = 0; i < 100; ++i) runs[static_cast<std::size_t>(i)].repetition = i + 1;
+  std::vector<proxbench::Run> runs(100, long_run(3000));
+  for (int i = 0; i < 100; ++i) runs[static_cast<std::size_t>(i)].parameters.repetition = i + 1;
   EXPECT_LT(page_charts(runs, {}).dump().size(), 4'500'000u);
 }
 
 TEST(PageCharts, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
-  StoredRun run = run_of("prox-qn", {sample(0, 300), sample(1.23456789, 100.0 + 1e-4)});
+  proxbench::Run run = run_of("prox-qn", {sample(0, 300), sample(1.23456789, 100.0 + 1e-4)});
   run.trace[1].test_accuracy = 0.75;
   run.trace[0].test_accuracy = kNaN;
   run.trace[0].gap = 75.0;
@@ -138,7 +138,7 @@ TEST(PageCharts, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
 }
 
 TEST(PageCharts, ColoursSolversAsTheFiguresDo) {
-  std::vector<StoredRun> runs;
+  std::vector<proxbench::Run> runs;
   for (char c = 'a'; c < 'a' + 9; ++c) runs.push_back(run_of(std::string(1, c), {sample(0, 200)}));
   const nlohmann::json curves = page_charts(runs, {})["curves"];
   ASSERT_THAT(curves, SizeIs(9));
@@ -147,9 +147,9 @@ TEST(PageCharts, ColoursSolversAsTheFiguresDo) {
 }
 
 TEST(PageCharts, SaysWhichRunsFailedAndWhichTimingsAreNotComparable) {
-  StoredRun bad = run_of("a", {sample(0, 200)}), empty = run_of("b");
-  bad.status = "crashed(SIGSEGV)";
-  bad.comparable = false;
+  proxbench::Run bad = run_of("a", {sample(0, 200)}), empty = run_of("b");
+  bad.set_status("crashed(SIGSEGV)");
+  bad.timing.comparable = false;
   const nlohmann::json runs = page_charts({bad, empty}, {})["groups"][0]["runs"];
   ASSERT_THAT(runs, SizeIs(1)) << "nothing to draw of a run without a sample";
   EXPECT_TRUE(runs[0]["failed"]);
@@ -159,31 +159,31 @@ TEST(PageCharts, SaysWhichRunsFailedAndWhichTimingsAreNotComparable) {
 TEST(PageCharts, NamesWhoGoesBelowTheOptimumAndWhereThereIsNone) {
   const nlohmann::json below = page_charts({run_of("fast", {sample(0, 99.0)})}, {});
   EXPECT_EQ(below["groups"][0]["panels"]["objective"]["notes"][3], "fast goes below f* by 1.0e-02.");
-  StoredRun without = run_of("a", {sample(0, 99.0)});
-  without.reference_objective = without.reference_kkt = kNaN;
-  StoredRun with = run_of("b", {sample(0, 99.0)});
+  proxbench::Run without = run_of("a", {sample(0, 99.0)});
+  without.best.objective = without.best.relative_kkt = kNaN;
+  proxbench::Run with = run_of("b", {sample(0, 99.0)});
   const nlohmann::json none = page_charts({without}, {})["groups"][0];
   EXPECT_FALSE(none["panels"].contains("objective")) << "no run has a value of it";
   EXPECT_FALSE(none["runs"][0].contains("objective"));
-  with.lambda = 1.0;
+  with.parameters.lambda = 1.0;
   const nlohmann::json panel = page_charts({with, without}, {})["groups"][1]["panels"]["objective"];
   EXPECT_EQ(panel["notes"][1], "No f* is stored.");
   EXPECT_TRUE(panel["bound"].is_null());
 }
 
 TEST(PageCharts, TakeMediansOverRepetitionsThatAreNotTheSame) {
-  std::vector<StoredRun> runs;
+  std::vector<proxbench::Run> runs;
   for (const double speed : {1.0, 2.0, 4.0}) {
     runs.push_back(run_of("a", {sample(0, 200), sample(speed, 150)}));
-    runs.back().repetition = static_cast<int>(runs.size());
+    runs.back().parameters.repetition = static_cast<int>(runs.size());
     runs.back().trace[1].iteration = 1;
   }
   runs.push_back(runs.back());
-  runs.back().repetition = 4;
-  runs.back().status = "crashed(SIGSEGV)";
+  runs.back().parameters.repetition = 4;
+  runs.back().set_status("crashed(SIGSEGV)");
   runs.push_back(runs[0]);
-  runs.back().repetition = 5;
-  runs.back().comparable = false;
+  runs.back().parameters.repetition = 5;
+  runs.back().timing.comparable = false;
   const nlohmann::json panel = page_charts(runs, {})["groups"][0]["panels"]["objective"];
   const nlohmann::json &seconds = panel["against"]["seconds"], &iterations = panel["against"]["iterations"];
   EXPECT_EQ(seconds["lines"], nlohmann::json({3, 4})) << "one failed, one is not comparable";
@@ -198,8 +198,8 @@ TEST(PageCharts, TakeMediansOverRepetitionsThatAreNotTheSame) {
 }
 
 TEST(PageCharts, DrawSuboptimalityAsTheRescaledDifference) {
-  StoredRun run = run_of("a", {sample(0, 200)});
-  run.summary["instances"] = 4;
+  proxbench::Run run = run_of("a", {sample(0, 200)});
+  run.result.instances = 4;
   const nlohmann::json group = page_charts({run}, {})["groups"][0], panel = group["panels"]["suboptimality"];
   EXPECT_EQ(panel["of"], "objective");
   EXPECT_EQ(panel["factor"], 25.0);
@@ -207,17 +207,17 @@ TEST(PageCharts, DrawSuboptimalityAsTheRescaledDifference) {
 }
 
 TEST(PageCharts, TellsMachinesApartOnlyWhereThereAreSeveral) {
-  std::vector<StoredRun> runs(4, run_of("a"));
-  for (StoredRun& run : runs) run.machine = "one";
-  std::vector<StoredRun> same = runs;
+  std::vector<proxbench::Run> runs(4, run_of("a"));
+  for (proxbench::Run& run : runs) run.provenance.machine = "one";
+  std::vector<proxbench::Run> same = runs;
   tell_machines_apart(same);
-  EXPECT_EQ(same[0].label, "a");
+  EXPECT_EQ(same[0].parameters.label, "a");
 
-  runs[1].machine = "another";
-  runs[2].machine = "";
+  runs[1].provenance.machine = "another";
+  runs[2].provenance.machine = "";
   tell_machines_apart(runs);
   std::vector<std::string> labels;
-  for (const StoredRun& run : runs) labels.push_back(run.label);
+  for (const proxbench::Run& run : runs) labels.push_back(run.parameters.label);
   EXPECT_THAT(labels, ElementsAre("a @ unknown machine", "a @ another", "a @ one", "a @ one"));
 }
 

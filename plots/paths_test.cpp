@@ -17,11 +17,11 @@ using testing::Not;
 /// Two points of a path on the data set "d".
 StoredPath made_up(const std::string& label, const std::string& grid = "path(20, 10, 2)") {
   StoredPath path;
-  path.run.dataset = "d";
-  path.run.description = "made-up words";
-  path.run.label = label;
-  path.run.path = grid;
-  path.run.status = "converged";
+  path.run.parameters.dataset = "d";
+  path.run.result.description = "made-up words";
+  path.run.parameters.label = label;
+  path.run.parameters.path = grid;
+  path.run.set_status("converged");
   for (const double lambda : {20.0, 10.0}) {
     PathPoint& point = path.points.emplace_back();
     point.lambda = lambda;
@@ -53,7 +53,7 @@ TEST(PathFigures, AreOneForEachQuantityOfADataSet) {
 TEST(PathFigures, LeaveOutWhatThereIsNothingOf) {
   const TestFolder folder;
   StoredPath path = made_up("fast");
-  path.run.comparable = false;
+  path.run.timing.comparable = false;
   for (PathPoint& point : path.points) point.test_accuracy = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(make_paths({path}, folder.path()),
               ElementsAre(folder / "path-d-nnz.png", folder / "path-d-objective.png"));
@@ -67,8 +67,8 @@ TEST(PathFigures, LeaveOutWhatThereIsNothingOf) {
 TEST(PathFigures, TellGridsApartAndWhichWereCutShort) {
   const TestFolder folder;
   StoredPath cut = made_up("fast", "path(20, 1, 9)"), again = made_up("fast");
-  cut.run.status = "time-limit";
-  again.run.repetition = 2;
+  cut.run.set_status("time-limit");
+  again.run.parameters.repetition = 2;
   make_paths({made_up("fast"), cut, again}, folder.path());
   const std::string script = read_text(folder / "path-d-nnz.gp");
   EXPECT_THAT(script,

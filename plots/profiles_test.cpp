@@ -21,18 +21,18 @@ using ::testing::Not;
   GTEST_SKIP() << "gnuplot is not installed: no image can be drawn"
 
 /// A run that is at f* = 100 after so many seconds, and 10 % above it before; 0: never.
-StoredRun run_of(const std::string& label, double lambda, double seconds) {
-  StoredRun run;
-  run.experiment = "e";
-  run.dataset = "ocr";
-  run.description = "made up";
-  run.solver = run.label = label;
-  run.lambda = lambda;
+proxbench::Run run_of(const std::string& label, double lambda, double seconds) {
+  proxbench::Run run;
+  run.parameters.experiment = "e";
+  run.parameters.dataset = "ocr";
+  run.result.description = "made up";
+  run.parameters.solver = run.parameters.label = label;
+  run.parameters.lambda = lambda;
   run.folder = "results/e/runs/" + run_name(run);
-  run.reference_objective = 100.0;
-  run.reference_kkt = 1e-9;
-  run.status = seconds > 0.0 ? "converged" : "time-limit";
-  run.summary = {{"run", {{"time_limit", 60.0}}}};
+  run.best.objective = 100.0;
+  run.best.relative_kkt = 1e-9;
+  run.set_status(seconds > 0.0 ? "converged" : "time-limit");
+  run.parameters.time_limit = 60.0;
   run.trace.resize(seconds > 0.0 ? 2 : 1);
   run.trace[0].objective = 110.0;
   run.trace.back().passes = 2.0 * seconds;
@@ -44,13 +44,13 @@ StoredRun run_of(const std::string& label, double lambda, double seconds) {
 }
 
 /// Three solvers on three problems: ratios 1 2 4, 2 1 inf, 1 2 1.
-std::vector<StoredRun> three_by_three() {
+std::vector<proxbench::Run> three_by_three() {
   return {run_of("a", 1, 1), run_of("b", 1, 2),  run_of("c", 1, 4),   // a is the best
           run_of("a", 2, 6), run_of("b", 2, 3),  run_of("c", 2, 0),   // b is, c never gets there
           run_of("a", 3, 5), run_of("b", 3, 10), run_of("c", 3, 5)};  // a and c are
 }
 
-std::string error_of(const std::vector<StoredRun>& runs, const PlotConfig& plot) {
+std::string error_of(const std::vector<proxbench::Run>& runs, const PlotConfig& plot) {
   const TestFolder folder;
   try {
     make_profiles(runs, folder / "figures", plot);
@@ -83,7 +83,7 @@ TEST(Profiles, OfThreeSolversOnThreeProblems) {
 TEST(Profiles, DistributionsCountAllPairsOfProblemsAndTargets) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
-  std::vector<StoredRun> runs = {run_of("a", 1, 4), run_of("a", 2, 0)};
+  std::vector<proxbench::Run> runs = {run_of("a", 1, 4), run_of("a", 2, 0)};
   make_profiles(runs, folder.path(), {.kinds = {"ecdf"}}, {0.2, 1e-3});
   // All start within 20 %, at 0 s; one of two gets to 0.1 %, at 4 s.
   EXPECT_EQ(read_text(folder / "ecdf.tsv"),
@@ -96,16 +96,16 @@ TEST(Profiles, DistributionsCountAllPairsOfProblemsAndTargets) {
 TEST(Profiles, OtherMeasuresGoToFiguresOfTheirOwn) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
-  std::vector<StoredRun> runs = three_by_three();
-  runs[0].comparable = false;  // passes are
+  std::vector<proxbench::Run> runs = three_by_three();
+  runs[0].timing.comparable = false;  // passes are
   EXPECT_THAT(make_profiles(runs, folder.path(), {.kinds = {"profile", "ecdf"}, .x = {"passes"}}, {1e-3}),
               ElementsAre(folder / "profile-0.001-passes.png", folder / "ecdf-passes.png"));
   EXPECT_THAT(read_text(folder / "ecdf-passes.gp"), Not(HasSubstr("NOT COMPARABLE")));
 }
 
 TEST(Profiles, RefuseTimingsThatAreNotComparable) {
-  std::vector<StoredRun> runs = three_by_three();
-  runs[4].comparable = false;
+  std::vector<proxbench::Run> runs = three_by_three();
+  runs[4].timing.comparable = false;
   EXPECT_THAT(error_of(runs, {}), HasSubstr("the timings of 1 of 9 runs are not comparable: "
                                             "ocr-lambda2-b-rep1; expected --allow-not-comparable"));
   SKIP_WITHOUT_GNUPLOT();
@@ -117,9 +117,9 @@ TEST(Profiles, RefuseTimingsThatAreNotComparable) {
 TEST(Profiles, LeaveOutProblemsThatNotAllSolversWereRunOnAndSaySo) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
-  std::vector<StoredRun> runs = three_by_three();
-  runs.pop_back();                      // c on the third problem
-  runs[2].status = "crashed(SIGSEGV)";  // c on the first, though it got there
+  std::vector<proxbench::Run> runs = three_by_three();
+  runs.pop_back();                         // c on the third problem
+  runs[2].set_status("crashed(SIGSEGV)");  // c on the first, though it got there
   make_profiles(runs, folder.path(), {.kinds = {"profile"}}, {1e-3});
   EXPECT_THAT(read_text(folder / "profile-0.001.tsv"), HasSubstr("c\t1\t0\nc\t2.3\t0\n"));
   const std::string script = read_text(folder / "profile-0.001.gp");
@@ -131,9 +131,9 @@ TEST(Profiles, LeaveOutProblemsThatNotAllSolversWereRunOnAndSaySo) {
 TEST(Profiles, SayWhatIsKnownOfTheData) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
-  std::vector<StoredRun> runs = {run_of("a", 1, 1), run_of("a", 2, 2)};
-  runs[1].description = "synthetic words";
-  runs[0].summary["run"]["kkt_at_zero"] = 50.0;  // f* to 2 * 1e-9 * 50 / 1 = 1e-7
+  std::vector<proxbench::Run> runs = {run_of("a", 1, 1), run_of("a", 2, 2)};
+  runs[1].result.description = "synthetic words";
+  runs[0].best.kkt_at_zero = 50.0;  // f* to 2 * 1e-9 * 50 / 1 = 1e-7
   make_profiles(runs, folder.path(), {.kinds = {"profile"}}, {1e-3, 1e-8});
   const std::string loose = read_text(folder / "profile-0.001.gp"),
                     tight = read_text(folder / "profile-1e-08.gp");
@@ -145,8 +145,8 @@ TEST(Profiles, SayWhatIsKnownOfTheData) {
 TEST(Profiles, KeepMachinesApartInSeconds) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
-  std::vector<StoredRun> runs = three_by_three();
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].machine = i < 3 ? "fast" : "slow";
+  std::vector<proxbench::Run> runs = three_by_three();
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].provenance.machine = i < 3 ? "fast" : "slow";
   EXPECT_THAT(make_profiles(runs, folder.path(), {.kinds = {"ecdf"}, .x = {"seconds", "passes"}}),
               ElementsAre(folder / "ecdf-fast.png", folder / "ecdf-slow.png", folder / "ecdf-passes.png"));
   EXPECT_THAT(read_text(folder / "ecdf-slow.gp"), HasSubstr("2 problems: (experiment, data set, penalty, "

@@ -45,32 +45,31 @@ fs::path results(const TestFolder& folder, const std::string& name, const std::s
                                          "\ntitle = A & B\nlambda = 10\n[data.ocr]\nformat = x\n" +
                                          "[solver.slow]\n[solver.quick]\n" + more);
   for (const auto& [label, speed] : {std::pair{"slow", 2.0}, std::pair{"quick", 1.0}}) {
-    const nlohmann::json summary = {{"status", "converged"},
-                                    {"objective", 100.0},
-                                    {"nnz", 7},
-                                    {"relative_kkt", 1e-9},
-                                    {"tol", 1e-8},
-                                    {"test_accuracy", 0.75},
-                                    {"instances", 6216},
-                                    {"d", 215358},
-                                    {"threads", 2},
-                                    {"backend", "openmp"},
-                                    {"run",
-                                     {{"experiment", name},
-                                      {"dataset", "ocr"},
-                                      {"lambda", 10.0},
-                                      {"solver", label},
-                                      {"label", label},
-                                      {"repetition", 1},
-                                      {"description", description},
-                                      {"reference_objective", 100.0},
-                                      {"reference_kkt", reference_kkt},
-                                      {"kkt_at_zero", 1000.0},
-                                      {"time_limit", 30.0},
-                                      {"cpu", "a processor"},
-                                      {"cores", 2}}}};
+    proxbench::Run stored;
+    stored.set_status("converged");
+    RunParameters& p = stored.parameters;
+    p.experiment = name;
+    p.dataset = "ocr";
+    p.lambda = 10.0;
+    p.solver = p.label = label;
+    p.tol = 1e-8;
+    p.threads = 2;
+    p.time_limit = 30.0;
+    RunFigures& result = stored.result;
+    result.certificate.objective = 100.0;
+    result.certificate.nnz = 7;
+    result.certificate.kkt = 1e-9;
+    result.kkt_at_zero = 1.0;
+    result.test_accuracy = 0.75;
+    result.instances = 6216;
+    result.d = 215358;
+    result.description = description;
+    stored.best = {100.0, reference_kkt, kNaN, 1000.0};
+    stored.provenance.cpu = "a processor";
+    stored.provenance.cores = 2;
     const std::string run = name + "/runs/ocr-lambda10-" + label + "-rep1";
-    folder.write(run + "/manifest.json", summary.dump());
+    make_folder(folder / run);
+    write_record(folder / run / kManifestFile, stored);
     std::string trace = trace_header() + "\n";
     for (const auto& [seconds, objective] :
          {std::pair{0.0, 200.0}, std::pair{2.9, 200.0}, std::pair{3.0, 100.0}}) {
@@ -89,9 +88,9 @@ fs::path results(const TestFolder& folder, const std::string& name, const std::s
 /// Changes the manifest of a run of results().
 template <class Edit>
 void edit_manifest(const TestFolder& folder, const std::string& run, const Edit& edit) {
-  nlohmann::json manifest = nlohmann::json::parse(read_text(folder / run / "manifest.json"));
-  edit(manifest);
-  folder.write(run + "/manifest.json", manifest.dump());
+  proxbench::Run stored = read_record(folder / run / kManifestFile);
+  edit(stored);
+  write_record(folder / run / kManifestFile, stored);
 }
 
 /// The page, with a stand-in for the charting library.
@@ -193,15 +192,15 @@ TEST(Report, LetsNoNameLeaveItsPlace) {
   const TestFolder folder;
   const std::string hostile = "</script><!--<script>\"'&<img src=x onerror=y>\xff";
   const fs::path shown = results(folder, "figure1", "OCR");
-  for (const char* run : {"figure1/runs/ocr-lambda10-slow-rep1", "figure1/runs/ocr-lambda10-quick-rep1"}) {
-    nlohmann::json manifest = nlohmann::json::parse(read_text(folder / run / "manifest.json"));
-    for (const char* key : {"dataset", "label", "description"})
-      manifest["run"][key] = hostile.substr(0, hostile.size() - 1) + key;
-    manifest["status"] = "failed(" + hostile.substr(0, 20) + ")";
-    manifest["reason"] = hostile.substr(0, hostile.size() - 1);
-    manifest["provenance"] = {{"host", hostile.substr(0, hostile.size() - 1)}};
-    folder.write(std::string(run) + "/manifest.json", manifest.dump());
-  }
+  const std::string text = hostile.substr(0, hostile.size() - 1);
+  for (const char* run : {"figure1/runs/ocr-lambda10-slow-rep1", "figure1/runs/ocr-lambda10-quick-rep1"})
+    edit_manifest(folder, run, [&](proxbench::Run& stored) {
+      stored.parameters.dataset = text + "dataset";
+      stored.parameters.label = text + "label";
+      stored.result.description = text + "description";
+      stored.set_status("failed(" + hostile.substr(0, 20) + ")");
+      stored.result.reason = stored.provenance.machine = text;
+    });
   // Without sections of data and solvers, which could not bear such names, all runs are shown.
   folder.write("figure1/config.ini", "[experiment]\nname = figure1\nlambda = 10\n; " + hostile + "\n");
   const std::string html = page_of(folder, {shown});
@@ -272,11 +271,11 @@ TEST(Report, LeavesOutAndNamesRunsOfSolversThatTheConfigNoLongerHas) {
 TEST(Report, ListsFailedRunsWithTheirReasonAndOrdersNeitherThemNorTimingsThatAreNotComparable) {
   const TestFolder folder;
   const fs::path shown = results(folder, "figure1", "OCR");
-  edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](nlohmann::json& manifest) {
-    manifest["status"] = "out-of-memory";
-    manifest["reason"] = "asked for 9 GB";
-    for (const char* key : {"instances", "d", "threads", "backend", "objective", "nnz"})
-      manifest[key] = nullptr;
+  edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](proxbench::Run& stored) {
+    stored.result = {};
+    stored.set_status("out-of-memory");
+    stored.result.reason = "asked for 9 GB";
+    stored.result.description = "OCR";
   });
   std::string html = page_of(folder, {shown});
   EXPECT_THAT(html, HasSubstr("<h3>Runs that failed</h3>"));
@@ -287,9 +286,10 @@ TEST(Report, ListsFailedRunsWithTheirReasonAndOrdersNeitherThemNorTimingsThatAre
   EXPECT_THAT(html, HasSubstr("<p>a processor, 2 cores, threads: 2, openmp.</p>"));
   EXPECT_THAT(html, Not(HasSubstr("Order of the solvers here")));
 
-  edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](nlohmann::json& manifest) {
-    manifest["status"] = "converged";
-    manifest["timing"] = {{"comparable", false}, {"not_comparable_because", "another load"}};
+  edit_manifest(folder, "figure1/runs/ocr-lambda10-slow-rep1", [](proxbench::Run& stored) {
+    stored.set_status("converged");
+    stored.timing.comparable = false;
+    stored.timing.not_comparable_because = "another load";
   });
   html = page_of(folder, {shown});
   EXPECT_THAT(html, Not(HasSubstr("Runs that failed")));
@@ -303,13 +303,14 @@ TEST(Report, TellsIdenticalProvenanceOnceAndMachinesApart) {
   const fs::path shown = results(folder, "figure1", "OCR");
   for (const char* label : {"slow", "quick"})
     edit_manifest(folder, std::string("figure1/runs/ocr-lambda10-") + label + "-rep1",
-                  [&](nlohmann::json& manifest) {
-                    manifest["provenance"] = {
-                        {"compiler", "GCC 12"},
-                        {"machine", {{"name", label}, {"cpu", "fast one"}, {"cores", 4}, {"id", "x"}}}};
+                  [&](proxbench::Run& stored) {
+                    stored.provenance.compiler = "GCC 12";
+                    stored.provenance.machine = label;
+                    stored.provenance.cpu = "fast one";
+                    stored.provenance.cores = 4;
                   });
   const std::string html = page_of(folder, {shown});
-  EXPECT_EQ(count(html, "<td>compiler</td><td>GCC 12</td>"), 1u);
+  EXPECT_EQ(count(html, "<td>program.compiler</td><td>GCC 12</td>"), 1u);
   EXPECT_EQ(count(html, "<td>machine.cpu</td><td>fast one</td>"), 1u);
   EXPECT_THAT(html, HasSubstr("<th scope=\"col\">run</th><th scope=\"col\">machine.name</th></tr>"));
   EXPECT_THAT(html, HasSubstr("<td>ocr-lambda10-slow-rep1</td><td>slow</td>"));
@@ -322,10 +323,11 @@ TEST(Report, TellsIdenticalProvenanceOnceAndMachinesApart) {
 void add_path(const TestFolder& folder, const std::string& name) {
   const std::string run = name + "/runs/ocr-path-20-10-2-quick-rep1";
   fs::copy(folder / name / "runs/ocr-lambda10-quick-rep1", folder / run);
-  edit_manifest(folder, run, [](nlohmann::json& manifest) {
-    manifest["lambda"] = manifest["run"]["lambda"] = "path(20, 10, 2)";
-    manifest["points_asked"] = 2;
-    manifest["passes"] = 30.0;
+  edit_manifest(folder, run, [](proxbench::Run& stored) {
+    stored.parameters.path = "path(20, 10, 2)";
+    stored.parameters.lambda = 0.0;
+    stored.result.points_asked = 2;
+    stored.result.passes = 30.0;
   });
   std::string points = path_header() + "\n";
   for (const std::size_t number : {1u, 2u}) {

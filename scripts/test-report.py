@@ -75,10 +75,10 @@ def spoil(manifest):
         about["label"] = HOSTILE
     if (about["label"], about["repetition"]) == ("owl-qn", 1):
         manifest.update(status="crashed(SIGSEGV)", reason="signal 11 " + HOSTILE)
-    manifest["timing"] = {"comparable": about["repetition"] != 3, "not_comparable_because": "shared processor"}
+    manifest["timing"].update(comparable=about["repetition"] != 3, not_comparable_because="shared processor")
     machine = "second" if about["repetition"] == 2 else "first"
-    manifest["provenance"] = {"machine": {"name": machine, "cpu": "a processor", "cores": 2, "id": machine},
-                              "version": "1 < 2"}
+    manifest["provenance"]["machine"].update(name=machine, cpu="a processor", cores=2, id=machine)
+    manifest["provenance"]["program"]["version"] = "1 < 2"
 
 
 def copy_results(results, name):
@@ -94,8 +94,9 @@ def write_traces(results):
     data set and lambda go below f* for a second."""
     shutil.rmtree(results / "references")  # the manifests know f* as well
     for folder in results.glob("runs/*"):
-        about = json.loads((folder / "manifest.json").read_text())["run"]
-        repetition, best = about["repetition"], about["reference_objective"]
+        manifest = json.loads((folder / "manifest.json").read_text())
+        about = manifest["run"]
+        repetition, best = about["repetition"], manifest["reference"]["objective"]
         differences = {0: 1.0, repetition: 10.0 ** -repetition}
         if about["label"] != "prox-qn":
             differences = {0: 1.0, 1: -1e-3, 2: 0.5}

@@ -1,4 +1,4 @@
-/// The run of a job.json without the harness: the solver with a monitor that takes no samples between the
+/// The run of a manifest without the harness: the solver with a monitor that takes no samples between the
 /// first and the last, no trace, no model, no process around it. What scripts/overhead compares with.
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The main functions of programs that take the job.json of stored runs.
+/// The main functions of programs that take the manifests of stored runs.
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/base/files.h"
 #include "experiments/config/data_format.h"
 #include "experiments/data/readers.h"
+#include "experiments/results/results.h"
 #include "experiments/run/job.h"
 #include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
@@ -17,15 +17,15 @@
 namespace proxbench {
 
 /// run(jobs) of one or more. Exit status: 0 done; 1 an error, told; 2 bad usage.
-template <class Run>
-int run_job_files(int argc, char** argv, const char* program, const Run& run, bool one = false) {
+template <class Do>
+int run_job_files(int argc, char** argv, const char* program, const Do& run, bool one = false) {
   if (argc < 2 || (one && argc > 2)) {
-    fmt::print(stderr, "usage: {} JOB.json{}\n", program, one ? "" : "...");
+    fmt::print(stderr, "usage: {} MANIFEST.json{}\n", program, one ? "" : "...");
     return 2;
   }
   try {
     std::vector<RunParameters> jobs;
-    for (int i = 1; i < argc; ++i) jobs.push_back(job_from(read_json(argv[i], "the job.json of a run")));
+    for (int i = 1; i < argc; ++i) jobs.push_back(read_record(argv[i]).parameters);
     run(std::move(jobs));
     return 0;
   } catch (const std::exception& error) {
@@ -35,8 +35,8 @@ int run_job_files(int argc, char** argv, const char* program, const Run& run, bo
 }
 
 /// run(job) of one.
-template <class Run>
-int run_job_file(int argc, char** argv, const char* program, const Run& run) {
+template <class Do>
+int run_job_file(int argc, char** argv, const char* program, const Do& run) {
   return run_job_files(
       argc, argv, program, [&](const std::vector<RunParameters>& jobs) { run(jobs.front()); }, true);
 }

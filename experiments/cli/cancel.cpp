@@ -15,12 +15,12 @@ void cancel(const std::string& folder) {
     throw Error(folder + ": found no folder 'runs', expected the results of `proxbench run`");
   constexpr double kPatience = 60.0;  // seconds: a sweep that submits jobs holds the lock
   const OutLock lock(out, kPatience);
-  const std::vector<Batch> batches = read_batches(out);
+  const std::vector<SlurmArray> arrays = read_arrays(out);
   std::size_t queued = 0, running = 0;
-  for (const auto& [name, task] : task_states(batches, queue_of(batches)))
-    if (task.live()) ++(task.state == TaskState::kRunning ? running : queued);
+  for (const QueuedTask& task : queue_of(arrays))
+    if (task.live()) ++(task.state == "PENDING" ? queued : running);
   std::vector<std::string> names;
-  for (const Batch& batch : batches) names.push_back(batch.job_name);
+  for (const SlurmArray& array : arrays) names.push_back(array.name());
   if (queued + running > 0) cancel_jobs(names);
   fmt::print("{}: {} queued and {} running tasks cancelled; stored runs stay\n", folder, queued, running);
 }

@@ -102,7 +102,7 @@ int run_command_line(int argc, char** argv) {
   add_report_command(app);
   add_export_command(app);
   add_scale_command(app);
-  add_store_commands(app);
+  add_merge_command(app);
   add_status_command(app);
   add_cancel_command(app);
   add_slurm_task_command(app);

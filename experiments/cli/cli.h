@@ -38,7 +38,7 @@ void add_select_command(CLI::App& app);
 void add_report_command(CLI::App& app);
 void add_export_command(CLI::App& app);
 void add_scale_command(CLI::App& app);
-void add_store_commands(CLI::App& app);  // `index` and `merge`
+void add_merge_command(CLI::App& app);
 void add_status_command(CLI::App& app);
 void add_cancel_command(CLI::App& app);
 void add_slurm_task_command(CLI::App& app);  // hidden: what a job runs
@@ -57,12 +57,12 @@ struct ExitStatus {
 struct StoredPath;
 
 /// Writes all tables of stored results below OUT/tables.
-void write_result_tables(const std::vector<StoredRun>& runs, const std::filesystem::path& out,
+void write_result_tables(const std::vector<Run>& runs, const std::filesystem::path& out,
                          const Presentation& presentation, const TableOptions& options);
 /// Draws the figures that the config asks for below OUT/figures. What cannot be drawn honestly, figures
 /// against seconds that are not comparable and comparisons without a problem that all solvers were run on, is
 /// left out, and `warn` is told.
-void draw_figures_of_run(const std::vector<StoredRun>& runs, const std::filesystem::path& out,
+void draw_figures_of_run(const std::vector<Run>& runs, const std::filesystem::path& out,
                          const Presentation& presentation,
                          const std::function<void(const std::string&)>& warn);
 /// The same of paths.

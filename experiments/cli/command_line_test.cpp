@@ -344,21 +344,24 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("## tiny\n\n### words, lambda = 0.5, f* = "));
   EXPECT_EQ(read_json("r.json")["runs"].size(), 4u);
-  const std::vector<StoredRun> runs = read_results(folder / "out");
+  const auto stored_runs = [&] {
+    return read_results(folder / "out", load_presentation(folder / "out/config.ini"));
+  };
+  const std::vector<proxbench::Run> runs = stored_runs();
   ASSERT_EQ(runs.size(), 4u);
   EXPECT_EQ(runs[0].folder.filename(), "words-lambda0.5-prox-qn-rep1");
-  EXPECT_EQ(runs[1].label, "gd");
-  EXPECT_EQ(runs[1].solver, "prox-gd");
-  for (const StoredRun& stored : runs) {
-    EXPECT_GE(stored.summary["objective"].get<double>(), stored.reference_objective * (1 - 1e-10));
-    EXPECT_LE(stored.reference_kkt, 1e-8);
-    EXPECT_LE(stored.reference_gap, 1e-7);
-    EXPECT_TRUE(stored.summary["relative_gap"].is_number());
+  EXPECT_EQ(runs[1].parameters.label, "gd");
+  EXPECT_EQ(runs[1].parameters.solver, "prox-gd");
+  for (const proxbench::Run& stored : runs) {
+    EXPECT_GE(stored.result.certificate.objective, stored.best.objective * (1 - 1e-10));
+    EXPECT_LE(stored.best.relative_kkt, 1e-8);
+    EXPECT_LE(stored.best.relative_gap, 1e-7);
+    EXPECT_TRUE(std::isfinite(stored.result.certificate.relative_gap()));
     EXPECT_TRUE(fs::exists(stored.folder / "model.tsv"));
     EXPECT_GE(stored.trace.size(), 2u);
   }
-  EXPECT_EQ(runs[0].summary["status"], "converged");
-  EXPECT_LT(std::abs(runs[0].summary["objective"].get<double>() / runs[0].reference_objective - 1), 1e-6);
+  EXPECT_EQ(runs[0].status(), "converged");
+  EXPECT_LT(std::abs(runs[0].result.certificate.objective / runs[0].best.objective - 1), 1e-6);
   for (const char* name : {"summary.md", "summary.tex", "summary.csv"})
     EXPECT_TRUE(fs::exists(folder / "out/tables" / name)) << name;
   EXPECT_TRUE(fs::exists(folder / "out/figures/words-lambda1-objective.svg"));
@@ -370,11 +373,11 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
       run("run tiny.ini --out out --set experiment.lambda=1 --set solver.gd.max_iterations=3");
   ASSERT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("reusing f* = "));
-  const std::vector<StoredRun> later = read_results(folder / "out");
+  const std::vector<proxbench::Run> later = stored_runs();
   ASSERT_EQ(later.size(), 4u);
-  EXPECT_EQ(later[1].summary["iterations"], 20);
-  EXPECT_EQ(later[3].summary["iterations"], 3);
-  EXPECT_EQ(later[3].summary["status"], "max-iterations");
+  EXPECT_EQ(later[1].result.iterations, 20);
+  EXPECT_EQ(later[3].result.iterations, 3);
+  EXPECT_EQ(later[3].status(), "max-iterations");
 
   // A tighter reference holds for all runs on the same data, also those stored before.
   const std::string config = kConfig;
@@ -382,12 +385,16 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   const Result tight =
       run("run tight.ini --out out --set experiment.lambda=1 --set experiment.reference_tol=1e-9");
   ASSERT_EQ(tight.status, 0) << tight.err;
-  for (const StoredRun& stored : read_results(folder / "out"))
-    EXPECT_LE(stored.reference_kkt, stored.lambda == 1 ? 1e-9 : 1e-8) << stored.folder;
+  for (const proxbench::Run& stored : read_results(folder / "out"))
+    EXPECT_LE(stored.best.relative_kkt, stored.parameters.lambda == 1 ? 1e-9 : 1e-8) << stored.folder;
 
   const Result table = run("table out --format csv --targets 1e-1");
   EXPECT_EQ(table.status, 0);
   EXPECT_THAT(table.out, HasSubstr(",seconds_to_0.1,"));
+  EXPECT_THAT(run("table out --columns nnz,status").out, HasSubstr("| solver | nnz | status |"));
+  EXPECT_THAT(run("table out --format latex").out, HasSubstr("\\toprule\nsolver & status & n & "));
+  EXPECT_EQ(run("table out --columns nnzs").status, 2);
+  EXPECT_EQ(run("table out --kind means --columns nnz").status, 2);
   const Result plot = run("plot out --log-seconds");
   EXPECT_EQ(plot.status, 0) << plot.err;
   EXPECT_THAT(plot.out, HasSubstr("words-lambda1-objective-logx.png"));
@@ -457,6 +464,15 @@ TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
   const Result good = run("check tiny.ini");
   EXPECT_EQ(good.status, 0);
   EXPECT_THAT(good.out, HasSubstr("tiny.ini: good; 4 runs"));
+  const Result some =
+      run("check tiny.ini --set experiment.mu=1 --set experiment.lambda=0,1 --set solver.lbfgs.tol=1e-3");
+  EXPECT_EQ(some.status, 0);
+  EXPECT_THAT(some.out,
+              HasSubstr("\nlbfgs is skipped on 1 of 2 problems: solver 'lbfgs' needs a smooth objective"));
+  const Result misfit = run("run tiny.ini --dry-run --set solver.lbfgs.tol=1e-3");
+  EXPECT_EQ(misfit.status, 2);
+  EXPECT_THAT(misfit.err, HasSubstr("[solver.lbfgs] can run on no problem of the config"));
+  EXPECT_THAT(run("run train.txt").err, HasSubstr("train.txt:1:1: found key 'O?w' outside a section"));
   const Result bad = run("check tiny.ini --set experiment.lamda=1 --set solver.gd.memory=3 --json c.json");
   EXPECT_EQ(bad.status, 2);
   EXPECT_THAT(

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <optional>
+#include <set>
 
 #include "experiments/cli/cli.h"
 #include "experiments/config/ini.h"
@@ -106,10 +105,6 @@ std::string long_name(const CLI::Option& option) {
   return option.get_lnames().empty() ? "" : "--" + option.get_lnames().front();
 }
 
-bool takes_value(const CLI::Option& option) {
-  return option.get_items_expected_max() > 0;
-}
-
 /// A flag of the command or, as those may stand anywhere, of the program.
 CLI::Option* find_flag(CLI::App& app, CLI::App& command, const std::string& word) {
   CLI::Option* option = command.get_option_no_throw(word);
@@ -140,13 +135,8 @@ void note_word(CLI::App& app, Typed& typed, const std::string& word) {
   }
   typed.open = nullptr;
   if (word.starts_with('-') && word != "-") {
-    const std::size_t equals = word.find('=');
-    CLI::Option* option = find_flag(app, *typed.command, word.substr(0, equals));
-    if (!option || !takes_value(*option)) return;
-    if (equals == word.npos)
-      typed.open = option;
-    else
-      note_value(app, typed, *option, word.substr(equals + 1));
+    CLI::Option* option = find_flag(app, *typed.command, word);
+    if (option && option->get_items_expected_max() > 0) typed.open = option;
   } else if (CLI::App* command = find_command(*typed.command, word)) {
     typed.command = command;
   } else {
@@ -160,53 +150,36 @@ Answers words(const std::vector<std::string>& names) {
   return answers;
 }
 
-template <class Infos>
-Answers names_with_help(const Infos& infos) {
+template <class Info>
+Answers names_with_help(const Registry<Info>& registry) {
   Answers answers;
-  for (const auto& info : infos) answers.push_back({info.name, info.help});
+  for (const Info& info : registry.items()) answers.push_back({info.name, info.help});
   return answers;
 }
 
-Answers solver_names() {
-  return names_with_help(solver_registry().items());
-}
-Answers format_names() {
-  return names_with_help(data_format_registry().items());
-}
-
-/// Of `select`.
-Answers measure_names() {
-  Answers answers = names_with_help(metric_registry().items());
-  answers.push_back({"loss", "mean negative log-likelihood of a position"});
-  return answers;
+/// What may stand for a flag or key of this name; nothing where that is no registered name.
+Answers registered(const std::string& name) {
+  if (name == "solver" || name == "reference_solver") return names_with_help(solver_registry());
+  if (name == "format") return names_with_help(data_format_registry());
+  if (name == "oracle") return names_with_help(oracle_registry());
+  if (name != "measure") return {};
+  Answers measures = names_with_help(metric_registry());
+  measures.push_back({"loss", "mean negative log-likelihood of a position"});
+  return measures;
 }
 
-Answers oracle_names() {
-  return names_with_help(oracle_registry().items());
+/// None where nothing has this name.
+template <class Info>
+OptionTable options_of(const Registry<Info>& registry, const std::string& name) {
+  return registry.contains(name) ? registry.find(name).options : OptionTable{};
 }
 
-/// The option tables of what has this name; null where nothing has.
-const OptionTable* solver_options(const std::string& name) {
-  for (const SolverInfo& info : solver_registry().items())
-    if (info.name == name) return &info.options;
-  return nullptr;
-}
-const OptionTable* format_options(const std::string& name) {
-  for (const DataFormatInfo& info : data_format_registry().items())
-    if (info.name == name) return &info.options;
-  return nullptr;
-}
-
-const OptionSpec* find_option(const OptionTable& table, const std::string& name) {
-  for (const OptionSpec& spec : table)
-    if (spec.name == name) return &spec;
-  return nullptr;
-}
-
-Answers choices_of(const OptionSpec& spec) {
-  if (spec.type == OptionType::kBool) return words({"true", "false"});
-  if (spec.automatic) return words({"auto"});
-  return words(spec.choices);
+Answers values_of(const OptionTable& table, const std::string& name) {
+  if (Answers names = registered(name); !names.empty()) return names;
+  const auto spec = std::ranges::find(table, name, &OptionSpec::name);
+  if (spec == table.end()) return {};
+  if (spec->type == OptionType::kBool) return words({"true", "false"});
+  return words(spec->automatic ? std::vector<std::string>{"auto"} : spec->choices);
 }
 
 /// Puts `prefix` before each word.
@@ -222,20 +195,12 @@ Answers in_list(const std::string& typed, Answers answers) {
 
 /// "key=", or the values of a key.
 Answers assignments(const OptionTable& table, const std::string& typed) {
-  const std::size_t equals = typed.find('=');
   Answers answers;
-  if (equals == typed.npos) {
-    for (const OptionSpec& spec : table) answers.push_back({spec.name + "=", spec.help});
-  } else if (const OptionSpec* spec = find_option(table, typed.substr(0, equals))) {
-    answers = behind(typed.substr(0, equals + 1), choices_of(*spec));
-  }
+  if (const std::size_t equals = typed.find('='); equals != typed.npos)
+    return behind(typed.substr(0, equals + 1),
+                  in_list(typed.substr(equals + 1), values_of(table, typed.substr(0, equals))));
+  for (const OptionSpec& spec : table) answers.push_back({spec.name + "=", spec.help});
   return answers;
-}
-
-const ConfigSectionInfo* find_section(const std::string& kind) {
-  for (const ConfigSectionInfo& section : config_sections())
-    if (section.name == kind) return &section;
-  return nullptr;
 }
 
 /// The config among the words before the cursor, as far as it can be read.
@@ -251,62 +216,43 @@ Ini typed_config(const Typed& typed) {
   return {};
 }
 
+/// None where there is no such section.
+OptionTable section_table(const std::string& kind) {
+  const auto info = std::ranges::find(config_sections(), kind, &ConfigSectionInfo::name);
+  return info == config_sections().end() ? OptionTable{} : info->keys;
+}
+
 /// The keys of one section: its own, and the options of its solver or format.
 OptionTable section_keys(const std::string& name, const Ini& config) {
   const std::size_t dot = name.find('.');
-  const std::string kind = name.substr(0, dot), label = dot == name.npos ? "" : name.substr(dot + 1);
-  const ConfigSectionInfo* info = find_section(kind);
-  if (!info) return {};
-  OptionTable keys = info->keys;
+  const std::string kind = name.substr(0, dot);
   const IniSection* section = config.find(name);
   const IniEntry* entry = section ? section->find(kind == "data" ? "format" : "solver") : nullptr;
-  const std::string chosen = entry ? entry->value : label;
-  const OptionTable* more = kind == "solver" ? solver_options(chosen)
-                            : kind == "data" ? format_options(chosen)
-                                             : nullptr;
-  if (more) keys.insert(keys.end(), more->begin(), more->end());
+  const std::string chosen = entry ? entry->value : dot == name.npos ? "" : name.substr(dot + 1);
+  OptionTable keys = section_table(kind);
+  const OptionTable more = kind == "solver" ? options_of(solver_registry(), chosen)
+                           : kind == "data" ? options_of(data_format_registry(), chosen)
+                                            : OptionTable{};
+  keys.insert(keys.end(), more.begin(), more.end());
   return keys;
 }
 
 /// "section.", "section.key=", or the values of a key.
 Answers config_values(const Typed& typed, const std::string& word) {
   const Ini config = typed_config(typed);
-  std::vector<std::string> sections;
+  const std::size_t dot = word.rfind('.', word.find('='));
+  Answers answers;
+  if (dot != word.npos)
+    answers = behind(word.substr(0, dot + 1),
+                     assignments(section_keys(word.substr(0, dot), config), word.substr(dot + 1)));
+  if (word.find('=') != word.npos) return answers;
+  std::set<std::string> sections;
   for (const ConfigSectionInfo& info : config_sections())
-    if (info.name != "solver" && info.name != "data") sections.push_back(info.name);
-  for (const IniSection& section : config.sections)
-    if (std::find(sections.begin(), sections.end(), section.name) == sections.end())
-      sections.push_back(section.name);
-  for (const std::string& solver : solver_registry().names())
-    if (!config.find("solver." + solver)) sections.push_back("solver." + solver);
-
-  const std::size_t equals = word.find('='), dot = word.rfind('.', equals);
-  const std::string section = dot == word.npos ? "" : word.substr(0, dot);
-  const OptionTable keys = section_keys(section, config);
-  if (equals == word.npos) {
-    Answers answers;
-    for (const std::string& name : sections) answers.push_back({name + ".", ""});
-    for (const OptionSpec& spec : keys) answers.push_back({section + "." + spec.name + "=", spec.help});
-    return answers;
-  }
-  if (dot == word.npos) return {};
-  const std::string key = word.substr(dot + 1, equals - dot - 1);
-  const OptionSpec* spec = find_option(keys, key);
-  const Answers values = key == "solver"   ? solver_names()
-                         : key == "format" ? format_names()
-                         : key == "oracle" ? oracle_names()
-                         : spec            ? choices_of(*spec)
-                                           : Answers{};
-  return behind(word.substr(0, equals + 1), in_list(word.substr(equals + 1), values));
-}
-
-/// The choices of a flag that has the name of an option of a run, or of a key in the section of its command.
-Answers choices_of_flag(const std::string& command, std::string name) {
-  std::replace(name.begin(), name.end(), '-', '_');
-  if (const OptionSpec* spec = find_option(run_options(), name)) return choices_of(*spec);
-  const ConfigSectionInfo* section = find_section(command);
-  const OptionSpec* spec = section ? find_option(section->keys, name) : nullptr;
-  return spec ? choices_of(*spec) : Answers{};
+    if (info.name != "solver" && info.name != "data") sections.insert(info.name);
+  for (const IniSection& section : config.sections) sections.insert(section.name);
+  for (const std::string& solver : solver_registry().names()) sections.insert("solver." + solver);
+  for (const std::string& name : sections) answers.push_back({name + ".", ""});
+  return answers;
 }
 
 /// The values that CLI::IsMember allows, which CLI11 shows as "{a,b}" behind the name of the type.
@@ -326,23 +272,18 @@ Answers files_of(const std::string& type) {
 }
 
 Answers values_of(const CLI::Option& option, const Typed& typed, const std::string& word) {
-  const std::string flag = long_name(option), type = option.get_type_name();
+  const std::string type = option.get_type_name(), solver = typed.value("--solver");
+  std::string name = option.get_lnames().empty() ? "" : option.get_lnames().front();
   if (Answers members = members_of(type); !members.empty()) return members;
-  if (flag == "--solver") return solver_names();
-  if (flag == "--format") return format_names();
-  if (flag == "--oracle") return oracle_names();
-  if (flag == "--measure") return measure_names();
   if (type == "SECTION.KEY=VALUE") return config_values(typed, word);
-  if (flag == "--option" || flag == "--data-option") {
-    const std::string solver = typed.value("--solver");
-    const OptionTable* table = flag == "--data-option" ? format_options(typed.value("--format"))
-                                                       : solver_options(solver.empty() ? "prox-qn" : solver);
-    return table ? assignments(*table, word) : Answers{};
-  }
-  if (Answers choices =
-          choices_of_flag(typed.command->get_name(), flag.substr(std::min<std::size_t>(2, flag.size())));
-      !choices.empty())
-    return in_list(word, choices);
+  if (name == "data-option")
+    return assignments(options_of(data_format_registry(), typed.value("--format")), word);
+  if (name == "option")
+    return assignments(options_of(solver_registry(), solver.empty() ? "prox-qn" : solver), word);
+  // A flag may have the name of an option of a run, or of a key in the section of its command.
+  std::replace(name.begin(), name.end(), '-', '_');
+  for (const OptionTable& table : {run_options(), section_table(typed.command->get_name())})
+    if (Answers values = values_of(table, name); !values.empty()) return in_list(word, values);
   return files_of(type);
 }
 
@@ -375,16 +316,6 @@ const CLI::Option* next_positional(const CLI::App& command, std::size_t given) {
 
 Answers complete(CLI::App& app, const Typed& typed, const std::string& word) {
   if (typed.open) return values_of(*typed.open, typed, word);
-  if (word.starts_with("--") && word.find('=') != word.npos) {
-    const std::size_t equals = word.find('=');
-    const CLI::Option* option = find_flag(app, *typed.command, word.substr(0, equals));
-    const std::string value = word.substr(equals + 1);
-    if (!option || !takes_value(*option)) return {};
-    const Answers values = values_of(*option, typed, value);
-    return !values.empty() && values.front().word.starts_with(':')
-               ? values
-               : behind(word.substr(0, equals + 1), values);
-  }
   if (word.starts_with('-')) {
     Answers flags = flags_of(*typed.command);
     if (typed.command != &app)
@@ -405,13 +336,25 @@ struct CompletionCommand {
 
 bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() != kAsk) return false;
+  // "--flag=value" are two words.
+  std::vector<std::string> words(arguments.begin() + 1, arguments.end());
+  std::string prefix;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    prefix.clear();
+    const std::size_t equals = words[i].find('=');
+    if (!words[i].starts_with("--") || equals == std::string::npos) continue;
+    prefix = words[i].substr(0, equals + 1);
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words[i].substr(equals + 1));
+    words[i++].resize(equals);
+  }
+  if (words.empty()) words.emplace_back();
   Typed typed;
   typed.command = &app;
-  for (std::size_t i = 1; i + 1 < arguments.size(); ++i) note_word(app, typed, arguments[i]);
-  const std::string word = arguments.size() > 1 ? arguments.back() : "";
-  for (const auto& [answer, help] : complete(app, typed, word)) {
-    if (!answer.starts_with(':') && !answer.starts_with(word)) continue;
-    fmt::print("{}{}{}\n", answer, help.empty() ? "" : "\t", help);
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) note_word(app, typed, words[i]);
+  for (const auto& [answer, help] : complete(app, typed, words.back())) {
+    const bool file = answer.starts_with(':');
+    if (!file && !answer.starts_with(words.back())) continue;
+    fmt::print("{}{}{}{}\n", file ? "" : prefix, answer, help.empty() ? "" : "\t", help);
   }
   return true;
 }

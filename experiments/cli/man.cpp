@@ -28,17 +28,9 @@ std::string type_of(const CLI::Option& option) {
   return option.get_items_expected_max() > 0 ? type.substr(0, type.find(':')) : "";
 }
 
-/// "-h, --help", or the name of an argument without a flag.
-std::string names_of(const CLI::Option& option) {
-  if (option.get_positional()) return option.get_name();
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 std::string option_text(const CLI::Option& option) {
-  std::string head = fmt::format("\\fB{}\\fR", roff(names_of(option)));
+  const std::string names = option.get_positional() ? option.get_name() : option.get_name(false, true);
+  std::string head = fmt::format("\\fB{}\\fR", roff(names));
   if (const std::string type = type_of(option); !type.empty()) head += fmt::format(" \\fI{}\\fR", roff(type));
   const std::string end = option.get_required() ? " (required)" : "";
   return fmt::format(".TP\n{}\n{}{}\n", head, roff(option.get_description()), end);
@@ -64,20 +56,9 @@ std::string command_text(const CLI::App& program, const CLI::App& command) {
 }
 
 // What no table of the program knows.
-constexpr const char* kExitStatus = R"(.TP
-0
-done
-.TP
-1
-failed or interrupted
-.TP
-2
-bad usage or config
-)";
-
 constexpr const char* kFiles = R"(.TP
 \fICONFIG.ini\fR
-an experiment: sections [experiment], [data.NAME], [solver.LABEL], [plot], [paper];
+an experiment: sections [experiment], [data.NAME], [solver.LABEL], [plot], [paper], [slurm];
 \fBproxbench list \-\-options\fR prints all keys.
 A line \fBinclude = FILE, ...\fR before the first section reads others first.
 .TP
@@ -129,7 +110,7 @@ std::string manual(const CLI::App& app) {
        app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
     commands += command_text(app, *command);
   section("COMMANDS", commands);
-  section("EXIT STATUS", kExitStatus);
+  section("EXIT STATUS", roff(app.get_footer()) + "\n");
   section("FILES", kFiles);
   section("ENVIRONMENT", kEnvironment);
   section("EXAMPLES", kExamples);

@@ -41,16 +41,16 @@ TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
   EXPECT_THAT(first.out, HasSubstr("What paths cost"));
   const fs::path stored = folder / "out/runs/words-path-max-0.1max-6-prox-qn-rep1";
   for (const char* file :
-       {"manifest.json", "job.json", "trace.csv", "path.csv", "model.tsv", "model-001.tsv", "model-006.tsv"})
+       {"manifest.json", "trace.csv", "path.csv", "model.tsv", "model-001.tsv", "model-006.tsv"})
     EXPECT_TRUE(fs::exists(stored / file)) << file;
   EXPECT_FALSE(fs::exists(stored / "model-007.tsv"));
   for (const char* file :
        {"tables/path.md", "tables/path.csv", "figures/path-words-nnz.png", "figures/path-words-accuracy.svg",
-        "figures/path-words-seconds.png", "figures/path-words-objective.png", "index.sqlite"})
+        "figures/path-words-seconds.png", "figures/path-words-objective.png"})
     EXPECT_TRUE(fs::exists(folder / "out" / file)) << file;
   EXPECT_TRUE(fs::is_empty(folder / "out/references"));
   const json manifest = json::parse(read_text(stored / "manifest.json"));
-  EXPECT_EQ(manifest["lambda"], "path(max, 0.1*max, 6)");
+  EXPECT_EQ(manifest["run"]["lambda"], "path(max, 0.1*max, 6)");
   EXPECT_EQ(manifest["status"], "converged");
   EXPECT_EQ(manifest["points"], 6);
 
@@ -67,7 +67,6 @@ TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
   // The resolved config reads back, and the model of a point serves like any other.
   EXPECT_EQ(run("check out/config.ini").status, 0);
   EXPECT_EQ(run("certify --train train.txt --model " + (stored / "model-003.tsv").string()).status, 0);
-  EXPECT_EQ(run("index out").status, 0);
   EXPECT_EQ(run("merge out --out copy").status, 0);
   EXPECT_TRUE(fs::exists(folder / "copy/runs/words-path-max-0.1max-6-prox-qn-rep1/model-006.tsv"));
 }
@@ -165,7 +164,7 @@ TEST_F(PathCommands, GoOverMuWithLambdaFixed) {
     for (const PathPoint& point : points) EXPECT_LE(point.certificate.relative_gap(), 1e-6);
   }
   EXPECT_THAT(run("run path.ini --out out --dry-run").out, HasSubstr("2 runs, 2 of them stored"));
-  EXPECT_THAT(run("export out --out - --points").out, HasSubstr("-mu-path-10-0.1-4-prox-qn-rep1,4,0.5,0.1,"));
+  EXPECT_THAT(run("export out --out - --points").out, HasSubstr(",prox-qn,prox-qn,1,4,0.5,0.1,"));
 }
 
 TEST_F(PathCommands, ASolverThatDoesNotFitIsSkippedWithItsReason) {
@@ -181,7 +180,10 @@ TEST_F(PathCommands, ASolverThatDoesNotFitIsSkippedWithItsReason) {
   EXPECT_THAT(result.err, HasSubstr(std::string("words-lambda0-liblbfgs-owlqn-rep1: ") + kReason));
   EXPECT_THAT(result.out, HasSubstr("words, mu = 1, f* = "));
   EXPECT_THAT(result.out, HasSubstr("words, lambda = 0.5, mu = 1, f* = "));
-  EXPECT_EQ(read_json("out/runs/words-lambda0-prox-qn-rep1/manifest.json")["mu"], 1.0);
+  EXPECT_EQ(read_json("out/runs/words-lambda0-prox-qn-rep1/manifest.json")["run"]["mu"], 1.0);
+  const Result status = run("status out");
+  EXPECT_THAT(status.out, HasSubstr("skipped words-lambda0-liblbfgs-owlqn-rep1"));
+  EXPECT_THAT(status.out, HasSubstr("0 queued, 0 running, 3 done, 0 failed, 1 skipped\n"));
   const Result again = run("run path.ini --out out");
   EXPECT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(run("run path.ini --out out --dry-run").out, HasSubstr("4 runs, 4 of them stored"));
@@ -236,10 +238,10 @@ TEST_F(PathCommands, ExportAndReportShowPaths) {
   ASSERT_EQ(run("run path.ini --out out").status, 0);
   const std::string runs = run("export out --out -").out;
   EXPECT_EQ(std::count(runs.begin(), runs.end(), '\n'), 2);
-  EXPECT_THAT(runs, HasSubstr(",\"path(max, 0.1*max, 6)\",prox-qn,"));
+  EXPECT_THAT(runs, HasSubstr(",path(max; 0.1*max; 6),prox-qn,"));
   const std::string points = run("export out --out - --points").out;
   EXPECT_EQ(std::count(points.begin(), points.end(), '\n'), 7);
-  EXPECT_THAT(points, HasSubstr("\nwords-path-max-0.1max-6-prox-qn-rep1,6,"));
+  EXPECT_THAT(points, HasSubstr(",path(max; 0.1*max; 6),prox-qn,prox-qn,1,6,"));
   EXPECT_EQ(run("export out --out - --points --samples").status, 2);
   const Result report = run("report out --out page.html");
   ASSERT_EQ(report.status, 0) << report.err;

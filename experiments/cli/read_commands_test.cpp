@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include <nlohmann/json.hpp>
+#include <functional>
 
 #include "experiments/base/test_folder.h"
 #include "experiments/config/config.h"
@@ -13,7 +13,6 @@ namespace proxbench {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -26,29 +25,33 @@ struct Result {
 class ReadCommands : public testing::Test {
  protected:
   /// A run that reaches f* = 100 after so many seconds.
-  void write_run(const std::string& out, const std::string& label, int repetition, double seconds,
-                 const json& changes = json::object()) const {
-    json manifest = {{"status", "converged"},
-                     {"objective", 100.0},
-                     {"nnz", 5},
-                     {"seconds", seconds},
-                     {"timing", {{"load_seconds", 1.0}, {"setup_seconds", 0.5}, {"comparable", true}}},
-                     {"run",
-                      {{"experiment", out},
-                       {"dataset", "d"},
-                       {"lambda", 1.0},
-                       {"solver", "prox-qn"},
-                       {"label", label},
-                       {"repetition", repetition},
-                       {"seed", repetition},
-                       {"time_limit", 60.0},
-                       {"description", "made up"},
-                       {"options", {{"memory", "20"}}},
-                       {"reference_objective", 100.0},
-                       {"reference_kkt", 1e-9}}}};
-    manifest.merge_patch(changes);
+  void write_run(
+      const std::string& out, const std::string& label, int repetition, double seconds,
+      const std::function<void(proxbench::Run&)>& change = [](proxbench::Run&) {}) const {
+    proxbench::Run stored;
+    stored.set_status("converged");
+    RunParameters& p = stored.parameters;
+    p.experiment = out;
+    p.dataset = "d";
+    p.solver = "prox-qn";
+    p.label = label;
+    p.repetition = repetition;
+    p.seed = static_cast<std::uint64_t>(repetition);
+    p.time_limit = 60.0;
+    p.solver_options = {{"memory", "20"}, {"sigma", "0.5"}};
+    RunFigures& result = stored.result;
+    result.certificate.objective = 100.0;
+    result.certificate.nnz = 5;
+    result.seconds = seconds;
+    result.load_seconds = 1.0;
+    result.setup_seconds = 0.5;
+    result.description = "made up, \"twice\"";
+    stored.best.objective = 100.0;
+    stored.best.relative_kkt = 1e-9;
+    change(stored);
     const std::string run = out + "/runs/d-lambda1-" + label + "-rep" + std::to_string(repetition);
-    folder.write(run + "/manifest.json", manifest.dump());
+    make_folder(folder / run);
+    write_record(folder / run / kManifestFile, stored);
     Sample first, before, last;
     first.objective = before.objective = 110.0;
     before.seconds = before.passes = 0.95 * seconds;  // so that the time is known to a twentieth
@@ -153,7 +156,7 @@ TEST_F(ReadCommands, SolversCanBeChosen) {
 }
 
 TEST_F(ReadCommands, TimingsThatAreNotComparableNeedAFlag) {
-  write_run("one", "a", 1, 1, {{"timing", {{"comparable", false}}}});
+  write_run("one", "a", 1, 1, [](proxbench::Run& stored) { stored.timing.comparable = false; });
   EXPECT_THAT(run("table one --targets 1e-3").out, HasSubstr("| a | converged | 1* | n/c | n/c |"));
   EXPECT_THAT(run("table one --targets 1e-3 --allow-not-comparable").out, HasSubstr("| 1* | 1.00 |"));
   for (const std::string kind : {"curves", "ecdf"}) {
@@ -165,19 +168,63 @@ TEST_F(ReadCommands, TimingsThatAreNotComparableNeedAFlag) {
   }
 }
 
-TEST_F(ReadCommands, ExportWritesRunsOrSamples) {
+TEST_F(ReadCommands, ExportWritesRunsAndSamples) {
   write_run("one", "a", 1, 1);
-  write_run("one", "a", 2, 2, {{"status", "crashed(SIGSEGV)"}, {"reason", "it said \"no\", twice"}});
+  write_run("one", "a", 2, 2, [](proxbench::Run& stored) {
+    stored.set_status("crashed(SIGSEGV)");
+    stored.result.reason = "it said \"no\", twice";
+  });
   EXPECT_EQ(run("export one --out runs.csv").out, "");
-  const std::string runs = read_text(folder / "runs.csv");
+  const std::string runs = read_text(folder / "runs.csv"), samples = read_text(folder / "runs-samples.csv");
   EXPECT_EQ(std::count(runs.begin(), runs.end(), '\n'), 3);
-  EXPECT_THAT(runs, HasSubstr("crashed(SIGSEGV),\"it said \"\"no\"\", twice\","));
-  const Result samples = run("export one --out - --samples");
-  EXPECT_THAT(samples.out, HasSubstr("\nd-lambda1-a-rep2,2,0,0,2,,100,0,5,0,,,,,,,,0\n"));
+  EXPECT_THAT(runs, HasSubstr("crashed(SIGSEGV),it said  no ; twice,"));
+  EXPECT_THAT(runs, HasSubstr(",memory=20 sigma=0.5,"));
+  EXPECT_THAT(runs, Not(HasSubstr("{")));
+  EXPECT_THAT(samples,
+              HasSubstr("\nd-lambda1-a-rep2,one,d,1,0,,prox-qn,a,2,2,2,0,0,2,,100,0,5,0,,,,,,,,0\n"));
+  EXPECT_EQ(run("export one --out - --samples").out, samples);
+  EXPECT_EQ(run("export one --out -").out, runs);
+  EXPECT_FALSE(fs::exists(folder / "runs-points.csv")) << "there are no paths";
   EXPECT_EQ(run("export one").status, 2);
   EXPECT_EQ(run("export one --out none/x.csv").status, 1);
   EXPECT_EQ(run("export none --out x.csv").status, 1);
   EXPECT_FALSE(fs::exists(folder / "x.csv"));
+}
+
+TEST_F(ReadCommands, ExportWritesOneSqliteFile) {
+  if (std::system("command -v sqlite3 >/dev/null") != 0) GTEST_SKIP() << "no sqlite3";
+  write_run("one", "a", 1, 1);
+  write_run("one", "b", 1, 2);
+  folder.write("runs.sqlite", "what was there before");
+  ASSERT_EQ(run("export one --out runs.sqlite").status, 0);
+  const auto query = [&](const std::string& sql) {
+    EXPECT_EQ(
+        std::system(
+            ("cd '" + folder.path().string() + "' && sqlite3 runs.sqlite \"" + sql + "\" >rows").c_str()),
+        0);
+    return read_text(folder / "rows");
+  };
+  EXPECT_EQ(query("SELECT label, lambda, seconds, status FROM runs"),
+            "a|1.0|1.0|converged\nb|1.0|2.0|converged\n");
+  EXPECT_EQ(query("SELECT label, count(*), max(seconds) FROM samples GROUP BY label"), "a|3|1.0\nb|3|2.0\n");
+  EXPECT_EQ(query("SELECT description FROM runs LIMIT 1"), "made up, \"twice\"\n") << "as it is";
+}
+
+TEST_F(ReadCommands, NumPyReadsTheExport) {
+  if (std::system("python3 -c 'import numpy' 2>/dev/null") != 0) GTEST_SKIP() << "no python3-numpy";
+  write_run("one", "a", 1, 1);
+  write_run("one", "b", 1, 2);
+  ASSERT_EQ(run("export one --out runs.csv").status, 0);
+  folder.write("read.py", R"(import numpy
+read = lambda name: numpy.genfromtxt(name, delimiter=",", names=True, dtype=None, encoding="utf-8")
+runs, samples = read("runs.csv"), read("runs-samples.csv")
+print(*runs["label"], *runs["seconds"], *runs["description"], sep="|")
+print(len(samples), samples["seconds"].max(), samples["label"][-1], samples["lambda"][0], *runs["comparable"])
+)");
+  ASSERT_EQ(std::system(("cd '" + folder.path().string() + "' && python3 read.py >read.txt 2>&1").c_str()), 0)
+      << read_text(folder / "read.txt");
+  EXPECT_EQ(read_text(folder / "read.txt"),
+            "a|b|1.0|2.0|made up;  twice |made up;  twice \n6 2.0 b 1.0 True True\n");
 }
 
 }  // namespace

@@ -42,66 +42,69 @@ ExperimentConfig config_of(const RunCommand& command) {
   return config;
 }
 
-std::string limit_text(const SolverConfig& solver) {
-  std::string out = fmt::format("tol {:g}", solver.tol);
-  if (solver.time_limit > 0) out += fmt::format(", at most {:g} s", solver.time_limit);
-  if (solver.max_iterations > 0) out += fmt::format(", at most {} iterations", solver.max_iterations);
+std::string limit_text(const RunParameters& run) {
+  std::string out = fmt::format("tol {:g}", run.tol);
+  if (run.time_limit > 0) out += fmt::format(", at most {:g} s", run.time_limit);
+  if (run.max_iterations > 0) out += fmt::format(", at most {} iterations", run.max_iterations);
   return out;
 }
 
-nlohmann::ordered_json plan_json(const std::vector<PlannedRun>& plan) {
-  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
-  for (const PlannedRun& run : plan)
-    runs.push_back({{"name", run.name()},
-                    {"dataset", run.data->name},
-                    {"lambda", run.lambda_json()},
-                    {"mu", run.mu_json()},
-                    {"solver", run.solver->solver},
-                    {"label", run.solver->label},
-                    {"repetition", run.repetition},
-                    {"tol", run.solver->tol},
-                    {"time_limit", run.solver->time_limit},
-                    {"max_iterations", run.solver->max_iterations}});
-  return runs;
+nlohmann::ordered_json planned_json(const RunParameters& run) {
+  const nlohmann::ordered_json all = parameters_json(run);
+  nlohmann::ordered_json out;
+  for (const char* key : {"name", "dataset", "lambda", "mu", "solver", "label", "repetition", "tol",
+                          "time_limit", "max_iterations"})
+    out[key] = all.at(key);
+  return out;
 }
 
 nlohmann::ordered_json states_json(const std::vector<CellState>& states) {
-  std::vector<PlannedRun> plan;
-  for (const CellState& state : states) plan.push_back(state.cell);
-  nlohmann::ordered_json runs = plan_json(plan);
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    runs[i]["stored"] = states[i].stored;
-    runs[i]["skipped"] = nullptr;
-    if (!states[i].skipped.empty()) runs[i]["skipped"] = states[i].skipped;
-    runs[i]["why"] = states[i].why;
-    runs[i]["key"] = states[i].key.digest();
-    runs[i]["estimated_seconds"] = states[i].wall_seconds;  // NaN becomes null
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const CellState& state : states) {
+    nlohmann::ordered_json& run = runs.emplace_back(planned_json(state.run.parameters));
+    run["stored"] = state.stored;
+    run["skipped"] = nullptr;
+    if (!state.skipped.empty()) run["skipped"] = state.skipped;
+    run["why"] = state.why;
+    run["key"] = state.run.key.digest;
+    run["estimated_seconds"] = state.wall_seconds;  // NaN becomes null
   }
   return runs;
 }
 
-void print_states(const std::vector<CellState>& states, bool why, int jobs) {
+/// What missing runs and references may take, as far as something is known of it.
+struct Estimate {
   double seconds = 0.0;
-  std::size_t missing = 0, estimated = 0, unknown = 0;
+  std::size_t known = 0, unknown = 0;
+
+  void add(double one) {
+    ++(std::isnan(one) ? unknown : known);
+    if (!std::isnan(one)) seconds += one;
+  }
+};
+
+void print_states(const RunCommand& command, const ExperimentConfig& config,
+                  const std::vector<CellState>& states, std::size_t references) {
+  Estimate estimate;
+  std::size_t missing = 0;
   for (const CellState& state : states) {
     std::string what = state.stored ? "stored" : state.why.front();
-    if (why && !state.stored) what = fmt::format("{}", fmt::join(state.why, "; "));
+    if (command.why && !state.stored) what = fmt::format("{}", fmt::join(state.why, "; "));
     if (!state.skipped.empty()) what = fmt::format("{}: {}", kDoesNotFit, state.skipped);
-    fmt::print("{}  ({})  {}\n", state.cell.name(), limit_text(*state.cell.solver), what);
+    fmt::print("{}  ({})  {}\n", state.run.parameters.name, limit_text(state.run.parameters), what);
     if (state.stored) continue;
     ++missing;
-    if (!state.skipped.empty()) continue;
-    if (std::isnan(state.wall_seconds)) {
-      ++unknown;
-    } else {
-      ++estimated;
-      seconds += state.wall_seconds;
-    }
+    if (state.skipped.empty()) estimate.add(state.wall_seconds / command.jobs);
   }
-  fmt::print("{} runs, {} of them stored", states.size(), states.size() - missing);
-  if (estimated > 0) fmt::print("; about {:.0f} s for those that are missing", seconds / jobs);
-  if (unknown > 0) fmt::print(" ({} have no limit and were never run: not counted)", unknown);
-  fmt::print("; and a reference run for each data set and lambda that lacks f*\n");
+  for (std::size_t i = 0; i < references; ++i)
+    estimate.add(config.reference_time_limit > 0 ? config.reference_time_limit : kNaN);
+  for (const std::string& note : notes_of_misfits(config)) fmt::print("{}\n", note);
+  fmt::print("{} runs, {} of them stored; {} references to make", states.size(), states.size() - missing,
+             references);
+  if (estimate.known > 0) fmt::print("; at most about {:.0f} s for what is missing", estimate.seconds);
+  if (estimate.unknown > 0)
+    fmt::print(" ({} have no limit and were never run: not counted)", estimate.unknown);
+  fmt::print("\n");
 }
 
 std::filesystem::path out_folder(const RunCommand& command, const ExperimentConfig& config) {
@@ -157,13 +160,16 @@ void run(const RunCommand& command) {
   const std::filesystem::path out = out_folder(command, config);
   if (command.dry_run) {
     const std::vector<CellState> states = inspect_cells(config, out, command.sweep());
+    const std::size_t references = missing_references(config, out, command.force, states);
     if (!command.json.to_stdout() && !command.quiet) {
       if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
-      print_states(states, command.why, command.jobs);
+      print_states(command, config, states, references);
     }
     command.json.write({{"experiment", config.name},
                         {"includes", config.includes},
                         {"out", out.string()},
+                        {"notes", notes_of_misfits(config)},
+                        {"references", references},
                         {"runs", states_json(states)}});
     return;
   }
@@ -172,15 +178,15 @@ void run(const RunCommand& command) {
   const SweepResult result = sweep(command, config, out);
   if (tell_outstanding(command, config.name, result, out)) return;
 
-  std::vector<StoredRun> all = read_all_runs(out);
-  if (const std::string left_out = leave_out_strangers(out, all); !left_out.empty())
+  const Presentation& presentation = config;
+  std::vector<Run> all = read_all_runs(out, presentation);
+  if (const std::string left_out = leave_out_strangers(out, presentation, all); !left_out.empty())
     spdlog::warn("{}", left_out);
-  if (std::all_of(all.begin(), all.end(), [](const StoredRun& one) { return failed_status(one.status); }))
+  if (std::all_of(all.begin(), all.end(), [](const Run& one) { return one.failed(); }))
     throw Error("no run of " + config.name + " succeeded");
-  std::vector<StoredRun> runs = all;
+  std::vector<Run> runs = all;
   const std::vector<StoredPath> paths = take_paths(runs);
   const TableOptions table{.title = config.title, .targets = config.targets};
-  const Presentation presentation = load_presentation(out / "config.ini");
   if (!runs.empty()) write_result_tables(runs, out, presentation, table);
   write_path_tables(paths, runs, out / "tables", config.title);
   if (!command.quiet && !command.json.to_stdout() && !paths.empty())
@@ -194,9 +200,9 @@ void run(const RunCommand& command) {
                  markdown_document("", {paper_table(compare_with_paper(runs, presentation), presentation)}));
   }
   nlohmann::ordered_json summaries = nlohmann::ordered_json::array();
-  for (const StoredRun& stored : all)
+  for (const Run& stored : all)
     if (std::find(result.folders.begin(), result.folders.end(), stored.folder) != result.folders.end())
-      summaries.push_back(nlohmann::ordered_json(stored.summary));
+      summaries.push_back(run_json(stored));
   command.json.write({{"experiment", config.name},
                       {"out", out.string()},
                       {"done", result.done},
@@ -217,15 +223,17 @@ void print_verdict(const RunCommand& command, const ExperimentConfig& config, st
              command.config_file, runs, config.data.size(), config.lambdas.size() + config.paths.size(),
              config.solvers.size(), config.repetitions);
   if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
+  for (const std::string& note : notes_of_misfits(config)) fmt::print("{}\n", note);
 }
 
 void check(const RunCommand& command) {
   nlohmann::ordered_json result{{"config", command.config_file}, {"valid", true}, {"error", nullptr}};
   try {
     const ExperimentConfig config = load_config(command.config_file, command.overrides);
-    const std::vector<PlannedRun> plan = plan_runs(config);
+    const std::vector<RunParameters> plan = plan_runs(config);
     result["includes"] = config.includes;
-    result["runs"] = plan_json(plan);
+    result["notes"] = notes_of_misfits(config);
+    for (const RunParameters& run : plan) result["runs"].push_back(planned_json(run));
     if (command.resolved) result["resolved"] = config.to_ini();
     command.json.write(result);
     if (!command.json.to_stdout()) print_verdict(command, config, plan.size());
@@ -273,7 +281,7 @@ void add_run_command(CLI::App& app) {
             ->type_name("NAME");
     sub->add_option(
            "--slurm", command->slurm,
-           "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive; as in [slurm]")
+           "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive, split; as in [slurm]")
         ->needs(launcher)
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");

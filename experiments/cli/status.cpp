@@ -4,6 +4,9 @@
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/cli/cli.h"
+#include "experiments/results/results.h"
+#include "experiments/sweep/problem_runner.h"
+#include "experiments/sweep/provenance.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
 
 namespace proxbench {
@@ -15,7 +18,7 @@ struct StatusCommand {
   JsonFlag json;
 };
 
-/// A run or problem, stored or in a queue.
+/// A run or reference, stored or in a queue.
 struct StatusRow {
   std::string state, name, job, node, reason, log;
 
@@ -36,42 +39,31 @@ std::string end_of(const std::filesystem::path& log) {
   return text.substr(begin, end - begin + 1);
 }
 
-StatusRow stored_row(const std::filesystem::path& folder) {
-  const nlohmann::ordered_json manifest = json_of(folder / "manifest.json");
-  const auto text = [](const nlohmann::ordered_json& value) {
-    return value.is_string() ? value.get<std::string>() : "";
-  };
-  const std::string status =
-      manifest.is_object() ? text(manifest.value("status", nlohmann::ordered_json())) : "";
-  StatusRow row{failed_status(status) ? "failed" : "done", folder.filename().string(), "", "", "", ""};
-  if (!manifest.is_object()) return row;
-  row.node = text(
-      manifest.value(nlohmann::json::json_pointer("/provenance/machine/name"), nlohmann::ordered_json()));
-  if (!failed_status(status)) return row;
-  const std::string reason = text(manifest.value("reason", nlohmann::ordered_json()));
-  row.reason = status + (reason.empty() ? "" : ": " + reason);
+/// `others` gets the run if another revision of proxbench made it.
+StatusRow stored_row(const std::filesystem::path& folder, const std::string& revision,
+                     std::vector<std::string>& others) {
+  StatusRow row{"failed", folder.filename().string(), "", "", "", ""};
+  if (const std::optional<Run> run = find_record(folder / kManifestFile, row.reason)) {
+    row.node = run->provenance.machine;
+    row.reason = run->result.reason.empty() ? run->status() : run->status() + ": " + run->result.reason;
+    if (run->provenance.git_revision != revision) others.push_back(row.name);
+    if (!run->failed()) return {"done", row.name, "", row.node, "", ""};
+    if (!failed_run(*run)) row.state = "skipped";
+  }
   row.log = end_of(folder / "log.txt");
   return row;
 }
 
-std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out, const Queue& queue) {
+std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out,
+                                             const std::vector<SlurmArray>& arrays, const Queue& queue,
+                                             const std::string& revision,
+                                             std::vector<std::string>& others) {
   std::map<std::string, StatusRow> rows;
-  for (const auto& entry : std::filesystem::directory_iterator(out / "runs"))
-    if (const std::string name = entry.path().filename().string(); !name.starts_with('.'))
-      rows.insert_or_assign(name, stored_row(entry.path()));
-  for (const auto& [name, task] : task_states(read_batches(out), queue)) {
-    const auto stored = rows.find(name);
-    // A manifest says it of a run, and f* is no run.
-    if (task.state == TaskState::kDone && (stored != rows.end() || task.problem)) continue;
-    StatusRow row{task_state_name(task.state), name, task.job, task.node, task.reason, ""};
-    if (task.state == TaskState::kFailed) {
-      row.log = end_of(task.files().log);
-      if (stored != rows.end() && stored->second.state == "failed" &&
-          std::filesystem::exists(task.files().end))
-        row.log = stored->second.log.empty() ? row.log : stored->second.log;
-    }
-    rows.insert_or_assign(name, row);
-  }
+  for (const std::filesystem::path& folder : run_folders(out))
+    rows.insert_or_assign(folder.filename().string(), stored_row(folder, revision, others));
+  for (const auto& [name, run] : open_runs(out, arrays, queue))
+    rows.insert_or_assign(
+        name, StatusRow{run.state, name, run.job, run.node, run.reason, run.live() ? "" : end_of(run.log)});
   return rows;
 }
 
@@ -81,19 +73,22 @@ void status(const StatusCommand& command) {
     throw Error(command.out + ": found no folder 'runs', expected the results of `proxbench run`");
   command.json.check();
   ProgressPrinter progress(false);
+  const std::vector<SlurmArray> arrays = read_arrays(out);
   Queue queue;
   std::string no_answer;
   try {
-    queue = queue_of(read_batches(out));
+    queue = queue_of(arrays);
   } catch (const Error& error) {
     no_answer = error.what();
     progress.warning(
-        fmt::format("Slurm does not answer ({}): what follows is from the jobs' own files", no_answer));
+        fmt::format("Slurm does not answer ({}): what follows is from stored runs alone", no_answer));
   }
-  std::map<std::string, std::size_t> counts{{"queued", 0}, {"running", 0}, {"done", 0}, {"failed", 0}};
+  std::map<std::string, std::size_t> counts;
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
-  for (const auto& [name, row] : status_rows(out, queue)) {
+  const std::string revision = provenance().git_revision;
+  std::vector<std::string> others;
+  for (const auto& [name, row] : status_rows(out, arrays, queue, revision, others)) {
     ++counts[row.state];
     json.push_back(row.to_json());
     if (row.state == "done" && !command.all) continue;
@@ -105,16 +100,21 @@ void status(const StatusCommand& command) {
     std::istringstream lines(row.log);
     for (std::string line; std::getline(lines, line);) text += "          | " + line + '\n';
   }
+  if (!others.empty())
+    text += fmt::format("of another revision of proxbench than {}: {}\n", revision, fmt::join(others, ", "));
   if (!command.json.to_stdout())
-    fmt::print("{}{} queued, {} running, {} done, {} failed\n", text, counts["queued"], counts["running"],
-               counts["done"], counts["failed"]);
+    fmt::print("{}{} queued, {} running, {} done, {} failed{}\n", text, counts["queued"], counts["running"],
+               counts["done"], counts["failed"],
+               counts["skipped"] > 0 ? fmt::format(", {} skipped", counts["skipped"]) : "");
   command.json.write(
       {{"out", command.out},
        {"slurm", no_answer.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(no_answer)},
        {"queued", counts["queued"]},
        {"running", counts["running"]},
        {"done", counts["done"]},
+       {"skipped", counts["skipped"]},
        {"failed", counts["failed"]},
+       {"other_revision", others},
        {"tasks", json}});
 }
 

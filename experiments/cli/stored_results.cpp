@@ -41,23 +41,25 @@ std::vector<Source> ReadFlags::read() const {
     for (const Source& other : sources)
       if (std::error_code ignored; fs::equivalent(other.folder, folder, ignored))
         throw Error::usage(fmt::format("{}: found again, expected each folder once", folder));
-    Source source{folder, presentation_of(folder, *this), read_all_runs(folder), {}};
-    if (const std::string left_out = leave_out_strangers(folder, source.runs); !left_out.empty())
+    Source source{folder, presentation_of(folder, *this), {}, {}};
+    source.runs = read_all_runs(folder, source.presentation);
+    if (const std::string left_out = leave_out_strangers(folder, source.presentation, source.runs);
+        !left_out.empty())
       spdlog::warn("{}", left_out);
     source.paths = take_paths(source.runs);
     sources.push_back(std::move(source));
   }
   if (solvers.empty()) return sources;
   // A label need not be in every folder.
-  std::vector<StoredRun> all;
+  std::vector<Run> all;
   for (const Source& source : sources) {
     all.insert(all.end(), source.runs.begin(), source.runs.end());
     for (const StoredPath& path : source.paths) all.push_back(path.run);
   }
   const std::vector<std::string> labels = split_list(solvers);
   runs_of_solvers(all, labels);
-  const auto unknown = [&](const StoredRun& run) {
-    return std::find(labels.begin(), labels.end(), run.label) == labels.end();
+  const auto unknown = [&](const Run& run) {
+    return std::find(labels.begin(), labels.end(), run.parameters.label) == labels.end();
   };
   for (Source& source : sources) {
     std::erase_if(source.runs, unknown);
@@ -72,8 +74,8 @@ void require_runs(const std::vector<Source>& sources) {
     if (source.runs.empty()) read_results(source.folder);  // which says what there is instead
 }
 
-std::vector<StoredRun> all_runs(const std::vector<Source>& sources) {
-  std::vector<StoredRun> all;
+std::vector<Run> all_runs(const std::vector<Source>& sources) {
+  std::vector<Run> all;
   for (const Source& source : sources) all.insert(all.end(), source.runs.begin(), source.runs.end());
   return all;
 }

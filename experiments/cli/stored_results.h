@@ -16,7 +16,7 @@ namespace proxbench {
 struct Source {
   std::filesystem::path folder;
   Presentation presentation;
-  std::vector<StoredRun> runs;  ///< of single penalties
+  std::vector<Run> runs;  ///< of single penalties
   std::vector<StoredPath> paths;
 };
 
@@ -54,6 +54,6 @@ struct ReadFlags {
 
 /// For what is made of single penalties. Throws Error where a source has paths alone.
 void require_runs(const std::vector<Source>& sources);
-std::vector<StoredRun> all_runs(const std::vector<Source>& sources);
+std::vector<Run> all_runs(const std::vector<Source>& sources);
 
 }  // namespace proxbench

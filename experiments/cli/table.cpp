@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/cli/stored_results.h"
+#include "experiments/config/ini.h"
 #include "experiments/results/tables/cost_table.h"
 #include "experiments/results/tables/data_table.h"
 #include "experiments/results/tables/means_table.h"
@@ -25,8 +26,9 @@ bool paths_alone(const std::vector<Source>& sources) {
 
 struct TableCommand {
   ReadFlags read;
-  std::string kind, format = "markdown";  // kind "": summary, or path where there are paths alone
-  double shift = 0.0, par = 0.0;          // 0: the config's
+  std::string kind, format = "md";  // kind "": summary, or path where there are paths alone
+  std::string columns;
+  double shift = 0.0, par = 0.0;  // 0: the config's
   JsonFlag json;
 };
 
@@ -72,14 +74,14 @@ nlohmann::ordered_json table_json(const Source& source, const TableOptions& opti
   for (const TableGroup& group : summarize(source.runs, options)) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const TableRow& row : group.rows) rows.push_back(row_json(row, options));
-    out.push_back({{"experiment", source.runs.front().experiment},
+    out.push_back({{"experiment", source.runs.front().parameters.experiment},
                    {"dataset", group.dataset},
                    {"lambda", group.lambda},
                    {"mu", group.mu},
                    {"description", group.description},
-                   {"reference_objective", number_json(group.reference_objective)},
-                   {"reference_relative_kkt", number_json(group.reference_kkt)},
-                   {"reference_relative_gap", number_json(group.reference_gap)},
+                   {"reference_objective", number_json(group.best.objective)},
+                   {"reference_relative_kkt", number_json(group.best.relative_kkt)},
+                   {"reference_relative_gap", number_json(group.best.relative_gap)},
                    {"reference_accuracy", number_json(group.accuracy)},
                    {"rows", rows}});
   }
@@ -89,6 +91,7 @@ nlohmann::ordered_json table_json(const Source& source, const TableOptions& opti
 TableOptions table_options(const Source& source, const TableCommand& command) {
   return {.title = source.presentation.title,
           .targets = source.presentation.targets,
+          .columns = split_list(command.columns),
           .allow_not_comparable = command.read.allow_not_comparable};
 }
 
@@ -116,7 +119,7 @@ void print_summary(const Source& source, const TableOptions& options, const std:
                                        : markdown_table(groups, options));
 }
 
-void print_means(const std::vector<StoredRun>& runs, const MeansOptions& options, const std::string& format) {
+void print_means(const std::vector<Run>& runs, const MeansOptions& options, const std::string& format) {
   const std::vector<MeansGroup> groups = geometric_means(runs, options);
   const std::vector<TextTable> tables = means_tables(groups, options);
   fmt::print("{}", format == "csv"     ? csv_means(groups, options)
@@ -127,26 +130,20 @@ void print_means(const std::vector<StoredRun>& runs, const MeansOptions& options
 nlohmann::ordered_json paths_json(const Source& source) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const StoredPath& path : source.paths) {
+    const RunParameters& run = path.run.parameters;
     const PathCost cost = path_cost(path, source.runs);
     nlohmann::ordered_json points = nlohmann::ordered_json::array();
-    for (const PathPoint& point : path.points)
-      points.push_back({{"lambda", point.lambda},
-                        {"mu", point.mu},
-                        {"objective", point.certificate.objective},
-                        {"nnz", point.certificate.nnz},
-                        {"kkt", point.certificate.kkt},
-                        {"gap", point.certificate.gap()},
-                        {"seconds", point.seconds},
-                        {"candidates", point.candidates},
-                        {"violations", point.violations},
-                        {"test_accuracy", number_json(point.test_accuracy)}});
-    out.push_back({{"experiment", path.run.experiment},
-                   {"dataset", path.run.dataset},
-                   {"path", path.run.path},
-                   {"solver", path.run.label},
-                   {"repetition", path.run.repetition},
-                   {"status", path.run.status},
-                   {"comparable", path.run.comparable},
+    for (const PathPoint& point : path.points) {
+      nlohmann::ordered_json& json = points.emplace_back();
+      for (const Field<PathPoint>& field : path_columns()) json[field.name] = field.get(point);
+    }
+    out.push_back({{"experiment", run.experiment},
+                   {"dataset", run.dataset},
+                   {"path", run.path},
+                   {"solver", run.label},
+                   {"repetition", run.repetition},
+                   {"status", path.run.status()},
+                   {"comparable", path.run.timing.comparable},
                    {"seconds", number_json(cost.seconds)},
                    {"single_seconds", number_json(cost.single_seconds)},
                    {"seconds_ratio", number_json(cost.seconds_ratio())},
@@ -179,8 +176,10 @@ void table_of_paths(const TableCommand& command, const std::vector<Source>& sour
 void table(const TableCommand& command) {
   command.json.check();
   std::vector<Source> sources = command.read.read();
-  if (command.kind == "path" || (command.kind.empty() && paths_alone(sources)))
-    return table_of_paths(command, sources);
+  const bool paths = command.kind == "path" || (command.kind.empty() && paths_alone(sources));
+  if (!command.columns.empty() && (paths || command.kind == "means"))
+    throw Error::usage("columns: found '" + command.columns + "', expected them with --kind summary only");
+  if (paths) return table_of_paths(command, sources);
   require_runs(sources);
   const fs::path out = command.read.out_folder();
   for (Source& source : sources) {
@@ -195,10 +194,10 @@ void table(const TableCommand& command) {
   }
   command.json.write(groups);
 
-  const std::vector<StoredRun> all = all_runs(sources);
+  const std::vector<Run> all = all_runs(sources);
   MeansOptions means = means_options(sources.front().presentation, table_options(sources.front(), command));
   if (sources.size() > 1) means.title.clear();  // it is the first one's
-  write_means(all, out / "tables", means);
+  if (!means.targets.empty()) write_means(all, out / "tables", means);
   if (command.json.to_stdout()) return;
   if (command.kind == "means") return print_means(all, means, command.format);
   for (const Source& source : sources) {
@@ -209,13 +208,13 @@ void table(const TableCommand& command) {
 
 }  // namespace
 
-void write_result_tables(const std::vector<StoredRun>& runs, const fs::path& out,
-                         const Presentation& presentation, const TableOptions& options) {
+void write_result_tables(const std::vector<Run>& runs, const fs::path& out, const Presentation& presentation,
+                         const TableOptions& options) {
   write_tables(runs, out / "tables", options);
   write_paper_table(runs, out / "tables", presentation);
   if (presentation.paper.costs) write_cost_table(runs, options.targets, out / "tables");
   if (presentation.paper.data) write_data_table(runs, out / "tables");
-  write_means(runs, out / "tables", means_options(presentation, options));
+  if (!options.targets.empty()) write_means(runs, out / "tables", means_options(presentation, options));
 }
 
 void add_table_command(CLI::App& app) {
@@ -229,9 +228,15 @@ void add_table_command(CLI::App& app) {
          "DIRs; path, cost and points of the paths of each DIR [summary, or path if there are paths alone]")
       ->check(CLI::IsMember({"summary", "means", "path"}))
       ->type_name("NAME");
-  sub->add_option("--format", command->format, "output format: markdown, latex, csv [markdown]")
-      ->check(CLI::IsMember({"markdown", "latex", "csv"}))
+  sub->add_option("--format", command->format,
+                  "what to print: md (Markdown), latex (for the package booktabs), csv [md]")
+      ->check(CLI::IsMember({"md", "latex", "csv"}))
       ->type_name("NAME");
+  sub->add_option(
+         "--columns", command->columns,
+         "columns of the summary behind the solver, by their names in CSV, separated by commas; all; "
+         "or, by default, at most 9 that have a value")
+      ->type_name("NAMES");
   sub->add_option(
          "--x", command->read.x,
          "costs to average: seconds, passes, updates, iterations, separated by commas [the config's]")

@@ -313,6 +313,66 @@ TEST(Config, APresentationTellsWhichDataSetsDifferOnlyByTheirSeed) {
   EXPECT_TRUE(load_presentation(folder / "none.ini").sources.empty());
 }
 
+TEST(Config, ASolverThatCanRunOnNoProblemIsAnErrorAndOneThatCanRunOnSomeIsTold) {
+  const std::string text =
+      "[experiment]\nname = a\nlambda = 1\n[data]\nformat = synthetic-ocr\n[solver.prox-qn]\n"
+      "[solver.smooth]\nsolver = lbfgs\n";
+  EXPECT_THAT(
+      error_of(text),
+      HasSubstr("c.ini: 1 error\nc.ini:7:2: [solver.smooth] can run on no problem of the config: solver "
+                "'lbfgs' needs a smooth objective: found an l1 penalty, lambda = 1, expected lambda = 0"));
+  EXPECT_THAT(error_of(text, {"experiment.lambda=path(max, 1, 3)", "experiment.mu=1"}),
+              HasSubstr("c.ini:7:2"));
+  const std::vector<std::string> both{"experiment.lambda=0, 1", "experiment.mu=1"};
+  EXPECT_THAT(
+      notes_of_misfits(parse_config(text, "c.ini", "", both)),
+      ElementsAre(testing::StartsWith("smooth is skipped on 1 of 2 problems: solver 'lbfgs' needs a ")));
+  EXPECT_THAT(error_of(text, {"experiment.loss=hinge", "experiment.mu=1"}),
+              HasSubstr("c.ini:6:2: [solver.prox-qn] can run on no problem of the config: solver 'prox-qn' "
+                        "minimises the log loss: found loss = hinge"));
+  EXPECT_THAT(error_of(text, {"experiment.lambda=0", "experiment.mu=1", "data.oracle=labels"}),
+              HasSubstr("[solver.smooth] can run on no problem"));
+}
+
+TEST(Config, WithoutAReferenceNothingMayNeedFStar) {
+  const std::vector<std::string> none{"experiment.reference=none"};
+  const ExperimentConfig config = parse_config(kGood, "c.ini", "", none);
+  EXPECT_FALSE(config.has_reference());
+  EXPECT_THAT(config.targets, testing::IsEmpty());
+  EXPECT_THAT(config.plot.quantities, ElementsAre("nnz", "accuracy"));
+  EXPECT_EQ(parse_config(config.to_ini(), "again.ini", "").to_ini(), config.to_ini());
+  const auto error = [&](const std::string& more) { return error_of(kGood, {none[0], more}); };
+  for (const std::string needs : {"plot.quantities=objective", "plot.quantities=nnz, suboptimality",
+                                  "plot.quantities=dual", "plot.kinds=profile", "plot.kinds=curves, ecdf"})
+    EXPECT_THAT(error(needs), HasSubstr(", which needs f*, but [experiment] reference = none")) << needs;
+  EXPECT_THAT(
+      error("experiment.stop_at=1e-3"),
+      HasSubstr("[experiment] stop_at: found '1e-3', which needs f*, but [experiment] reference = none"));
+  EXPECT_THAT(error("experiment.targets=1e-2"),
+              HasSubstr("[experiment] targets: found '1e-2', but reference = none gives no f*"));
+  EXPECT_EQ(error("plot.quantities=gap"), "");
+  EXPECT_THAT(error_of(kGood, {"experiment.reference=nobody"}), HasSubstr("expected one of run, none"));
+}
+
+TEST(Config, AFileWithoutSectionsIsOneError) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += "B\tw[0]=the\tpos=DT\n";
+  EXPECT_EQ(error_of(text),
+            "c.ini:1:1: found key 'B?w[0]' outside a section, expected [section] first: the file has no "
+            "[section], expected a config");
+}
+
+TEST(Config, OfManyErrorsOfAKindTheFirstAreShown) {
+  std::string text = kGood;
+  for (int i = 0; i < 30; ++i) text += "junk " + std::to_string(i) + "\n";
+  const std::string error = error_of(text + "memry = 1\n");
+  EXPECT_THAT(error, testing::StartsWith("c.ini: 31 errors\n"));
+  EXPECT_THAT(error, HasSubstr("found 'junk 19'"));
+  EXPECT_THAT(error, testing::Not(HasSubstr("found 'junk 20'")));
+  EXPECT_THAT(error, HasSubstr("found key 'memry'"));
+  EXPECT_THAT(error, testing::EndsWith("\n10 more errors that begin with \"found\""));
+}
+
 TEST(Config, MessagesStayShortWhereNamesAreLong) {
   std::string text = std::string(kGood) + "[solver." + std::string(10'000, 's') + "]\nsolver = prox-qn\n";
   for (int i = 0; i < 1000; ++i) text += "k" + std::to_string(i) + " = 1\n";

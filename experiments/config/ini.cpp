@@ -1,8 +1,9 @@
 #include "experiments/config/ini.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
-#include <functional>
 #include <map>
 #include <sstream>
 #include <system_error>
@@ -69,11 +70,11 @@ std::vector<TextPiece> pieces_from(const std::vector<TextPiece>& pieces, std::si
 }
 
 std::string in_quotes(std::string_view text) {
-  return std::string(1, '\'') + shown(text) + '\'';
+  return fmt::format("'{}'", shown(text));
 }
 
 std::string section_title(const IniSection& section) {
-  return std::string(1, '[') + shown(section.name) + ']';
+  return fmt::format("[{}]", shown(section.name));
 }
 
 /// Parses one file.
@@ -118,9 +119,9 @@ class IniParser {
     } else if (const auto known = section_numbers_.find(name); known != section_numbers_.end()) {
       section_ = known->second;
       const IniSection& first = ini_.sections[section_];
-      problems_.add(at(offset_of(name)), "found section " + section_title(first) +
-                                             " again, expected it once (first at line " +
-                                             std::to_string(first.where.line) + ")");
+      problems_.add(at(offset_of(name)),
+                    fmt::format("found section {} again, expected it once (first at line {})",
+                                section_title(first), first.where.line));
     } else {
       section_ = ini_.sections.size();
       section_numbers_.emplace(name, section_);
@@ -140,8 +141,8 @@ class IniParser {
     if (key == kInclude)
       note_includes(entry);
     else if (!inside_)
-      problems_.add(at(0), "found key " + in_quotes(key) + " outside a section" +
-                               did_you_mean(key, {std::string(kInclude)}) + ", expected [section] first");
+      problems_.add(at(0), fmt::format("found key {} outside a section{}, expected [section] first",
+                                       in_quotes(key), did_you_mean(key, {std::string(kInclude)})));
     else if (!skip_)
       add_entry(ini_.sections[section_], entry);
   }
@@ -164,9 +165,8 @@ class IniParser {
   void add_entry(IniSection& section, const IniEntry& entry) {
     const auto [first, added] = first_lines_.try_emplace({section_, entry.key}, entry.where.line);
     if (!added)
-      problems_.add(entry.where, "found key " + in_quotes(entry.key) + " again in " + section_title(section) +
-                                     ", expected it once (first at line " + std::to_string(first->second) +
-                                     ")");
+      problems_.add(entry.where, fmt::format("found key {} again in {}, expected it once (first at line {})",
+                                             in_quotes(entry.key), section_title(section), first->second));
     else
       section.entries.push_back(entry);
   }
@@ -194,31 +194,25 @@ bool read_text(const std::filesystem::path& file, std::string& out) {
   return true;
 }
 
-/// Adds the keys of `over`, and replaces the values of those that are there.
-void override_keys(IniSection& section, const IniSection& over) {
-  section.where = over.where;
+/// Adds what `over` has and `items` has not, by name; `replace` changes what both have.
+template <class Item, class Replace>
+void override_items(std::vector<Item>& items, const std::vector<Item>& over, std::string Item::*name,
+                    Replace replace) {
   std::map<std::string, std::size_t> numbers;
-  for (const IniEntry& entry : section.entries) numbers.emplace(entry.key, numbers.size());
-  for (const IniEntry& entry : over.entries) {
-    const auto known = numbers.find(entry.key);
-    if (known == numbers.end())
-      section.entries.push_back(entry);
+  for (const Item& item : items) numbers.emplace(item.*name, numbers.size());
+  for (const Item& item : over)
+    if (const auto known = numbers.find(item.*name); known == numbers.end())
+      items.push_back(item);
     else
-      section.entries[known->second] = entry;
-  }
+      replace(items[known->second], item);
 }
 
-/// The same for all sections.
 void override_sections(std::vector<IniSection>& sections, const std::vector<IniSection>& over) {
-  std::map<std::string, std::size_t> numbers;
-  for (const IniSection& section : sections) numbers.emplace(section.name, numbers.size());
-  for (const IniSection& from : over) {
-    const auto known = numbers.find(from.name);
-    if (known == numbers.end())
-      sections.push_back(from);
-    else
-      override_keys(sections[known->second], from);
-  }
+  override_items(sections, over, &IniSection::name, [](IniSection& section, const IniSection& from) {
+    section.where = from.where;
+    override_items(section.entries, from.entries, &IniEntry::key,
+                   [](IniEntry& entry, const IniEntry& other) { entry = other; });
+  });
 }
 
 /// Reads all that a file includes, depth first.
@@ -282,8 +276,8 @@ class IncludeReader {
   void report(const IniInclude& include, const Link& link, const std::string& expected) {
     std::string chain;
     for (const Link& above : chain_) chain += above.name + " -> ";
-    problems_.add(include.where, "include: found " + in_quotes(include.file) + ", expected " + expected +
-                                     " (" + chain + link.name + ")");
+    problems_.add(include.where, fmt::format("include: found {}, expected {} ({}{})", in_quotes(include.file),
+                                             expected, chain, link.name));
   }
 
   Ini& ini_;
@@ -297,7 +291,7 @@ class IncludeReader {
 
 std::string Location::text() const {
   if (line == 0) return source;
-  return source + ":" + std::to_string(line) + (column > 0 ? ":" + std::to_string(column) : "");
+  return fmt::format("{}:{}{}", source, line, column > 0 ? fmt::format(":{}", column) : "");
 }
 
 Location IniEntry::at(std::size_t offset) const {
@@ -308,42 +302,44 @@ Location IniEntry::at(std::size_t offset) const {
 
 void Problems::add(const Location& where, const std::string& what) {
   const std::size_t line = where.line > 0 ? where.line : std::numeric_limits<std::size_t>::max();
-  found_.push_back({where.file, line, where.column, where.text() + ": " + what});
+  found_.push_back(
+      {where.file, line, where.column, where.text() + ": " + what, what.substr(0, what.find('\''))});
 }
 
-std::vector<std::string> Problems::lines() const {
+std::vector<Problems::Problem> Problems::sorted() const {
   std::vector<Problem> sorted = found_;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) {
     return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);
   });
+  return sorted;
+}
+
+std::vector<std::string> Problems::lines() const {
   std::vector<std::string> out;
-  for (Problem& problem : sorted) out.push_back(std::move(problem.text));
+  for (Problem& problem : sorted()) out.push_back(std::move(problem.text));
   return out;
 }
 
 void Problems::throw_if_any(const std::string& subject) const {
+  constexpr std::size_t kShown = 20;  // of a kind
   if (empty()) return;
-  std::string text =
-      subject + ": " + std::to_string(found_.size()) + (found_.size() == 1 ? " error" : " errors");
-  for (const std::string& line : lines()) text += "\n" + line;
+  std::string text = fmt::format("{}: {} error{}", subject, found_.size(), found_.size() == 1 ? "" : "s");
+  std::map<std::string, std::size_t> counts;
+  for (const Problem& problem : sorted())
+    if (++counts[problem.kind] <= kShown) text += "\n" + problem.text;
+  for (const auto& [kind, count] : counts)
+    if (count > kShown)
+      text += fmt::format("\n{} more errors that begin with \"{}\"", count - kShown, trim(kind));
   throw Error::usage(text);
 }
 
 const IniEntry* IniSection::find(std::string_view key) const {
-  for (const IniEntry& entry : entries)
-    if (entry.key == key) return &entry;
-  return nullptr;
-}
-IniEntry* IniSection::find(std::string_view key) {
-  return const_cast<IniEntry*>(std::as_const(*this).find(key));
+  const auto found = std::ranges::find(entries, key, &IniEntry::key);
+  return found == entries.end() ? nullptr : &*found;
 }
 const IniSection* Ini::find(std::string_view name) const {
-  for (const IniSection& section : sections)
-    if (section.name == name) return &section;
-  return nullptr;
-}
-IniSection* Ini::find(std::string_view name) {
-  return const_cast<IniSection*>(std::as_const(*this).find(name));
+  const auto found = std::ranges::find(sections, name, &IniSection::name);
+  return found == sections.end() ? nullptr : &*found;
 }
 std::filesystem::path Ini::folder_of(const Location& where) const {
   if (files.empty()) return {};
@@ -411,27 +407,16 @@ void apply_override(Ini& ini, const std::string& assignment, Problems& problems)
   const std::string_view text = assignment;
   const std::size_t equals = text.find('=');
   const std::size_t dot = equals == text.npos ? text.npos : text.substr(0, equals).rfind('.');
-  if (dot == text.npos) {
-    problems.add(here, "found " + in_quotes(text) + ", expected section.key=value");
-    return;
-  }
-  const std::string name(trim(text.substr(0, dot))), key(trim(text.substr(dot + 1, equals - dot - 1)));
-  if (name.empty() || key.empty()) {
-    problems.add(here, "found " + in_quotes(text) + ", expected section.key=value");
-    return;
-  }
+  const std::string name(dot == text.npos ? "" : trim(text.substr(0, dot)));
+  const std::string key(dot == text.npos ? "" : trim(text.substr(dot + 1, equals - dot - 1)));
+  if (name.empty() || key.empty())
+    return problems.add(here, fmt::format("found {}, expected section.key=value", in_quotes(text)));
   const std::string value(trim(text.substr(equals + 1)));
-  if (without_comment(value).size() != value.size() || value.find('\n') != value.npos) {
-    problems.add(here,
-                 "found a comment or line break in the value, expected a value that a config file can hold");
-    return;
-  }
-  IniSection* section = ini.find(name);
-  if (!section) section = &ini.sections.emplace_back(IniSection{name, here, {}});
-  if (IniEntry* entry = section->find(key))
-    *entry = {key, value, here};
-  else
-    section->entries.push_back({key, value, here});
+  if (without_comment(value).size() != value.size() || value.find('\n') != value.npos)
+    return problems.add(
+        here, "found a comment or line break in the value, expected a value that a config file can hold");
+  const IniSection* known = ini.find(name);
+  override_sections(ini.sections, {{name, known ? known->where : here, {{key, value, here}}}});
 }
 
 }  // namespace proxbench

@@ -50,15 +50,17 @@ class Problems {
   /// One "file:line:column: what" each, sorted by file in the order of reading, then by line and column. In a
   /// file those without a line come last, and last of all those of --set.
   std::vector<std::string> lines() const;
-  /// Throws Error (kUsage) with a headline that names `subject` and then all lines; nothing where there are
-  /// none.
+  /// Throws Error (kUsage) with a headline that names `subject` and counts the problems, and then the lines,
+  /// of each kind the first 20 and how many more there are. Does nothing where there are no problems.
   void throw_if_any(const std::string& subject) const;
 
  private:
   struct Problem {
     std::size_t file, line, column;
     std::string text;
+    std::string kind;  ///< what all problems of a kind begin with
   };
+  std::vector<Problem> sorted() const;
   std::vector<Problem> found_;
 };
 
@@ -82,7 +84,6 @@ struct IniSection {
   std::vector<IniEntry> entries;
   /// Null where there is none.
   const IniEntry* find(std::string_view key) const;
-  IniEntry* find(std::string_view key);
 };
 
 struct IniFile {
@@ -102,7 +103,6 @@ struct Ini {
   std::vector<IniInclude> includes = {};  ///< of the file itself
   std::vector<IniFile> files = {};        ///< itself and all that was included, in the order of reading
   const IniSection* find(std::string_view name) const;
-  IniSection* find(std::string_view name);
   /// The folder of the file in which something stands; that of the file itself for --set.
   std::filesystem::path folder_of(const Location& where) const;
 };

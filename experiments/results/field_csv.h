@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -66,21 +64,13 @@ inline bool parse_value(const std::string& text, FieldType type, nlohmann::json&
   return true;
 }
 
-/// The fields that the header of a file names: all of them, or all but some of `newer`, which files of
-/// earlier versions lack. Throws Error.
+/// Throws Error where the first line of a file does not name the fields.
 template <class Record>
-std::vector<Field<Record>> fields_of_header(const std::vector<Field<Record>>& fields,
-                                            const std::set<std::string>& newer, const std::string& header,
-                                            const std::filesystem::path& file) {
-  const std::vector<std::string> names = split_list(header);
-  std::vector<Field<Record>> out;
-  for (const Field<Record>& field : fields)
-    if (!newer.contains(field.name) || std::find(names.begin(), names.end(), field.name) != names.end())
-      out.push_back(field);
-  if (csv_header(out) != header)
+void check_header(const std::vector<Field<Record>>& fields, const std::string& header,
+                  const std::filesystem::path& file) {
+  if (csv_header(fields) != header)
     throw Error::in_file(file.string(), 1, fmt::format("'{}'", header),
                          fmt::format("'{}'", csv_header(fields)));
-  return out;
 }
 
 /// Throws Error with file and line where the line does not hold the fields.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -44,6 +45,18 @@ Json value_json(const std::map<std::string, double>& values) {
 Json value_json(Status value) {
   return status_name(value);
 }
+Json value_json(const TightenEnd& end) {
+  return {{"status", status_name(end.status)},
+          {"gap_target", end.gap_target},
+          {"iterations", end.iterations},
+          {"seconds", end.seconds}};
+}
+/// Null where there are none.
+Json value_json(const std::vector<PhaseCost>& phases) {
+  Json out;
+  for (const PhaseCost& phase : phases) out.push_back(phase_cost_json(phase));
+  return out;
+}
 template <class T>
 Json value_json(const T& value) {
   return value;
@@ -53,14 +66,24 @@ Json value_json(const std::optional<T>& value) {
   return value ? value_json(*value) : Json();
 }
 
+std::optional<Status> status_of(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(Status::kDiverged); ++i)
+    if (name == status_name(static_cast<Status>(i))) return static_cast<Status>(i);
+  return std::nullopt;
+}
+
 void set_value(Status& out, const nlohmann::json& value) {
   const auto name = value.get<std::string>();
-  for (int i = 0; i <= static_cast<int>(Status::kDiverged); ++i)
-    if (name == status_name(static_cast<Status>(i))) {
-      out = static_cast<Status>(i);
-      return;
-    }
-  throw Error(fmt::format("found status '{}', expected one of a solver", name), ErrorKind::kInput);
+  const std::optional<Status> status = status_of(name);
+  if (!status)
+    throw Error(fmt::format("found status '{}', expected one of a solver", name), ErrorKind::kInput);
+  out = *status;
+}
+void set_value(TightenEnd& out, const nlohmann::json& value) {
+  set_value(out.status, value.at("status"));
+  value.at("gap_target").get_to(out.gap_target);
+  value.at("iterations").get_to(out.iterations);
+  value.at("seconds").get_to(out.seconds);
 }
 template <class T>
 void set_value(T& out, const nlohmann::json& value) {
@@ -72,6 +95,27 @@ void set_value(T& out, const nlohmann::json& value) {
 /// Null: none.
 void set_value(std::map<std::string, double>& out, const nlohmann::json& values) {
   for (const auto& [name, value] : values.items()) set_value(out[name], value);
+}
+void set_value(std::vector<PhaseCost>& out, const nlohmann::json& values) {
+  for (const nlohmann::json& phase : values) out.push_back(phase_cost_from_json(phase));
+}
+template <class T>
+void set_value(std::optional<T>& out, const nlohmann::json& value) {
+  if (value.is_null())
+    out.reset();
+  else
+    set_value(out.emplace(), value);
+}
+
+/// Null where there is no text, and back.
+Json text_json(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+void set_text(std::string& out, const nlohmann::json& value) {
+  if (value.is_null())
+    out.clear();
+  else
+    value.get_to(out);
 }
 
 /// `access`: gives the value of a record, by reference where it is read back.
@@ -87,44 +131,87 @@ Field<Record> field(std::string section, std::string name, std::string unit, Fie
                     std::move(help),
                     [](const Record& record) { return value_json(Access{}(record)); },
                     nullptr};
-  if constexpr (!std::is_same_v<Record, RunFigures> &&
-                std::is_lvalue_reference_v<std::invoke_result_t<Access, Record&>>)
+  if constexpr (std::is_lvalue_reference_v<std::invoke_result_t<Access, Record&>>)
     out.set = [](Record& record, const nlohmann::json& value) { set_value(Access{}(record), value); };
   return out;
 }
 
-template <auto member, class Record>
-Field<Record> member_field(const char* section, const char* name, const char* unit, FieldUse use,
-                           const char* help) {
-  return field<Record>(
-      section, name, unit, use, help, [](auto& record) -> auto& { return record.*member; });
+/// A member of one of the parts of a run.
+template <auto part, auto member>
+Field<Run> of_run(const char* section, const char* name, const char* unit, FieldUse use, const char* help) {
+  return field<Run>(
+      section, name, unit, use, help, [](auto& run) -> auto& { return run.*part.*member; });
 }
 template <auto member>
-Field<RunParameters> parameter(const char* name, const char* unit, FieldUse use, const char* help) {
-  return member_field<member, RunParameters>("", name, unit, use, help);
+Field<Run> parameter(const char* name, const char* unit, FieldUse use, const char* help) {
+  return of_run<&Run::parameters, member>("run", name, unit, use, help);
 }
 template <auto member>
-Field<RunFigures> figure(const char* name, const char* unit, const char* help) {
-  return member_field<member, RunFigures>("", name, unit, FieldUse::kColumn, help);
+Field<Run> of_data(const char* name, const char* help) {
+  return of_run<&Run::parameters, member>("run.data", name, "", FieldUse::kRecord, help);
 }
 template <auto member>
-Field<RunFigures> timing(const char* name, const char* help) {
-  return member_field<member, RunFigures>("timing", name, "s", FieldUse::kColumn, help);
+Field<Run> file_of_data(const char* name, const char* help) {
+  return field<Run>(
+      "run.data", name, "", FieldUse::kRecord, help,
+      [](auto& run) -> auto& { return run.parameters.files.*member; });
 }
-template <auto member, class Record = RunFigures>
-Field<Record> certified(const char* name, const char* help) {
-  return field<Record>(
-      "", name, "", FieldUse::kColumn, help,
-      [](auto& record) -> auto& { return record.certificate.*member; });
+template <auto member>
+Field<Run> key(const char* name, const char* help) {
+  return of_run<&Run::key, member>("key", name, "", FieldUse::kColumn, help);
 }
-template <auto member, class Record = Sample>
-Field<Record> column(const char* name, const char* unit, const char* help) {
-  return member_field<member, Record>("", name, unit, FieldUse::kColumn, help);
+template <auto member>
+Field<Run> figure(const char* name, const char* unit, const char* help, FieldUse use = FieldUse::kModel) {
+  return of_run<&Run::result, member>("", name, unit, use, help);
+}
+/// Of the Certificate of a run.
+template <auto member>
+Field<Run> certified(const char* name, const char* help) {
+  return field<Run>(
+      "", name, "", FieldUse::kModel, help,
+      [](auto& run) -> auto& { return run.result.certificate.*member; });
+}
+template <auto member>
+Field<Run> seconds_of(const char* name, const char* help) {
+  return of_run<&Run::result, member>("timing", name, "s", FieldUse::kModel, help);
+}
+template <auto member>
+Field<Run> timing(const char* name, const char* help, FieldUse use = FieldUse::kColumn) {
+  return of_run<&Run::timing, member>("timing", name, "", use, help);
+}
+template <auto member>
+Field<Run> best(const char* name, const char* help) {
+  return of_run<&Run::best, member>("reference", name, "", FieldUse::kColumn, help);
+}
+template <auto member>
+Field<Run> of_program(const char* name, const char* help) {
+  return of_run<&Run::provenance, member>("provenance.program", name, "", FieldUse::kColumn, help);
+}
+template <auto member>
+Field<Run> of_machine(const char* name, const char* unit, const char* help) {
+  return of_run<&Run::provenance, member>("provenance.machine", name, unit, FieldUse::kColumn, help);
+}
+template <auto member>
+Field<Run> made(const char* name, const char* help, FieldUse use = FieldUse::kColumn) {
+  return of_run<&Run::provenance, member>("provenance", name, "", use, help);
 }
 
-template <class Record>
-Json& slot(Json& json, const Field<Record>& field) {
-  return field.section.empty() ? json[field.name] : json[field.section][field.name];
+template <auto member, class Record = Sample>
+Field<Record> column(const char* name, const char* unit, const char* help) {
+  return field<Record>(
+      "", name, unit, FieldUse::kColumn, help, [](auto& record) -> auto& { return record.*member; });
+}
+/// Of the Certificate of a point of a path.
+template <auto member>
+Field<PathPoint> of_point(const char* name, const char* help) {
+  return field<PathPoint>(
+      "", name, "", FieldUse::kColumn, help, [](auto& point) -> auto& { return point.certificate.*member; });
+}
+
+Json::json_pointer place_of(const Field<Run>& field) {
+  std::string text = "/" + (field.section.empty() ? "" : field.section + "/") + field.name;
+  std::replace(text.begin(), text.end(), '.', '/');
+  return Json::json_pointer(text);
 }
 
 const char* type_name(FieldType type) {
@@ -142,62 +229,74 @@ const char* type_name(FieldType type) {
   }
 }
 
-template <class Record>
-DocBlock block_of(const std::string& name, const std::vector<Field<Record>>& fields) {
+/// `section_is`: whether fields of this section belong to the block.
+template <class Record, class Belongs>
+DocBlock block_of(const std::string& name, const std::vector<Field<Record>>& fields,
+                  const Belongs& section_is) {
   TextTable grid;
   grid.head = {"field", "type", "unit", "what"};
   grid.text_columns = grid.head.size();
   for (const Field<Record>& field : fields)
-    grid.rows.push_back({fmt::format("`{}{}{}`", field.section, field.section.empty() ? "" : ".", field.name),
-                         type_name(field.type), field.unit, markdown_literal(field.help)});
+    if (section_is(field.section))
+      grid.rows.push_back(
+          {fmt::format("`{}{}{}`", field.section, field.section.empty() ? "" : ".", field.name),
+           type_name(field.type), field.unit, markdown_literal(field.help)});
   return {name, fmt::format("<!-- {} -->\n\n{}\n<!-- end -->\n", name, markdown_grid(grid))};
 }
 
 }  // namespace
 
-const std::vector<Field<RunParameters>>& run_parameters() {
+const std::vector<Field<Run>>& run_fields() {
   using P = RunParameters;
+  using F = RunFigures;
+  using V = Provenance;
   using enum FieldUse;
-  static const std::vector<Field<P>> all = {
+  static const std::vector<Field<Run>> all = {
       parameter<&P::name>("name", "", kRecord, "the run in messages"),
       parameter<&P::experiment>("experiment", "", kColumn, "name of the experiment"),
       parameter<&P::dataset>("dataset", "", kColumn, "name of the data set in the config"),
       parameter<&P::label>("label", "", kColumn, "name of the solver in the config"),
       parameter<&P::repetition>("repetition", "", kColumn, "from 1"),
-      member_field<&P::format, P>("data", "format", "", kRecord, "data format"),
-      field<P>(
-          "data", "train", "", kRecord, "training files", [](auto& p) -> auto& { return p.files.train; }),
-      field<P>(
-          "data", "test", "", kRecord, "test files", [](auto& p) -> auto& { return p.files.test; }),
-      field<P>(
-          "data", "hierarchy", "", kRecord, "file of the hierarchy",
-          [](auto& p) -> auto& { return p.files.hierarchy; }),
-      member_field<&P::oracle, P>("data", "oracle", "", kRecord, "in place of the format's; empty: that"),
-      member_field<&P::decoding, P>("data", "decoding", "", kRecord, "of the test set"),
-      member_field<&P::data_options, P>("data", "options", "", kRecord, "of the data format"),
+      of_data<&P::format>("format", "data format"),
+      file_of_data<&DataFiles::train>("train", "training files"),
+      file_of_data<&DataFiles::test>("test", "test files"),
+      file_of_data<&DataFiles::hierarchy>("hierarchy", "file of the hierarchy"),
+      of_data<&P::oracle>("oracle", "in place of the format's; empty: that"),
+      of_data<&P::decoding>("decoding", "of the test set"),
+      of_data<&P::data_options>("options", "of the data format"),
       parameter<&P::solver>("solver", "", kSummary, "registered name"),
       parameter<&P::solver_options>("options", "", kSummary, "of the solver"),
       parameter<&P::start>("start", "", kSummary, "model file that the solver starts from; empty: w = 0"),
-      {"", "lambda", "", FieldType::kReal, kModel, "weight of ||w||_1 in F; path(...) for a path",
-       [](const P& p) { return p.path.empty() || p.path_of_mu ? number_json(p.lambda) : Json(p.path); },
-       [](P& p, const nlohmann::json& value) {
+      {"run", "lambda", "", FieldType::kReal, kModel, "weight of ||w||_1 in F; path(...) for a path",
+       [](const Run& run) {
+         const P& p = run.parameters;
+         return p.path.empty() || p.path_of_mu ? number_json(p.lambda) : Json(p.path);
+       },
+       [](Run& run, const nlohmann::json& value) {
+         P& p = run.parameters;
          value.is_string() ? set_value(p.path, value) : set_value(p.lambda, value);
        }},
-      {"", "mu", "", FieldType::kReal, kModel, "weight of ||w||^2 / 2 in F; path(...) for a path",
-       [](const P& p) { return p.path_of_mu ? Json(p.path) : number_json(p.mu); },
-       [](P& p, const nlohmann::json& value) {
+      {"run", "mu", "", FieldType::kReal, kModel, "weight of ||w||^2 / 2 in F; path(...) for a path",
+       [](const Run& run) {
+         return run.parameters.path_of_mu ? Json(run.parameters.path) : number_json(run.parameters.mu);
+       },
+       [](Run& run, const nlohmann::json& value) {
+         P& p = run.parameters;
          p.path_of_mu = value.is_string();
          p.path_of_mu ? set_value(p.path, value) : set_value(p.mu, value);
        }},
-      {"", "loss_function", "", FieldType::kText, kModel, "log or hinge",
-       [](const P& p) { return Json(loss_name(p.loss.kind)); },
-       [](P& p, const nlohmann::json& value) {
-         p.loss = parse_loss(value.get<std::string>(), cost_name(p.loss.cost));
+      {"run", "loss_function", "", FieldType::kText, kModel, "log or hinge",
+       [](const Run& run) { return Json(loss_name(run.parameters.loss.kind)); },
+       [](Run& run, const nlohmann::json& value) {
+         run.parameters.loss = parse_loss(value.get<std::string>(), cost_name(run.parameters.loss.cost));
        }},
-      {"", "cost", "", FieldType::kText, kModel, "of the hinge loss: hamming or hamming-mean; else none",
-       [](const P& p) { return p.loss.hinge() ? Json(cost_name(p.loss.cost)) : Json(); },
-       [](P& p, const nlohmann::json& value) {
-         if (!value.is_null()) p.loss = parse_loss(loss_name(p.loss.kind), value.get<std::string>());
+      {"run", "cost", "", FieldType::kText, kModel, "of the hinge loss: hamming or hamming-mean; else none",
+       [](const Run& run) {
+         return run.parameters.loss.hinge() ? Json(cost_name(run.parameters.loss.cost)) : Json();
+       },
+       [](Run& run, const nlohmann::json& value) {
+         Loss& loss = run.parameters.loss;
+         if (!value.is_null()) loss = parse_loss(loss_name(loss.kind), value.get<std::string>());
        }},
       parameter<&P::tol>(
           "tol", "", kSummary,
@@ -209,10 +308,10 @@ const std::vector<Field<RunParameters>>& run_parameters() {
       parameter<&P::tighten>("tighten", "", kRecord, "relative gap to go on for after the run; 0: do not"),
       parameter<&P::time_limit>("time_limit", "s", kColumn, "on the clock; 0: none"),
       parameter<&P::max_iterations>("max_iterations", "", kColumn, "0: no limit"),
-      {"", "objective_target", "", FieldType::kReal, kColumn, "stop when F <= this",
-       [](const P& p) { return number_json(p.objective_target); },
-       [](P& p, const nlohmann::json& value) {
-         if (!value.is_null()) set_value(p.objective_target, value);
+      {"run", "objective_target", "", FieldType::kReal, kColumn, "stop when F <= this",
+       [](const Run& run) { return number_json(run.parameters.objective_target); },
+       [](Run& run, const nlohmann::json& value) {
+         if (!value.is_null()) set_value(run.parameters.objective_target, value);
        }},
       parameter<&P::sample_kkt>("sample_kkt", "", kColumn, "kkt and gap in every sample"),
       parameter<&P::profile>("profile", "", kRecord, "tell how the time was spent"),
@@ -226,15 +325,20 @@ const std::vector<Field<RunParameters>>& run_parameters() {
       parameter<&P::processes>("processes", "", kModel, "that share the training instances"),
       parameter<&P::backend>("backend", "", kModel, "parallel back end"),
       parameter<&P::plugins>("plugins", "", kRecord, "shared libraries to load"),
-  };
-  return all;
-}
-
-const std::vector<Field<RunFigures>>& run_figures() {
-  using F = RunFigures;
-  using enum FieldUse;
-  static const std::vector<Field<F>> all = {
-      figure<&F::status>("status", "", "how the run ended"),
+      key<&RunKey::digest>("digest", "of all that decides the result"),
+      key<&RunKey::data>("data", "digest of the files of the data set"),
+      key<&RunKey::program>("program", "digest of the worker and the plug-ins"),
+      key<&RunKey::start>("start", "digest of the model to start from; empty: none"),
+      key<&RunKey::instruction_set>("instruction_set", "of the hot loops"),
+      key<&RunKey::stop_at>("stop_at", "relative difference to f* to stop at; 0: none"),
+      {"", "status", "", FieldType::kText, kModel, "how the run ended",
+       [](const Run& run) { return text_json(run.status()); },
+       [](Run& run, const nlohmann::json& value) {
+         run.set_status(value.is_null() ? "" : value.get<std::string>());
+       }},
+      {"", "reason", "", FieldType::kText, kColumn, "why it failed or was stopped",
+       [](const Run& run) { return text_json(run.result.reason); },
+       [](Run& run, const nlohmann::json& value) { set_text(run.result.reason, value); }},
       figure<&F::d>("d", "", "number of weights"),
       figure<&F::instances>("instances", "", "of the training set"),
       figure<&F::positions>("positions", "", "of the training set"),
@@ -242,20 +346,23 @@ const std::vector<Field<RunFigures>>& run_figures() {
       certified<&Certificate::objective>("objective", "F at the end"),
       certified<&Certificate::loss>("loss", "sum over the training instances"),
       certified<&Certificate::l1>("l1", "||w||_1"),
-      field<F>("", "nnz", "", kColumn, "nonzero weights",
-               [](const F& f) {
-                 return std::isnan(f.certificate.objective) ? std::optional<std::uint64_t>()
-                                                            : f.certificate.nnz;
-               }),
+      {"", "nnz", "", FieldType::kCount, kModel, "nonzero weights",
+       [](const Run& run) {
+         const Certificate& c = run.result.certificate;
+         return std::isnan(c.objective) ? Json() : Json(c.nnz);
+       },
+       [](Run& run, const nlohmann::json& value) {
+         if (!value.is_null()) set_value(run.result.certificate.nnz, value);
+       }},
       certified<&Certificate::kkt>("kkt", "max norm of the minimum-norm subgradient; none of the hinge loss"),
-      field<F>("", "relative_kkt", "", kColumn, "kkt / (kkt at w = 0)",
-               [](const F& f) { return f.relative_kkt(); }),
+      field<Run>("", "relative_kkt", "", kModel, "kkt / (kkt at w = 0)",
+                 [](const Run& run) { return run.result.relative_kkt(); }),
       certified<&Certificate::dual>("dual", "best lower bound on min F, rounding taken off"),
       certified<&Certificate::rounding>("rounding", "by how much rounding may have changed the objective"),
-      field<F>("", "gap", "", kColumn, "objective - dual, at least rounding",
-               [](const F& f) { return f.certificate.gap(); }),
-      field<F>("", "relative_gap", "", kColumn, "gap / objective",
-               [](const F& f) { return f.certificate.relative_gap(); }),
+      field<Run>("", "gap", "", kModel, "objective - dual, at least rounding",
+                 [](const Run& run) { return run.result.certificate.gap(); }),
+      field<Run>("", "relative_gap", "", kModel, "gap / objective",
+                 [](const Run& run) { return run.result.certificate.relative_gap(); }),
       figure<&F::kkt_at_zero>("kkt_at_zero", "", "kkt at w = 0"),
       figure<&F::iterations>("iterations", "", "of the solver"),
       figure<&F::passes>("passes", "", "oracle calls of the solver over training instances"),
@@ -269,13 +376,22 @@ const std::vector<Field<RunFigures>>& run_figures() {
       figure<&F::features_kept>("features_kept", "", "those that can enter at this lambda"),
       figure<&F::nonzeros>("nonzeros", "", "entries of the training set's design matrix"),
       figure<&F::matrix_bytes>("matrix_bytes", "bytes", "that this matrix takes, by row and by column"),
-      field<F>("", "audits", "", kColumn, "losses of the solver that were checked",
-               [](const F& f) { return f.audits ? std::optional(f.audits->count) : std::nullopt; }),
-      field<F>("", "audit_max_difference", "", kColumn, "the largest relative difference in audits",
-               [](const F& f) { return f.audits && f.audits->count > 0 ? f.audits->largest : F::kNone; }),
+      {"", "audits", "", FieldType::kCount, kModel, "losses of the solver that were checked",
+       [](const Run& run) { return run.result.audits ? Json(run.result.audits->count) : Json(); },
+       [](Run& run, const nlohmann::json& value) {
+         if (!value.is_null()) set_value(run.result.audits.emplace().count, value);
+       }},
+      {"", "audit_max_difference", "", FieldType::kReal, kModel, "the largest relative difference in audits",
+       [](const Run& run) {
+         const std::optional<Audits>& audits = run.result.audits;
+         return number_json(audits && audits->count > 0 ? audits->largest : F::kNone);
+       },
+       [](Run& run, const nlohmann::json& value) {
+         if (!value.is_null() && run.result.audits) set_value(run.result.audits->largest, value);
+       }},
       figure<&F::notes>("notes", "", "what the solver tells; of a path, by its last solve"),
-      member_field<&F::phases, F>("", "phases", "", kRecord, "of a profiled run: how its time was spent"),
-      member_field<&F::tighten, F>("", "tighten", "", kRecord, "the search for a better bound after the run"),
+      figure<&F::phases>("phases", "", "of a profiled run: how its time was spent", kRecord),
+      figure<&F::tighten>("tighten", "", "the search for a better bound after the run"),
       figure<&F::lambda_max>("lambda_max", "", "of a path: smallest lambda at which w = 0 is optimal"),
       figure<&F::points_done>("points", "", "of a path: lambdas that were done"),
       figure<&F::points_asked>("points_asked", "", "of a path: lambdas"),
@@ -284,13 +400,47 @@ const std::vector<Field<RunFigures>>& run_figures() {
       figure<&F::data_digest>("data_digest", "", "of the training set"),
       figure<&F::description>("description", "", "the data in one line"),
       figure<&F::oracle>("oracle", "", "registered name of the oracle"),
-      timing<&F::load_seconds>("load_seconds", "reading the data"),
-      timing<&F::setup_seconds>("setup_seconds", "feature reduction, buffers and kkt at w = 0"),
-      timing<&F::warm_up_seconds>("warm_up_seconds", "inference before the clock started"),
-      timing<&F::sampling_seconds>("sampling_seconds", "samples of the monitor"),
-      timing<&F::gap_seconds>("gap_seconds", "bounds that the gap target asked for"),
-      timing<&F::certify_seconds>("certify_seconds", "certificate at the end"),
-      timing<&F::wall_seconds>("wall_seconds", "the process of the run"),
+      seconds_of<&F::load_seconds>("load_seconds", "reading the data"),
+      seconds_of<&F::setup_seconds>("setup_seconds", "feature reduction, buffers and kkt at w = 0"),
+      seconds_of<&F::warm_up_seconds>("warm_up_seconds", "inference before the clock started"),
+      seconds_of<&F::sampling_seconds>("sampling_seconds", "samples of the monitor"),
+      seconds_of<&F::gap_seconds>("gap_seconds", "bounds that the gap target asked for"),
+      seconds_of<&F::certify_seconds>("certify_seconds", "certificate at the end"),
+      seconds_of<&F::wall_seconds>("wall_seconds", "the process of the run"),
+      timing<&Timing::comparable>("comparable", "with other runs on the same machine"),
+      {"timing", "not_comparable_because", "", FieldType::kText, kColumn, "why the timing is not comparable",
+       [](const Run& run) { return text_json(run.timing.not_comparable_because); },
+       [](Run& run, const nlohmann::json& value) { set_text(run.timing.not_comparable_because, value); }},
+      timing<&Timing::cpus>("cpus", "CPUs that the process may run on", kRecord),
+      timing<&Timing::memory_nodes>("memory_nodes", "NUMA nodes that its memory is spread over", kRecord),
+      timing<&Timing::environment>("environment", "NAME=VALUE, set for the process", kRecord),
+      best<&BestKnown::objective>("objective", "f*: F of the reference run"),
+      best<&BestKnown::relative_kkt>("relative_kkt", "of the reference run"),
+      best<&BestKnown::relative_gap>("relative_gap", "of the reference run"),
+      best<&BestKnown::kkt_at_zero>("kkt_at_zero", "of the reference run"),
+      of_program<&V::version>("version", "of proxbench"),
+      of_program<&V::git_revision>("git_revision", "of its sources"),
+      of_program<&V::git_dirty>("git_dirty", "whether the sources differed from it"),
+      of_program<&V::compiler>("compiler", "its name and version"),
+      of_program<&V::flags>("flags", "of the compiler"),
+      of_program<&V::build_type>("build_type", "of CMake"),
+      of_program<&V::instruction_set>("instruction_set", "of the hot loops"),
+      of_machine<&V::machine>("name", "", "of the machine"),
+      of_machine<&V::cpu>("cpu", "", "its model"),
+      of_machine<&V::cores>("cores", "", "usable by the launcher"),
+      of_machine<&V::caches>("caches", "", "of the first CPU"),
+      of_machine<&V::memory_bytes>("memory_bytes", "bytes", "of the machine"),
+      of_machine<&V::id>("id", "", "a hash that tells this machine from others"),
+      of_machine<&V::kernel>("kernel", "", "its name and release"),
+      of_machine<&V::os>("os", "", "name of the operating system"),
+      made<&V::libraries>("libraries", "versions", kRecord),
+      made<&V::settings>("settings", "environment variables that concern threads and memory", kRecord),
+      made<&V::command>("command", "command line of the launcher", kRecord),
+      made<&V::time>("time", "when the run started, UTC"),
+      made<&V::load>("load", "averages over 1, 5 and 15 minutes", kRecord),
+      made<&V::governor>("governor", "of the CPUs' clock frequency", kRecord),
+      made<&V::affinity>("affinity", "CPUs that the launcher may run on", kRecord),
+      made<&V::slurm>("slurm", "the job of a cluster", kRecord),
   };
   return all;
 }
@@ -326,13 +476,13 @@ const std::vector<Field<PathPoint>>& path_columns() {
   static const std::vector<Field<P>> all = {
       column<&P::lambda, P>("lambda", "", "weight of ||w||_1 in F"),
       column<&P::mu, P>("mu", "", "weight of ||w||^2 / 2 in F"),
-      certified<&C::objective, P>("objective", "F"),
-      certified<&C::loss, P>("loss", "sum over the training instances"),
-      certified<&C::l1, P>("l1", "||w||_1"),
-      certified<&C::nnz, P>("nnz", "nonzero weights"),
-      certified<&C::kkt, P>("kkt", "max norm of the minimum-norm subgradient"),
+      of_point<&C::objective>("objective", "F"),
+      of_point<&C::loss>("loss", "sum over the training instances"),
+      of_point<&C::l1>("l1", "||w||_1"),
+      of_point<&C::nnz>("nnz", "nonzero weights"),
+      of_point<&C::kkt>("kkt", "max norm of the minimum-norm subgradient"),
       column<&P::kkt_target, P>("kkt_target", "", "what kkt was to come down to"),
-      certified<&C::dual, P>("dual", "best lower bound on min F"),
+      of_point<&C::dual>("dual", "best lower bound on min F"),
       field<P>("", "gap", "", FieldUse::kColumn, "objective - dual",
                [](const P& point) { return point.certificate.gap(); }),
       column<&P::seconds, P>("seconds", "s", "on the clock, since the path began"),
@@ -350,47 +500,76 @@ const std::vector<Field<PathPoint>>& path_columns() {
   return all;
 }
 
-Json job_json(const RunParameters& parameters) {
-  Json json;
-  for (const auto& field : run_parameters()) slot(json, field) = field.get(parameters);
+namespace {
+constexpr int kRecordVersion = 2;
+constexpr const char* kRecordExpected =
+    "the record of a run, version 2; delete it, and `proxbench run` makes the run again";
+}  // namespace
+
+std::string Run::status() const {
+  if (!result.failure.empty()) return result.failure;
+  return result.status ? status_name(*result.status) : "";
+}
+
+void Run::set_status(const std::string& text) {
+  result.status = status_of(text);
+  result.failure = result.status ? "" : text;
+}
+
+bool Run::failed() const {
+  return !result.failure.empty() || result.status == Status::kInterrupted;
+}
+
+Json run_json(const Run& run) {
+  Json json{{"record_version", kRecordVersion}};
+  for (const Field<Run>& field : run_fields()) json[place_of(field)] = field.get(run);
   return json;
 }
 
-RunParameters job_from(const nlohmann::json& json) {
-  RunParameters out;
-  for (const auto& field : run_parameters())
-    field.set(out, (field.section.empty() ? json : json.at(field.section)).at(field.name));
-  return out;
+Run run_from(const nlohmann::json& json, const std::string& source) {
+  const auto error = [&](const std::string& found) {
+    return Error::in_file(source, 0, found, kRecordExpected);
+  };
+  if (!json.is_object()) throw error("no JSON object");
+  if (const nlohmann::json version = json.value("record_version", nlohmann::json(1));
+      version != kRecordVersion)
+    throw error("version " + version.dump());
+  Run run;
+  for (const Field<Run>& field : run_fields()) {
+    const auto place = place_of(field);
+    if (!json.contains(place)) throw error("no key " + place.to_string());
+    if (field.set == nullptr) continue;
+    try {
+      field.set(run, json.at(place));
+    } catch (const std::exception&) {
+      throw error(fmt::format("{} = {}", place.to_string(), json.at(place).dump()));
+    }
+  }
+  return run;
 }
 
 Json parameters_json(const RunParameters& parameters) {
-  Json json;
-  for (const auto& field : run_parameters())
-    if (field.use != FieldUse::kRecord) json[field.name] = field.get(parameters);
-  return json;
-}
-
-Json summary_parameters(const RunParameters& parameters) {
-  Json json;
-  for (const auto& field : run_parameters())
-    if (field.use >= FieldUse::kSummary)
-      json[field.name] =
-          field.use == FieldUse::kSummary && parameters.solver.empty() ? Json() : field.get(parameters);
-  return json;
-}
-
-Json result_json(const RunParameters& parameters, const RunFigures& figures) {
-  Json json = summary_parameters(parameters);
-  for (const auto& field : run_figures()) slot(json, field) = field.get(figures);
-  return json;
+  Run run;
+  run.parameters = parameters;
+  return run_json(run).at("run");
 }
 
 Json summary_json(const RunParameters& parameters, const RunFigures& figures) {
-  Json json = result_json(parameters, figures);
-  const Json timing = json["timing"];
-  json.erase("timing");
-  json.update(timing);
+  Run run;
+  run.parameters = parameters;
+  run.result = figures;
+  Json json;
+  for (const Field<Run>& field : run_fields())
+    if (field.use >= FieldUse::kSummary)
+      json[field.name] =
+          field.use == FieldUse::kSummary && parameters.solver.empty() ? Json() : field.get(run);
   return json;
+}
+
+std::string column_name(const Field<Run>& field) {
+  const bool plain = field.section.empty() || field.section == "run" || field.section == "timing" ||
+                     field.section == "provenance";
+  return plain ? field.name : field.section.substr(field.section.find('.') + 1) + "_" + field.name;
 }
 
 std::string field_text(const Json& value) {
@@ -401,8 +580,12 @@ std::string field_text(const Json& value) {
 }
 
 std::vector<DocBlock> field_blocks() {
-  return {block_of("fields:parameters", run_parameters()), block_of("fields:figures", run_figures()),
-          block_of("fields:trace", trace_columns()), block_of("fields:path", path_columns())};
+  const auto of_parameters = [](const std::string& section) { return section.starts_with("run"); };
+  const auto others = [&](const std::string& section) { return !of_parameters(section); };
+  const auto all = [](const std::string&) { return true; };
+  return {block_of("fields:parameters", run_fields(), of_parameters),
+          block_of("fields:figures", run_fields(), others), block_of("fields:trace", trace_columns(), all),
+          block_of("fields:path", path_columns(), all)};
 }
 
 }  // namespace proxbench

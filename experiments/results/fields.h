@@ -1,10 +1,12 @@
 #pragma once
-/// What a run is, what came of it, the rows of its trace and the points of a path: a record each, and a table
-/// of its fields. Job files, manifests, the summaries of `train` and `certify`, the SQLite index, the CSV
-/// export, trace.csv and the tables in README.md follow from these tables: one more figure is one more member
-/// and row.
+/// A run, a sample of its trace and a point of a lambda path: one record each, and a table of its fields.
+/// Each table writes its record and reads it back. Manifests, job files, references, the summaries of `train`
+/// and `certify`, exports, trace.csv and the tables in README.md follow from these tables: one more figure is
+/// one more member and one more row.
 
+#include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,6 +18,7 @@
 #include "core/monitor.h"
 #include "experiments/config/data_format.h"
 #include "experiments/config/option_docs.h"
+#include "experiments/results/scaling_record.h"
 
 namespace proxbench {
 
@@ -56,11 +59,22 @@ struct RunParameters {
   std::vector<std::string> plugins;  ///< absolute
 };
 
+/// How the search for a better bound ended that follows a run (run/tighten.h).
+struct TightenEnd {
+  Status status = Status::kConverged;
+  double gap_target = 0.0;
+  std::int64_t iterations = 0;
+  double seconds = 0.0;
+};
+
 /// What came of a run. NaN and none: not measured, or it does not apply.
 struct RunFigures {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-  std::optional<Status> status;
+  std::optional<Status> status;  ///< of the solver
+  /// How a run ended that did not come to its end: "crashed(SIGSEGV)", "out-of-memory", "skipped(...)".
+  std::string failure;
+  std::string reason;  ///< why it failed or was stopped
   std::optional<std::uint64_t> d, instances, positions, outputs, features, features_kept, nonzeros,
       matrix_bytes;
   /// Of w, from an objective that the solver never saw, with the best lower bound that any sample gave.
@@ -73,8 +87,8 @@ struct RunFigures {
   nlohmann::ordered_json test_metrics;  ///< all that apply, by name
   std::optional<Audits> audits;
   std::map<std::string, double> notes;  ///< SolveResult::notes
-  nlohmann::ordered_json phases;        ///< of a profiled run: phases_json()
-  nlohmann::ordered_json tighten;       ///< how the search for a better bound after the run ended
+  std::vector<PhaseCost> phases;        ///< of a profiled run
+  std::optional<TightenEnd> tighten;
   // Of a path.
   double lambda_max = kNone;
   std::optional<std::uint64_t> points_done, points_asked, violations;
@@ -86,6 +100,73 @@ struct RunFigures {
 
   /// kkt / kkt_at_zero; 0 where both are.
   double relative_kkt() const { return certificate.kkt == 0.0 ? 0.0 : certificate.kkt / kkt_at_zero; }
+  /// Nonzero weights; NaN if the run did not end with weights.
+  double nonzeros_found() const {
+    return std::isnan(certificate.objective) ? kNone : static_cast<double>(certificate.nnz);
+  }
+};
+
+/// The value, or NaN if there is none.
+template <class Count>
+double number_or_nan(const std::optional<Count>& count) {
+  return count ? static_cast<double>(*count) : RunFigures::kNone;
+}
+
+/// What decides beside its parameters whether a stored run is the run that is asked for: digests of bytes.
+struct RunKey {
+  std::string digest;           ///< over all of it and the parameters that decide
+  std::string data;             ///< of the files of the data set
+  std::string program;          ///< of the worker and the plug-ins
+  std::string start;            ///< of the model that the solver starts from; empty: none
+  std::string instruction_set;  ///< of the hot loops: results differ within rounding
+  double stop_at = 0.0;         ///< relative difference to f* at which the run stops; 0: it does not
+};
+
+/// What the launcher of a run knows about its timing.
+struct Timing {
+  bool comparable = true;
+  std::string not_comparable_because;
+  std::vector<int> cpus, memory_nodes;
+  std::vector<std::string> environment;
+};
+
+/// f* of the run's problem and how exact it is. NaN: there is none.
+struct BestKnown {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  double objective = kNone, relative_kkt = kNone, relative_gap = kNone, kkt_at_zero = kNone;
+};
+
+/// Where, when and with what a run was made. A text that cannot be read is "unavailable", a number 0.
+struct Provenance {
+  // The program.
+  std::string version, git_revision, git_dirty, compiler, flags, build_type, instruction_set;
+  // The machine.
+  std::string machine, cpu, caches, id, kernel, os;
+  std::uint64_t cores = 0, memory_bytes = 0;
+  std::map<std::string, std::string> libraries, settings;
+  std::string command, time, governor;
+  std::vector<double> load;   ///< averages over 1, 5 and 15 minutes
+  std::vector<int> affinity;  ///< CPUs that the process may run on
+  std::map<std::string, std::string> slurm;
+};
+
+/// One run: everything that its manifest says, and its trace.
+struct Run {
+  std::filesystem::path folder;  ///< where it is stored; empty: nowhere
+  RunParameters parameters;
+  RunKey key;
+  RunFigures result;
+  Timing timing;
+  BestKnown best;
+  Provenance provenance;
+  std::vector<Sample> trace;  ///< in a file of its own
+
+  bool is_path() const { return !parameters.path.empty(); }
+  /// How it ended: "converged", "crashed(SIGSEGV)"; empty: it has not run.
+  std::string status() const;
+  void set_status(const std::string& text);
+  /// Whether it did not come to an end of its own.
+  bool failed() const;
 };
 
 /// One penalty of a path. Counts and times of the solver and of the path's own work.
@@ -107,44 +188,44 @@ struct PathPoint {
 
 enum class FieldType { kText, kCount, kReal, kTruth, kJson };
 
+/// Each use includes those before it.
 enum class FieldUse {
-  kRecord,   ///< in the record's own JSON alone
-  kColumn,   ///< in the manifest, and a column of the index and the export
-  kSummary,  ///< in the summary of a run, too; null in that of `certify`
-  kModel     ///< and in that of `certify`; figures are in all of them
+  kRecord,   ///< in the record's own JSON
+  kColumn,   ///< a column of exports
+  kSummary,  ///< in the summary of `train`; null in that of `certify`
+  kModel     ///< in the summary of `certify`
 };
 
 template <class Record>
 struct Field {
-  std::string section;  ///< the object of the JSON that holds it; empty: the topmost
+  std::string section;  ///< the object of the JSON that holds it, "run.data"; empty: the topmost
   std::string name;
   std::string unit;  ///< empty: none
   FieldType type;
   FieldUse use;
   std::string help;
   nlohmann::ordered_json (*get)(const Record&);       ///< null: not measured, or it does not apply
-  void (*set)(Record&, const nlohmann::json& value);  ///< null: not read back
+  void (*set)(Record&, const nlohmann::json& value);  ///< null: follows from other fields
 };
 
-const std::vector<Field<RunParameters>>& run_parameters();
-const std::vector<Field<RunFigures>>& run_figures();
+const std::vector<Field<Run>>& run_fields();
 /// The columns of trace.csv, in order.
 const std::vector<Field<Sample>>& trace_columns();
 /// The columns of path.csv behind the number of the point, in order.
 const std::vector<Field<PathPoint>>& path_columns();
 
-/// A job file: all parameters.
-nlohmann::ordered_json job_json(const RunParameters& parameters);
-/// Throws nlohmann::json::exception where a key is missing or of another type.
-RunParameters job_from(const nlohmann::json& json);
-/// What a manifest says under "run".
+/// What a manifest, a job file or a reference says of a run.
+nlohmann::ordered_json run_json(const Run& run);
+/// Reads it back. `source` names it in messages. Throws Error (kInput) where it is of another version, or a
+/// field is missing or of another type.
+Run run_from(const nlohmann::json& json, const std::string& source);
+/// The parameters alone.
 nlohmann::ordered_json parameters_json(const RunParameters& parameters);
-/// The parameters of a summary.
-nlohmann::ordered_json summary_parameters(const RunParameters& parameters);
-/// The summary of a run (keys of DESIGN section 5), all keys topmost.
+/// The summary of `train` and `certify` with all keys topmost.
 nlohmann::ordered_json summary_json(const RunParameters& parameters, const RunFigures& figures);
-/// The same, as a manifest has it: figures in their sections.
-nlohmann::ordered_json result_json(const RunParameters& parameters, const RunFigures& figures);
+
+/// The name of a field as a column beside all others: "nnz", "reference_objective", "machine_name".
+std::string column_name(const Field<Run>& field);
 
 /// A value in CSV: nothing for null, text as it is, numbers in full precision, else JSON.
 std::string field_text(const nlohmann::ordered_json& value);

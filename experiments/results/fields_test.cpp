@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 
+#include "core/base/error.h"
 #include "experiments/base/test_folder.h"
-#include "experiments/results/run_columns.h"
 
 namespace proxbench {
 namespace {
@@ -22,14 +23,13 @@ std::set<std::string> names_of(const std::vector<Field<Record>>& fields) {
 }
 
 TEST(Fields, HaveNamesOfTheirOwn) {
-  names_of(run_parameters());
-  names_of(run_figures());
+  names_of(run_fields());
   names_of(trace_columns());
+  names_of(path_columns());
   std::set<std::string> columns;
-  for (const RunColumn& column : run_columns())
-    EXPECT_TRUE(columns.insert(column.name).second) << column.name;
-  for (const Field<RunFigures>& figure : run_figures())
-    EXPECT_EQ(columns.contains(figure.name), figure.use != FieldUse::kRecord) << figure.name;
+  for (const Field<proxbench::Run>& field : run_fields())
+    if (field.use != FieldUse::kRecord)
+      EXPECT_TRUE(columns.insert(column_name(field)).second) << column_name(field);
 }
 
 TEST(Fields, OfASummaryAreTheAgreedKeys) {
@@ -44,49 +44,81 @@ TEST(Fields, OfASummaryAreTheAgreedKeys) {
   EXPECT_EQ(summary["threads"], 1);
 }
 
-TEST(Fields, OfAResultStandInTheirSections) {
-  RunParameters parameters;
-  parameters.solver = "owl-qn";
-  parameters.gap_target = 0.5;
-  RunFigures figures;
-  figures.status = Status::kStalled;
-  figures.certificate = {.objective = 4.0, .kkt = 3.0, .dual = 3.0, .nnz = 7};
-  figures.kkt_at_zero = 6.0;
-  figures.setup_seconds = 0.25;
-  const nlohmann::ordered_json result = result_json(parameters, figures);
-  EXPECT_EQ(result["solver"], "owl-qn");
-  EXPECT_EQ(result["gap_target"], 0.5);
-  EXPECT_EQ(result["status"], "stalled");
-  EXPECT_EQ(result["nnz"], 7);
-  EXPECT_EQ(result["relative_kkt"], 0.5);
-  EXPECT_EQ(result["gap"], 1.0);
-  EXPECT_EQ(result["relative_gap"], 0.25);
-  EXPECT_EQ(result["timing"]["setup_seconds"], 0.25);
-  EXPECT_FALSE(result.contains("setup_seconds"));
-  EXPECT_EQ(summary_json(parameters, figures)["setup_seconds"], 0.25);
+/// Has a value of its own in every field.
+proxbench::Run made_up() {
+  proxbench::Run run;
+  run.parameters.solver = "owl-qn";
+  run.parameters.path = "path(max, 50, 50)";
+  run.parameters.mu = 0.5;
+  run.parameters.files.train = {"/a", "/b"};
+  run.parameters.files.hierarchy = "/h";
+  run.parameters.seed = 18446744073709551615u;
+  run.parameters.objective_target = 12.5;
+  run.parameters.loss = parse_loss("hinge", "hamming-mean");
+  run.parameters.solver_options = {{"memory", "20"}};
+  run.key = {"abc", "d", "e", "", "avx2", 1e-3};
+  RunFigures& result = run.result;
+  result.status = Status::kStalled;
+  result.certificate = {.objective = 4.0, .kkt = 3.0, .dual = 3.0, .nnz = 7};
+  result.kkt_at_zero = 6.0;
+  result.setup_seconds = 0.25;
+  result.audits = Audits{3, 1e-12};
+  result.notes = {{"hessians", 2.0}};
+  result.test_metrics = {{"accuracy", 0.5}};
+  result.tighten = {Status::kGapReached, 1e-9, 12, 0.5};
+  result.phases = {{.phase = "scores", .calls = 2, .seconds = 1.5, .loops = {{64, 1}}}};
+  result.d = 12;
+  run.timing = {false, "two at a time", {0, 1}, {0}, {"OMP_PROC_BIND=true"}};
+  run.best = {3.5, 1e-9, 1e-10, 6.0};
+  run.provenance.git_revision = "0123";
+  run.provenance.libraries = {{"fmt", "9.1.0"}};
+  run.provenance.load = {0.5, 0.25, 0.125};
+  return run;
 }
 
-TEST(Fields, OfAJobAreAllReadBack) {
-  RunParameters job;
-  job.path = "path(max, 50, 50)";
-  job.files.train = {"/a", "/b"};
-  job.files.hierarchy = "/h";
-  job.seed = 18446744073709551615u;
-  job.objective_target = 12.5;
-  job.sample_kkt = true;
-  const nlohmann::ordered_json json = job_json(job);
-  const RunParameters read = job_from(nlohmann::json::parse(json.dump()));
-  EXPECT_EQ(read.path, job.path);
-  EXPECT_EQ(read.files.train, job.files.train);
-  EXPECT_EQ(read.files.hierarchy, "/h");
-  EXPECT_EQ(read.seed, job.seed);
-  EXPECT_EQ(read.objective_target, 12.5);
-  EXPECT_TRUE(read.sample_kkt);
-  EXPECT_EQ(job_json(read), json);
-  for (const auto& item : json.items()) {
-    nlohmann::json without = nlohmann::json::parse(json.dump());
-    without.erase(item.key());
-    EXPECT_THROW(job_from(without), nlohmann::json::exception) << item.key();
+TEST(Fields, StandInTheirSections) {
+  const proxbench::Run run = made_up();
+  const nlohmann::ordered_json json = run_json(run);
+  EXPECT_EQ(json["run"]["solver"], "owl-qn");
+  EXPECT_EQ(json["run"]["data"]["train"], (nlohmann::ordered_json{"/a", "/b"}));
+  EXPECT_EQ(json["run"]["lambda"], "path(max, 50, 50)");
+  EXPECT_FALSE(json.contains("lambda")) << "it is stated once";
+  EXPECT_EQ(json["status"], "stalled");
+  EXPECT_TRUE(json["reason"].is_null());
+  EXPECT_EQ(json["nnz"], 7);
+  EXPECT_EQ(json["relative_kkt"], 0.5);
+  EXPECT_EQ(json["gap"], 1.0);
+  EXPECT_EQ(json["relative_gap"], 0.25);
+  EXPECT_EQ(json["timing"]["setup_seconds"], 0.25);
+  EXPECT_FALSE(json.contains("setup_seconds"));
+  EXPECT_EQ(json["reference"]["objective"], 3.5);
+  EXPECT_EQ(json["provenance"]["program"]["git_revision"], "0123");
+  const nlohmann::ordered_json summary = summary_json(run.parameters, run.result);
+  EXPECT_EQ(summary["setup_seconds"], 0.25);
+  EXPECT_EQ(summary["solver"], "owl-qn");
+}
+
+TEST(Fields, OfARunAreAllReadBack) {
+  for (const proxbench::Run& run : {made_up(), proxbench::Run{}}) {
+    const nlohmann::ordered_json json = run_json(run);
+    const nlohmann::json parsed = nlohmann::json::parse(json.dump());
+    EXPECT_EQ(nlohmann::json(run_json(run_from(parsed, "a test"))), parsed);
+  }
+  proxbench::Run failed = made_up();
+  failed.set_status("crashed(SIGSEGV)");
+  EXPECT_EQ(run_from(run_json(failed), "a test").result.failure, "crashed(SIGSEGV)");
+  EXPECT_TRUE(run_from(run_json(failed), "a test").failed());
+}
+
+TEST(Fields, AreAllExpectedInARecord) {
+  const nlohmann::json json = run_json(made_up());
+  for (const Field<proxbench::Run>& field : run_fields()) {
+    nlohmann::json without = json;
+    nlohmann::json* at = &without;
+    std::istringstream sections(field.section);
+    for (std::string section; std::getline(sections, section, '.');) at = &at->at(section);
+    at->erase(field.name);
+    EXPECT_THROW(run_from(without, "a test"), Error) << field.name;
   }
 }
 

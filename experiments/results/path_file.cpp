@@ -26,9 +26,9 @@ std::vector<PathPoint> read_path_file(const std::filesystem::path& file) {
   std::uint64_t number = 1;
   std::getline(in, line);
   const auto behind_number = [&] { return line.substr(line.find(',') + 1); };
-  const auto columns = fields_of_header(path_columns(), {"updates", "test_metrics"}, behind_number(), file);
+  check_header(path_columns(), behind_number(), file);
   std::vector<PathPoint> points;
-  while (std::getline(in, line)) points.push_back(record_of(columns, behind_number(), file, ++number));
+  while (std::getline(in, line)) points.push_back(record_of(path_columns(), behind_number(), file, ++number));
   return points;
 }
 

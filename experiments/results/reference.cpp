@@ -4,52 +4,49 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/error.h"
-#include "experiments/base/files.h"
-
 namespace proxbench {
+namespace {
 
-Reference Reference::from(const nlohmann::ordered_json& json) {
-  const auto real = [&](const char* key) { return json.at(key).get<double>(); };
-  Reference out{.objective = real("objective"),
-                .kkt = number_at(json, "/kkt"),
-                .kkt_at_zero = number_at(json, "/kkt_at_zero"),
-                .relative_kkt = number_at(json, "/relative_kkt"),
-                .l1 = real("l1"),
-                .dual = number_at(json, "/dual"),
-                .wanted = {real("tol"), number_at(json, "/reference_gap"), real("time_limit")},
-                .status = json.at("status").get<std::string>(),
-                .tighten_status = json.at("status").get<std::string>()};
-  if (json.contains("tighten") && json["tighten"].is_object())
-    out.tighten_status = json["tighten"].at("status").get<std::string>();
-  return out;
+/// How the search for the certified gap ended.
+std::optional<Status> gap_status(const Run& reference) {
+  return reference.result.tighten ? reference.result.tighten->status : reference.result.status;
 }
 
-double Reference::slack(double lambda) const {
-  const double by_kkt = lambda > 0.0 && !std::isnan(kkt) ? kkt * (l1 + objective / lambda)
-                                                         : std::numeric_limits<double>::infinity();
-  return std::isnan(dual) ? by_kkt : std::min(by_kkt, std::max(objective - dual, 0.0));
+double wanted_gap(const RunParameters& p) {
+  return std::max(p.tighten, p.gap_target);
 }
 
-bool Reference::serves(const Wanted& by) const {
-  const bool as_long = wanted.time_limit == 0 || (by.time_limit > 0 && by.time_limit <= wanted.time_limit);
-  const auto ends = [&](const std::string& how) {
-    return how == "stalled" || (how == "time-limit" && as_long);
+}  // namespace
+
+BestKnown best_of(const Run& reference) {
+  const Certificate& c = reference.result.certificate;
+  return {c.objective, reference.result.relative_kkt(), c.relative_gap(), reference.result.kkt_at_zero};
+}
+
+double slack(const Run& reference) {
+  const Certificate& c = reference.result.certificate;
+  const double lambda = reference.parameters.lambda;
+  const double by_kkt = lambda > 0.0 && !std::isnan(c.kkt) ? c.kkt * (c.l1 + c.objective / lambda)
+                                                           : std::numeric_limits<double>::infinity();
+  return std::isnan(c.dual) ? by_kkt : std::min(by_kkt, std::max(c.objective - c.dual, 0.0));
+}
+
+bool ended_by_time_limit(const Run& reference) {
+  return reference.result.status == Status::kTimeLimit || gap_status(reference) == Status::kTimeLimit;
+}
+
+bool serves(const Run& reference, const WantedReference& by) {
+  const RunParameters& was = reference.parameters;
+  const bool as_long = was.time_limit == 0 || (by.time_limit > 0 && by.time_limit <= was.time_limit);
+  const auto ends = [&](std::optional<Status> how) {
+    return how == Status::kStalled || (how == Status::kTimeLimit && as_long);
   };
-  const bool kkt_serves =
-      std::isnan(relative_kkt) || relative_kkt <= by.tol || (wanted.tol <= by.tol && ends(status));
-  const bool gap_serves = by.gap == 0 || relative_gap() <= by.gap ||
-                          (wanted.gap > 0 && wanted.gap <= by.gap && ends(tighten_status));
+  const double relative_kkt = reference.result.relative_kkt();
+  const bool kkt_serves = std::isnan(relative_kkt) || relative_kkt <= by.tol ||
+                          (was.tol <= by.tol && ends(reference.result.status));
+  const bool gap_serves = by.gap == 0 || reference.result.certificate.relative_gap() <= by.gap ||
+                          (wanted_gap(was) > 0 && wanted_gap(was) <= by.gap && ends(gap_status(reference)));
   return kkt_serves && gap_serves;
-}
-
-Reference read_reference(const std::filesystem::path& file) {
-  static constexpr const char* kExpected = "a stored reference (delete the file to make it again)";
-  try {
-    return Reference::from(nlohmann::ordered_json(read_json(file, kExpected)));
-  } catch (const nlohmann::json::exception& error) {
-    throw Error::in_file(file.string(), 0, error.what(), kExpected);
-  }
 }
 
 }  // namespace proxbench

@@ -5,99 +5,72 @@
 
 #include <cmath>
 
-#include "core/base/error.h"
-#include "experiments/base/test_folder.h"
-
 namespace proxbench {
 namespace {
 
-Reference reference(const std::string& status, const std::string& tighten_status) {
-  return {.objective = 100.0,
-          .kkt = 1e-7,
-          .kkt_at_zero = 10.0,
-          .relative_kkt = 1e-8,
-          .l1 = 50.0,
-          .dual = 100.0 - 1e-6,
-          .wanted = {.tol = 1e-9, .gap = 1e-9, .time_limit = 60.0},
-          .status = status,
-          .tighten_status = tighten_status};
+proxbench::Run reference(Status status, Status tighten_status) {
+  proxbench::Run run;
+  run.parameters.lambda = 2.0;
+  run.parameters.tol = 1e-9;
+  run.parameters.tighten = 1e-9;
+  run.parameters.time_limit = 60.0;
+  run.result.status = status;
+  run.result.certificate = {.objective = 100.0, .l1 = 50.0, .kkt = 1e-7, .dual = 100.0 - 1e-6};
+  run.result.kkt_at_zero = 10.0;
+  run.result.tighten = {tighten_status, 1e-9, 0, 0.0};
+  return run;
 }
 
+using enum Status;
+
 TEST(Reference, IsAsUncertainAsTheBetterOfItsTwoBounds) {
-  Reference one = reference("converged", "gap-reached");
-  EXPECT_NEAR(one.relative_gap(), 1e-8, 1e-14);
-  EXPECT_NEAR(one.slack(2.0), 1e-6, 1e-12) << "its gap";
-  one.kkt = 1e-10;
-  EXPECT_NEAR(one.slack(2.0), 1e-10 * (50.0 + 50.0), 1e-15) << "what kkt allows";
-  one.dual = 100.0 + 1e-14;
-  EXPECT_EQ(one.slack(2.0), 0.0) << "rounding";
-  one.dual = std::nan("");
-  EXPECT_NEAR(one.slack(2.0), 1e-8, 1e-15) << "of one without a bound";
+  proxbench::Run one = reference(kConverged, kGapReached);
+  Certificate& c = one.result.certificate;
+  EXPECT_NEAR(best_of(one).relative_gap, 1e-8, 1e-14);
+  EXPECT_NEAR(slack(one), 1e-6, 1e-12) << "its gap";
+  c.kkt = 1e-10;
+  EXPECT_NEAR(slack(one), 1e-10 * (50.0 + 50.0), 1e-15) << "what kkt allows";
+  c.dual = 100.0 + 1e-14;
+  EXPECT_EQ(slack(one), 0.0) << "rounding";
+  c.dual = std::nan("");
+  EXPECT_NEAR(slack(one), 1e-8, 1e-15) << "of one without a bound";
 }
 
 TEST(Reference, ServesWhereItIsGoodEnough) {
-  const Reference one = reference("converged", "gap-reached");
-  EXPECT_TRUE(one.serves({1e-8, 2e-8, 60.0}));
-  EXPECT_TRUE(one.serves({1e-8, 0.0, 60.0})) << "no gap is wanted";
-  EXPECT_FALSE(one.serves({1e-9, 2e-8, 60.0}));
-  EXPECT_FALSE(one.serves({1e-8, 1e-9, 60.0}));
+  const proxbench::Run one = reference(kConverged, kGapReached);
+  EXPECT_TRUE(serves(one, {1e-8, 2e-8, 60.0}));
+  EXPECT_TRUE(serves(one, {1e-8, 0.0, 60.0})) << "no gap is wanted";
+  EXPECT_FALSE(serves(one, {1e-9, 2e-8, 60.0}));
+  EXPECT_FALSE(serves(one, {1e-8, 1e-9, 60.0}));
 }
 
 TEST(Reference, ServesWhereItWouldGetNoBetter) {
-  EXPECT_TRUE(reference("stalled", "stalled").serves({1e-9, 1e-9, 600.0}));
-  EXPECT_FALSE(reference("stalled", "stalled").serves({1e-10, 1e-9, 600.0})) << "was asked for less";
-  EXPECT_FALSE(reference("stalled", "stalled").serves({1e-9, 1e-10, 600.0})) << "was asked for less";
-  EXPECT_TRUE(reference("time-limit", "time-limit").serves({1e-9, 1e-9, 60.0}));
-  EXPECT_FALSE(reference("time-limit", "time-limit").serves({1e-9, 1e-9, 61.0})) << "would have more time";
-  EXPECT_FALSE(reference("time-limit", "time-limit").serves({1e-9, 1e-9, 0.0})) << "would have more time";
-  EXPECT_TRUE(reference("converged", "time-limit").serves({1e-8, 1e-9, 60.0}));
-  EXPECT_FALSE(reference("converged", "interrupted").serves({1e-8, 1e-9, 60.0}));
+  EXPECT_TRUE(serves(reference(kStalled, kStalled), {1e-9, 1e-9, 600.0}));
+  EXPECT_FALSE(serves(reference(kStalled, kStalled), {1e-10, 1e-9, 600.0})) << "was asked for less";
+  EXPECT_FALSE(serves(reference(kStalled, kStalled), {1e-9, 1e-10, 600.0})) << "was asked for less";
+  EXPECT_TRUE(serves(reference(kTimeLimit, kTimeLimit), {1e-9, 1e-9, 60.0}));
+  EXPECT_FALSE(serves(reference(kTimeLimit, kTimeLimit), {1e-9, 1e-9, 61.0})) << "would have more time";
+  EXPECT_FALSE(serves(reference(kTimeLimit, kTimeLimit), {1e-9, 1e-9, 0.0})) << "would have more time";
+  EXPECT_TRUE(serves(reference(kConverged, kTimeLimit), {1e-8, 1e-9, 60.0}));
+  EXPECT_FALSE(serves(reference(kConverged, kInterrupted), {1e-8, 1e-9, 60.0}));
 }
 
 TEST(Reference, SaysWhetherItsTimeLimitEndedIt) {
-  EXPECT_FALSE(reference("converged", "gap-reached").ended_by_time_limit());
-  EXPECT_FALSE(reference("stalled", "stalled").ended_by_time_limit());
-  EXPECT_TRUE(reference("time-limit", "time-limit").ended_by_time_limit());
-  EXPECT_TRUE(reference("converged", "time-limit").ended_by_time_limit()) << "while it looked for a bound";
+  EXPECT_FALSE(ended_by_time_limit(reference(kConverged, kGapReached)));
+  EXPECT_FALSE(ended_by_time_limit(reference(kStalled, kStalled)));
+  EXPECT_TRUE(ended_by_time_limit(reference(kTimeLimit, kTimeLimit)));
+  EXPECT_TRUE(ended_by_time_limit(reference(kConverged, kTimeLimit))) << "while it looked for a bound";
 }
 
 TEST(Reference, OfASolverThatGoesByTheGapServesWhereItWouldGetNoBetter) {
-  const Reference one = Reference::from({{"objective", 100.0},
-                                         {"kkt", 1e-7},
-                                         {"kkt_at_zero", 10.0},
-                                         {"relative_kkt", 1e-8},
-                                         {"l1", 50.0},
-                                         {"tol", 0.0},
-                                         {"reference_gap", 1e-9},
-                                         {"time_limit", 60.0},
-                                         {"status", "time-limit"},
-                                         {"dual", 99.0}});
-  EXPECT_TRUE(one.serves({1e-8, 1e-9, 60.0})) << "it had no more time";
-  EXPECT_FALSE(one.serves({1e-8, 1e-9, 61.0})) << "it would have more";
-}
-
-TEST(Reference, OfBeforeThereWereBoundsIsReadAndServesWhoWantsNone) {
-  nlohmann::ordered_json json = {{"objective", 100.0},    {"kkt", 1e-7},    {"kkt_at_zero", 10.0},
-                                 {"relative_kkt", 1e-8},  {"l1", 50.0},     {"tol", 1e-8},
-                                 {"status", "converged"}, {"dual", nullptr}};
-  json["time_limit"] = 60.0;
-  const Reference older = Reference::from(json);
-  EXPECT_TRUE(std::isnan(older.relative_gap()));
-  EXPECT_GT(older.slack(1.0), 0.0);
-  EXPECT_TRUE(older.serves({1e-8, 0.0, 60.0}));
-  EXPECT_FALSE(older.serves({1e-8, 1e-9, 60.0})) << "so that it is made again";
-  json.erase("dual");
-  EXPECT_TRUE(std::isnan(Reference::from(json).dual));
-}
-
-TEST(Reference, AFileThatIsNoneIsAnError) {
-  const TestFolder folder;
-  try {
-    read_reference(folder.write("r.json", R"({"objective": 1.0})"));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("expected a stored reference (delete the file"));
-  }
+  proxbench::Run one = reference(kTimeLimit, kTimeLimit);
+  one.parameters.tol = 0.0;
+  one.parameters.tighten = 0.0;
+  one.parameters.gap_target = 1e-9;
+  one.result.tighten.reset();
+  one.result.certificate.dual = 99.0;
+  EXPECT_TRUE(serves(one, {1e-8, 1e-9, 60.0})) << "it had no more time";
+  EXPECT_FALSE(serves(one, {1e-8, 1e-9, 61.0})) << "it would have more";
 }
 
 }  // namespace

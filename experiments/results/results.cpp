@@ -16,55 +16,34 @@
 #include "experiments/base/numbers.h"
 #include "experiments/config/ini.h"
 #include "experiments/results/field_csv.h"
+#include "experiments/results/reference.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
 /// Takes f* from OUT/references where it is there.
-void use_stored_reference(const fs::path& out, StoredRun& run) {
-  fs::path file = run.folder / "manifest.json";
-  try {
-    if (!run.path.empty()) return;
-    // A run that never came to its data has none.
-    if (!run.summary.contains("data_digest") || run.summary["data_digest"].is_null()) return;
-    file = reference_file(out, run.summary["data_digest"].get<std::string>(), run.lambda, run.mu, run.loss);
-    if (std::error_code ignored; !fs::exists(file, ignored)) return;
-    const nlohmann::json reference = read_json(file, kStoredResult);
-    run.reference_objective = reference.at("objective").get<double>();
-    run.reference_kkt = number_at(reference, "/relative_kkt");  // none of a hinge loss
-    run.reference_gap = reference.value("relative_gap", kNaN);  // older references have none
-  } catch (const nlohmann::json::exception& error) {
-    throw Error::in_file(file.string(), 0, error.what(), "the keys of a stored run or reference");
-  }
+void use_stored_reference(const fs::path& out, Run& run) {
+  if (run.is_path() || run.result.data_digest.empty()) return;  // a run that never came to its data has none
+  const fs::path file = reference_file(out, run.result.data_digest, run.parameters);
+  if (std::error_code ignored; fs::exists(file, ignored)) run.best = best_of(read_record(file));
 }
 
-/// Position of each data set and solver label in the config that stands beside the runs.
-struct ConfigOrder {
-  std::map<std::string, std::size_t> datasets, labels;
-  explicit ConfigOrder(const fs::path& config) {
-    std::error_code ignored;  // without a config the names decide
-    if (!fs::is_regular_file(config, ignored)) return;
-    Problems not_ours;
-    for (const IniSection& section :
-         parse_ini(read_file(config, kStoredResult), config.string(), not_ours).sections) {
-      if (section.name.starts_with("data.")) datasets.emplace(section.name.substr(5), datasets.size());
-      if (section.name.starts_with("solver.")) labels.emplace(section.name.substr(7), labels.size());
-    }
-  }
-  static std::size_t of(const std::map<std::string, std::size_t>& order, const std::string& name) {
-    const auto found = order.find(name);
-    return found == order.end() ? order.size() : found->second;
-  }
-  static bool lacks(const std::map<std::string, std::size_t>& order, const std::string& name) {
-    return !order.empty() && !order.contains(name);
-  }
-  auto key(const StoredRun& run) const {
-    return std::make_tuple(of(datasets, run.dataset), run.dataset, run.path,
-                           std::isnan(run.lambda) ? 0.0 : run.lambda, run.path_of_mu() ? 0.0 : run.mu,
-                           run.loss.text(), of(labels, run.label), run.label, run.repetition);
-  }
-};
+/// The place of a name in a list; behind all where it is not there.
+std::size_t place_in(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+bool lacks(const std::vector<std::string>& names, const std::string& name) {
+  return !names.empty() && place_in(names, name) == names.size();
+}
+
+/// Runs are sorted by this.
+auto order_of(const Run& run, const Presentation& presentation) {
+  const RunParameters& p = run.parameters;
+  return std::make_tuple(place_in(presentation.datasets, p.dataset), p.dataset, p.path, p.lambda, p.mu,
+                         p.loss.text(), place_in(presentation.labels, p.label), p.label, p.repetition);
+}
 
 /// `text` is what stands in `file`.
 std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
@@ -72,11 +51,9 @@ std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
   std::string line;
   std::uint64_t number = 1;
   std::getline(in, line);
-  const auto columns = fields_of_header(
-      trace_columns(), {"updates", "gap", "dual_gap", "estimated_gap", "infeasibility", "test_metrics"}, line,
-      file);
+  check_header(trace_columns(), line, file);
   std::vector<Sample> trace;
-  while (std::getline(in, line)) trace.push_back(record_of(columns, line, file, ++number));
+  while (std::getline(in, line)) trace.push_back(record_of(trace_columns(), line, file, ++number));
   return trace;
 }
 
@@ -90,159 +67,142 @@ std::vector<Sample> read_trace_of_failure(const fs::path& file) {
 
 }  // namespace
 
-bool failed_status(std::string_view status) {
-  const std::string_view word = status.substr(0, status.find('('));
-  return word == "out-of-memory" || word == "crashed" || word == "failed" || word == "skipped" ||
-         word == "interrupted";
-}
-
-fs::path reference_file(const fs::path& out, const std::string& data_digest, double lambda, double mu,
-                        const Loss& loss) {
-  std::string key = fmt::format("{} {} {}", data_digest, lambda, mu);
-  if (loss.hinge()) key += " " + loss.text();
+fs::path reference_file(const fs::path& out, const std::string& data_digest, const RunParameters& problem) {
+  std::string key = fmt::format("{} {} {}", data_digest, problem.lambda, problem.mu);
+  if (problem.loss.hinge()) key += " " + problem.loss.text();
   return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
 }
 
-bool same_problem(const StoredRun& a, const StoredRun& b) {
-  return a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu && a.loss == b.loss;
+bool same_problem(const RunParameters& a, const RunParameters& b) {
+  return a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu && a.loss == b.loss &&
+         a.path == b.path;
 }
 
 std::string problem_text(const Penalty& penalty, const Loss& loss) {
   return loss.hinge() ? loss.text() + ", " + penalty.text() : penalty.text();
 }
 
-std::string penalty_text(const StoredRun& run) {
+std::string penalty_text(const RunParameters& run) {
   if (run.path.empty()) return problem_text({run.lambda, run.mu}, run.loss);
-  const double fixed = run.path_of_mu() ? run.lambda : run.mu;
-  const char* over = run.path_of_mu() ? "mu" : "lambda";
+  const double fixed = run.path_of_mu ? run.lambda : run.mu;
+  const char* over = run.path_of_mu ? "mu" : "lambda";
   if (fixed == 0.0) return fmt::format("{} = {}", over, run.path);
-  return run.path_of_mu() ? fmt::format("lambda = {}, mu = {}", fixed, run.path)
-                          : fmt::format("lambda = {}, mu = {}", run.path, fixed);
+  return run.path_of_mu ? fmt::format("lambda = {}, mu = {}", fixed, run.path)
+                        : fmt::format("lambda = {}, mu = {}", run.path, fixed);
 }
 
-std::string run_name(const StoredRun& run) {
+std::string run_name(const Run& run) {
   if (run.folder.has_filename()) return run.folder.filename().string();
-  return fmt::format("{}-lambda{}-{}-rep{}", run.dataset, run.lambda, run.label, run.repetition);
+  return fmt::format("{}-lambda{}-{}-rep{}", run.parameters.dataset, run.parameters.lambda,
+                     run.parameters.label, run.parameters.repetition);
 }
 
-bool several_machines(const std::vector<StoredRun>& runs) {
-  return std::any_of(runs.begin(), runs.end(),
-                     [&](const StoredRun& run) { return run.machine != runs.front().machine; });
+bool several_machines(const std::vector<Run>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [&](const Run& run) {
+    return run.provenance.machine != runs.front().provenance.machine;
+  });
 }
 
-std::string machine_name(const StoredRun& run) {
-  return run.machine.empty() ? "unknown machine" : run.machine;
+std::string machine_name(const Run& run) {
+  return run.provenance.machine.empty() ? "unknown machine" : run.provenance.machine;
 }
 
-std::string series_name(const StoredRun& run, bool among_several_machines) {
-  if (!among_several_machines) return run.label;
-  const std::string machine = fmt::format(" @ {}", machine_name(run));
-  return run.label.ends_with(machine) ? run.label : run.label + machine;
+std::string series_name(const Run& run, bool among_several_machines) {
+  const std::string &label = run.parameters.label, machine = " @ " + machine_name(run);
+  return !among_several_machines || label.ends_with(machine) ? label : label + machine;
 }
 
-void require_comparable(const std::vector<StoredRun>& runs, const std::string& instead) {
+void require_comparable(const std::vector<Run>& runs, const std::string& instead) {
   std::vector<std::string> names;
-  for (const StoredRun& run : runs)
-    if (!run.comparable) names.push_back(run_name(run));
+  for (const Run& run : runs)
+    if (!run.timing.comparable) names.push_back(run_name(run));
   if (names.empty()) return;
   throw Error::usage(fmt::format("the timings of {} of {} runs are not comparable: {}; expected {}",
                                  names.size(), runs.size(), fmt::join(names, ", "), instead));
 }
 
-std::vector<StoredRun> runs_of_solvers(const std::vector<StoredRun>& runs,
-                                       const std::vector<std::string>& labels) {
+std::vector<Run> runs_of_solvers(const std::vector<Run>& runs, const std::vector<std::string>& labels) {
   std::vector<std::string> known;
-  for (const StoredRun& run : runs)
-    if (std::find(known.begin(), known.end(), run.label) == known.end()) known.push_back(run.label);
+  for (const Run& run : runs)
+    if (place_in(known, run.parameters.label) == known.size()) known.push_back(run.parameters.label);
   for (const std::string& label : labels)
-    if (std::find(known.begin(), known.end(), label) == known.end())
+    if (place_in(known, label) == known.size())
       throw Error::usage(fmt::format("solvers: found '{}', expected labels of the results: {}{}", label,
                                      fmt::join(known, ", "), did_you_mean(label, known)));
-  std::vector<StoredRun> chosen;
-  for (const StoredRun& run : runs)
-    if (std::find(labels.begin(), labels.end(), run.label) != labels.end()) chosen.push_back(run);
+  std::vector<Run> chosen;
+  for (const Run& run : runs)
+    if (place_in(labels, run.parameters.label) < labels.size()) chosen.push_back(run);
   return chosen;
 }
 
-StoredRun read_run(const fs::path& out, const fs::path& folder) {
-  const fs::path file = folder / "manifest.json";
-  StoredRun run;
-  run.folder = folder;
-  run.summary = read_json(file, kStoredResult);
+Run read_record(const fs::path& file) {
+  return run_from(read_json(file, kStoredResult), file.string());
+}
+
+std::optional<Run> find_record(const fs::path& file, std::string& problem) {
+  problem = "missing";
+  if (std::error_code ignored; !fs::exists(file, ignored)) return std::nullopt;
   try {
-    const nlohmann::json& about = run.summary.at("run");
-    run.experiment = about.at("experiment").get<std::string>();
-    run.dataset = about.at("dataset").get<std::string>();
-    run.description = about.at("description").get<std::string>();
-    run.solver = about.at("solver").get<std::string>();
-    run.label = about.at("label").get<std::string>();
-    const auto read_penalty = [&](const nlohmann::json& value) {
-      if (!value.is_string()) return value.get<double>();
-      run.path = value.get<std::string>();
-      return kNaN;
-    };
-    run.lambda = read_penalty(about.at("lambda"));
-    const nlohmann::json& told = about.contains("mu") ? about : run.summary;
-    run.mu = told.contains("mu") && !told["mu"].is_null() ? read_penalty(told["mu"]) : 0.0;
-    if (about.contains("loss_function")) {
-      const bool hinge = about["loss_function"] == loss_name(Loss::Kind::kHinge);
-      run.loss = parse_loss(about["loss_function"], hinge ? about.at("cost") : cost_name({}));
-    }
-    run.repetition = about.at("repetition").get<int>();
-    const auto real = [&](const char* key) {
-      return about.at(key).is_null() ? kNaN : about.at(key).get<double>();
-    };
-    if (about.contains("reference_gap")) run.reference_gap = real("reference_gap");
-    run.status = run.summary.at("status").get<std::string>();
-    if (const auto timing = run.summary.find("timing"); timing != run.summary.end())
-      run.comparable = timing->value("comparable", true);
-    if (const auto made = run.summary.find("provenance");
-        made != run.summary.end() && made->contains("machine"))
-      run.machine = made->at("machine").at("name").get<std::string>();
-    run.reference_objective = real("reference_objective");
-    run.reference_kkt = real("reference_kkt");
-  } catch (const nlohmann::json::exception& error) {
-    throw Error::in_file(file.string(), 0, error.what(), "the keys of a run's summary");
+    return read_record(file);
+  } catch (const Error& error) {  // of another version, or damaged
+    problem = error.what();
+    return std::nullopt;
   }
+}
+
+void write_record(const fs::path& file, const Run& run) {
+  write_json(file, run_json(run));
+}
+
+Run read_run(const fs::path& out, const fs::path& folder) {
+  Run run = read_record(folder / kManifestFile);
+  run.folder = folder;
   const fs::path trace = folder / "trace.csv";
-  run.trace = failed_status(run.status) ? read_trace_of_failure(trace) : read_trace(trace);
+  run.trace = run.failed() ? read_trace_of_failure(trace) : read_trace(trace);
   use_stored_reference(out, run);
   return run;
 }
 
-std::vector<StoredRun> read_results(const fs::path& out) {
-  std::vector<StoredRun> runs = read_all_runs(out);
-  std::erase_if(runs, [](const StoredRun& run) { return !run.path.empty(); });
+std::vector<Run> read_results(const fs::path& out, const Presentation& presentation) {
+  std::vector<Run> runs = read_all_runs(out, presentation);
+  std::erase_if(runs, [](const Run& run) { return run.is_path(); });
   if (runs.empty())
     throw Error::in_file((out / "runs").string(), 0, "paths alone",
                          "runs of single penalties; paths have kinds of their own: --kind path");
   return runs;
 }
 
-std::vector<StoredRun> read_all_runs(const fs::path& out) {
-  const fs::path runs_folder = out / "runs";
-  std::vector<StoredRun> runs;
+std::vector<fs::path> run_folders(const fs::path& out) {
+  std::vector<fs::path> folders;
   std::error_code failure;
-  for (fs::directory_iterator entry(runs_folder, failure), end; !failure && entry != end;
+  for (fs::directory_iterator entry(out / "runs", failure), end; !failure && entry != end;
        entry.increment(failure))
     if (entry->is_directory() && !entry->path().filename().string().starts_with('.'))
-      runs.push_back(read_run(out, entry->path()));
-  if (runs.empty()) throw Error::in_file(runs_folder.string(), 0, "no run", "the results of `proxbench run`");
-  const ConfigOrder order(out / "config.ini");
-  std::sort(runs.begin(), runs.end(),
-            [&](const StoredRun& a, const StoredRun& b) { return order.key(a) < order.key(b); });
+      folders.push_back(entry->path());
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+std::vector<Run> read_all_runs(const fs::path& out, const Presentation& presentation) {
+  std::vector<Run> runs;
+  for (const fs::path& folder : run_folders(out)) runs.push_back(read_run(out, folder));
+  if (runs.empty())
+    throw Error::in_file((out / "runs").string(), 0, "no run", "the results of `proxbench run`");
+  std::sort(runs.begin(), runs.end(), [&](const Run& a, const Run& b) {
+    return order_of(a, presentation) < order_of(b, presentation);
+  });
   return runs;
 }
 
-std::string leave_out_strangers(const fs::path& out, std::vector<StoredRun>& runs) {
-  const ConfigOrder config(out / "config.ini");
+std::string leave_out_strangers(const fs::path& out, const Presentation& presentation,
+                                std::vector<Run>& runs) {
   std::set<std::string> named;
   const std::size_t all = runs.size();
-  const std::size_t left_out = std::erase_if(runs, [&](const StoredRun& run) {
-    const bool data = ConfigOrder::lacks(config.datasets, run.dataset);
-    const bool solver = ConfigOrder::lacks(config.labels, run.label);
-    if (data) named.insert("data set " + run.dataset);
-    if (solver) named.insert("solver " + run.label);
+  const std::size_t left_out = std::erase_if(runs, [&](const Run& run) {
+    const bool data = lacks(presentation.datasets, run.parameters.dataset);
+    const bool solver = lacks(presentation.labels, run.parameters.label);
+    if (data) named.insert("data set " + run.parameters.dataset);
+    if (solver) named.insert("solver " + run.parameters.label);
     return data || solver;
   });
   if (left_out == 0) return "";
@@ -274,10 +234,10 @@ double relative_difference(double objective, double reference) {
   return (objective - reference) / std::abs(reference);
 }
 
-double reference_bound(const StoredRun& run) {
+double reference_bound(const Run& run) {
   constexpr double kRounding = 1e-15;  // relative, of F
-  const double by_kkt = 2.0 * run.reference_kkt * number_at(run.summary, "/run/kkt_at_zero") / run.lambda;
-  const double bound = std::fmin(by_kkt, run.reference_gap);
+  const double by_kkt = 2.0 * run.best.relative_kkt * run.best.kkt_at_zero / run.parameters.lambda;
+  const double bound = std::fmin(by_kkt, run.best.relative_gap);
   return std::isnan(bound) ? bound : std::max(bound, kRounding);
 }
 
@@ -286,10 +246,10 @@ bool is_wide(const CostRange& range) {
   return range.to - range.from > kWide * range.to;
 }
 
-CostRange cost_to_target(const StoredRun& run, double target, double (*cost)(const Sample&)) {
-  if (std::isnan(run.reference_objective)) return {kNaN, kNaN};
+CostRange cost_to_target(const Run& run, double target, double (*cost)(const Sample&)) {
+  if (std::isnan(run.best.objective)) return {kNaN, kNaN};
   for (std::size_t i = 0; i < run.trace.size(); ++i)
-    if (relative_difference(run.trace[i].objective, run.reference_objective) <= target)
+    if (relative_difference(run.trace[i].objective, run.best.objective) <= target)
       return {cost(run.trace[i == 0 ? 0 : i - 1]), cost(run.trace[i])};
   return {kInfinity, kInfinity};
 }

@@ -27,46 +27,45 @@ Sample sample(double seconds, double objective) {
 
 /// A run whose trace goes to f* = 100 through the given objectives, one a second; each time is known to a
 /// twentieth.
-StoredRun made_up(const std::string& label, int repetition, const std::vector<double>& objectives,
-                  double speed = 1.0) {
-  StoredRun run;
-  run.dataset = "ocr";
-  run.description = "made up";
-  run.solver = run.label = label;
-  run.lambda = 10;
-  run.repetition = repetition;
-  run.reference_objective = 100;
-  run.reference_kkt = 1e-9;
-  run.reference_gap = 3e-10;
+proxbench::Run made_up(const std::string& label, int repetition, const std::vector<double>& objectives,
+                       double speed = 1.0) {
+  proxbench::Run run;
+  run.parameters.dataset = "ocr";
+  run.result.description = "made up";
+  run.parameters.solver = run.parameters.label = label;
+  run.parameters.lambda = 10;
+  run.parameters.repetition = repetition;
+  run.best.objective = 100;
+  run.best.relative_kkt = 1e-9;
+  run.best.relative_gap = 3e-10;
   for (std::size_t i = 0; i < objectives.size(); ++i) {
     const double seconds = speed * static_cast<double>(i);
     // What was so far, shortly before.
     if (i > 0) run.trace.push_back(sample(0.95 * seconds, objectives[i - 1]));
     run.trace.push_back(sample(seconds, objectives[i]));
   }
-  run.status = "converged";
-  run.summary = {{"status", "converged"},   {"objective", objectives.back()},
-                 {"nnz", 7 + repetition},   {"relative_kkt", 1e-7},
-                 {"relative_gap", 2e-8},    {"passes", 2.5},
-                 {"iterations", 4},         {"seconds", 3.0},
-                 {"test_accuracy", nullptr}};
+  run.set_status("converged");
+  RunFigures& result = run.result;
+  result.certificate = {
+      .objective = objectives.back(), .kkt = 1e-7, .nnz = static_cast<std::uint64_t>(7 + repetition)};
+  result.certificate.dual = objectives.back() * (1.0 - 2e-8);
+  result.kkt_at_zero = 1.0;
+  result.passes = 2.5;
+  result.iterations = 4;
+  result.seconds = 3.0;
   return run;
 }
 
 void write_run(const TestFolder& out, const std::string& name, const std::string& dataset, double lambda,
-               const std::string& label, int repetition) {
-  const nlohmann::json summary = {{"status", "converged"},
-                                  {"run",
-                                   {{"experiment", "e"},
-                                    {"dataset", dataset},
-                                    {"lambda", lambda},
-                                    {"solver", "prox-qn"},
-                                    {"label", label},
-                                    {"repetition", repetition},
-                                    {"description", "d"},
-                                    {"reference_objective", 100.0},
-                                    {"reference_kkt", nullptr}}}};
-  out.write("runs/" + name + "/manifest.json", summary.dump());
+               const std::string& label, int repetition, const std::string& status = "converged") {
+  proxbench::Run run;
+  run.parameters.dataset = dataset;
+  run.parameters.lambda = lambda;
+  run.parameters.label = label;
+  run.parameters.repetition = repetition;
+  run.set_status(status);
+  make_folder(out / "runs" / name);
+  write_record(out / "runs" / name / kManifestFile, run);
   out.write("runs/" + name + "/trace.csv", trace_header() + "\n" + trace_line(sample(0, 5)) + "\n");
 }
 
@@ -100,18 +99,6 @@ TEST(Trace, ReadsBackToTheSameBits) {
   EXPECT_TRUE(std::isnan(trace[0].test_accuracy));
 }
 
-TEST(Trace, OfEarlierVersionsIsRead) {
-  const TestFolder folder;
-  const std::string older =
-      "seconds,cpu_seconds,iteration,passes,objective,loss,nnz,working_set,kkt,test_accuracy\n";
-  const std::vector<Sample> trace = read_trace(folder.write("t.csv", older + "1,1,2,3,4,5,6,7,0.5,0.25\n"));
-  ASSERT_EQ(trace.size(), 1u);
-  EXPECT_EQ(trace[0].kkt, 0.5);
-  EXPECT_TRUE(std::isnan(trace[0].gap));
-  EXPECT_TRUE(std::isnan(trace[0].updates)) << "not 0: nobody counted";
-  EXPECT_EQ(trace[0].test_accuracy, 0.25);
-}
-
 TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
   const TestFolder folder;
   const auto error = [&](const std::string& text) -> std::string {
@@ -135,7 +122,9 @@ TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
 
 TEST(Results, AreSortedAsTheConfigHasThem) {
   const TestFolder out;
-  out.write("config.ini", "[data.late]\n[data.early]\n[solver.z]\n[solver.a]\n");
+  Presentation config;
+  config.datasets = {"late", "early"};
+  config.labels = {"z", "a"};
   write_run(out, "1", "early", 1, "z", 1);
   write_run(out, "2", "late", 20, "z", 1);
   write_run(out, "3", "late", 3, "a", 2);
@@ -144,7 +133,7 @@ TEST(Results, AreSortedAsTheConfigHasThem) {
   write_run(out, "6", "late", 3, "unknown", 1);
   write_run(out, ".half.tmp", "late", 3, "z", 1);
   std::vector<std::string> order;
-  for (const StoredRun& run : read_results(out.path())) order.push_back(run.folder.filename());
+  for (const proxbench::Run& run : read_results(out.path(), config)) order.push_back(run.folder.filename());
   EXPECT_THAT(order, ElementsAre("5", "4", "3", "6", "2", "1"));
 }
 
@@ -154,20 +143,20 @@ TEST(Results, OfWhatTheConfigNoLongerHasAreLeftOutAndNamed) {
   write_run(out, "2", "old", 1, "a", 1);
   write_run(out, "3", "kept", 1, "gone", 1);
   write_run(out, "4", "kept", 2, "gone", 1);
-  std::vector<StoredRun> runs = read_all_runs(out.path());
-  EXPECT_EQ(leave_out_strangers(out.path(), runs), "") << "there is no config to go by";
+  Presentation config;
+  std::vector<proxbench::Run> runs = read_all_runs(out.path());
+  EXPECT_EQ(leave_out_strangers(out.path(), config, runs), "") << "there is no config to go by";
   EXPECT_EQ(runs.size(), 4u);
-  out.write("config.ini", "[data.kept]\n[data.not-run-yet]\n[solver.a]\n");
-  runs = read_all_runs(out.path());
-  EXPECT_EQ(runs.size(), 4u) << "they are still there";
+  config.datasets = {"kept", "not-run-yet"};
+  config.labels = {"a"};
   EXPECT_EQ(
-      leave_out_strangers(out.path(), runs),
+      leave_out_strangers(out.path(), config, runs),
       "left out 3 of 4 stored runs: " + (out / "config.ini").string() + " has no data set old, solver gone");
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs.front().folder.filename(), "1");
-  EXPECT_EQ(leave_out_strangers(out.path(), runs), "") << "nothing more";
-  out.write("config.ini", "[data.other]\n[solver.a]\n");
-  EXPECT_THROW(leave_out_strangers(out.path(), runs), Error) << "none is left";
+  EXPECT_EQ(leave_out_strangers(out.path(), config, runs), "") << "nothing more";
+  config.datasets = {"other"};
+  EXPECT_THROW(leave_out_strangers(out.path(), config, runs), Error) << "none is left";
 }
 
 TEST(Results, ThatAreMissingOrMalformedAreErrors) {
@@ -181,42 +170,47 @@ TEST(Results, ThatAreMissingOrMalformedAreErrors) {
     }
   };
   EXPECT_EQ(error(), (out / "runs").string() + ": found no run, expected the results of `proxbench run`");
-  out.write("runs/x/manifest.json", "{\n\"a\":,\n}");
-  EXPECT_EQ(error(), (out / "runs/x/manifest.json").string() +
-                         ":2: found text that is no JSON, expected a stored result");
-  out.write("runs/x/manifest.json", "{}");
-  EXPECT_THAT(error(), HasSubstr("manifest.json: found "));
+  write_run(out, "x", "d", 1, "a", 1);
+  const std::string file = (out / "runs/x/manifest.json").string(), whole = read_text(file);
+  EXPECT_EQ(error(), "");
+  out.write("runs/x/manifest.json", whole.substr(0, whole.size() / 2));
+  EXPECT_THAT(error(), testing::StartsWith(file + ":"));
+  EXPECT_THAT(error(), HasSubstr(": found text that is no JSON, expected a stored result"));
+  const std::string expected =
+      ", expected the record of a run, version 2; delete it, and `proxbench run` makes the run again";
+  out.write("runs/x/manifest.json", R"({"status": "converged", "run": {}})");
+  EXPECT_EQ(error(), file + ": found version 1" + expected) << "of the version before";
+  nlohmann::json changed = nlohmann::json::parse(whole);
+  changed["run"].erase("tol");
+  out.write("runs/x/manifest.json", changed.dump());
+  EXPECT_EQ(error(), file + ": found no key /run/tol" + expected);
+  changed["run"]["tol"] = "small";
+  out.write("runs/x/manifest.json", changed.dump());
+  EXPECT_EQ(error(), file + ": found /run/tol = \"small\"" + expected);
 }
 
 TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
   const TestFolder out;
-  write_run(out, "1", "d", 1, "gone", 1);
-  write_run(out, "2", "d", 1, "cut", 1);
-  write_run(out, "3", "d", 1, "empty", 1);
-  for (const char* name : {"1", "2", "3"}) {
-    const std::string file = std::string("runs/") + name + "/manifest.json";
-    nlohmann::json summary = nlohmann::json::parse(read_text(out / file));
-    summary["status"] = "crashed(SIGKILL)";
-    summary["mu"] = summary["data_digest"] = summary["objective"] = nullptr;
-    out.write(file, summary.dump());
-  }
+  write_run(out, "1", "d", 1, "gone", 1, "crashed(SIGKILL)");
+  write_run(out, "2", "d", 1, "cut", 1, "crashed(SIGKILL)");
+  write_run(out, "3", "d", 1, "empty", 1, "crashed(SIGKILL)");
   std::filesystem::remove(out / "runs/1/trace.csv");
   out.write("runs/2/trace.csv", read_text(out / "runs/2/trace.csv") + "1,2,3");
   out.write("runs/3/trace.csv", trace_header().substr(0, 9));
   std::map<std::string, std::size_t> samples;
-  for (const StoredRun& run : read_results(out.path())) samples[run.label] = run.trace.size();
+  for (const proxbench::Run& run : read_results(out.path())) samples[run.parameters.label] = run.trace.size();
   EXPECT_EQ(samples, (std::map<std::string, std::size_t>{{"gone", 0}, {"cut", 1}, {"empty", 0}}));
 }
 
 TEST(Results, AreChosenBySolver) {
-  const std::vector<StoredRun> runs{made_up("a", 1, {1}), made_up("b", 1, {1}), made_up("a", 2, {1})};
+  const std::vector<proxbench::Run> runs{made_up("a", 1, {1}), made_up("b", 1, {1}), made_up("a", 2, {1})};
   EXPECT_EQ(runs_of_solvers(runs, {"a"}).size(), 2u);
   EXPECT_THROW(runs_of_solvers(runs, {"a", "c"}), Error);
 }
 
 TEST(Results, ACostToATargetIsThatOfTheFirstSampleThere) {
-  const StoredRun run = made_up("a", 1, {200, 101, 100.5, 100});
-  const auto range = [](const StoredRun& of, double target) {
+  const proxbench::Run run = made_up("a", 1, {200, 101, 100.5, 100});
+  const auto range = [](const proxbench::Run& of, double target) {
     const CostRange cost = cost_to_target(of, target, sample_seconds);
     return std::pair(cost.from, cost.to);
   };
@@ -225,8 +219,8 @@ TEST(Results, ACostToATargetIsThatOfTheFirstSampleThere) {
   EXPECT_EQ(range(run, 1e-9), std::pair(0.95 * 3.0, 3.0));
   EXPECT_EQ(range(run, 1.0), std::pair(0.0, 0.0)) << "the start is there";
   EXPECT_EQ(range(made_up("a", 1, {200}), 1e-2), std::pair(kInfinity, kInfinity));
-  StoredRun unknown = run;
-  unknown.reference_objective = kNaN;
+  proxbench::Run unknown = run;
+  unknown.best.objective = kNaN;
   EXPECT_TRUE(std::isnan(range(unknown, 1e-2).second));
   EXPECT_FALSE(is_wide({0.95, 1.0}));
   EXPECT_FALSE(is_wide({0.0, 0.0}));
@@ -256,10 +250,10 @@ TEST(Results, FilesAppearWholeOrNotAtAll) {
 }
 
 TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
-  const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
-  const std::vector<StoredRun> runs{made_up("quick", 1, {200, 101, 100.00001}),
-                                    made_up("slow", 1, {200, 150, 101, 100.5, 100.00001}, 2.0),
-                                    made_up("never", 1, {200, 99})};
+  const TableOptions options{"", {1e-2, 1e-6}, 1e-6, {"all"}};
+  const std::vector<proxbench::Run> runs{made_up("quick", 1, {200, 101, 100.00001}),
+                                         made_up("slow", 1, {200, 150, 101, 100.5, 100.00001}, 2.0),
+                                         made_up("never", 1, {200, 99})};
   const std::vector<TableGroup> groups = summarize(runs, options);
   ASSERT_EQ(groups.size(), 1u);
   ASSERT_EQ(groups[0].rows.size(), 3u);
@@ -272,8 +266,8 @@ TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
 }
 
 TEST(Tables, ATimeBetweenTwoDistantSamplesIsARange) {
-  const TableOptions options{"", {1e-1, 1e-2}, 1e-2};
-  std::vector<StoredRun> runs;
+  const TableOptions options{"", {1e-1, 1e-2}, 1e-2, {"all"}};
+  std::vector<proxbench::Run> runs;
   for (const int repetition : {1, 2, 3}) {
     runs.push_back(made_up("a", repetition, {200}));
     runs.back().trace.push_back(sample(1.0 + repetition, 105));
@@ -301,9 +295,9 @@ TEST(Tables, ATimeBetweenTwoDistantSamplesIsARange) {
 }
 
 TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
-  const TableOptions options{"", {1e-2, 1e-6}, 1e-6};
-  std::vector<StoredRun> runs{made_up("a", 1, {200, 101, 100}), made_up("b", 1, {200, 150, 100})};
-  for (StoredRun& run : runs) run.reference_gap = 2e-6;
+  const TableOptions options{"", {1e-2, 1e-6}, 1e-6, {"all"}};
+  std::vector<proxbench::Run> runs{made_up("a", 1, {200, 101, 100}), made_up("b", 1, {200, 150, 100})};
+  for (proxbench::Run& run : runs) run.best.relative_gap = 2e-6;
   const std::vector<TableGroup> groups = summarize(runs, options);
   const std::string text = markdown_table(groups, options);
   EXPECT_THAT(text, HasSubstr("| a | converged | 1* | 1.00 | ? | ? |"));
@@ -315,12 +309,12 @@ TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
   EXPECT_THAT(csv_table(groups, options), HasSubstr(",2e-06,2e-06,a,"));
   EXPECT_THAT(csv_table(groups, options),
               HasSubstr(",1,1,1,1,1,1,0.95,0.95,0.95,0.95,0.95,1,,,,,,0,,,,,,0,"));
-  for (StoredRun& run : runs) run.reference_gap = 1e-6;
+  for (proxbench::Run& run : runs) run.best.relative_gap = 1e-6;
   EXPECT_THAT(markdown_table(summarize(runs, options), options), testing::Not(HasSubstr("?")));
 }
 
 TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
-  const TableOptions options{"", {1e-6}, 1e-6};
+  const TableOptions options{"", {1e-6}, 1e-6, {"all"}};
   const std::vector<TableGroup> groups =
       summarize({made_up("a", 1, {200, 100}), made_up("a", 2, {200, 150, 100}), made_up("a", 3, {200}),
                  made_up("b", 1, {200, 100}), made_up("b", 2, {200})},
@@ -332,7 +326,7 @@ TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
 }
 
 TEST(Tables, ComeAsMarkdownLatexAndCsv) {
-  const TableOptions options{"OCR, 50 %", {1e-2, 1e-6}, 1e-6};
+  const TableOptions options{"OCR, 50 %", {1e-2, 1e-6}, 1e-6, {"all"}};
   const std::vector<TableGroup> groups = summarize({made_up("a_b", 1, {200, 101})}, options);
   EXPECT_EQ(
       markdown_table(groups, options),
@@ -363,10 +357,37 @@ TEST(Tables, ComeAsMarkdownLatexAndCsv) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 2);
 }
 
+TEST(Tables, FitAPageUnlessColumnsAreChosen) {
+  TableOptions options{"", {1e-1, 1e-2, 1e-3, 1e-4, 1e-6}};
+  std::vector<proxbench::Run> runs{made_up("a", 1, {200, 101, 100})};
+  runs[0].result.test_accuracy = 0.5;
+  const auto head = [&] { return summary_tables(summarize(runs, options), options).front().head; };
+  EXPECT_THAT(head(), ElementsAre("solver", "status", "n", "s to 0.01", "s to 0.001", "s to 0.0001",
+                                  "s to 1e-06", "final difference", "test accuracy"));
+  options.targets.clear();
+  runs[0].best.objective = std::nan("");  // of a config with reference = none
+  EXPECT_THAT(head(), ElementsAre("solver", "status", "n", "test accuracy", "seconds", "nnz", "relative gap",
+                                  "iterations", "passes"));
+  options.columns = {"passes", "n", "preparation_seconds"};
+  EXPECT_THAT(head(), ElementsAre("solver", "passes", "n", "load + set-up s"));
+  EXPECT_EQ(summary_tables(summarize(runs, options), options).front().text_columns, 1u);
+  EXPECT_THAT(csv_table(summarize(runs, options), options), HasSubstr(",passes,passes_q25,"));
+  EXPECT_THAT(csv_table(summarize(runs, options), options), testing::Not(HasSubstr("nnz")));
+  options.columns = {"passes", "iteration"};
+  try {
+    head();
+    ADD_FAILURE() << "no column has this name";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("columns: found 'iteration' (did you mean 'iterations'?), expected all, or "
+                          "some of solver, status, n, "));
+  }
+}
+
 TEST(Tables, ShowTheMetricsThatAnyRunHas) {
-  const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs{made_up("a", 1, {200, 101}), made_up("b", 1, {200, 101})};
-  runs[0].summary["updates"] = 3.0;
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
+  std::vector<proxbench::Run> runs{made_up("a", 1, {200, 101}), made_up("b", 1, {200, 101})};
+  runs[0].result.updates = 3.0;
   runs[0].trace.front().test_metrics = {{"chunk-f1", 0.25}};
   runs[0].trace.back().test_metrics = {{"chunk-f1", 0.75}};
   const std::vector<TableGroup> groups = summarize(runs, options);
@@ -380,15 +401,15 @@ TEST(Tables, ShowTheMetricsThatAnyRunHas) {
   EXPECT_THAT(csv, HasSubstr(",,,,,,0\n"));
 }
 
-std::vector<StoredRun> repeated(const std::string& label, const std::vector<double>& speeds) {
-  std::vector<StoredRun> runs;
+std::vector<proxbench::Run> repeated(const std::string& label, const std::vector<double>& speeds) {
+  std::vector<proxbench::Run> runs;
   for (double speed : speeds)
     runs.push_back(made_up(label, static_cast<int>(runs.size()) + 1, {200, 100}, speed));
   return runs;
 }
 
 TEST(Tables, ShowMediansWithQuartilesAndFlagFewRepetitions) {
-  const TableOptions options{"", {1e-2}, 1e-2};
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
   const auto three = markdown_table(summarize(repeated("a", {1, 4, 2}), options), options);
   EXPECT_THAT(three, HasSubstr("| a | converged | 3* | 2.00 [1.50, 3.00] | 1.00 |"));
   EXPECT_THAT(three, HasSubstr("\n\\* n = 3 < 5 repetitions: quartiles are no more than the spread seen.\n"));
@@ -400,8 +421,8 @@ TEST(Tables, ShowMediansWithQuartilesAndFlagFewRepetitions) {
 }
 
 TEST(Tables, ARepetitionThatNeverGetsThereCountsAsInfinite) {
-  const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs = repeated("a", {1, 2, 3});
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
+  std::vector<proxbench::Run> runs = repeated("a", {1, 2, 3});
   runs[2].trace.pop_back();
   const std::vector<TableGroup> groups = summarize(runs, options);
   EXPECT_EQ(groups[0].rows[0].seconds[0], 2);
@@ -410,12 +431,12 @@ TEST(Tables, ARepetitionThatNeverGetsThereCountsAsInfinite) {
 }
 
 TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
-  const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs = repeated("a", {1, 2, 3, 4, 50});
-  runs[4].status = "crashed(SIGSEGV)";
-  runs[4].summary["reason"] = "died after\n1 s";
-  StoredRun alone = made_up("b", 1, {200, 100});
-  alone.status = "out-of-memory";
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
+  std::vector<proxbench::Run> runs = repeated("a", {1, 2, 3, 4, 50});
+  runs[4].set_status("crashed(SIGSEGV)");
+  runs[4].result.reason = "died after\n1 s";
+  proxbench::Run alone = made_up("b", 1, {200, 100});
+  alone.set_status("out-of-memory");
   runs.push_back(alone);
   const std::vector<TableGroup> groups = summarize(runs, options);
   const TableRow& row = groups[0].rows[0];
@@ -432,11 +453,11 @@ TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
 }
 
 TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
-  TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs = repeated("a", {1, 2});
-  for (StoredRun& run : runs) {
-    run.comparable = false;
-    run.summary["timing"] = {{"not_comparable_because", "two runs at once"}};
+  TableOptions options{"", {1e-2}, 1e-2, {"all"}};
+  std::vector<proxbench::Run> runs = repeated("a", {1, 2});
+  for (proxbench::Run& run : runs) {
+    run.timing.comparable = false;
+    run.timing.not_comparable_because = "two runs at once";
   }
   runs.push_back(made_up("b", 1, {200, 100}, 8));
   std::vector<TableGroup> groups = summarize(runs, options);
@@ -456,11 +477,11 @@ TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
 }
 
 TEST(Tables, MachinesHaveRowsAndRatiosOfTheirOwn) {
-  const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs = repeated("a", {1, 10, 2});
-  for (const StoredRun& run : repeated("b", {4, 20})) runs.push_back(run);
-  for (const std::size_t slow : {1u, 4u}) runs[slow].machine = "slow";
-  for (const std::size_t fast : {0u, 2u, 3u}) runs[fast].machine = "fast";
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
+  std::vector<proxbench::Run> runs = repeated("a", {1, 10, 2});
+  for (const proxbench::Run& run : repeated("b", {4, 20})) runs.push_back(run);
+  for (const std::size_t slow : {1u, 4u}) runs[slow].provenance.machine = "slow";
+  for (const std::size_t fast : {0u, 2u, 3u}) runs[fast].provenance.machine = "fast";
   const std::vector<TableGroup> groups = summarize(runs, options);
   std::vector<std::string> labels;
   std::vector<double> ratios;
@@ -474,13 +495,13 @@ TEST(Tables, MachinesHaveRowsAndRatiosOfTheirOwn) {
 }
 
 TEST(Tables, ShowWhatWasSpentOffTheClock) {
-  const TableOptions options{"", {1e-2}, 1e-2};
-  std::vector<StoredRun> runs = repeated("a", {1, 1, 1});
-  for (std::size_t i = 0; i < 3; ++i)
-    runs[i].summary["timing"] = {{"load_seconds", 1.0 + static_cast<double>(i)},
-                                 {"setup_seconds", 0.5},
-                                 {"warm_up_seconds", nullptr},
-                                 {"sampling_seconds", 7.0}};
+  const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
+  std::vector<proxbench::Run> runs = repeated("a", {1, 1, 1});
+  for (std::size_t i = 0; i < 3; ++i) {
+    runs[i].result.load_seconds = 1.0 + static_cast<double>(i);
+    runs[i].result.setup_seconds = 0.5;
+    runs[i].result.sampling_seconds = 7.0;
+  }
   const std::vector<TableGroup> groups = summarize(runs, options);
   EXPECT_EQ(groups[0].rows[0].spread.load_seconds.median, 2.0);
   EXPECT_EQ(groups[0].rows[0].spread.warm_up_seconds.n, 0);

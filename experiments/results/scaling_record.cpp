@@ -12,15 +12,6 @@ namespace {
 
 constexpr const char* kExpected = "what `proxbench scale` stores";
 
-Json phase_json(const PhaseCost& phase) {
-  return {{"phase", phase.phase},          {"calls", phase.calls},
-          {"seconds", phase.seconds},      {"loop_seconds", phase.loop_seconds},
-          {"flops", phase.flops},          {"bytes", phase.bytes},
-          {"loops", phase.loops},          {"sums", phase.sums},
-          {"sum_bytes", phase.sum_bytes},  {"tree_sums", phase.tree_sums},
-          {"tree_bytes", phase.tree_bytes}};
-}
-
 /// One for each element of a list, from what `convert` makes of it.
 template <class List, class Convert>
 Json list_json(const List& list, const Convert& convert) {
@@ -36,8 +27,9 @@ auto list_of(const Json& json, const Convert& convert) {
 }
 
 Json run_json(const ScalingRun& run) {
-  return {{"backend", run.backend}, {"threads", run.threads}, {"repetition", run.repetition},
-          {"pinned", run.pinned},   {"seconds", run.seconds}, {"phases", list_json(run.phases, phase_json)}};
+  return {{"backend", run.backend},       {"threads", run.threads},
+          {"repetition", run.repetition}, {"pinned", run.pinned},
+          {"seconds", run.seconds},       {"phases", list_json(run.phases, phase_cost_json)}};
 }
 
 ScalingRun run_of(const Json& json) {
@@ -90,6 +82,15 @@ TeamSpeed speed_of(const Json& json) {
 }
 
 }  // namespace
+
+Json phase_cost_json(const PhaseCost& phase) {
+  return {{"phase", phase.phase},          {"calls", phase.calls},
+          {"seconds", phase.seconds},      {"loop_seconds", phase.loop_seconds},
+          {"flops", phase.flops},          {"bytes", phase.bytes},
+          {"loops", phase.loops},          {"sums", phase.sums},
+          {"sum_bytes", phase.sum_bytes},  {"tree_sums", phase.tree_sums},
+          {"tree_bytes", phase.tree_bytes}};
+}
 
 PhaseCost phase_cost_from_json(const Json& json) {
   PhaseCost phase;

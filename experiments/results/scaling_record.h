@@ -64,6 +64,7 @@ struct Scaling {
   bool oversubscribed() const { return threads.back() > cpus; }
 };
 
+nlohmann::ordered_json phase_cost_json(const PhaseCost& phase);
 /// Throws nlohmann::json::exception where a key is missing or of another type.
 PhaseCost phase_cost_from_json(const nlohmann::ordered_json& json);
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What a process of its own is asked to do: RunParameters as JSON (job_json()) beside the run's results, so
-/// that any run can be made again by hand: `proxbench-worker JOB.json FOLDER`.
+/// What a process of its own is asked to do: the record of a run, as far as it is known before the run. A
+/// manifest is such a record, too, so that any run can be made again: `proxbench-worker RECORD.json FOLDER`.
 
 #include <map>
 #include <string>
@@ -14,9 +14,10 @@ Options options_from(const OptionTable& table, const std::map<std::string, std::
 /// Every option with its text.
 std::map<std::string, std::string> option_texts(const Options& options);
 
-/// What a process leaves in its folder beside trace.csv and model.tsv.
+/// The record that a process is started with, in its folder; it writes the whole one as manifest.json.
 inline constexpr const char* kJobFile = "job.json";
-inline constexpr const char* kResultFile = "result.json";
+/// How runs end whose data have an oracle that cannot serve them.
+inline constexpr const char* kOracleMisfit = "skipped(the oracle does not fit the data)";
 
 /// Exit status of a process that ran out of memory. 0: there is a result; 1: it failed, and the result, where
 /// there is one, says why.

@@ -29,14 +29,6 @@ SparseVector onto_features(const SparseVector& w, const std::vector<Index>& kept
   return out;
 }
 
-nlohmann::ordered_json end_json(const TightenSettings& settings, Status status, std::int64_t iterations,
-                                double seconds) {
-  return {{"status", status_name(status)},
-          {"gap_target", settings.gap_target},
-          {"iterations", iterations},
-          {"seconds", seconds}};
-}
-
 }  // namespace
 
 Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSettings& settings) {
@@ -75,7 +67,7 @@ Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSe
 
 void tighten(const LoadedData& data, const TightenSettings& settings, RunOutcome& outcome) {
   if (outcome.certificate.relative_gap() <= settings.gap_target) {
-    outcome.tighten = end_json(settings, Status::kGapReached, 0, 0.0);
+    outcome.tighten = {Status::kGapReached, settings.gap_target, 0, 0.0};
     return;
   }
   Tightened better = tighten(data, outcome.w, settings);
@@ -87,7 +79,7 @@ void tighten(const LoadedData& data, const TightenSettings& settings, RunOutcome
   }
   found.dual = dual;
   if (found.relative_gap() <= settings.gap_target) better.status = Status::kGapReached;
-  outcome.tighten = end_json(settings, better.status, better.iterations, better.seconds);
+  outcome.tighten = {better.status, settings.gap_target, better.iterations, better.seconds};
 }
 
 }  // namespace proxbench

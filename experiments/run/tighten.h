@@ -37,8 +37,7 @@ Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSe
 
 /// Goes on from the end of a run where its relative gap is above settings.gap_target: the outcome's
 /// certificate takes the better bound, and the outcome the other's w where that is no worse in F and kkt. The
-/// outcome's `tighten` becomes {status, gap_target, iterations, seconds}, status being "gap-reached" also
-/// where there was nothing to do.
+/// outcome's `tighten` says how that ended: gap-reached also where there was nothing to do.
 void tighten(const LoadedData& data, const TightenSettings& settings, RunOutcome& outcome);
 
 }  // namespace proxbench

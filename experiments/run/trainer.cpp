@@ -203,7 +203,7 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
                                  : std::move(result.w);
   outcome.features_kept = objective.features();
   count_solve(monitor, objective, result, outcome);
-  if (settings.profile) outcome.phases = phases_json(profile, monitor.seconds());
+  if (settings.profile) outcome.phases = phase_costs(profile, monitor.seconds());
   set_facts(data, outcome);
   return outcome;
 }
@@ -320,23 +320,23 @@ MonitorOptions monitor_options(const RunParameters& settings) {
   return options;
 }
 
-nlohmann::ordered_json phases_json(const Profile& profile, double seconds) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds) {
+  std::vector<PhaseCost> out;
   for (std::size_t i = 0; i < kPhases; ++i) {
     const Phase name = static_cast<Phase>(i);
     const PhaseProfile& phase = profile.of(name);
     const bool rest = name == Phase::kSolver;
-    out.push_back({{"phase", phase_name(name)},
-                   {"calls", phase.calls},
-                   {"seconds", rest ? seconds - profile.accounted_seconds() : phase.seconds},
-                   {"loop_seconds", phase.loop_seconds},
-                   {"flops", phase.work.flops},
-                   {"bytes", phase.work.bytes},
-                   {"loops", phase.loops},
-                   {"sums", phase.sums.count},
-                   {"sum_bytes", phase.sums.bytes},
-                   {"tree_sums", phase.tree.count},
-                   {"tree_bytes", phase.tree.bytes}});
+    out.push_back({.phase = phase_name(name),
+                   .calls = phase.calls,
+                   .seconds = rest ? seconds - profile.accounted_seconds() : phase.seconds,
+                   .loop_seconds = phase.loop_seconds,
+                   .flops = phase.work.flops,
+                   .bytes = phase.work.bytes,
+                   .loops = {phase.loops.begin(), phase.loops.end()},
+                   .sums = phase.sums.count,
+                   .tree_sums = phase.tree.count,
+                   .sum_bytes = phase.sums.bytes,
+                   .tree_bytes = phase.tree.bytes});
   }
   return out;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// One run of one solver on loaded data, and the summary of it (keys of DESIGN section 5).
+/// One run of one solver on loaded data, and the summary of it.
 
 #include <atomic>
 #include <cstdint>
@@ -150,11 +150,9 @@ nlohmann::ordered_json metrics_json(const Dataset& data, std::span<const Index> 
 /// The same of what w predicts on the test set; null where there is none.
 nlohmann::ordered_json test_metrics(const LoadedData& data, const SparseVector& w);
 
-/// How a run of so many seconds on the clock was spent, an object for each phase: phase, calls, seconds,
-/// loop_seconds, flops, bytes, loops (pairs of chunks and how many loops had so many), and the sums that
-/// would cross between processes: sums, sum_bytes, tree_sums, tree_bytes. The solver's seconds are
-/// those that no other phase took.
-nlohmann::ordered_json phases_json(const Profile& profile, double seconds);
+/// How a run of so many seconds on the clock was spent. The solver's seconds are those that no other phase
+/// took.
+std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds);
 
 /// "0123456789abcdef".
 std::string digest_text(std::uint64_t digest);

@@ -103,18 +103,10 @@ PathOutcome run_path(const LoadedData& data, RunParameters job, const Options& d
   return outcome;
 }
 
-RunParameters read_job(const fs::path& file) {
-  std::ifstream in(file);
-  try {
-    return job_from(nlohmann::json::parse(in));
-  } catch (const nlohmann::json::exception& error) {
-    throw Error::in_file(file.string(), 0, error.what(), "a job of `proxbench run`");
-  }
-}
-
 }  // namespace
 
-void do_job(const RunParameters& job, const fs::path& folder, const std::atomic<bool>& interrupt) {
+void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt) {
+  const RunParameters& job = run.parameters;
   for (const std::string& plugin : job.plugins) load_plugin(plugin);
   const double begin = wall_seconds();
   const DataFormatInfo& format = data_format_registry().find(job.format);
@@ -126,6 +118,10 @@ void do_job(const RunParameters& job, const fs::path& folder, const std::atomic<
   RunOutcome outcome;
   if (job.solver.empty()) {
     set_facts(data, outcome);
+    for (const auto& [what, count] : data.train().notes)
+      outcome.notes["training data: " + what] = static_cast<double>(count);
+    for (const auto& [what, count] : data.test().notes)
+      outcome.notes["test data: " + what] = static_cast<double>(count);
   } else if (!job.path.empty()) {
     outcome = run_path(data, job, data_options, folder, interrupt);
   } else {
@@ -137,15 +133,14 @@ void do_job(const RunParameters& job, const fs::path& folder, const std::atomic<
                             model_of(data, job.format, data_options, job, outcome.w));
   }
   outcome.load_seconds = load_seconds;
-  nlohmann::ordered_json result = result_json(outcome.parameters, outcome);
-  if (job.solver.empty()) result["notes"] = {{"train", data.train().notes}, {"test", data.test().notes}};
-  write_json(folder / kResultFile, result);
+  run.result = outcome;
+  write_record(folder / kManifestFile, run);
 }
 
 int worker_main(int argc, char** argv) {
   if (argc != 3) {
     std::fprintf(stderr,
-                 "usage: proxbench-worker JOB.json FOLDER\n"
+                 "usage: proxbench-worker RECORD.json FOLDER\n"
                  "Does one run of a sweep, as `proxbench run` asks it to; the folder must exist.\n");
     return 2;
   }
@@ -153,15 +148,18 @@ int worker_main(int argc, char** argv) {
   std::signal(SIGTERM, ask_to_stop);
   std::signal(SIGINT, ask_to_stop);
   const fs::path folder = argv[2];
+  Run run;
   try {
-    do_job(read_job(argv[1]), folder, asked_to_stop);
+    run = read_record(argv[1]);
+    run.result = {};  // a manifest tells what came of the run before
+    do_job(run, folder, asked_to_stop);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    const bool misfit = dynamic_cast<const OracleMisfit*>(&error) != nullptr;
+    run.result.failure = dynamic_cast<const OracleMisfit*>(&error) != nullptr ? kOracleMisfit : "failed";
+    run.result.reason = error.what();
     try {
-      write_json(folder / kResultFile,
-                 {{"status", "failed"}, {"reason", error.what()}, {"oracle_misfit", misfit}});
+      write_record(folder / kManifestFile, run);
     } catch (const std::exception& second) {
       std::fprintf(stderr, "%s\n", second.what());
     }

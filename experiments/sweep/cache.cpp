@@ -80,58 +80,49 @@ std::set<std::string> file_options(const std::string& format,
   return out;
 }
 
+/// The parameters that decide the result, but for threads and seed, which are named by themselves. Of files
+/// the bytes count, which are in the key.
+nlohmann::json deciding(const RunParameters& job) {
+  nlohmann::json json = parameters_json(job);
+  for (const char* elsewhere : {"name", "experiment", "dataset", "label", "repetition", "threads", "seed",
+                                "plugins", "objective_target", "start"})
+    json.erase(elsewhere);
+  for (const char* file : {"train", "test", "hierarchy"}) json["data"].erase(file);
+  for (const std::string& file : file_options(job.format, job.data_options))
+    json["data"]["options"].erase(file);
+  return json;
+}
+
 }  // namespace
-
-std::string RunKey::digest() const {
-  Digest digest;
-  digest.text(nlohmann::json(config).dump());  // without order
-  digest.text(data);
-  digest.text(program);
-  digest.text(instruction_set);
-  digest.text(fmt::format("{} {}", threads, seed));
-  return digest.value();
-}
-
-nlohmann::ordered_json RunKey::to_json() const {
-  return {{"digest", digest()},
-          {"config", config},
-          {"data", data},
-          {"program", program},
-          {"instruction_set", instruction_set},
-          {"threads", threads},
-          {"seed", seed}};
-}
-
-std::vector<std::string> RunKey::changes_from(const nlohmann::json& stored) const {
-  std::vector<std::string> out;
-  if (!stored.is_object() || !stored.contains("config")) return {"key: stored without one"};
-  add_changes("config", stored["config"], nlohmann::json(config), out);
-  if (stored.value("data", "") != data) out.emplace_back("data: other bytes in the files");
-  if (stored.value("program", "") != program) out.emplace_back("program: another build or other plug-ins");
-  add_changes("instruction set", stored.value("instruction_set", "(none)"), instruction_set, out);
-  add_changes("threads", stored.value("threads", 0), threads, out);
-  add_changes("seed", stored.value("seed", std::uint64_t{0}), seed, out);
-  return out;
-}
 
 RunKey key_of(const RunParameters& job, double stop_at, const std::string& source_digest,
               const std::string& program_digest) {
-  RunKey key;
-  key.config = job_json(job);
-  for (const char* elsewhere : {"name", "experiment", "dataset", "label", "repetition", "threads", "seed",
-                                "plugins", "objective_target"})
-    key.config.erase(elsewhere);
-  for (const char* file : {"train", "test", "hierarchy"}) key.config["data"].erase(file);
-  for (const std::string& file : file_options(job.format, job.data_options))
-    key.config["data"]["options"].erase(file);
-  if (!job.start.empty()) key.config["start"] = file_digest(job.start);
-  key.config["stop_at"] = stop_at;
-  key.data = source_digest;
-  key.program = program_digest;
-  key.instruction_set = instruction_set_name(instruction_set());
-  key.threads = job.threads;
-  key.seed = job.seed;
+  RunKey key{.digest = "",
+             .data = source_digest,
+             .program = program_digest,
+             .start = job.start.empty() ? "" : file_digest(job.start),
+             .instruction_set = std::string(instruction_set_name(instruction_set())),
+             .stop_at = stop_at};
+  Digest digest;
+  digest.text(deciding(job).dump());
+  for (const std::string& part : {key.data, key.program, key.start, key.instruction_set}) digest.text(part);
+  digest.text(fmt::format("{} {} {}", stop_at, job.threads, job.seed));
+  key.digest = digest.value();
   return key;
+}
+
+std::vector<std::string> changes_from(const Run& stored, const Run& asked) {
+  std::vector<std::string> out;
+  const RunKey &was = stored.key, &is = asked.key;
+  add_changes("config", deciding(stored.parameters), deciding(asked.parameters), out);
+  add_changes("config start", was.start, is.start, out);
+  add_changes("config stop_at", was.stop_at, is.stop_at, out);
+  if (was.data != is.data) out.emplace_back("data: other bytes in the files");
+  if (was.program != is.program) out.emplace_back("program: another build or other plug-ins");
+  add_changes("instruction set", was.instruction_set, is.instruction_set, out);
+  add_changes("threads", stored.parameters.threads, asked.parameters.threads, out);
+  add_changes("seed", stored.parameters.seed, asked.parameters.seed, out);
+  return out;
 }
 
 std::string source_digest(const std::string& format, const std::string& oracle, const DataFiles& files,

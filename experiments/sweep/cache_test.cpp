@@ -26,78 +26,84 @@ RunParameters a_job() {
   return job;
 }
 
-RunKey key(const RunParameters& job, double stop_at = 0.0) {
-  return key_of(job, stop_at, "data", "program");
+/// The run of a job, with its key.
+proxbench::Run run_of(const RunParameters& job, double stop_at = 0.0) {
+  proxbench::Run run;
+  run.parameters = job;
+  run.key = key_of(job, stop_at, "data", "program");
+  return run;
 }
 
 /// As a manifest holds it and gives it back.
-nlohmann::json stored(const RunKey& key) {
-  return nlohmann::json::parse(key.to_json().dump());
+proxbench::Run stored(const proxbench::Run& run) {
+  return run_from(nlohmann::json::parse(run_json(run).dump()), "a test");
 }
 
 TEST(RunKey, IsTheSameForTheSameRun) {
-  EXPECT_EQ(key(a_job()).digest(), key(a_job()).digest());
-  EXPECT_THAT(key(a_job()).changes_from(stored(key(a_job()))), IsEmpty());
+  EXPECT_EQ(run_of(a_job()).key.digest, run_of(a_job()).key.digest);
+  EXPECT_THAT(changes_from(stored(run_of(a_job())), run_of(a_job())), IsEmpty());
 }
 
-TEST(RunKey, DoesNotDependOnNamesOfFilesOrOnTheBestKnownOptimum) {
-  RunParameters other = a_job();
-  other.files.train = {"/elsewhere/train.txt"};
-  other.name = "again";
-  other.objective_target = 12.5;
-  EXPECT_EQ(key(a_job(), 1e-6).digest(), key(other, 1e-6).digest());
+TEST(RunKey, DoesNotDependOnNamesOfFilesOnTheBestKnownOptimumOrOnTheRevision) {
+  RunParameters job = a_job();
+  job.files.train = {"/elsewhere/train.txt"};
+  job.name = "again";
+  job.objective_target = 12.5;
+  proxbench::Run other = run_of(job, 1e-6);
+  other.provenance.git_revision = "another";
+  EXPECT_EQ(run_of(a_job(), 1e-6).key.digest, other.key.digest);
+  EXPECT_THAT(changes_from(stored(other), run_of(a_job(), 1e-6)), IsEmpty());
 }
 
 TEST(RunKey, EveryComponentMakesAnotherRunAndIsNamed) {
-  const nlohmann::json before = stored(key(a_job()));
+  const proxbench::Run before = stored(run_of(a_job()));
   RunParameters job = a_job();
   job.solver_options["memory"] = "20";
   job.tol = 1e-7;
-  EXPECT_THAT(key(job).changes_from(before),
+  EXPECT_THAT(changes_from(before, run_of(job)),
               ElementsAre("config options memory: 10 -> 20", "config tol: 1e-06 -> 1e-07"));
   job = a_job();
   job.threads = 1;
   job.seed = 4;
-  EXPECT_THAT(key(job).changes_from(before), ElementsAre("threads: 2 -> 1", "seed: 3 -> 4"));
-  EXPECT_THAT(key(a_job(), 0.5).changes_from(before), ElementsAre("config stop_at: 0.0 -> 0.5"));
-  EXPECT_THAT(key_of(a_job(), 0, "other", "program").changes_from(before),
-              ElementsAre("data: other bytes in the files"));
-  EXPECT_THAT(key_of(a_job(), 0, "data", "other").changes_from(before),
+  EXPECT_THAT(changes_from(before, run_of(job)), ElementsAre("threads: 2 -> 1", "seed: 3 -> 4"));
+  EXPECT_THAT(changes_from(before, run_of(a_job(), 0.5)), ElementsAre("config stop_at: 0.0 -> 0.5"));
+  const auto with_key = [](const RunKey& key) {
+    proxbench::Run run;
+    run.parameters = a_job();
+    run.key = key;
+    return run;
+  };
+  const RunKey data = key_of(a_job(), 0, "other", "program"), program = key_of(a_job(), 0, "data", "other");
+  EXPECT_THAT(changes_from(before, with_key(data)), ElementsAre("data: other bytes in the files"));
+  EXPECT_THAT(changes_from(before, with_key(program)),
               ElementsAre("program: another build or other plug-ins"));
-  RunKey elsewhere = key(a_job());
+  RunKey elsewhere = before.key;
   elsewhere.instruction_set = "of another machine";
-  EXPECT_THAT(elsewhere.changes_from(before), ElementsAre(testing::HasSubstr("-> of another machine")));
-  for (const RunKey& other : {key(job), key(a_job(), 0.5), key_of(a_job(), 0, "other", "program"),
-                              key_of(a_job(), 0, "data", "other"), elsewhere})
-    EXPECT_NE(other.digest(), key(a_job()).digest());
+  EXPECT_THAT(changes_from(before, with_key(elsewhere)),
+              ElementsAre(testing::HasSubstr("-> of another machine")));
+  for (const std::string& digest :
+       {run_of(job).key.digest, run_of(a_job(), 0.5).key.digest, data.digest, program.digest})
+    EXPECT_NE(digest, before.key.digest);
 }
 
 TEST(RunKey, HoldsWhatIsInTheModelToStartFrom) {
   const TestFolder folder;
   RunParameters job = a_job();
   job.start = folder.write("one.tsv", "first");
-  const nlohmann::json before = stored(key(job));
-  EXPECT_NE(key(job).digest(), key(a_job()).digest());
+  const proxbench::Run before = stored(run_of(job));
+  EXPECT_NE(before.key.digest, run_of(a_job()).key.digest);
   job.start = folder.write("two.tsv", "first");
-  EXPECT_THAT(key(job).changes_from(before), IsEmpty()) << "the same model under another name";
+  EXPECT_THAT(changes_from(before, run_of(job)), IsEmpty()) << "the same model under another name";
   folder.write("two.tsv", "second");
-  EXPECT_THAT(key(job).changes_from(before), ElementsAre(testing::HasSubstr("config start: ")));
+  EXPECT_THAT(changes_from(before, run_of(job)), ElementsAre(testing::HasSubstr("config start: ")));
 }
 
 TEST(RunKey, TellsOptionsThatCameOrWent) {
   RunParameters job = a_job();
   job.solver_options.erase("memory");
   job.solver_options["sigma"] = "0.5";
-  EXPECT_THAT(key(job).changes_from(stored(key(a_job()))),
+  EXPECT_THAT(changes_from(stored(run_of(a_job())), run_of(job)),
               ElementsAre("config options memory: 10 -> (none)", "config options sigma: (none) -> 0.5"));
-  EXPECT_THAT(key(job).changes_from(nullptr), ElementsAre("key: stored without one"));
-}
-
-TEST(Job, ReadsBackFromItsJson) {
-  RunParameters job = a_job();
-  job.objective_target = 1.5;
-  job.plugins = {"/lib/mine.so"};
-  EXPECT_EQ(job_json(job_from(nlohmann::json::parse(job_json(job).dump()))), job_json(job));
 }
 
 TEST(SourceDigest, IsOfTheBytesTheirRolesTheOptionsAndTheOracle) {
@@ -139,7 +145,7 @@ TEST(SourceDigest, IsOfTheContentOfFilesThatOptionsName) {
   job.format = "conll";
   const auto key = [&](const char* name) {
     job.data_options = {{"template", (folder / name).string()}, {"pad", "1"}};
-    return key_of(job, 0.0, digest(name), "program").digest();
+    return key_of(job, 0.0, digest(name), "program").digest;
   };
   EXPECT_EQ(key("one.txt"), key("same.txt")) << "where it lies says nothing";
   EXPECT_NE(key("one.txt"), key("other.txt"));

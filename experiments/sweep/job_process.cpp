@@ -15,7 +15,6 @@
 
 namespace proxbench {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 namespace {
 
 /// How often the kernel has killed a process for want of memory.
@@ -36,9 +35,15 @@ std::string last_line(const std::string& text) {
                      end - (before == std::string::npos ? 0 : before + 1) + 1);
 }
 
-void set(Json& json, const std::string& status, const std::string& reason) {
-  json["status"] = status;
-  json["reason"] = reason;
+void set(RunFigures& figures, const std::string& failure, const std::string& reason) {
+  figures.status.reset();
+  figures.failure = failure;
+  figures.reason = reason;
+}
+void set(RunFigures& figures, Status status, const std::string& reason) {
+  figures.status = status;
+  figures.failure.clear();
+  figures.reason = reason;
 }
 
 }  // namespace
@@ -65,12 +70,15 @@ void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t fi
   if (may_place_memory()) settings.memory_nodes = memory_nodes_of(settings.cpus);
 }
 
-JobProcess::JobProcess(const RunParameters& job, const fs::path& folder, ProcessSettings settings,
-                       const JobLimits& limits)
-    : folder_(folder), limits_(limits), oom_kills_(oom_kills()), start_(wall_seconds()) {
-  write_json(folder / kJobFile, job_json(job));
-  if (job.processes > 1) {
-    std::istringstream words(launch_command(job.processes));
+JobProcess::JobProcess(Run run, const fs::path& folder, ProcessSettings settings, const JobLimits& limits)
+    : run_(std::move(run)),
+      folder_(folder),
+      limits_(limits),
+      oom_kills_(oom_kills()),
+      start_(wall_seconds()) {
+  write_record(folder / kJobFile, run_);
+  if (const int processes = run_.parameters.processes; processes > 1) {
+    std::istringstream words(launch_command(processes));
     for (std::string word; words >> word;) settings.command.push_back(word);
   }
   for (const std::string& word : {worker_program().string(), (folder / kJobFile).string(), folder.string()})
@@ -105,23 +113,25 @@ double JobProcess::seconds() const {
   return wall_seconds() - start_;
 }
 
-Json JobProcess::result() const {
-  Json json = json_of(folder_ / kResultFile);
-  if (!json.is_object()) json = Json::object();
+Run JobProcess::result() const {
   const ProcessEnd& end = process_->end();
-  const Json told = json.value("reason", Json());
-  json["reason"] = nullptr;
-  if (end.signal != 0)
-    set_killed(json);
-  else if (end.exit_status == kOutOfMemoryStatus)
-    set(json, "out-of-memory", "memory ran out");
-  else if (end.exit_status != 0)
-    set(json, "failed", failure(told));
-  else if (asked_ == Asked::kByLimit && json.value("status", "") == "interrupted")
-    set(json, "time-limit", fmt::format("asked to stop after {:g} s of wall time", limits_.wall));
-  if (!json.contains("peak_rss_bytes") || json["peak_rss_bytes"].is_null())
-    json["peak_rss_bytes"] = end.peak_rss_bytes;
-  return json;
+  const fs::path file = folder_ / kManifestFile;
+  // A process that dies leaves none, since it appears as a whole.
+  Run run = fs::exists(file) ? read_record(file) : run_;
+  RunFigures& figures = run.result;
+  if (end.signal != 0) {
+    set_killed(figures);
+  } else if (end.exit_status == kOutOfMemoryStatus) {
+    set(figures, "out-of-memory", "memory ran out");
+  } else if (end.exit_status != 0 && figures.failure.empty()) {
+    const std::string line = last_line(text_of(folder_ / "log.txt"));
+    set(figures, "failed", line.empty() ? fmt::format("exit status {}", end.exit_status) : line);
+  } else if (asked_ == Asked::kByLimit && figures.status == Status::kInterrupted) {
+    set(figures, Status::kTimeLimit, fmt::format("asked to stop after {:g} s of wall time", limits_.wall));
+  }
+  if (!figures.peak_rss_bytes) figures.peak_rss_bytes = end.peak_rss_bytes;
+  figures.wall_seconds = seconds();
+  return run;
 }
 
 void JobProcess::ask_to_stop(Asked by) {
@@ -129,24 +139,20 @@ void JobProcess::ask_to_stop(Asked by) {
   asked_ = by;
   asked_at_ = seconds();
 }
-void JobProcess::set_killed(Json& json) const {
+
+void JobProcess::set_killed(RunFigures& figures) const {
   const int signal = process_->end().signal;
   if (asked_ == Asked::kByLimit && (killed_ || signal == SIGTERM))
-    set(json, "time-limit",
+    set(figures, Status::kTimeLimit,
         fmt::format("killed: did not stop within {:g} s of being asked to, after {:g} s of wall time",
                     limits_.grace, limits_.wall));
   else if (asked_ == Asked::kByUser && (killed_ || signal == SIGTERM))
-    set(json, "interrupted", "killed: did not stop when asked to");
+    set(figures, Status::kInterrupted, "killed: did not stop when asked to");
   else if (signal == SIGKILL && oom_kills() > oom_kills_)
-    set(json, "out-of-memory", "killed by the kernel for want of memory");
+    set(figures, "out-of-memory", "killed by the kernel for want of memory");
   else
-    set(json, fmt::format("crashed({})", signal_name(signal)), last_line(text_of(folder_ / "log.txt")));
-  if (json["reason"] == "") json["reason"] = "ended by " + signal_name(signal);
-}
-std::string JobProcess::failure(const Json& told) const {
-  if (told.is_string()) return told.get<std::string>();
-  const std::string line = last_line(text_of(folder_ / "log.txt"));
-  return line.empty() ? fmt::format("exit status {}", process_->end().exit_status) : line;
+    set(figures, fmt::format("crashed({})", signal_name(signal)), last_line(text_of(folder_ / "log.txt")));
+  if (figures.reason.empty()) figures.reason = "ended by " + signal_name(signal);
 }
 
 void repair_trace(const fs::path& file) {
@@ -156,20 +162,18 @@ void repair_trace(const fs::path& file) {
   if (whole != text) write_file_atomically(file, whole);
 }
 
-void add_last_sample(Json& manifest, const fs::path& trace_file) {
-  for (const Field<RunFigures>& field : run_figures())
-    if (field.section.empty() && !manifest.contains(field.name)) manifest[field.name] = nullptr;
+void add_last_sample(RunFigures& figures, const fs::path& trace_file) {
   const std::vector<Sample> trace = read_trace(trace_file);
   if (trace.empty()) return;
   const Sample& last = trace.back();
-  manifest["objective"] = last.objective;
-  manifest["loss"] = last.loss;
-  manifest["nnz"] = last.nnz;
-  manifest["iterations"] = last.iteration;
-  manifest["passes"] = last.passes;
-  manifest["updates"] = number_json(last.updates);
-  manifest["seconds"] = last.seconds;
-  manifest["cpu_seconds"] = last.cpu_seconds;
+  figures.certificate.objective = last.objective;
+  figures.certificate.loss = last.loss;
+  figures.certificate.nnz = last.nnz;
+  figures.iterations = last.iteration;
+  figures.passes = last.passes;
+  figures.updates = last.updates;
+  figures.seconds = last.seconds;
+  figures.cpu_seconds = last.cpu_seconds;
 }
 
 }  // namespace proxbench

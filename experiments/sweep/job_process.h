@@ -30,9 +30,9 @@ void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t fi
 
 class JobProcess {
  public:
-  /// Starts it, to work in this folder; of `settings` command and log are set here.
-  JobProcess(const RunParameters& job, const std::filesystem::path& folder, ProcessSettings settings,
-             const JobLimits& limits);
+  /// Starts the run that the record asks for, in a process that works in this folder; of `settings` command
+  /// and log are set here.
+  JobProcess(Run run, const std::filesystem::path& folder, ProcessSettings settings, const JobLimits& limits);
 
   /// Watches it for so long at most; true once it has ended. Asks it to stop where `interrupt` is set or its
   /// wall time is over, and kills it where it does not within the grace.
@@ -44,17 +44,17 @@ class JobProcess {
   /// Since its start.
   double seconds() const;
 
-  /// After its end: result.json, with "status", "reason" and "peak_rss_bytes" whatever became of it.
-  nlohmann::ordered_json result() const;
+  /// After its end: the record that it wrote, or the one it was started with, with what a dead process cannot
+  /// say: status, reason, peak memory and wall time.
+  Run result() const;
 
  private:
   enum class Asked { kByUser, kByLimit };
 
   void ask_to_stop(Asked by);
-  void set_killed(nlohmann::ordered_json& json) const;
-  /// `told`: the reason in its result; null where there is none.
-  std::string failure(const nlohmann::ordered_json& told) const;
+  void set_killed(RunFigures& figures) const;
 
+  Run run_;
   std::filesystem::path folder_;
   JobLimits limits_;
   long oom_kills_;  ///< of the kernel, before the start
@@ -70,7 +70,7 @@ class JobProcess {
 /// Ends the trace of a killed run after its last whole line, and gives it a header where it has none.
 void repair_trace(const std::filesystem::path& file);
 
-/// What the last sample says, under the keys of DESIGN section 5, where a run has no result of its own.
-void add_last_sample(nlohmann::ordered_json& manifest, const std::filesystem::path& trace_file);
+/// What the last sample of a run says that has no result of its own.
+void add_last_sample(RunFigures& figures, const std::filesystem::path& trace_file);
 
 }  // namespace proxbench

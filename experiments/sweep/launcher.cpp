@@ -23,9 +23,11 @@ const LauncherInfo& find_launcher(const std::string& name) {
                                  did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
-std::string SweepProblem::name() const {
-  if (path) return fmt::format("data {}", data->name);
-  return fmt::format("reference {}-lambda{}", data->name, lambda);
+Run SweepWork::reference_of(const SweepProblem& problem) const {
+  Run run;
+  run.parameters = reference_job(config, problem.job());
+  run.key = key_of(run.parameters, 0.0, digests.source(run.parameters), digests.program());
+  return run;
 }
 
 std::string duration_text(double seconds) {

@@ -2,22 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <string>
+#include <functional>
 #include <thread>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/monitor.h"
 #include "experiments/results/results.h"
+#include "experiments/run/job.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
@@ -59,6 +59,24 @@ void remove_temporary_files(const fs::path& out) {
   for (const fs::path& path : left) fs::remove_all(path, ignored);
 }
 
+void end_unfinished(const fs::path& out, const std::function<bool(const std::string&)>& ours) {
+  std::vector<fs::path> left;
+  for (const fs::directory_entry& entry : fs::directory_iterator(out / "runs"))
+    if (const std::string name = hidden_name(entry.path().filename().string()); !name.empty() && ours(name))
+      left.push_back(entry.path());
+  std::sort(left.begin(), left.end());  // .new before .old of the same run
+  for (const fs::path& path : left) {
+    const fs::path folder = path.parent_path() / hidden_name(path.filename().string());
+    // The worker writes the manifest. The job file goes once the run is complete; that of a data set and of a
+    // reference stays.
+    const bool complete = fs::exists(path / "manifest.json") && !fs::exists(path / kJobFile);
+    if (complete && (path.extension() == kNew || !fs::exists(folder)))
+      publish(path, folder);
+    else
+      fs::remove_all(path);
+  }
+}
+
 }  // namespace
 
 void prepare_out(const fs::path& out) {
@@ -70,26 +88,42 @@ void prepare_out(const fs::path& out) {
   }
 }
 
-OutLock::OutLock(const fs::path& out, double patience_seconds) : out_(out) {
+OutLock::Part OutLock::problem(const std::string& name) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
+  return {static_cast<std::int64_t>(1 + XXH3_64bits(name.data(), name.size()) % kMost), 1};
+}
+
+OutLock::OutLock(const fs::path& out, double patience_seconds, Part part) : out_(out), part_(part) {
   take(patience_seconds);
 }
 
 void OutLock::take(double patience_seconds) {
+  if (!try_take(patience_seconds))
+    throw Error(out_.string() + ": another `proxbench run` works in this folder");
+}
+
+bool OutLock::try_take(double patience_seconds) {
   const fs::path file = out_ / ".lock";
   descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw Error(file.string() + ": cannot be opened");
   const double end = wall_seconds() + patience_seconds;
-  while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = part_.first;
+  range.l_len = part_.count;
+  while (::fcntl(descriptor_, F_OFD_SETLK, &range) != 0) {
     const int code = errno;
-    if (code == EWOULDBLOCK && wall_seconds() < end) {
+    const bool held = code == EAGAIN || code == EACCES;
+    if (held && wall_seconds() < end) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       continue;
     }
     release();
-    if (code != EWOULDBLOCK)
-      throw Error(fmt::format("{}: cannot be locked: {}", file.string(), std::strerror(code)));
-    throw Error(out_.string() + ": another `proxbench run` works in this folder");
+    if (!held) throw Error(fmt::format("{}: cannot be locked: {}", file.string(), std::strerror(code)));
+    return false;
   }
+  return true;
 }
 
 void OutLock::release() {
@@ -112,20 +146,22 @@ void publish(const fs::path& complete, const fs::path& folder) {
   fs::remove_all(old);
 }
 
+std::map<std::string, fs::path> unfinished_runs(const fs::path& out) {
+  std::map<std::string, fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(out / "runs"))
+    if (const std::string name = hidden_name(entry.path().filename().string());
+        !name.empty() && entry.path().extension() == kNew)
+      found[name] = entry.path();
+  return found;
+}
+
 void recover(const fs::path& out) {
   remove_temporary_files(out);
-  std::vector<fs::path> left;
-  for (const fs::directory_entry& entry : fs::directory_iterator(out / "runs"))
-    if (!hidden_name(entry.path().filename().string()).empty()) left.push_back(entry.path());
-  std::sort(left.begin(), left.end());  // .new before .old of the same run
-  for (const fs::path& path : left) {
-    const fs::path folder = path.parent_path() / hidden_name(path.filename().string());
-    const bool complete = fs::exists(path / "manifest.json");
-    if (complete && (path.extension() == kNew || !fs::exists(folder)))
-      publish(path, folder);
-    else
-      fs::remove_all(path);
-  }
+  end_unfinished(out, [](const std::string&) { return true; });
+}
+
+void recover_runs(const fs::path& out, const std::vector<std::string>& names) {
+  end_unfinished(out, [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); });
 }
 
 }  // namespace proxbench

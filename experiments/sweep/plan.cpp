@@ -18,7 +18,6 @@
 
 namespace proxbench {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 namespace {
 
 /// Points of the path in a folder of a run, whatever became of it.
@@ -27,44 +26,27 @@ std::int64_t stored_points(const fs::path& folder) {
   return std::max<std::int64_t>(std::count(text.begin(), text.end(), '\n') - 1, 0);
 }
 
-/// What the manifest of a stored run says of whether it is the one that is asked for.
-std::vector<std::string> reasons_to_run(const Json& manifest, const RunKey& key, bool comparable) {
-  if (!manifest.is_object()) return {"missing"};
-  const std::string status = manifest.value("status", "");
+/// What a stored run says of whether it is the one that is asked for.
+std::vector<std::string> reasons_to_run(const Run& stored, const Run& asked, bool comparable) {
   std::vector<std::string> why;
-  const auto text_at = [&](const char* name) {
-    return manifest.contains(name) && manifest[name].is_string() ? manifest[name].get<std::string>() : "";
-  };
-  const bool unfit = status == kDoesNotFit;
-  if (failed_status(status) && !unfit)
-    why.push_back(fmt::format("failed before: {}", status));
-  else if (const std::string reason = text_at("reason"); !reason.empty() && !unfit)
-    why.push_back(fmt::format("not complete: {}", reason));
-  const Json timing = manifest.value("timing", Json::object());
-  if (comparable && !timing.value("comparable", true))
-    why.push_back(fmt::format("not comparable: {}", timing.value("not_comparable_because", "")));
-  const Json stored = manifest.value("key", Json());
-  if (stored.is_object() && stored.value("digest", "") == key.digest()) return why;
-  for (std::string& change : key.changes_from(stored)) why.push_back(std::move(change));
+  const std::string &failure = stored.result.failure, &reason = stored.result.reason;
+  if (failure != kDoesNotFit) {
+    if (stored.failed())
+      why.push_back(fmt::format("failed before: {}", stored.status()));
+    else if (!reason.empty())
+      why.push_back(fmt::format("not complete: {}", reason));
+  }
+  if (comparable && !stored.timing.comparable)
+    why.push_back(fmt::format("not comparable: {}", stored.timing.not_comparable_because));
+  for (std::string& change : changes_from(stored, asked)) why.push_back(std::move(change));
   return why;
 }
 
+std::string absolute(const std::string& file) {
+  return file.empty() ? "" : fs::absolute(file).lexically_normal().string();
+}
+
 }  // namespace
-
-std::string PlannedRun::name() const {
-  const bool lambdas = path && path->of == PathOf::kLambda;
-  std::string problem = lambdas ? path->file_text() : fmt::format("lambda{}", lambda);
-  if (path && !lambdas) problem += "-" + path->file_text();
-  return fmt::format("{}-{}-{}-rep{}", data->name, problem, solver->label, repetition);
-}
-
-Json PlannedRun::lambda_json() const {
-  return path && path->of == PathOf::kLambda ? Json(path->text()) : Json(lambda);
-}
-
-Json PlannedRun::mu_json() const {
-  return path && path->of == PathOf::kMu ? Json(path->text()) : Json(mu);
-}
 
 std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
   // All values of a path are above 0, and which they are changes nothing.
@@ -77,16 +59,35 @@ std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
                            : unmet_needs(info, options, penalty, job.loss.kind);
 }
 
-std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
-  std::vector<PlannedRun> plan;
+std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
+  std::vector<RunParameters> plan;
   std::set<std::string> names;
   const auto add = [&](const DataConfig& data, double lambda, const PathGrid* path) {
+    const bool of_lambda = path != nullptr && path->of == PathOf::kLambda;
+    std::string problem = of_lambda ? path->file_text() : fmt::format("lambda{}", lambda);
+    if (path != nullptr && !of_lambda) problem += "-" + path->file_text();
     for (const SolverConfig& solver : config.solvers)
       for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
-        plan.push_back({&data, lambda, config.mu, config.loss.kind, &solver, repetition, path});
-        if (!names.insert(plan.back().name()).second)
-          throw Error::usage("two runs would both be named " + plan.back().name() +
+        RunParameters& job = plan.emplace_back(data_job(config, data));
+        job.name = fmt::format("{}-{}-{}-rep{}", data.name, problem, solver.label, repetition);
+        if (!names.insert(job.name).second)
+          throw Error::usage("two runs would both be named " + job.name +
                              ": expected names of data and solvers that tell them apart");
+        job.label = solver.label;
+        job.repetition = repetition;
+        job.solver = solver.solver;
+        job.solver_options = option_texts(solver.options);
+        job.start = absolute(data.start);
+        job.lambda = lambda;
+        if (path != nullptr) job.path = path->text();
+        job.path_of_mu = path != nullptr && !of_lambda;
+        job.tol = solver.tol;
+        job.gap_target = solver.gap;
+        job.time_limit = solver.time_limit;
+        job.max_iterations = solver.max_iterations;
+        job.sample_kkt = config.sample_kkt;
+        job.profile = config.profile;
+        job.seed = config.seed + static_cast<std::uint64_t>(repetition) - 1;
       }
   };
   for (const DataConfig& data : config.data) {
@@ -94,6 +95,10 @@ std::vector<PlannedRun> plan_runs(const ExperimentConfig& config) {
     for (const PathGrid& path : config.paths) add(data, 0.0, &path);
   }
   return plan;
+}
+
+std::string problem_name(const RunParameters& job) {
+  return job.name.substr(0, job.name.size() - fmt::format("-{}-rep{}", job.label, job.repetition).size());
 }
 
 RunParameters data_job(const ExperimentConfig& config, const DataConfig& data) {
@@ -105,12 +110,9 @@ RunParameters data_job(const ExperimentConfig& config, const DataConfig& data) {
   job.oracle = data.oracle;
   job.decoding = config.decoding;
   job.data_options = option_texts(data.options);
-  const auto absolute = [](const std::string& file) {
-    return fs::absolute(file).lexically_normal().string();
-  };
   for (const std::string& file : data.files.train) job.files.train.push_back(absolute(file));
   for (const std::string& file : data.files.test) job.files.test.push_back(absolute(file));
-  if (!data.files.hierarchy.empty()) job.files.hierarchy = absolute(data.files.hierarchy);
+  job.files.hierarchy = absolute(data.files.hierarchy);
   for (const OptionSpec& spec : data.options.table())
     if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) value = absolute(value);
   job.threads = resolved_threads(config.threads);
@@ -124,33 +126,16 @@ RunParameters data_job(const ExperimentConfig& config, const DataConfig& data) {
   return job;
 }
 
-RunParameters run_job(const ExperimentConfig& config, const PlannedRun& cell) {
-  RunParameters job = data_job(config, *cell.data);
-  job.name = cell.name();
-  job.label = cell.solver->label;
-  job.repetition = cell.repetition;
-  job.solver = cell.solver->solver;
-  job.solver_options = option_texts(cell.solver->options);
-  if (!cell.data->start.empty()) job.start = fs::absolute(cell.data->start).lexically_normal().string();
-  job.lambda = cell.lambda;
-  if (cell.path) job.path = cell.path->text();
-  job.path_of_mu = cell.path && cell.path->of == PathOf::kMu;
-  job.tol = cell.solver->tol;
-  job.gap_target = cell.solver->gap;
-  job.time_limit = cell.solver->time_limit;
-  job.max_iterations = cell.solver->max_iterations;
-  job.sample_kkt = config.sample_kkt;
-  job.profile = config.profile;
-  job.seed = config.seed + static_cast<std::uint64_t>(cell.repetition) - 1;
-  return job;
+RunParameters data_job(const ExperimentConfig& config, const RunParameters& cell) {
+  return data_job(config, *std::ranges::find(config.data, cell.dataset, &DataConfig::name));
 }
 
-RunParameters reference_job(const ExperimentConfig& config, const DataConfig& data, double lambda) {
-  RunParameters job = data_job(config, data);
-  job.name = fmt::format("reference {}-lambda{}", data.name, lambda);
+RunParameters reference_job(const ExperimentConfig& config, const RunParameters& cell) {
+  RunParameters job = data_job(config, cell);
+  job.name = fmt::format("reference {}-lambda{}", cell.dataset, cell.lambda);
   const SolverInfo& solver = solver_registry().find(config.reference_solver);
   job.solver = solver.name;
-  job.lambda = lambda;
+  job.lambda = cell.lambda;
   if (solver.as_reference.tightened) {
     job.tol = config.reference_tol;
     job.tighten = config.reference_gap;
@@ -169,39 +154,38 @@ RunParameters reference_job(const ExperimentConfig& config, const DataConfig& da
 }
 
 Digests::Digests(const ExperimentConfig& config)
-    : config_(config),
-      program_(program_digest(worker_program(), data_job(config, config.data.front()).plugins)) {}
+    : program_(program_digest(worker_program(), data_job(config, config.data.front()).plugins)) {}
 
-const std::string& Digests::source(const DataConfig& data) {
-  std::string& known = sources_[data.name];
-  if (known.empty()) {
-    const RunParameters job = data_job(config_, data);
-    known = source_digest(job.format, job.oracle, job.files, job.data_options);
-  }
+const std::string& Digests::source(const RunParameters& job) {
+  std::string& known = sources_[job.dataset];
+  if (known.empty()) known = source_digest(job.format, job.oracle, job.files, job.data_options);
   return known;
 }
 
-CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, const PlannedRun& cell,
+CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, const RunParameters& cell,
                        const SweepOptions& options, Digests& digests) {
-  const RunParameters job = run_job(config, cell);
-  CellState state{.cell = cell,
-                  .key = key_of(job, config.stop_at, digests.source(*cell.data), digests.program()),
-                  .skipped = unmet_needs(job),
-                  .why = {},
-                  .wall_seconds = kNaN};
-  const fs::path folder = out / "runs" / cell.name();
-  const Json manifest = json_of(folder / "manifest.json");
-  const bool shares_nodes = options.launcher == "slurm" && !config.slurm.exclusive;
-  state.why = reasons_to_run(manifest, state.key, options.jobs == 1 && !shares_nodes);
+  CellState state{.run = {}, .skipped = unmet_needs(cell), .why = {}, .wall_seconds = kNaN};
+  state.run.parameters = cell;
+  state.run.key = key_of(cell, config.stop_at, digests.source(cell), digests.program());
+  const fs::path folder = out / "runs" / cell.name, file = folder / kManifestFile;
+  const bool shares_nodes = options.launcher == "slurm" && !config.whole_nodes();
+  std::string problem;
+  if (const std::optional<Run> stored = find_record(file, problem)) {
+    state.why = reasons_to_run(*stored, state.run, options.jobs == 1 && !shares_nodes);
+    state.wall_seconds = stored->result.wall_seconds;
+  } else {
+    state.why.push_back(problem);
+  }
   if (state.why.empty() && options.force) state.why.emplace_back("forced");
   state.stored = state.why.empty();
-  const std::int64_t points = cell.path && !state.stored ? stored_points(folder) : 0;
-  state.begins_anew = 0 < points && points < cell.path->count;
-  if (state.begins_anew)
-    state.why.push_back(
-        fmt::format("a path begins anew: {} of its {} points were done", points, cell.path->count));
-  state.wall_seconds = number_at(manifest, "/timing/wall_seconds");
-  if (std::isnan(state.wall_seconds) && job.time_limit > 0) state.wall_seconds = job.time_limit;
+  if (!cell.path.empty() && !state.stored) {
+    const std::int64_t points = stored_points(folder);
+    const auto all = parse_path(cell.path, cell.path_of_mu ? PathOf::kMu : PathOf::kLambda, "path").count;
+    state.begins_anew = 0 < points && points < all;
+    if (state.begins_anew)
+      state.why.push_back(fmt::format("a path begins anew: {} of its {} points were done", points, all));
+  }
+  if (std::isnan(state.wall_seconds) && cell.time_limit > 0) state.wall_seconds = cell.time_limit;
   return state;
 }
 
@@ -209,7 +193,7 @@ std::vector<CellState> inspect_cells(const ExperimentConfig& config, const fs::p
                                      const SweepOptions& options) {
   Digests digests(config);
   std::vector<CellState> states;
-  for (const PlannedRun& cell : plan_runs(config))
+  for (const RunParameters& cell : plan_runs(config))
     states.push_back(inspect_cell(config, out, cell, options, digests));
   return states;
 }

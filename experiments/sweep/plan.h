@@ -16,30 +16,14 @@ namespace proxbench {
 /// Status of a cell whose solver cannot run with its penalty or oracle: no failure, and not tried again.
 inline constexpr const char* kDoesNotFit = "skipped(the solver does not fit)";
 
-/// One cell of the grid; the pointers are into the config.
-struct PlannedRun {
-  const DataConfig* data;
-  double lambda;  ///< 0 where it is a path
-  double mu;      ///< the same
-  Loss::Kind loss;
-  const SolverConfig* solver;
-  int repetition;                  ///< from 1
-  const PathGrid* path = nullptr;  ///< null: a single penalty
-
-  /// The name of its folder: DATASET-lambdaLAMBDA-LABEL-repREPETITION,
-  /// DATASET-path-START-END-COUNT-LABEL-repREPETITION, or
-  /// DATASET-lambdaLAMBDA-mu-path-START-END-COUNT-LABEL-repREPETITION.
-  std::string name() const;
-  /// Its lambda or mu, or the path over it, as the config has them.
-  nlohmann::ordered_json lambda_json() const;
-  nlohmann::ordered_json mu_json() const;
-  bool same_problem(const PlannedRun& other) const {
-    return data == other.data && lambda == other.lambda && path == other.path;  // a config has one mu
-  }
-};
-
-/// The grid in the order of the config. Throws Error (kUsage) where two cells would share a folder.
-std::vector<PlannedRun> plan_runs(const ExperimentConfig& config);
+/// The grid in the order of the config: a job for each cell, without a target to stop at. The name of a job
+/// is that of its folder: DATASET-lambdaLAMBDA-LABEL-repREPETITION,
+/// DATASET-path-START-END-COUNT-LABEL-repREPETITION, or
+/// DATASET-lambdaLAMBDA-mu-path-START-END-COUNT-LABEL-repREPETITION. Throws Error (kUsage) where two would
+/// share a folder.
+std::vector<RunParameters> plan_runs(const ExperimentConfig& config);
+/// The name of a job without LABEL and REPETITION: what the runs on the same data at the same penalty share.
+std::string problem_name(const RunParameters& job);
 
 struct SweepOptions {
   bool force = false;              ///< run all, references too, whatever is stored
@@ -50,8 +34,7 @@ struct SweepOptions {
 
 /// What a sweep finds of a cell before it starts.
 struct CellState {
-  PlannedRun cell;
-  RunKey key;
+  Run run;                       ///< parameters and key of the run that is asked for
   bool stored = false;           ///< there is a run that is served: nothing to do
   std::string skipped;           ///< why its solver does not fit, as far as that is known without the data
   std::vector<std::string> why;  ///< why not, a text each: "missing", "failed before: ...", "config tol: ..."
@@ -67,20 +50,20 @@ std::vector<CellState> inspect_cells(const ExperimentConfig& config, const std::
 
 /// A job that reads the data and describes them.
 RunParameters data_job(const ExperimentConfig& config, const DataConfig& data);
-/// The job of a cell, without a target to stop at.
-RunParameters run_job(const ExperimentConfig& config, const PlannedRun& cell);
-/// The run that gives f*.
-RunParameters reference_job(const ExperimentConfig& config, const DataConfig& data, double lambda);
+/// That of the data of a cell.
+RunParameters data_job(const ExperimentConfig& config, const RunParameters& cell);
+/// The run that gives f* of a cell of the grid.
+RunParameters reference_job(const ExperimentConfig& config, const RunParameters& cell);
 
 /// Digests of the program and of the files of data sets, each read once. Throws Error where one cannot be.
 class Digests {
  public:
   explicit Digests(const ExperimentConfig& config);
   const std::string& program() const { return program_; }
-  const std::string& source(const DataConfig& data);
+  /// Of the data set of a job.
+  const std::string& source(const RunParameters& job);
 
  private:
-  const ExperimentConfig& config_;
   std::string program_;
   std::map<std::string, std::string> sources_;
 };
@@ -90,6 +73,6 @@ class Digests {
 std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle = nullptr);
 
 CellState inspect_cell(const ExperimentConfig& config, const std::filesystem::path& out,
-                       const PlannedRun& cell, const SweepOptions& options, Digests& digests);
+                       const RunParameters& cell, const SweepOptions& options, Digests& digests);
 
 }  // namespace proxbench

@@ -55,7 +55,7 @@ TEST(Plan, AReferenceByAnotherSolverGoesByTheGapAlone) {
     const ExperimentConfig config = parse_config(
         text, "c.ini", "", {"experiment.reference_solver=" + solver, "experiment.reference_gap=" + gap});
     EXPECT_EQ(parse_config(config.to_ini(), "again.ini", "").to_ini(), config.to_ini());
-    return reference_job(config, config.data[0], 0.0);
+    return reference_job(config, plan_runs(config)[0]);
   };
   EXPECT_EQ(job("prox-qn", "1e-7").tol, 1e-4);
   EXPECT_EQ(job("prox-qn", "1e-7").gap_target, 0.0);
@@ -76,8 +76,8 @@ TEST(Plan, AReferenceTakesFewSamples) {
       "[experiment]\nname = a\nlambda = 1\nsampling_budget = 1e6\n[data]\nformat = synthetic-ocr\n"
       "[solver.prox-qn]\n",
       "c.ini", "");
-  EXPECT_EQ(reference_job(config, config.data[0], 1.0).sampling_budget, RunParameters{}.sampling_budget);
-  EXPECT_EQ(run_job(config, plan_runs(config)[0]).sampling_budget, 1e6);
+  EXPECT_EQ(reference_job(config, plan_runs(config)[0]).sampling_budget, RunParameters{}.sampling_budget);
+  EXPECT_EQ(plan_runs(config)[0].sampling_budget, 1e6);
 }
 
 }  // namespace

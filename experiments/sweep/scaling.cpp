@@ -8,19 +8,18 @@
 #include <numeric>
 
 #include "core/base/error.h"
-#include "core/kernels/kernel_table.h"
 #include "core/base/profile.h"
+#include "core/kernels/kernel_table.h"
 #include "experiments/base/files.h"
 #include "experiments/config/ini.h"
 #include "experiments/results/results.h"
-#include "experiments/run/provenance.h"
 #include "experiments/sweep/cache.h"
 #include "experiments/sweep/job_process.h"
 #include "experiments/sweep/plan.h"
+#include "experiments/sweep/provenance.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 namespace {
 
 /// More threads than this are a slip of the finger.
@@ -51,17 +50,18 @@ class Measurement {
     out.threads = options_.threads;
     for (const Backend backend : options_.backends) out.backends.push_back(backend_name(backend));
     out.cpus = static_cast<int>(cpus_.size());
-    out.provenance = provenance();
-    out.provenance.update(provenance_now());
+    Run here;
+    here.provenance = provenance();
+    out.provenance = run_json(here).at("provenance");
     announce();
-    const std::vector<PlannedRun> problems = planned();
+    const std::vector<RunParameters> problems = planned();
     total_ = problems.size() * options_.threads.size() * options_.backends.size() *
              static_cast<std::size_t>(options_.repetitions);
     std::vector<int> measured;
     for (const int threads : options_.threads)
       if (threads <= out.cpus) measured.push_back(threads);
     out.speeds = measure_speeds(measured, options_.backends);
-    for (const PlannedRun& cell : problems) out.problems.push_back(measure(cell));
+    for (const RunParameters& cell : problems) out.problems.push_back(measure(cell));
     return out;
   }
 
@@ -78,21 +78,20 @@ class Measurement {
   }
 
   /// One cell for each problem.
-  std::vector<PlannedRun> planned() const {
-    std::vector<PlannedRun> out;
-    for (const PlannedRun& cell : plan_runs(config_))
-      if (cell.repetition == 1 && std::find(options_.solvers.begin(), options_.solvers.end(),
-                                            cell.solver->label) != options_.solvers.end())
+  std::vector<RunParameters> planned() const {
+    std::vector<RunParameters> out;
+    for (const RunParameters& cell : plan_runs(config_))
+      if (cell.repetition == 1 && std::ranges::find(options_.solvers, cell.label) != options_.solvers.end())
         out.push_back(cell);
     return out;
   }
 
-  ScalingProblem measure(const PlannedRun& cell) {
-    if (const std::string unmet = unmet_needs(run_job(config_, cell)); !unmet.empty())
-      throw Error::usage(fmt::format("{}: {}", cell.name(), unmet));
-    ScalingProblem problem{.dataset = cell.data->name,
+  ScalingProblem measure(const RunParameters& cell) {
+    if (const std::string unmet = unmet_needs(cell); !unmet.empty())
+      throw Error::usage(fmt::format("{}: {}", cell.name, unmet));
+    ScalingProblem problem{.dataset = cell.dataset,
                            .description = "",
-                           .label = cell.solver->label,
+                           .label = cell.label,
                            .lambda = cell.lambda,
                            .status = "",
                            .weights = "",
@@ -111,8 +110,8 @@ class Measurement {
   }
 
   /// The same work in every run: no clock decides where it ends.
-  RunParameters job_of(const PlannedRun& cell) const {
-    RunParameters job = run_job(config_, cell);
+  RunParameters job_of(const RunParameters& cell) const {
+    RunParameters job = cell;
     job.max_iterations = options_.iterations;
     job.time_limit = 0.0;
     job.gap_target = 0.0;
@@ -126,13 +125,14 @@ class Measurement {
     ++started_;
     if (hooks_.message) hooks_.message(fmt::format("[{}/{}] {}", started_, total_, job.name));
     const Scratch folder(scratch_ / "run");
-    const Json result = result_of(job, folder.path);
+    const Run measured = result_of(job, folder.path);
+    const RunFigures& result = measured.result;
     const std::string weights = file_digest(folder.path / "model.tsv");
     if (problem.runs.empty()) {
-      problem.description = result.at("description").get<std::string>();
-      problem.iterations = result.at("iterations").get<std::int64_t>();
-      problem.status = result.at("status").get<std::string>();
-      problem.nnz = result.at("nnz").get<std::uint64_t>();
+      problem.description = result.description;
+      problem.iterations = *result.iterations;
+      problem.status = measured.status();
+      problem.nnz = result.certificate.nnz;
       problem.weights = weights;
       first_ = job.name;
     } else if (weights != problem.weights) {
@@ -141,8 +141,8 @@ class Measurement {
     }
     ScalingRun run{.backend = job.backend, .threads = job.threads, .repetition = repetition, .phases = {}};
     run.pinned = pins(job);
-    run.seconds = result.at("seconds").get<double>();
-    for (const Json& phase : result.at("phases")) run.phases.push_back(phase_cost_from_json(phase));
+    run.seconds = result.seconds;
+    run.phases = result.phases;
     problem.runs.push_back(std::move(run));
   }
 
@@ -150,23 +150,23 @@ class Measurement {
     return config_.pin && static_cast<std::size_t>(job.threads) <= cpus_.size();
   }
 
-  Json result_of(const RunParameters& job, const fs::path& folder) const {
+  Run result_of(const RunParameters& job, const fs::path& folder) const {
     ProcessSettings settings;
     settings.memory_limit = static_cast<std::uint64_t>(config_.memory_limit * 1024 * 1024);
     if (pins(job)) pin(settings, cpus_, 0, static_cast<std::size_t>(job.threads), parse_backend(job.backend));
-    JobProcess child(job, folder, settings,
+    Run asked;
+    asked.parameters = job;
+    JobProcess child(asked, folder, settings,
                      {config_.wall_limit > 0 ? config_.wall_limit : 0.0, config_.kill_grace});
     const auto stop = [this] { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); };
     while (!child.watch(kSlice, stop())) {
     }
-    Json result = child.result();
-    const std::string status = result.value("status", "failed");
+    Run ended = child.result();
+    const std::string& reason = ended.result.reason;
     if (stop()) throw Error("interrupted; nothing is stored");
-    if (!result["reason"].is_null() || failed_status(status) || status == "diverged")
-      throw Error(
-          fmt::format("{}: {}: {}", job.name, status,
-                      result["reason"].is_string() ? result["reason"].get<std::string>() : "no model"));
-    return result;
+    if (!reason.empty() || ended.failed() || ended.result.status == Status::kDiverged)
+      throw Error(fmt::format("{}: {}: {}", job.name, ended.status(), reason.empty() ? "no model" : reason));
+    return ended;
   }
 
   static constexpr std::chrono::milliseconds kSlice{500};

@@ -17,4 +17,9 @@ namespace proxbench {
 SweepResult run_sweep(const ExperimentConfig& config, const std::filesystem::path& out,
                       const SweepOptions& options = {}, const SweepHooks& hooks = {});
 
+/// How many references run_sweep() makes: data sets and penalties whose f* is not stored, or not as tight as
+/// the config asks, or all of them by `force`. `states`: those of all cells.
+std::size_t missing_references(const ExperimentConfig& config, const std::filesystem::path& out,
+                               bool force, const std::vector<CellState>& states);
+
 }  // namespace proxbench

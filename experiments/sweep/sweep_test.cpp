@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "experiments/base/test_command_line.h"
+#include "experiments/results/reference.h"
 #include "experiments/results/results.h"
-#include "experiments/results/store.h"
 
 namespace proxbench {
 namespace {
@@ -135,13 +135,50 @@ TEST_F(SweepProcess, ASecondRunDoesOnlyWhatIsMissing) {
   EXPECT_EQ(after.size(), 4u);
   after["words-lambda1-gd-rep1"] = before.at("words-lambda1-gd-rep1");
   EXPECT_EQ(after, before);
-  EXPECT_TRUE(index_agrees(folder / "out"));
+}
+
+TEST_F(SweepProcess, AnotherRevisionKeepsTheRunsAndAnotherProgramMakesThemAgain) {
+  ASSERT_EQ(sweep().status, 0);
+  const auto change = [&](const char* name, const std::function<void(proxbench::Run&)>& edit) {
+    const fs::path file = folder / "out/runs" / name / kManifestFile;
+    proxbench::Run run = read_record(file);
+    edit(run);
+    write_record(file, run);
+  };
+  change("words-lambda1-gd-rep1", [](proxbench::Run& run) { run.provenance.git_revision = "0123456"; });
+  EXPECT_THAT(run("status out").out, AllOf(HasSubstr("of another revision of proxbench than "),
+                                           HasSubstr(": words-lambda1-gd-rep1\n")));
+  auto before = stored();
+  ASSERT_EQ(sweep().status, 0);
+  EXPECT_EQ(stored(), before);
+  change("words-lambda1-gd-rep1", [](proxbench::Run& run) { run.key.program = "another"; });
+  before = stored();
+  ASSERT_EQ(sweep().status, 0);
+  auto after = stored();
+  EXPECT_NE(after.at("words-lambda1-gd-rep1"), before.at("words-lambda1-gd-rep1"));
+  after["words-lambda1-gd-rep1"] = before.at("words-lambda1-gd-rep1");
+  EXPECT_EQ(after, before);
+  EXPECT_THAT(run("status out").out, testing::Not(HasSubstr("another revision")));
+}
+
+TEST_F(SweepProcess, RecordsOfAnotherVersionAreMadeAgain) {
+  ASSERT_EQ(sweep().status, 0);
+  folder.write("out/runs/words-lambda1-gd-rep1/manifest.json", R"({"status": "converged"})");
+  const fs::path reference = *fs::directory_iterator(folder / "out/references");
+  folder.write("out/references/" + reference.filename().string(), R"({"objective": 1})");
+  EXPECT_THAT(run("table out").err,
+              HasSubstr("manifest.json: found version 1, expected the record of a run"));
+  const Result again = run("run tiny.ini --out out --set experiment.warm_up=0");
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.err, AllOf(HasSubstr("3 of 4 runs are stored already"),
+                               HasSubstr("found version 1, expected the record of a run")));
+  EXPECT_EQ(run("table out").status, 0);
 }
 
 TEST_F(SweepProcess, WhySaysWhatChanged) {
   ASSERT_EQ(sweep().status, 0);
   const std::string dry = "run tiny.ini --out out --set experiment.warm_up=0 --dry-run --why ";
-  EXPECT_THAT(run(dry).out, HasSubstr("4 runs, 4 of them stored; and a reference"));
+  EXPECT_THAT(run(dry).out, HasSubstr("4 runs, 4 of them stored; 0 references to make\n"));
   const Result changed = run(dry + "--set solver.gd.max_iterations=21 --json dry.json");
   EXPECT_THAT(changed.out,
               AllOf(HasSubstr("words-lambda1-prox-qn-rep1  (tol 1e-06, at most 500 iterations)  stored\n"),
@@ -152,6 +189,25 @@ TEST_F(SweepProcess, WhySaysWhatChanged) {
   EXPECT_THAT(run(dry + "--force").out, HasSubstr("forced"));
   folder.write("train.txt", kTrain + std::string("O\tw=is\tbias\n\n"));
   EXPECT_THAT(run(dry).out, HasSubstr("data: other bytes in the files"));
+}
+
+TEST_F(SweepProcess, AnEstimateCountsTheReferences) {
+  const std::string dry =
+      "run tiny.ini --out out --dry-run --set experiment.time_limit=100 "
+      "--set experiment.reference_time_limit=7 ";
+  EXPECT_THAT(
+      run(dry).out,
+      HasSubstr("4 runs, 0 of them stored; 2 references to make; at most about 414 s for what is missing\n"));
+  EXPECT_THAT(
+      run(dry + "--set experiment.reference=none").out,
+      HasSubstr("4 runs, 0 of them stored; 0 references to make; at most about 400 s for what is missing\n"));
+}
+
+TEST_F(SweepProcess, WithoutAReferenceNoneIsMade) {
+  ASSERT_EQ(sweep("--set experiment.reference=none").status, 0);
+  EXPECT_EQ(stored().size(), 4u);
+  EXPECT_TRUE(fs::is_empty(folder / "out/references"));
+  EXPECT_THAT(run("table out").out, HasSubstr("| prox-qn |"));
 }
 
 TEST_F(SweepProcess, ForceMakesAllAnew) {
@@ -176,11 +232,13 @@ TEST_F(SweepProcess, AManifestTellsWhereARunCameFrom) {
   // Any run can be made again by hand.
   fs::create_directory(folder / "again");
   const std::string worker = (fs::path(PROXBENCH_PROGRAM).parent_path() / "proxbench-worker").string();
-  ASSERT_EQ(std::system((worker + " '" + (folder / "out/runs/words-lambda1-gd-rep1/job.json").string() +
+  ASSERT_EQ(std::system((worker + " '" + (folder / "out/runs/words-lambda1-gd-rep1/manifest.json").string() +
                          "' '" + (folder / "again").string() + "'")
                             .c_str()),
             0);
-  EXPECT_EQ(read_json("again/result.json")["objective"], made["objective"]);
+  EXPECT_EQ(read_json("again/manifest.json")["objective"], made["objective"]);
+  EXPECT_FALSE(fs::exists(folder / "out/runs/words-lambda1-gd-rep1/job.json"))
+      << "the manifest says all of it";
   EXPECT_EQ(read_text(folder / "again/model.tsv"),
             read_text(folder / "out/runs/words-lambda1-gd-rep1/model.tsv"));
 }
@@ -256,7 +314,7 @@ TEST_F(SweepProcess, StopsAtATarget) {
   ASSERT_EQ(sweep("--set experiment.stop_at=1e-3").status, 0);
   const json made = manifest("words-lambda1-prox-qn-rep1");
   EXPECT_EQ(made["status"], "target-reached");
-  const double best = made["run"]["reference_objective"].get<double>();
+  const double best = made["reference"]["objective"].get<double>();
   EXPECT_LE(made["objective"].get<double>(), best * (1 + 1e-3));
 }
 
@@ -266,9 +324,9 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
       start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) { kill(id, SIGINT); });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   EXPECT_THAT(read_text(folder / "stderr"), HasSubstr("interrupted; 1 runs are kept in out"));
-  const std::vector<StoredRun> runs = read_results(folder / "out");
+  const std::vector<proxbench::Run> runs = read_results(folder / "out");
   ASSERT_EQ(runs.size(), 1u);
-  EXPECT_EQ(runs[0].status, "interrupted");
+  EXPECT_EQ(runs[0].status(), "interrupted");
   EXPECT_GE(runs[0].trace.size(), 3u);
   EXPECT_EQ(stored().size(), 1u);
   EXPECT_EQ(sweep("--set experiment.max_iterations=3", "slow.ini").status, 0);
@@ -334,9 +392,9 @@ TEST_F(SweepProcess, AReferenceThatItsTimeLimitEndedSaysSo) {
   EXPECT_THAT(cut.err,
               HasSubstr("lambda = 1: ended by its time limit of 1e-06 s, so that another sweep may find "
                         "another f*"));
-  const auto ended_by_limit = [&] {
+  const auto ended_by_limit = [&]() -> bool {
     const fs::path references = folder / "out/references";
-    return json::parse(read_text(*fs::directory_iterator(references)))["ended_by_time_limit"];
+    return ended_by_time_limit(read_record(*fs::directory_iterator(references)));
   };
   EXPECT_EQ(ended_by_limit(), true);
   const Result whole = run(sweep + "--force");
@@ -386,12 +444,8 @@ TEST_F(SweepProcess, TwoSweepsDoNotShareAFolder) {
   });
 }
 
-TEST_F(SweepProcess, IndexAndMergeAreCommands) {
+TEST_F(SweepProcess, MergeIsACommand) {
   ASSERT_EQ(sweep().status, 0);
-  fs::remove(folder / "out/index.sqlite");
-  EXPECT_EQ(run("index out").out, "out/index.sqlite: 4 runs\n");
-  EXPECT_TRUE(index_agrees(folder / "out"));
-  EXPECT_EQ(run("index none").status, 1);
   const Result merged = run("merge out --out both");
   EXPECT_EQ(merged.out, "both: 4 runs, 2 references\n") << merged.err;
   EXPECT_EQ(run("table both").status, 0);

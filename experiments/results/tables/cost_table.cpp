@@ -14,7 +14,7 @@ namespace proxbench {
 namespace {
 
 struct SolverCosts {
-  std::vector<const StoredRun*> runs;  ///< repetitions
+  std::vector<const Run*> runs;  ///< repetitions
   /// To each target; infinity: not reached by half of them, NaN: unproven, or nothing comparable.
   std::vector<CostRange> passes, seconds;
   double accuracy;  ///< reference_bound()
@@ -24,32 +24,28 @@ struct SolverCosts {
 };
 
 /// Share of the seconds outside the solver; NaN where the run was not profiled.
-double function_share(const StoredRun& run) {
-  const auto phases = run.summary.find("phases");
-  if (phases == run.summary.end() || !phases->is_array()) return kNaN;
+double function_share(const Run& run) {
   double function = 0.0, all = 0.0;
-  for (const nlohmann::json& phase : *phases) {
-    const double seconds = number_at(phase, "/seconds");
-    all += seconds;
-    if (phase.value("phase", "") != phase_name(Phase::kSolver)) function += seconds;
+  for (const PhaseCost& phase : run.result.phases) {
+    all += phase.seconds;
+    if (phase.phase != phase_name(Phase::kSolver)) function += phase.seconds;
   }
   return all > 0.0 ? function / all : kNaN;
 }
 
-double median_of(const std::vector<const StoredRun*>& runs,
-                 const std::function<double(const StoredRun&)>& value) {
+double median_of(const std::vector<const Run*>& runs, const std::function<double(const Run&)>& value) {
   std::vector<double> values;
-  for (const StoredRun* run : runs) values.push_back(value(*run));
+  for (const Run* run : runs) values.push_back(value(*run));
   const double median = spread_of(values).median;
   return std::isinf(median) ? kNaN : median;
 }
 
 /// The medians of the costs; a run that failed reaches nothing.
-CostRange to_target(const std::vector<const StoredRun*>& runs, double target, double (*cost)(const Sample&)) {
+CostRange to_target(const std::vector<const Run*>& runs, double target, double (*cost)(const Sample&)) {
   std::vector<double> from, to;
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     const CostRange paid =
-        failed_status(run->status) ? CostRange{kInfinity, kInfinity} : cost_to_target(*run, target, cost);
+        run->failed() ? CostRange{kInfinity, kInfinity} : cost_to_target(*run, target, cost);
     from.push_back(paid.from);
     to.push_back(paid.to);
   }
@@ -60,13 +56,13 @@ double passes_of(const Sample& sample) {
   return sample.passes;
 }
 
-std::vector<SolverCosts> costs_of(const std::vector<StoredRun>& runs, const std::vector<double>& targets) {
+std::vector<SolverCosts> costs_of(const std::vector<Run>& runs, const std::vector<double>& targets) {
   std::vector<SolverCosts> out;
-  const auto same = [](const StoredRun& a, const StoredRun& b) {
-    return a.machine == b.machine && a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu &&
-           a.label == b.label;
+  const auto same = [](const Run& a, const Run& b) {
+    return a.provenance.machine == b.provenance.machine && same_problem(a.parameters, b.parameters) &&
+           a.parameters.label == b.parameters.label;
   };
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     auto found = std::find_if(out.begin(), out.end(),
                               [&](const SolverCosts& cost) { return same(*cost.runs.front(), run); });
     if (found == out.end()) found = out.insert(out.end(), SolverCosts{});
@@ -74,10 +70,10 @@ std::vector<SolverCosts> costs_of(const std::vector<StoredRun>& runs, const std:
   }
   for (SolverCosts& cost : out) {
     cost.accuracy = kNaN;
-    std::vector<const StoredRun*> timed;
-    for (const StoredRun* run : cost.runs) {
+    std::vector<const Run*> timed;
+    for (const Run* run : cost.runs) {
       cost.accuracy = std::fmax(cost.accuracy, reference_bound(*run));
-      if (run->comparable) timed.push_back(run);
+      if (run->timing.comparable) timed.push_back(run);
     }
     for (const double target : targets) {
       const bool unproven = cost.unproven(target);
@@ -91,17 +87,16 @@ std::vector<SolverCosts> costs_of(const std::vector<StoredRun>& runs, const std:
 
 std::string statuses_of(const SolverCosts& cost) {
   std::vector<std::string> out;
-  for (const StoredRun* run : cost.runs)
-    if (std::find(out.begin(), out.end(), run->status) == out.end()) out.push_back(run->status);
+  for (const Run* run : cost.runs)
+    if (std::find(out.begin(), out.end(), run->status()) == out.end()) out.push_back(run->status());
   return fmt::format("{}", fmt::join(out, "/"));
 }
 
 /// With the machine where there are several.
-std::string data_of(const SolverCosts& cost, const std::vector<StoredRun>& runs) {
-  const StoredRun& run = *cost.runs.front();
-  const bool machines = std::any_of(runs.begin(), runs.end(),
-                                    [&](const StoredRun& other) { return other.machine != run.machine; });
-  return fmt::format("{}, {}{}", run.dataset, penalty_text(run), machines ? " @ " + machine_name(run) : "");
+std::string data_of(const SolverCosts& cost, const std::vector<Run>& runs) {
+  const Run& run = *cost.runs.front();
+  return fmt::format("{}, {}{}", run.parameters.dataset, penalty_text(run.parameters),
+                     several_machines(runs) ? " @ " + machine_name(run) : "");
 }
 
 /// "-" where there is none.
@@ -132,7 +127,7 @@ std::vector<std::string> range_notes(const std::vector<SolverCosts>& costs,
 
 }  // namespace
 
-TextTable cost_table(const std::vector<StoredRun>& runs, const std::vector<double>& targets) {
+TextTable cost_table(const std::vector<Run>& runs, const std::vector<double>& targets) {
   TextTable table{
       "Costs to (f - f*)/f*",
       {"passes: evaluations of F and its gradient over all instances; function: the share of scores, "
@@ -149,7 +144,7 @@ TextTable cost_table(const std::vector<StoredRun>& runs, const std::vector<doubl
   table.footnotes = range_notes(costs, targets);
   for (const SolverCosts& cost : costs) {
     std::vector<std::string>& row = table.rows.emplace_back();
-    row = {data_of(cost, runs), cost.runs.front()->label};
+    row = {data_of(cost, runs), cost.runs.front()->parameters.label};
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const bool unproven = cost.unproven(targets[i]);
       row.push_back(unproven ? kUnprovenCell
@@ -163,7 +158,7 @@ TextTable cost_table(const std::vector<StoredRun>& runs, const std::vector<doubl
   return table;
 }
 
-std::vector<std::filesystem::path> write_cost_table(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_cost_table(const std::vector<Run>& runs,
                                                     const std::vector<double>& targets,
                                                     const std::filesystem::path& folder) {
   const std::vector<TextTable> tables{cost_table(runs, targets)};
@@ -171,7 +166,7 @@ std::vector<std::filesystem::path> write_cost_table(const std::vector<StoredRun>
   for (const SolverCosts& cost : costs_of(runs, targets))
     for (std::size_t i = 0; i < targets.size(); ++i)
       csv += fmt::format("{},{},{},{},{},{},{}\n", csv_field(data_of(cost, runs)),
-                         csv_field(cost.runs.front()->label), number_text(targets[i]),
+                         csv_field(cost.runs.front()->parameters.label), number_text(targets[i]),
                          range_fields(cost.passes[i]), range_fields(cost.seconds[i]),
                          number_text(cost.function), statuses_of(cost));
   return write_tables(folder, "costs", "", tables, csv);

@@ -14,10 +14,10 @@ namespace proxbench {
 /// passes and seconds (of comparable timings) to each target, the share of scores, inference and gradients
 /// ("function") in the time of the whole run and that of the rest ("solver"), where runs were profiled, and
 /// how the runs ended. A target that a run did not reach is "-".
-TextTable cost_table(const std::vector<StoredRun>& runs, const std::vector<double>& targets);
+TextTable cost_table(const std::vector<Run>& runs, const std::vector<double>& targets);
 
 /// Writes costs.md, costs.tex and costs.csv into the folder (made where it is missing); returns them.
-std::vector<std::filesystem::path> write_cost_table(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_cost_table(const std::vector<Run>& runs,
                                                     const std::vector<double>& targets,
                                                     const std::filesystem::path& folder);
 

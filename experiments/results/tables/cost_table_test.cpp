@@ -13,14 +13,14 @@ using testing::ElementsAre;
 
 /// A run on f* = 100 whose objective is 110, 101 and 100.5 after 1, 4 and 9 passes, a second each; it is
 /// known shortly before, too.
-StoredRun run_of(const std::string& label) {
-  StoredRun run;
-  run.dataset = "lists";
-  run.label = label;
-  run.lambda = 2.0;
-  run.status = "converged";
-  run.comparable = true;
-  run.reference_objective = 100.0;
+proxbench::Run run_of(const std::string& label) {
+  proxbench::Run run;
+  run.parameters.dataset = "lists";
+  run.parameters.label = label;
+  run.parameters.lambda = 2.0;
+  run.set_status("converged");
+  run.timing.comparable = true;
+  run.best.objective = 100.0;
   for (const auto& [objective, passes] :
        {std::pair(110.0, 1.0), std::pair(110.0, 3.75), std::pair(101.0, 4.0), std::pair(101.0, 8.5),
         std::pair(100.5, 9.0)}) {
@@ -33,12 +33,11 @@ StoredRun run_of(const std::string& label) {
 }
 
 TEST(CostTable, TellsPassesSecondsAndHowTheyAreShared) {
-  std::vector<StoredRun> runs{run_of("owl-qn"), run_of("lbfgs-b")};
-  runs[0].summary["phases"] = {{{"phase", "scores"}, {"seconds", 2.0}},
-                               {{"phase", "inference"}, {"seconds", 4.0}},
-                               {{"phase", "full gradient"}, {"seconds", 1.5}},
-                               {{"phase", "solver"}, {"seconds", 2.5}}};
-  runs[1].comparable = false;
+  std::vector<proxbench::Run> runs{run_of("owl-qn"), run_of("lbfgs-b")};
+  for (const auto& [phase, seconds] : {std::pair("scores", 2.0), std::pair("inference", 4.0),
+                                       std::pair("full gradient", 1.5), std::pair("solver", 2.5)})
+    runs[0].result.phases.push_back({.phase = phase, .seconds = seconds});
+  runs[1].timing.comparable = false;
   const TextTable table = cost_table(runs, {1e-2, 1e-4});
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_THAT(table.rows[0], ElementsAre("lists, lambda = 2", "owl-qn", "4.0", "4.00", "-", "-", "75.0",
@@ -56,7 +55,7 @@ TEST(CostTable, TellsPassesSecondsAndHowTheyAreShared) {
 }
 
 TEST(CostTable, ACostBetweenTwoDistantSamplesIsARange) {
-  StoredRun run = run_of("sgd");
+  proxbench::Run run = run_of("sgd");
   run.trace.erase(run.trace.begin() + 1);
   const TextTable table = cost_table({run}, {1e-2, 6e-3});
   EXPECT_THAT(table.rows[0], ElementsAre("lists, lambda = 2", "sgd", "1.0-4.0", "1.00-4.00", "9.0", "9.00",
@@ -65,8 +64,8 @@ TEST(CostTable, ACostBetweenTwoDistantSamplesIsARange) {
 }
 
 TEST(CostTable, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
-  StoredRun run = run_of("sgd");
-  run.reference_gap = 8e-3;
+  proxbench::Run run = run_of("sgd");
+  run.best.relative_gap = 8e-3;
   const TextTable table = cost_table({run}, {1e-2, 6e-3});
   EXPECT_THAT(table.rows[0],
               ElementsAre("lists, lambda = 2", "sgd", "4.0", "4.00", "?", "?", "-", "-", "converged"));
@@ -75,8 +74,8 @@ TEST(CostTable, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
 }
 
 TEST(CostTable, AFailedRunReachesNothing) {
-  std::vector<StoredRun> runs{run_of("owl-qn")};
-  runs[0].status = "failed";
+  std::vector<proxbench::Run> runs{run_of("owl-qn")};
+  runs[0].set_status("failed");
   EXPECT_THAT(cost_table(runs, {1e-2}).rows[0],
               ElementsAre("lists, lambda = 2", "owl-qn", "-", "-", "-", "-", "failed"));
 }

@@ -18,28 +18,31 @@ struct Size {
   double instances, positions, features, outputs, d, belief_bytes;
 };
 
-std::vector<Size> sizes_of(const std::vector<StoredRun>& runs) {
+std::vector<Size> sizes_of(const std::vector<Run>& runs) {
   std::vector<Size> out;
-  for (const StoredRun& run : runs) {
-    auto found =
-        std::find_if(out.begin(), out.end(), [&](const Size& size) { return size.dataset == run.dataset; });
-    if (found == out.end()) found = out.insert(out.end(), {run.dataset, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN});
-    const auto take = [&](double& value, const char* pointer) {
-      if (std::isnan(value)) value = number_at(run.summary, pointer);
+  for (const Run& run : runs) {
+    const std::string& name = run.parameters.dataset;
+    const RunFigures& result = run.result;
+    auto found = std::find_if(out.begin(), out.end(), [&](const Size& size) { return size.dataset == name; });
+    if (found == out.end()) found = out.insert(out.end(), {name, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN});
+    const auto take = [](double& value, std::optional<std::uint64_t> count) {
+      if (std::isnan(value)) value = number_or_nan(count);
     };
-    take(found->instances, "/instances");
-    take(found->positions, "/positions");
-    take(found->features, "/features");
-    take(found->outputs, "/outputs");
-    take(found->d, "/d");
-    take(found->belief_bytes, "/notes/belief_bytes");
+    take(found->instances, result.instances);
+    take(found->positions, result.positions);
+    take(found->features, result.features);
+    take(found->outputs, result.outputs);
+    take(found->d, result.d);
+    if (const auto note = result.notes.find("belief_bytes");
+        note != result.notes.end() && std::isnan(found->belief_bytes))
+      found->belief_bytes = note->second;
   }
   return out;
 }
 
 }  // namespace
 
-TextTable data_table(const std::vector<StoredRun>& runs) {
+TextTable data_table(const std::vector<Run>& runs) {
   TextTable table{
       "Data sets",
       {"n: instances; N: positions; K: outputs; A: features; marginals: what a dual solver keeps of all "
@@ -54,7 +57,7 @@ TextTable data_table(const std::vector<StoredRun>& runs) {
   return table;
 }
 
-std::vector<std::filesystem::path> write_data_table(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_data_table(const std::vector<Run>& runs,
                                                     const std::filesystem::path& folder) {
   const std::vector<TextTable> tables{data_table(runs)};
   std::string csv = "dataset,instances,positions,outputs,features,d,belief_bytes\n";

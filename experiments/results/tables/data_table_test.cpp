@@ -9,18 +9,23 @@
 namespace proxbench {
 namespace {
 
-StoredRun run_on(const std::string& dataset, const nlohmann::json& summary) {
-  StoredRun run;
-  run.dataset = dataset;
-  run.summary = summary;
+proxbench::Run run_on(const std::string& dataset, const RunFigures& result) {
+  proxbench::Run run;
+  run.parameters.dataset = dataset;
+  run.result = result;
   return run;
 }
 
 TEST(DataTable, TakesWhatAnyRunOnADataSetTells) {
-  const std::vector<StoredRun> runs{
-      run_on("words", {{"instances", 3}, {"positions", 12}, {"features", 7}, {"outputs", 2}, {"d", 18}}),
-      run_on("words", {{"instances", 3}, {"notes", {{"belief_bytes", 1073741824.0}}}}),
-      run_on("failed", {{"status", "failed"}})};
+  RunFigures sizes, notes;
+  sizes.instances = notes.instances = 3;
+  sizes.positions = 12;
+  sizes.features = 7;
+  sizes.outputs = 2;
+  sizes.d = 18;
+  notes.notes = {{"belief_bytes", 1073741824.0}};
+  const std::vector<proxbench::Run> runs{run_on("words", sizes), run_on("words", notes),
+                                         run_on("failed", {})};
   const TextTable table = data_table(runs);
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_THAT(table.rows[0], testing::ElementsAre("words", "3", "12", "2", "7", "18", "1.00"));

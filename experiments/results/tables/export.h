@@ -1,7 +1,8 @@
 #pragma once
-/// Stored results as one CSV file (RFC 4180, lines end in "\n") for other programs. Numbers in full
-/// precision; an empty field is what was not measured or does not apply.
+/// Stored results as tables for other programs: runs, their samples, and the points of lambda paths.
 
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,31 @@
 
 namespace proxbench {
 
-/// One row a run, the columns of run_columns(). The column `options` holds the solver's options as JSON. A
-/// path has `path` in the place of its lambda or mu and of f*; its numbers are those of its last point, its
-/// costs those of all.
-std::string csv_of_runs(const std::vector<StoredRun>& runs);
+/// Cells are null, numbers, truth values and texts: maps and lists are texts "NAME=VALUE NAME=VALUE" and
+/// "VALUE VALUE". Null: not measured, or it does not apply.
+struct ExportTable {
+  struct Column {
+    std::string name;
+    FieldType type;
+  };
+  std::string name;  ///< "runs", "samples" or "points"
+  std::vector<Column> columns;
+  std::vector<std::vector<nlohmann::ordered_json>> rows;
+};
 
-/// One row a sample: the name of the run, the columns of its trace, the relative difference to f*. On a path
-/// the objective is that of the penalty at hand.
-std::string csv_of_samples(const std::vector<StoredRun>& runs);
+/// A row for each run: what it is told by, then the columns of run_fields(). A lambda path has `path` in the
+/// place of its lambda or mu; its numbers are those of its last point, its costs those of all points.
+ExportTable table_of_runs(const std::vector<Run>& runs);
+/// A row for each sample: what its run is told by, the columns of its trace, the relative difference to f*.
+ExportTable table_of_samples(const std::vector<Run>& runs);
+/// A row for each point of a lambda path: what its run is told by, its number, the columns of path.csv.
+ExportTable table_of_points(const std::vector<StoredPath>& paths);
 
-/// One row a point of a path: the name of the run, the columns of its path.csv.
-std::string csv_of_points(const std::vector<StoredPath>& paths);
+/// A header line, numbers in full precision, nothing for null. No field is quoted: in texts, ";" stands for a
+/// comma and a space for what could end or hide a field. NumPy's genfromtxt, pandas and R read it.
+std::string csv_text(const ExportTable& table);
+
+/// Writes all tables into one SQLite file, in the place of what was there. Throws Error.
+void write_sqlite(const std::filesystem::path& file, const std::vector<ExportTable>& tables);
 
 }  // namespace proxbench

@@ -103,7 +103,7 @@ TextTable means_table(const MeansGroup& group, const MeansOptions& options) {
 
 }  // namespace
 
-std::vector<MeansGroup> geometric_means(const std::vector<StoredRun>& runs, const MeansOptions& options) {
+std::vector<MeansGroup> geometric_means(const std::vector<Run>& runs, const MeansOptions& options) {
   if (!(options.shift > 0.0))
     throw Error::usage(fmt::format("shift = {}: violated constraint shift > 0", options.shift));
   if (!(options.par >= 1.0))
@@ -142,7 +142,7 @@ std::string csv_means(const std::vector<MeansGroup>& groups, const MeansOptions&
   return out;
 }
 
-std::vector<std::filesystem::path> write_means(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_means(const std::vector<Run>& runs,
                                                const std::filesystem::path& folder,
                                                const MeansOptions& options) {
   const std::vector<MeansGroup> groups = geometric_means(runs, options);

@@ -37,14 +37,14 @@ struct MeansGroup {
 };
 
 /// A group a measure; for seconds on several machines, one a machine. Throws Error (kUsage).
-std::vector<MeansGroup> geometric_means(const std::vector<StoredRun>& runs, const MeansOptions& options);
+std::vector<MeansGroup> geometric_means(const std::vector<Run>& runs, const MeansOptions& options);
 
 std::vector<TextTable> means_tables(const std::vector<MeansGroup>& groups, const MeansOptions& options);
 /// One row a measure, machine, solver and target.
 std::string csv_means(const std::vector<MeansGroup>& groups, const MeansOptions& options);
 
 /// Writes means.md, means.tex and means.csv into the folder (made where it is missing); returns them.
-std::vector<std::filesystem::path> write_means(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_means(const std::vector<Run>& runs,
                                                const std::filesystem::path& folder,
                                                const MeansOptions& options);
 

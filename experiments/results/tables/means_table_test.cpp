@@ -17,18 +17,18 @@ using testing::IsEmpty;
 
 /// A run that goes down to f* = 100 at `seconds`, known to a twentieth; 0: it never leaves 110, where it
 /// stays for 20 s.
-StoredRun run_of(const std::string& label, int repetition, double seconds, double time_limit = 50.0) {
-  StoredRun run;
-  run.experiment = "e";
-  run.dataset = "ocr";
-  run.description = "made up";
-  run.solver = run.label = label;
-  run.lambda = 10;
-  run.repetition = repetition;
+proxbench::Run run_of(const std::string& label, int repetition, double seconds, double time_limit = 50.0) {
+  proxbench::Run run;
+  run.parameters.experiment = "e";
+  run.parameters.dataset = "ocr";
+  run.result.description = "made up";
+  run.parameters.solver = run.parameters.label = label;
+  run.parameters.lambda = 10;
+  run.parameters.repetition = repetition;
   run.folder = "results/e/runs/" + run_name(run);
-  run.reference_objective = 100.0;
-  run.status = seconds > 0.0 ? "converged" : "time-limit";
-  run.summary = {{"run", {{"time_limit", time_limit}, {"max_iterations", 0}}}};
+  run.best.objective = 100.0;
+  run.set_status(seconds > 0.0 ? "converged" : "time-limit");
+  run.parameters.time_limit = time_limit;
   run.trace.resize(3);
   run.trace[0].objective = run.trace[1].objective = 110.0;
   run.trace[2].objective = seconds > 0.0 ? 100.0 : 110.0;
@@ -41,7 +41,7 @@ StoredRun run_of(const std::string& label, int repetition, double seconds, doubl
   return run;
 }
 
-std::vector<MeansGroup> means(const std::vector<StoredRun>& runs, double shift = 1.0, double par = 10.0,
+std::vector<MeansGroup> means(const std::vector<proxbench::Run>& runs, double shift = 1.0, double par = 10.0,
                               const std::string& measure = "seconds") {
   return geometric_means(runs, {.measures = {measure}, .targets = {1e-3}, .shift = shift, .par = par});
 }
@@ -58,8 +58,8 @@ TEST(Means, ChargeFailuresWithAMultipleOfTheirLimit) {
   // One problem, so that the mean is the charge.
   EXPECT_NEAR(means({run_of("a", 1, 0)})[0].rows[0].means[0], 10 * 50.0, 1e-9);
   EXPECT_NEAR(means({run_of("a", 1, 0)}, 1.0, 2.0)[0].rows[0].means[0], 2 * 50.0, 1e-9);
-  StoredRun crashed = run_of("a", 1, 3);
-  crashed.status = "crashed(SIGSEGV)";
+  proxbench::Run crashed = run_of("a", 1, 3);
+  crashed.set_status("crashed(SIGSEGV)");
   const auto groups = means({crashed, run_of("b", 1, 3)});
   EXPECT_NEAR(groups[0].rows[0].means[0], 500.0, 1e-9) << "whatever its trace reached before";
   EXPECT_THAT(groups[0].rows[0].reached, ElementsAre(0));
@@ -68,20 +68,20 @@ TEST(Means, ChargeFailuresWithAMultipleOfTheirLimit) {
 }
 
 TEST(Means, ChargeTheMostThatAnyRunPaidWhereThereIsNoLimit) {
-  const std::vector<StoredRun> runs = {run_of("a", 1, 0, 0.0), run_of("b", 1, 33, 0.0)};
+  const std::vector<proxbench::Run> runs = {run_of("a", 1, 0, 0.0), run_of("b", 1, 33, 0.0)};
   EXPECT_NEAR(means(runs)[0].rows[0].means[0], 10 * 33.0, 1e-9);
   EXPECT_NEAR(means(runs, 1.0, 10.0, "passes")[0].rows[0].means[0], 10 * 7.0, 1e-9);
   EXPECT_NEAR(means(runs, 1.0, 10.0, "iterations")[0].rows[0].means[0], 10 * 5.0, 1e-9);
 }
 
 TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
-  StoredRun skipped = run_of("b", 2, 0), loaded = run_of("b", 3, 5), unknown = run_of("a", 4, 5);
-  skipped.status = "skipped(too large)";
-  loaded.comparable = false;
-  unknown.reference_objective = std::nan("");
-  std::vector<StoredRun> runs = {run_of("a", 1, 2), run_of("b", 1, 4), run_of("a", 2, 1),
-                                 skipped,           run_of("a", 3, 1), loaded,
-                                 unknown,           run_of("b", 4, 5), run_of("a", 5, 5)};
+  proxbench::Run skipped = run_of("b", 2, 0), loaded = run_of("b", 3, 5), unknown = run_of("a", 4, 5);
+  skipped.set_status("skipped(too large)");
+  loaded.timing.comparable = false;
+  unknown.best.objective = std::nan("");
+  std::vector<proxbench::Run> runs = {run_of("a", 1, 2), run_of("b", 1, 4), run_of("a", 2, 1),
+                                      skipped,           run_of("a", 3, 1), loaded,
+                                      unknown,           run_of("b", 4, 5), run_of("a", 5, 5)};
   const auto groups = means(runs);
   EXPECT_EQ(groups[0].set.problems.size(), 1u);
   EXPECT_THAT(groups[0].set.left_out,
@@ -96,8 +96,8 @@ TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
 }
 
 TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
-  std::vector<StoredRun> runs = {run_of("a", 1, 2), run_of("a", 2, 4)};
-  runs[0].machine = "fast";
+  std::vector<proxbench::Run> runs = {run_of("a", 1, 2), run_of("a", 2, 4)};
+  runs[0].provenance.machine = "fast";
   const auto groups = means(runs);
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_EQ(groups[0].set.machine, "fast");
@@ -105,8 +105,8 @@ TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
   EXPECT_NEAR(groups[1].rows[0].means[0], 4.0, 1e-9);
   EXPECT_EQ(means(runs, 1.0, 10.0, "passes").size(), 1u);
   // The same repetition on both: two problems, none of them a mixture.
-  StoredRun again = run_of("a", 2, 4);
-  again.machine = "fast";
+  proxbench::Run again = run_of("a", 2, 4);
+  again.provenance.machine = "fast";
   again.folder += "@fast";
   runs.push_back(again);
   const auto passes = means(runs, 1.0, 10.0, "passes");
@@ -115,7 +115,7 @@ TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
 }
 
 TEST(Means, TellExperimentsApartAlsoWhereTheyBearTheSameName) {
-  std::vector<StoredRun> runs = {run_of("a", 1, 2), run_of("a", 1, 8)};
+  std::vector<proxbench::Run> runs = {run_of("a", 1, 2), run_of("a", 1, 8)};
   runs[1].folder = "other/e/runs/" + run_name(run_of("a", 1, 8));
   EXPECT_EQ(means(runs)[0].set.problems.size(), 2u);
 }
@@ -140,9 +140,9 @@ TEST(Means, ComeAsMarkdownLatexAndCsv) {
 }
 
 TEST(Means, OfCostsThatAreRangesAreRanges) {
-  StoredRun coarse = run_of("a", 1, 8);
+  proxbench::Run coarse = run_of("a", 1, 8);
   coarse.trace[1].seconds = 3.0;
-  const std::vector<StoredRun> runs{coarse, run_of("a", 2, 2), run_of("b", 1, 8), run_of("b", 2, 2)};
+  const std::vector<proxbench::Run> runs{coarse, run_of("a", 2, 2), run_of("b", 1, 8), run_of("b", 2, 2)};
   const auto groups = means(runs);
   EXPECT_NEAR(groups[0].rows[0].means_from[0], std::sqrt(4.0 * 2.9) - 1.0, 1e-12);
   EXPECT_NEAR(groups[0].rows[0].means[0], std::sqrt(9.0 * 3.0) - 1.0, 1e-12);
@@ -155,9 +155,9 @@ TEST(Means, OfCostsThatAreRangesAreRanges) {
 }
 
 TEST(Means, AreNoneWhereAReferenceIsNotProvenToTheTarget) {
-  std::vector<StoredRun> runs{run_of("a", 1, 8), run_of("a", 2, 2)};
-  runs[0].reference_gap = 1e-9;
-  runs[1].reference_gap = 2e-3;
+  std::vector<proxbench::Run> runs{run_of("a", 1, 8), run_of("a", 2, 2)};
+  runs[0].best.relative_gap = 1e-9;
+  runs[1].best.relative_gap = 2e-3;
   const auto groups = means(runs);
   EXPECT_TRUE(std::isnan(groups[0].rows[0].means[0]));
   const TextTable table = means_tables(groups, {})[0];

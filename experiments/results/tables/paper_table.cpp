@@ -19,21 +19,21 @@ double printed(const PaperConfig& paper, const std::vector<double>& numbers, dou
   return kNaN;
 }
 
-PaperRow row_of(const StoredRun& run, const PaperConfig& paper) {
+PaperRow row_of(const Run& run, const PaperConfig& paper) {
+  const RunParameters& p = run.parameters;
+  const Certificate& end = run.result.certificate;
   PaperRow row{};
-  row.dataset = run.dataset;
-  row.lambda = run.lambda;
-  row.mu = run.mu;
-  row.label = run.label;
-  row.status = run.status;
-  row.relative_kkt = number_at(run.summary, "/relative_kkt");
-  const double gap_target = number_at(run.summary, "/gap_target");
-  row.optimal = row.relative_kkt <= number_at(run.summary, "/tol") ||
-                (gap_target > 0.0 && number_at(run.summary, "/relative_gap") <= gap_target);
-  row.paper_nnz = printed(paper, paper.nnz, run.lambda);
-  row.paper_accuracy = printed(paper, paper.accuracy, run.lambda);
-  row.nnz = number_at(run.summary, "/nnz");
-  row.accuracy = number_at(run.summary, "/test_accuracy");
+  row.dataset = p.dataset;
+  row.lambda = p.lambda;
+  row.mu = p.mu;
+  row.label = p.label;
+  row.status = run.status();
+  row.relative_kkt = run.result.relative_kkt();
+  row.optimal = row.relative_kkt <= p.tol || (p.gap_target > 0.0 && end.relative_gap() <= p.gap_target);
+  row.paper_nnz = printed(paper, paper.nnz, p.lambda);
+  row.paper_accuracy = printed(paper, paper.accuracy, p.lambda);
+  row.nnz = run.result.nonzeros_found();
+  row.accuracy = run.result.test_accuracy;
   return row;
 }
 
@@ -99,22 +99,21 @@ const char* kind_name(PaperRowKind kind) {
 
 }  // namespace
 
-std::vector<PaperRow> compare_with_paper(const std::vector<StoredRun>& runs,
-                                         const Presentation& presentation) {
+std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs, const Presentation& presentation) {
   const auto nearer = [](const PaperRow& a, const PaperRow& b) {
     return a.relative_kkt < b.relative_kkt || (std::isnan(b.relative_kkt) && !std::isnan(a.relative_kkt));
   };
   // source -> (lambda, mu) -> one row a data set; sources in the order in which they first occur
   std::vector<std::pair<std::string, std::map<std::pair<double, double>, std::vector<PaperRow>>>> families;
-  for (const StoredRun& run : runs) {
-    const auto known = presentation.sources.find(run.dataset);
-    const std::string source = known == presentation.sources.end() ? run.dataset : known->second;
+  for (const Run& run : runs) {
+    const auto known = presentation.sources.find(run.parameters.dataset);
+    const std::string source = known == presentation.sources.end() ? run.parameters.dataset : known->second;
     auto family = std::find_if(families.begin(), families.end(),
                                [&](const auto& candidate) { return candidate.first == source; });
     if (family == families.end()) family = families.insert(family, {source, {}});
-    std::vector<PaperRow>& rows = family->second[{run.lambda, run.mu}];
+    std::vector<PaperRow>& rows = family->second[{run.parameters.lambda, run.parameters.mu}];
     const PaperRow row = row_of(run, presentation.paper);
-    if (rows.empty() || rows.back().dataset != run.dataset)
+    if (rows.empty() || rows.back().dataset != run.parameters.dataset)
       rows.push_back(row);
     else if (nearer(row, rows.back()))
       rows.back() = row;
@@ -174,7 +173,7 @@ std::string csv_paper_table(const std::vector<PaperRow>& rows) {
   return out;
 }
 
-std::vector<std::filesystem::path> write_paper_table(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_paper_table(const std::vector<Run>& runs,
                                                      const std::filesystem::path& folder,
                                                      const Presentation& presentation) {
   if (presentation.paper.lambdas.empty()) return {};

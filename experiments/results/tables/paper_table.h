@@ -34,8 +34,7 @@ struct PaperRow {
 /// relative to that at w = 0. Data sets that differ only by their seed (Presentation::sources) stand
 /// together, and are followed, for each penalty, by mean and standard deviation (that of a sample, n - 1)
 /// over those whose optimum was reached. `runs` in the order of read_results().
-std::vector<PaperRow> compare_with_paper(const std::vector<StoredRun>& runs,
-                                         const Presentation& presentation);
+std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs, const Presentation& presentation);
 
 /// Runs that did not reach the optimum are marked and stand in parentheses.
 TextTable paper_table(const std::vector<PaperRow>& rows, const Presentation& presentation);
@@ -44,7 +43,7 @@ std::string csv_paper_table(const std::vector<PaperRow>& rows);
 
 /// Writes paper.md, paper.tex and paper.csv into the folder (made where it is missing) where the config has
 /// numbers of a paper; returns them.
-std::vector<std::filesystem::path> write_paper_table(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_paper_table(const std::vector<Run>& runs,
                                                      const std::filesystem::path& folder,
                                                      const Presentation& presentation);
 

@@ -12,14 +12,19 @@ namespace {
 
 using testing::HasSubstr;
 
-StoredRun optimum(const std::string& dataset, double lambda, int nnz, double accuracy,
-                  double relative_kkt = 1e-8, const std::string& label = "prox-qn") {
-  StoredRun run;
-  run.dataset = dataset;
-  run.solver = run.label = label;
-  run.lambda = lambda;
-  run.status = relative_kkt <= 1e-7 ? "converged" : "time-limit";
-  run.summary = {{"nnz", nnz}, {"test_accuracy", accuracy}, {"relative_kkt", relative_kkt}, {"tol", 1e-7}};
+proxbench::Run optimum(const std::string& dataset, double lambda, std::uint64_t nnz, double accuracy,
+                       double relative_kkt = 1e-8, const std::string& label = "prox-qn") {
+  proxbench::Run run;
+  run.parameters.dataset = dataset;
+  run.parameters.solver = run.parameters.label = label;
+  run.parameters.lambda = lambda;
+  run.set_status(relative_kkt <= 1e-7 ? "converged" : "time-limit");
+  run.parameters.tol = 1e-7;
+  run.result.certificate.objective = 1.0;
+  run.result.certificate.nnz = nnz;
+  run.result.certificate.kkt = relative_kkt;
+  run.result.kkt_at_zero = 1.0;
+  run.result.test_accuracy = accuracy;
   return run;
 }
 
@@ -96,8 +101,8 @@ TEST(PaperTable, WhatIsNoOptimumIsMarkedAndInNoMean) {
 }
 
 TEST(PaperTable, WhatThePaperDoesNotPrintIsLeftOpen) {
-  StoredRun run = optimum("a", 9, 7, 0.5);
-  run.summary["test_accuracy"] = nullptr;
+  proxbench::Run run = optimum("a", 9, 7, 0.5);
+  run.result.test_accuracy = std::nan("");
   const auto rows = compare_with_paper({run}, presentation());
   EXPECT_THAT(markdown_grid(paper_table(rows, presentation())),
               HasSubstr("| a | prox-qn: converged | lambda = 9 | - | 7 | - | - | - | - | 1.0e-08 |"));
@@ -106,7 +111,7 @@ TEST(PaperTable, WhatThePaperDoesNotPrintIsLeftOpen) {
 
 TEST(PaperTable, IsWrittenWhereTheConfigHasNumbers) {
   const TestFolder folder;
-  const std::vector<StoredRun> runs{optimum("seed1", 50, 2100, 0.75)};
+  const std::vector<proxbench::Run> runs{optimum("seed1", 50, 2100, 0.75)};
   EXPECT_TRUE(write_paper_table(runs, folder / "tables", {}).empty());
   const auto files = write_paper_table(runs, folder / "tables", presentation());
   ASSERT_EQ(files.size(), 3u);

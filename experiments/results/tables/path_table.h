@@ -12,12 +12,12 @@
 namespace proxbench {
 
 struct StoredPath {
-  StoredRun run;
+  Run run;
   std::vector<PathPoint> points;  ///< those that were done
 };
 
 /// The paths among stored runs, which are taken out of them. Throws Error where a path.csv is malformed.
-std::vector<StoredPath> take_paths(std::vector<StoredRun>& runs);
+std::vector<StoredPath> take_paths(std::vector<Run>& runs);
 /// Throws Error that names the results where there is none.
 void require_paths(const std::vector<StoredPath>& paths, const std::filesystem::path& results);
 
@@ -30,17 +30,17 @@ struct PathCost {
   double passes_ratio() const { return passes / single_passes; }
 };
 /// `runs`: all that are stored.
-PathCost path_cost(const StoredPath& path, const std::vector<StoredRun>& runs);
+PathCost path_cost(const StoredPath& path, const std::vector<Run>& runs);
 
 /// What each path cost, then the points of each. Seconds are "-" where they are not comparable.
-std::vector<TextTable> path_tables(const std::vector<StoredPath>& paths, const std::vector<StoredRun>& runs);
+std::vector<TextTable> path_tables(const std::vector<StoredPath>& paths, const std::vector<Run>& runs);
 /// All points of all paths: dataset, path, label, repetition, and the columns of path.csv.
 std::string csv_paths(const std::vector<StoredPath>& paths);
 
 /// Writes path.md, path.tex and path.csv into the folder (made where it is missing); nothing where there is
 /// no path.
 std::vector<std::filesystem::path> write_path_tables(const std::vector<StoredPath>& paths,
-                                                     const std::vector<StoredRun>& runs,
+                                                     const std::vector<Run>& runs,
                                                      const std::filesystem::path& folder,
                                                      const std::string& title);
 

@@ -18,12 +18,13 @@ using testing::SizeIs;
 /// A path of two points, 20 and 10, which took 4 s and 40 passes.
 StoredPath made_up() {
   StoredPath path;
-  path.run.dataset = "d";
-  path.run.label = "fast";
-  path.run.path = "path(20, 10, 2)";
-  path.run.machine = "here";
-  path.run.status = "converged";
-  path.run.summary = {{"points_asked", 2}, {"rounds", 3}};
+  path.run.parameters.dataset = "d";
+  path.run.parameters.label = "fast";
+  path.run.parameters.path = "path(20, 10, 2)";
+  path.run.provenance.machine = "here";
+  path.run.set_status("converged");
+  path.run.result.points_asked = 2;
+  path.run.result.rounds = 3;
   for (const double lambda : {20.0, 10.0}) {
     PathPoint& point = path.points.emplace_back();
     point.lambda = lambda;
@@ -36,11 +37,12 @@ StoredPath made_up() {
 }
 
 /// The solve of its last lambda by itself: 2 s, 10 passes.
-StoredRun single() {
-  StoredRun run = made_up().run;
-  run.path.clear();
-  run.lambda = 10.0;
-  run.summary = {{"seconds", 2.0}, {"passes", 10.0}};
+proxbench::Run single() {
+  proxbench::Run run = made_up().run;
+  run.parameters.path.clear();
+  run.parameters.lambda = 10.0;
+  run.result.seconds = 2.0;
+  run.result.passes = 10.0;
   return run;
 }
 
@@ -52,36 +54,36 @@ TEST(PathCost, IsComparedWithTheSolveOfTheLastLambda) {
 }
 
 TEST(PathCost, IsComparedWithNothingElse) {
-  const auto has_ratio = [](const StoredPath& path, const StoredRun& run) {
+  const auto has_ratio = [](const StoredPath& path, const proxbench::Run& run) {
     return !std::isnan(path_cost(path, {run}).passes_ratio());
   };
   ASSERT_TRUE(has_ratio(made_up(), single()));
-  StoredRun other = single();
-  other.lambda = 11.0;
+  proxbench::Run other = single();
+  other.parameters.lambda = 11.0;
   EXPECT_FALSE(has_ratio(made_up(), other));
   other = single();
-  other.machine = "there";
+  other.provenance.machine = "there";
   EXPECT_FALSE(has_ratio(made_up(), other));
   other = single();
-  other.status = "crashed(SIGSEGV)";
+  other.set_status("crashed(SIGSEGV)");
   EXPECT_FALSE(has_ratio(made_up(), other));
   other = single();
-  other.repetition = 2;
+  other.parameters.repetition = 2;
   EXPECT_FALSE(has_ratio(made_up(), other));
   StoredPath cut = made_up();
-  cut.run.summary["points_asked"] = 3;
+  cut.run.result.points_asked = 3;
   EXPECT_FALSE(has_ratio(cut, single())) << "it did not come to its last lambda";
   other = single();
-  other.comparable = false;
+  other.timing.comparable = false;
   EXPECT_TRUE(std::isnan(path_cost(made_up(), {other}).seconds_ratio()));
   EXPECT_EQ(path_cost(made_up(), {other}).passes_ratio(), 4.0);
 }
 
 TEST(PathTables, HaveTheCostsAndThePointsOfEach) {
   StoredPath none = made_up(), not_comparable = made_up();
-  none.run.status = "failed";
+  none.run.set_status("failed");
   none.points.clear();
-  not_comparable.run.comparable = false;
+  not_comparable.run.timing.comparable = false;
   const std::vector<TextTable> tables = path_tables({made_up(), none, not_comparable}, {single()});
   ASSERT_THAT(tables, SizeIs(3)) << "one has no points";
   EXPECT_THAT(tables[0].rows[0], ElementsAre("d", "lambda = path(20, 10, 2)", "fast", "1", "converged", "2", "3",
@@ -105,11 +107,11 @@ TEST(TakePaths, ReadsTheirPointsAndLeavesTheOthers) {
   std::string text = path_header() + "\n";
   for (std::size_t i = 0; i < 2; ++i) text += path_line(i + 1, made_up().points[i]) + "\n";
   folder.write("path.csv", text);
-  StoredRun path = made_up().run, failed = path;
+  proxbench::Run path = made_up().run, failed = path;
   path.folder = folder.path();
   failed.folder = folder / "none";
-  failed.status = "failed";
-  std::vector<StoredRun> runs = {path, single(), failed};
+  failed.set_status("failed");
+  std::vector<proxbench::Run> runs = {path, single(), failed};
   const std::vector<StoredPath> paths = take_paths(runs);
   EXPECT_THAT(runs, SizeIs(1));
   ASSERT_THAT(paths, SizeIs(2));

@@ -15,24 +15,24 @@ namespace proxbench {
 namespace {
 
 /// The runs of one problem, one for each solver; null: not run.
-using Cells = std::vector<const StoredRun*>;
-using Runs = std::vector<const StoredRun*>;
+using Cells = std::vector<const Run*>;
+using Runs = std::vector<const Run*>;
 
-bool was_run(const StoredRun* run) {
-  return run && !run->status.starts_with("skipped") && !run->status.starts_with("interrupted");
+bool was_run(const Run* run) {
+  return run && !run->status().starts_with("skipped") && run->result.status != Status::kInterrupted;
 }
 
 /// NaN: none.
-double own_limit(const StoredRun& run, const Measure& measure) {
-  const double limit = measure.name == "seconds"      ? number_at(run.summary, "/run/time_limit")
-                       : measure.name == "iterations" ? number_at(run.summary, "/run/max_iterations")
+double own_limit(const Run& run, const Measure& measure) {
+  const double limit = measure.name == "seconds"      ? run.parameters.time_limit
+                       : measure.name == "iterations" ? static_cast<double>(run.parameters.max_iterations)
                                                       : kNaN;
   return limit > 0.0 ? limit : kNaN;
 }
 
 double most_paid(const Cells& cells, const Measure& measure) {
   double most = 0.0;
-  for (const StoredRun* run : cells)
+  for (const Run* run : cells)
     for (const Sample& sample : run->trace) most = std::fmax(most, measure.of(sample));
   return most;
 }
@@ -40,18 +40,18 @@ double most_paid(const Cells& cells, const Measure& measure) {
 Problem make_problem(const std::string& name, const Cells& cells, const Measure& measure,
                      const std::vector<double>& targets) {
   Problem problem{name, {}, {}, {}, kNaN};
-  for (const StoredRun* run : cells) problem.accuracy = std::fmax(problem.accuracy, reference_bound(*run));
+  for (const Run* run : cells) problem.accuracy = std::fmax(problem.accuracy, reference_bound(*run));
   for (const double target : targets) {
     std::vector<double>&costs = problem.costs.emplace_back(), &from = problem.costs_from.emplace_back();
-    for (const StoredRun* run : cells) {
-      const CostRange cost = failed_status(run->status) ? CostRange{kInfinity, kInfinity}
-                                                        : cost_to_target(*run, target, measure.of);
+    for (const Run* run : cells) {
+      const CostRange cost =
+          run->failed() ? CostRange{kInfinity, kInfinity} : cost_to_target(*run, target, measure.of);
       costs.push_back(cost.to);
       from.push_back(cost.from);
     }
   }
   const double most = most_paid(cells, measure);
-  for (const StoredRun* run : cells) {
+  for (const Run* run : cells) {
     const double limit = own_limit(*run, measure);
     problem.limits.push_back(std::isnan(limit) ? most : limit);
   }
@@ -66,9 +66,10 @@ bool lacks_charge(const Problem& problem) {
   return false;
 }
 
-std::string problem_name(const StoredRun& run, bool machines) {
-  return fmt::format("{}: {}, {}, repetition {}{}", run.experiment, run.dataset, penalty_text(run),
-                     run.repetition, machines ? " @ " + machine_name(run) : "");
+std::string problem_name(const Run& run, bool machines) {
+  const RunParameters& p = run.parameters;
+  return fmt::format("{}: {}, {}, repetition {}{}", p.experiment, p.dataset, penalty_text(p), p.repetition,
+                     machines ? " @ " + machine_name(run) : "");
 }
 
 class SetBuilder {
@@ -87,11 +88,12 @@ class SetBuilder {
     // Results of two folders may bear the same name.
     std::map<std::tuple<std::string, std::string, std::string, double, double, int>, std::size_t> places;
     std::vector<Cells> problems;
-    for (const StoredRun* run : runs) {
-      const auto solver = std::find(set_.solvers.begin(), set_.solvers.end(), run->label);
-      const std::string folder = run->folder.parent_path().parent_path().string() + "\n" + run->experiment;
+    for (const Run* run : runs) {
+      const RunParameters& p = run->parameters;
+      const auto solver = std::find(set_.solvers.begin(), set_.solvers.end(), p.label);
+      const std::string folder = run->folder.parent_path().parent_path().string() + "\n" + p.experiment;
       const auto [place, added] = places.try_emplace(
-          {folder, run->machine, run->dataset, run->lambda, run->mu, run->repetition}, problems.size());
+          {folder, run->provenance.machine, p.dataset, p.lambda, p.mu, p.repetition}, problems.size());
       if (added) problems.emplace_back(set_.solvers.size());
       problems[place->second][static_cast<std::size_t>(solver - set_.solvers.begin())] = run;
     }
@@ -101,7 +103,7 @@ class SetBuilder {
 
  private:
   void add(const Cells& cells) {
-    const StoredRun& first = **std::find_if(cells.begin(), cells.end(), [](auto run) { return run; });
+    const Run& first = **std::find_if(cells.begin(), cells.end(), [](auto run) { return run; });
     const std::string name = problem_name(first, machines_);
     std::string reason = why_not(cells);
     Problem problem;
@@ -114,10 +116,10 @@ class SetBuilder {
       return;
     }
     set_.problems.push_back(std::move(problem));
-    set_.descriptions.insert(first.description);
-    for (const StoredRun* run : cells) {
-      if (failed_status(run->status)) set_.failures.push_back(run_name(*run) + " " + run->status);
-      if (measure_.name == "seconds" && !run->comparable) set_.comparable = false;
+    set_.descriptions.insert(first.result.description);
+    for (const Run* run : cells) {
+      if (run->failed()) set_.failures.push_back(run_name(*run) + " " + run->status());
+      if (measure_.name == "seconds" && !run->timing.comparable) set_.comparable = false;
     }
   }
 
@@ -125,14 +127,13 @@ class SetBuilder {
   std::string why_not(const Cells& cells) const {
     std::vector<std::string> missing, not_comparable, without_reference;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const StoredRun* run = cells[i];
+      const Run* run = cells[i];
       if (!was_run(run)) {
         missing.push_back(set_.solvers[i]);
         continue;
       }
-      if (!run->comparable) not_comparable.push_back(set_.solvers[i]);
-      if (std::isnan(run->reference_objective) && !failed_status(run->status))
-        without_reference.push_back(set_.solvers[i]);
+      if (!run->timing.comparable) not_comparable.push_back(set_.solvers[i]);
+      if (std::isnan(run->best.objective) && !run->failed()) without_reference.push_back(set_.solvers[i]);
     }
     if (!missing.empty()) return fmt::format("not run: {}", fmt::join(missing, ", "));
     if (!without_reference.empty()) return "no f*";
@@ -150,8 +151,10 @@ class SetBuilder {
 /// In the order in which they occur.
 std::vector<std::string> labels_of(const Runs& runs) {
   std::vector<std::string> labels;
-  for (const StoredRun* run : runs)
-    if (std::find(labels.begin(), labels.end(), run->label) == labels.end()) labels.push_back(run->label);
+  for (const Run* run : runs)
+    if (const std::string& label = run->parameters.label;
+        std::find(labels.begin(), labels.end(), label) == labels.end())
+      labels.push_back(label);
   return labels;
 }
 
@@ -194,13 +197,13 @@ const Measure& find_measure(const std::string& name) {
                                  did_you_mean(name, known)));
 }
 
-std::vector<ProblemSet> problem_sets(const std::vector<StoredRun>& runs, const ProblemOptions& options) {
+std::vector<ProblemSet> problem_sets(const std::vector<Run>& runs, const ProblemOptions& options) {
   if (runs.empty()) throw Error::usage("no runs to compare");
   if (options.targets.empty()) throw Error::usage("targets: found none, expected at least one");
   const Measure& measure = find_measure(options.measure);
   const bool several = several_machines(runs), by_machine = several && measure.name == "seconds";
   std::vector<std::pair<std::string, Runs>> machines;
-  for (const StoredRun& run : runs) {
+  for (const Run& run : runs) {
     const std::string name = by_machine ? machine_name(run) : "";
     auto found =
         std::find_if(machines.begin(), machines.end(), [&](const auto& one) { return one.first == name; });

@@ -64,6 +64,6 @@ struct ProblemSet {
 
 /// One set; for seconds on several machines, one a machine. Throws Error (kUsage) for an unknown
 /// measure and where there are no targets or runs.
-std::vector<ProblemSet> problem_sets(const std::vector<StoredRun>& runs, const ProblemOptions& options);
+std::vector<ProblemSet> problem_sets(const std::vector<Run>& runs, const ProblemOptions& options);
 
 }  // namespace proxbench

@@ -14,30 +14,25 @@
 namespace proxbench {
 namespace {
 
-using Runs = std::vector<const StoredRun*>;
-
-std::string text(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
+using Runs = std::vector<const Run*>;
 
 /// A median that was never reached is no number to show.
 double reached(const Spread& spread) {
   return std::isinf(spread.median) ? kNaN : spread.median;
 }
 
-void count_failure(const StoredRun& run, std::vector<FailureCount>& failures) {
-  const std::string reason = text(run.summary, "reason");
+void count_failure(const Run& run, std::vector<FailureCount>& failures) {
+  const std::string status = run.status(), &reason = run.result.reason;
   auto found = std::find_if(failures.begin(), failures.end(), [&](const FailureCount& failure) {
-    return failure.status == run.status && failure.reason == reason;
+    return failure.status == status && failure.reason == reason;
   });
-  if (found == failures.end()) found = failures.insert(found, {run.status, reason, 0});
+  if (found == failures.end()) found = failures.insert(found, {status, reason, 0});
   ++found->count;
 }
 
-Spread spread_over(const Runs& runs, const std::function<double(const StoredRun&)>& value) {
+Spread spread_over(const Runs& runs, const std::function<double(const Run&)>& value) {
   std::vector<double> values;
-  for (const StoredRun* run : runs) values.push_back(value(*run));
+  for (const Run* run : runs) values.push_back(value(*run));
   return spread_of(values);
 }
 
@@ -47,7 +42,7 @@ struct RangeSpread {
 };
 RangeSpread time_to(const Runs& runs, double target) {
   std::vector<double> from, to;
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     const CostRange seconds = cost_to_target(*run, target, sample_seconds);
     from.push_back(seconds.from);
     to.push_back(seconds.to);
@@ -56,21 +51,21 @@ RangeSpread time_to(const Runs& runs, double target) {
 }
 
 /// A run that diverged has no objective at its end: nothing is farther from f*.
-double final_difference(const StoredRun& run) {
-  const double objective = number_at(run.summary, "/objective"), best = run.reference_objective;
+double final_difference(const Run& run) {
+  const double objective = run.result.certificate.objective, best = run.best.objective;
   return std::isnan(objective) && !std::isnan(best) ? kInfinity : relative_difference(objective, best);
 }
 
 /// The names of Sample::test_metrics over all runs.
-std::set<std::string> metric_names(const std::vector<StoredRun>& runs) {
+std::set<std::string> metric_names(const std::vector<Run>& runs) {
   std::set<std::string> names;
-  for (const StoredRun& run : runs)
+  for (const Run& run : runs)
     for (const Sample& sample : run.trace)
       for (const auto& [name, value] : sample.test_metrics) names.insert(name);
   return names;
 }
 
-double final_metric(const StoredRun& run, const std::string& name) {
+double final_metric(const Run& run, const std::string& name) {
   if (run.trace.empty()) return kNaN;
   const auto found = run.trace.back().test_metrics.find(name);
   return found == run.trace.back().test_metrics.end() ? kNaN : found->second;
@@ -79,8 +74,8 @@ double final_metric(const StoredRun& run, const std::string& name) {
 /// `group`: tells to what f* is proven.
 RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableGroup& group,
                       const std::set<std::string>& metrics, const TableOptions& options) {
-  const auto stored = [](const char* pointer) {
-    return [pointer](const StoredRun& run) { return number_at(run.summary, pointer); };
+  const auto figure = [](double RunFigures::*member) {
+    return [member](const Run& run) { return run.result.*member; };
   };
   RowSpreads spread;
   for (const double target : options.targets) {
@@ -89,24 +84,25 @@ RowSpreads spreads_of(const Runs& measured, const Runs& timed, const TableGroup&
     spread.seconds.push_back(seconds.to);
   }
   spread.final_difference = spread_over(measured, final_difference);
-  spread.nnz = spread_over(measured, stored("/nnz"));
-  spread.relative_kkt = spread_over(measured, stored("/relative_kkt"));
-  spread.relative_gap = spread_over(measured, stored("/relative_gap"));
-  spread.iterations = spread_over(measured, stored("/iterations"));
-  spread.passes = spread_over(measured, stored("/passes"));
-  spread.updates = spread_over(measured, stored("/updates"));
-  spread.test_accuracy = spread_over(measured, stored("/test_accuracy"));
+  spread.nnz = spread_over(measured, [](const Run& run) { return run.result.nonzeros_found(); });
+  spread.relative_kkt = spread_over(measured, [](const Run& run) { return run.result.relative_kkt(); });
+  spread.relative_gap =
+      spread_over(measured, [](const Run& run) { return run.result.certificate.relative_gap(); });
+  spread.iterations =
+      spread_over(measured, [](const Run& run) { return number_or_nan(run.result.iterations); });
+  spread.passes = spread_over(measured, figure(&RunFigures::passes));
+  spread.updates = spread_over(measured, figure(&RunFigures::updates));
+  spread.test_accuracy = spread_over(measured, figure(&RunFigures::test_accuracy));
   for (const std::string& name : metrics)
     spread.test_metrics[name] =
-        spread_over(measured, [&](const StoredRun& run) { return final_metric(run, name); });
-  spread.total_seconds = spread_over(timed, stored("/seconds"));
-  spread.load_seconds = spread_over(timed, stored("/timing/load_seconds"));
-  spread.setup_seconds = spread_over(timed, stored("/timing/setup_seconds"));
-  spread.warm_up_seconds = spread_over(timed, stored("/timing/warm_up_seconds"));
-  spread.sampling_seconds = spread_over(timed, stored("/timing/sampling_seconds"));
-  spread.preparation_seconds = spread_over(timed, [](const StoredRun& run) {
-    return number_at(run.summary, "/timing/load_seconds") + number_at(run.summary, "/timing/setup_seconds");
-  });
+        spread_over(measured, [&](const Run& run) { return final_metric(run, name); });
+  spread.total_seconds = spread_over(timed, figure(&RunFigures::seconds));
+  spread.load_seconds = spread_over(timed, figure(&RunFigures::load_seconds));
+  spread.setup_seconds = spread_over(timed, figure(&RunFigures::setup_seconds));
+  spread.warm_up_seconds = spread_over(timed, figure(&RunFigures::warm_up_seconds));
+  spread.sampling_seconds = spread_over(timed, figure(&RunFigures::sampling_seconds));
+  spread.preparation_seconds =
+      spread_over(timed, [](const Run& run) { return run.result.load_seconds + run.result.setup_seconds; });
   return spread;
 }
 
@@ -115,24 +111,23 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const Table
                           const std::set<std::string>& metrics, const TableOptions& options) {
   TableRow row;
   row.label = name;
-  row.machine = runs.front()->machine;
+  row.machine = runs.front()->provenance.machine;
   row.repetitions = static_cast<int>(runs.size());
   Runs measured, timed;
   std::vector<std::string> statuses;
-  for (const StoredRun* run : runs) {
-    if (failed_status(run->status)) {
+  for (const Run* run : runs) {
+    if (run->failed()) {
       count_failure(*run, row.failures);
       continue;
     }
     measured.push_back(run);
-    if (std::find(statuses.begin(), statuses.end(), run->status) == statuses.end())
-      statuses.push_back(run->status);
-    if (run->comparable || options.allow_not_comparable) {
+    if (std::find(statuses.begin(), statuses.end(), run->status()) == statuses.end())
+      statuses.push_back(run->status());
+    if (run->timing.comparable || options.allow_not_comparable) {
       timed.push_back(run);
     } else {
       ++row.not_comparable;
-      if (const auto found = run->summary.find("timing"); found != run->summary.end())
-        row.not_comparable_because = text(*found, "not_comparable_because");
+      row.not_comparable_because = run->timing.not_comparable_because;
     }
   }
   row.status = fmt::format("{}", fmt::join(statuses, "/"));
@@ -172,13 +167,12 @@ void divide_by_fastest(std::vector<TableRow>& rows) {
 
 TableGroup summarize_group(const Runs& runs, bool machines, const std::set<std::string>& metrics,
                            const TableOptions& options) {
-  const StoredRun& first = *runs.front();
+  const RunParameters& p = runs.front()->parameters;
   TableGroup group{
-      first.dataset,       first.description,   first.lambda, first.mu, first.loss, first.reference_objective,
-      first.reference_kkt, first.reference_gap, kNaN,         {}};
-  for (const StoredRun* run : runs) group.accuracy = std::fmax(group.accuracy, reference_bound(*run));
+      p.dataset, runs.front()->result.description, p.lambda, p.mu, p.loss, runs.front()->best, kNaN, {}};
+  for (const Run* run : runs) group.accuracy = std::fmax(group.accuracy, reference_bound(*run));
   std::vector<std::pair<std::string, Runs>> series;
-  for (const StoredRun* run : runs) {
+  for (const Run* run : runs) {
     const std::string name = series_name(*run, machines);
     auto found =
         std::find_if(series.begin(), series.end(), [&](const auto& one) { return one.first == name; });
@@ -207,29 +201,7 @@ std::string time_cell(const Spread& from, const Spread& to) {
   return is_wide({from.median, to.median}) ? seconds_cell(from.median) + "-" + cell : cell;
 }
 
-/// Of each row: solver, status and number of repetitions are words, the others numbers.
-constexpr std::size_t kTextColumns = 3;
 constexpr const char* kFewMark = "*";
-
-/// Those that any row of the group has a value of.
-std::vector<std::string> metrics_shown(const TableGroup& group) {
-  std::set<std::string> names;
-  for (const TableRow& row : group.rows)
-    for (const auto& [name, spread] : row.spread.test_metrics)
-      if (spread.n > 0) names.insert(name);
-  return {names.begin(), names.end()};
-}
-
-std::vector<std::string> header(const TableGroup& group, const TableOptions& options) {
-  std::vector<std::string> cells{"solver", "status", "n"};
-  for (double target : options.targets) cells.push_back(fmt::format("s to {:g}", target));
-  cells.push_back(fmt::format("x fastest at {:g}", options.ratio_target));
-  for (const char* cell : {"final difference", "nnz", "relative kkt", "relative gap", "iterations", "passes",
-                           "updates", "seconds", "load + set-up s", "test accuracy"})
-    cells.emplace_back(cell);
-  for (const std::string& name : metrics_shown(group)) cells.push_back("test " + name);
-  return cells;
-}
 
 /// "1 of 5 crashed(SIGSEGV)" for each kind of failure.
 std::vector<std::string> failure_texts(const TableRow& row) {
@@ -251,47 +223,106 @@ std::string count_of_runs_cell(const TableRow& row) {
   return fmt::format("{}{}", row.measured(), row.measured() < kFewRepetitions ? kFewMark : "");
 }
 
-std::vector<std::string> cells_of(const TableRow& row, const TableGroup& group, const TableOptions& options,
-                                  const std::vector<std::string>& metrics) {
-  const bool none_comparable = row.timed() == 0 && row.not_comparable > 0;
-  const auto time = [&](const Spread& spread) {
-    return none_comparable ? "n/c" : spread_cell(spread, seconds_cell);
+/// A column for people. `name`: see TableOptions::columns.
+struct Column {
+  std::string name, head;
+  std::function<std::string(const TableRow&)> cell;
+};
+
+/// Whether the options ask for a column; `by_default`: whether one is shown that they say nothing of.
+bool shows(const TableOptions& options, const std::string& name, bool by_default) {
+  if (options.columns.empty()) return by_default;
+  return options.columns.front() == kAllColumns || std::ranges::count(options.columns, name) > 0;
+}
+
+std::vector<Column> all_columns(const TableGroup& group, const TableOptions& options) {
+  std::vector<Column> columns{{"solver", "solver", [](const TableRow& row) { return row.label; }},
+                              {"status", "status", status_cell},
+                              {"n", "n", count_of_runs_cell}};
+  // A time that `cell` tells, where it can be told.
+  const auto add_time = [&](std::string name, std::string head, bool unproven, auto cell) {
+    columns.push_back({std::move(name), std::move(head), [=](const TableRow& row) -> std::string {
+                         if (unproven) return kUnprovenCell;
+                         return row.timed() == 0 && row.not_comparable > 0 ? "n/c" : cell(row);
+                       }});
+  };
+  const auto add = [&](const char* name, const char* head, Spread RowSpreads::*spread, auto cell) {
+    columns.push_back(
+        {name, head, [=](const TableRow& row) { return spread_cell(row.spread.*spread, cell); }});
   };
   const auto accuracy = [](double value) { return fixed_cell(value, 4); };
-  std::vector<std::string> cells{row.label, status_cell(row), count_of_runs_cell(row)};
-  for (std::size_t i = 0; i < options.targets.size(); ++i)
-    cells.push_back(group.unproven(options.targets[i]) ? kUnprovenCell
-                    : none_comparable                  ? "n/c"
-                                      : time_cell(row.spread.seconds_from[i], row.spread.seconds[i]));
-  cells.push_back(group.unproven(options.ratio_target) ? kUnprovenCell
-                  : none_comparable
-                      ? "n/c"
-                      : (row.ratio_wide && !std::isnan(row.ratio) ? "~" : "") + fixed_cell(row.ratio, 2));
-  cells.push_back(spread_cell(row.spread.final_difference, scientific_cell));
-  cells.push_back(spread_cell(row.spread.nnz, count_cell));
-  cells.push_back(spread_cell(row.spread.relative_kkt, scientific_cell));
-  cells.push_back(spread_cell(row.spread.relative_gap, scientific_cell));
-  cells.push_back(spread_cell(row.spread.iterations, count_cell));
-  cells.push_back(spread_cell(row.spread.passes, count_cell));
-  cells.push_back(spread_cell(row.spread.updates, count_cell));
-  cells.push_back(time(row.spread.total_seconds));
-  cells.push_back(time(row.spread.preparation_seconds));
-  cells.push_back(spread_cell(row.spread.test_accuracy, accuracy));
-  for (const std::string& name : metrics)
-    cells.push_back(spread_cell(row.spread.test_metrics.at(name), accuracy));
-  return cells;
+  for (std::size_t i = 0; i < options.targets.size(); ++i) {
+    const double target = options.targets[i];
+    add_time(
+        fmt::format("seconds_to_{}", target), fmt::format("s to {:g}", target), group.unproven(target),
+        [i](const TableRow& row) { return time_cell(row.spread.seconds_from[i], row.spread.seconds[i]); });
+  }
+  add_time("ratio", fmt::format("x fastest at {:g}", options.ratio_target),
+           group.unproven(options.ratio_target), [](const TableRow& row) {
+             return (row.ratio_wide && !std::isnan(row.ratio) ? "~" : "") + fixed_cell(row.ratio, 2);
+           });
+  add("final_difference", "final difference", &RowSpreads::final_difference, scientific_cell);
+  add("nnz", "nnz", &RowSpreads::nnz, count_cell);
+  add("relative_kkt", "relative kkt", &RowSpreads::relative_kkt, scientific_cell);
+  add("relative_gap", "relative gap", &RowSpreads::relative_gap, scientific_cell);
+  add("iterations", "iterations", &RowSpreads::iterations, count_cell);
+  add("passes", "passes", &RowSpreads::passes, count_cell);
+  add("updates", "updates", &RowSpreads::updates, count_cell);
+  for (const auto& [name, head, spread] :
+       {std::tuple{"seconds", "seconds", &RowSpreads::total_seconds},
+        std::tuple{"preparation_seconds", "load + set-up s", &RowSpreads::preparation_seconds}})
+    add_time(name, head, false, [spread = spread](const TableRow& row) {
+      return spread_cell(row.spread.*spread, seconds_cell);
+    });
+  add("test_accuracy", "test accuracy", &RowSpreads::test_accuracy, accuracy);
+  for (const auto& [name, spread] : group.rows.front().spread.test_metrics)  // all rows have the same
+    columns.push_back({"test_metrics." + name, "test " + name, [name = name, accuracy](const TableRow& row) {
+                         return spread_cell(row.spread.test_metrics.at(name), accuracy);
+                       }});
+  return columns;
+}
+
+/// The columns that are asked for; by default the most telling ones that have a value, and no more than fit a
+/// page.
+std::vector<Column> shown_columns(const TableGroup& group, const TableOptions& options) {
+  constexpr std::size_t kMostColumns = 9, kMostTargets = 4;
+  std::vector<Column> all = all_columns(group, options), out;
+  if (!options.columns.empty() && options.columns.front() == kAllColumns) return all;
+  std::vector<std::string> wanted = options.columns, known;
+  if (wanted.empty()) {
+    wanted = {"status", "n"};
+    const std::size_t targets = options.targets.size();
+    for (std::size_t i = targets - std::min(targets, kMostTargets); i < targets; ++i)
+      wanted.push_back(fmt::format("seconds_to_{}", options.targets[i]));
+    wanted.insert(wanted.end(), {"final_difference", "test_accuracy"});
+    for (const auto& [name, spread] : group.rows.front().spread.test_metrics)
+      wanted.push_back("test_metrics." + name);
+    wanted.insert(wanted.end(), {"seconds", "nnz", "relative_gap", "iterations", "passes"});
+  }
+  wanted.insert(wanted.begin(), "solver");
+  for (const Column& column : all) known.push_back(column.name);
+  for (const std::string& name : wanted) {
+    const auto column = std::ranges::find(all, name, &Column::name);
+    if (column == all.end())
+      throw Error::usage(fmt::format("columns: found '{}'{}, expected all, or some of {}", name,
+                                     did_you_mean(name, known), fmt::join(known, ", ")));
+    const bool told =
+        std::ranges::any_of(group.rows, [&](const TableRow& row) { return column->cell(row) != "-"; });
+    if (!options.columns.empty() || (told && out.size() < kMostColumns)) out.push_back(*column);
+  }
+  return out;
 }
 
 /// What stands above the table of a group.
 std::string caption(const TableGroup& group) {
   std::string out = fmt::format("{}, {}", group.dataset, problem_text({group.lambda, group.mu}, group.loss));
-  if (!std::isnan(group.reference_objective)) {
+  if (!std::isnan(group.best.objective)) {
     std::vector<std::string> proofs;
-    if (!std::isnan(group.reference_kkt))
-      proofs.push_back(fmt::format("relative kkt {}", scientific_cell(group.reference_kkt)));
-    if (!std::isnan(group.reference_gap))
-      proofs.push_back(fmt::format("gap {}", scientific_cell(group.reference_gap)));
-    out += fmt::format(", f* = {} ({})", group.reference_objective, fmt::join(proofs, ", "));
+    if (!std::isnan(group.best.relative_kkt))
+      proofs.push_back(fmt::format("relative kkt {}", scientific_cell(group.best.relative_kkt)));
+    if (!std::isnan(group.best.relative_gap))
+      proofs.push_back(fmt::format("gap {}", scientific_cell(group.best.relative_gap)));
+    out += fmt::format(", f* = {} ({})", group.best.objective, fmt::join(proofs, ", "));
   }
   int most = 0;
   for (const TableRow& row : group.rows) most = std::max(most, row.repetitions);
@@ -313,9 +344,11 @@ std::string few_repetitions_note(const TableGroup& group) {
 /// What "?", "2.50-3.10" and "~1.20" mean, where they stand.
 std::vector<std::string> time_notes(const TableGroup& group, const TableOptions& options) {
   std::vector<std::string> notes;
+  const bool ratio_shown = shows(options, "ratio", false);
   const bool unproven = std::any_of(options.targets.begin(), options.targets.end(),
                                     [&](double target) { return group.unproven(target); });
-  if (unproven || group.unproven(options.ratio_target)) notes.push_back(unproven_note(group.accuracy));
+  if (unproven || (ratio_shown && group.unproven(options.ratio_target)))
+    notes.push_back(unproven_note(group.accuracy));
   bool wide = false, ratio = false;
   for (const TableRow& row : group.rows) {
     for (std::size_t i = 0; i < options.targets.size(); ++i)
@@ -323,7 +356,7 @@ std::vector<std::string> time_notes(const TableGroup& group, const TableOptions&
     ratio = ratio || (row.ratio_wide && !std::isnan(row.ratio));
   }
   if (wide) notes.push_back(fmt::format("{} Quartiles are those of B.", wide_note()));
-  if (ratio)
+  if (ratio && ratio_shown)
     notes.emplace_back("~: a ratio of two times of which at least one is known as an interval only.");
   return notes;
 }
@@ -369,19 +402,21 @@ std::string csv_header(const std::vector<TableGroup>& groups, const TableOptions
   names.spread.seconds_from.resize(options.targets.size());
   if (!groups.empty()) names.spread.test_metrics = groups.front().rows.front().spread.test_metrics;
   for (const NamedSpread& named : named_spreads(names, options))
-    out += fmt::format(",{0},{0}_q25,{0}_q75,{0}_min,{0}_max,{0}_n", named.name);
+    if (shows(options, named.name, true))
+      out += fmt::format(",{0},{0}_q25,{0}_q75,{0}_min,{0}_max,{0}_n", named.name);
   return out + "\n";
 }
 
 std::string csv_row(const TableGroup& group, const TableRow& row, const TableOptions& options) {
   std::string out =
       fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda,
-                  group.mu, number_text(group.reference_objective), number_text(group.reference_kkt),
-                  number_text(group.reference_gap), number_text(group.accuracy), csv_field(row.label),
+                  group.mu, number_text(group.best.objective), number_text(group.best.relative_kkt),
+                  number_text(group.best.relative_gap), number_text(group.accuracy), csv_field(row.label),
                   csv_field(row.machine), csv_field(row.status), row.repetitions, row.failed(),
                   csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))), row.not_comparable,
                   number_text(row.ratio));
   for (const auto& [name, spread] : named_spreads(row, options)) {
+    if (!shows(options, name, true)) continue;
     for (const double value : {spread.median, spread.q25, spread.q75, spread.min, spread.max})
       out += fmt::format(",{}", csv_cost(value));
     out += fmt::format(",{}", spread.n);
@@ -397,13 +432,14 @@ int TableRow::failed() const {
   return count;
 }
 
-std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const TableOptions& options) {
+std::vector<TableGroup> summarize(const std::vector<Run>& runs, const TableOptions& options) {
   const bool machines = several_machines(runs);
   const std::set<std::string> metrics = metric_names(runs);
   std::vector<TableGroup> groups;
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     Runs group;
-    for (; end < runs.size() && same_problem(runs[end], runs[begin]); ++end) group.push_back(&runs[end]);
+    for (; end < runs.size() && same_problem(runs[end].parameters, runs[begin].parameters); ++end)
+      group.push_back(&runs[end]);
     groups.push_back(summarize_group(group, machines, metrics, options));
   }
   return groups;
@@ -440,14 +476,20 @@ std::vector<NamedSpread> named_spreads(const TableRow& row, const TableOptions& 
 std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, const TableOptions& options) {
   std::vector<TextTable> tables;
   for (const TableGroup& group : groups) {
-    TextTable& table = tables.emplace_back(TextTable{.caption = caption(group),
-                                                     .notes = {group.description},
-                                                     .head = header(group, options),
-                                                     .text_columns = kTextColumns,
-                                                     .rows = {},
-                                                     .footnotes = footnotes(group, options)});
-    for (const TableRow& row : group.rows)
-      table.rows.push_back(cells_of(row, group, options, metrics_shown(group)));
+    const std::vector<Column> columns = shown_columns(group, options);
+    TextTable& table = tables.emplace_back();
+    table.caption = caption(group);
+    table.notes = {group.description};
+    table.footnotes = footnotes(group, options);
+    for (const Column& column : columns) {
+      table.head.push_back(column.head);
+      const bool words = column.name == "solver" || column.name == "status" || column.name == "n";
+      if (words && table.text_columns + 1 == table.head.size()) ++table.text_columns;
+    }
+    for (const TableRow& row : group.rows) {
+      std::vector<std::string>& cells = table.rows.emplace_back();
+      for (const Column& column : columns) cells.push_back(column.cell(row));
+    }
   }
   return tables;
 }
@@ -467,12 +509,14 @@ std::string csv_table(const std::vector<TableGroup>& groups, const TableOptions&
   return out;
 }
 
-std::vector<std::filesystem::path> write_tables(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_tables(const std::vector<Run>& runs,
                                                 const std::filesystem::path& folder,
                                                 const TableOptions& options) {
   const std::vector<TableGroup> groups = summarize(runs, options);
+  TableOptions all = options;
+  all.columns.clear();
   return write_tables(folder, "summary", options.title, summary_tables(groups, options),
-                      csv_table(groups, options));
+                      csv_table(groups, all));
 }
 
 }  // namespace proxbench

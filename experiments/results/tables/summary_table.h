@@ -18,11 +18,17 @@ namespace proxbench {
 /// With fewer repetitions quartiles are no more than the spread seen, and tables and figures say so.
 constexpr int kFewRepetitions = 5;
 
+/// In place of the names of columns.
+inline constexpr const char* kAllColumns = "all";
+
 struct TableOptions {
   std::string title{};                              ///< stands above the tables; may be empty
   std::vector<double> targets = default_targets();  ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this one are compared with the fastest solver's
-  /// Times of runs with StoredRun::comparable == false are shown as well.
+  /// Behind the solver; in their order, by the names that they have in CSV. None: at most 9 that have a
+  /// value, so that the table fits a page; in CSV all.
+  std::vector<std::string> columns = {};
+  /// Times of runs with Timing::comparable == false are shown as well.
   bool allow_not_comparable = false;
 };
 
@@ -75,9 +81,8 @@ struct TableGroup {
   std::string dataset, description;
   double lambda = 0.0, mu = 0.0;
   Loss loss = {};
-  double reference_objective = 0.0, reference_kkt = 0.0;  ///< f* and its kkt relative to that at w = 0
-  double reference_gap = 0.0;                             ///< its certified relative gap; NaN: not stored
-  double accuracy = 0.0;                                  ///< reference_bound(); NaN: not known
+  BestKnown best = {};
+  double accuracy = 0.0;  ///< reference_bound(); NaN: not known
   std::vector<TableRow> rows;
 
   /// Whether f* is known to less than the target, so that no time to it can be told.
@@ -86,11 +91,11 @@ struct TableGroup {
 
 /// `runs` in the order of read_results(); groups and rows keep it. Runs of several machines get rows of their
 /// own.
-std::vector<TableGroup> summarize(const std::vector<StoredRun>& runs, const TableOptions& options);
+std::vector<TableGroup> summarize(const std::vector<Run>& runs, const TableOptions& options);
 
-/// Makes a table for each group. A cell "3.10 [2.95, 3.40]" gives a median and its quartiles. "2.50-3.10"
-/// gives the interval of a cost that is_wide(). "?" stands where f* is not proven as exactly as the target
-/// asks.
+/// Makes a table for each group. Throws Error (kUsage) if a column is not known. A cell "3.10 [2.95, 3.40]"
+/// gives a median and its quartiles. "2.50-3.10" gives the interval of a cost that is_wide(). "?" stands
+/// where f* is not proven as exactly as the target asks.
 std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, const TableOptions& options);
 std::string markdown_table(const std::vector<TableGroup>& groups, const TableOptions& options);
 /// A tabular of the booktabs package for each group.
@@ -108,7 +113,7 @@ struct NamedSpread {
 std::vector<NamedSpread> named_spreads(const TableRow& row, const TableOptions& options);
 
 /// Writes summary.md, summary.tex and summary.csv into the folder (made where it is missing); returns them.
-std::vector<std::filesystem::path> write_tables(const std::vector<StoredRun>& runs,
+std::vector<std::filesystem::path> write_tables(const std::vector<Run>& runs,
                                                 const std::filesystem::path& folder,
                                                 const TableOptions& options);
 

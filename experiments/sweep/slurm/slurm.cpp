@@ -122,24 +122,13 @@ Submission submit_job(const std::vector<std::string>& arguments) {
   if (output.end.exit_status == 0 && parse_integer(number, result.job))
     result.outcome = Submission::Outcome::kAccepted;
   else if (retrying(output.err) ||
-           says(output.err, {"MaxSubmitJob", "job submit limit", "temporarily unavailable", "queue full"}))
+           says(output.err, {"MaxSubmitJob", "job submit limit", "temporarily unavailable", "queue full",
+                             "Invalid job array specification"}))
     result.outcome = Submission::Outcome::kFull;
   else if (output.given_up || output.end.exit_status == 0 ||
            says(output.err, {"Unable to contact", "timed out", "Socket", "Zero Bytes"}))
     result.outcome = Submission::Outcome::kUnreachable;
   return result;
-}
-
-std::optional<JobEnd> job_end(std::int64_t job) {
-  const std::string answer = answer_of({"scontrol", "--oneliner", "show", "job", std::to_string(job)});
-  const std::map<std::string, std::string> words = words_of(answer);
-  const auto word = [&](const char* key) { return words.contains(key) ? words.at(key) : ""; };
-  const QueuedTask task{"", job, 0, word("JobState"), "", ""};
-  if (task.state.empty() || task.live() || task.state == "COMPLETING") return std::nullopt;
-  std::int64_t status = 0;
-  const std::string code = word("ExitCode");
-  if (!parse_integer(code.substr(0, code.find(':')), status)) status = -1;
-  return JobEnd{task.state, word("NodeList"), static_cast<int>(status)};
 }
 
 std::vector<std::string> request_arguments(const SlurmConfig& config, const JobRequest& request) {
@@ -177,7 +166,7 @@ void check_request(const SlurmConfig& config, const JobRequest& request) {
   if (longest && std::ceil(request.seconds / 60) * 60 > *longest)
     throw Error::usage(
         fmt::format("[slurm] time: found {:.0f} min, expected at most the {} of partition {} "
-                    "(--slurm time=... ends runs before it)",
+                    "(--slurm time=... ends runs before it, split=solver makes a job of each solver)",
                     std::ceil(request.seconds / 60), found["MaxTime"], partition));
   // "CPUs|MiB" of each kind of node.
   double cpus = 0, memory = 0;
@@ -200,16 +189,6 @@ void check_request(const SlurmConfig& config, const JobRequest& request) {
         fmt::format("memory_limit: a job asks for {:.0f} MiB, expected at most the {:g} MiB of a node of "
                     "partition {}",
                     request.memory_mib, memory, partition));
-}
-
-int max_array_size() {
-  for (const std::string& line : split_at(answer_of({"scontrol", "show", "config"}), '\n')) {
-    std::int64_t size = 0;
-    if (!line.starts_with("MaxArraySize")) continue;
-    if (parse_integer(line.substr(line.find_last_of(" =") + 1), size) && size > 0)
-      return static_cast<int>(size);
-  }
-  throw Error("scontrol show config: found no MaxArraySize");
 }
 
 }  // namespace proxbench

@@ -2,7 +2,6 @@
 /// Slurm's commands, found on the PATH: sbatch, squeue, scancel, scontrol, sinfo. Accounting is not needed.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +29,7 @@ void cancel_jobs(const std::vector<std::string>& job_names);
 struct Submission {
   enum class Outcome {
     kAccepted,
-    kFull,         ///< no more jobs for now
+    kFull,         ///< no more jobs for now, or fewer
     kUnreachable,  ///< no answer: it may have been accepted
     kRefused
   };
@@ -40,13 +39,6 @@ struct Submission {
 };
 /// `sbatch --parsable ARGUMENTS`. Throws Error where there is no sbatch.
 Submission submit_job(const std::vector<std::string>& arguments);
-
-/// How a job ended that is still known.
-struct JobEnd {
-  std::string state, node;
-  int exit_status = 0;
-};
-std::optional<JobEnd> job_end(std::int64_t job);
 
 /// What every job of a sweep asks for.
 struct JobRequest {
@@ -61,8 +53,4 @@ std::vector<std::string> request_arguments(const SlurmConfig& config, const JobR
 /// Throws Error (kUsage) where the partition does not exist, or no node of it could ever run such a job, with
 /// the limit that stands against it; Error where Slurm does not answer.
 void check_request(const SlurmConfig& config, const JobRequest& request);
-
-/// The most tasks of an array. Throws Error where Slurm does not answer.
-int max_array_size();
-
 }  // namespace proxbench

@@ -5,128 +5,115 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
+#include "experiments/results/results.h"
 
 namespace proxbench {
 namespace {
 
 using testing::HasSubstr;
 
-/// A folder of results with one array of three runs, job 7, that waits for a reference.
+/// A folder of results with an array of two tasks: the first makes runs a and b, the second f* alone.
 class SlurmJobs : public testing::Test {
  protected:
   SlurmJobs() {
-    folder.write("slurm/000001/batch.json",
-                 R"({"job_name": "first", "job": 6, "problems": true, "waits_for": "",
-                     "tasks": [{"name": "reference", "key": "r"}]})");
-    folder.write("slurm/000002/batch.json",
-                 R"({"job_name": "second", "job": 7, "problems": false, "waits_for": "reference",
-                     "tasks": [{"name": "a", "key": "1"}, {"name": "b", "key": "2"}, {"name": "c", "key": "3"}]})");
+    folder.write("runs/.lock", "");
+    write_array("jobs-1", R"([{"problem": "p", "solver": "", "key": "1", "source": "s", "runs": ["a", "b"]},
+                              {"problem": "q", "solver": "", "key": "2", "source": "s", "runs": []}])");
+  }
+  void write_array(const std::string& name, const std::string& tasks) {
+    folder.write("slurm/" + name + "/jobs.json",
+                 R"({"host": "login1", "force": false, "tasks": )" + tasks + "}");
+  }
+  void store(const std::string& run, const std::string& status, const std::string& job_name) {
+    Run made;
+    made.set_status(status);
+    made.provenance.slurm["name"] = job_name;
+    folder.write("runs/" + run + "/log.txt", "");
+    write_record(folder / ("runs/" + run) / kManifestFile, made);
   }
   static QueuedTask queued(int index, const std::string& state, const std::string& reason = "None") {
-    return {"second", 7, index, state, reason, state == "RUNNING" ? "node1" : ""};
+    return {"jobs-1", 7, index, state, reason, state == "RUNNING" ? "node1" : ""};
   }
-  void begin(const std::string& index) {
-    folder.write("slurm/000002/" + index + ".begin.json", R"({"node": "node1"})");
-  }
-  void end(const std::string& index, bool failed, const std::string& status, const std::string& reason = "") {
-    folder.write("slurm/000002/" + index + ".end.json",
-                 nlohmann::json{{"failed", failed}, {"status", status}, {"reason", reason}}.dump());
-  }
-  std::map<std::string, TaskStatus> states(const Queue& queue) const {
-    return task_states(read_batches(folder.path()), queue);
+  std::map<std::string, OpenRun> open(const Queue& queue) const {
+    return open_runs(folder.path(), read_arrays(folder.path()), queue);
   }
 
   TestFolder folder;
 };
 
-TEST_F(SlurmJobs, TheQueueSaysWhatWaitsAndRuns) {
-  begin("1");
-  const auto found =
-      states({{queued(0, "PENDING", "Resources"), queued(1, "RUNNING"), queued(2, "CONFIGURING")}});
-  EXPECT_EQ(found.at("a").state, TaskState::kQueued);
+TEST_F(SlurmJobs, WhatWaitsHasSlurmsReason) {
+  const auto found = open({{queued(0, "PENDING", "Resources"), queued(1, "CONFIGURING")}});
+  EXPECT_EQ(found.at("a").state, "queued");
   EXPECT_EQ(found.at("a").reason, "Resources");
   EXPECT_EQ(found.at("a").job, "7_0");
-  EXPECT_EQ(found.at("b").state, TaskState::kRunning);
-  EXPECT_EQ(found.at("b").node, "node1");
-  EXPECT_EQ(found.at("c").state, TaskState::kQueued);
+  EXPECT_EQ(found.at("reference q").state, "queued");
 }
 
-TEST_F(SlurmJobs, ItsOwnEndCountsMoreThanTheQueue) {
-  begin("0");
-  begin("1");
-  end("0", false, "converged");
-  end("1", true, "crashed(SIGSEGV)", "it fell");
-  const auto found = states({{queued(0, "RUNNING"), queued(1, "COMPLETING")}});
-  EXPECT_EQ(found.at("a").state, TaskState::kDone);
-  EXPECT_EQ(found.at("b").state, TaskState::kFailed);
-  EXPECT_EQ(found.at("b").reason, "it fell");
+TEST_F(SlurmJobs, OfATaskThatRunsOneRunIsBeingMade) {
+  folder.write("runs/.a.17.new/trace.csv", "");
+  const auto found = open({{queued(0, "RUNNING"), queued(1, "RUNNING")}});
+  EXPECT_EQ(found.at("a").state, "running");
+  EXPECT_EQ(found.at("a").folder, folder / "runs/.a.17.new");
+  EXPECT_EQ(found.at("a").node, "node1");
+  EXPECT_EQ(found.at("b").state, "queued");
+  EXPECT_THAT(found.at("b").reason, HasSubstr("turn"));
+  EXPECT_EQ(found.at("reference q").state, "running");
 }
 
-TEST_F(SlurmJobs, AStoppedTaskThatWaitsAgainIsQueued) {
-  begin("0");
-  end("0", true, "interrupted", "stopped");
-  EXPECT_EQ(states({{queued(0, "PENDING", "BeginTime")}}).at("a").state, TaskState::kQueued);
-  // Slurm has started it, and it has not come to write its begin.
-  EXPECT_EQ(states({{queued(0, "RUNNING")}}).at("a").state, TaskState::kRunning);
-  EXPECT_EQ(states(std::vector<QueuedTask>{}).at("a").state, TaskState::kFailed);
+TEST_F(SlurmJobs, WhatTheJobHasStoredIsNotOpen) {
+  store("a", "converged", "jobs-1");
+  store("b", "failed", "jobs-0");  // by an earlier job
+  const auto found = open({{queued(0, "RUNNING")}});
+  EXPECT_FALSE(found.contains("a"));
+  EXPECT_EQ(found.at("b").state, "queued");
+  EXPECT_FALSE(found.contains("reference q")) << "it has left the queue";
 }
 
-TEST_F(SlurmJobs, WhatLeftTheQueueWithoutAnEndFailed) {
-  begin("0");
-  folder.write("slurm/000001/0.end.json", R"({"failed": false, "status": "done", "reason": ""})");
-  const auto gone = states(std::vector<QueuedTask>{});
-  EXPECT_EQ(gone.at("a").state, TaskState::kFailed);
-  EXPECT_THAT(gone.at("a").reason, HasSubstr("ended without a result"));
-  EXPECT_THAT(gone.at("b").reason, HasSubstr("ended before it began"));
-  EXPECT_THAT(states({{queued(0, "NODE_FAIL")}}).at("a").reason, HasSubstr("Slurm says NODE_FAIL"));
+TEST_F(SlurmJobs, AStoppedRunOfATaskThatWaitsAgainIsOpen) {
+  store("a", "interrupted", "jobs-1");
+  EXPECT_EQ(open({{queued(0, "PENDING", "BeginTime")}}).at("a").state, "queued");
+  EXPECT_FALSE(open({{queued(0, "CANCELLED")}}).contains("a")) << "its manifest tells what became of it";
+}
+
+TEST_F(SlurmJobs, WhatLeftTheQueueWithoutAResultFailed) {
+  const auto before = open({{queued(0, "CANCELLED"), queued(1, "FAILED", "NonZeroExitCode")}});
+  EXPECT_EQ(before.at("a").state, "failed");
+  EXPECT_THAT(before.at("a").reason, HasSubstr("ended before it began"));
+  EXPECT_THAT(before.at("reference q").reason, HasSubstr("Slurm says FAILED (NonZeroExitCode)"));
+  folder.write("slurm/jobs-1/0.log", "");
+  EXPECT_THAT(
+      open({{queued(0, "NODE_FAIL")}}).at("a").reason,
+      HasSubstr(
+          "ended without a result: killed, stopped by Slurm, or its node failed; Slurm says NODE_FAIL"));
+  EXPECT_THAT(open(std::vector<QueuedTask>{}).at("a").reason, HasSubstr("no longer in the queue"));
   // Slurm knows of the end before the files of another machine are seen here.
-  EXPECT_EQ(states({{queued(0, "COMPLETED")}}).at("a").state, TaskState::kRunning);
+  EXPECT_TRUE(open({{queued(0, "COMPLETED")}}).at("a").live());
 }
 
-TEST_F(SlurmJobs, WithoutAQueueTheFilesCount) {
-  begin("0");
-  begin("1");
-  end("1", false, "converged");
-  const auto found = states(std::nullopt);
-  EXPECT_EQ(found.at("a").state, TaskState::kRunning);
-  EXPECT_EQ(found.at("b").state, TaskState::kDone);
-  EXPECT_EQ(found.at("c").state, TaskState::kQueued);
-}
-
-TEST_F(SlurmJobs, WhatWaitedForAFailureHasItsReason) {
-  folder.write("slurm/000001/0.end.json", R"({"failed": true, "status": "failed", "reason": "no memory"})");
-  const auto found = states({{queued(0, "CANCELLED", "DependencyNeverSatisfied")}});
-  EXPECT_EQ(found.at("a").reason, "reference failed: no memory");
+TEST_F(SlurmJobs, WithoutAQueueStoredRunsCount) {
+  store("a", "converged", "jobs-1");
+  folder.write("runs/.b.17.new/trace.csv", "");
+  const auto found = open(std::nullopt);
+  EXPECT_FALSE(found.contains("a"));
+  EXPECT_EQ(found.at("b").state, "running");
+  EXPECT_EQ(found.at("reference q").state, "queued");
 }
 
 TEST_F(SlurmJobs, TheNewestTaskOfARunCounts) {
-  end("0", true, "failed", "old");
-  folder.write("slurm/000003/batch.json",
-               R"({"job_name": "third", "job": 8, "problems": false, "waits_for": "",
-                                              "tasks": [{"name": "a", "key": "9"}]})");
-  const auto found = states({{{"third", 8, 0, "RUNNING", "None", "node2"}}});
-  EXPECT_EQ(found.at("a").state, TaskState::kRunning);
-  EXPECT_EQ(found.at("a").key, "9");
+  store("a", "failed", "jobs-1");
+  write_array("jobs-2", R"([{"problem": "p", "solver": "", "key": "1", "source": "s", "runs": ["a"]}])");
+  const auto found = open({{{"jobs-2", 8, 0, "PENDING", "Priority", ""}}});
+  EXPECT_EQ(found.at("a").job, "8_0");
+  EXPECT_EQ(found.at("b").state, "failed");
 }
 
-TEST_F(SlurmJobs, ACompleteRunTakesItsPlaceWhenItsTaskDied) {
-  folder.write("runs/b/manifest.json", "old");
-  folder.write("slurm/000002/1.work/manifest.json", "new");
-  folder.write("slurm/000002/2.work/trace.csv", "half");
-  folder.write("slurm/.000003/batch.json", "unfinished");
-  recover_tasks(folder.path());
-  EXPECT_EQ(read_text(folder / "runs/b/manifest.json"), "new");
-  EXPECT_FALSE(std::filesystem::exists(folder / "runs/c"));
-  EXPECT_FALSE(std::filesystem::exists(folder / "slurm/.000003"));
-}
-
-TEST_F(SlurmJobs, AMalformedBatchIsNamed) {
-  folder.write("slurm/000002/batch.json", R"({"job": 7})");
+TEST_F(SlurmJobs, AMalformedArrayIsNamed) {
+  folder.write("slurm/jobs-1/jobs.json", R"({"host": "login1"})");
   try {
-    read_batches(folder.path());
+    read_arrays(folder.path());
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("slurm/000002/batch.json"));
+    EXPECT_THAT(error.what(), HasSubstr("slurm/jobs-1/jobs.json"));
   }
 }
 

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <sstream>
+
 #include "experiments/base/test_command_line.h"
 
 namespace proxbench {
@@ -25,7 +28,7 @@ done
 for index in $(seq 0 "${last:-0}"); do echo "$name|$number|$index|PENDING|Priority|"; done >"$BIN/queue-$number"
 (
   while [ "$number" -gt 1 ] && [ -e "$BIN/queue-$((number - 1))" ]; do sleep 0.05; done
-  export SLURM_ARRAY_JOB_ID=$number SLURMD_NODENAME=node1 SLURM_JOB_PARTITION=main
+  export SLURM_JOB_ID=$number SLURM_JOB_NAME=$name SLURM_ARRAY_JOB_ID=$number SLURMD_NODENAME=node1
   for index in $(seq 0 "${last:-0}"); do SLURM_ARRAY_TASK_ID=$index sh "$argument"; done
   rm "$BIN/queue-$number"
 ) >/dev/null 2>&1 &
@@ -36,11 +39,9 @@ const char* const kSqueue = "#!/bin/sh\ncat \"$BIN\"/queue-* 2>/dev/null || true
 
 const char* const kScontrol = R"(#!/bin/sh
 case "$*" in
-  *config*) echo "MaxArraySize            = 3" ;;
   *partition*)
     echo "PartitionName=main Default=YES MaxTime=1-00:00:00 MaxCPUsPerNode=UNLIMITED MaxMemPerNode=UNLIMITED"
     echo "PartitionName=short Default=NO MaxTime=00:02:00 MaxCPUsPerNode=UNLIMITED MaxMemPerNode=UNLIMITED" ;;
-  *job*) cat "$BIN/job" 2>/dev/null || echo "JobState=PENDING" ;;
 esac
 )";
 
@@ -81,19 +82,79 @@ TEST_F(FakeSlurm, ASweepOfJobsStoresWhatALocalOneStores) {
     EXPECT_EQ(mine["timing"]["comparable"], true);
   }
   const std::string submitted = read_text(folder / "bin/submitted");
-  // A probe, two references, and two arrays of two runs; whole nodes, since figures are against seconds.
-  EXPECT_EQ(std::count(submitted.begin(), submitted.end(), '\n'), 4) << submitted;
+  // One array of two problems; whole nodes, since figures are against seconds.
+  EXPECT_EQ(std::count(submitted.begin(), submitted.end(), '\n'), 1) << submitted;
   EXPECT_THAT(submitted, AllOf(HasSubstr("--exclusive"), HasSubstr("--time=20"), HasSubstr("--array=0-1"),
                                HasSubstr("--cpus-per-task=1")));
   EXPECT_EQ(run("status out", "BIN=$PWD/bin PATH=\"$PWD/bin:$PATH\"").out,
             "0 queued, 0 running, 4 done, 0 failed\n");
 }
 
-TEST_F(FakeSlurm, ArraysAreNoLongerThanTheClusterAllows) {
-  ASSERT_EQ(slurm("--wait --set experiment.repetitions=2").status, 0);
+TEST_F(FakeSlurm, AnArrayThatTheClusterFindsTooLongIsSubmittedInParts) {
+  command("sbatch",
+          "#!/bin/sh\ncase $* in *--array=0-0*) exec \"$BIN/sbatch-of-one\" \"$@\" ;; esac\n"
+          "echo 'sbatch: error: Batch job submission failed: Invalid job array specification' >&2\n"
+          "exit 1\n");
+  command("sbatch-of-one", kSbatch);
+  ASSERT_EQ(slurm("--wait").status, 0);
   const std::string submitted = read_text(folder / "bin/submitted");
-  EXPECT_THAT(submitted, AllOf(HasSubstr("--array=0-2"), HasSubstr("--array=0-0")));
-  EXPECT_THAT(submitted, testing::Not(HasSubstr("--array=0-3")));
+  EXPECT_EQ(std::count(submitted.begin(), submitted.end(), '\n'), 2) << submitted;
+}
+
+TEST_F(FakeSlurm, SplitBySolverReferencesComeFirst) {
+  ASSERT_EQ(run("run tiny.ini --out local --quiet --set experiment.warm_up=0").status, 0);
+  const Result result = slurm("--wait --slurm split=solver --set experiment.lambda=1");
+  ASSERT_EQ(result.status, 0) << result.err;
+  std::istringstream submitted(read_text(folder / "bin/submitted"));
+  std::string references, solvers;
+  std::getline(submitted, references);
+  std::getline(submitted, solvers);
+  EXPECT_THAT(references, AllOf(HasSubstr("--array=0-0"), testing::Not(HasSubstr("--dependency"))));
+  EXPECT_THAT(solvers, AllOf(HasSubstr("--array=0-1"), HasSubstr("--dependency=afterany:1_0")));
+  for (const char* name : {"words-lambda1-gd-rep1", "words-lambda1-prox-qn-rep1"}) {
+    const std::string there = std::string("/runs/") + name + "/manifest.json";
+    for (const char* part : {"run", "reference"})
+      EXPECT_EQ(read_json("out" + there)[part], read_json("local" + there)[part]);
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "out/references"), fs::directory_iterator()), 1);
+}
+
+TEST_F(FakeSlurm, ATaskWithoutTimeForAllLeavesTheRestToTheNextSweep) {
+  folder.write("tiny.ini", R"([experiment]
+name = slow
+lambda = 1
+threads = 1
+tol = 0
+reference_tol = 0.5
+order = grid
+kill_grace = 52
+[data]
+format = synthetic-ocr
+features = pixels
+words = 300
+test_words = 0
+[solver.prox-gd]
+[solver.owl-qn]
+)");
+  // All but 8 s of the time are for kill_grace and what a job takes to begin and to store its runs.
+  const Result result = slurm("--wait --slurm time=2");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(read_json("out/runs/synthetic-ocr-lambda1-prox-gd-rep1/manifest.json")["status"], "time-limit");
+  EXPECT_FALSE(fs::exists(folder / "out/runs/synthetic-ocr-lambda1-owl-qn-rep1"));
+  EXPECT_THAT(result.err, HasSubstr("synthetic-ocr-lambda1-owl-qn-rep1: failed: ended without a result"));
+  EXPECT_THAT(run("status out", "BIN=$PWD/bin PATH=\"$PWD/bin:$PATH\"").out,
+              HasSubstr("1 runs are left: the job is out of time"));
+}
+
+TEST_F(FakeSlurm, ATaskStaysAwayFromAnotherConfig) {
+  command("sbatch", "#!/bin/sh\necho 1\n");
+  ASSERT_EQ(slurm().status, 0);  // accepted, and lost from the queue
+  const std::string config = read_text(folder / "out/config.ini");
+  folder.write("out/config.ini", std::regex_replace(config, std::regex("seed = 1\n"), "seed = 2\n"));
+  const fs::path array = fs::directory_iterator(folder / "out/slurm")->path();
+  EXPECT_EQ(run("slurm-task '" + array.string() + "' 0", "SLURMD_NODENAME=node1").status, 1);
+  EXPECT_THAT(read_json("out/runs/words-lambda0.5-gd-rep1/manifest.json")["reason"].get<std::string>(),
+              AllOf(HasSubstr("out/config.ini"), HasSubstr("is not the same on node node1")));
 }
 
 TEST_F(FakeSlurm, TasksLoadThePluginsOfTheSweep) {
@@ -149,33 +210,33 @@ TEST_F(FakeSlurm, WhatSbatchSaysIsTold) {
   EXPECT_FALSE(left_behind());
 }
 
-TEST_F(FakeSlurm, AnUnseenFolderIsToldByTheProbe) {
-  command("sbatch", "#!/bin/sh\necho 1\n");
-  folder.write("bin/job", "JobState=FAILED ExitCode=72:0 NodeList=node1\n");
-  const Result result = slurm();
+TEST_F(FakeSlurm, ANodeThatDoesNotSeeTheFolderIsTold) {
+  command("sbatch", R"(#!/bin/sh
+for argument; do case $argument in --job-name=*) name=${argument#--job-name=} ;; esac; done
+for index in 0 1; do echo "$name|1|$index|FAILED|NonZeroExitCode|node1" >>"$BIN/queue-1"; done
+echo 1
+)");
+  const Result result = slurm("--wait");
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.err, HasSubstr("node node1 does not see this folder"));
-  EXPECT_FALSE(left_behind());
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("ended before it began"), HasSubstr("its node does not see this folder"),
+                    HasSubstr("Slurm says FAILED (NonZeroExitCode)")));
 }
 
 TEST_F(FakeSlurm, NothingIsSubmittedWhileTheQueueCannotBeSeen) {
-  // Accepted, and not begun: the probe alone has a task that runs.
-  command("sbatch", R"(#!/bin/sh
-for argument; do :; done
-case $argument in *probe*) sh "$argument" ;; esac
-echo 1
-)");
+  // Accepted, and not begun.
+  command("sbatch", "#!/bin/sh\necho 1\n");
   command("squeue", R"(#!/bin/sh
 for argument; do case $argument in --name=*) names=${argument#--name=} ;; esac; done
 for name in $(echo "$names" | tr , ' '); do for index in 0 1; do echo "$name|1|$index|PENDING|Resources|"; done; done
 )");
   EXPECT_EQ(slurm().status, 0);
   const Result status = run("status out --json status.json", "PATH=\"$PWD/bin:$PATH\"");
-  EXPECT_THAT(status.out, AllOf(HasSubstr("6 queued, 0 running, 0 done, 0 failed"), HasSubstr("Resources")));
-  EXPECT_EQ(read_json("status.json")["queued"], 6);
+  EXPECT_THAT(status.out, AllOf(HasSubstr("4 queued, 0 running, 0 done, 0 failed"), HasSubstr("Resources")));
+  EXPECT_EQ(read_json("status.json")["queued"], 4);
   const Result local = run("run tiny.ini --out out", "PATH=\"$PWD/bin:$PATH\"");
   EXPECT_EQ(local.status, 1);
-  EXPECT_THAT(local.err, HasSubstr("6 jobs of Slurm are at work here"));
+  EXPECT_THAT(local.err, HasSubstr("2 jobs of Slurm are at work here"));
   command("squeue",
           "#!/bin/sh\necho 'slurm_load_jobs error: Unable to contact slurm controller' >&2\nexit 1\n");
   const Result again = slurm();

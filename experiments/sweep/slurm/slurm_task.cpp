@@ -1,27 +1,19 @@
 #include "experiments/sweep/slurm/slurm_task.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
+#include <xxhash.h>
 
 #include <cstdlib>
 
 #include "core/base/error.h"
-#include "experiments/base/files.h"
-#include "experiments/results/results.h"
-#include "experiments/run/plugins.h"
-#include "experiments/run/provenance.h"
-#include "experiments/sweep/cache.h"
-#include "experiments/sweep/out_folder.h"
-#include "experiments/sweep/plan.h"
-#include "experiments/sweep/slurm/slurm_jobs.h"
+#include "experiments/config/slurm_time.h"
+#include "experiments/sweep/local_launcher.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 namespace {
 
-/// Another holder of the lock has it for moments; a run that took a day waits for it as long as it takes.
+/// Another task has the problem only where Slurm has lost sight of it. This one waits for its end.
 constexpr double kForAsLongAsItTakes = 1e9;
 
 std::string environment_text(const char* name) {
@@ -29,200 +21,71 @@ std::string environment_text(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// How a task ended, as its end.json says.
-struct TaskEnd {
-  bool failed = false;
-  std::string status = "done", reason = "";
-};
+ProcessRules rules_of(const ExperimentConfig& config, double begin) {
+  ProcessRules rules(config);
+  if (!config.whole_nodes()) rules.not_comparable_because = "other jobs may have shared the node";
+  if (const auto seconds = slurm_seconds(config.slurm.time))
+    rules.ends_at = begin + *seconds - config.kill_grace - kJobMargin;
+  // Where Slurm does not bind jobs to their CPUs, nobody knows which of the node's are this job's.
+  std::int64_t given = 0;
+  if (!config.whole_nodes() && parse_integer(environment_text("SLURM_CPUS_ON_NODE"), given) &&
+      static_cast<std::size_t>(given) < usable_cpus().size())
+    rules.pin = false;
+  return rules;
+}
 
-class TaskRunner {
- public:
-  TaskRunner(const fs::path& folder, int index, const SweepHooks& hooks)
-      : out_(folder.parent_path().parent_path()),
-        slurm_(folder.parent_path()),
-        files_(folder, index),
-        hooks_(hooks),
-        node_(environment_text("SLURMD_NODENAME")) {}
-
-  bool run() {
-    // What an earlier try left: this one starts clean.
-    for (const fs::path& old : {files_.end, files_.work, files_.facts}) fs::remove_all(old);
-    where_ = {{"job", environment_text("SLURM_ARRAY_JOB_ID") + "_" + environment_text("SLURM_ARRAY_TASK_ID")},
-              {"node", node_},
-              {"partition", environment_text("SLURM_JOB_PARTITION")},
-              {"restarts", environment_text("SLURM_RESTART_COUNT")}};
-    Json begin = where_;
-    begin["time"] = provenance_now()["time"];
-    write_json(files_.begin, begin);
-    TaskEnd end;
-    try {
-      end = do_task();
-    } catch (const std::exception& error) {
-      end = {true, "failed", error.what()};
-    }
-    if (end.failed) hooks_.warn(fmt::format("{}: {}", end.status, end.reason));
-    write_json(files_.end,
-               {{"failed", end.failed}, {"status", end.status}, {"reason", end.reason}, {"node", node_}});
-    return !end.failed;
-  }
-
- private:
-  TaskEnd do_task() {
-    const SlurmTask task = SlurmTask::from(json_of(files_.job));
-    for (const std::string& plugin : task.data_job.plugins) load_plugin(plugin);
-    ProcessRules rules(task.rules);
-    rules.extra_provenance = {{"slurm", where_}};
-    const std::vector<int> cpus = usable_cpus();
-    // Where Slurm does not bind jobs to their CPUs, nobody knows which of the node's are this job's.
-    std::int64_t given = 0;
-    if (!task.exclusive && parse_integer(environment_text("SLURM_CPUS_ON_NODE"), given) &&
-        static_cast<std::size_t>(given) < cpus.size())
-      rules.pin = false;
-    ProblemRunner runner(out_, rules, cpus, hooks_);
-    if (const std::string other = difference(task); !other.empty())
-      return refuse(runner, task, "failed", other);
-    return task.problem ? do_problem(runner, task) : do_run(runner, task);
-  }
-
-  /// What makes this node another than the one where the sweep was planned; empty: nothing.
-  std::string difference(const SlurmTask& task) const {
-    const RunParameters& job = task.data_job;
-    if (program_digest(worker_program(), job.plugins) != task.program_digest)
-      return fmt::format("{}: node {} has another build or other plug-ins than {}", worker_program().string(),
-                         node_, task.submit_host);
-    if (source_digest(job.format, job.oracle, job.files, job.data_options) != task.source_digest)
-      return fmt::format("data set {}: the files have other bytes on node {} than on {}: {}", job.dataset,
-                         node_, task.submit_host, fmt::join(job.files.train, ", "));
-    return "";
-  }
-
-  /// Ends all runs of the task without starting them.
-  TaskEnd refuse(const ProblemRunner& runner, const SlurmTask& task, const std::string& status,
-                 const std::string& reason) {
-    for (const RunTask& run : task.runs) {
-      fs::remove_all(files_.work);
-      make_folder(files_.work);
-      runner.skip(run, files_.work, status, reason);
-      place(run);
-    }
-    return {true, status, reason};
-  }
-
-  TaskEnd do_problem(ProblemRunner& runner, const SlurmTask& task) {
-    const double begin = wall_seconds();
-    make_folder(files_.work);
-    runner.describe(task.data_job, files_.work);
-    runner.shorten(wall_seconds() - begin);
-    const Json& facts = runner.facts();
-    if (hooks_.stop()) return stopped();
-    if (facts.contains("reason"))
-      return refuse(runner, task, runner.skipped_status(), facts["reason"].get<std::string>());
-    write_json(files_.facts, facts);
-    if (!task.reference || (!task.force && runner.find_reference(*task.reference))) return {};
-    make_folder(files_.work);
-    const Json made =
-        runner.make_reference(*task.reference, files_.work, task.source_digest, task.program_digest);
-    if (hooks_.stop()) return stopped();
-    if (made.is_null())
-      return refuse(runner, task, "skipped(the reference failed)", runner.reference_problem());
-    const OutLock lock(out_, kForAsLongAsItTakes);
-    write_json(runner.reference_file_of(*task.reference), made);
-    return {};
-  }
-
-  TaskEnd do_run(ProblemRunner& runner, const SlurmTask& task) {
-    const RunTask& run = task.runs.front();
-    if (!task.force && is_stored(run)) return {};
-    runner.set_facts(json_of(slurm_ / task.facts));
-    if (!runner.facts().is_object()) throw Error((slurm_ / task.facts).string() + ": not there");
-    if (run.job.path.empty() && !runner.find_reference(run.job))
-      throw Error(runner.reference_file_of(run.job).string() + ": no f* that serves");
-    make_folder(files_.work);
-    Json manifest;
-    if (const std::string unmet = runner.unmet(run); !unmet.empty()) {
-      manifest = runner.skip(run, files_.work, kDoesNotFit, unmet);
-    } else {
-      for (const std::string& hazard : timing_hazards(run.job.threads, 1)) hooks_.warn("timings: " + hazard);
-      const ProblemRunner::Running running = runner.start(run, files_.work, 0);
-      while (!running.child->watch(ProblemRunner::kSlice, hooks_.stop())) {
-      }
-      manifest = runner.finish(running);
-    }
-    const std::string status = manifest.value("status", "failed");
-    if (status == "interrupted" && is_complete(run))
-      fs::remove_all(files_.work);  // what is there says more
-    else
-      place(run);
-    if (status == "interrupted") return stopped();
-    return {failed_run(manifest), status,
-            manifest["reason"].is_string() ? manifest["reason"].get<std::string>() : ""};
-  }
-
-  static TaskEnd stopped() {
-    return {true, "interrupted", "stopped by Slurm: cancelled, pre-empted or out of time"};
-  }
-
-  Json stored(const RunTask& run) const { return json_of(out_ / "runs" / run.job.name / "manifest.json"); }
-  bool is_complete(const RunTask& run) const {
-    const Json manifest = stored(run);
-    return manifest.is_object() && !failed_status(manifest.value("status", "failed"));
-  }
-  /// By an earlier try of this task.
-  bool is_stored(const RunTask& run) const {
-    return is_complete(run) &&
-           stored(run).value("key", Json::object()).value("digest", "") == run.key.at("digest");
-  }
-
-  void place(const RunTask& run) const {
-    const OutLock lock(out_, kForAsLongAsItTakes);
-    // Another sweep may have put the complete folder in its place already.
-    if (fs::exists(files_.work)) publish(files_.work, out_ / "runs" / run.job.name);
-  }
-
-  fs::path out_, slurm_;
-  TaskFiles files_;
-  const SweepHooks& hooks_;
-  std::string node_;
-  Json where_;
-};
+/// What makes this node, or the config, another than when the task was submitted; empty: nothing.
+std::string difference(const SlurmArray& array, const SlurmTask& task, SweepWork& work) {
+  const RunParameters& job = work.problems.front().job();
+  const std::string node = environment_text("SLURMD_NODENAME");
+  if (work.digests.source(job) != task.source)
+    return fmt::format("data set {}: the files have other bytes on node {} than on {}: {}", job.dataset, node,
+                       array.host, fmt::join(job.files.train, ", "));
+  if (task_key(work.problems.front()) != task.key)
+    return fmt::format("{} and {}: the config, the build or a plug-in is not the same on node {} as on {}",
+                       (work.out / "config.ini").string(), worker_program().string(), node, array.host);
+  return "";
+}
 
 }  // namespace
 
-Json SlurmTask::to_json() const {
-  Json json{{"problem", problem},
-            {"rules", rules},
-            {"exclusive", exclusive},
-            {"force", force},
-            {"source_digest", source_digest},
-            {"program_digest", program_digest},
-            {"submit_host", submit_host},
-            {"data_job", job_json(data_job)},
-            {"reference", reference ? job_json(*reference) : Json()},
-            {"runs", Json::array()},
-            {"facts", facts.string()}};
-  for (const RunTask& run : runs) json["runs"].push_back(run.to_json());
-  return json;
+void restrict_to(SweepProblem& problem, const std::string& label, const SlurmConfig& config) {
+  if (config.split == "problem") return;
+  const auto of_others = [&](const CellState* state) { return state->run.parameters.label != label; };
+  std::erase_if(problem.cells, of_others);
+  std::erase_if(problem.missing, of_others);
+  problem.may_make_reference = label.empty();
 }
 
-SlurmTask SlurmTask::from(const Json& json) {
-  SlurmTask task{.problem = json.at("problem"),
-                 .rules = json.at("rules"),
-                 .exclusive = json.at("exclusive"),
-                 .force = json.at("force"),
-                 .source_digest = json.at("source_digest"),
-                 .program_digest = json.at("program_digest"),
-                 .submit_host = json.at("submit_host"),
-                 .data_job = job_from(json.at("data_job")),
-                 .reference = std::nullopt,
-                 .runs = {},
-                 .facts = json.at("facts").get<std::string>()};
-  if (!json.at("reference").is_null()) task.reference = job_from(json.at("reference"));
-  for (const Json& run : json.at("runs")) task.runs.push_back(RunTask::from(run));
-  return task;
+std::string task_key(const SweepProblem& problem) {
+  std::string keys;
+  for (const CellState* state : problem.cells) keys += state->run.key.digest;
+  return fmt::format("{:016x}", XXH3_64bits(keys.data(), keys.size()));
 }
 
-bool do_slurm_task(const fs::path& batch_folder, int index, const SweepHooks& hooks) {
-  return TaskRunner(fs::canonical(batch_folder), index, hooks).run();
+SweepResult do_slurm_task(const fs::path& array_folder, std::size_t index, const SweepHooks& hooks) {
+  const double begin = wall_seconds();
+  const SlurmArray array = read_array(fs::canonical(array_folder));
+  const SlurmTask& task = array.tasks.at(index);
+  const fs::path out = array.folder.parent_path().parent_path();
+  const ExperimentConfig config = load_config(out / "config.ini");
+  OutLock lock(out, kForAsLongAsItTakes, OutLock::problem(task.name()));
+  recover_runs(out, task.runs);
+  Digests digests(config);
+  const SweepOptions options{.force = array.force, .launcher = "slurm"};
+  SweepWork work{config, out, options, hooks, digests, lock};
+  work.inspect(task.problem);
+  if (work.problems.empty())
+    throw Error(
+        fmt::format("{}: found no problem {}, expected one", (out / "config.ini").string(), task.problem));
+  SweepProblem& problem = work.problems.front();
+  restrict_to(problem, task.solver, config.slurm);
+  problem.lacks_reference = !problem.no_reference && problem.may_make_reference;
+  SweepResult result;
+  make_runs(work, rules_of(config, begin), result, difference(array, task, work));
+  result.unsubmitted = problem.missing.size() - result.done;
+  result.interrupted = hooks.stop();
+  return result;
 }
 
 }  // namespace proxbench

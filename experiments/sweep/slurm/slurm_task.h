@@ -1,29 +1,24 @@
 #pragma once
-/// One task of an array on its node: describes data and finds f*, or makes a run, as a local sweep does.
+/// One task of an array on its node: a local sweep of one problem, or of what one solver makes of it.
 
 #include <filesystem>
 
-#include "experiments/sweep/problem_runner.h"
+#include "experiments/sweep/launcher.h"
+#include "experiments/sweep/slurm/slurm_jobs.h"
 
 namespace proxbench {
 
-/// What a task is asked for: OUT/slurm/NUMBER/task-INDEX.json.
-struct SlurmTask {
-  bool problem;
-  nlohmann::ordered_json rules;  ///< ProcessRules
-  bool exclusive, force;
-  std::string source_digest, program_digest, submit_host;
-  RunParameters data_job;                  ///< of a problem
-  std::optional<RunParameters> reference;  ///< of a problem; none: a path
-  std::vector<RunTask> runs;               ///< those of a problem, or the one to make
-  std::filesystem::path facts;             ///< of a run: the facts of its data, relative to OUT/slurm
+/// Seconds that a job has beyond the limits of its processes: to begin and to store runs, and to read the
+/// data.
+inline constexpr double kJobMargin = 60.0, kReadingData = 600.0;
 
-  nlohmann::ordered_json to_json() const;
-  static SlurmTask from(const nlohmann::ordered_json& json);
-};
+/// Which share of the problem a task makes: leaves that alone in `problem`. `label`: SlurmTask::solver.
+void restrict_to(SweepProblem& problem, const std::string& label, const SlurmConfig& config);
+/// SlurmTask::key of a problem or a share of it.
+std::string task_key(const SweepProblem& problem);
 
-/// Does the task, writes its files and publishes its run. Returns whether what waits for it may go on. Throws
-/// Error where not even that can be written.
-bool do_slurm_task(const std::filesystem::path& batch_folder, int index, const SweepHooks& hooks);
+/// Makes what task `index` of this array was asked for, by OUT/config.ini. Throws Error where it cannot.
+SweepResult do_slurm_task(const std::filesystem::path& array_folder, std::size_t index,
+                          const SweepHooks& hooks);
 
 }  // namespace proxbench

@@ -1,5 +1,5 @@
-/// `index` and `merge`: the SQLite index of stored results, and results of several folders in one.
-#include "experiments/results/store.h"
+/// `merge`: results of several folders in one.
+#include "experiments/results/merge.h"
 
 #include <fmt/format.h>
 
@@ -23,17 +23,7 @@ void merge(const MergeCommand& command) {
 
 }  // namespace
 
-void add_store_commands(CLI::App& app) {
-  {
-    CLI::App* sub = app.add_subcommand("index", "Rebuild DIR/index.sqlite from the stored results");
-    auto folder = std::make_shared<std::string>();
-    sub->add_option("dir", *folder, "results of `proxbench run`")->required()->type_name("DIR");
-    sub->callback([folder] {
-      if (!std::filesystem::is_directory(std::filesystem::path(*folder) / "runs"))
-        throw Error(*folder + ": found no folder 'runs', expected the results of `proxbench run`");
-      fmt::print("{}/index.sqlite: {} runs\n", *folder, rebuild_index(*folder));
-    });
-  }
+void add_merge_command(CLI::App& app) {
   CLI::App* sub =
       app.add_subcommand("merge", "Combine the results of several folders or machines in a new folder");
   auto command = std::make_shared<MergeCommand>();

@@ -1,4 +1,4 @@
-#include "experiments/run/provenance.h"
+#include "experiments/sweep/provenance.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include <CLI/Version.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -26,8 +27,6 @@ extern char** environ;
 
 namespace proxbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The first line of a file; none where it cannot be read or is empty.
 std::optional<std::string> first_line(const std::string& file) {
@@ -86,39 +85,36 @@ std::optional<std::array<double, 3>> load_averages() {
   return getloadavg(load.data(), 3) == 3 ? std::optional(load) : std::nullopt;
 }
 
-Json program() {
-  return {{"version", PROXBENCH_VERSION},
-          {"git_revision", or_unavailable(PROXBENCH_GIT_REVISION)},
-          {"git_dirty", or_unavailable(PROXBENCH_GIT_DIRTY)},
-          {"compiler", PROXBENCH_COMPILER},
-          {"flags", PROXBENCH_FLAGS},
-          {"build_type", PROXBENCH_BUILD_TYPE},
-          {"instruction_set", instruction_set_name(instruction_set())}};
+void set_program(Provenance& out) {
+  out.version = PROXBENCH_VERSION;
+  out.git_revision = or_unavailable(PROXBENCH_GIT_REVISION);
+  out.git_dirty = or_unavailable(PROXBENCH_GIT_DIRTY);
+  out.compiler = PROXBENCH_COMPILER;
+  out.flags = PROXBENCH_FLAGS;
+  out.build_type = PROXBENCH_BUILD_TYPE;
+  out.instruction_set = instruction_set_name(instruction_set());
 }
 
-Json machine() {
+void set_machine(Provenance& out) {
   char name[256] = {};
   const bool named = gethostname(name, sizeof name - 1) == 0;
   utsname kernel{};
   const bool known = uname(&kernel) == 0;
-  const std::string cpu = or_unavailable(value_in("/proc/cpuinfo", "model name", ':'));
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  const std::string self =
-      fmt::format("{} {} {} {}", first_line("/etc/machine-id").value_or(""), name, cpu, usable_cpus().size());
-  Json out{{"name", named ? name : kUnavailable},
-           {"cpu", cpu},
-           {"cores", usable_cpus().size()},
-           {"caches", caches()},
-           {"memory_bytes", kUnavailable},
-           {"id", fmt::format("{:08x}", XXH3_64bits(self.data(), self.size()) >> 32)},
-           {"kernel", known ? fmt::format("{} {}", kernel.sysname, kernel.release) : kUnavailable},
-           {"os", or_unavailable(value_in("/etc/os-release", "PRETTY_NAME", '='))}};
+  out.machine = named ? name : kUnavailable;
+  out.cpu = or_unavailable(value_in("/proc/cpuinfo", "model name", ':'));
+  out.cores = usable_cpus().size();
+  out.caches = caches();
   if (pages > 0 && page > 0)
-    out["memory_bytes"] = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
-  return out;
+    out.memory_bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
+  const std::string self =
+      fmt::format("{} {} {} {}", first_line("/etc/machine-id").value_or(""), name, out.cpu, out.cores);
+  out.id = fmt::format("{:08x}", XXH3_64bits(self.data(), self.size()) >> 32);
+  out.kernel = known ? fmt::format("{} {}", kernel.sysname, kernel.release) : kUnavailable;
+  out.os = or_unavailable(value_in("/etc/os-release", "PRETTY_NAME", '='));
 }
 
-Json libraries() {
+std::map<std::string, std::string> libraries() {
   const auto triple = [](int major, int minor, int patch) {
     return fmt::format("{}.{}.{}", major, minor, patch);
   };
@@ -136,14 +132,27 @@ Json libraries() {
           {"liblbfgs", PROXBENCH_LBFGS_VERSION}};
 }
 
-Json settings() {
-  Json out{{"OpenMP", PROXBENCH_OPENMP_VERSION}};
+std::map<std::string, std::string> settings() {
+  std::map<std::string, std::string> out{{"OpenMP", PROXBENCH_OPENMP_VERSION}};
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     for (const char* prefix : {"OMP_", "GOMP_", "KMP_", "TBB_", "MALLOC_", "PROXBENCH_"})
       if (text.starts_with(prefix)) out[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
   }
   return out;
+}
+
+std::map<std::string, std::string> slurm_job() {
+  const auto value = [](const char* name) -> std::string {
+    const char* text = std::getenv(name);
+    return text != nullptr ? text : "";
+  };
+  const std::string array = value("SLURM_ARRAY_JOB_ID"), task = value("SLURM_ARRAY_TASK_ID");
+  return {{"name", value("SLURM_JOB_NAME")},
+          {"job", array.empty() ? value("SLURM_JOB_ID") : array + "_" + task},
+          {"node", value("SLURMD_NODENAME")},
+          {"partition", value("SLURM_JOB_PARTITION")},
+          {"restarts", value("SLURM_RESTART_COUNT")}};
 }
 
 /// The command line of this process, quoted so that a shell reads it back.
@@ -172,21 +181,18 @@ std::string command_line() {
 
 }  // namespace
 
-Json provenance() {
-  return {{"program", program()},
-          {"machine", machine()},
-          {"libraries", libraries()},
-          {"settings", settings()},
-          {"command", command_line()}};
-}
-
-Json provenance_now() {
-  const std::time_t now = std::time(nullptr);
-  Json out{{"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
-           {"load", kUnavailable},
-           {"governor", governors()},
-           {"affinity", usable_cpus()}};
-  if (const auto load = load_averages()) out["load"] = *load;
+Provenance provenance() {
+  Provenance out;
+  set_program(out);
+  set_machine(out);
+  out.libraries = libraries();
+  out.settings = settings();
+  out.command = command_line();
+  out.time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  if (const auto load = load_averages()) out.load.assign(load->begin(), load->end());
+  out.governor = governors();
+  out.affinity = usable_cpus();
+  if (std::getenv("SLURM_JOB_ID") != nullptr) out.slurm = slurm_job();
   return out;
 }
 

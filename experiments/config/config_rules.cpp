@@ -1,0 +1,221 @@
+#include "experiments/config/config_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "experiments/config/config_keys.h"
+#include "experiments/config/slurm_time.h"
+#include "oracles/oracles.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+/// One of them at most goes over a path, and lambda + mu > 0.
+void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
+  if (config.mu_path && !config.paths.empty())
+    text.reject("experiment", "mu",
+                fmt::format("found '{}' beside lambda = {}, expected one of them to be a path",
+                            config.mu_path->text(), config.paths.front().text()));
+  if (config.mu_path || config.mu > 0.0) return;
+  for (const ListPart& part : path_list_parts(text.value("experiment", "lambda"))) {
+    double lambda = 1.0;
+    if (parse_real(part.text, lambda) && lambda == 0.0)
+      text.reject("experiment", "lambda",
+                  fmt::format("found '{}' with mu = 0, expected lambda + mu > 0", part.text), part.offset);
+  }
+}
+
+/// A key that means nothing in this config is not ignored.
+template <class Section>
+void check_idle_keys(const ExperimentConfig& config, const std::string& section, const ConfigText& text) {
+  for (const ConfigKey<Section>& key : keys_of<Section>()) {
+    const IniEntry* entry = text.find(section, key.spec.name);
+    const std::string why = entry && key.rules.idle ? key.rules.idle(config) : "";
+    if (!why.empty()) text.reject(section, key.spec.name, fmt::format("found '{}'{}", entry->value, why));
+  }
+}
+
+void check_paths(const ExperimentConfig& config, const ConfigText& text) {
+  const bool path_figure = contains(config.plot.kinds, "path");
+  const std::string kinds = text.value("plot", "kinds");
+  const std::string axis = config.mu_path ? "mu" : "lambda";
+  if (!config.has_paths() && path_figure)
+    text.reject("plot", "kinds",
+                fmt::format("found '{}', but neither lambda nor mu of [experiment] has a path(...), expected "
+                            "one to draw",
+                            kinds));
+  if (config.has_paths() && !config.has_singles() && config.plot.kinds != std::vector<std::string>{"path"})
+    text.reject("plot", "kinds",
+                fmt::format("found '{}', but [experiment] {} has nothing but a path(...), expected kinds = "
+                            "path alone",
+                            kinds, axis));
+  if (config.has_paths() && config.stop_at > 0)
+    text.reject("experiment", "stop_at",
+                fmt::format("found '{}', but [experiment] {} has a path(...), which has no f* to stop at, "
+                            "expected 0",
+                            text.value("experiment", "stop_at"), axis));
+}
+
+/// What a config asks for that is measured against f*.
+void check_reference(const ExperimentConfig& config, const ConfigText& text) {
+  text.check_name("experiment", "reference_solver", config.reference_solver, solver_registry().names());
+  if (config.reference != "none") return;
+  const auto needs_reference = [&](const char* section, const char* key, const std::string& value) {
+    text.reject(section, key,
+                fmt::format("found '{}', which needs f*, but [experiment] reference = none", value));
+  };
+  if (config.stop_at > 0) needs_reference("experiment", "stop_at", text.value("experiment", "stop_at"));
+  for (const char* quantity : {"objective", "suboptimality", "dual"})
+    if (contains(config.plot.quantities, quantity)) needs_reference("plot", "quantities", quantity);
+  for (const char* kind : {"profile", "ecdf"})
+    if (contains(config.plot.kinds, kind)) needs_reference("plot", "kinds", kind);
+  if (config.paper.costs) needs_reference("paper", "costs", "true");
+}
+
+/// A list has one value for each of another list.
+void check_length(const ConfigText& text, const char* section, const char* key, std::size_t found,
+                  const char* other, std::size_t expected) {
+  if (text.given(section, key) && found != expected)
+    text.reject(section, key,
+                fmt::format("found {} values, expected {}: one for each of {}", found, expected, other));
+}
+
+/// The numbers of a paper are for lambdas that are run.
+void check_paper(const ExperimentConfig& config, const ConfigText& text) {
+  const PaperConfig& paper = config.paper;
+  check_length(text, "paper", "nnz", paper.nnz.size(), "lambda", paper.lambdas.size());
+  check_length(text, "paper", "accuracy", paper.accuracy.size(), "lambda", paper.lambdas.size());
+  std::vector<ListPart> unknown;
+  for (std::size_t i = 0; i < paper.lambdas.size(); ++i)
+    if (std::ranges::find(config.lambdas, paper.lambdas[i]) == config.lambdas.end())
+      unknown.push_back(list_parts(text.value("paper", "lambda"))[i]);
+  if (unknown.empty()) return;
+  std::vector<std::string> found;
+  for (const ListPart& part : unknown) found.push_back(part.text);
+  text.reject("paper", "lambda",
+              fmt::format("found {}, expected one of [experiment] lambda = {}", joined(found),
+                          fmt::join(config.lambdas, ", ")),
+              unknown.front().offset);
+}
+
+void check_slurm(const ExperimentConfig& config, const ConfigText& text) {
+  if (config.slurm.time != "auto" && !slurm_seconds(config.slurm.time))
+    text.reject("slurm", "time",
+                fmt::format("found '{}', expected auto, MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, "
+                            "DAYS-HOURS or DAYS-HOURS:MINUTES:SECONDS",
+                            config.slurm.time));
+  const int needed = config.threads * config.processes;
+  if (config.slurm.cpus > 0 && config.slurm.cpus < needed)
+    text.reject(
+        "slurm", "cpus",
+        fmt::format("found {}, expected at least the {} threads of a run", config.slurm.cpus, needed));
+}
+
+/// The penalties of the grid. All values of a path are above 0, and which they are changes nothing.
+std::vector<Penalty> penalties_of(const ExperimentConfig& config) {
+  std::vector<Penalty> out;
+  for (const double lambda : config.lambdas) out.push_back({lambda, config.mu_path ? 1.0 : config.mu});
+  for ([[maybe_unused]] const PathGrid& path : config.paths) out.push_back({1.0, config.mu});
+  return out;
+}
+
+/// Where a solver cannot run, as far as that is known without the data.
+struct Misfit {
+  std::size_t skipped = 0, problems = 0;
+  std::string why;  ///< of the first that is skipped
+};
+
+Misfit misfit_of(const ExperimentConfig& config, const SolverConfig& solver) {
+  const SolverInfo& info = solver_registry().find(solver.solver);
+  Misfit out;
+  for (const DataConfig& data : config.data)
+    for (const Penalty& penalty : penalties_of(config)) {
+      std::string why = data.start.empty() || info.starts_anywhere ? "" : "it starts from no model";
+      if (why.empty())
+        why = data.oracle.empty() ? unmet_needs(info, solver.options, penalty, config.loss.kind)
+                                  : unmet_needs(info, solver.options, penalty, config.loss.kind,
+                                                oracle_registry().find(data.oracle));
+      ++out.problems;
+      if (why.empty()) continue;
+      ++out.skipped;
+      if (out.why.empty()) out.why = why;
+    }
+  return out;
+}
+
+}  // namespace
+
+const IniEntry* ConfigText::find(std::string_view section, std::string_view key) const {
+  const IniSection* found = ini_.find(section);
+  return found ? found->find(key) : nullptr;
+}
+
+std::string ConfigText::value(std::string_view section, std::string_view key) const {
+  const IniEntry* entry = find(section, key);
+  return entry ? entry->value : "";
+}
+
+void ConfigText::reject(const std::string& section, const std::string& key, const std::string& what,
+                        std::size_t offset) const {
+  const IniEntry* entry = find(section, key);
+  const IniSection* found = ini_.find(section);
+  const Location where = entry ? entry->at(offset) : found ? found->where : Location{ini_.source, 0};
+  problems_.add(where, fmt::format("[{}] {}: {}", shown(section), key, what));
+}
+
+void ConfigText::reject(const std::string& section, const std::string& what) const {
+  const IniSection* found = ini_.find(section);
+  problems_.add(found ? found->where : Location{ini_.source, 0}, what);
+}
+
+bool ConfigText::check_name(const std::string& section, const std::string& key, const std::string& name,
+                            const std::vector<std::string>& known) const {
+  if (contains(known, name)) return true;
+  reject(section, key,
+         fmt::format("found '{}'{}, expected one of {}", name, did_you_mean(name, known), joined(known)));
+  return false;
+}
+
+std::string name_problem(std::string_view name) {
+  const auto safe = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("._+-").find(c) != std::string_view::npos;
+  };
+  if (!name.empty() && name.front() != '.' && name.front() != '-' && std::ranges::all_of(name, safe))
+    return "";
+  return fmt::format(
+      "found '{}', expected letters, digits, '_', '+', '-' and '.', with a letter, digit, '_' or '+' first",
+      name);
+}
+
+void check_rules(const ExperimentConfig& config, const ConfigText& text) {
+  if (const std::string problem = name_problem(config.name); !problem.empty())
+    text.reject("experiment", "name", problem);
+  check_penalties(config, text);
+  check_idle_keys<ExperimentConfig>(config, "experiment", text);
+  check_idle_keys<PlotConfig>(config, "plot", text);
+  check_paths(config, text);
+  check_reference(config, text);
+  check_length(text, "plot", "x_max", config.plot.x_max.size(), "x", config.plot.x.size());
+  check_paper(config, text);
+  check_slurm(config, text);
+  for (const SolverConfig& solver : config.solvers)
+    if (const Misfit misfit = misfit_of(config, solver);
+        misfit.problems > 0 && misfit.skipped == misfit.problems)
+      text.reject("solver." + solver.label, fmt::format("[solver.{}] can run on no problem of the config: {}",
+                                                        shown(solver.label), misfit.why));
+}
+
+std::vector<std::string> notes_of_misfits(const ExperimentConfig& config) {
+  std::vector<std::string> out;
+  for (const SolverConfig& solver : config.solvers)
+    if (const Misfit misfit = misfit_of(config, solver); misfit.skipped > 0)
+      out.push_back(fmt::format("{} is skipped on {} of {} problems: {}", solver.label, misfit.skipped,
+                                misfit.problems, misfit.why));
+  return out;
+}
+
+}  // namespace proxbench

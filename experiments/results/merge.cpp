@@ -1,0 +1,122 @@
+#include "experiments/results/merge.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/base/error.h"
+#include "experiments/results/reference.h"
+#include "experiments/results/results.h"
+
+namespace proxbench {
+namespace fs = std::filesystem;
+namespace {
+
+void copy_file_into(const fs::path& from, const fs::path& to) {
+  write_file_atomically(to, read_file(from, kStoredResult));
+}
+
+void copy_folder(const fs::path& from, const fs::path& to) {
+  make_folder(to);
+  for (const fs::directory_entry& entry : fs::directory_iterator(from))
+    if (entry.is_regular_file()) copy_file_into(entry.path(), to / entry.path().filename());
+}
+
+std::string manifest_text(const Run& run) {
+  return read_file(run.folder / kManifestFile, kStoredResult);
+}
+
+/// Where the run goes; "" if it is there already. `chosen`: runs by the names that they get. Throws Error if
+/// it cannot be told from another.
+std::string merged_name(const Run& run, const std::map<std::string, Run>& chosen) {
+  const std::string own = run.folder.filename().string(), name = own.substr(0, own.find('@'));
+  const Provenance& made = run.provenance;
+  const std::string machine = made.machine.empty() ? "unknown" : file_name_part(made.machine);
+  std::string candidate = name;
+  for (int number = 1;; ++number) {
+    const auto taken = chosen.find(candidate);
+    if (taken == chosen.end()) return candidate;
+    if (manifest_text(taken->second) == manifest_text(run)) return "";
+    if (taken->second.provenance.id == made.id)
+      throw Error::usage(
+          fmt::format("{} and {} are both runs of {} on {} and differ: expected one of both (run the "
+                      "experiment with another seed or name to keep two)",
+                      taken->second.folder.string(), run.folder.string(), name,
+                      made.machine.empty() ? "one machine" : made.machine));
+    candidate =
+        number == 1 ? fmt::format("{}@{}", name, machine) : fmt::format("{}@{}-{}", name, machine, number);
+  }
+}
+
+/// Relative gap and kkt of a stored reference; one without a gap is less certain than any with one.
+std::pair<double, double> uncertainty(const fs::path& reference) {
+  const BestKnown best = best_of(read_record(reference));
+  return {std::isnan(best.relative_gap) ? std::numeric_limits<double>::infinity() : best.relative_gap,
+          std::isnan(best.relative_kkt) ? 1.0 : best.relative_kkt};
+}
+
+/// The better reference for each name.
+std::map<std::string, fs::path> chosen_references(const std::vector<fs::path>& folders) {
+  std::map<std::string, fs::path> out;
+  for (const fs::path& folder : folders) {
+    std::error_code failure;
+    for (fs::directory_iterator entry(folder / "references", failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+      if (entry->path().extension() != ".json" || entry->path().filename().string().starts_with('.'))
+        continue;
+      fs::path& best = out[entry->path().filename().string()];
+      if (best.empty() || uncertainty(entry->path()) < uncertainty(best)) best = entry->path();
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+MergeResult merge_results(const std::vector<fs::path>& folders, const fs::path& out) {
+  if (fs::exists(out) && !fs::is_empty(out))
+    throw Error::usage(out.string() + ": found files, expected a folder that is new or empty");
+  MergeResult result;
+  std::map<std::string, Run> chosen;
+  for (const fs::path& folder : folders)
+    for (const Run& run : read_all_runs(folder)) {
+      const std::string name = merged_name(run, chosen);
+      if (name.empty())
+        result.notes.push_back(run.folder.string() + ": the same run is there already, copied once");
+      else
+        chosen[name] = run;
+    }
+  const fs::path config = folders.front() / "config.ini";
+  for (const fs::path& folder : folders)
+    if (fs::exists(folder / "config.ini") && fs::exists(config) &&
+        read_file(folder / "config.ini", kStoredResult) != read_file(config, kStoredResult))
+      result.notes.push_back(fmt::format("{} differs from {}, which is taken",
+                                         (folder / "config.ini").string(), config.string()));
+  const std::map<std::string, fs::path> references = chosen_references(folders);
+
+  const fs::path target =
+      out.lexically_normal().has_filename() ? out.lexically_normal() : out.lexically_normal().parent_path();
+  const fs::path temporary =
+      target.parent_path() / fmt::format(".{}.tmp-{}", target.filename().string(), getpid());
+  fs::remove_all(temporary);
+  try {
+    for (const char* below : {"runs", "references", "figures", "tables"}) make_folder(temporary / below);
+    if (fs::exists(config)) copy_file_into(config, temporary / "config.ini");
+    for (const auto& [name, run] : chosen) copy_folder(run.folder, temporary / "runs" / name);
+    for (const auto& [name, from] : references) copy_file_into(from, temporary / "references" / name);
+    if (fs::exists(target)) fs::remove(target);  // an empty folder
+    fs::rename(temporary, target);
+  } catch (...) {
+    std::error_code ignored;  // the first error is the one to tell
+    fs::remove_all(temporary, ignored);
+    throw;
+  }
+  result.runs = chosen.size();
+  result.references = references.size();
+  return result;
+}
+
+}  // namespace proxbench
