@@ -96,7 +96,7 @@ struct Row {
                 : std::is_integral_v<Element>     ? OptionType::kInt
                 : std::is_same_v<Element, double> ? OptionType::kReal
                                                   : OptionType::kString;
-    const Section defaults;
+    const Section defaults{};
     spec.default_value = value_text(std::invoke(member, defaults));
     const auto read = [=](Section& section, const std::string& text) -> std::vector<PathProblem> {
       Value& out = std::invoke(member, section);

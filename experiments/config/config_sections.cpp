@@ -345,7 +345,7 @@ const std::vector<ConfigKey<SlurmConfig>>& keys_of() {
       row(&SlurmConfig::partition, "partition", "a partition; default: the cluster's"),
       row(&SlurmConfig::time, "time",
           "time limit of each job in Slurm's words, e.g. 90 (minutes), 1:30:00 or 2-12; runs are asked "
-          "to stop before it; auto: from wall_limit, else the partition's"),
+          "to stop before it; auto: the sum of wall_limit over its runs, else the partition's"),
       row(&SlurmConfig::cpus, "cpus",
           "CPUs of each job, and threads of a run where threads = 0; 0: as many as all threads of a run",
           {.min = 0, .max = 1024}),

@@ -163,9 +163,9 @@ Run ProblemRunner::finish(const Running& running) const {
   const fs::path& folder = running.folder;
   repair_trace(folder / "trace.csv");
   Run run = running.child->result();
-  fs::remove(folder / kJobFile);  // the manifest says all of it
   if (text_of(folder / "log.txt").empty()) fs::remove(folder / "log.txt");
   store(run, folder);
+  fs::remove(folder / kJobFile);  // the manifest says all of it, and the run is complete
   return run;
 }
 

@@ -101,7 +101,9 @@ class Database {
     if (value.is_string()) {
       const auto& text = value.get_ref<const std::string&>();
       check(sqlite3_bind_text(statement, at, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT));
-    } else if (value.is_boolean() || value.is_number_integer()) {
+    } else if (value.is_boolean()) {
+      check(sqlite3_bind_int64(statement, at, value.get<bool>() ? 1 : 0));
+    } else if (value.is_number_integer()) {
       check(sqlite3_bind_int64(statement, at, value.get<std::int64_t>()));
     } else if (value.is_number()) {
       check(sqlite3_bind_double(statement, at, value.get<double>()));

@@ -285,7 +285,7 @@ std::vector<Column> all_columns(const TableGroup& group, const TableOptions& opt
 /// The columns that are asked for; by default the most telling ones that have a value, and no more than fit a
 /// page.
 std::vector<Column> shown_columns(const TableGroup& group, const TableOptions& options) {
-  constexpr std::size_t kMostColumns = 9, kMostTargets = 4;
+  constexpr std::size_t kPageColumns = 9, kMostTargets = 4;
   std::vector<Column> all = all_columns(group, options), out;
   if (!options.columns.empty() && options.columns.front() == kAllColumns) return all;
   std::vector<std::string> wanted = options.columns, known;
@@ -308,7 +308,7 @@ std::vector<Column> shown_columns(const TableGroup& group, const TableOptions& o
                                      did_you_mean(name, known), fmt::join(known, ", ")));
     const bool told =
         std::ranges::any_of(group.rows, [&](const TableRow& row) { return column->cell(row) != "-"; });
-    if (!options.columns.empty() || (told && out.size() < kMostColumns)) out.push_back(*column);
+    if (!options.columns.empty() || (told && out.size() < kPageColumns)) out.push_back(*column);
   }
   return out;
 }
