@@ -46,7 +46,7 @@ struct Abscissa {
   double max = 0.0;  ///< 0: where the runs end
 };
 
-/// All there are, under their names in CurveOptions. `floor`: of relative differences.
+/// All there are, under their names in PlotConfig. `floor`: of relative differences.
 const std::vector<Abscissa>& abscissas();
 std::vector<Quantity> quantities(double floor);
 
