@@ -13,6 +13,7 @@ namespace proxbench {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;

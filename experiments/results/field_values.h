@@ -1,0 +1,138 @@
+#pragma once
+/// How rows of the tables in fields.h are made: the values of members as JSON, and back.
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <type_traits>
+
+#include "core/base/error.h"
+#include "experiments/base/files.h"
+#include "experiments/results/fields.h"
+
+namespace proxbench::fields {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+struct ValueType {
+  using type = T;
+};
+template <class T>
+struct ValueType<std::optional<T>> {
+  using type = T;
+};
+
+template <class T>
+constexpr FieldType type_of() {
+  if (std::is_same_v<T, std::string> || std::is_same_v<T, const char*> || std::is_same_v<T, Status>)
+    return FieldType::kText;
+  if (std::is_same_v<T, bool>) return FieldType::kTruth;
+  if (std::is_integral_v<T>) return FieldType::kCount;
+  return std::is_floating_point_v<T> ? FieldType::kReal : FieldType::kJson;
+}
+
+inline Json value_json(double value) {
+  return number_json(value);
+}
+/// Null where there is none.
+inline Json value_json(const std::map<std::string, double>& values) {
+  Json out;
+  for (const auto& [name, value] : values) out[name] = number_json(value);
+  return out;
+}
+inline Json value_json(Status value) {
+  return status_name(value);
+}
+inline Json value_json(const TightenEnd& end) {
+  return {{"status", status_name(end.status)},
+          {"gap_target", end.gap_target},
+          {"iterations", end.iterations},
+          {"seconds", end.seconds}};
+}
+/// Null where there are none.
+inline Json value_json(const std::vector<PhaseCost>& phases) {
+  Json out;
+  for (const PhaseCost& phase : phases) out.push_back(phase_cost_json(phase));
+  return out;
+}
+template <class T>
+Json value_json(const T& value) {
+  return value;
+}
+template <class T>
+Json value_json(const std::optional<T>& value) {
+  return value ? value_json(*value) : Json();
+}
+
+inline std::optional<Status> status_of(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(Status::kDiverged); ++i)
+    if (name == status_name(static_cast<Status>(i))) return static_cast<Status>(i);
+  return std::nullopt;
+}
+
+inline void set_value(Status& out, const nlohmann::json& value) {
+  const auto name = value.get<std::string>();
+  const std::optional<Status> status = status_of(name);
+  if (!status)
+    throw Error(fmt::format("found status '{}', expected one of a solver", name), ErrorKind::kInput);
+  out = *status;
+}
+inline void set_value(TightenEnd& out, const nlohmann::json& value) {
+  set_value(out.status, value.at("status"));
+  value.at("gap_target").get_to(out.gap_target);
+  value.at("iterations").get_to(out.iterations);
+  value.at("seconds").get_to(out.seconds);
+}
+template <class T>
+void set_value(T& out, const nlohmann::json& value) {
+  if constexpr (std::is_same_v<T, double>)
+    out = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+  else
+    value.get_to(out);
+}
+/// Null: none.
+inline void set_value(std::map<std::string, double>& out, const nlohmann::json& values) {
+  for (const auto& [name, value] : values.items()) set_value(out[name], value);
+}
+inline void set_value(std::vector<PhaseCost>& out, const nlohmann::json& values) {
+  for (const nlohmann::json& phase : values) out.push_back(phase_cost_from_json(phase));
+}
+template <class T>
+void set_value(std::optional<T>& out, const nlohmann::json& value) {
+  if (value.is_null())
+    out.reset();
+  else
+    set_value(out.emplace(), value);
+}
+
+/// Null where there is no text, and back.
+inline Json text_json(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+inline void set_text(std::string& out, const nlohmann::json& value) {
+  if (value.is_null())
+    out.clear();
+  else
+    value.get_to(out);
+}
+
+/// `access`: gives the value of a record, by reference where it is read back.
+template <class Record, class Access>
+Field<Record> field(std::string section, std::string name, std::string unit, FieldUse use, std::string help,
+                    Access) {
+  using Value = std::remove_cvref_t<std::invoke_result_t<Access, const Record&>>;
+  Field<Record> out{std::move(section),
+                    std::move(name),
+                    std::move(unit),
+                    type_of<typename ValueType<Value>::type>(),
+                    use,
+                    std::move(help),
+                    [](const Record& record) { return value_json(Access{}(record)); },
+                    nullptr};
+  if constexpr (std::is_lvalue_reference_v<std::invoke_result_t<Access, Record&>>)
+    out.set = [](Record& record, const nlohmann::json& value) { set_value(Access{}(record), value); };
+  return out;
+}
+
+}  // namespace proxbench::fields
