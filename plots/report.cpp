@@ -322,6 +322,7 @@ Section make_section(const fs::path& results, const fs::path& folder,
   const PaperConfig& paper = presentation.paper;
   TableOptions options;
   options.targets = presentation.targets;
+  options.columns = {kAllColumns};  // a table of the page scrolls
   std::sort(options.targets.begin(), options.targets.end(), std::greater<>());
 
   std::vector<Run> all = read_all_runs(results, presentation);
