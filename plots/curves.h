@@ -9,40 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "experiments/config/config.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
-
-struct CurveOptions {
-  /// What the curves are drawn against, each in figures of its own: seconds, passes, updates, iterations.
-  std::vector<std::string> x{"seconds"};
-  /// What is drawn, each in figures of its own: see make_curves().
-  std::vector<std::string> quantities{"objective", "nnz", "accuracy"};
-  std::vector<double>
-      x_max{};               ///< where the axis of each x ends, 0: where the runs do; one for each x, or none
-  bool log_seconds = false;  ///< seconds on a log axis; the names of these figures then end in "-logx"
-  /// Relative objective differences at or below this are not drawn: they are rounding of the sums in F. > 0.
-  double floor = 1e-12;
-  /// Two or more repetitions: "band", their median as a line with a band from the 25 % to the 75 % quantile,
-  /// or "lines", a line each. See repetition_band().
-  std::string repetitions = "band";
-  /// Draws against seconds also what is not comparable; the titles then begin with NOT COMPARABLE.
-  bool allow_not_comparable = false;
-};
-
-/// The quartiles of several runs at one place of the horizontal axis.
-struct BandPoint {
-  double x, q25, median, q75;
-};
-/// One sample of a run: where it was taken and what was measured.
-struct CurvePoint {
-  double x, value;
-};
-/// Each trace is taken for a right-continuous step function: its value at x is that of the last sample at or
-/// before x, also beyond its end, for a solver that stopped keeps its iterate. The quartiles (quantile()) are
-/// those of these values at every x at which any run was sampled, from the first on at which all have a
-/// value. Samples that were not measured are not among the points.
-std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>>& traces);
 
 /// For each (dataset, lambda, mu, loss; DATASET is then DATASET-hinge-COST) of the runs writes, below
 /// `figures` (made where it is missing),
@@ -74,15 +44,13 @@ std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>
 /// as far as its trace goes, ended by a cross, and named under the plot. Titles of data whose description
 /// says "synthetic" begin with SYNTHETIC DATA.
 ///
-/// Returns the .png files. Throws Error (kUsage) when there are no runs, an option is wrong, or timings that
-/// are not comparable are asked for, and Error (kRun) when gnuplot is missing or fails; scripts and data are
-/// kept then.
+/// With `allow_not_comparable` what is not comparable is drawn against seconds, too; the titles then begin
+/// with NOT COMPARABLE. Returns the .png files. Throws Error (kUsage) when there are no runs, an x or a
+/// quantity is unknown, or timings that are not comparable are asked for, and Error (kRun) when gnuplot is
+/// missing or fails; scripts and data are kept then.
 std::vector<std::filesystem::path> make_curves(const std::vector<Run>& runs,
                                                const std::filesystem::path& figures,
-                                               const CurveOptions& options = {});
-
-/// The names, without extension, of all figures that make_curves() can make of the runs, in the order of the
-/// runs.
-std::vector<std::string> curve_names(const std::vector<Run>& runs);
+                                               const PlotConfig& plot = {},
+                                               bool allow_not_comparable = false);
 
 }  // namespace proxbench

@@ -25,6 +25,10 @@ bool says_synthetic(const std::string& description) {
   return text.find("synthetic") != std::string::npos;
 }
 
+std::string data_warnings(bool synthetic, bool comparable) {
+  return std::string(synthetic ? "SYNTHETIC DATA: " : "") + (comparable ? "" : "NOT COMPARABLE: ");
+}
+
 std::string penalty_symbols(const Penalty& penalty, const Loss& loss) {
   std::string text = problem_text(penalty, loss);
   for (const auto& [name, symbol] : {std::pair<std::string, const char*>{"lambda", "λ"}, {"mu", "μ"}})

@@ -18,6 +18,9 @@ std::string with_commas(std::int64_t n);
 /// Whether a description of data says that they are synthetic.
 bool says_synthetic(const std::string& description);
 
+/// What a title begins with: "SYNTHETIC DATA: ", "NOT COMPARABLE: ", both or neither.
+std::string data_warnings(bool synthetic, bool comparable = true);
+
 using CountOfRun = std::function<std::optional<std::uint64_t>(const Run&)>;
 /// The distinct counts of the runs, "2" or "1 / 2"; empty if no run has one.
 std::string distinct_counts(const std::vector<const Run*>& runs, const CountOfRun& count);

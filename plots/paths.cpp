@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "plots/facts.h"
-#include "plots/figure.h"
+#include "plots/gnuplot.h"
 
 namespace proxbench {
 namespace {
@@ -21,6 +20,8 @@ struct PathQuantity {
   const char* label;
   const char* key;  ///< the corner that its curves leave free, lambda or mu falling from left to right
   double (*value)(const PathPoint&);
+
+  bool of_time() const { return std::string_view(name) == "seconds"; }
 };
 const std::vector<PathQuantity>& path_quantities() {
   static const std::vector<PathQuantity> all = {
@@ -74,8 +75,7 @@ double at(const PathPoint& point, bool of_mu) {
 }
 
 bool drawn(const PathQuantity& quantity, const StoredPath& path, bool allow_not_comparable) {
-  const bool seconds = std::string_view(quantity.name) == "seconds";
-  return (!seconds || path.run.timing.comparable || allow_not_comparable) &&
+  return (!quantity.of_time() || path.run.timing.comparable || allow_not_comparable) &&
          std::any_of(path.points.begin(), path.points.end(),
                      [&](const PathPoint& point) { return std::isfinite(quantity.value(point)); });
 }
@@ -92,55 +92,48 @@ std::string data_text(const PathQuantity& quantity, const std::vector<Line>& lin
   return out;
 }
 
-std::string plot_text(const std::string& name, const std::vector<Line>& lines) {
-  std::vector<std::string> curves;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const LineStyle style = line_style(lines[i].place);
-    curves.push_back(fmt::format(
-        "{} skip 1 index {} using 2:3 with linespoints title {} linecolor rgb '{}' linewidth 2 dashtype {} "
-        "pointtype {} pointsize 0.5",
-        gnuplot_quoted(name + ".tsv"), i, gnuplot_quoted(lines[i].title), style.colour, style.dash_type,
-        style.point_type));
+Panel make_panel(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
+  Range penalties, values;
+  Panel panel{.key = fmt::format("inside {}", quantity.key)};
+  for (const Line& line : lines) {
+    for (const PathPoint& point : line.path->points) {
+      penalties.add(at(point, family.of_mu));
+      if (const double value = quantity.value(point); std::isfinite(value)) values.add(value);
+    }
+    panel.curves.push_back({.title = line.title,
+                            .style = line_style(line.place),
+                            .block = panel.curves.size(),
+                            .x = 2,
+                            .y = 3,
+                            .symbol_size = 0.5});
   }
-  return fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
+  panel.x = log_axis(family.of_mu ? "μ" : "λ", penalties.widened(1.1), kMostLabelsX);
+  panel.x.reversed = true;  // the path goes from left to right
+  panel.y = linear_axis(quantity.label, out_to_ticks(values));
+  return panel;
 }
 
-/// The log axis of lambda or mu, turned so that the path goes from left to right.
-std::string penalty_axis(const std::vector<Line>& lines, bool of_mu) {
-  Range range;
-  for (const Line& line : lines)
-    for (const PathPoint& point : line.path->points) range.add(at(point, of_mu));
-  range = range.widened(1.1);
-  return log_axis("x", range) + fmt::format("set xrange [{:.6g}:{:.6g}]\n", range.max, range.min);
+std::string caption_of(const Family& family, const std::vector<Line>& lines) {
+  const auto cut = std::count_if(lines.begin(), lines.end(), [](const Line& line) {
+    return line.path->run.status() != "converged" && line.path->run.status() != "gap-reached";
+  });
+  return cut == 0 ? ""
+                  : fmt::format("{} of {} paths did not reach their tolerance at every {}.", cut,
+                                lines.size(), family.of_mu ? "μ" : "λ");
 }
 
-Figure make_figure(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
+Chart make_chart(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
   const Run& first = lines.front().path->run;
   const bool comparable = std::all_of(lines.begin(), lines.end(),
                                       [](const Line& line) { return line.path->run.timing.comparable; });
-  const bool seconds = std::string_view(quantity.name) == "seconds";
-  const std::string name = figure_name(family, quantity);
-  std::size_t cut = 0;
-  for (const Line& line : lines) {
-    const std::string status = line.path->run.status();
-    cut += status != "converged" && status != "gap-reached";
-  }
-  const std::string caption = cut == 0
-                                  ? ""
-                                  : fmt::format("{} of {} paths did not reach their tolerance at every {}.",
-                                                cut, lines.size(), family.of_mu ? "μ" : "λ");
-  return {.name = name,
-          .title = fmt::format(
-              "{{/:Bold {}{}{}}}{}", says_synthetic(first.result.description) ? "SYNTHETIC DATA: " : "",
-              seconds && !comparable ? "NOT COMPARABLE: " : "",
-              gnuplot_literal(fmt::format("{}: {}", first.parameters.dataset, family.text())),
-              small_lines(first.result.description)),
-          .x_label = (family.of_mu ? "μ" : "λ") + small_lines(caption),
-          .y_label = quantity.label,
-          .axes = penalty_axis(lines, family.of_mu) +
-                  fmt::format("set yrange [*:*]\nset key inside {}\n", quantity.key),
-          .plot = plot_text(name, lines),
-          .data = data_text(quantity, lines, family.of_mu)};
+  return {
+      .name = figure_name(family, quantity),
+      .title = data_warnings(says_synthetic(first.result.description), comparable || !quantity.of_time()) +
+               fmt::format("{}: {}", first.parameters.dataset, family.text()),
+      .subtitle = first.result.description,
+      .caption = caption_of(family, lines),
+      .panels = {make_panel(family, quantity, lines)},
+      .data = data_text(quantity, lines, family.of_mu)};
 }
 
 }  // namespace
@@ -167,21 +160,10 @@ std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs:
         const std::size_t place = places.try_emplace(title, places.size()).first->second;
         if (drawn(quantity, *path, allow_not_comparable)) lines.push_back({title, place, path});
       }
-      if (!lines.empty()) written.push_back(write_figure(figures, make_figure(family, quantity, lines)));
+      if (!lines.empty()) written.push_back(draw(make_chart(family, quantity, lines), figures));
     }
   }
   return written;
-}
-
-std::vector<PathFigure> path_figures(const std::vector<StoredPath>& paths) {
-  std::set<Family> families;
-  for (const StoredPath& path : paths) families.insert(Family::of(path.run));
-  std::vector<PathFigure> figures;
-  for (const Family& family : families)
-    for (const PathQuantity& quantity : path_quantities())
-      figures.push_back({figure_name(family, quantity),
-                         fmt::format("{}: {} along the {}", family.dataset, quantity.label, family.text())});
-  return figures;
 }
 
 }  // namespace proxbench

@@ -25,11 +25,4 @@ std::vector<std::filesystem::path> make_paths(const std::vector<StoredPath>& pat
                                               const std::filesystem::path& figures,
                                               bool allow_not_comparable = false);
 
-struct PathFigure {
-  std::string name;   ///< without extension
-  std::string about;  ///< "DATASET: nonzeros along the regularisation path"
-};
-/// All that make_paths() may draw, as above.
-std::vector<PathFigure> path_figures(const std::vector<StoredPath>& paths);
-
 }  // namespace proxbench

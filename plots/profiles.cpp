@@ -7,13 +7,11 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/base/options.h"
 #include "experiments/base/numbers.h"
 #include "experiments/results/statistics.h"
 #include "experiments/results/tables/problem_set.h"
 #include "plots/facts.h"
-#include "plots/figure.h"
-#include "plots/quantities.h"
+#include "plots/gnuplot.h"
 
 namespace proxbench {
 namespace {
@@ -32,7 +30,7 @@ struct Staircase {
 };
 
 /// What differs between profiles and distributions of costs.
-struct Chart {
+struct Distribution {
   std::string name, title, x_label, y_label, caption;
   double smallest_target;
   std::vector<Staircase> solvers;
@@ -75,23 +73,23 @@ double reference_accuracy(const std::vector<Run>& runs) {
   return worst;
 }
 
-std::string accuracy_caption(const Chart& chart, double accuracy) {
-  if (!(chart.smallest_target < accuracy)) return "";
+std::string accuracy_caption(const Distribution& of, double accuracy) {
+  if (!(of.smallest_target < accuracy)) return "";
   return fmt::format("\nf* is proven to a relative accuracy of {:.1e} at worst: smaller targets say less.",
                      accuracy);
 }
 
 // ---- the two kinds
 
-Chart profile_chart(const ProblemSet& set, std::size_t target) {
-  Chart chart;
+Distribution performance_profile(const ProblemSet& set, std::size_t target) {
+  Distribution of;
   const std::string goal = fmt::format("{:g}", set.targets[target]);
-  chart.name = figure_name("profile-" + goal, set);
-  chart.title = fmt::format("Performance profile: {} to (f − f*) / f* ≤ {}", set.measure, goal);
-  chart.x_label = fmt::format("τ: {} over the least of any solver", set.measure);
-  chart.y_label = "share of problems within τ";
-  chart.ratios = true;
-  chart.smallest_target = set.targets[target];
+  of.name = figure_name("profile-" + goal, set);
+  of.title = fmt::format("Performance profile: {} to (f − f*) / f* ≤ {}", set.measure, goal);
+  of.x_label = fmt::format("τ: {} over the least of any solver", set.measure);
+  of.y_label = "share of problems within τ";
+  of.ratios = true;
+  of.smallest_target = set.targets[target];
   std::vector<std::vector<double>> costs;
   for (const Problem& problem : set.problems) costs.push_back(problem.costs[target]);
   const std::vector<std::vector<double>> ratios = performance_ratios(costs);
@@ -100,48 +98,48 @@ Chart profile_chart(const ProblemSet& set, std::size_t target) {
     std::vector<double> of_solver;
     for (const std::vector<double>& row : ratios) of_solver.push_back(row[solver]);
     infinite += static_cast<std::size_t>(std::count(of_solver.begin(), of_solver.end(), kInfinity));
-    chart.solvers.push_back({set.solvers[solver], distribution_of(std::move(of_solver))});
+    of.solvers.push_back({set.solvers[solver], distribution_of(std::move(of_solver))});
   }
-  chart.caption = fmt::format("A run that failed or never got there has an infinite ratio: {} of {}.",
-                              infinite, set.problems.size() * set.solvers.size());
-  return chart;
+  of.caption = fmt::format("A run that failed or never got there has an infinite ratio: {} of {}.", infinite,
+                           set.problems.size() * set.solvers.size());
+  return of;
 }
 
-Chart ecdf_chart(const ProblemSet& set) {
-  Chart chart;
-  chart.name = figure_name("ecdf", set);
-  chart.title = fmt::format("Targets reached within so many {}", set.measure);
-  chart.x_label = set.measure;
-  chart.y_label = "share of (problem, target) pairs";
-  chart.ratios = false;
-  chart.smallest_target = *std::min_element(set.targets.begin(), set.targets.end());
+Distribution cost_distribution(const ProblemSet& set) {
+  Distribution of;
+  of.name = figure_name("ecdf", set);
+  of.title = fmt::format("Targets reached within so many {}", set.measure);
+  of.x_label = set.measure;
+  of.y_label = "share of (problem, target) pairs";
+  of.ratios = false;
+  of.smallest_target = *std::min_element(set.targets.begin(), set.targets.end());
   for (std::size_t solver = 0; solver < set.solvers.size(); ++solver) {
     std::vector<double> costs;
     for (const Problem& problem : set.problems)
       for (const std::vector<double>& of_target : problem.costs) costs.push_back(of_target[solver]);
-    chart.solvers.push_back({set.solvers[solver], distribution_of(std::move(costs))});
+    of.solvers.push_back({set.solvers[solver], distribution_of(std::move(costs))});
   }
-  chart.caption = fmt::format("Targets: (f − f*) / f* ≤ {:g}. A run that failed reaches none.",
-                              fmt::join(set.targets, ", "));
-  return chart;
+  of.caption = fmt::format("Targets: (f − f*) / f* ≤ {:g}. A run that failed reaches none.",
+                           fmt::join(set.targets, ", "));
+  return of;
 }
 
 // ---- drawing
 
 /// Of the steps that a log axis can show.
-Range range_of(const Chart& chart) {
+Range range_of(const Distribution& of) {
   Range range;
-  for (const Staircase& solver : chart.solvers)
+  for (const Staircase& solver : of.solvers)
     for (const Step& step : solver.steps)
       if (step.x > 0.0) range.add(step.x);
   return range;
 }
 
 /// From the left end of the axis to the right one; one block a solver.
-std::string data_text(const Chart& chart, double left, double right) {
+std::string data_text(const Distribution& of, double left, double right) {
   std::string out = "label\tx\tshare\n";
-  for (const Staircase& solver : chart.solvers) {
-    if (&solver != chart.solvers.data()) out += "\n\n";
+  for (const Staircase& solver : of.solvers) {
+    if (&solver != of.solvers.data()) out += "\n\n";
     const auto line = [&](double x, double share) {
       out += fmt::format("{}\t{}\t{}\n", tsv_field(solver.solver), x, share);
     };
@@ -159,68 +157,58 @@ std::string data_text(const Chart& chart, double left, double right) {
 }
 
 /// Lines that lie on each other stay visible: later ones are thinner.
-std::string plot_text(const Chart& chart, const std::map<std::string, std::size_t>& places) {
+std::vector<Curve> curves_of(const Distribution& of, const std::map<std::string, std::size_t>& places) {
   constexpr double kThick = 4.5, kThin = 2.0;
-  std::vector<std::string> curves;
-  const auto count = static_cast<double>(chart.solvers.size());
-  for (std::size_t i = 0; i < chart.solvers.size(); ++i) {
-    const LineStyle style = line_style(places.at(chart.solvers[i].solver));
-    const double share = count > 1.0 ? static_cast<double>(i) / (count - 1.0) : 1.0;
-    curves.push_back(fmt::format(
-        "{} skip 1 index {} using 2:3 with steps title {} linecolor rgb '{}' linewidth {:.2g} dashtype {}",
-        gnuplot_quoted(chart.name + ".tsv"), i, gnuplot_quoted(chart.solvers[i].solver), style.colour,
-        kThick + share * (kThin - kThick), style.dash_type));
+  const double last = std::max(1.0, static_cast<double>(of.solvers.size()) - 1.0);
+  std::vector<Curve> curves;
+  for (const Staircase& solver : of.solvers) {
+    const std::size_t i = curves.size();
+    curves.push_back(
+        {.title = solver.solver,
+         .style = line_style(places.at(solver.solver)),
+         .width = kThick + (of.solvers.size() == 1 ? 1.0 : static_cast<double>(i) / last) * (kThin - kThick),
+         .block = i,
+         .x = 2,
+         .y = 3,
+         .steps = true});
   }
-  return fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
+  return curves;
 }
 
-std::string title_text(const Chart& chart, const ProblemSet& set) {
-  const auto count = static_cast<std::size_t>(
+std::string title_of(const Distribution& of, const ProblemSet& set) {
+  const auto synthetic = static_cast<std::size_t>(
       std::count_if(set.descriptions.begin(), set.descriptions.end(), says_synthetic));
-  const std::string synthetic = count == 0                         ? ""
-                                : count == set.descriptions.size() ? "SYNTHETIC DATA: "
-                                                                   : "PARTLY SYNTHETIC DATA: ";
-  const std::string problems =
-      fmt::format("{} problems: (experiment, data set, penalty, repetition){}", set.problems.size(),
-                  set.machine.empty() ? "" : ", on " + set.machine);
-  return fmt::format("{{/:Bold {}{}{}}}{}", synthetic,
-                     set.comparable ? "" : "NOT COMPARABLE: ", gnuplot_literal(chart.title),
-                     small_lines(problems));
+  return (0 < synthetic && synthetic < set.descriptions.size() ? "PARTLY " : "") +
+         data_warnings(synthetic > 0, set.comparable) + of.title;
 }
 
-Figure make_figure(const Chart& chart, const ProblemSet& set, double accuracy,
-                   const std::map<std::string, std::size_t>& places) {
+Chart make_chart(const Distribution& of, const ProblemSet& set, double accuracy,
+                 const std::map<std::string, std::size_t>& places) {
   constexpr double kMargin = 1.15;
-  Range range = range_of(chart);
+  Range range = range_of(of);
   if (range.empty()) range.add(1.0);
-  const double left = chart.ratios ? 1.0 : range.min / kMargin;
-  const double right = kMargin * (chart.ratios ? std::max(range.max, kLeastRatio) : range.max);
-  Range axis;
-  axis.add(left);
-  axis.add(right);
-  return {.name = chart.name,
-          .title = title_text(chart, set),
-          .x_label = gnuplot_literal(chart.x_label) +
-                     small_lines(chart.caption + accuracy_caption(chart, accuracy) + common_caption(set)),
-          .y_label = gnuplot_literal(chart.y_label),
-          .axes = "set yrange [-0.02:1.02]\nset ytics 0,0.1,1\n" + log_axis("x", axis, chart.ratios ? 2 : 10),
-          .plot = plot_text(chart, places),
-          .data = data_text(chart, left, right)};
+  const Range shown =
+      of.ratios ? Range{1.0, kMargin * std::max(range.max, kLeastRatio)} : range.widened(kMargin);
+  Axis shares{of.y_label, {-0.02, 1.02}, {}};
+  for (int tenth = 0; tenth <= 10; ++tenth)
+    shares.ticks.push_back({tenth / 10.0, fmt::format("{}", tenth / 10.0)});
+  return {.name = of.name,
+          .title = title_of(of, set),
+          .subtitle = fmt::format("{} problems: (experiment, data set, penalty, repetition){}",
+                                  set.problems.size(), set.machine.empty() ? "" : ", on " + set.machine),
+          .caption = of.caption + accuracy_caption(of, accuracy) + common_caption(set),
+          .panels = {{.x = log_axis(of.x_label, shown, kMostLabelsX),
+                      .y = shares,
+                      .curves = curves_of(of, places)}},
+          .data = data_text(of, shown.min, shown.max)};
 }
 
 // ---- checks
 
-void check(const std::vector<Run>& runs, const ProfileOptions& options) {
+void check(const std::vector<Run>& runs, const std::vector<std::string>& costs, bool allow_not_comparable) {
   if (runs.empty()) throw Error::usage("no runs to compare");
-  const std::vector<std::string> known = {"profile", "ecdf"};
-  for (const std::string& kind : options.kinds)
-    if (std::find(known.begin(), known.end(), kind) == known.end())
-      throw Error::usage(
-          fmt::format("kinds = {}: expected one of profile, ecdf{}", kind, did_you_mean(kind, known)));
-  for (const std::string& measure : options.measures) find_measure(measure);
-  const bool seconds =
-      std::find(options.measures.begin(), options.measures.end(), "seconds") != options.measures.end();
-  if (seconds && !options.allow_not_comparable)
+  for (const std::string& cost : costs) find_measure(cost);
+  if (std::find(costs.begin(), costs.end(), "seconds") != costs.end() && !allow_not_comparable)
     require_comparable(runs, "--allow-not-comparable, or x without seconds");
 }
 
@@ -236,25 +224,25 @@ void require_problems(const ProblemSet& set) {
 }  // namespace
 
 std::vector<fs::path> make_profiles(const std::vector<Run>& runs, const fs::path& figures,
-                                    const ProfileOptions& options) {
-  check(runs, options);
+                                    const PlotConfig& plot, const std::vector<double>& targets,
+                                    bool allow_not_comparable) {
+  check(runs, plot.x, allow_not_comparable);
   std::map<std::string, std::size_t> places;
   for (const Run& run : runs) places.try_emplace(run.parameters.label, places.size());
 
   const double accuracy = reference_accuracy(runs);
   std::vector<fs::path> written;
-  const auto draw = [&](const Chart& chart, const ProblemSet& set) {
-    written.push_back(write_figure(figures, make_figure(chart, set, accuracy, places)));
+  const auto add = [&](const Distribution& of, const ProblemSet& set) {
+    written.push_back(draw(make_chart(of, set, accuracy, places), figures));
   };
-  for (const std::string& measure : options.measures)
-    for (const ProblemSet& set : problem_sets(runs, {.measure = measure,
-                                                    .targets = options.targets,
-                                                    .allow_not_comparable = options.allow_not_comparable})) {
+  for (const std::string& cost : plot.x)
+    for (const ProblemSet& set : problem_sets(
+             runs, {.measure = cost, .targets = targets, .allow_not_comparable = allow_not_comparable})) {
       require_problems(set);
-      for (const std::string& kind : options.kinds) {
-        if (kind == "ecdf") draw(ecdf_chart(set), set);
+      for (const std::string& kind : plot.kinds) {
+        if (kind == "ecdf") add(cost_distribution(set), set);
         for (std::size_t target = 0; kind == "profile" && target < set.targets.size(); ++target)
-          draw(profile_chart(set, target), set);
+          add(performance_profile(set, target), set);
       }
     }
   return written;

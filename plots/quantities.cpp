@@ -1,7 +1,5 @@
 #include "plots/quantities.h"
 
-#include <algorithm>
-
 #include "experiments/base/numbers.h"
 
 namespace proxbench {
@@ -39,7 +37,7 @@ std::vector<Quantity> quantities(double floor) {
        kInfinity, difference_at, true},
       {"suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality", true, floor, kInfinity,
        [](const Run& run, const Sample& s) { return (s.objective - run.best.objective) / instances_of(run); },
-       true, suboptimality_unit},
+       true, suboptimality_unit, "objective"},
       {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
        [](const Run&, const Sample& s) { return static_cast<double>(s.nnz); }},
       {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, -kInfinity, kNaN,
@@ -70,14 +68,6 @@ std::vector<Quantity> quantities(double floor) {
 
 double suboptimality_unit(const Run& run) {
   return std::abs(run.best.objective) / instances_of(run);
-}
-
-std::vector<CurveValue> curve_values(const Run& run, const Sample& sample) {
-  std::vector<CurveValue> out;
-  for (const Abscissa& abscissa : abscissas()) out.push_back({abscissa.name, abscissa.value(sample)});
-  for (const Quantity& quantity : quantities(0.0))
-    out.push_back({quantity.name, quantity.value(run, sample)});
-  return out;
 }
 
 }  // namespace proxbench

@@ -23,6 +23,8 @@ struct Quantity {
   bool to_reference = false;  ///< a difference to f*
   /// What a difference of |f*| is on the axis; null: 1.
   double (*unit)(const Run&) = nullptr;
+  /// The name of the quantity that this one is `unit` times of; empty: none.
+  std::string of = {};
 
   double unit_of(const Run& run) const { return unit == nullptr ? 1.0 : unit(run); }
   /// Of runs on the same problem, of which some may have failed before it was known.
@@ -44,18 +46,11 @@ struct Abscissa {
   double max = 0.0;  ///< 0: where the runs end
 };
 
-/// All there are, under their names in CurveOptions. `floor`: of relative differences.
+/// All there are, under their names in PlotConfig. `floor`: of relative differences.
 const std::vector<Abscissa>& abscissas();
 std::vector<Quantity> quantities(double floor);
 
 /// What a relative difference to f* of 1 is as a suboptimality (f - f*)/n; NaN where f* or n is not known.
 double suboptimality_unit(const Run& run);
-
-/// A sample under the names of every x and quantity of CurveOptions; what was not measured is NaN.
-struct CurveValue {
-  std::string name;
-  double value;
-};
-std::vector<CurveValue> curve_values(const Run& run, const Sample& sample);
 
 }  // namespace proxbench

@@ -2,165 +2,288 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
-#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "core/base/error.h"
 #include "experiments/base/table_text.h"
-#include "experiments/results/results.h"
+#include "experiments/results/tables/cost_table.h"
+#include "experiments/results/tables/data_table.h"
+#include "experiments/results/tables/paper_table.h"
+#include "experiments/results/tables/path_table.h"
+#include "experiments/results/tables/summary_table.h"
 #include "plots/chart_library.h"
 #include "plots/facts.h"
-#include "plots/report_contents.h"
+#include "plots/html.h"
+#include "plots/page_charts.h"
+#include "plots/theory.h"
 
 namespace proxbench {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace report;
 
 constexpr const char* kSynthetic = "SYNTHETIC DATA";
 /// The summaries of more data sets and penalties than this are folded.
 constexpr std::size_t kOpenTables = 4;
 
-/// As it can stand in an address.
-std::string percent_encoded(const std::string& bytes) {
-  std::string out;
-  for (const char c : bytes) {
-    if (std::isalnum(static_cast<unsigned char>(c)) ||
-        std::string_view("-_.~/").find(c) != std::string_view::npos)
-      out += c;
-    else
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+/// What the page shows of one experiment: its row among the contents, and all below its heading.
+struct Section {
+  std::string id, heading, title;
+  bool synthetic;
+  std::vector<std::string> data;  ///< a description each
+  std::string ended;              ///< how many runs reached their tolerance
+  std::string body;
+};
+
+// ---- what is said
+
+/// Each data set in one line, in the order of the runs.
+std::vector<std::string> data_lines(const std::vector<Run>& runs) {
+  std::vector<std::string> lines;
+  for (const Run& run : runs) {
+    std::string size;
+    for (const auto& [before, count, after] : {std::tuple{"", run.result.instances, " training instances"},
+                                               {"", run.result.positions, " positions"},
+                                               {"d = ", run.result.d, ""}})
+      if (count)
+        size +=
+            (size.empty() ? " (" : ", ") + (before + with_commas(static_cast<std::int64_t>(*count))) + after;
+    const std::string line = run.result.description + (size.empty() ? "" : size + ")");
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   }
-  return out;
-}
-
-/// The path of a file as a link from a page in the folder.
-std::string relative_url(const fs::path& file, const fs::path& folder) {
-  return percent_encoded(
-      fs::weakly_canonical(file).lexically_proximate(fs::weakly_canonical(folder)).generic_string());
-}
-
-std::string link_html(const Link& link, const fs::path& folder) {
-  return fmt::format("<a href=\"{}\">{}</a>", relative_url(link.file, folder), html_text(link.name));
-}
-
-std::string links_html(const std::vector<Link>& links, const fs::path& folder) {
+  // A run that failed early knows no sizes, which others tell.
+  const auto told = [&](const std::string& line) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& other) { return other.starts_with(line + " ("); });
+  };
   std::vector<std::string> out;
-  for (const Link& link : links) out.push_back(link_html(link, folder));
-  return fmt::format("{}", fmt::join(out, " · "));
-}
-
-/// A box that scrolls by itself, also by keyboard.
-std::string scroll_html(const std::string& label, const std::string& inside) {
-  return fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
-                     html_text(label), inside);
-}
-
-std::string table_html(const TextTable& table) {
-  std::string out = fmt::format("<h3>{}</h3>\n", html_text(table.caption));
-  for (const std::string& note : table.notes) out += fmt::format("<p>{}</p>\n", html_text(note));
-  out += scroll_html(table.caption, html_grid(table));
-  for (const std::string& note : table.footnotes) out += fmt::format("<p>{}</p>\n", html_text(note));
+  std::remove_copy_if(lines.begin(), lines.end(), std::back_inserter(out), told);
   return out;
 }
 
-std::string details_html(const std::string& summary, const std::string& inside, const char* attributes = "") {
-  return fmt::format("<details{}>\n<summary>{}</summary>\n{}</details>\n", attributes, html_text(summary),
-                     inside);
+/// The distinct texts that `text_of` gives for the runs, joined.
+template <class TextOf>
+std::string distinct_texts(const std::vector<Run>& runs, const TextOf& text_of) {
+  std::vector<std::string> texts;
+  for (const Run& run : runs)
+    if (const std::string text = text_of(run);
+        !text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end())
+      texts.push_back(text);
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// Of the runs that came to an end: others do not know all of it.
+std::string machine_line(const std::vector<Run>& runs) {
+  return distinct_texts(runs, [](const Run& run) -> std::string {
+    if (run.failed()) return "";
+    const Provenance& made = run.provenance;
+    std::string text = (made.machine.empty() ? "" : made.machine + ": ") +
+                       (made.cpu.empty() ? "unknown processor" : made.cpu);
+    if (made.cores > 0) text += fmt::format(", {} cores", made.cores);
+    return text + fmt::format(", threads: {}, {}", run.parameters.threads, run.parameters.backend);
+  });
+}
+
+std::string limit_line(const std::vector<Run>& runs) {
+  return distinct_texts(runs, [](const Run& run) -> std::string {
+    const double seconds = run.parameters.time_limit;
+    return seconds > 0.0 ? fmt::format("{:g} s", seconds) : "no time limit";
+  });
+}
+
+std::string ended_line(const std::vector<Run>& runs) {
+  std::size_t converged = 0, failed = 0;
+  for (const Run& run : runs) {
+    converged += run.status() == "converged" || run.status() == "gap-reached" ? 1 : 0;
+    failed += run.failed() ? 1 : 0;
+  }
+  return fmt::format("{} of {} runs reached their tolerance", converged, runs.size()) +
+         (failed > 0 ? fmt::format(", {} failed", failed) : "");
+}
+
+/// "prox-qn 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and that f*
+/// is exact enough for.
+std::string order_line(const TableGroup& group, const std::vector<double>& targets) {
+  const std::string what =
+      fmt::format("{}, {}", group.dataset, penalty_symbols({group.lambda, group.mu}, group.loss));
+  for (std::size_t i = targets.size(); i-- > 0;) {
+    if (!(targets[i] >= group.accuracy)) continue;
+    std::vector<std::tuple<double, double, std::string>> reached;
+    std::vector<std::string> not_reached;
+    for (const TableRow& row : group.rows) {
+      if (std::isnan(row.seconds[i]))
+        not_reached.push_back(row.label);
+      else
+        reached.emplace_back(row.seconds[i], row.spread.seconds_from[i].median, row.label);
+    }
+    if (reached.empty()) continue;
+    std::sort(reached.begin(), reached.end());
+    std::string out = fmt::format("{}, to (f − f*)/f* ≤ {:g}: ", what, targets[i]);
+    for (const auto& [seconds, from, label] : reached)
+      out += fmt::format("{}{} {}{:.3g} s", out.ends_with(": ") ? "" : ", ", label,
+                         is_wide({from, seconds}) ? fmt::format("{:.3g} to ", from) : "", seconds);
+    if (!not_reached.empty()) out += fmt::format("; not reached: {}", fmt::join(not_reached, ", "));
+    return out + ".";
+  }
+  if (!(targets.front() >= group.accuracy))
+    return fmt::format("{}: none can be told, f* is proven to a relative accuracy of {:.1e} only.", what,
+                       group.accuracy);
+  return fmt::format("{}: no solver reached (f − f*)/f* ≤ {:g}.", what, targets.front());
+}
+
+/// One line for each data set and penalty with several solvers; of runs whose timings can be compared.
+std::vector<std::string> order_lines(const std::vector<Run>& runs, const TableOptions& options) {
+  std::vector<Run> timed;
+  for (const Run& run : runs)
+    if (run.timing.comparable && !run.failed()) timed.push_back(run);
+  std::vector<std::string> lines;
+  for (const TableGroup& group : summarize(timed, options))
+    if (group.rows.size() > 1) lines.push_back(order_line(group, options.targets));
+  return lines;
+}
+
+/// A heading and its paragraphs, unless all are empty.
+std::string passage_html(const char* heading, const std::vector<std::string>& paragraphs) {
+  std::string out;
+  for (const std::string& paragraph : paragraphs)
+    if (!paragraph.empty()) out += fmt::format("<p>{}</p>\n", html_text(paragraph));
+  return out.empty() ? "" : fmt::format("<div>\n<h3>{}</h3>\n{}</div>\n", heading, out);
+}
+
+/// `order`: of the solvers.
+std::string passages_html(const PaperConfig& paper, const Section& section, const std::vector<Run>& runs,
+                          const std::vector<std::string>& order) {
+  const std::string machines = machine_line(runs), limit = limit_line(runs);
+  return "<div class=\"said\">\n" + passage_html("The paper", {paper.caption, paper.reports}) +
+         passage_html("What differs, and why", {paper.differs}) + passage_html("Data here", section.data) +
+         passage_html("Made on",
+                      {machines.empty() ? "" : machines + ".",
+                       section.ended + (limit.empty() ? "." : fmt::format("; limit of a run: {}.", limit))}) +
+         passage_html("Order of the solvers here", order) + "</div>\n";
+}
+
+// ---- parts of a section
+
+/// A table of the runs for which `reason_of` says something.
+template <class ReasonOf>
+std::string reasons_html(TextTable table, const std::vector<Run>& runs, const ReasonOf& reason_of) {
+  for (const Run& run : runs)
+    if (std::vector<std::string> cells = reason_of(run); !cells.empty()) {
+      cells.insert(cells.begin(), run.folder.filename().string());
+      if (cells.back().empty()) cells.back() = "-";
+      table.rows.push_back(std::move(cells));
+    }
+  return table.rows.empty() ? "" : table_html(table);
 }
 
 std::string failures_html(const std::vector<Run>& runs) {
-  TextTable table{"Runs that failed", {}, {"run", "status", "reason"}, 3, {}};
-  for (const Run& run : runs) {
-    const std::string& reason = run.result.reason;
-    if (run.failed())
-      table.rows.push_back({run.folder.filename().string(), run.status(), reason.empty() ? "-" : reason});
-  }
-  return table.rows.empty() ? "" : "<div class=\"failures\">\n" + table_html(table) + "</div>\n";
+  const std::string table = reasons_html({"Runs that failed", {}, {"run", "status", "reason"}, 3, {}}, runs,
+                                         [](const Run& run) -> std::vector<std::string> {
+                                           if (!run.failed()) return {};
+                                           return {run.status(), run.result.reason};
+                                         });
+  return table.empty() ? "" : "<div class=\"failures\">\n" + table + "</div>\n";
 }
 
 std::string not_comparable_html(const std::vector<Run>& runs) {
-  TextTable table{
-      "Timings that are not comparable",
-      {"Charts leave these runs out where they show seconds, and no order of the solvers counts them."},
-      {"run", "reason"},
-      2,
-      {}};
-  for (const Run& run : runs) {
-    if (run.timing.comparable) continue;
-    const std::string& reason = run.timing.not_comparable_because;
-    table.rows.push_back({run.folder.filename().string(), reason.empty() ? "-" : reason});
-  }
-  return table.rows.empty() ? "" : table_html(table);
+  return reasons_html(
+      {"Timings that are not comparable",
+       {"Charts leave these runs out where they show seconds, and no order of the solvers counts them."},
+       {"run", "reason"},
+       2,
+       {}},
+      runs, [](const Run& run) -> std::vector<std::string> {
+        if (run.timing.comparable) return {};
+        return {run.timing.not_comparable_because};
+      });
 }
 
 std::string runs_html(const std::vector<Run>& runs, const fs::path& folder) {
   std::string rows;
   for (const Run& run : runs)
-    rows += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", html_text(run.folder.filename().string()),
-        html_text(run.status()),
-        links_html(existing_files(run.folder, {"manifest.json", "path.csv", "trace.csv", "model.tsv"}, {""}),
-                   folder));
+    rows +=
+        fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", html_text(run.folder.filename().string()),
+                    html_text(run.status()),
+                    links_html(run.folder, {"manifest.json", "path.csv", "trace.csv", "model.tsv"}, folder));
   return scroll_html("Runs and their files",
                      "<table>\n<thead>\n<tr><th scope=\"col\">run</th><th scope=\"col\">status</th>"
                      "<th scope=\"col\">files</th></tr>\n</thead>\n<tbody>\n" +
                          rows + "</tbody>\n</table>\n");
 }
 
-std::string provenance_html(const Origins& provenance) {
-  std::string out;
-  if (!provenance.same.rows.empty()) out += table_html(provenance.same);
-  if (provenance.differing.head.size() > 1) out += table_html(provenance.differing);
+/// The members of a JSON object as text, those of objects in it as "outer.inner".
+void flatten(const nlohmann::ordered_json& object, const std::string& prefix,
+             std::vector<std::pair<std::string, std::string>>& out) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object())
+      flatten(value, prefix + key + ".", out);
+    else
+      out.emplace_back(prefix + key, value.is_string() ? value.get<std::string>() : json_text(value));
+  }
+}
+
+/// What is the same in the provenance of all runs, and what is not: a row a run.
+std::string provenance_html(const std::vector<Run>& runs) {
+  std::vector<std::map<std::string, std::string>> told;
+  std::vector<std::string> keys;
+  for (const Run& run : runs) {
+    std::vector<std::pair<std::string, std::string>> facts;
+    flatten(run_json(run).at("provenance"), "", facts);
+    for (const auto& [key, value] : facts)
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    told.emplace_back(facts.begin(), facts.end());
+  }
+  TextTable common{"The same for all runs", {}, {"what", "value"}, 2, {}};
+  TextTable differing{"Different", {}, {"run"}, 1, {}};
+  for (const Run& run : runs) differing.rows.push_back({run.folder.filename().string()});
+  for (const std::string& key : keys) {
+    const auto value = [&](std::size_t i) {
+      const auto found = told[i].find(key);
+      return found == told[i].end() ? "-" : found->second;
+    };
+    bool same = true;
+    for (std::size_t i = 1; i < runs.size(); ++i) same = same && value(i) == value(0);
+    if (same) {
+      common.rows.push_back({key, value(0)});
+      continue;
+    }
+    differing.head.push_back(key);
+    for (std::size_t i = 0; i < runs.size(); ++i) differing.rows[i].push_back(value(i));
+  }
+  differing.text_columns = differing.head.size();
+  std::string out = common.rows.empty() ? "" : table_html(common);
+  if (differing.head.size() > 1) out += table_html(differing);
   return out.empty() ? "" : "<div class=\"provenance\">\n" + out + "</div>\n";
 }
 
-std::string heading_text(const Section& section) {
-  return fmt::format("{}{}: {}", section.synthetic ? std::string(kSynthetic) + ": " : "", section.heading,
-                     section.title);
-}
-
-/// JSON that can stand in a script element: no "<" can end it or open a comment.
-std::string json_in_html(const nlohmann::json& json) {
-  std::string out;
-  for (const char c : json_text(json)) {
-    if (c == '<')
-      out += "\\u003c";
-    else
-      out += c;
-  }
-  return out;
-}
-
-std::string chart_html(const Section& section) {
+std::string chart_html(const Section& section, const nlohmann::json& charts) {
   return fmt::format(
       "<figure class=\"chart\" id=\"chart-{0}\" aria-label=\"Curves of {1}\">\n"
       "<noscript><p>The curves need JavaScript; all else on this page does not.</p></noscript>\n"
       "<script type=\"application/json\">{2}</script>\n</figure>\n",
-      section.id, html_text(section.heading), json_in_html(section.charts));
+      section.id, html_text(section.heading), json_in_html(charts));
 }
 
-std::string summaries_html(const Section& section) {
-  if (section.summaries.empty()) return "";
+std::string summaries_html(const std::vector<TextTable>& summaries, bool paths) {
   std::string out;
-  for (const TextTable& table : section.summaries) out += table_html(table);
-  return details_html(
-      section.paths ? "Times and ends of all runs of single penalties" : "Times and ends of all runs", out,
-      section.summaries.size() <= kOpenTables ? " class=\"printed\" open" : " class=\"printed\"");
+  for (const TextTable& table : summaries) out += table_html(table);
+  return details_html(paths ? "Times and ends of all runs of single penalties" : "Times and ends of all runs",
+                      out,
+                      summaries.size() <= kOpenTables ? " class=\"printed\" open" : " class=\"printed\"");
 }
 
-std::string picture_html(const Picture& picture) {
-  return fmt::format("<img src=\"data:image/svg+xml,{}\" alt=\"{}\">\n", percent_encoded(picture.svg),
-                     html_text(picture.about));
-}
-
-/// `kind` of `proxbench plot`, which draws them.
-std::string pictures_html(const std::vector<Picture>& pictures, const char* kind) {
+/// The stored figures of a `kind` of `proxbench plot`.
+std::string pictures_html(const fs::path& figures, const std::string& kind) {
   std::string out;
-  for (const Picture& picture : pictures) out += picture_html(picture);
+  for (const std::string& name : files_in(figures, kind + "-", ".svg"))
+    out += fmt::format("<img src=\"data:image/svg+xml,{}\" alt=\"{}\">\n",
+                       percent_encoded(read_file(figures / name, "a figure")),
+                       html_text(name.substr(0, name.size() - 4)));
   return out.empty() ? fmt::format(
                            "<p>No figure is stored; <code>proxbench plot DIR --kind {}</code> draws "
                            "them.</p>\n",
@@ -168,54 +291,93 @@ std::string pictures_html(const std::vector<Picture>& pictures, const char* kind
                      : "<div class=\"pictures\">\n" + out + "</div>\n";
 }
 
-std::string theory_html(const Theory& theory) {
-  std::string out = "<h3>Theory</h3>\n" + pictures_html(theory.pictures, "theory");
-  for (const TextTable& table : theory.tables) out += table_html(table);
+std::string paths_html(const std::vector<TextTable>& tables, const fs::path& figures) {
+  std::string out = "<h3>Regularisation paths</h3>\n" + pictures_html(figures, "path");
+  for (const TextTable& table : tables)
+    out += &table == &tables.front()
+               ? table_html(table)
+               : details_html("Points: " + table.caption, table_html(table), " class=\"printed\"");
   return out;
 }
 
-std::string paths_html(const Paths& paths) {
-  std::string out =
-      "<h3>Regularisation paths</h3>\n" + pictures_html(paths.pictures, "path") + table_html(paths.costs);
-  for (const TextTable& table : paths.points)
-    out += details_html("Points: " + table.caption, table_html(table), " class=\"printed\"");
+std::string theory_html(const nlohmann::json& theory, const fs::path& figures) {
+  std::string out = "<h3>Theory</h3>\n" + pictures_html(figures, "theory");
+  for (const TextTable& table : theory_tables(theory)) out += table_html(table);
   return out;
 }
 
-std::string files_html(const Section& section, const fs::path& folder) {
+std::string files_html(const fs::path& results, const fs::path& folder) {
   std::string out;
-  for (const auto& [what, links] :
-       {std::pair{"Tables", &section.tables_files}, std::pair{"Figures for print", &section.figure_files}})
-    if (!links->empty())
-      out += fmt::format("<p class=\"files\">{}: {}</p>\n", what, links_html(*links, folder));
+  for (const auto& [what, in] : {std::pair{"Tables", "tables"}, {"Figures for print", "figures"}})
+    if (const std::string links = links_html(results / in, files_in(results / in, "", ""), folder);
+        !links.empty())
+      out += fmt::format("<p class=\"files\">{}: {}</p>\n", what, links);
   return out;
 }
 
-std::string section_html(const Section& section, const fs::path& folder) {
-  std::string out =
-      fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", section.id, html_text(heading_text(section)));
+/// Of the results of one experiment, for a page in the folder. `warn` hears which stored runs are left out.
+Section make_section(const fs::path& results, const fs::path& folder,
+                     const std::function<void(const std::string&)>& warn) {
+  const Presentation presentation = load_presentation(results / "config.ini");
+  const PaperConfig& paper = presentation.paper;
+  TableOptions options;
+  options.targets = presentation.targets;
+  options.columns = {kAllColumns};  // a table of the page scrolls
+  std::sort(options.targets.begin(), options.targets.end(), std::greater<>());
+
+  std::vector<Run> all = read_all_runs(results, presentation);
+  if (const std::string left_out = leave_out_strangers(results, presentation, all); !left_out.empty())
+    warn(left_out);
+  tell_machines_apart(all);
+  std::vector<Run> runs = all;
+  const std::vector<StoredPath> paths = take_paths(runs);
+
+  Section section;
+  section.id =
+      file_name_part(presentation.name.empty() ? all.front().parameters.experiment : presentation.name);
+  section.heading = paper.item.empty() ? section.id : paper.item;
+  section.title = presentation.title;
+  section.synthetic = std::any_of(all.begin(), all.end(),
+                                  [](const Run& run) { return says_synthetic(run.result.description); });
+  section.data = data_lines(all);
+  section.ended = ended_line(all);
+
+  std::vector<TextTable> tables;
+  if (!runs.empty() && !paper.lambdas.empty())
+    tables.push_back(paper_table(compare_with_paper(runs, presentation), presentation));
+  if (!runs.empty() && paper.costs) tables.push_back(cost_table(runs, options.targets));
+  if (paper.data) tables.push_back(data_table(all));
+
+  std::string& body = section.body;
+  body = passages_html(paper, section, all,
+                       tables.empty() ? order_lines(runs, options) : std::vector<std::string>{});
+  for (const TextTable& table : tables) body += table_html(table);
+  if (!runs.empty()) body += chart_html(section, page_charts(runs, presentation.plot));
+  if (!paths.empty()) body += paths_html(path_tables(paths, runs), results / "figures");
+  if (const nlohmann::json theory = read_theory(results); !theory.is_null())
+    body += theory_html(theory, results / "figures");
+  body += failures_html(all);
+  if (!runs.empty())
+    body += summaries_html(summary_tables(summarize(runs, options), options), !paths.empty());
+  body += not_comparable_html(all);
+  body += details_html("Runs and their files", runs_html(all, folder) + files_html(results, folder));
+  if (const std::string provenance = provenance_html(all); !provenance.empty())
+    body += details_html("Where, when and with what it was made", provenance);
+  if (const fs::path config = results / "config.ini"; fs::exists(config))
+    body += details_html(
+        "Config", scroll_html("config.ini", "<pre>" + html_text(read_file(config, "a config")) + "</pre>\n"));
+  return section;
+}
+
+// ---- the page
+
+std::string section_html(const Section& section) {
+  const std::string warning = section.synthetic ? std::string(kSynthetic) + ": " : "";
+  std::string out = fmt::format("<section id=\"{}\">\n<h2>{}{}: {}</h2>\n", section.id, warning,
+                                html_text(section.heading), html_text(section.title));
   if (section.synthetic)
-    out += fmt::format("<p class=\"synthetic\">{}: generated, not the data of the paper.</p>\n", kSynthetic);
-  out += "<div class=\"said\">\n";
-  for (const Passage& passage : section.passages) {
-    out += fmt::format("<div>\n<h3>{}</h3>\n", html_text(passage.heading));
-    for (const std::string& paragraph : passage.paragraphs)
-      out += fmt::format("<p>{}</p>\n", html_text(paragraph));
-    out += "</div>\n";
-  }
-  out += "</div>\n";
-  for (const TextTable& table : section.tables) out += table_html(table);
-  if (!section.charts.is_null()) out += chart_html(section);
-  if (section.paths) out += paths_html(*section.paths);
-  if (section.theory) out += theory_html(*section.theory);
-  out += failures_html(section.runs) + summaries_html(section) + not_comparable_html(section.runs);
-  out += details_html("Runs and their files", runs_html(section.runs, folder) + files_html(section, folder));
-  if (const std::string told = provenance_html(section.provenance); !told.empty())
-    out += details_html("Where, when and with what it was made", told);
-  if (!section.config.empty())
-    out +=
-        details_html("Config", scroll_html("config.ini", "<pre>" + html_text(section.config) + "</pre>\n"));
-  return out + "</section>\n";
+    out += fmt::format("<p class=\"synthetic\">{}generated, not the data of the paper.</p>\n", warning);
+  return out + section.body + "</section>\n";
 }
 
 std::string contents_html(const std::vector<Section>& sections) {
@@ -240,7 +402,7 @@ constexpr const char* kAlone =
     "style-src 'unsafe-inline'; img-src data:\">";
 
 std::string html_page(const std::vector<Section>& sections, const ReportOptions& options,
-                      const ChartLibrary& library, const fs::path& folder) {
+                      const ChartLibrary& library) {
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{}\n"
@@ -248,12 +410,14 @@ std::string html_page(const std::vector<Section>& sections, const ReportOptions&
       kAlone, html_text(options.title), library.style, report_style(), html_text(options.title));
   for (const std::string& note : options.notes) out += fmt::format("<p>{}</p>\n", html_text(note));
   if (sections.size() > 1) out += contents_html(sections);
-  for (const Section& section : sections) out += section_html(section, folder);
+  for (const Section& section : sections) out += section_html(section);
   out += "</main>\n<footer>\n<p>Made by proxbench from stored results.</p>\n";
   out += details_html("Charts are drawn by dygraphs: its licence",
                       fmt::format("<pre>{}</pre>\n", html_text(std::string(chart_library_licence()))));
-  out += fmt::format("</footer>\n<script>\n{}\n</script>\n<script>\n{}</script>\n", library.script,
-                     report_script());
+  out += fmt::format(
+      "</footer>\n<script id=\"ticks\" type=\"application/json\">{}</script>\n"
+      "<script>\n{}\n</script>\n<script>\n{}</script>\n",
+      json_in_html(page_ticks()), library.script, report_script());
   return out + "</body>\n</html>\n";
 }
 
@@ -267,15 +431,15 @@ void write_report(const std::vector<fs::path>& results, const fs::path& page, co
 
   std::vector<Section> sections;
   std::set<std::string> ids;
+  const fs::path folder = fs::absolute(page).parent_path();
   for (const fs::path& one : results) {
-    sections.push_back(make_section(one, options.warn));
+    sections.push_back(make_section(one, folder, options.warn));
     if (!ids.insert(sections.back().id).second)
       throw Error::usage(fmt::format("{}: found a second experiment named '{}', expected each name once",
                                      one.string(), sections.back().id));
   }
-  const fs::path folder = fs::absolute(page).parent_path();
   make_folder(folder);
-  write_file_atomically(page, html_page(sections, options, library, folder));
+  write_file_atomically(page, html_page(sections, options, library));
 }
 
 }  // namespace proxbench

@@ -21,7 +21,7 @@ struct ReportOptions {
 /// scripts. `results` are folders of `proxbench run`, in the order in which they are to be shown. For each
 /// experiment the page has
 ///
-///   - curves of all runs of single penalties (plots/chart_data.h), to be filtered, zoomed and read off;
+///   - curves of all runs of single penalties (plots/page_charts.h), to be filtered, zoomed and read off;
 ///   - the stored figures of regularisation paths (plots/paths.h), what these cost, and their points;
 ///   - how solvers converge after the theory of a paper (plots/theory.h), where scripts/theory has run;
 ///   - our table beside the paper's, the summary tables, the runs that failed and why;

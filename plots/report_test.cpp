@@ -170,7 +170,7 @@ TEST(Report, HoldsTheChartingLibraryItsLicenceAndTheData) {
   const std::vector<nlohmann::json> charts = chart_data_in(html);
   ASSERT_EQ(charts.size(), 1u);
   EXPECT_EQ(charts[0]["groups"][0]["runs"][1]["seconds"], nlohmann::json({0.0, 2.9, 3.0}));
-  EXPECT_NEAR(charts[0]["groups"][0]["bound"].get<double>(), 2e-9, 1e-14);
+  EXPECT_NEAR(charts[0]["groups"][0]["panels"]["objective"]["bound"].get<double>(), 2e-9, 1e-14);
 }
 
 TEST(Report, SaysWhatToInstallWhereTheChartingLibraryIsMissing) {
@@ -206,10 +206,10 @@ TEST(Report, LetsNoNameLeaveItsPlace) {
   const std::string html = page_of(folder, {shown});
   EXPECT_THAT(html, Not(HasSubstr("<img")));
   EXPECT_THAT(html, Not(HasSubstr("<!--")));
-  EXPECT_EQ(count(html, "<script"), 3u) << "data, library, ours";
-  EXPECT_EQ(count(html, "</script>"), 3u);
-  EXPECT_EQ(chart_data_in(html)[0]["groups"][0]["dataset"],
-            hostile.substr(0, hostile.size() - 1) + "dataset");
+  EXPECT_EQ(count(html, "<script"), 4u) << "data, ticks, library, ours";
+  EXPECT_EQ(count(html, "</script>"), 4u);
+  EXPECT_EQ(chart_data_in(html)[0]["groups"][0]["problem"],
+            hostile.substr(0, hostile.size() - 1) + "dataset, λ = 10");
 }
 
 TEST(Report, ShoutsWhereDataAreSynthetic) {
@@ -221,8 +221,8 @@ TEST(Report, ShoutsWhereDataAreSynthetic) {
   EXPECT_THAT(html, HasSubstr("<td><strong>SYNTHETIC DATA</strong> synthetic words"));
   EXPECT_THAT(html, HasSubstr("<section id=\"real\">\n<h2>Figure 1"));
   const std::vector<nlohmann::json> charts = chart_data_in(html);
-  EXPECT_FALSE(charts[0]["groups"][0]["synthetic"]);
-  EXPECT_TRUE(charts[1]["groups"][0]["synthetic"]);
+  EXPECT_EQ(charts[0]["groups"][0]["warning"], "");
+  EXPECT_EQ(charts[1]["groups"][0]["warning"], "SYNTHETIC DATA: ");
 }
 
 TEST(Report, ShowsTheTableOfThePapersNumbers) {
@@ -348,7 +348,7 @@ TEST(Report, ShowsPathsWithTheirFiguresCostsAndPoints) {
   for (const char* part :
        {"3 of 3 runs reached their tolerance", "<h3>Regularisation paths</h3>",
         "<img src=\"data:image/svg+xml,%3Csvg%3E%231%3C/svg%3E\" "
-        "alt=\"ocr: nonzeros along the regularisation path\">",
+        "alt=\"path-ocr-nnz\">",
         "<h3>What paths cost</h3>", "Points: ocr, lambda = path(20, 10, 2), quick, repetition 1",
         "<td class=\"number\">123</td>", "runs/ocr-path-20-10-2-quick-rep1/path.csv",
         "figures/path-ocr-nnz.svg"})

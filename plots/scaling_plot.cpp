@@ -6,9 +6,8 @@
 #include <cmath>
 
 #include "core/base/profile.h"
-#include "plots/colours.h"
 #include "plots/facts.h"
-#include "plots/figure.h"
+#include "plots/gnuplot.h"
 
 namespace proxbench {
 namespace {
@@ -17,12 +16,14 @@ namespace fs = std::filesystem;
 
 /// Of the time at 1 thread: phases below this have no line.
 constexpr double kLeastShare = 0.01;
-/// So many bars have a label each; of more, some have.
+/// So many ticks have a label each; of more, some have.
 constexpr std::size_t kMostLabels = 16;
+constexpr const char* kBlack = "#000000";
+constexpr double kTotalWidth = 3.5, kKeyWidth = 8.0;
 
 /// The colour of a phase in all panels; the total is black.
 const char* colour_of(const std::string& phase) {
-  if (phase == kTotal) return "#000000";
+  if (phase == kTotal) return kBlack;
   for (std::size_t i = 0; i < kPhases; ++i)
     if (phase == phase_name(static_cast<Phase>(i))) return kColours[i];
   return "#8C510A";
@@ -83,106 +84,85 @@ std::string data_text(const Scaling& scaling, const Blocks& blocks) {
   return out;
 }
 
-/// Ticks at the measured numbers of threads, or at powers of two where they are many.
-std::string thread_tics(const std::vector<int>& threads) {
-  std::vector<int> shown;
-  for (const int p : threads)
-    if (threads.size() <= 8 || (p & (p - 1)) == 0 || p == threads.back()) shown.push_back(p);
-  return fmt::format("set xtics ({})\n", fmt::join(shown, ", "));
+/// The style of a back end: the second one is dashed.
+LineStyle style_of(const char* colour, std::size_t backend) {
+  return {colour, backend == 0 ? 0u : 1u, backend};
 }
 
-std::string bar_tics(const std::vector<int>& threads) {
-  std::vector<std::string> tics;
-  for (std::size_t t = 0; t < threads.size(); ++t)
-    if (threads.size() <= kMostLabels || t % (threads.size() / kMostLabels + 1) == 0)
-      tics.push_back(fmt::format("'{}' {}", threads[t], t + 1));
-  return fmt::format("set xtics ({})\n", fmt::join(tics, ", "));
+Axis threads_axis(const std::vector<int>& threads) {
+  const bool all = threads.size() <= kMostLabelsX;
+  Axis axis{.label = "threads", .range = {0.93, 1.12 * threads.back()}, .log = true};
+  for (const int p : threads)
+    if (all || (p & (p - 1)) == 0 || p == threads.back())
+      axis.ticks.push_back({static_cast<double>(p), fmt::format("{}", p)});
+  return axis;
 }
 
 /// All lines, `column` against threads, without titles: the bars' key names the colours.
-std::vector<std::string> lines_text(const std::string& file, const Blocks& blocks, int column) {
-  std::vector<std::string> out;
+void add_lines(Panel& panel, const Blocks& blocks, int column) {
   for (std::size_t i = 0; i < blocks.lines.size(); ++i) {
     const PhaseScaling& row = *blocks.lines[i];
-    const bool first = place_of(blocks, row.backend) == 0;
-    out.push_back(
-        fmt::format("{} skip 1 index {} using 3:{} with linespoints notitle linecolor rgb '{}' linewidth {} "
-                    "dashtype {} pointtype {} pointsize 1.1",
-                    gnuplot_quoted(file), i, column, colour_of(row.phase), row.phase == kTotal ? 3.5 : 2.0,
-                    first ? 1 : 2, first ? 7 : 4));
+    panel.curves.push_back({.style = style_of(colour_of(row.phase), place_of(blocks, row.backend)),
+                            .width = row.phase == kTotal ? kTotalWidth : 2.0,
+                            .block = i,
+                            .x = 3,
+                            .y = column,
+                            .symbol_size = 1.1});
   }
-  return out;
 }
 
-std::string joined(const std::vector<std::string>& curves) {
-  return fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
-}
-
-std::string speedup_panel(const Scaling& scaling, const std::string& file, const Blocks& blocks) {
-  const double most = scaling.threads.back() * 1.12;
+Panel speedup_panel(const Scaling& scaling, const Blocks& blocks) {
+  Panel panel{.x = threads_axis(scaling.threads),
+              .title = "Speed-up against 1 thread",
+              .frame = {0.1, 0.48, 0.63, 0.86},
+              .key = "inside left top vertical",
+              .guides = {{"ideal", kNaN}}};
   Range speedups;
-  speedups.add(0.9);
-  speedups.add(most);
+  speedups.add(1.0);
+  speedups.add(scaling.threads.back());
   for (const PhaseScaling* row : blocks.lines)
-    for (const double speedup : row->speedup)
-      for (const double margin : {0.9, 1.12}) speedups.add(margin * speedup);
-  std::vector<std::string> curves{"x with lines title 'ideal' linecolor rgb '#999999' linewidth 1.5"};
+    for (const double speedup : row->speedup) speedups.add(speedup);
+  panel.y = log_axis("", speedups.widened(1.12), kMostLabelsY);
   for (std::size_t b = 0; b < blocks.backends.size(); ++b)
-    curves.push_back(fmt::format(
-        "NaN with linespoints title {} linecolor rgb '#000000' linewidth 2 dashtype {} pointtype {}",
-        gnuplot_quoted(blocks.backends[b]), b == 0 ? 1 : 2, b == 0 ? 7 : 4));
-  for (std::string& line : lines_text(file, blocks, 7)) curves.push_back(std::move(line));
-  return fmt::format(
-             "set origin 0,0.5\nset size 0.5,0.42\nset title 'Speed-up against 1 thread'\n"
-             "set xlabel 'threads'\nset ylabel ''\nset logscale x 2\nset xrange [0.93:{:.4g}]\n"
-             "set key inside left top vertical Left reverse noenhanced samplen 2.5\n",
-             most) +
-         log_axis("y", speedups, 2) + thread_tics(scaling.threads) + joined(curves);
+    panel.curves.push_back({.title = blocks.backends[b], .style = style_of(kBlack, b), .symbol_size = 1.1});
+  add_lines(panel, blocks, 7);
+  return panel;
 }
 
-std::string efficiency_panel(const std::string& file, const Blocks& blocks) {
-  double most = 1.0;
+Panel efficiency_panel(const Scaling& scaling, const Blocks& blocks) {
+  Range efficiencies{0.0, 1.0};
   for (const PhaseScaling* row : blocks.lines)
-    for (const double efficiency : row->efficiency) most = std::max(most, efficiency);
-  std::vector<std::string> curves{"1 with lines notitle linecolor rgb '#999999' linewidth 1.5"};
-  for (std::string& line : lines_text(file, blocks, 8)) curves.push_back(std::move(line));
-  return fmt::format(
-             "unset key\nset origin 0.5,0.5\nset size 0.5,0.42\nset title 'Efficiency: speed-up over "
-             "threads'\n"
-             "unset logscale y\nset yrange [0:{:.4g}]\nset ytics autofreq\n",
-             1.08 * most) +
-         joined(curves);
+    for (const double efficiency : row->efficiency) efficiencies.add(efficiency);
+  Panel panel{.x = threads_axis(scaling.threads),
+              .y = linear_axis("", {0.0, 1.08 * efficiencies.max}),
+              .title = "Efficiency: speed-up over threads",
+              .frame = {0.59, 0.98, 0.63, 0.86},
+              .key = "",
+              .guides = {{"", 1.0}}};
+  add_lines(panel, blocks, 8);
+  return panel;
 }
 
-std::string bars_panel(const Scaling& scaling, const std::string& file, const Blocks& blocks,
-                       const std::string& caption) {
-  const std::size_t index = blocks.lines.size();
-  std::vector<std::string> curves;
+Panel bars_panel(const Scaling& scaling, const Blocks& blocks) {
+  Range seconds{0.0, 0.0};
+  for (const PhaseScaling* row : blocks.lines)
+    if (row->phase == kTotal)
+      for (const Spread& of_threads : row->seconds) seconds.add(of_threads.median);
+  Panel panel{.x = {"threads", {0.4, static_cast<double>(scaling.threads.size()) + 0.6}, {}},
+              .y = linear_axis("seconds", out_to_ticks(seconds)),
+              .title = "Time of each phase; plain bars: " + blocks.backends.front(),
+              .frame = {0.1, 0.8, 0.19, 0.43}};
+  if (blocks.backends.size() > 1) panel.title += ", hatched: " + blocks.backends[1];
+  const std::size_t every = scaling.threads.size() / (kMostLabels + 1) + 1;
+  for (std::size_t t = 0; t < scaling.threads.size(); t += every)
+    panel.x.ticks.push_back({static_cast<double>(t) + 1.0, fmt::format("{}", scaling.threads[t])});
   for (std::size_t b = 0; b < blocks.backends.size(); ++b)
-    curves.push_back(
-        fmt::format("{0} skip 1 index {1} using (stringcolumn(1) eq {2} ? ($4 + $5) / 2 : NaN):(($6 + $7) / "
-                    "2):4:5:6:7:8 with "
-                    "boxxyerror notitle linecolor rgb variable fillstyle {3} border",
-                    gnuplot_quoted(file), index, gnuplot_quoted(blocks.backends[b]),
-                    b == 0 ? "solid 0.85" : "transparent pattern 4"));
-  std::vector<std::string> named;
-  for (const PhaseScaling* row : blocks.bars) {
-    if (std::find(named.begin(), named.end(), row->phase) != named.end()) continue;
-    named.push_back(row->phase);
-    curves.push_back(fmt::format("NaN with boxes title {} linecolor rgb '{}' fillstyle solid 0.85",
-                                 gnuplot_quoted(row->phase), colour_of(row->phase)));
-  }
-  curves.push_back("NaN with lines title 'all phases' linecolor rgb '#000000' linewidth 3.5");
-  const double right = static_cast<double>(scaling.threads.size()) + 0.6;
-  std::string backends = fmt::format("plain bars: {}", blocks.backends.front());
-  if (blocks.backends.size() > 1) backends += fmt::format(", hatched: {}", blocks.backends[1]);
-  return fmt::format(
-             "set origin 0,0\nset size 1,0.5\nset title {}\nset xlabel {}\nset ylabel 'seconds'\n"
-             "unset logscale\nset xrange [0.4:{:.4g}]\nset yrange [0:*]\n"
-             "set key outside right top vertical Left reverse noenhanced samplen 2 spacing 1.2 maxcols 1\n",
-             gnuplot_quoted("Time of each phase; " + gnuplot_literal(backends)),
-             gnuplot_quoted("threads" + small_lines(caption)), right) +
-         bar_tics(scaling.threads) + joined(curves);
+    panel.bars.push_back({blocks.lines.size(), blocks.backends[b], b > 0});
+  for (const PhaseScaling* row : blocks.bars)
+    if (row->backend == blocks.backends.front())
+      panel.curves.push_back({.title = row->phase, .style = {colour_of(row->phase)}, .width = kKeyWidth});
+  panel.curves.push_back({.title = "all phases", .style = {kBlack}, .width = kTotalWidth});
+  return panel;
 }
 
 std::string caption_text(const Scaling& scaling, const ScalingProblem& problem) {
@@ -196,13 +176,6 @@ std::string caption_text(const Scaling& scaling, const ScalingProblem& problem) 
   return out;
 }
 
-std::string title_text(const ScalingProblem& problem) {
-  return fmt::format("{{/:Bold {}{}, λ = {}, {}}}{}",
-                     says_synthetic(problem.description) ? "SYNTHETIC DATA: " : "",
-                     gnuplot_literal(problem.dataset), problem.lambda, gnuplot_literal(problem.label),
-                     small_lines(problem.description));
-}
-
 }  // namespace
 
 std::vector<fs::path> draw_scaling(const Scaling& scaling, const std::vector<PhaseScaling>& rows,
@@ -210,15 +183,18 @@ std::vector<fs::path> draw_scaling(const Scaling& scaling, const std::vector<Pha
   std::vector<fs::path> written;
   for (const ScalingProblem& problem : scaling.problems) {
     const Blocks blocks = blocks_of(scaling, rows, problem);
-    Figure figure;
-    figure.name = scaling.problems.size() == 1 ? "scale" : file_name_part("scale-" + problem.name());
-    figure.panels = true;
-    figure.data = data_text(scaling, blocks);
-    const std::string file = figure.name + ".tsv";
-    figure.plot = fmt::format("set multiplot title {}\n", gnuplot_quoted(title_text(problem))) +
-                  speedup_panel(scaling, file, blocks) + efficiency_panel(file, blocks) +
-                  bars_panel(scaling, file, blocks, caption_text(scaling, problem)) + "unset multiplot\n";
-    written.push_back(write_figure(folder, figure));
+    const std::string name =
+        scaling.problems.size() == 1 ? "scale" : file_name_part("scale-" + problem.name());
+    written.push_back(
+        draw({.name = name,
+              .title = data_warnings(says_synthetic(problem.description)) +
+                       fmt::format("{}, λ = {}, {}", problem.dataset, problem.lambda, problem.label),
+              .subtitle = problem.description,
+              .caption = caption_text(scaling, problem),
+              .panels = {speedup_panel(scaling, blocks), efficiency_panel(scaling, blocks),
+                         bars_panel(scaling, blocks)},
+              .data = data_text(scaling, blocks)},
+             folder));
   }
   return written;
 }

@@ -51,8 +51,9 @@ TEST(ScalingPlot, DrawsLinesAndBarsOfBothBackEnds) {
   const std::string data = read_text(folder / "scale.tsv"), script = read_text(folder / "scale.gp");
   EXPECT_THAT(data, AllOf(HasSubstr("openmp\tscores\t4\t2\t2\t2\t4\t1\n"),
                           HasSubstr("tbb\tsolver\t4\t1\t1\t1\t1\t0.25\n")));
-  EXPECT_THAT(script, AllOf(HasSubstr("SYNTHETIC DATA: d0, λ = 1, prox\\_qn"),
-                            HasSubstr("set xtics (1, 2, 4)"), HasSubstr("title 'full gradient'")));
+  EXPECT_THAT(script,
+              AllOf(HasSubstr("SYNTHETIC DATA: d0, λ = 1, prox\\_qn"),
+                    HasSubstr("set xtics ('1' 1, '2' 2, '4' 4)"), HasSubstr("title 'full gradient'")));
   EXPECT_THAT(data, Not(HasSubstr("openmp\tfull gradient\t4\t0.001"))) << "too short for a line";
 }
 

@@ -6,12 +6,11 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <optional>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "plots/facts.h"
-#include "plots/figure.h"
+#include "plots/gnuplot.h"
 
 namespace proxbench {
 namespace {
@@ -25,12 +24,13 @@ constexpr const char* kFile = "theory.json";
 constexpr std::size_t kTail = 10;
 constexpr double kExact = 1e-9;
 
-struct TheoryPanel {
+/// What the panels of a figure show, from the top.
+struct TheoryQuantity {
   const char* key;
-  const char* title;
+  const char* label;
 };
-constexpr TheoryPanel kPanels[] = {
-    {"error", "error e_t"}, {"ratio", "e_t / e_{t-1}"}, {"dennis_more", "Dennis-Moré ratio"}};
+constexpr TheoryQuantity kQuantities[] = {
+    {"error", "error eₜ"}, {"ratio", "eₜ / eₜ₋₁"}, {"dennis_more", "Dennis-Moré ratio"}};
 
 double field(const json& object, const char* key) {
   return number_at(object, (std::string("/") + key).c_str());
@@ -61,42 +61,34 @@ std::string data_text(const json& problem) {
   return out;
 }
 
-/// What a log axis can show of the figure; nothing: no panel.
-std::optional<Range> range_of(const json& problem, const char* key) {
-  Range range;
-  for (const json& arm : problem.at("arms"))
-    for (const json& at : arm.at("iterations"))
-      if (const double value = field(at, key); value > 0.0 && std::isfinite(value)) range.add(value);
-  return range.empty() ? std::nullopt : std::optional(range.widened(1.3));
-}
-
-std::string panel_text(const json& problem, std::size_t place, const std::string& file) {
-  const TheoryPanel& panel = kPanels[place];
-  const std::optional<Range> range = range_of(problem, panel.key);
-  if (!range) return "";
-  std::int64_t last = 1;
-  for (const json& arm : problem.at("arms"))
-    if (const json& all = arm.at("iterations"); !all.empty())
-      last = std::max(last, all.back().at("iteration").get<std::int64_t>());
-  std::vector<std::string> curves;
+/// Panels of what a log axis can show something of.
+std::vector<Panel> panels_of(const json& problem) {
   const json& arms = problem.at("arms");
-  for (std::size_t i = 0; i < arms.size(); ++i) {
-    const LineStyle style = line_style(i);
-    curves.push_back(fmt::format(
-        "{} skip 1 index {} using 2:{} with linespoints title {} linecolor rgb '{}' linewidth 2 dashtype {} "
-        "pointtype {} pointsize 0.4",
-        gnuplot_quoted(file), i, place + 3, gnuplot_quoted(arms[i].at("label").get<std::string>()),
-        style.colour, style.dash_type, style.point_type));
+  std::vector<Panel> panels;
+  for (std::size_t place = 0; place < std::size(kQuantities); ++place) {
+    const double bottom = 0.66 - 0.265 * static_cast<double>(place);
+    Panel panel{.frame = {0.11, 0.76, bottom, bottom + 0.19}, .key = ""};
+    if (panels.empty()) panel.key = "outside right top vertical maxcols 1";
+    Range iterations{0.0, 1.0}, values;
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+      for (const json& at : arms[i].at("iterations")) {
+        iterations.add(field(at, "iteration"));
+        const double value = field(at, kQuantities[place].key);
+        if (value > 0.0 && std::isfinite(value)) values.add(value);
+      }
+      panel.curves.push_back({.title = panels.empty() ? arms[i].at("label").get<std::string>() : "",
+                              .style = line_style(i),
+                              .block = i,
+                              .x = 2,
+                              .y = static_cast<int>(place) + 3,
+                              .symbol_size = 0.4});
+    }
+    if (values.empty()) continue;
+    panel.x = linear_axis(place + 1 == std::size(kQuantities) ? "iteration" : "", iterations);
+    panel.y = log_axis(kQuantities[place].label, values.widened(1.3), kMostLabelsY / std::size(kQuantities));
+    panels.push_back(std::move(panel));
   }
-  return fmt::format(
-             "set origin 0,{:.4g}\nset size 1,0.3\nset title ''\nset ylabel {}\nset xlabel {}\n"
-             "set lmargin screen 0.11\nset rmargin screen 0.76\n{}",
-             0.58 - 0.29 * static_cast<double>(place), gnuplot_quoted(panel.title),
-             gnuplot_quoted(place + 1 == std::size(kPanels) ? "iteration" : ""),
-             place == 0 ? "set key outside right top vertical Left reverse noenhanced samplen 2.5 maxcols 1\n"
-                        : "unset key\n") +
-         log_axis("y", *range, 10, std::size(kPanels)) +
-         fmt::format("set xrange [0:{}]\nplot {}\n", last, fmt::join(curves, ", \\\n     "));
+  return panels;
 }
 
 /// Places of the iterations that the end of an arm is judged by.
@@ -162,28 +154,16 @@ nlohmann::json read_theory(const fs::path& results) {
   return theory;
 }
 
-std::vector<std::string> theory_names(const json& theory) {
-  std::vector<std::string> names;
-  for (const json& problem : theory.at("problems")) names.push_back(name_of(problem));
-  return names;
-}
-
 std::vector<fs::path> make_theory(const json& theory, const fs::path& figures) {
   std::vector<fs::path> written;
   for (const json& problem : theory.at("problems")) {
     const std::string description = problem.at("description").get<std::string>();
-    Figure figure;
-    figure.name = name_of(problem);
-    figure.panels = true;
-    figure.data = data_text(problem);
-    figure.plot = fmt::format(
-        "set multiplot title {}\n",
-        gnuplot_quoted(fmt::format("{{/:Bold {}{}}}{}", says_synthetic(description) ? "SYNTHETIC DATA: " : "",
-                                   gnuplot_literal(text_of_problem(problem)), small_lines(description))));
-    for (std::size_t place = 0; place < std::size(kPanels); ++place)
-      figure.plot += panel_text(problem, place, figure.name + ".tsv");
-    figure.plot += "unset multiplot\n";
-    written.push_back(write_figure(figures, figure));
+    written.push_back(draw({.name = name_of(problem),
+                            .title = data_warnings(says_synthetic(description)) + text_of_problem(problem),
+                            .subtitle = description,
+                            .panels = panels_of(problem),
+                            .data = data_text(problem)},
+                           figures));
   }
   return written;
 }

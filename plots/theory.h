@@ -15,9 +15,6 @@ namespace proxbench {
 /// Throws Error (kInput) where it is not that.
 nlohmann::json read_theory(const std::filesystem::path& results);
 
-/// Of each problem, without extension: "theory-DATASET-LAMBDA".
-std::vector<std::string> theory_names(const nlohmann::json& theory);
-
 /// Draws theory-DATASET-LAMBDA for each problem: error, its ratio and the Dennis-More ratio of every arm
 /// against iterations. Returns the .png files. Throws Error (kRun) when gnuplot is missing or fails.
 std::vector<std::filesystem::path> make_theory(const nlohmann::json& theory,

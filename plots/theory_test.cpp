@@ -44,7 +44,6 @@ nlohmann::json made_up() {
 
 TEST(TheoryFigures, AreOneForEachProblem) {
   const TestFolder folder;
-  EXPECT_THAT(theory_names(made_up()), ElementsAre("theory-d-10"));
   EXPECT_THAT(make_theory(made_up(), folder.path()), ElementsAre(folder / "theory-d-10.png"));
   EXPECT_THAT(read_text(folder / "theory-d-10.tsv"), HasSubstr("fast\t2\t0.5\t0.5\t0.25\t7\n"));
   for (const char* extension : {".svg", ".pdf", ".gp"})

@@ -126,10 +126,10 @@ def make_page(program, folder):
 
 
 def number_of(label):
-    """Of a tick: 1,500, 1.5e-7 and 10 with a raised exponent."""
-    digits = label.replace(",", "")
-    raised = digits[2:].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
-    return 10.0 ** int(raised) if raised != digits[2:] else float(digits)
+    """Of a tick: 1,500, 1.5e-7 and 2×10 with a raised exponent."""
+    digits, _, power = label.replace(",", "").rpartition("×")
+    raised = power[2:].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+    return float(digits or 1) * (10.0 ** int(raised) if raised != power[2:] else float(power))
 
 
 def start_browser():

@@ -28,22 +28,9 @@ bool contains(const std::vector<std::string>& names, const char* name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-CurveOptions curve_options(const PlotConfig& plot) {
-  return {.x = plot.x,
-          .quantities = plot.quantities,
-          .x_max = plot.x_max,
-          .log_seconds = plot.log_seconds,
-          .floor = plot.floor,
-          .repetitions = plot.repetitions};
-}
-
-ProfileOptions profile_options(const Presentation& presentation) {
-  ProfileOptions options{
-      .kinds = presentation.plot.kinds, .measures = presentation.plot.x, .targets = presentation.targets};
-  std::erase(options.kinds, "curves");
-  std::erase(options.kinds, "path");
-  std::erase(options.kinds, "theory");
-  return options;
+/// Whether it compares solvers over problems.
+bool has_profiles(const PlotConfig& plot) {
+  return contains(plot.kinds, "profile") || contains(plot.kinds, "ecdf");
 }
 
 void check_kinds(const std::vector<std::string>& kinds) {
@@ -76,9 +63,7 @@ void plot(const PlotCommand& command) {
     if (!command.kinds.empty()) source.presentation.plot.kinds = split_list(command.kinds);
     check_kinds(source.presentation.plot.kinds);
   }
-  ProfileOptions options = profile_options(sources.front().presentation);
-  options.allow_not_comparable = command.read.allow_not_comparable;
-  const bool together = !options.kinds.empty();
+  const bool together = has_profiles(sources.front().presentation.plot);
   if (!together && command.read.folders.size() > 1 && !command.read.out.empty())
     throw Error::usage(
         "--out: found only figures of single DIRs, expected a --kind over all DIRs: profile, ecdf");
@@ -94,16 +79,17 @@ void plot(const PlotCommand& command) {
     if (contains(config.kinds, "theory")) draw_theory(source, command.read.out_folder(source), figures);
     if (!contains(config.kinds, "curves")) continue;
     require_runs({source});
-    CurveOptions curves = curve_options(config);
-    curves.allow_not_comparable = command.read.allow_not_comparable;
-    for (const fs::path& figure :
-         make_curves(source.runs, command.read.out_folder(source) / "figures", curves))
+    for (const fs::path& figure : make_curves(source.runs, command.read.out_folder(source) / "figures",
+                                              config, command.read.allow_not_comparable))
       figures.push_back(figure);
   }
-  if (together) require_runs(sources);
-  if (together)
-    for (const fs::path& figure : make_profiles(all_runs(sources), out / "figures", options))
+  if (together) {
+    require_runs(sources);
+    const Presentation& first = sources.front().presentation;
+    for (const fs::path& figure : make_profiles(all_runs(sources), out / "figures", first.plot, first.targets,
+                                                command.read.allow_not_comparable))
       figures.push_back(figure);
+  }
   for (const fs::path& figure : figures) fmt::print("{}\n", figure.string());
 }
 
@@ -129,11 +115,10 @@ void draw_figures_of_run(const std::vector<Run>& runs, const fs::path& out, cons
     leave_out_seconds(drawn.plot);
   }
   if (drawn.plot.x.empty()) return;
-  if (contains(drawn.plot.kinds, "curves")) make_curves(runs, out / "figures", curve_options(drawn.plot));
-  const ProfileOptions options = profile_options(drawn);
-  if (options.kinds.empty()) return;
+  if (contains(drawn.plot.kinds, "curves")) make_curves(runs, out / "figures", drawn.plot);
+  if (!has_profiles(drawn.plot)) return;
   try {
-    make_profiles(runs, out / "figures", options);
+    make_profiles(runs, out / "figures", drawn.plot, drawn.targets);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kUsage) throw;
     warn(fmt::format("solvers are not compared over problems: {}", error.what()));

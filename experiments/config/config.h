@@ -67,11 +67,11 @@ struct SolverConfig : StopRules {
   Options options;
 };
 
-/// Which figures are drawn and how; see CurveOptions, ProfileOptions and MeansOptions.
+/// Which figures are drawn and how; see make_curves(), make_profiles() and MeansOptions.
 struct PlotConfig {
   std::vector<std::string> kinds{"curves"};
   std::vector<std::string> x{"seconds"}, quantities{"objective", "nnz", "accuracy"};
-  std::vector<double> x_max;  ///< one for each x, or none
+  std::vector<double> x_max{};  ///< one for each x, or none
   bool log_seconds = false;
   double floor = 1e-12;
   std::string repetitions = "band";

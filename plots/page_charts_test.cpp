@@ -1,4 +1,4 @@
-#include "plots/chart_data.h"
+#include "plots/page_charts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,8 @@
 #include <set>
 
 #include "experiments/base/numbers.h"
-#include "plots/colours.h"
+#include "plots/chart.h"
+#include "plots/curve_panel.h"
 
 namespace proxbench {
 namespace {
@@ -56,13 +57,13 @@ proxbench::Run long_run(std::size_t samples) {
   return run;
 }
 
-TEST(ChartData, KeepsShortTracesWhole) {
+TEST(PageCharts, KeepsShortTracesWhole) {
   EXPECT_THAT(thinned(run_of("a", {sample(0, 200), sample(1, 150), sample(2, 100)}), kFloor),
               ElementsAre(0, 1, 2));
   EXPECT_THAT(thinned(run_of("a"), kFloor), ElementsAre());
 }
 
-TEST(ChartData, ThinsLongTracesToTheirEnvelope) {
+TEST(PageCharts, ThinsLongTracesToTheirEnvelope) {
   const proxbench::Run run = long_run(20000);
   const std::vector<std::size_t> kept = thinned(run, kFloor);
   EXPECT_LE(kept.size(), kMostSamples);
@@ -90,7 +91,7 @@ TEST(ChartData, ThinsLongTracesToTheirEnvelope) {
   }
 }
 
-TEST(ChartData, ThinsWhereTheCurveIsSteepNotWhereTimeIsLong) {
+TEST(PageCharts, ThinsWhereTheCurveIsSteepNotWhereTimeIsLong) {
   proxbench::Run run = run_of("a");
   for (int i = 0; i < 1000; ++i) run.trace.push_back(sample(1e-3 * i, 100.0 + std::pow(10.0, 3 - 0.01 * i)));
   for (int i = 0; i < 9000; ++i) run.trace.push_back(sample(1.0 + 1e-3 * i, 100.0 + 1e-7));
@@ -98,30 +99,31 @@ TEST(ChartData, ThinsWhereTheCurveIsSteepNotWhereTimeIsLong) {
   EXPECT_GT(std::count_if(kept.begin(), kept.end(), [](std::size_t i) { return i < 1000; }), 120);
 }
 
-TEST(ChartData, ThinsATraceInWhichNothingChanges) {
+TEST(PageCharts, ThinsATraceInWhichNothingChanges) {
   const proxbench::Run run = run_of("a", std::vector<Sample>(1000, sample(1, 100)));
   EXPECT_THAT(thinned(run, kFloor), ElementsAre(0, 999));
 }
 
-TEST(ChartData, AHundredRunsAreFewMegabytes) {
+TEST(PageCharts, AHundredRunsAreFewMegabytes) {
   std::vector<proxbench::Run> runs(100, long_run(3000));
   for (int i = 0; i < 100; ++i) runs[static_cast<std::size_t>(i)].parameters.repetition = i + 1;
-  EXPECT_LT(chart_data(runs, {}).dump().size(), 4'500'000u);
+  EXPECT_LT(page_charts(runs, {}).dump().size(), 4'500'000u);
 }
 
-TEST(ChartData, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
+TEST(PageCharts, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
   proxbench::Run run = run_of("prox-qn", {sample(0, 300), sample(1.23456789, 100.0 + 1e-4)});
   run.trace[1].test_accuracy = 0.75;
   run.trace[0].test_accuracy = kNaN;
   run.trace[0].gap = 75.0;
   run.trace[0].seconds = 1e-310;  // no number is too small
   const nlohmann::json data =
-      chart_data({run}, {.x = {"passes"}, .quantities = {"nnz"}, .x_max = {}, .log_seconds = true});
+      page_charts({run}, {.x = {"passes"}, .quantities = {"nnz"}, .x_max = {}, .log_seconds = true});
   EXPECT_EQ(data["start"], nlohmann::json({{"x", "passes"}, {"log_x", true}, {"quantity", "nnz"}}));
   const nlohmann::json& group = data["groups"][0];
-  EXPECT_EQ(group["dataset"], "words");
-  EXPECT_EQ(group["penalty"], "λ = 10");
-  EXPECT_NEAR(group["bound"].get<double>(), 2e-9, 1e-14);
+  EXPECT_EQ(group["problem"], "words, λ = 10");
+  const nlohmann::json& panel = group["panels"]["objective"];
+  EXPECT_NEAR(panel["bound"].get<double>(), 2e-9, 1e-14);
+  EXPECT_NEAR(panel["floor"].get<double>(), 2e-9 / kShownBelowBound, 1e-15);
   const nlohmann::json& stored = group["runs"][0];
   EXPECT_EQ(stored["seconds"], nlohmann::json({1e-310, 1.23457}));
   EXPECT_EQ(stored["accuracy"], nlohmann::json({nullptr, 0.75}));
@@ -132,40 +134,79 @@ TEST(ChartData, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
   EXPECT_EQ(stored["iterations"], nlohmann::json({0, 123}));
   EXPECT_EQ(stored["error"], nlohmann::json({nullptr, 0.25}));
   EXPECT_FALSE(stored.contains("chunk-f1")) << "no sample has it";
-  EXPECT_THAT(group["objective_notes"][0], HasSubstr("f* = 100, proven to a relative accuracy of 2.0e-09."));
+  EXPECT_THAT(panel["notes"][1], HasSubstr("f* = 100, proven to a relative accuracy of 2.0e-09."));
 }
 
-TEST(ChartData, ColoursSolversAsTheFiguresDo) {
+TEST(PageCharts, ColoursSolversAsTheFiguresDo) {
   std::vector<proxbench::Run> runs;
   for (char c = 'a'; c < 'a' + 9; ++c) runs.push_back(run_of(std::string(1, c), {sample(0, 200)}));
-  const nlohmann::json curves = chart_data(runs, {})["curves"];
+  const nlohmann::json curves = page_charts(runs, {})["curves"];
   ASSERT_THAT(curves, SizeIs(9));
-  EXPECT_EQ(curves[0], nlohmann::json({{"name", "a"}, {"colour", kColours[0]}, {"round", 0}}));
-  EXPECT_EQ(curves[8], nlohmann::json({{"name", "i"}, {"colour", kColours[0]}, {"round", 1}}));
+  EXPECT_EQ(curves[0], nlohmann::json({{"name", "a"}, {"colour", kColours[0]}, {"dash", 0}}));
+  EXPECT_EQ(curves[8], nlohmann::json({{"name", "i"}, {"colour", kColours[0]}, {"dash", 1}}));
 }
 
-TEST(ChartData, SaysWhichRunsFailedAndWhichTimingsAreNotComparable) {
+TEST(PageCharts, SaysWhichRunsFailedAndWhichTimingsAreNotComparable) {
   proxbench::Run bad = run_of("a", {sample(0, 200)}), empty = run_of("b");
   bad.set_status("crashed(SIGSEGV)");
   bad.timing.comparable = false;
-  const nlohmann::json runs = chart_data({bad, empty}, {})["groups"][0]["runs"];
+  const nlohmann::json runs = page_charts({bad, empty}, {})["groups"][0]["runs"];
   ASSERT_THAT(runs, SizeIs(1)) << "nothing to draw of a run without a sample";
   EXPECT_TRUE(runs[0]["failed"]);
   EXPECT_FALSE(runs[0]["comparable"]);
 }
 
-TEST(ChartData, NamesWhoGoesBelowTheOptimumAndWhereThereIsNone) {
-  const nlohmann::json below = chart_data({run_of("fast", {sample(0, 99.0)})}, {});
-  EXPECT_EQ(below["groups"][0]["objective_notes"].back(), "fast goes below f* by 1.0e-02.");
+TEST(PageCharts, NamesWhoGoesBelowTheOptimumAndWhereThereIsNone) {
+  const nlohmann::json below = page_charts({run_of("fast", {sample(0, 99.0)})}, {});
+  EXPECT_EQ(below["groups"][0]["panels"]["objective"]["notes"][3], "fast goes below f* by 1.0e-02.");
   proxbench::Run without = run_of("a", {sample(0, 99.0)});
   without.best.objective = without.best.relative_kkt = kNaN;
-  const nlohmann::json none = chart_data({without}, {})["groups"][0];
-  EXPECT_EQ(none["objective_notes"], nlohmann::json({"No f* is stored."}));
-  EXPECT_TRUE(none["bound"].is_null());
-  EXPECT_FALSE(none["runs"][0].contains("objective")) << "nothing that the run has no value of";
+  proxbench::Run with = run_of("b", {sample(0, 99.0)});
+  const nlohmann::json none = page_charts({without}, {})["groups"][0];
+  EXPECT_FALSE(none["panels"].contains("objective")) << "no run has a value of it";
+  EXPECT_FALSE(none["runs"][0].contains("objective"));
+  with.parameters.lambda = 1.0;
+  const nlohmann::json panel = page_charts({with, without}, {})["groups"][1]["panels"]["objective"];
+  EXPECT_EQ(panel["notes"][1], "No f* is stored.");
+  EXPECT_TRUE(panel["bound"].is_null());
 }
 
-TEST(ChartData, TellsMachinesApartOnlyWhereThereAreSeveral) {
+TEST(PageCharts, TakeMediansOverRepetitionsThatAreNotTheSame) {
+  std::vector<proxbench::Run> runs;
+  for (const double speed : {1.0, 2.0, 4.0}) {
+    runs.push_back(run_of("a", {sample(0, 200), sample(speed, 150)}));
+    runs.back().parameters.repetition = static_cast<int>(runs.size());
+    runs.back().trace[1].iteration = 1;
+  }
+  runs.push_back(runs.back());
+  runs.back().parameters.repetition = 4;
+  runs.back().set_status("crashed(SIGSEGV)");
+  runs.push_back(runs[0]);
+  runs.back().parameters.repetition = 5;
+  runs.back().timing.comparable = false;
+  const nlohmann::json panel = page_charts(runs, {})["groups"][0]["panels"]["objective"];
+  const nlohmann::json &seconds = panel["against"]["seconds"], &iterations = panel["against"]["iterations"];
+  EXPECT_EQ(seconds["lines"], nlohmann::json({3, 4})) << "one failed, one is not comparable";
+  ASSERT_THAT(seconds["bands"], SizeIs(1));
+  EXPECT_EQ(seconds["bands"][0]["x"], nlohmann::json({0, 1, 2, 4}));
+  EXPECT_EQ(seconds["bands"][0]["y"], nlohmann::json({1, 1, 0.5, 0.5}));
+  EXPECT_EQ(seconds["bands"][0]["low"], nlohmann::json({1, 0.75, 0.5, 0.5}));
+  EXPECT_EQ(iterations["lines"], nlohmann::json({3, 0})) << "the same after so many iterations";
+  EXPECT_THAT(iterations["bands"], SizeIs(0));
+  const nlohmann::json rescaled = page_charts(runs, {})["groups"][0]["panels"];
+  EXPECT_FALSE(rescaled.contains("suboptimality")) << "nobody knows n";
+}
+
+TEST(PageCharts, DrawSuboptimalityAsTheRescaledDifference) {
+  proxbench::Run run = run_of("a", {sample(0, 200)});
+  run.result.instances = 4;
+  const nlohmann::json group = page_charts({run}, {})["groups"][0], panel = group["panels"]["suboptimality"];
+  EXPECT_EQ(panel["of"], "objective");
+  EXPECT_EQ(panel["factor"], 25.0);
+  EXPECT_FALSE(group["runs"][0].contains("suboptimality"));
+}
+
+TEST(PageCharts, TellsMachinesApartOnlyWhereThereAreSeveral) {
   std::vector<proxbench::Run> runs(4, run_of("a"));
   for (proxbench::Run& run : runs) run.provenance.machine = "one";
   std::vector<proxbench::Run> same = runs;

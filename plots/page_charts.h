@@ -1,5 +1,5 @@
 #pragma once
-/// The curves of stored runs as data for the interactive charts of a report.
+/// The curves of stored runs as the panels of the page's interactive charts, which web/report.js draws.
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
@@ -29,17 +29,25 @@ std::vector<std::size_t> thinned(const Run& run, double floor, std::size_t most 
 
 /// All that the charts of an experiment show, numbers to six digits, null for what was not measured:
 ///
-///     floor    differences at or below are rounding
-///     start    x, log_x, quantity: what is shown first
-///     curves   [{name, colour, round}], a colour comes again with the next round of dashes; colours as in
-///              make_curves()
-///     groups   [{dataset, penalty (text), bound (of f*, null where not known), unit (suboptimality_unit()),
-///     notes,
-///              objective_notes, runs}]
-///     runs     [{curve (its place in curves), repetition, comparable, failed, and a list for each name of
-///              curve_values() that the run has values of}], runs without a sample left out
+///     start        x, log_x, quantity: what is shown first
+///     axes         name -> label, of each x
+///     quantities   names of those that some run measured
+///     repetitions  whether there are several
+///     curves       [{name, colour, dash}], styles as in make_curves()
+///     groups       [{name (in the list of groups), problem, warning, notes, runs, panels}]
+///     runs         [{curve (its place in curves), comparable, failed, and a list for each name of an x or a
+///                  quantity that the run has values of}], runs without a sample left out
+///     panels       name of a quantity -> {title, axis, log, count (the values are whole numbers), notes,
+///                  bound (of f*; null: does not count), floor (values at or below are not shown; null:
+///                  all are), of, factor, against}: the values are those of the quantity `of` times the
+///                  factor
+///     against      name of an x -> {lines, bands}: places of the runs that have a line each beside the
+///                  medians, and [{curve, comparable, x, low, y, high}] for the others
 ///
 /// `runs` in the order of read_results() or tell_machines_apart().
-nlohmann::json chart_data(const std::vector<Run>& runs, const PlotConfig& plot);
+nlohmann::json page_charts(std::vector<Run> runs, const PlotConfig& plot);
+
+/// The ticks of all log axes of a page: [[value, label, rank], ...], see log_ticks().
+nlohmann::json page_ticks();
 
 }  // namespace proxbench

@@ -1,0 +1,139 @@
+#include "plots/chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "plots/facts.h"
+
+namespace proxbench {
+namespace {
+
+/// An axis with fewer ticks than this cannot be read.
+constexpr std::size_t kFewestTicks = 3;
+/// The rank of those powers of ten that no other tick stands for.
+constexpr int kPowersOfTen = 3;
+/// Between these, labels are written out.
+constexpr double kLeastWrittenOut = 1e-4, kMostWrittenOut = 1e7;
+
+/// digits * 10^exponent, rounded once.
+double decimal(double digits, int exponent) {
+  const double power = std::pow(10.0, std::abs(exponent));
+  return exponent < 0 ? digits / power : digits * power;
+}
+
+/// "0.25", "1,500" or "2×10⁻⁴".
+std::string label_of(double tick, bool written_out) {
+  if (written_out)
+    return tick == std::floor(tick) ? with_commas(std::llround(tick)) : fmt::format("{}", tick);
+  constexpr std::array<const char*, 10> kRaised = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const std::string text = fmt::format("{:.9e}", tick);
+  const std::size_t e = text.find('e');
+  const std::string digits = text.substr(0, text.find_last_not_of(".0", e - 1) + 1);
+  const int exponent = std::stoi(text.substr(e + 1));
+  std::string out = (digits == "1" ? "10" : digits + "×10") + (exponent < 0 ? "⁻" : "");
+  for (const char digit : std::to_string(std::abs(exponent)))
+    out += kRaised[static_cast<std::size_t>(digit - '0')];
+  return out;
+}
+
+bool inside(const Range& range, double tick) {
+  return range.min <= tick && tick <= range.max;
+}
+
+/// The least distance of 1, 2 or 5 times a power of ten of which at most eight span the range.
+struct TickStep {
+  int digits, exponent;
+  double times(double i) const { return decimal(i * digits, exponent); }
+};
+TickStep step_of(const Range& range) {
+  const double least = (range.max - range.min) / 8.0;
+  TickStep step{1, static_cast<int>(std::floor(std::log10(least)))};
+  for (const int larger : {2, 5, 10})
+    if (step.times(1.0) < least) step.digits = larger;
+  return step;
+}
+
+bool written_out(const Range& range) {
+  return range.min >= kLeastWrittenOut && range.max < kMostWrittenOut;
+}
+
+}  // namespace
+
+LineStyle line_style(std::size_t place, std::size_t variant) {
+  const std::size_t round = place / kColours.size() + variant;
+  return {kColours[place % kColours.size()], round % kDashes, (place + round) % kSymbols};
+}
+
+void Range::add(double x) {
+  min = std::min(min, x);
+  max = std::max(max, x);
+}
+
+const std::vector<RankedTick>& log_ticks() {
+  static const std::vector<RankedTick> all = [] {
+    constexpr int kFurthest = 22;
+    std::vector<RankedTick> ticks;
+    for (int exponent = -kFurthest; exponent <= kFurthest; ++exponent)
+      for (const int digit : {1, 2, 3, 4, 5, 6, 8}) {
+        int rank = digit == 1 ? kPowersOfTen : kPowersOfTen + (digit == 2 || digit == 5 ? 1 : 2);
+        for (const int coarse : {2, 4, 8}) rank -= digit == 1 && exponent % coarse == 0;
+        const double tick = decimal(digit, exponent);
+        ticks.push_back({{tick, label_of(tick, written_out({tick, tick}))}, rank});
+      }
+    return ticks;
+  }();
+  return all;
+}
+
+Axis log_axis(const std::string& label, const Range& range, std::size_t most_labels) {
+  Axis axis{.label = label, .range = range, .log = true};
+  for (int rank = kPowersOfTen + 2; rank >= 0; --rank) {
+    axis.ticks.clear();
+    for (const RankedTick& ranked : log_ticks())
+      if (ranked.rank <= rank && inside(range, ranked.tick.at))
+        axis.ticks.push_back({ranked.tick.at, label_of(ranked.tick.at, written_out(range))});
+    if (axis.ticks.size() <= most_labels) break;
+  }
+  if (axis.ticks.size() < kFewestTicks && range.max < 10.0 * range.min)
+    axis.ticks = linear_axis(label, range).ticks;
+  return axis;
+}
+
+Axis linear_axis(const std::string& label, const Range& range) {
+  Axis axis{.label = label, .range = range};
+  const TickStep step = step_of(range);
+  const bool plain = std::max(std::abs(range.min), std::abs(range.max)) < kMostWrittenOut &&
+                     step.times(1.0) >= kLeastWrittenOut;
+  for (double i = std::ceil(range.min / step.times(1.0) - 1e-9); step.times(i) <= range.max; ++i)
+    if (inside(range, step.times(i)))
+      axis.ticks.push_back({step.times(i), label_of(step.times(i), plain || i == 0.0)});
+  return axis;
+}
+
+Range out_to_ticks(const Range& range) {
+  Range wide = range.empty() ? Range{0.0, 1.0} : range;
+  if (wide.max - wide.min <= 1e-12 * std::max(std::abs(wide.min), std::abs(wide.max))) {
+    const double margin = wide.max == 0.0 ? 1.0 : 0.01 * std::abs(wide.max);
+    wide = {wide.min - margin, wide.max + margin};
+  }
+  const TickStep step = step_of(wide);
+  return {step.times(std::floor(wide.min / step.times(1.0))),
+          step.times(std::ceil(wide.max / step.times(1.0)))};
+}
+
+std::string tsv_field(const std::string& text) {
+  std::string out = text;
+  // A quote would begin a string that may hold separators.
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r' || c == '"'; }, ' ');
+  return out;
+}
+
+std::string tsv_number(double x) {
+  return std::isfinite(x) ? fmt::format("{}", x) : "";
+}
+
+}  // namespace proxbench
