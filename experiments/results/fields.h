@@ -141,7 +141,7 @@ RunParameters job_from(const nlohmann::json& json);
 nlohmann::ordered_json parameters_json(const RunParameters& parameters);
 /// The parameters of a summary.
 nlohmann::ordered_json summary_parameters(const RunParameters& parameters);
-/// The summary of a run (keys of DESIGN section 5), all keys topmost.
+/// The summary of a run, all keys topmost.
 nlohmann::ordered_json summary_json(const RunParameters& parameters, const RunFigures& figures);
 /// The same, as a manifest has it: figures in their sections.
 nlohmann::ordered_json result_json(const RunParameters& parameters, const RunFigures& figures);

@@ -20,8 +20,8 @@
 ///     timing       beside figures: comparable, not_comparable_because (null or text), cpus (list of
 ///                  numbers), environment (list of NAME=value, set for the process), memory_nodes (NUMA nodes
 ///                  that its memory was spread over; empty: it was not)
-///     key          what a second `run` compares, see experiments/cache.h
-///     provenance   where, when and with what it was made, see experiments/provenance.h; "machine" is {name,
+///     key          what a second `run` compares, see experiments/sweep/cache.h
+///     provenance   where, when and with what it was made, see experiments/run/provenance.h; "machine" is {name,
 ///                  cpu, cores, id}
 
 #include <filesystem>

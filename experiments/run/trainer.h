@@ -1,5 +1,5 @@
 #pragma once
-/// One run of one solver on loaded data, and the summary of it (keys of DESIGN section 5).
+/// One run of one solver on loaded data, and the summary of it (experiments/results/fields.h).
 
 #include <atomic>
 #include <cstdint>

@@ -70,7 +70,7 @@ class JobProcess {
 /// Ends the trace of a killed run after its last whole line, and gives it a header where it has none.
 void repair_trace(const std::filesystem::path& file);
 
-/// What the last sample says, under the keys of DESIGN section 5, where a run has no result of its own.
+/// What the last sample says, under the keys of a summary, where a run has no result of its own.
 void add_last_sample(nlohmann::ordered_json& manifest, const std::filesystem::path& trace_file);
 
 }  // namespace proxbench
