@@ -1,6 +1,7 @@
 #include "experiments/base/text.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace proxbench {
 
@@ -14,6 +15,11 @@ std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
   text.remove_prefix(word.size());
   return word;
+}
+
+std::string shortest_text(double value) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
 }  // namespace proxbench

@@ -1,6 +1,7 @@
 #pragma once
-/// Pieces of a line of text.
+/// Pieces of a line of text, and numbers as text.
 
+#include <string>
 #include <string_view>
 
 namespace proxbench {
@@ -15,5 +16,8 @@ std::string_view trim(std::string_view text, std::string_view space = kWhiteSpac
 
 /// Takes the next word (blanks separate) off the front of `text`; empty at its end.
 std::string_view take_word(std::string_view& text);
+
+/// The shortest text that reads back to the same number: as data and model files have numbers.
+std::string shortest_text(double value);
 
 }  // namespace proxbench

@@ -148,11 +148,8 @@ class Rows {
   }
 
   Dataset build(std::shared_ptr<const Vocabulary> vocabulary) && {
-    data_.x =
-        std::move(builder_).build(static_cast<Index>(vocabulary->features.size()), sum_leaves(data_.begin));
-    data_.vocabulary = std::move(vocabulary);
     if (without_labels_ > 0) data_.notes["instances without labels"] = without_labels_;
-    data_.digest = digest_of(data_);
+    set_rows(data_, std::move(builder_), std::move(vocabulary));
     return std::move(data_);
   }
 
@@ -282,14 +279,11 @@ DataPair read_arff(const DataFiles& files, const Options& options) {
   out.oracle = "labels";
   out.train = std::move(train).build(vocabulary);
   out.test = std::move(test).build(vocabulary);
-  const auto describe = [](const std::vector<std::string>& paths, Dataset& set) {
-    set.description =
-        fmt::format("{}: {} instances, {} features, {} labels, {:.3g} on", file_names(paths), set.instances(),
-                    set.x.features(), set.outputs(),
-                    static_cast<double>(set.on.label.size()) / static_cast<double>(set.instances()));
-  };
-  describe(files.train, out.train);
-  if (!files.test.empty()) describe(files.test, out.test);
+  describe(files, out, [](const Dataset& set) {
+    return fmt::format("{} instances, {} features, {} labels, {:.3g} on", set.instances(), set.x.features(),
+                       set.outputs(),
+                       static_cast<double>(set.on.label.size()) / static_cast<double>(set.instances()));
+  });
   return out;
 }
 
