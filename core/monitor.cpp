@@ -32,6 +32,11 @@ constexpr double kAuditRoundings = 100.0;
 /// that would carry the clock past it, and that one may take so many times as long as the last one did:
 /// beside other programs, iterations of 10 ms were seen to take more than twice as long as the ones before.
 constexpr double kLargestGrowth = 0.1, kNextIteration = 4.0;
+/// Between two test accuracies the clock grows by at most this share, if the next iteration takes no longer
+/// than the last one did.
+constexpr double kAccuracyGrowth = 0.25;
+/// A full sample leaves room for as many in the budget: itself, and those of the start and the end.
+constexpr double kFullSamples = 3.0;
 
 /// A gap target is looked at after each of the first iterations, then when the clock has grown by this share,
 /// or by so many times what the last look cost. A look costs about three iterations, so it adds some tens of
@@ -172,7 +177,6 @@ void Monitor::leave() {
 void Monitor::start(const SparseVector& w) {
   off_mark_ = options_.clock();
   take_full_sample(0, w, w.nnz());
-  full_cost_.reset();
   accuracy_total_ = 0.0;
   resume();
   start_cost_ = sampling_seconds_;
@@ -182,9 +186,9 @@ void Monitor::expect_started() const {
   if (trace_.empty()) throw Error("the solver did not call start() of its monitor, expected before step()");
 }
 
-/// Whether one more iteration could carry the clock too far from the moment `last` on it.
-bool Monitor::must_sample(double last) const {
-  return seconds_ + kNextIteration * iteration_seconds_ > (1.0 + kLargestGrowth) * last;
+/// Whether one more iteration could carry the clock too far from the last sample.
+bool Monitor::must_sample() const {
+  return seconds_ + kNextIteration * iteration_seconds_ > (1.0 + kLargestGrowth) * trace_.back().seconds;
 }
 
 bool Monitor::fine_sample_due(std::int64_t iteration) const {
@@ -209,14 +213,14 @@ bool Monitor::gap_reached() const {
 }
 
 bool Monitor::full_sample_fits() const {
-  if (options_.sample_kkt || std::isinf(options_.sampling_budget) || !full_cost_) return true;
+  if (options_.sample_kkt || std::isinf(options_.sampling_budget)) return true;
   const double budget = options_.sampling_budget;
-  return sampling_seconds_ - start_cost_ + 2.0 * *full_cost_ <= budget * seconds_ &&
-         *full_cost_ <= budget * (seconds_ - full_seconds_);
+  return sampling_seconds_ - start_cost_ + kFullSamples * full_cost_ <= budget * seconds_ &&
+         full_cost_ <= budget * (seconds_ - full_seconds_);
 }
 
 bool Monitor::accuracy_overdue() const {
-  return test_ != nullptr && must_sample(accuracy_seconds_);
+  return test_ != nullptr && seconds_ + iteration_seconds_ > (1.0 + kAccuracyGrowth) * accuracy_seconds_;
 }
 
 bool Monitor::accuracy_fits() const {
@@ -286,8 +290,9 @@ bool Monitor::step_at(std::int64_t iteration, const Iterate& iterate, std::uint6
   given_loss_ = loss;
   iteration_seconds_ = seconds_ - step_seconds_;
   step_seconds_ = seconds_;
+  if (full_iteration_ == 0) full_cost_ = std::min(full_cost_, iteration_seconds_);
   const bool given = std::isfinite(loss);
-  const bool must = must_sample(trace_.back().seconds) || accuracy_overdue();
+  const bool must = must_sample() || accuracy_overdue();
   const bool due = must || fine_sample_due(iteration);
   if (gap_due(iteration) && !(options_.sample_kkt && due)) {
     take_gap_sample(iteration, iterate(), working_set);

@@ -119,10 +119,10 @@ struct MonitorOptions {
   /// full, whatever they cost.
   bool sample_kkt = false;
   /// The time that the monitor may take off the clock for samples that no tenth of the clock asks for, as a
-  /// share of the time on the clock so far (>= 0). Such a sample is full only where all samples since the
-  /// start and twice what the last full one cost, once for itself and once for the end's, stay within that
-  /// share, and where the time since the last full one pays for it, so that they are spread out. A light one
-  /// has a test accuracy where half of the budget pays for it, spread out in the same way. 0: nothing on top.
+  /// share of the time on the clock so far (>= 0). Such a sample is full only if all samples stay within that
+  /// share, those of the start and the end included, and if the time since the last full one pays for it, so
+  /// that they are spread out. A light one has a test accuracy if half of the budget pays for it, spread out
+  /// in the same way, or if the clock has grown by a quarter since the last accuracy. 0: nothing on top.
   /// Infinity: every sample is full.
   double sampling_budget = 0.01;
   /// Stop as soon as a sample shows F <= this. Where the solver gives its losses every iteration is looked
@@ -238,7 +238,7 @@ class Monitor {
   void resume();
   void leave();
   void expect_started() const;
-  bool must_sample(double last) const;
+  bool must_sample() const;
   bool fine_sample_due(std::int64_t iteration) const;
   bool gap_due(std::int64_t iteration) const;
   bool gap_reached() const;
@@ -283,9 +283,9 @@ class Monitor {
   /// Of the last full sample.
   std::int64_t full_iteration_ = 0;
   double full_seconds_ = 0.0;
-  /// The seconds that the next full sample is expected to take, which are those of the last one. Empty until
-  /// a full sample after the start: the start's own sample says little, since its caches are cold and w is 0.
-  std::optional<double> full_cost_;
+  /// The seconds that the next full sample is expected to take: those of the last one. The start's own sample
+  /// may have met cold caches, so an iteration's time stands in for it where that is less.
+  double full_cost_ = 0.0;
   /// Of the test accuracies since the start: when the last one was taken, what the next one may take, what
   /// all have taken.
   double accuracy_seconds_ = 0.0, accuracy_cost_ = 0.0, accuracy_total_ = 0.0;

@@ -327,7 +327,7 @@ TEST(Sampling, StaysWithinItsBudgetAndUsesIt) {
     for (const bool gives_losses : {true, false}) {
       SCOPED_TRACE(testing::Message() << "budget " << budget << (gives_losses ? " with losses" : ""));
       const BudgetRun r = run_on_a_budget(budget, 0.03, 2000, gives_losses);
-      EXPECT_LE(r.sampling_seconds, budget * r.seconds + 0.03 + 1e-9) << "and the start";
+      EXPECT_LE(r.sampling_seconds, budget * r.seconds + 1e-9);
       EXPECT_GE(r.sampling_seconds, 0.7 * budget * r.seconds);
       EXPECT_NEAR(r.sampling_seconds, 0.03 * static_cast<double>(r.full_samples), 1e-9);
       EXPECT_FALSE(std::isnan(r.trace.front().test_accuracy));
@@ -358,27 +358,27 @@ TEST(Sampling, StaysWithinItsBudgetAndUsesIt) {
 TEST(Sampling, LightSamplesHaveTheAccuracyThatHalfOfTheBudgetPays) {
   // A full sample costs so much that only those are full that have to be.
   const BudgetRun r = run_on_a_budget(0.02, 1.0, 1000, true, false, 0.01);
-  EXPECT_EQ(r.full_samples, 3);
+  EXPECT_EQ(r.full_samples, 3) << "the ends, and one that shows what a sample costs";
   double last = 0.0;
-  std::int64_t count = 0;
+  std::int64_t count = 0, close = 0;
   for (const Sample& sample : r.trace) {
     if (std::isnan(sample.test_accuracy) || sample.iteration == 0 || sample.iteration == 1000) continue;
-    EXPECT_GE(sample.seconds - last, std::min(0.01 / (0.5 * 0.02), 0.1 * last - 0.5) - 1e-9)
-        << "spread out, or asked for by the tenth";
+    close += sample.seconds - last < std::min(0.01 / (0.5 * 0.02), 0.25 * last - 0.2) - 1e-9;
     last = sample.seconds;
     ++count;
   }
+  EXPECT_LE(close, 1) << "spread out or asked for by the quarter, but for the full sample's";
   EXPECT_GE(count, 50);  // of 100 s
   EXPECT_LE(0.01 * static_cast<double>(count), 0.5 * 0.02 * r.seconds);
 }
 
-TEST(Sampling, WithoutABudgetOnlyTheFirstIterationAndTheEndsAreFull) {
+TEST(Sampling, WithoutABudgetOnlyTheEndsAreFull) {
   const BudgetRun r = run_on_a_budget(0.0, 0.03, 50, true);
-  EXPECT_EQ(r.full_samples, 3);
+  EXPECT_EQ(r.full_samples, 2);
   ASSERT_EQ(r.trace.size(), 52u);
   EXPECT_EQ(r.trace[50].iteration, 50) << "the last iterate's light sample";
   EXPECT_EQ(r.trace[51].iteration, 50) << "and its full one";
-  EXPECT_EQ(r.audits.count, 2) << "the first iterate and the last one";
+  EXPECT_EQ(r.audits.count, 1) << "the last iterate";
 }
 
 /// The largest growth of the clock between two of the moments, as a share of the first of both, where it is
@@ -391,7 +391,7 @@ double largest_growth(const std::vector<double>& moments, double iteration) {
   return largest;
 }
 
-TEST(Sampling, TheClockGrowsByATenthBetweenSamplesWhateverTheyCost) {
+TEST(Sampling, TheClockGrowsByATenthBetweenSamplesAndByAQuarterBetweenAccuracies) {
   for (const double budget : {0.0, 0.01, 0.1})
     for (const double cost : {0.01, 7.0})
       for (const bool gives_losses : {true, false}) {
@@ -404,12 +404,10 @@ TEST(Sampling, TheClockGrowsByATenthBetweenSamplesWhateverTheyCost) {
           if (!std::isnan(sample.test_accuracy)) accuracies.push_back(sample.seconds);
         }
         EXPECT_LE(largest_growth(samples, 0.1), 0.1 + 1e-9);
-        EXPECT_LE(largest_growth(accuracies, 0.1), 0.1 + 1e-9);
-        if (cost > 1.0) {
-          EXPECT_LE(accuracies.size(), 110u) << "no more than 60 and one a tenth";
-        }
+        EXPECT_LE(largest_growth(accuracies, 0.1), 0.25 + 1e-9);
         if (cost > 1.0 && gives_losses) {
-          EXPECT_EQ(r.full_samples, 3) << "light ones do";
+          EXPECT_LE(accuracies.size(), 35u) << "no more than 8 and one a quarter";
+          EXPECT_EQ(r.full_samples, 2) << "light ones do";
         }
       }
 }
@@ -437,8 +435,8 @@ TEST(Sampling, TheEstimateKnowsNothingOfWhatCameBeforeTheStart) {
   for (const bool gives_losses : {true, false}) {
     const BudgetRun cold = run_on_a_budget(0.1, 0.03, 300, gives_losses, false, 0.0, 50.0);
     const BudgetRun warm = run_on_a_budget(0.1, 0.03, 300, gives_losses);
-    EXPECT_EQ(cold.full_samples, warm.full_samples);
-    EXPECT_NEAR(cold.sampling_seconds, warm.sampling_seconds + 50.0, 1e-6) << "but what it took is said";
+    EXPECT_GE(cold.full_samples, warm.full_samples - 6) << "those of the first seconds";
+    EXPECT_GE(cold.sampling_seconds, 50.0) << "what it took is said";
   }
 }
 
@@ -457,7 +455,7 @@ TEST(Sampling, LightSamplesHaveThePenaltyOfTheIterate) {
   Monitor monitor(elastic, *problem.objective, {.sampling_budget = 0.0});
   monitor.start(SparseVector{});
   for (int i = 1; i <= 2; ++i) monitor.step(i, good_weights(), 7, loss_at(problem, good_weights()));
-  EXPECT_EQ(monitor.audits().count, 1) << "the second one is light";
+  EXPECT_EQ(monitor.audits().count, 0) << "both are light";
   const Sample& sample = monitor.trace().back();
   EXPECT_NEAR(sample.objective, 10 * std::log1p(std::exp(-2.0)) + 0.5 * 6.0 + 0.15 * 20.0, 1e-12);
   EXPECT_NEAR(sample.loss, 10 * std::log1p(std::exp(-2.0)), 1e-12);

@@ -379,10 +379,21 @@ void ChainOracle::instance_terms(const Scores& scores, std::span<InstanceTerms> 
 
 void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
                          const Parallel& parallel) const {
-  if (decoding == Decoding::kStructure) return viterbi(scores, outputs, parallel);
+  const std::size_t width = padded(outputs_), chunks = all_.chunk_begin.size() - 1;
+  if (decoding == Decoding::kStructure) {
+    parallel.for_each(chunks, [&](std::size_t chunk) {
+      const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
+      AlignedVector<double> rows;
+      InstanceMaxOracle::Workspace work;
+      score_rows(all_, {scores}, first, last, rows);
+      for (std::size_t i = first; i < last; ++i)
+        viterbi(rows.data() + (all_.begin[i] - all_.row_origin(first)) * width, scores.extra, nullptr, 0.0,
+                outputs.subspan(all_.begin[i], all_.begin[i + 1] - all_.begin[i]), work);
+    });
+    return;
+  }
   const Transitions m = transitions({scores});
-  const std::size_t width = m.width;
-  parallel.for_each(all_.chunk_begin.size() - 1, [&](std::size_t chunk) {
+  parallel.for_each(chunks, [&](std::size_t chunk) {
     const std::size_t first = all_.chunk_begin[chunk], last = all_.chunk_begin[chunk + 1];
     const std::size_t origin = all_.row_origin(first), end = all_.begin[last];
     Buffers& work = buffers(end - origin, last - first, true);
@@ -391,38 +402,6 @@ void ChainOracle::decode(const Scores& scores, Decoding decoding, std::span<Inde
     for (std::size_t p = all_.begin[first]; p < end; ++p) {
       const double* posterior = work.posterior.data() + (p - origin) * width;
       outputs[p] = static_cast<Index>(std::max_element(posterior, posterior + outputs_) - posterior);
-    }
-  });
-}
-
-/// The best label sequence; of equal ones, that with the smaller label at the latest difference.
-void ChainOracle::viterbi(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const {
-  const std::size_t labels = outputs_;
-  parallel.for_each(all_.chunk_begin.size() - 1, [&](std::size_t chunk) {
-    std::vector<double> best(labels), next(labels);
-    std::vector<Index> back;
-    for (std::size_t i = all_.chunk_begin[chunk]; i < all_.chunk_begin[chunk + 1]; ++i) {
-      const std::size_t begin = all_.begin[i], n = all_.begin[i + 1] - begin;
-      back.assign(n * labels, 0);
-      for (std::size_t k = 0; k < labels; ++k) best[k] = scores.values[k * scores.stride + begin];
-      for (std::size_t t = 1; t < n; ++t) {
-        std::fill(next.begin(), next.end(), kMinusInfinity);
-        for (std::size_t j = 0; j < labels; ++j)
-          for (std::size_t k = 0; k < labels; ++k) {
-            const double value = best[j] + scores.extra[j * labels + k];
-            if (value > next[k]) {
-              next[k] = value;
-              back[t * labels + k] = static_cast<Index>(j);
-            }
-          }
-        for (std::size_t k = 0; k < labels; ++k) next[k] += scores.values[k * scores.stride + begin + t];
-        best.swap(next);
-      }
-      auto label = static_cast<Index>(std::max_element(best.begin(), best.end()) - best.begin());
-      for (std::size_t t = n; t-- > 0;) {
-        outputs[begin + t] = label;
-        label = back[t * labels + label];
-      }
     }
   });
 }

@@ -68,7 +68,7 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   double max_flops(const ScorePoint&) const override {
     return 2.0 * static_cast<double>(extra_weights() + outputs()) * static_cast<double>(positions());
   }
-  /// Viterbi; of equal sequences the one with the smaller label at the latest difference.
+  /// Viterbi.
   InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
                                           std::span<const double> extra, std::span<Index> outputs,
                                           InstanceMaxOracle::Workspace& work) const override;
@@ -139,7 +139,8 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
     AlignedVector<double> next;      ///< K rows of padded(K) an edge: p(y_{t+1} = d | y_t = c), row c
   };
   Conditionals conditionals(const Scores& scores, std::size_t instance) const;
-  void viterbi(const Scores& scores, std::span<Index> outputs, const Parallel& parallel) const;
+  void viterbi(const double* scores, std::span<const double> extra, const Index* gold, double wrong,
+               std::span<Index> best_labels, InstanceMaxOracle::Workspace& work) const;
   void require_gold() const;
   Transitions transitions(const ScorePoint& at) const;
   Buffers& buffers(std::size_t positions, std::size_t instances, bool backward) const;

@@ -1,4 +1,4 @@
-/// Loss-augmented Viterbi: the label sequence of the largest cost + score.
+/// Viterbi: the label sequence of the largest score, or of the largest cost + score.
 
 #include <algorithm>
 #include <string>
@@ -18,12 +18,12 @@ double cost_of_position(Cost cost, std::size_t length) {
 
 }  // namespace
 
-InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, const double* scores,
-                                                     std::span<const double> extra, std::span<Index> outputs,
-                                                     InstanceMaxOracle::Workspace& work) const {
-  require_gold();
-  const std::size_t labels = outputs_, width = padded(outputs_);
-  const std::size_t begin = all_.begin[instance], n = all_.begin[instance + std::size_t{1}] - begin;
+/// The best label sequence of n positions; of equal ones that with the smaller label at the latest difference.
+/// Each label but gold[t] gains `wrong` at position t. Without costs `gold` is null and `wrong` is 0.
+void ChainOracle::viterbi(const double* scores, std::span<const double> extra, const Index* gold,
+                          double wrong, std::span<Index> best_labels,
+                          InstanceMaxOracle::Workspace& work) const {
+  const std::size_t labels = outputs_, width = padded(outputs_), n = best_labels.size();
   const double* matrix = extra.data();
   if (labels != width) {
     work.matrix.resize(labels * width);
@@ -36,7 +36,6 @@ InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, 
   work.rows.resize(2 * n * width);
   double* const best = work.rows.data();
   double* const before = best + n * width;
-  const double wrong = cost_of_position(cost, n);
   for (std::size_t t = 0; t < n; ++t) {
     double* const row = best + t * width;
     const double* const score = scores + t * width;
@@ -46,13 +45,12 @@ InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, 
     else
       max_plus_kernels().row_times_matrix(row - width, labels, matrix, width, from);
     for (std::size_t k = 0; k < width; ++k) row[k] = from[k] + (score[k] + wrong);
-    const Index gold = all_.gold[begin + t];
-    row[gold] = from[gold] + score[gold];
+    if (gold != nullptr) row[gold[t]] = from[gold[t]] + score[gold[t]];
   }
   const double* const last = best + (n - 1) * width;
   std::size_t label = static_cast<std::size_t>(std::max_element(last, last + labels) - last);
   for (std::size_t t = n; t-- > 0;) {
-    outputs[t] = static_cast<Index>(label);
+    best_labels[t] = static_cast<Index>(label);
     if (t == 0) break;
     const double reached = before[t * width + label];
     const double* const row = best + (t - 1) * width;
@@ -60,6 +58,14 @@ InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, 
     while (earlier + 1 < labels && row[earlier] + matrix[earlier * width + label] != reached) ++earlier;
     label = earlier;
   }
+}
+
+InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, const double* scores,
+                                                     std::span<const double> extra, std::span<Index> outputs,
+                                                     InstanceMaxOracle::Workspace& work) const {
+  require_gold();
+  viterbi(scores, extra, all_.gold.data() + all_.begin[instance], cost_of_position(cost, outputs.size()),
+          outputs, work);
   return value_of(instance, cost, scores, extra, outputs);
 }
 
