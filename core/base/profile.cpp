@@ -31,13 +31,15 @@ double profile_clock() {
 }
 
 LoopTimer::LoopTimer(Profile* profile, std::size_t chunks)
-    : profile_(chunks > 1 ? profile : nullptr) {
+    : profile_(chunks > 1 ? profile : nullptr), chunks_(chunks) {
   if (profile_ != nullptr) begin_ = profile_clock();
 }
 
 LoopTimer::~LoopTimer() {
   if (profile_ == nullptr) return;
-  profile_->of(profile_->current).loop_seconds += profile_clock() - begin_;
+  PhaseProfile& phase = profile_->of(profile_->current);
+  phase.loop_seconds += profile_clock() - begin_;
+  ++phase.loops[chunks_];
 }
 
 }  // namespace proxbench

@@ -333,8 +333,8 @@ nlohmann::ordered_json phases_json(const Profile& profile, double seconds) {
                             .loop_seconds = phase.loop_seconds,
                             .flops = phase.work.flops,
                             .bytes = phase.work.bytes,
-                            .sums = phase.sums,
-                            .sum_bytes = phase.sum_bytes});
+                            .sums = phase.sums.count + phase.tree.count,
+                            .sum_bytes = phase.sums.bytes + phase.tree.bytes});
   }
   return out;
 }
