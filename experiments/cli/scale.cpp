@@ -76,8 +76,8 @@ void scale(const ScaleCommand& command) {
 }  // namespace
 
 void add_scale_command(CLI::App& app) {
-  CLI::App* sub =
-      app.add_subcommand("scale", "Measure how the runs of a config scale with threads and processes, by phase");
+  CLI::App* sub = app.add_subcommand(
+      "scale", "Measure how the runs of a config scale with threads and processes, by phase");
   auto command = std::make_shared<ScaleCommand>();
   sub->add_option("config", command->config_file, "the experiment, an INI file")
       ->required()
@@ -90,7 +90,8 @@ void add_scale_command(CLI::App& app) {
   sub->add_option("--threads", command->threads,
                   "numbers of threads, separated by commas; 1 is always among them [1 to all CPUs]")
       ->type_name("INTS");
-  sub->add_option("--backend", command->backends, "openmp, tbb, or mpi (processes of one thread), separated by commas [openmp,tbb]")
+  sub->add_option("--backend", command->backends,
+                  "openmp, tbb, or mpi (processes of one thread), separated by commas [openmp,tbb]")
       ->type_name("NAMES");
   sub->add_option("--solver", command->solvers,
                   "labels of the solvers to measure, separated by commas [the first of the config]")
@@ -111,9 +112,8 @@ void add_scale_command(CLI::App& app) {
                               command->latency))
       ->check(CLI::NonNegativeNumber)
       ->type_name("REAL");
-  sub->add_option(
-         "--network-bandwidth", command->bandwidth,
-         fmt::format("GB/s between processes that the model assumes [{:g}]", command->bandwidth))
+  sub->add_option("--network-bandwidth", command->bandwidth,
+                  fmt::format("GB/s between processes that the model assumes [{:g}]", command->bandwidth))
       ->check(CLI::PositiveNumber)
       ->type_name("REAL");
   sub->add_flag("--redraw", command->redraw,

@@ -125,7 +125,8 @@ void select(const SelectCommand& command) {
   command.json.check();
 
   ProgressPrinter progress(command.quiet);
-  const LoadedData data(read_data(command.data, format, data_options), make_parallel(command.run.parse()).alone());
+  const LoadedData data(read_data(command.data, format, data_options),
+                        make_parallel(command.run.parse()).alone());
   tell_data(progress, data);
   stop_cleanly_on_interrupt();
   SelectionHooks hooks;

@@ -145,8 +145,7 @@ void TrainingFlags::add_to(CLI::App& command, const std::vector<std::string>& na
   data.add_to(command);
   command.add_option("--solver", solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
   run.add_to(command, names);
-  command
-      .add_option("--option", options, "option of the solver, repeatable; see `proxbench list --options`")
+  command.add_option("--option", options, "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   command.add_option("--model", model, "write the model")->type_name("OUT.tsv");
@@ -162,8 +161,7 @@ const DataFormatInfo& TrainingFlags::format() const {
 void TrainingFlags::write_model(const LoadedData& trained, const RunParameters& settings,
                                 const SparseVector& w) const {
   if (model.empty()) return;
-  write_file_atomically(
-      model, model_of(trained, format().name, data.options_of(format()), settings, w));
+  write_file_atomically(model, model_of(trained, format().name, data.options_of(format()), settings, w));
 }
 
 RunParameters TrainingFlags::settings() const {

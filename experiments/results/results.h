@@ -21,8 +21,8 @@
 ///                  numbers), environment (list of NAME=value, set for the process), memory_nodes (NUMA nodes
 ///                  that its memory was spread over; empty: it was not)
 ///     key          what a second `run` compares, see experiments/sweep/cache.h
-///     provenance   where, when and with what it was made, see experiments/run/provenance.h; "machine" is {name,
-///                  cpu, cores, id}
+///     provenance   where, when and with what it was made, see experiments/run/provenance.h; "machine" is
+///                  {name, cpu, cores, id}
 
 #include <filesystem>
 #include <nlohmann/json.hpp>

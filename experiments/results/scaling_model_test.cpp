@@ -1,5 +1,3 @@
-#include "experiments/results/tables/scaling_table.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include "experiments/base/files.h"
 #include "experiments/base/numbers.h"
 #include "experiments/base/test_folder.h"
+#include "experiments/results/tables/scaling_table.h"
 
 namespace proxbench {
 namespace {
@@ -122,19 +121,19 @@ TEST(PhaseScalings, AreOfMediansAndBeginWithTheTotal) {
 TEST(ScalingTables, ShowWhatWasMeasuredAndWhatIsPredicted) {
   Scaling scaling = made_up();
   const auto text = [&] {
-    return markdown_document(
-        scaling.title, scaling_tables(scaling, phase_scalings(scaling), {8}, {.latency = 1e-3}));
+    return markdown_document(scaling.title,
+                             scaling_tables(scaling, phase_scalings(scaling), {8}, {.latency = 1e-3}));
   };
   EXPECT_THAT(text(),
               AllOf(HasSubstr("| openmp | total | 10 | 1 | - | - | 20.0 % | 2.50 | 62.5 % | 20.0 % |"),
                     HasSubstr("| openmp | scores | 10 | 0.8 | 5.00 | 2.50 | 0.0 % | 4.00 | 100.0 % |"),
                     HasSubstr("Medians over 3 repetitions"), Not(HasSubstr("Oversubscribed"))));
   // Eight processes: 0.8 s / 8, 10 sums of 6 messages each, and 8 MB 7/4 times. The solver's 0.2 s stay.
-  EXPECT_THAT(text(), AllOf(HasSubstr("| openmp | scores | 10 | 8 | 8.0 |"),
-                            HasSubstr("| openmp | total | 10 | 8 | 3.3 |"),
-                            HasSubstr("| mpi | scores | 10 | 8 | 5.0 |"),
-                            HasSubstr("| mpi | total | 10 | 8 | 2.8 |"),
-                            HasSubstr("A model, no measurement")));
+  EXPECT_THAT(
+      text(),
+      AllOf(HasSubstr("| openmp | scores | 10 | 8 | 8.0 |"), HasSubstr("| openmp | total | 10 | 8 | 3.3 |"),
+            HasSubstr("| mpi | scores | 10 | 8 | 5.0 |"), HasSubstr("| mpi | total | 10 | 8 | 2.8 |"),
+            HasSubstr("A model, no measurement")));
   scaling.cpus = 2;
   EXPECT_THAT(text(), HasSubstr("Oversubscribed: more than 2 threads shared 2 CPUs"));
 }

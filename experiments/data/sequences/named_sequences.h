@@ -71,8 +71,8 @@ class NamedSequences {
   /// Does nothing where no position came since the last call.
   void end_sequence();
 
-  /// Uses all lines of the part, and an empty one behind the last: it ends the sequence. Throws Error (kInput)
-  /// where a whole file gave no position: `record` was expected.
+  /// Uses all lines of the part, and an empty one behind the last: it ends the sequence. Throws Error
+  /// (kInput) where a whole file gave no position: `record` was expected.
   using LineUser = std::function<void(const LineReader& in, std::string_view line)>;
   void read(const FilePart& part, const char* record, const LineUser& use_line);
 

@@ -24,8 +24,8 @@ bool draw_batch(std::span<Visit> visits, Sampler& sampler, Objective& objective,
   return true;
 }
 
-/// Sets the estimates of all gaps to gap_of(visit): a pass at one w. Leaves them as they are where the monitor
-/// is out of time. True where it did it.
+/// Sets the estimates of all gaps to gap_of(visit): a pass at one w. Where the monitor is out of time, it
+/// leaves them as they are and returns false.
 template <class Visit, class GapOf>
 bool renew_gaps(Sampler& sampler, const Objective& objective, Monitor& monitor, const GapOf& gap_of) {
   constexpr std::size_t kInstancesPerChunk = 16;
