@@ -67,7 +67,6 @@ TEST_F(Scale, WrongUsageIsTold) {
   expect("tiny.ini --iterations 0", "--iterations");
   expect("tiny.ini --repetitions 0", "--repetitions");
   expect("tiny.ini --predict x", "--predict: found 'x'");
-  expect("tiny.ini --backend ,", "--backend");
   expect("tiny.ini --set 'experiment.lambda=1, path(2, 1, 3)'",
          "tiny: [experiment] lambda: found 'path(2, 1, 3)', expected single lambdas to measure");
   expect("tiny.ini --redraw --threads 2", "--redraw");
