@@ -7,19 +7,11 @@
 /// There is one output: the score of a candidate is w . features. In gold structures and predictions it is on
 /// (0) at the candidate chosen and kNoOutput stands at all others.
 
-#include "core/oracle.h"
+#include "oracles/exact_oracle.h"
 
 namespace proxbench {
 
-class CandidatesOracle final : public Oracle,
-                               public SumOracle,
-                               public InstanceOracle,
-                               public BeliefOracle,
-                               public CovarianceOracle,
-                               public DerivativeOracle,
-                              public NbestOracle,
-                               public MaxOracle,
-                               public InstanceMaxOracle {
+class CandidatesOracle final : public ExactOracle, public CovarianceOracle {
  public:
   /// Takes groups and gold candidates. Throws Error unless there is one output, no hierarchy, and every group
   /// has a candidate and one gold candidate at most. Test data may have groups without one.
@@ -29,23 +21,12 @@ class CandidatesOracle final : public Oracle,
   std::size_t positions() const override { return all_.begin.back(); }
   std::span<const Index> begin() const override { return all_.begin; }
   std::span<const Index> gold_outputs(Index position) const override;
-  std::size_t extra_weights() const override { return 0; }
-  std::vector<double> gold_extra(const Parallel&) const override { return {}; }
 
-  const SumOracle* sum() const override { return this; }
-  const InstanceOracle* instance() const override { return this; }
-  const BeliefOracle* beliefs() const override { return this; }
   const CovarianceOracle* covariance() const override { return this; }
-  const DerivativeOracle* derivatives() const override { return this; }
-  const NbestOracle* nbest() const override { return this; }
-  const MaxOracle* max() const override { return this; }
-  const InstanceMaxOracle* instance_max() const override { return this; }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
-  /// The residual has a column for every output.
-  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override;
   /// A cost and a comparison a candidate.
   double max_flops(const ScorePoint&) const override { return 2.0 * static_cast<double>(positions()); }
   /// Of equal candidates the first.
@@ -60,7 +41,6 @@ class CandidatesOracle final : public Oracle,
     static constexpr Index kOn = 0;
     return {&kOn, output == kOn ? std::size_t{1} : std::size_t{0}};
   }
-  void extra_on(std::span<const Index>, std::vector<std::size_t>& on) const override { on.clear(); }
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
   /// The shift by the largest score and the sum; with the residual a product and the gold candidate.

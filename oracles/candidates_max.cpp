@@ -5,7 +5,6 @@
 
 #include "core/base/error.h"
 #include "oracles/candidates.h"
-#include "oracles/max_sums.h"
 
 namespace proxbench {
 
@@ -41,11 +40,6 @@ InstanceMaxOracle::Value CandidatesOracle::value_of(Index instance, Cost, const 
 void CandidatesOracle::gold_structure(Index instance, std::span<Index> outputs) const {
   require_gold();
   std::copy_n(gold_.begin() + all_.begin[instance], outputs.size(), outputs.begin());
-}
-
-MaxOracle::Sums CandidatesOracle::maximise(const ScorePoint& at, Cost cost, Residual* residual,
-                                           const Parallel& parallel) const {
-  return sum_best_structures(*this, *this, at, cost, residual, parallel);
 }
 
 }  // namespace proxbench

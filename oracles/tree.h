@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "core/data/hierarchy.h"
-#include "core/oracle.h"
+#include "oracles/exact_oracle.h"
 
 namespace proxbench {
 
@@ -22,15 +22,7 @@ namespace proxbench {
 /// The residual has an own column for every touched node, then a column with the probability of one of its
 /// own leaves for the root of all and every touched node that is no leaf; an untouched node shares that of
 /// the node that it hangs below, times its leaves.
-class TreeOracle final : public Oracle,
-                         public SumOracle,
-                         public InstanceOracle,
-                         public BeliefOracle,
-                         public DerivativeOracle,
-                         public CollapsedOutputs,
-                         public NbestOracle,
-                         public MaxOracle,
-                         public InstanceMaxOracle {
+class TreeOracle final : public ExactOracle, public CollapsedOutputs {
  public:
   /// Takes hierarchy and gold leaves. Throws Error where there is no output, where an instance is not one
   /// position, or where a gold output is no leaf of the hierarchy.
@@ -39,16 +31,7 @@ class TreeOracle final : public Oracle,
   Index outputs() const override { return tree_->nodes(); }
   std::size_t positions() const override { return gold_.size(); }
   std::span<const Index> begin() const override { return begin_; }
-  std::size_t extra_weights() const override { return 0; }
-  std::vector<double> gold_extra(const Parallel&) const override { return {}; }
-  const SumOracle* sum() const override { return this; }
-  const InstanceOracle* instance() const override { return this; }
-  const BeliefOracle* beliefs() const override { return this; }
-  const DerivativeOracle* derivatives() const override { return this; }
   const CollapsedOutputs* collapsed() const override { return this; }
-  const NbestOracle* nbest() const override { return this; }
-  const MaxOracle* max() const override { return this; }
-  const InstanceMaxOracle* instance_max() const override { return this; }
   std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
@@ -84,8 +67,6 @@ class TreeOracle final : public Oracle,
   void compact_rows(const Residual& residual, CompactRows& rows, const Parallel& parallel) const override;
   void expand(double* rows) const override;
 
-  /// The residual has a column for every output.
-  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override;
   /// An addition a document and node downwards, a comparison a leaf.
   double max_flops(const ScorePoint&) const override {
     return 2.0 * static_cast<double>(outputs()) * static_cast<double>(positions());
@@ -99,7 +80,6 @@ class TreeOracle final : public Oracle,
                                     std::span<const Index> outputs) const override;
   void gold_structure(Index instance, std::span<Index> outputs) const override;
   std::span<const Index> outputs_on(Index output) const override { return path_of(output); }
-  void extra_on(std::span<const Index>, std::vector<std::size_t>& on) const override { on.clear(); }
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
   /// Both decodings are the most probable leaf; of equal ones the first.

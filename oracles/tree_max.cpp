@@ -3,7 +3,6 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "oracles/max_sums.h"
 #include "oracles/tree.h"
 
 namespace proxbench {
@@ -39,11 +38,6 @@ InstanceMaxOracle::Value TreeOracle::value_of(Index instance, Cost, const double
 void TreeOracle::gold_structure(Index instance, std::span<Index> outputs) const {
   require_gold();
   outputs[0] = gold_[instance];
-}
-
-MaxOracle::Sums TreeOracle::maximise(const ScorePoint& at, Cost cost, Residual* residual,
-                                     const Parallel& parallel) const {
-  return sum_best_structures(*this, *this, at, cost, residual, parallel);
 }
 
 }  // namespace proxbench

@@ -272,16 +272,15 @@ void draw_scale(const fs::path& folder, double span) {
   scaling.threads = {1, 3, 24};
   scaling.backends = {"openmp"};
   scaling.cpus = 24;
-  scaling.speeds = {{1, 10e9, {{"openmp", 0.0}}}};
   ScalingProblem& problem = scaling.problems.emplace_back();
   for (const int threads : scaling.threads) {
     ScalingRun& run = problem.runs.emplace_back();
     run.backend = "openmp";
     run.threads = threads;
     const double seconds = threads == 1 ? 8.0 : 24.0 / span;  // slower with more threads where span < 3
-    run.phases = {{"scores", 1, seconds, seconds, 1e9, 1e9, {{64, 1}}}};
+    run.phases = {{"scores", 1, seconds, seconds, 1e9, 1e9}};
   }
-  draw_scaling(scaling, phase_scalings(scaling, {}), folder);
+  draw_scaling(scaling, phase_scalings(scaling), folder);
 }
 
 void draw_theory(const fs::path& folder, double span) {

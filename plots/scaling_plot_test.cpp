@@ -21,7 +21,6 @@ Scaling made_up(const std::vector<int>& threads, std::size_t problems) {
   out.threads = threads;
   out.backends = {"openmp", "tbb"};
   out.cpus = threads.back();
-  out.speeds = {{1, 10e9, {{"openmp", 0.0}, {"tbb", 0.0}}}};
   for (std::size_t i = 0; i < problems; ++i) {
     ScalingProblem& problem = out.problems.emplace_back();
     problem.dataset = "d" + std::to_string(i);
@@ -33,9 +32,9 @@ Scaling made_up(const std::vector<int>& threads, std::size_t problems) {
         ScalingRun& run = problem.runs.emplace_back();
         run.backend = backend;
         run.threads = count;
-        run.phases = {{"scores", 1, 8.0 / count, 8.0 / count, 1e9, 1e9, {{64, 1}}},
-                      {"full gradient", 1, 0.001, 0.0, 1e6, 1e6, {}},
-                      {"solver", 0, 1.0, 0.0, 0.0, 0.0, {}}};
+        run.phases = {{"scores", 1, 8.0 / count, 8.0 / count, 1e9, 1e9},
+                      {"full gradient", 1, 0.001, 0.0, 1e6, 1e6},
+                      {"solver", 0, 1.0, 0.0, 0.0, 0.0}};
       }
   }
   return out;
@@ -44,7 +43,7 @@ Scaling made_up(const std::vector<int>& threads, std::size_t problems) {
 TEST(ScalingPlot, DrawsLinesAndBarsOfBothBackEnds) {
   const TestFolder folder;
   const Scaling scaling = made_up({1, 2, 4}, 1);
-  EXPECT_THAT(draw_scaling(scaling, phase_scalings(scaling, {}), folder.path()),
+  EXPECT_THAT(draw_scaling(scaling, phase_scalings(scaling), folder.path()),
               ElementsAre(folder / "scale.png"));
   for (const char* name : {"scale.svg", "scale.pdf", "scale.gp"})
     EXPECT_GT(fs::file_size(folder / name), 100u);
@@ -60,7 +59,7 @@ TEST(ScalingPlot, DrawsLinesAndBarsOfBothBackEnds) {
 TEST(ScalingPlot, HasAFigureForEachProblemAndOneThreadIsEnough) {
   const TestFolder folder;
   const Scaling scaling = made_up({1}, 2);
-  EXPECT_THAT(draw_scaling(scaling, phase_scalings(scaling, {}), folder.path()),
+  EXPECT_THAT(draw_scaling(scaling, phase_scalings(scaling), folder.path()),
               ElementsAre(folder / "scale-d0-lambda1-prox_qn.png", folder / "scale-d1-lambda1-prox_qn.png"));
 }
 

@@ -16,7 +16,7 @@ constexpr double kCurvatureFloor = 1e-12;
 
 }  // namespace
 
-CompactLbfgs::CompactLbfgs(std::size_t memory, Scaling scaling)
+CompactLbfgs::CompactLbfgs(std::size_t memory, GammaRule scaling)
     : memory_(memory), stride_(padded(2 * memory)), scaling_(scaling) {
   if (memory < 1) throw Error::usage("memory = 0: violated constraint memory >= 1");
 }
@@ -68,13 +68,13 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y, 
   multiply_pairs(slot, s);
   for (const std::size_t other : ages_) sts_[other * memory_ + slot] = sts_[slot * memory_ + other];
   switch (scaling_) {
-    case Scaling::kShort:
+    case GammaRule::kShort:
       gamma_ = sy / sb;
       break;
-    case Scaling::kGeometric:
+    case GammaRule::kGeometric:
       gamma_ = std::sqrt(yy / ss);
       break;
-    case Scaling::kNone:
+    case GammaRule::kNone:
       break;
   }
   build_middle();

@@ -20,12 +20,12 @@ namespace proxbench {
 
 /// B_0 = gamma*I after a pair (s, y): the curvature of the last step by y^T s / s^T s (the paper's), or by
 /// |y|/|s|, its geometric mean with y^T y / y^T s, which is never less; or gamma is left alone.
-enum class Scaling { kShort, kGeometric, kNone };
+enum class GammaRule { kShort, kGeometric, kNone };
 
 class CompactLbfgs {
  public:
   /// memory m >= 1.
-  explicit CompactLbfgs(std::size_t memory, Scaling scaling = Scaling::kShort);
+  explicit CompactLbfgs(std::size_t memory, GammaRule scaling = GammaRule::kShort);
 
   /// Forgets all pairs and takes a working set of `rows` coordinates; B = gamma*I.
   void reset(std::size_t rows, double gamma);
@@ -40,7 +40,7 @@ class CompactLbfgs {
   /// Appends the pair (s, y), one number a row, dropping the oldest pair when m are stored. A pair without
   /// sufficient curvature, y^T s <= 1e-12 * |s|*|y|, is skipped, false is returned, and B stays as it was.
   bool update(std::span<const double> s, std::span<const double> y) { return update(s, y, s); }
-  /// The same for B = gamma*B0 - ...: b = B0 s stands in for s, and gamma is kept at 1 (Scaling::kNone) or
+  /// The same for B = gamma*B0 - ...: b = B0 s stands in for s, and gamma is kept at 1 (GammaRule::kNone) or
   /// y^T s / s^T b.
   bool update(std::span<const double> s, std::span<const double> y, std::span<const double> b);
 
@@ -53,7 +53,7 @@ class CompactLbfgs {
   double y(std::size_t age, std::size_t j) const { return q_[j * stride_ + 2 * ages_[age] + 1]; }
 
   double gamma() const { return gamma_; }
-  /// Another gamma under the same pairs; Scaling::kNone only, others choose it with each pair.
+  /// Another gamma under the same pairs; GammaRule::kNone only, others choose it with each pair.
   void set_gamma(double gamma);
   std::size_t rows() const { return rows_; }
   std::size_t pairs() const { return ages_.size(); }
@@ -83,7 +83,7 @@ class CompactLbfgs {
   void build_middle();
 
   std::size_t memory_, stride_, rows_ = 0;
-  Scaling scaling_;
+  GammaRule scaling_;
   double gamma_ = 1.0;
   std::vector<std::size_t>
       ages_;  ///< slots in use, oldest first; slot i holds s in column 2i and y in 2i + 1

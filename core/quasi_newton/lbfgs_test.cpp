@@ -88,8 +88,8 @@ TEST(CompactLbfgs, IsTheDenseBfgsMatrixOfItsPairs) {
 TEST(CompactLbfgs, ScalesItsStartByTheLastPair) {
   const Pairs pairs(1, 4);
   const double ss = pairs.s[0].squaredNorm(), sy = pairs.s[0].dot(pairs.y[0]), yy = pairs.y[0].squaredNorm();
-  const std::pair<Scaling, double> expected[] = {{Scaling::kShort, sy / ss},
-                                                 {Scaling::kGeometric, std::sqrt(yy / ss)}};
+  const std::pair<GammaRule, double> expected[] = {{GammaRule::kShort, sy / ss},
+                                                 {GammaRule::kGeometric, std::sqrt(yy / ss)}};
   for (const auto& [scaling, gamma] : expected) {
     CompactLbfgs lbfgs(2, scaling);
     lbfgs.reset(kDimension, 1.0);
@@ -184,7 +184,7 @@ TEST(CompactLbfgs, StartsFromAnyMatrix) {
   const auto matrix = [&](const CompactLbfgs& lbfgs, const MatrixXd& start) {
     return MatrixXd(as_matrix(lbfgs) + lbfgs.gamma() * (start - MatrixXd::Identity(kDimension, kDimension)));
   };
-  CompactLbfgs lbfgs(pairs.s.size(), Scaling::kNone);
+  CompactLbfgs lbfgs(pairs.s.size(), GammaRule::kNone);
   lbfgs.reset(kDimension, 1.0);
   for (std::size_t i = 0; i < pairs.s.size(); ++i) {
     const VectorXd b = first * pairs.s[i];
@@ -199,7 +199,7 @@ TEST(CompactLbfgs, StartsFromAnyMatrix) {
 
 TEST(CompactLbfgs, AssignedPairsAreAsGoodAsThoseOfUpdates) {
   const Pairs pairs(5, 17);
-  CompactLbfgs updated(6, Scaling::kNone), assigned(6, Scaling::kNone);
+  CompactLbfgs updated(6, GammaRule::kNone), assigned(6, GammaRule::kNone);
   std::vector<std::vector<double>> s, y, b;
   updated.reset(kDimension, 2.0);
   assigned.reset(3, 2.0);

@@ -80,11 +80,10 @@ std::string file_name_part(const std::string& text) {
 }
 
 std::string read_file(const fs::path& file, const std::string& expected) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error::in_file(file.string(), 0, "no readable file", expected);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
+  std::error_code ignored;  // what cannot be looked at cannot be opened either
+  if (fs::is_directory(file, ignored) || !std::ifstream(file))
+    throw Error::in_file(file.string(), 0, "no readable file", expected);
+  return text_of(file);
 }
 
 nlohmann::json read_json(const fs::path& file, const std::string& expected) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 constexpr std::size_t kBlock = 1 << 18;
 
 bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t") == std::string_view::npos;
+  return line.find_first_not_of(kBlanks) == std::string_view::npos;
 }
 
 }  // namespace

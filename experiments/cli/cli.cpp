@@ -191,6 +191,12 @@ DataFiles DataFlags::find() const {
   return files;
 }
 
+Options DataFlags::options_of(const DataFormatInfo& info) const {
+  Options out(info.options);
+  set_options(out, options, "--data-option");
+  return out;
+}
+
 void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag) {
   for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.find('=');

@@ -88,20 +88,15 @@ class RunFlags {
 };
 
 struct RunParameters;
-/// "loss 12.5 + 2 * 3.1 (l1) + 0.8 (l2)": what F is made of; terms without weight are left out.
-std::string objective_text(const Certificate& c, const Penalty& penalty);
-
 /// --loss and --cost. Throws Error (kUsage) where there is a cost of the log loss.
 Loss loss_of(const RunFlags& flags, const Options& run);
 
-/// What the flags say of one run of a solver, `options` being "key=value" of it. A gap target without a
-/// tolerance has tol = 0: else that might end the run before the gap is reached. Throws Error (kUsage).
-RunParameters run_settings(const RunFlags& flags, const std::string& solver,
-                           const std::vector<std::string>& options);
-
+class LoadedData;
 struct RunOutcome;
 /// Prints F, its parts, nonzeros, kkt and the bound on min F.
 void print_certificate(const RunOutcome& outcome);
+/// Prints the accuracy on the test set, then a line for each other metric; nothing without a test set.
+void print_test_metrics(const RunOutcome& outcome, const LoadedData& data);
 
 /// 0: all cores.
 Parallel make_parallel(const Options& run);
@@ -116,6 +111,8 @@ struct DataFlags {
   void add_to(CLI::App& command);
   /// The files as they were found. Throws Error where there are none.
   DataFiles find() const;
+  /// The format's options, with what --data-option says. Throws Error (kUsage).
+  Options options_of(const DataFormatInfo& info) const;
 };
 
 /// The data that the flags name, for the oracle that they name. Throws Error.
@@ -125,7 +122,7 @@ DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const O
 /// "12 positions", "3 groups" of candidates, or "60 labels" of multi-label data: what an accuracy is a share of.
 std::string graded_text(const Dataset& data);
 
-/// A line for each metric of test_metrics() but the first, which is told with what it was counted of.
+/// A line for each of these metrics but the first, accuracy.
 void print_other_metrics(const nlohmann::ordered_json& metrics);
 
 /// Sets "key=value" of each. Throws Error (kUsage) that names the flag.
@@ -162,7 +159,26 @@ class ProgressPrinter {
   double last_ = 0.0;  ///< wall seconds
 };
 
-class LoadedData;
+/// What `train` and `select` take: data, solver, the settings of its runs, and where model and result go.
+struct TrainingFlags {
+  DataFlags data;
+  RunFlags run;
+  std::string solver = "prox-qn", model;
+  std::vector<std::string> options;  ///< "key=value" of the solver
+  bool quiet = false;
+  JsonFlag json;
+
+  /// `names`: the rows of run_options() that the command has.
+  void add_to(CLI::App& command, const std::vector<std::string>& names);
+  /// Throws Error (kUsage) where there is no --format, or none of that name.
+  const DataFormatInfo& format() const;
+  /// A gap target without a tolerance has tol = 0: else that might end the run before the gap is reached.
+  /// Throws Error (kUsage).
+  RunParameters settings() const;
+  void write_model(const LoadedData& trained, const RunParameters& settings, const SparseVector& w) const;
+  bool prints() const { return !quiet && !json.to_stdout(); }
+};
+
 /// What the data are, and what their readers noted.
 void tell_data(ProgressPrinter& progress, const LoadedData& data);
 

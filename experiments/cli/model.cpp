@@ -271,9 +271,7 @@ void certify_model(const CertifyCommand& command) {
         "more\n");
   if (command.tighten > 0.0)
     fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual, better.relative_gap());
-  if (!data.test_set()) return;
-  fmt::print("test accuracy {:.4f} of {}\n", outcome.test_accuracy, graded_text(data.test()));
-  print_other_metrics(outcome.test_metrics);
+  print_test_metrics(outcome, data);
 }
 
 CLI::App* add_model_command(CLI::App& app, const std::string& name, const std::string& help,

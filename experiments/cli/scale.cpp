@@ -1,12 +1,11 @@
-/// `scale`: how a run scales with threads, by phase.
+/// `scale`: how a run scales with threads and processes, by phase.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/config/ini.h"
-#include "experiments/results/process_model.h"
-#include "experiments/results/scaling_model.h"
+#include "experiments/results/tables/scaling_table.h"
 #include "experiments/sweep/out_folder.h"
 #include "experiments/sweep/scaling.h"
 #include "plots/scaling_plot.h"
@@ -17,30 +16,26 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ScaleCommand {
-  std::string config_file, out, threads, backends, solvers, predict;
+  std::string config_file, out, threads, backends, solvers, predict = "16,64,128";
   std::vector<std::string> overrides;
-  int repetitions = 3, socket_cores = MachineModel{}.socket_cores;
+  int repetitions = 3;
   std::int64_t iterations = 50;
-  double socket_bandwidth = MachineModel{}.socket_bandwidth / 1e9;
-  double latency = NetworkModel{}.latency * 1e6, network_bandwidth = NetworkModel{}.bandwidth / 1e9;
+  double latency = Network{}.latency * 1e6, bandwidth = Network{}.bandwidth / 1e9;
   bool redraw = false, quiet = false;
   JsonFlag json;
 };
 
-MachineModel machine_of(const ScaleCommand& command) {
-  MachineModel machine;
-  machine.socket_cores = command.socket_cores;
-  machine.socket_bandwidth = command.socket_bandwidth * 1e9;
-  if (command.predict.empty()) return machine;
-  machine.threads.clear();
+/// The numbers of threads and processes that the model is asked for.
+std::vector<int> predicted_numbers(const ScaleCommand& command) {
+  std::vector<int> out;
   for (const std::string& part : split_list(command.predict)) {
     std::int64_t threads = 0;
     if (!parse_integer(part, threads) || threads < 1 || threads > 1'000'000)
       throw Error::usage(
           fmt::format("--predict: found '{}', expected integers from 1 on, separated by commas", part));
-    machine.threads.push_back(static_cast<int>(threads));
+    out.push_back(static_cast<int>(threads));
   }
-  return machine;
+  return out;
 }
 
 Scaling measure(const ScaleCommand& command, const ExperimentConfig& config, const fs::path& out) {
@@ -60,18 +55,17 @@ Scaling measure(const ScaleCommand& command, const ExperimentConfig& config, con
 void scale(const ScaleCommand& command) {
   const ExperimentConfig config = load_config(command.config_file, command.overrides);
   const fs::path out = command.out.empty() ? fs::path("results") / config.name : fs::path(command.out);
-  const MachineModel machine = machine_of(command);
+  const std::vector<int> predicted = predicted_numbers(command);
   command.json.check();
   stop_cleanly_on_interrupt();
   const Scaling scaling = command.redraw ? read_scaling(out / "scale.json") : measure(command, config, out);
-  const std::vector<PhaseScaling> rows = phase_scalings(scaling, machine);
-  const nlohmann::ordered_json report = scaling_report(scaling, machine, rows);
+  const std::vector<PhaseScaling> rows = phase_scalings(scaling);
+  const nlohmann::ordered_json report = scaling_report(scaling, rows);
   write_json(out / "scale.json", report);
   write_file_atomically(out / "scale.csv", scaling_csv(rows));
-  std::vector<TextTable> tables = scaling_tables(scaling, machine, rows);
-  tables.push_back(processes_table(
-      scaling, {.latency = command.latency / 1e6, .bandwidth = command.network_bandwidth * 1e9}));
-  const std::string text = markdown_document(scaling.title, tables);
+  const Network network{.latency = command.latency / 1e6, .bandwidth = command.bandwidth * 1e9};
+  const std::string text =
+      markdown_document(scaling.title, scaling_tables(scaling, rows, predicted, network));
   write_file_atomically(out / "scale.md", text);
   if (!command.quiet && !command.json.to_stdout()) fmt::print("{}\n", text);
   command.json.write(report);
@@ -82,8 +76,8 @@ void scale(const ScaleCommand& command) {
 }  // namespace
 
 void add_scale_command(CLI::App& app) {
-  CLI::App* sub =
-      app.add_subcommand("scale", "Measure how the runs of a config scale with threads, by phase");
+  CLI::App* sub = app.add_subcommand(
+      "scale", "Measure how the runs of a config scale with threads and processes, by phase");
   auto command = std::make_shared<ScaleCommand>();
   sub->add_option("config", command->config_file, "the experiment, an INI file")
       ->required()
@@ -96,7 +90,8 @@ void add_scale_command(CLI::App& app) {
   sub->add_option("--threads", command->threads,
                   "numbers of threads, separated by commas; 1 is always among them [1 to all CPUs]")
       ->type_name("INTS");
-  sub->add_option("--backend", command->backends, "openmp, tbb, or both, separated by a comma [openmp,tbb]")
+  sub->add_option("--backend", command->backends,
+                  "openmp, tbb, or mpi (processes of one thread), separated by commas [openmp,tbb]")
       ->type_name("NAMES");
   sub->add_option("--solver", command->solvers,
                   "labels of the solvers to measure, separated by commas [the first of the config]")
@@ -108,25 +103,17 @@ void add_scale_command(CLI::App& app) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
       ->type_name("INT");
   sub->add_option("--predict", command->predict,
-                  "numbers of cores that the model predicts for, separated by commas [16,64,128]")
+                  fmt::format("numbers of threads and processes that the model predicts for, separated by "
+                              "commas [{}]",
+                              command->predict))
       ->type_name("INTS");
-  sub->add_option("--socket-cores", command->socket_cores,
-                  fmt::format("cores of a socket that the model assumes [{}]", command->socket_cores))
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("INT");
-  sub->add_option(
-         "--socket-bandwidth", command->socket_bandwidth,
-         fmt::format("GB/s of a socket's memory that the model assumes [{:g}]", command->socket_bandwidth))
-      ->check(CLI::PositiveNumber)
-      ->type_name("REAL");
   sub->add_option("--latency", command->latency,
                   fmt::format("microseconds of a message between processes that the model assumes [{:g}]",
                               command->latency))
       ->check(CLI::NonNegativeNumber)
       ->type_name("REAL");
-  sub->add_option(
-         "--network-bandwidth", command->network_bandwidth,
-         fmt::format("GB/s between processes that the model assumes [{:g}]", command->network_bandwidth))
+  sub->add_option("--network-bandwidth", command->bandwidth,
+                  fmt::format("GB/s between processes that the model assumes [{:g}]", command->bandwidth))
       ->check(CLI::PositiveNumber)
       ->type_name("REAL");
   sub->add_flag("--redraw", command->redraw,

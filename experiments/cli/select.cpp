@@ -18,15 +18,10 @@ namespace {
 
 constexpr const char* kLoss = "loss";
 
-struct SelectCommand {
-  DataFlags data;
-  RunFlags run;
-  std::string lambda, mu = "0", solver = "prox-qn", measure = "accuracy", rule = "best", model;
-  std::vector<std::string> options;
+struct SelectCommand : TrainingFlags {
+  std::string lambda, mu = "0", measure = "accuracy", rule = "best";
   std::int64_t folds = 0;
   std::optional<double> held_out;
-  bool quiet = false;
-  JsonFlag json;
 
   SelectionSettings selection() const {
     return {.folds = folds,
@@ -118,22 +113,20 @@ nlohmann::ordered_json selection_json(const SelectCommand& command, const PathGr
 }
 
 void select(const SelectCommand& command) {
-  if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
+  const DataFormatInfo& format = command.format();
   if (command.folds == 0 && !command.held_out && command.data.test.empty())
     throw Error::usage("found no --folds, --held-out or --test, expected one of them to choose by");
   const SelectionSettings selection_settings = command.selection();
   const PathGrid grid = command.grid();
   const double fixed = command.fixed();
-  const Options run = command.run.parse();
-  RunParameters settings = run_settings(command.run, command.solver, command.options);
-  const DataFormatInfo& format = data_format_registry().find(command.data.format);
-  Options data_options(format.options);
-  set_options(data_options, command.data.options, "--data-option");
+  RunParameters settings = command.settings();
+  const Options data_options = command.data.options_of(format);
   check_writable(command.model);
   command.json.check();
 
   ProgressPrinter progress(command.quiet);
-  const LoadedData data(read_data(command.data, format, data_options), make_parallel(run).alone());
+  const LoadedData data(read_data(command.data, format, data_options),
+                        make_parallel(command.run.parse()).alone());
   tell_data(progress, data);
   stop_cleanly_on_interrupt();
   SelectionHooks hooks;
@@ -151,14 +144,11 @@ void select(const SelectCommand& command) {
         fmt::format("{} of {} instances held out have outputs that do not occur in training, and "
                     "are left out of the loss",
                     selection.skipped, selection.held_out_instances));
-  if (!command.model.empty()) {
-    settings.lambda = selection.points[selection.chosen].lambda;
-    settings.mu = selection.points[selection.chosen].mu;
-    write_file_atomically(command.model,
-                          model_of(data, format.name, data_options, settings, selection.refit.w));
-  }
+  settings.lambda = selection.points[selection.chosen].lambda;
+  settings.mu = selection.points[selection.chosen].mu;
+  command.write_model(data, settings, selection.refit.w);
   command.json.write(selection_json(command, grid, selection));
-  if (!command.quiet && !command.json.to_stdout()) print_selection(command, selection);
+  if (command.prints()) print_selection(command, selection);
 }
 
 }  // namespace
@@ -168,7 +158,6 @@ void add_select_command(CLI::App& app) {
                                      "Choose lambda or mu along a path by cross-validation, held-out instances "
                                      "or the test set, then train on all training instances");
   auto command = std::make_shared<SelectCommand>();
-  command->data.add_to(*sub);
   sub->add_option("--lambda", command->lambda,
                   "lambdas to try: path(START, END, COUNT); START and END are reals, max (the smallest "
                   "lambda at which w = 0 is optimal) or R*max; a real where --mu is a path")
@@ -194,16 +183,8 @@ void add_select_command(CLI::App& app) {
                   "the chosen one: best, or one-se, the largest within one standard error of the best [best]")
       ->check(CLI::IsMember({"best", "one-se"}))
       ->type_name("NAME");
-  sub->add_option("--solver", command->solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
-  command->run.add_to(
+  command->add_to(
       *sub, {"loss", "cost", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"});
-  sub->add_option("--option", command->options,
-                  "option of the solver, repeatable; see `proxbench list --options`")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
-  sub->add_option("--model", command->model, "write the model")->type_name("OUT.tsv");
-  command->json.add_to(*sub);
-  sub->add_flag("--quiet", command->quiet, "print warnings and errors only");
   sub->callback([command] { select(*command); });
 }
 

@@ -16,17 +16,20 @@
 namespace proxbench {
 namespace {
 
-struct TrainCommand {
-  DataFlags data;
-  RunFlags run;
-  std::string solver = "prox-qn", start, model, trace;
-  std::vector<std::string> options;
-  bool quiet = false;
-  JsonFlag json;
+struct TrainCommand : TrainingFlags {
+  std::string start, trace;
 };
 
 /// A run that converged and proved no smaller relative gap than this is told what would prove more.
 constexpr double kLooseGap = 1e-3;
+
+/// "loss 12.5 + 2 * 3.1 (l1) + 0.8 (l2)": what F is made of; terms without weight are left out.
+std::string objective_text(const Certificate& c, const Penalty& penalty) {
+  std::string out = fmt::format("{:.10g} = loss {:.10g}", c.objective, c.loss);
+  if (penalty.lambda > 0.0) out += fmt::format(" + {:g} * {:.10g} (l1)", penalty.lambda, c.l1);
+  if (penalty.mu > 0.0) out += fmt::format(" + {:.10g} (l2)", c.objective - c.loss - penalty.lambda * c.l1);
+  return out;
+}
 
 /// Behind the status.
 std::string doubt_text(const RunOutcome& outcome) {
@@ -41,49 +44,43 @@ void print_summary(const RunOutcome& outcome, const LoadedData& data) {
              outcome.parameters.solver, status_name(*outcome.status), *outcome.iterations, outcome.seconds,
              outcome.cpu_seconds, outcome.passes, outcome.updates, doubt_text(outcome));
   print_certificate(outcome);
-  if (!data.test_set()) return;
-  fmt::print("test accuracy {:.4f} of {}\n", outcome.test_accuracy, graded_text(data.test()));
-  print_other_metrics(outcome.test_metrics);
+  print_test_metrics(outcome, data);
 }
 
-void write_outputs(const TrainCommand& command, const LoadedData& data, const DataFormatInfo& format,
-                   const Options& data_options, const RunParameters& settings, const RunOutcome& outcome) {
+void write_outputs(const TrainCommand& command, const LoadedData& data, const RunParameters& settings,
+                   const RunOutcome& outcome) {
   if (!command.trace.empty()) {
     std::string text = trace_header() + "\n";
     for (const Sample& sample : outcome.trace) text += trace_line(sample) + "\n";
     write_file_atomically(command.trace, text);
   }
   command.json.write(outcome.summary());
-  if (!command.model.empty() && outcome.status != Status::kDiverged)
-    write_file_atomically(command.model, model_of(data, format.name, data_options, settings, outcome.w));
+  if (outcome.status != Status::kDiverged) command.write_model(data, settings, outcome.w);
 }
 
 void train_one(const TrainCommand& command) {
   if (!command.run.given("lambda"))
     throw Error::usage("--lambda is missing, expected --lambda REAL (--lambda 0 --mu REAL for l2 alone)");
-  if (command.data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
-  const Options run = command.run.parse();
-  RunParameters settings = run_settings(command.run, command.solver, command.options);
+  const DataFormatInfo& format = command.format();
+  RunParameters settings = command.settings();
   settings.start = command.start;
   settings.format = command.data.format;
   Penalty{settings.lambda, settings.mu}.check();
-  const DataFormatInfo& format = data_format_registry().find(command.data.format);
-  Options data_options(format.options);
-  set_options(data_options, command.data.options, "--data-option");
+  const Options data_options = command.data.options_of(format);
   for (const std::string& file : {command.model, command.trace}) check_writable(file);
   command.json.check();
 
   ProgressPrinter progress(command.quiet);
   const LoadedData data(read_data(command.data, format, data_options, launched_processes()),
-                        make_parallel(run));
+                        make_parallel(command.run.parse()));
   tell_data(progress, data);
   stop_cleanly_on_interrupt();
   RunHooks hooks;
   hooks.interrupt = &interrupted;
   hooks.on_sample = [&](const Sample& sample) { progress.sample(settings.solver, sample); };
   RunOutcome outcome = train(data, settings, hooks);
-  write_outputs(command, data, format, data_options, settings, outcome);
-  if (!command.quiet && !command.json.to_stdout()) {
+  write_outputs(command, data, settings, outcome);
+  if (command.prints()) {
     progress.message("done");
     print_summary(outcome, data);
   }
@@ -92,13 +89,6 @@ void train_one(const TrainCommand& command) {
 }
 
 }  // namespace
-
-std::string objective_text(const Certificate& c, const Penalty& penalty) {
-  std::string out = fmt::format("{:.10g} = loss {:.10g}", c.objective, c.loss);
-  if (penalty.lambda > 0.0) out += fmt::format(" + {:g} * {:.10g} (l1)", penalty.lambda, c.l1);
-  if (penalty.mu > 0.0) out += fmt::format(" + {:.10g} (l2)", c.objective - c.loss - penalty.lambda * c.l1);
-  return out;
-}
 
 void print_certificate(const RunOutcome& outcome) {
   const Certificate& c = outcome.certificate;
@@ -111,6 +101,12 @@ void print_certificate(const RunOutcome& outcome) {
                                                                         : "no lower bound on min F is known");
   else
     fmt::print("min F >= {:.10g}, so F is proven to a relative gap of {:.3g}\n", c.dual, c.relative_gap());
+}
+
+void print_test_metrics(const RunOutcome& outcome, const LoadedData& data) {
+  if (!data.test_set()) return;
+  fmt::print("test accuracy {:.4f} of {}\n", outcome.test_accuracy, graded_text(data.test()));
+  print_other_metrics(outcome.test_metrics);
 }
 
 DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options,
@@ -145,43 +141,56 @@ Loss loss_of(const RunFlags& flags, const Options& run) {
   return loss;
 }
 
-RunParameters run_settings(const RunFlags& flags, const std::string& solver,
-                           const std::vector<std::string>& options) {
-  const Options run = flags.parse();
+void TrainingFlags::add_to(CLI::App& command, const std::vector<std::string>& names) {
+  data.add_to(command);
+  command.add_option("--solver", solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
+  run.add_to(command, names);
+  command.add_option("--option", options, "option of the solver, repeatable; see `proxbench list --options`")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  command.add_option("--model", model, "write the model")->type_name("OUT.tsv");
+  json.add_to(command);
+  command.add_flag("--quiet", quiet, "print warnings and errors only");
+}
+
+const DataFormatInfo& TrainingFlags::format() const {
+  if (data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
+  return data_format_registry().find(data.format);
+}
+
+void TrainingFlags::write_model(const LoadedData& trained, const RunParameters& settings,
+                                const SparseVector& w) const {
+  if (model.empty()) return;
+  write_file_atomically(model, model_of(trained, format().name, data.options_of(format()), settings, w));
+}
+
+RunParameters TrainingFlags::settings() const {
+  const Options given = run.parse();
   const SolverInfo& info = solver_registry().find(solver);
   Options solver_options(info.options);
   set_options(solver_options, options, "--option");
   RunParameters settings;
   settings.solver = info.name;
   settings.solver_options = option_texts(solver_options);
-  settings.lambda = run.real("lambda");
-  settings.mu = run.real("mu");
-  settings.loss = loss_of(flags, run);
-  settings.gap_target = run.real("gap");
-  settings.tol = settings.gap_target > 0 && !flags.given("tol") ? 0.0 : run.real("tol");
-  settings.time_limit = run.real("time_limit");
-  settings.max_iterations = run.integer("max_iterations");
-  settings.seed = static_cast<std::uint64_t>(run.integer("seed"));
+  settings.lambda = given.real("lambda");
+  settings.mu = given.real("mu");
+  settings.loss = loss_of(run, given);
+  settings.gap_target = given.real("gap");
+  settings.tol = settings.gap_target > 0 && !run.given("tol") ? 0.0 : given.real("tol");
+  settings.time_limit = given.real("time_limit");
+  settings.max_iterations = given.integer("max_iterations");
+  settings.seed = static_cast<std::uint64_t>(given.integer("seed"));
   return settings;
 }
 
 void add_train_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("train", "Train a model with one solver");
   auto command = std::make_shared<TrainCommand>();
-  command->data.add_to(*sub);
-  sub->add_option("--solver", command->solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
-  command->run.add_to(*sub, {"lambda", "mu", "loss", "cost", "tol", "gap", "max_iterations", "time_limit",
-                             "threads", "backend", "seed"});
-  sub->add_option("--option", command->options,
-                  "option of the solver, repeatable; see `proxbench list --options`")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
+  command->add_to(*sub, {"lambda", "mu", "loss", "cost", "tol", "gap", "max_iterations", "time_limit",
+                         "threads", "backend", "seed"});
   sub->add_option("--start", command->start, "model of the same data to start from [w = 0]")
       ->type_name("M.tsv");
-  sub->add_option("--model", command->model, "write the model")->type_name("OUT.tsv");
   sub->add_option("--trace", command->trace, "write the trace")->type_name("OUT.csv");
-  command->json.add_to(*sub);
-  sub->add_flag("--quiet", command->quiet, "print warnings and errors only");
   sub->callback([command] { train_one(*command); });
 }
 

@@ -15,13 +15,12 @@
 namespace proxbench {
 namespace {
 
-constexpr std::string_view kSpace = " \t\r\v\f";
 constexpr std::string_view kInclude = "include";
 
 /// Cuts the comment off: '#' or ';' at the start or after white space.
 std::string_view without_comment(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i)
-    if ((line[i] == '#' || line[i] == ';') && (i == 0 || kSpace.find(line[i - 1]) != kSpace.npos))
+    if ((line[i] == '#' || line[i] == ';') && (i == 0 || kWhiteSpace.find(line[i - 1]) != kWhiteSpace.npos))
       return line.substr(0, i);
   return line;
 }
@@ -344,12 +343,6 @@ const IniSection* Ini::find(std::string_view name) const {
 std::filesystem::path Ini::folder_of(const Location& where) const {
   if (files.empty()) return {};
   return files[where.file < files.size() ? where.file : 0].folder;
-}
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
 std::string shown(std::string_view text) {

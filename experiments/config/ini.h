@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 
@@ -133,9 +134,6 @@ struct ListPart {
 };
 /// The same parts, with where they stand in the text.
 std::vector<ListPart> list_parts(std::string_view text);
-
-/// The text without white space at both ends.
-std::string_view trim(std::string_view text);
 
 /// The text as a message shows it: cut where it is long, control characters as '?'. What may stand in many
 /// messages must go through it: a long name times many messages would be more than memory holds.

@@ -19,19 +19,14 @@ const char* form(PathOf of) {
                              "path(100, 0.01, 50)";
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 std::optional<PathGrid::End> parse_end(std::string_view text) {
   PathGrid::End end{1.0, text.ends_with(kMax)};
   if (text == kMax) return end;
   std::string_view number = text;
   if (end.of_max) {
-    number = trimmed(number.substr(0, number.size() - kMax.size()));
+    number = trim(number.substr(0, number.size() - kMax.size()));
     if (!number.ends_with('*')) return std::nullopt;
-    number = trimmed(number.substr(0, number.size() - 1));
+    number = trim(number.substr(0, number.size() - 1));
   }
   if (!parse_real(number, end.value) || !(end.value > 0.0)) return std::nullopt;
   return end;
@@ -143,7 +138,7 @@ std::optional<PathGrid> parse_path(std::string_view text, PathOf of, PathProblem
 
 PathGrid parse_path(std::string_view text, PathOf of, const std::string& what) {
   PathProblem problem;
-  const std::optional<PathGrid> grid = parse_path(trimmed(text), of, problem);
+  const std::optional<PathGrid> grid = parse_path(trim(text), of, problem);
   if (!grid) throw Error::usage(fmt::format("{}: {}", what, problem.text));
   return *grid;
 }

@@ -14,6 +14,11 @@ void require_training_files(const DataFiles& files, const std::string& format, H
     throw Error::usage("format " + format + ": takes no hierarchy, found '" + files.hierarchy + "'");
 }
 
+void require_no_files(const DataFiles& files, const std::string& format) {
+  if (!files.train.empty() || !files.test.empty() || !files.hierarchy.empty())
+    throw Error::usage("format " + format + ": takes no files, its data are generated");
+}
+
 std::string file_names(const std::vector<std::string>& paths) {
   std::string out;
   for (const std::string& path : paths) {
@@ -21,6 +26,21 @@ std::string file_names(const std::vector<std::string>& paths) {
     out += std::filesystem::path(path).filename().string();
   }
   return out;
+}
+
+void describe(const DataFiles& files, DataPair& data,
+              const std::function<std::string(const Dataset&)>& text) {
+  data.train.description = file_names(files.train) + ": " + text(data.train);
+  if (!files.test.empty()) data.test.description = file_names(files.test) + ": " + text(data.test);
+}
+
+void set_rows(Dataset& data, DesignMatrix::Builder&& rows, std::shared_ptr<const Vocabulary> vocabulary,
+              const Processes* processes) {
+  data.x = std::move(rows).build(static_cast<Index>(vocabulary->features.size()),
+                                 sum_leaves(data.begin, processes));
+  if (processes != nullptr) data.x.share(*processes);
+  data.vocabulary = std::move(vocabulary);
+  data.digest = digest_of(data, processes);
 }
 
 LineReader option_lines(const Options& options, const std::string& name) {

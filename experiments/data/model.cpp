@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <unordered_map>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "experiments/base/files.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {
@@ -19,25 +18,17 @@ namespace {
 constexpr std::string_view kFirstLine = "# proxbench model 1";
 constexpr std::string_view kUnaryLine = "unary<TAB>feature<TAB>output<TAB>weight";
 
+/// What is written as a backslash and the character at the same place of kCodes.
+constexpr std::string_view kEscaped = "\t\n\r\\", kCodes = "tnr\\";
+
 std::string escaped(std::string_view name) {
   std::string out;
-  for (char c : name) {
-    switch (c) {
-      case '\t':
-        out += "\\t";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      default:
-        out += c;
-    }
+  for (const char c : name) {
+    const std::size_t code = kEscaped.find(c);
+    if (code == kEscaped.npos)
+      out += c;
+    else
+      (out += '\\') += kCodes[code];
   }
   return out;
 }
@@ -45,11 +36,6 @@ std::string escaped(std::string_view name) {
 std::string shown(std::string_view text) {
   constexpr std::size_t kShown = 60;
   return fmt::format("'{}{}'", escaped(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
-}
-
-std::string weight_text(double weight) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, weight).ptr};
 }
 
 std::vector<std::string_view> split_tabs(std::string_view line) {
@@ -200,23 +186,9 @@ class ModelParser {
         out += text[i];
         continue;
       }
-      const char code = ++i < text.size() ? text[i] : '\0';
-      switch (code) {
-        case 't':
-          out += '\t';
-          break;
-        case 'n':
-          out += '\n';
-          break;
-        case 'r':
-          out += '\r';
-          break;
-        case '\\':
-          out += '\\';
-          break;
-        default:
-          fail("escape in " + std::string("'") + std::string(text) + "'", "\\t, \\n, \\r or \\\\");
-      }
+      const std::size_t code = ++i < text.size() ? kCodes.find(text[i]) : kCodes.npos;
+      if (code == kCodes.npos) fail(fmt::format("escape in '{}'", text), "\\t, \\n, \\r or \\\\");
+      out += kEscaped[code];
     }
     return out;
   }
@@ -326,18 +298,18 @@ std::string model_text(const std::map<std::string, std::string>& header, const D
   std::unordered_map<std::string, std::size_t> written;
   for (std::size_t i = 0; i < w.nnz(); ++i) {
     if (!std::isfinite(w.value[i]))
-      throw Error("weight " + std::to_string(w.index[i]) + " is " + weight_text(w.value[i]) +
+      throw Error("weight " + std::to_string(w.index[i]) + " is " + shortest_text(w.value[i]) +
                   ": a model holds finite weights only");
     const Coord c = w.index[i];
     if (c < unary) {
       out += fmt::format("unary\t{}\t{}\t{}\n", escaped(vocabulary.features[c / outputs]),
-                         escaped(vocabulary.outputs[c % outputs]), weight_text(w.value[i]));
+                         escaped(vocabulary.outputs[c % outputs]), shortest_text(w.value[i]));
       continue;
     }
     const std::string key = key_of(names, c - unary, data);
     if (const auto [other, added] = written.emplace(key, c - unary); !added)
       same_names(key, other->second, c - unary);
-    out += fmt::format("{}\t{}{}\n", names.word, key, weight_text(w.value[i]));
+    out += fmt::format("{}\t{}{}\n", names.word, key, shortest_text(w.value[i]));
   }
   return out;
 }
@@ -347,13 +319,7 @@ Model parse_model(std::string_view text, const std::string& source) {
 }
 
 Model read_model(const std::filesystem::path& file) {
-  std::error_code ignored;  // what cannot be looked at cannot be opened either
-  std::ifstream in(file, std::ios::binary);
-  if (std::filesystem::is_directory(file, ignored) || !in)
-    throw Error::in_file(file.string(), 0, "no readable file", "a model");
-  std::ostringstream text;
-  text << in.rdbuf();
-  return parse_model(text.view(), file.string());
+  return parse_model(read_file(file, "a model"), file.string());
 }
 
 SparseVector model_weights(const Model& model, const Dataset& data, std::size_t extra_weights,

@@ -1,5 +1,5 @@
 #pragma once
-/// Models as files (DESIGN section 5): nonzero weights under the names of the data, in full precision.
+/// Models as files: nonzero weights under the names of the data, in full precision.
 ///
 ///     # proxbench model 1
 ///     # key=value                            format, data options, lambda, ...: what made the model

@@ -1,18 +1,8 @@
 #include "experiments/data/sparse_line.h"
 
-#include <algorithm>
-
 #include "core/base/options.h"
 
 namespace proxbench {
-
-std::string_view take_word(std::string_view& text) {
-  constexpr std::string_view kSpace = " \t";
-  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-  const std::string_view word = text.substr(0, text.find_first_of(kSpace));
-  text.remove_prefix(word.size());
-  return word;
-}
 
 SparseEntry parse_entry(const LineReader& in, std::string_view word, const SparseLineRules& rules) {
   const std::size_t colon = word.find(':');

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "experiments/base/line_reader.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 
@@ -24,9 +25,6 @@ struct SparseLineRules {
   bool negative_values = true;
   bool document_id = false;  ///< feature 0 is no feature but the document's id, at most once a line
 };
-
-/// Takes the next word (blanks and tabs separate) off the front of `text`; empty at its end.
-std::string_view take_word(std::string_view& text);
 
 /// Reads `feature:value`. Throws through in.fail() where the feature is not an integer of at least
 /// rules.first_feature, or the value not a finite number or one that the rules exclude.

@@ -52,9 +52,7 @@ inline Json value_json(const TightenEnd& end) {
 }
 /// Null where there are none.
 inline Json value_json(const std::vector<PhaseCost>& phases) {
-  Json out;
-  for (const PhaseCost& phase : phases) out.push_back(phase_cost_json(phase));
-  return out;
+  return phases.empty() ? Json() : Json(phases);
 }
 template <class T>
 Json value_json(const T& value) {
@@ -96,7 +94,7 @@ inline void set_value(std::map<std::string, double>& out, const nlohmann::json& 
   for (const auto& [name, value] : values.items()) set_value(out[name], value);
 }
 inline void set_value(std::vector<PhaseCost>& out, const nlohmann::json& values) {
-  for (const nlohmann::json& phase : values) out.push_back(phase_cost_from_json(phase));
+  if (!values.is_null()) values.get_to(out);
 }
 template <class T>
 void set_value(std::optional<T>& out, const nlohmann::json& value) {

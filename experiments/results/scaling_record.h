@@ -1,15 +1,31 @@
 #pragma once
-/// What `proxbench scale` measured, as scale.json holds it.
+/// What `proxbench scale` measured, as scale.json holds it. Each record lists its members once, for writing
+/// and reading.
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace proxbench {
+
+template <class T>
+concept ListsMembers = requires { T::members(); };
+
+template <class Json, ListsMembers T>
+void to_json(Json& json, const T& record) {
+  std::apply([&](const auto&... member) { ((json[member.first] = record.*member.second), ...); },
+             T::members());
+}
+/// Throws nlohmann::json::exception where a key is missing or of another type.
+template <class Json, ListsMembers T>
+void from_json(const Json& json, T& record) {
+  std::apply([&](const auto&... member) { (json.at(member.first).get_to(record.*member.second), ...); },
+             T::members());
+}
 
 /// One phase of one run.
 struct PhaseCost {
@@ -18,9 +34,16 @@ struct PhaseCost {
   double seconds = 0.0;
   double loop_seconds = 0.0;  ///< of these, in parallel loops
   double flops = 0.0, bytes = 0.0;
-  std::vector<std::pair<std::uint64_t, std::int64_t>> loops;  ///< chunks, and how many loops had so many
-  std::int64_t sums = 0, tree_sums = 0;                       ///< over instances, by chunks and by leaves
-  double sum_bytes = 0.0, tree_bytes = 0.0;                   ///< of their results
+  std::int64_t sums = 0;   ///< over instances
+  double sum_bytes = 0.0;  ///< of their results
+
+  static auto members() {
+    return std::tuple(std::pair("phase", &PhaseCost::phase), std::pair("calls", &PhaseCost::calls),
+                      std::pair("seconds", &PhaseCost::seconds),
+                      std::pair("loop_seconds", &PhaseCost::loop_seconds),
+                      std::pair("flops", &PhaseCost::flops), std::pair("bytes", &PhaseCost::bytes),
+                      std::pair("sums", &PhaseCost::sums), std::pair("sum_bytes", &PhaseCost::sum_bytes));
+  }
 };
 
 struct ScalingRun {
@@ -29,6 +52,13 @@ struct ScalingRun {
   bool pinned = false;   ///< each thread on a CPU of its own
   double seconds = 0.0;  ///< on the clock
   std::vector<PhaseCost> phases;
+
+  static auto members() {
+    return std::tuple(std::pair("backend", &ScalingRun::backend), std::pair("threads", &ScalingRun::threads),
+                      std::pair("repetition", &ScalingRun::repetition),
+                      std::pair("pinned", &ScalingRun::pinned), std::pair("seconds", &ScalingRun::seconds),
+                      std::pair("phases", &ScalingRun::phases));
+  }
 };
 
 /// One data set, lambda and solver. All its runs ended at the same weights, to the last bit.
@@ -43,14 +73,22 @@ struct ScalingProblem {
 
   /// "DATASET-lambdaLAMBDA-LABEL".
   std::string name() const;
+
+  static auto members() {
+    return std::tuple(std::pair("dataset", &ScalingProblem::dataset),
+                      std::pair("description", &ScalingProblem::description),
+                      std::pair("lambda", &ScalingProblem::lambda),
+                      std::pair("label", &ScalingProblem::label),
+                      std::pair("iterations", &ScalingProblem::iterations),
+                      std::pair("status", &ScalingProblem::status), std::pair("nnz", &ScalingProblem::nnz),
+                      std::pair("weights", &ScalingProblem::weights),
+                      std::pair("runs", &ScalingProblem::runs));
+  }
 };
 
-/// What so many threads reach on this machine.
-struct TeamSpeed {
-  int threads = 1;
-  double bandwidth = 0.0;                      ///< bytes a second, reading memory that no cache holds
-  std::map<std::string, double> loop_seconds;  ///< that a loop costs beyond its work, for each back end
-};
+/// The back end of runs by several processes of one thread each; the others are names of Backend. Their
+/// "threads" are the processes.
+inline constexpr const char* kProcessesBackend = "mpi";
 
 struct Scaling {
   std::string name, title;
@@ -58,17 +96,18 @@ struct Scaling {
   std::vector<std::string> backends;
   int cpus = 1;  ///< that the runs could use
   std::vector<ScalingProblem> problems;
-  std::vector<TeamSpeed> speeds;  ///< of those numbers of threads for which there are CPUs
   nlohmann::ordered_json provenance;
 
   bool oversubscribed() const { return threads.back() > cpus; }
+
+  static auto members() {
+    return std::tuple(std::pair("experiment", &Scaling::name), std::pair("title", &Scaling::title),
+                      std::pair("threads", &Scaling::threads), std::pair("backends", &Scaling::backends),
+                      std::pair("cpus", &Scaling::cpus), std::pair("problems", &Scaling::problems),
+                      std::pair("provenance", &Scaling::provenance));
+  }
 };
 
-nlohmann::ordered_json phase_cost_json(const PhaseCost& phase);
-/// Throws nlohmann::json::exception where a key is missing or of another type.
-PhaseCost phase_cost_from_json(const nlohmann::ordered_json& json);
-
-nlohmann::ordered_json scaling_to_json(const Scaling& scaling);
 /// Throws Error (kInput) where it is no such file.
 Scaling read_scaling(const std::filesystem::path& file);
 

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "experiments/data/files.h"
 #include "experiments/metrics/metrics.h"
 #include "oracles/oracles.h"
 
@@ -216,12 +217,10 @@ Dataset select_instances(const Dataset& data, std::span<const Index> instances) 
     }
     out.begin.push_back(static_cast<Index>(out.gold.size()));
   }
-  out.x = std::move(builder).build(data.x.features(), sum_leaves(out.begin));
-  out.vocabulary = data.vocabulary;
   out.hierarchy = data.hierarchy;
   out.description =
       fmt::format("{}, {} of {} instances", data.description, instances.size(), data.instances());
-  out.digest = digest_of(out);
+  set_rows(out, std::move(builder), data.vocabulary);
   return out;
 }
 

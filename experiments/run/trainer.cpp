@@ -17,6 +17,7 @@
 #include "experiments/data/files.h"
 #include "experiments/data/model.h"
 #include "experiments/metrics/metrics.h"
+#include "experiments/results/scaling_record.h"
 #include "experiments/run/job.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
@@ -326,17 +327,14 @@ std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds) {
     const Phase name = static_cast<Phase>(i);
     const PhaseProfile& phase = profile.of(name);
     const bool rest = name == Phase::kSolver;
-    out.push_back({.phase = phase_name(name),
-                   .calls = phase.calls,
-                   .seconds = rest ? seconds - profile.accounted_seconds() : phase.seconds,
-                   .loop_seconds = phase.loop_seconds,
-                   .flops = phase.work.flops,
-                   .bytes = phase.work.bytes,
-                   .loops = {phase.loops.begin(), phase.loops.end()},
-                   .sums = phase.sums.count,
-                   .tree_sums = phase.tree.count,
-                   .sum_bytes = phase.sums.bytes,
-                   .tree_bytes = phase.tree.bytes});
+    out.push_back(PhaseCost{.phase = phase_name(name),
+                            .calls = phase.calls,
+                            .seconds = rest ? seconds - profile.accounted_seconds() : phase.seconds,
+                            .loop_seconds = phase.loop_seconds,
+                            .flops = phase.work.flops,
+                            .bytes = phase.work.bytes,
+                            .sums = phase.sums.count + phase.tree.count,
+                            .sum_bytes = phase.sums.bytes + phase.tree.bytes});
   }
   return out;
 }

@@ -3,13 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <memory>
 #include <numeric>
 
 #include "core/base/error.h"
-#include "core/base/profile.h"
-#include "core/kernels/kernel_table.h"
 #include "experiments/base/files.h"
 #include "experiments/config/ini.h"
 #include "experiments/results/results.h"
@@ -48,7 +44,7 @@ class Measurement {
     out.name = config_.name;
     out.title = config_.title;
     out.threads = options_.threads;
-    for (const Backend backend : options_.backends) out.backends.push_back(backend_name(backend));
+    out.backends = options_.backends;
     out.cpus = static_cast<int>(cpus_.size());
     Run here;
     here.provenance = provenance();
@@ -57,10 +53,6 @@ class Measurement {
     const std::vector<RunParameters> problems = planned();
     total_ = problems.size() * options_.threads.size() * options_.backends.size() *
              static_cast<std::size_t>(options_.repetitions);
-    std::vector<int> measured;
-    for (const int threads : options_.threads)
-      if (threads <= out.cpus) measured.push_back(threads);
-    out.speeds = measure_speeds(measured, options_.backends);
     for (const RunParameters& cell : problems) out.problems.push_back(measure(cell));
     return out;
   }
@@ -98,13 +90,16 @@ class Measurement {
                            .runs = {}};
     for (int repetition = 1; repetition <= options_.repetitions; ++repetition)
       for (const int threads : options_.threads)
-        for (const Backend backend : options_.backends) {
+        for (const std::string& backend : options_.backends) {
           RunParameters job = job_of(cell);
-          job.threads = threads;
-          job.backend = backend_name(backend);
-          job.name = fmt::format("{}: {} {}, {}, repetition {}", problem.name(), threads,
-                                 threads == 1 ? "thread" : "threads", job.backend, repetition);
-          add(problem, job, repetition);
+          const bool processes = backend == kProcessesBackend;
+          (processes ? job.processes : job.threads) = threads;
+          (processes ? job.threads : job.processes) = 1;
+          if (!processes) job.backend = backend;
+          job.name = fmt::format("{}: {} {}{}, {}, repetition {}", problem.name(), threads,
+                                 processes ? "process" : "thread", threads == 1 ? "" : processes ? "es" : "s",
+                                 backend, repetition);
+          add(problem, job, {.backend = backend, .threads = threads, .repetition = repetition, .phases = {}});
         }
     return problem;
   }
@@ -121,7 +116,7 @@ class Measurement {
     return job;
   }
 
-  void add(ScalingProblem& problem, const RunParameters& job, int repetition) {
+  void add(ScalingProblem& problem, const RunParameters& job, ScalingRun run) {
     ++started_;
     if (hooks_.message) hooks_.message(fmt::format("[{}/{}] {}", started_, total_, job.name));
     const Scratch folder(scratch_ / "run");
@@ -139,7 +134,6 @@ class Measurement {
       throw Error(fmt::format("{}: ends at other weights than {}: found a model of digest {}, expected {}",
                               job.name, first_, weights, problem.weights));
     }
-    ScalingRun run{.backend = job.backend, .threads = job.threads, .repetition = repetition, .phases = {}};
     run.pinned = pins(job);
     run.seconds = result.seconds;
     run.phases = result.phases;
@@ -147,7 +141,7 @@ class Measurement {
   }
 
   bool pins(const RunParameters& job) const {
-    return config_.pin && static_cast<std::size_t>(job.threads) <= cpus_.size();
+    return config_.pin && job.processes == 1 && static_cast<std::size_t>(job.threads) <= cpus_.size();
   }
 
   Run result_of(const RunParameters& job, const fs::path& folder) const {
@@ -179,47 +173,6 @@ class Measurement {
   std::size_t started_ = 0, total_ = 0;
   std::string first_;  ///< the run that the others of its problem are compared with
 };
-
-// ---- speeds
-
-double best_of(int times, const std::function<void()>& work) {
-  double best = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < times; ++i) {
-    const double begin = profile_clock();
-    work();
-    best = std::min(best, profile_clock() - begin);
-  }
-  return best;
-}
-
-/// Bytes a second of reading `memory`, which no cache holds.
-double bandwidth(const Parallel& parallel, std::span<const double> memory) {
-  const Chunks chunks{memory.size(), std::size_t{1} << 17};
-  std::vector<double> sums(chunks.count());
-  const double seconds = best_of(4, [&] {
-    parallel.for_each(chunks.count(), [&](std::size_t c) {
-      const double* ones = memory.data() + chunks.begin(c);
-      sums[c] = kernels_in_use().dot(ones, ones, chunks.end(c) - chunks.begin(c));
-    });
-  });
-  // The sums are used, so that they have to be made.
-  if (std::accumulate(sums.begin(), sums.end(), 0.0) != static_cast<double>(memory.size()))
-    throw Error("measuring bandwidth: the sum of ones is wrong");
-  return static_cast<double>(memory.size_bytes()) / seconds;
-}
-
-/// Seconds that a loop costs beyond its work: a chunk for each thread, each long enough that all threads
-/// come. The best of many, one by one: what else goes on here delays single loops a thousandfold.
-double cost_of_a_loop(const Parallel& parallel) {
-  constexpr int kLoops = 500;
-  constexpr double kChunkSeconds = 20e-6;
-  const auto chunks = static_cast<std::size_t>(parallel.threads());
-  const auto chunk = [](std::size_t) {
-    for (const double begin = profile_clock(); profile_clock() - begin < kChunkSeconds;) {
-    }
-  };
-  return best_of(kLoops, [&] { parallel.for_each(chunks, chunk); }) - kChunkSeconds;
-}
 
 std::vector<int> parse_threads(const std::string& text) {
   std::vector<int> out{1};
@@ -256,11 +209,11 @@ ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::
   if (!backends.empty()) {
     out.backends.clear();
     for (const std::string& name : split_list(backends)) {
-      const Backend backend = parse_backend(name);
-      if (std::find(out.backends.begin(), out.backends.end(), backend) == out.backends.end())
-        out.backends.push_back(backend);
+      if (name != kProcessesBackend) parse_backend(name);
+      if (std::find(out.backends.begin(), out.backends.end(), name) == out.backends.end())
+        out.backends.push_back(name);
     }
-    if (out.backends.empty()) throw Error::usage("--backend: found none, expected openmp, tbb or both");
+    if (out.backends.empty()) throw Error::usage("--backend: found none, expected openmp, tbb or mpi");
   }
   std::vector<std::string> labels;
   for (const SolverConfig& solver : config.solvers) labels.push_back(solver.label);
@@ -277,26 +230,6 @@ Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& option
                     const ScalingHooks& hooks) {
   const Scratch folder(scratch);
   return Measurement(config, options, folder.path, hooks).run();
-}
-
-std::vector<TeamSpeed> measure_speeds(const std::vector<int>& threads, const std::vector<Backend>& backends) {
-  constexpr std::size_t kNumbers = std::size_t{1} << 25;
-  const Chunks chunks{kNumbers, std::size_t{1} << 17};
-  std::vector<TeamSpeed> out;
-  for (const int count : threads) {
-    TeamSpeed speed{.threads = count, .loop_seconds = {}};
-    for (const Backend backend : backends)
-      speed.loop_seconds[backend_name(backend)] = cost_of_a_loop(Parallel(count, backend));
-    // Each page is first touched by one of the threads that will read it.
-    const std::unique_ptr<double[]> memory(new double[kNumbers]);
-    const Parallel parallel(count, backends.front());
-    parallel.for_each(chunks.count(), [&](std::size_t c) {
-      std::fill(memory.get() + chunks.begin(c), memory.get() + chunks.end(c), 1.0);
-    });
-    speed.bandwidth = bandwidth(parallel, {memory.get(), kNumbers});
-    out.push_back(std::move(speed));
-  }
-  return out;
 }
 
 }  // namespace proxbench

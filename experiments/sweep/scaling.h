@@ -1,6 +1,6 @@
 #pragma once
-/// How a run scales with threads, by phase: the same iterations on both back ends and several numbers of
-/// threads, each in a process of its own on CPUs of its own, profiled (core/base/profile.h).
+/// How a run scales with threads and processes, by phase: the same iterations with several numbers of them,
+/// each run by itself on CPUs of its own, profiled (core/base/profile.h).
 
 #include <atomic>
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace proxbench {
 
 struct ScalingOptions {
   std::vector<int> threads;  ///< ascending, the first is 1
-  std::vector<Backend> backends{Backend::kOpenMP, Backend::kTBB};
+  /// Names of Backend, or kProcessesBackend: as many processes of one thread.
+  std::vector<std::string> backends{"openmp", "tbb"};
   std::vector<std::string> solvers;  ///< labels of the config
   int repetitions = 3;
   std::int64_t iterations = 50;  ///< of every run, fewer where it converges before
@@ -38,9 +39,5 @@ struct ScalingHooks {
 /// it was interrupted.
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options,
                     const std::filesystem::path& scratch, const ScalingHooks& hooks = {});
-
-/// Measures bandwidth and the cost of loops for these numbers of threads, a second or so each. Reads a
-/// quarter of a GiB: caches that hold so much are measured in the place of memory.
-std::vector<TeamSpeed> measure_speeds(const std::vector<int>& threads, const std::vector<Backend>& backends);
 
 }  // namespace proxbench

@@ -84,5 +84,22 @@ TEST_F(Scale, ARunThatFailsIsTold) {
   EXPECT_FALSE(fs::exists(folder / "out/scale.json"));
 }
 
+TEST_F(Scale, ProcessesAreStartedByTheCommandForThem) {
+  // What stands in for mpirun starts the command once and notes how many were asked for.
+  folder.write("launch", "#!/bin/sh\necho $1 >>processes.txt\nshift\nexec \"$@\"\n");
+  fs::permissions(folder / "launch", fs::perms::owner_all);
+  const Result result = run(
+      "scale tiny.ini --threads 2 --backend mpi --repetitions 1 --iterations 2 --out out --set "
+      "experiment.lambda=1",
+      "PROXBENCH_MPIRUN='" + (folder / "launch").string() + " {}'");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("| mpi | total |"));
+  const Scaling scaling = read_scaling(folder / "out/scale.json");
+  EXPECT_THAT(scaling.backends, ElementsAre("mpi"));
+  ASSERT_EQ(scaling.problems[0].runs.size(), 2u);
+  EXPECT_EQ(scaling.problems[0].runs[1].threads, 2);
+  EXPECT_THAT(result.err, HasSubstr("words-lambda1-prox-qn: 2 processes, mpi, repetition 1"));
+}
+
 }  // namespace
 }  // namespace proxbench

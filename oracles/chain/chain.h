@@ -6,7 +6,7 @@
 ///
 /// The extra weights are Lambda, K x K, row-major by the earlier label.
 
-#include "core/oracle.h"
+#include "oracles/exact_oracle.h"
 
 namespace proxbench {
 
@@ -15,16 +15,7 @@ namespace proxbench {
 /// transitions that differ by at most r, the sum of a position's alpha is at least e^-r before it is scaled.
 /// So what underflows there, e^-708, is e^(r-708) of the best state, and beta can lift it by at most e^r.
 /// Where r exceeds kLinearRange the oracle works in the log domain.
-class ChainOracle final : public Oracle,
-                          public SumOracle,
-                          public InstanceOracle,
-                          public BeliefOracle,
-                          public CovarianceOracle,
-                          public DerivativeOracle,
-                          public NbestOracle,
-                          public MaxOracle,
-                          public InstanceMaxOracle,
-                          public FactorOracle {
+class ChainOracle final : public ExactOracle, public CovarianceOracle, public FactorOracle {
  public:
   /// Transitions further apart than this (in nats) are handled in the log domain; the mass lost within it is
   /// below e^-100 of the total.
@@ -42,14 +33,7 @@ class ChainOracle final : public Oracle,
   std::span<const Index> gold_outputs(Index position) const override { return {&all_.gold[position], 1}; }
   std::vector<double> gold_extra(const Parallel& parallel) const override;
 
-  const SumOracle* sum() const override { return this; }
-  const InstanceOracle* instance() const override { return this; }
-  const BeliefOracle* beliefs() const override { return this; }
   const CovarianceOracle* covariance() const override { return this; }
-  const DerivativeOracle* derivatives() const override { return this; }
-  const NbestOracle* nbest() const override { return this; }
-  const MaxOracle* max() const override { return this; }
-  const InstanceMaxOracle* instance_max() const override { return this; }
   const FactorOracle* factors() const override { return this; }
   Shape shape() const override { return Shape::kChain; }
 
@@ -80,8 +64,6 @@ class ChainOracle final : public Oracle,
   /// 6 K^2 multiply-adds a position, twice those of an inference.
   void derivative(const Messages& at, const Scores& direction, Residual& out,
                   const Parallel& parallel) const override;
-  /// The residual has a column for every output.
-  Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override;
   /// K^2 additions and as many comparisons a position, and two for each label's score and cost.
   double max_flops(const ScorePoint&) const override {
     return 2.0 * static_cast<double>(extra_weights() + outputs()) * static_cast<double>(positions());

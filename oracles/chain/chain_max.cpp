@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "oracles/chain/chain.h"
 #include "oracles/max_plus_kernels.h"
-#include "oracles/max_sums.h"
 
 namespace proxbench {
 
@@ -103,11 +102,6 @@ void ChainOracle::extra_on(std::span<const Index> outputs, std::vector<std::size
   on.clear();
   for (std::size_t t = 1; t < outputs.size(); ++t)
     on.push_back(std::size_t{outputs[t - 1]} * outputs_ + outputs[t]);
-}
-
-MaxOracle::Sums ChainOracle::maximise(const ScorePoint& at, Cost cost, Residual* residual,
-                                      const Parallel& parallel) const {
-  return sum_best_structures(*this, *this, at, cost, residual, parallel);
 }
 
 }  // namespace proxbench

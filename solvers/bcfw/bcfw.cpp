@@ -35,8 +35,8 @@
 #include "core/base/random.h"
 #include "solvers/bcfw/mixtures.h"
 #include "solvers/shared/common_options.h"
+#include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
-#include "solvers/shared/instances/sampling.h"
 #include "solvers/shared/instances/structure_direction.h"
 #include "solvers/solvers.h"
 
@@ -47,7 +47,6 @@ namespace {
 using bcfw::Mixture;
 using bcfw::MixtureStore;
 
-constexpr std::size_t kInstancesPerChunk = 16;
 /// A cached atom takes the place of the oracle's where its slope is at least these shares of the block's and
 /// of the mean gap, as last seen (Osokin et al. 2016, section 3.3).
 constexpr double kShareOfBlock = 0.25, kShareOfMean = 0.01;
@@ -76,10 +75,12 @@ struct Visit {
   std::vector<StructureDirection::Term> terms;
   StructureDirection direction;
   bool called;                                  ///< the oracle
-  bool valid;                                   ///< the oracle's loss is finite
+  bool finite;                                  ///< the oracle's loss
   bool away;                                    ///< an away step
   std::size_t to, from;                         ///< the atoms of the direction
   double gap, cost, curvature, slope, longest;  ///< cost: the slope's part that does not depend on w
+
+  bool valid() const { return finite; }
 };
 
 class Ascent {
@@ -143,14 +144,7 @@ class Ascent {
   /// done.
   bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
-    for (Visit& visit : visits) visit.instance = sampler_.draw();
-    if (visits.size() == 1)
-      prepare(visits[0]);
-    else
-      objective_.parallel().for_each(visits.size(), [&](std::size_t v) { prepare(visits[v]); });
-    if (!std::all_of(visits.begin(), visits.end(), [](const Visit& visit) { return visit.valid; }))
-      return false;
-    objective_.count_updates(static_cast<double>(visits.size()));
+    if (!draw_batch(visits, sampler_, objective_, [&](Visit& visit) { prepare(visit); })) return false;
     for (Visit& visit : visits) {
       if (visits.size() > 1)
         visit.slope = visit.cost + visit.direction.dot(w_, objective_.x(), begin_[visit.instance]);
@@ -162,19 +156,11 @@ class Ascent {
 
   /// Finds the gaps of all blocks at w: a pass.
   void refresh(Monitor& monitor) {
-    std::vector<double> gap(objective_.instances());
-    const Chunks chunks{gap.size(), kInstancesPerChunk};
-    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
-      Visit visit;
-      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk) && !monitor.out_of_time(); ++i) {
-        visit.instance = static_cast<Index>(i);
-        const double mean = evaluate(visit);
-        gap[i] = std::max(call(visit).loss - mean, 0.0);
-      }
-    });
-    if (monitor.out_of_time()) return;
-    for (Index i = 0; i < gap.size(); ++i) sampler_.record(i, gap[i]);
-    note_gap();
+    const auto gap_of = [&](Visit& visit) {
+      const double mean = evaluate(visit);
+      return std::max(call(visit).loss - mean, 0.0);
+    };
+    if (renew_gaps<Visit>(sampler_, objective_, monitor, gap_of)) note_gap();
   }
 
  private:
@@ -206,7 +192,7 @@ class Ascent {
   /// The atom to go to: a cached one that is good enough, or the oracle's.
   void choose(Visit& visit, double mean) {
     Mixture& mixture = (*mixtures_)[visit.instance];
-    visit.called = visit.valid = true;
+    visit.called = visit.finite = true;
     if (settings_.cache > 0) {
       visit.to = static_cast<std::size_t>(std::max_element(visit.value.begin(), visit.value.end()) -
                                           visit.value.begin());
@@ -216,8 +202,8 @@ class Ascent {
     }
     if (!visit.called) return;
     const InstanceMaxOracle::Value found = call(visit);
-    visit.valid = std::isfinite(found.loss);
-    if (!visit.valid) return;
+    visit.finite = std::isfinite(found.loss);
+    if (!visit.finite) return;
     visit.gap = std::max(found.loss - mean, 0.0);
     visit.to = mixture.find(visit.best);
     if (visit.to < mixture.atoms()) return;
@@ -229,7 +215,7 @@ class Ascent {
   void prepare(Visit& visit) {
     const double mean = evaluate(visit);
     choose(visit, mean);
-    if (!visit.valid) return;
+    if (!visit.finite) return;
     const Mixture& mixture = (*mixtures_)[visit.instance];
     visit.from = visit.to;
     for (std::size_t a = 0; a < mixture.atoms(); ++a)

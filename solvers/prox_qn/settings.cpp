@@ -137,7 +137,7 @@ Settings read_settings(const Options& o) {
                     .screening = o.boolean("screening"),
                     .newton = o.string("newton") == "auto",
                     .measured_scale = o.string("first_scale") == "auto",
-                    .scaling = o.string("scaling") == "short" ? Scaling::kShort : Scaling::kGeometric,
+                    .scaling = o.string("scaling") == "short" ? GammaRule::kShort : GammaRule::kGeometric,
                     .max_stagnant = o.integer("max_stagnant"),
                     .line_search = read_line_search(o)};
   settings.line_search.rounding = o.real("rounding");

@@ -24,7 +24,7 @@ struct Settings {
   bool screening;
   bool newton;
   bool measured_scale;  ///< the first gamma is the curvature along the first direction, and not 1
-  Scaling scaling;
+  GammaRule scaling;
   std::int64_t max_stagnant;
   ArmijoOptions line_search;
 };

@@ -38,8 +38,8 @@
 #include "solvers/sdca/line_search.h"
 #include "solvers/shared/common_options.h"
 #include "solvers/shared/instances/belief_store.h"
+#include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
-#include "solvers/shared/instances/sampling.h"
 #include "solvers/shared/instances/weight_rows.h"
 #include "solvers/solvers.h"
 
@@ -73,6 +73,8 @@ struct Visit {
   LineSearch search;
   InstanceDirection direction;
   double loss, curvature, at_start, gamma;
+
+  bool valid() const { return std::isfinite(loss); }
 };
 
 class Ascent {
@@ -104,16 +106,7 @@ class Ascent {
   /// done.
   bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
-    for (Visit& visit : visits) visit.instance = sampler_->draw();
-    const auto each = [&](const auto& body) {
-      if (visits.size() == 1) return body(visits[0]);
-      objective_.parallel().for_each(visits.size(), [&](std::size_t i) { body(visits[i]); });
-    };
-    each([&](Visit& visit) { prepare(visit); });
-    if (!std::all_of(visits.begin(), visits.end(),
-                     [](const Visit& visit) { return std::isfinite(visit.loss); }))
-      return false;
-    objective_.count_updates(static_cast<double>(visits.size()));
+    if (!draw_batch(visits, *sampler_, objective_, [&](Visit& visit) { prepare(visit); })) return false;
     for (Visit& visit : visits) {
       if (visits.size() > 1) {
         const double shift = objective_.mu() * (w_.dot(visit.direction) - visit.at_start);
@@ -123,9 +116,9 @@ class Ascent {
       sampler_->record(visit.instance,
                        settings_.refresh_drawn ? visit.search.gap() : sampler_->gap(visit.instance));
     }
-    each([&](Visit& visit) {
-      visit.search.go_to(visit.gamma);
-      beliefs_->written(visit.instance, visit.log_mu);
+    objective_.parallel().for_each(visits.size(), [&](std::size_t v) {
+      visits[v].search.go_to(visits[v].gamma);
+      beliefs_->written(visits[v].instance, visits[v].log_mu);
     });
     steps_ += static_cast<double>(visits.size());
     for (const Visit& visit : visits) evaluations_ += visit.search.evaluations();
@@ -154,18 +147,10 @@ class Ascent {
 
   /// Finds the gaps of all blocks at w: a pass.
   void refresh(Monitor& monitor) {
-    std::vector<double> gap(objective_.instances());
-    const Chunks chunks{gap.size(), kInstancesPerChunk};
-    objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
-      Visit visit;
-      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk) && !monitor.out_of_time(); ++i) {
-        visit.instance = static_cast<Index>(i);
-        compare(visit);
-        gap[i] = visit.search.gap();
-      }
+    renew_gaps<Visit>(*sampler_, objective_, monitor, [&](Visit& visit) {
+      compare(visit);
+      return visit.search.gap();
     });
-    if (monitor.out_of_time()) return;
-    for (Index i = 0; i < gap.size(); ++i) sampler_->record(i, gap[i]);
   }
 
  private:
@@ -197,7 +182,7 @@ class Ascent {
   /// All that a step needs, at w.
   void prepare(Visit& visit) {
     compare(visit);
-    if (!std::isfinite(visit.loss)) return;
+    if (!visit.valid()) return;
     form_direction(visit, visit.search.difference());
     visit.curvature = objective_.mu() * visit.direction.squared_norm();
     visit.at_start = visits_.size() > 1 ? w_.dot(visit.direction) : 0.0;

@@ -93,11 +93,7 @@ void RerankReader::add_candidate(const LineReader& in, std::string_view line) {
     out_.add(kBase, score);
   }
   add_attributes(in, line.substr(at), out_, scratch_);
-  try {
-    out_.end_position(kOutput);
-  } catch (const Error&) {
-    in.fail("a repeated attribute whose values sum to no finite number", "values with finite sums");
-  }
+  out_.end_position(in, kOutput);
 }
 
 /// The group whose first candidate stands at `line`.
@@ -154,12 +150,9 @@ DataPair read_rerank(const DataFiles& files, const Options& options) {
   out.oracle = "candidates";
   out.test = std::move(test_reader).build(vocabulary);  // first: it looks names up in the training set
   out.train = std::move(train_reader).build(vocabulary);
-  const auto describe = [](Dataset& data, const std::vector<std::string>& paths) {
-    data.description =
-        fmt::format("{}: {} groups, {} candidates", file_names(paths), data.instances(), data.positions());
-  };
-  describe(out.train, files.train);
-  if (!files.test.empty()) describe(out.test, files.test);
+  describe(files, out, [](const Dataset& data) {
+    return fmt::format("{} groups, {} candidates", data.instances(), data.positions());
+  });
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "experiments/base/text.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
@@ -15,13 +16,7 @@
 namespace proxbench {
 namespace {
 
-constexpr const char* kSpaces = " \t";
 constexpr const char* kAttribute = "@attribute NAME {0,1}, or numeric, real or integer";
-
-std::string_view stripped(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(kSpaces), text.size());
-  return text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
-}
 
 std::string lower_case(std::string_view text) {
   std::string out(text);
@@ -32,7 +27,7 @@ std::string lower_case(std::string_view text) {
 /// The next line that holds more than blanks and comments.
 bool next_line(LineReader& in, std::string_view& line) {
   while (in.next(line)) {
-    line = stripped(line);
+    line = trim(line, kBlanks);
     if (!line.empty() && line.front() != '%') return true;
   }
   return false;
@@ -42,15 +37,15 @@ bool next_line(LineReader& in, std::string_view& line) {
 std::string take_name(const LineReader& in, std::string_view& text) {
   const char quote = text.empty() ? ' ' : text.front();
   if (quote != '\'' && quote != '"') {
-    const std::size_t end = std::min(text.find_first_of(kSpaces), text.size());
+    const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
     std::string name(text.substr(0, end));
-    text = stripped(text.substr(end));
+    text = trim(text.substr(end), kBlanks);
     return name;
   }
   std::string name;
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == quote) {
-      text = stripped(text.substr(i + 1));
+      text = trim(text.substr(i + 1), kBlanks);
       return name;
     }
     if (text[i] == '\\' && i + 1 < text.size()) ++i;
@@ -82,7 +77,7 @@ std::vector<Attribute> read_header(LineReader& in) {
   std::vector<Attribute> out;
   NameIndex names;
   for (std::string_view line; next_line(in, line);) {
-    const std::size_t end = std::min(line.find_first_of(kSpaces), line.size());
+    const std::size_t end = std::min(line.find_first_of(kBlanks), line.size());
     const std::string keyword = lower_case(line.substr(0, end));
     if (keyword == "@relation") continue;
     if (keyword == "@data") {
@@ -90,7 +85,7 @@ std::vector<Attribute> read_header(LineReader& in) {
       return out;
     }
     if (keyword != "@attribute") in.fail(in_quotes(line), "@relation, @attribute or @data");
-    out.push_back(parse_attribute(in, stripped(line.substr(end))));
+    out.push_back(parse_attribute(in, trim(line.substr(end), kBlanks)));
     if (names.intern(out.back().name) + std::size_t{1} != out.size())
       in.fail(fmt::format("attribute {} a second time", in_quotes(out.back().name)), "each name once");
   }
@@ -153,11 +148,8 @@ class Rows {
   }
 
   Dataset build(std::shared_ptr<const Vocabulary> vocabulary) && {
-    data_.x =
-        std::move(builder_).build(static_cast<Index>(vocabulary->features.size()), sum_leaves(data_.begin));
-    data_.vocabulary = std::move(vocabulary);
     if (without_labels_ > 0) data_.notes["instances without labels"] = without_labels_;
-    data_.digest = digest_of(data_);
+    set_rows(data_, std::move(builder_), std::move(vocabulary));
     return std::move(data_);
   }
 
@@ -176,12 +168,12 @@ class Rows {
 
   void read_sparse(const LineReader& in, std::string_view line) {
     if (line.back() != '}') in.fail("a sparse row without '}' at its end", "{NUMBER VALUE,...}");
-    std::string_view rest = stripped(line.substr(1, line.size() - 2));
+    std::string_view rest = trim(line.substr(1, line.size() - 2), kBlanks);
     std::int64_t last = -1;
     while (!rest.empty()) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
-      const std::string_view entry = stripped(rest.substr(0, comma));
-      const std::size_t blank = std::min(entry.find_first_of(kSpaces), entry.size());
+      const std::string_view entry = trim(rest.substr(0, comma), kBlanks);
+      const std::size_t blank = std::min(entry.find_first_of(kBlanks), entry.size());
       std::int64_t number = 0;
       if (!parse_integer(entry.substr(0, blank), number) || blank == entry.size())
         in.fail(in_quotes(entry), "NUMBER VALUE");
@@ -191,9 +183,9 @@ class Rows {
       if (number <= last)
         in.fail(fmt::format("attribute number {} after {}", number, last), "ascending numbers, each once");
       last = number;
-      add(in, static_cast<std::size_t>(number), stripped(entry.substr(blank)));
+      add(in, static_cast<std::size_t>(number), trim(entry.substr(blank), kBlanks));
       if (comma + 1 == rest.size()) in.fail("a comma before '}'", "NUMBER VALUE after each comma");
-      rest = stripped(rest.substr(std::min(comma + 1, rest.size())));
+      rest = trim(rest.substr(std::min(comma + 1, rest.size())), kBlanks);
     }
   }
 
@@ -204,7 +196,7 @@ class Rows {
               fmt::format("{}, one an attribute", columns_.attributes.size()));
     for (std::size_t attribute = 0; attribute < values; ++attribute) {
       const std::size_t comma = std::min(line.find(','), line.size());
-      add(in, attribute, stripped(line.substr(0, comma)));
+      add(in, attribute, trim(line.substr(0, comma), kBlanks));
       line.remove_prefix(std::min(comma + 1, line.size()));
     }
   }
@@ -287,14 +279,11 @@ DataPair read_arff(const DataFiles& files, const Options& options) {
   out.oracle = "labels";
   out.train = std::move(train).build(vocabulary);
   out.test = std::move(test).build(vocabulary);
-  const auto describe = [](const std::vector<std::string>& paths, Dataset& set) {
-    set.description =
-        fmt::format("{}: {} instances, {} features, {} labels, {:.3g} on", file_names(paths), set.instances(),
-                    set.x.features(), set.outputs(),
-                    static_cast<double>(set.on.label.size()) / static_cast<double>(set.instances()));
-  };
-  describe(files.train, out.train);
-  if (!files.test.empty()) describe(files.test, out.test);
+  describe(files, out, [](const Dataset& set) {
+    return fmt::format("{} instances, {} features, {} labels, {:.3g} on", set.instances(), set.x.features(),
+                       set.outputs(),
+                       static_cast<double>(set.on.label.size()) / static_cast<double>(set.instances()));
+  });
   return out;
 }
 

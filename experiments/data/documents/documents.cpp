@@ -124,10 +124,6 @@ Dataset build(Documents documents, const FeatureTable& features, const DocumentO
   const std::uint64_t zero_values = documents.zero_values;
   documents = {};  // the rows hold it all
   if (processes != nullptr) move_to_shares(x, out.gold, out.begin, *processes);
-  out.x =
-      std::move(x).build(static_cast<Index>(vocabulary->features.size()), sum_leaves(out.begin, processes));
-  if (processes != nullptr) out.x.share(*processes);
-  out.vocabulary = std::move(vocabulary);
   out.hierarchy = outputs.hierarchy;
   const auto note = [&](const char* what, std::uint64_t own) {
     if (const std::size_t count = whole_count(one_thread(processes), own); count > 0) out.notes[what] = count;
@@ -138,7 +134,7 @@ Dataset build(Documents documents, const FeatureTable& features, const DocumentO
        static_cast<std::uint64_t>(std::count(out.gold.begin(), out.gold.end(), kUnknownOutput)));
   note("zero values", zero_values);
   note("documents without features", featureless);
-  out.digest = digest_of(out, processes);
+  set_rows(out, std::move(x), std::move(vocabulary), processes);
   return out;
 }
 
@@ -241,12 +237,9 @@ DataPair document_data(Documents train, Documents test, const FeatureTable& feat
 }
 
 void describe_documents(const DataFiles& files, const std::string& how, DataPair& data) {
-  const auto describe = [&](const std::vector<std::string>& paths, Dataset& set) {
-    set.description = fmt::format("{}: {} documents, {} features, {}", file_names(paths),
-                                  set.x.whole_positions(), set.x.features(), how);
-  };
-  describe(files.train, data.train);
-  if (!files.test.empty()) describe(files.test, data.test);
+  describe(files, data, [&](const Dataset& set) {
+    return fmt::format("{} documents, {} features, {}", set.x.whole_positions(), set.x.features(), how);
+  });
 }
 
 DataPair read_hierarchy_documents(const DataFiles& files, const Options& options,

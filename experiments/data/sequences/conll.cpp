@@ -74,19 +74,13 @@ class ConllReader {
   /// Throws Error (kInput) with file and line: another number of columns than in the first line of all, a
   /// column that is not there, no token.
   void read(const FilePart& part, NamedSequences& out) {
-    LineReader in(part);
-    const std::size_t before = out.positions();
-    std::string_view line;
-    while (in.next(line)) {
+    out.read(part, "columns: word POS ... label", [&](const LineReader& in, std::string_view line) {
       split(line);
-      if (fields_.empty()) {
-        end_sentence(out);
-      } else {
+      if (fields_.empty())
+        end_sentence(in, out);
+      else
         add_token(in);
-      }
-    }
-    end_sentence(out);
-    if (out.positions() == before && part.whole()) in.fail_empty("columns: word POS ... label");
+    });
   }
 
   /// Takes the number of columns from the file's first token, as read() does with the first file.
@@ -172,7 +166,7 @@ class ConllReader {
     for (const Templates::Column& column : lowercase_) to_lowercase(sentence_.cells[first + column.place]);
   }
 
-  void end_sentence(NamedSequences& out) {
+  void end_sentence(const LineReader& in, NamedSequences& out) {
     const std::size_t size = sentence_.size();
     const auto add = [&](std::string_view name) { out.add(name, 1.0); };
     for (std::size_t position = 0; position < size; ++position) {
@@ -180,7 +174,7 @@ class ConllReader {
       if (bias_) add("bias");
       if (ends_ && position == 0) add("__BOS__");
       if (ends_ && position + 1 == size) add("__EOS__");
-      out.end_position(sentence_.cells[position * columns_ + label_.at]);
+      out.end_position(in, sentence_.cells[position * columns_ + label_.at]);
     }
     out.end_sequence();
     sentence_.cells.clear();
@@ -200,14 +194,11 @@ class ConllReader {
 DataPair read_conll(const DataFiles& files, const Options& options, const Processes* processes) {
   require_training_files(files, "conll");
   ConllReader reader(options);
-  NamedSequences train;
   if (processes != nullptr) reader.read_columns(files.train.front());
-  for (const FilePart& part : own_parts(files, options, processes)) reader.read(part, train);
-  train.share(processes);
-  NamedSequences test = NamedSequences::test_for(train);
-  for (const std::string& path : files.test) reader.read({path}, test);
-  return finish(std::move(train), std::move(test), files,
-                static_cast<std::size_t>(options.integer("min_count")));
+  return read_sequences(
+      files, options, processes, NamedSequences(),
+      [&](const FilePart& part, NamedSequences& out) { reader.read(part, out); },
+      static_cast<std::size_t>(options.integer("min_count")));
 }
 
 }  // namespace

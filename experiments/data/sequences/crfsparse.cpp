@@ -16,31 +16,19 @@ namespace proxbench {
 namespace {
 
 /// `label_file`: the template that fixed the labels, or empty.
-void read_file(const FilePart& part, const std::string& label_file, NamedSequences& out) {
+void read_crfsparse_file(const FilePart& part, const std::string& label_file, NamedSequences& out) {
   const SparseLineRules rules;
-  LineReader in(part);
-  const std::size_t before = out.positions();
-  std::string_view line;
-  while (in.next(line)) {
+  out.read(part, rules.line, [&](const LineReader& in, std::string_view line) {
     const std::string_view label = take_word(line);
-    if (label.empty()) {
-      out.end_sequence();
-      continue;
-    }
+    if (label.empty()) return out.end_sequence();
     if (!label_file.empty() && !out.knows_label(label))
       in.fail("label " + in_quotes(label), "one of the labels in " + label_file);
     for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
       const SparseEntry entry = parse_entry(in, word, rules);
       out.add(std::to_string(entry.feature), entry.value);
     }
-    try {
-      out.end_position(label);
-    } catch (const Error&) {
-      in.fail("a repeated feature whose values sum to no finite number", "values with finite sums");
-    }
-  }
-  out.end_sequence();
-  if (out.positions() == before && part.whole()) in.fail_empty(rules.line);
+    out.end_position(in, label);
+  });
 }
 
 /// The hierarchical examples: documents with the labels of a hierarchy.
@@ -57,11 +45,10 @@ DataPair read_crfsparse(const DataFiles& files, const Options& options, const Pr
   const std::string& label_file = options.string("template");
   NamedSequences train(label_file.empty() ? std::vector<std::string>()
                                           : read_label_template(option_lines(options, "template")));
-  for (const FilePart& part : own_parts(files, options, processes)) read_file(part, label_file, train);
-  train.share(processes);
-  NamedSequences test = NamedSequences::test_for(train);
-  for (const std::string& path : files.test) read_file({path}, "", test);
-  return finish(std::move(train), std::move(test), files);
+  const auto read = [&](const FilePart& part, NamedSequences& out) {
+    read_crfsparse_file(part, out.is_test() ? "" : label_file, out);
+  };
+  return read_sequences(files, options, processes, std::move(train), read);
 }
 
 }  // namespace

@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <cstdio>
 #include <memory>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "core/base/error.h"
+#include "experiments/base/files.h"
 #include "experiments/base/line_reader.h"
+#include "experiments/base/text.h"
 #include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
@@ -20,6 +18,8 @@
 
 namespace proxbench {
 namespace {
+
+constexpr const char* kCrfsuiteLine = "label TAB attribute[:value] TAB ...";
 
 bool starts_escape(std::string_view text, std::size_t at) {
   return text[at] == '\\' && at + 1 < text.size() && (text[at + 1] == ':' || text[at + 1] == '\\');
@@ -61,41 +61,26 @@ void add_position(const LineReader& in, std::string_view line, NamedSequences& o
   const std::string_view label = line.substr(0, line.find('\t'));
   if (line.find_first_not_of(" \t") == std::string_view::npos)
     in.fail("a line of white space", "label TAB attributes, or an empty line after a sequence");
-  if (label.empty()) in.fail("an empty label", "label TAB attribute[:value] TAB ...");
+  if (label.empty()) in.fail("an empty label", kCrfsuiteLine);
   if (label == "@weight" || label.starts_with("@weight:"))
     in.fail(in_quotes(label), "a label (instance weights are not supported)");
   add_attributes(in, line.substr(label.size()), out, scratch);
-  try {
-    out.end_position(unescaped(label, scratch));
-  } catch (const Error&) {
-    in.fail("a repeated attribute whose values sum to no finite number", "values with finite sums");
-  }
+  out.end_position(in, unescaped(label, scratch));
 }
 
-void read_file(const FilePart& part, NamedSequences& out) {
-  LineReader in(part);
-  const std::size_t before = out.positions();
-  std::string_view line;
+void read_crfsuite_file(const FilePart& part, NamedSequences& out) {
   std::string scratch;
-  while (in.next(line)) {
-    if (line.empty()) {
+  out.read(part, kCrfsuiteLine, [&](const LineReader& in, std::string_view line) {
+    if (line.empty())
       out.end_sequence();
-    } else {
+    else
       add_position(in, line, out, scratch);
-    }
-  }
-  out.end_sequence();
-  if (out.positions() == before && part.whole()) in.fail_empty("label TAB attribute[:value] TAB ...");
+  });
 }
 
 DataPair read_crfsuite(const DataFiles& files, const Options& options, const Processes* processes) {
   require_training_files(files, "crfsuite");
-  NamedSequences train;
-  for (const FilePart& part : own_parts(files, options, processes)) read_file(part, train);
-  train.share(processes);
-  NamedSequences test = NamedSequences::test_for(train);
-  for (const std::string& path : files.test) read_file({path}, test);
-  return finish(std::move(train), std::move(test), files);
+  return read_sequences(files, options, processes, NamedSequences(), read_crfsuite_file);
 }
 
 std::string escaped(const std::string& name) {
@@ -118,38 +103,6 @@ std::vector<std::string> escaped(const std::vector<std::string>& names) {
   return out;
 }
 
-/// A file that appears under its name only once commit() is called.
-class OutputFile {
- public:
-  explicit OutputFile(std::string path) : path_(std::move(path)), part_(path_ + ".part") {
-    file_ = std::fopen(part_.c_str(), "wb");
-    if (file_ == nullptr) fail();
-  }
-  ~OutputFile() {
-    if (file_ != nullptr) std::fclose(file_);
-    if (!done_) std::remove(part_.c_str());
-  }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  void write(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
-  }
-  void commit() {
-    if (std::fclose(std::exchange(file_, nullptr)) != 0) fail();
-    if (std::rename(part_.c_str(), path_.c_str()) != 0) fail();
-    done_ = true;
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    throw Error(fmt::format("cannot write {}: {}", path_, std::generic_category().message(errno)));
-  }
-  std::string path_, part_;
-  std::FILE* file_ = nullptr;
-  bool done_ = false;
-};
-
 void append_position(const Dataset& data, Index position, const std::vector<std::string>& features,
                      std::string& text) {
   const auto row = data.x.row(position);
@@ -158,9 +111,7 @@ void append_position(const Dataset& data, Index position, const std::vector<std:
     text += '\t';
     text += features[row[i]];
     if (values.empty() || values[i] == 1.0) continue;
-    char buffer[32];
-    text += ':';
-    text.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, values[i]).ptr);
+    (text += ':') += shortest_text(values[i]);
   }
   text += '\n';
 }
@@ -170,18 +121,15 @@ void append_position(const Dataset& data, Index position, const std::vector<std:
 void write_crfsuite(const Dataset& data, const std::string& path) {
   const std::vector<std::string> features = escaped(data.vocabulary->features);
   const std::vector<std::string> labels = escaped(data.vocabulary->outputs);
-  OutputFile file(path);
   std::string text;
   for (std::size_t i = 0; i < data.instances(); ++i) {
-    text.clear();
     for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p) {
       text += data.gold[p] == kUnknownOutput ? "__unknown__" : labels[data.gold[p]];
       append_position(data, p, features, text);
     }
     text += '\n';
-    file.write(text);
   }
-  file.commit();
+  write_file_atomically(path, text);
 }
 
 void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out,

@@ -203,8 +203,8 @@ TEST(WriteCrfsuite, UnknownLabelsStayUnknown) {
 
 TEST(WriteCrfsuite, RefusesWhatTheFormatOrTheDiskCannotHold) {
   DataPair data = read("A\tx\n");
-  EXPECT_EQ(error_of([&] { write_crfsuite(data.train, "/nowhere/out.txt"); }, ErrorKind::kRun),
-            "cannot write /nowhere/out.txt: No such file or directory");
+  EXPECT_THAT(error_of([&] { write_crfsuite(data.train, "/nowhere/out.txt"); }, ErrorKind::kRun),
+              HasSubstr("/nowhere/out.txt: cannot be written: "));
   data.train.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{"a\tb"}, {"A"}});
   const std::string path = TempFile::unique_path("out.txt");
   EXPECT_EQ(error_of([&] { write_crfsuite(data.train, path); }, ErrorKind::kRun),

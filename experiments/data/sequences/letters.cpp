@@ -90,11 +90,9 @@ Dataset letter_dataset(const Words& words, std::span<const Index> chosen, Letter
     }
     data.begin.push_back(static_cast<Index>(data.gold.size()));
   }
-  data.x = std::move(builder).build(letter_feature_count(map, ends), sum_leaves(data.begin));
-  data.vocabulary = std::move(vocabulary);
   data.description = std::move(description);
   if (unknown > 0) data.notes["unknown labels"] = unknown;
-  data.digest = digest_of(data);
+  set_rows(data, std::move(builder), std::move(vocabulary));
   return data;
 }
 

@@ -76,8 +76,12 @@ void NamedSequences::add(std::string_view feature, double value) {
   }
 }
 
-void NamedSequences::end_position(std::string_view label) {
-  builder_.end_position();
+void NamedSequences::end_position(const LineReader& in, std::string_view label) {
+  try {
+    builder_.end_position();
+  } catch (const Error&) {
+    in.fail("a repeated attribute whose values sum to no finite number", "values with finite sums");
+  }
   if (train_ == nullptr) {
     data_.gold.push_back(own_.labels.intern(label));
   } else {
@@ -118,6 +122,14 @@ void NamedSequences::share(const Processes* processes) {
   move_to_shares(builder_, data_.gold, data_.begin, *processes);
 }
 
+void NamedSequences::read(const FilePart& part, const char* record, const LineUser& use_line) {
+  LineReader in(part);
+  const std::size_t before = positions();
+  for (std::string_view line; in.next(line);) use_line(in, line);
+  use_line(in, "");
+  if (positions() == before && part.whole()) in.fail_empty(record);
+}
+
 void NamedSequences::end_sequence() {
   if (data_.gold.size() > data_.begin.back()) data_.begin.push_back(static_cast<Index>(data_.gold.size()));
 }
@@ -127,12 +139,8 @@ std::shared_ptr<const Vocabulary> NamedSequences::make_vocabulary() const {
 }
 
 Dataset NamedSequences::build(std::shared_ptr<const Vocabulary> vocabulary) && {
-  data_.x = std::move(builder_).build(static_cast<Index>(vocabulary->features.size()),
-                                      sum_leaves(data_.begin, processes_));
-  data_.vocabulary = std::move(vocabulary);
   if (!unknown_features_.empty()) data_.notes["distinct unknown attributes"] = unknown_features_.size();
-  if (processes_ != nullptr) data_.x.share(*processes_);
-  data_.digest = digest_of(data_, processes_);
+  set_rows(data_, std::move(builder_), std::move(vocabulary), processes_);
   return std::move(data_);
 }
 
@@ -169,23 +177,23 @@ void drop_rare_features(DataPair& data, std::size_t min_count, const Processes* 
 
 }  // namespace
 
-DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& files,
-                std::size_t min_count) {
-  const Processes* const processes = train.processes();
+DataPair read_sequences(const DataFiles& files, const Options& options, const Processes* processes,
+                        NamedSequences train, const SequenceReader& read, std::size_t min_count) {
+  for (const FilePart& part : own_parts(files, options, processes)) read(part, train);
+  train.share(processes);
+  NamedSequences test = NamedSequences::test_for(train);
+  for (const std::string& path : files.test) read({path}, test);
   const auto vocabulary = train.make_vocabulary();
-  const auto describe = [](const Dataset& data, const std::vector<std::string>& paths,
-                           const Processes* shared) {
-    const std::size_t sequences = whole_count(Parallel(1, Backend::kOpenMP, shared), data.instances());
-    return fmt::format("{}: {} sequences, {} positions", file_names(paths), sequences,
-                       data.x.whole_positions());
-  };
   DataPair out;
   out.oracle = "chain";
   out.test = std::move(test).build(vocabulary);  // first: it looks names up in the training set
   out.train = std::move(train).build(vocabulary);
   if (min_count > 1) drop_rare_features(out, min_count, processes);
-  out.train.description = describe(out.train, files.train, processes);
-  if (!files.test.empty()) out.test.description = describe(out.test, files.test, nullptr);
+  describe(files, out, [&](const Dataset& data) {
+    const Parallel all(1, Backend::kOpenMP, &data == &out.train ? processes : nullptr);
+    return fmt::format("{} sequences, {} positions", whole_count(all, data.instances()),
+                       data.x.whole_positions());
+  });
   return out;
 }
 

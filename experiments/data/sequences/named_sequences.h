@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "core/base/processes.h"
 #include "core/data/dataset.h"
+#include "experiments/base/line_reader.h"
 #include "experiments/data/readers.h"
 
 namespace proxbench {
@@ -64,16 +66,20 @@ class NamedSequences {
 
   /// Adds a feature to the current position; repeated features are summed.
   void add(std::string_view feature, double value);
-  /// Throws Error where repeated features of the position sum to no finite value.
-  void end_position(std::string_view label);
+  /// Throws Error (kInput) at the line where repeated features of the position sum to no finite value.
+  void end_position(const LineReader& in, std::string_view label);
   /// Does nothing where no position came since the last call.
   void end_sequence();
 
+  /// Uses all lines of the part, and an empty one behind the last: it ends the sequence. Throws Error
+  /// (kInput) where a whole file gave no position: `record` was expected.
+  using LineUser = std::function<void(const LineReader& in, std::string_view line)>;
+  void read(const FilePart& part, const char* record, const LineUser& use_line);
+
   /// True where the label has a number already.
   bool knows_label(std::string_view label) const { return names().labels.find(label).has_value(); }
+  bool is_test() const { return train_ != nullptr; }
   std::size_t positions() const { return data_.gold.size(); }
-  /// Those that share it; null: none.
-  const Processes* processes() const { return processes_; }
 
   /// The finished data set without description. Its vocabulary is `vocabulary`, for a training set as made by
   /// make_vocabulary().
@@ -94,10 +100,13 @@ class NamedSequences {
   std::unordered_set<std::string> unknown_features_;
 };
 
-/// Both sets with descriptions, for the chain oracle. Features at fewer than `min_count` positions of the
+/// Adds a file, or a part of one, to a data set.
+using SequenceReader = std::function<void(const FilePart&, NamedSequences&)>;
+/// Both sets, read into `train` (which may know labels) and a test set for it, with descriptions, for the
+/// chain oracle. Features at fewer than `min_count` positions of the
 /// training set are dropped from both: they are unknown to the test set, and the training set's notes count
 /// them as "rare attributes". Throws Error (kUsage) where none is left.
-DataPair finish(NamedSequences&& train, NamedSequences&& test, const DataFiles& files,
-                std::size_t min_count = 1);
+DataPair read_sequences(const DataFiles& files, const Options& options, const Processes* processes,
+                        NamedSequences train, const SequenceReader& read, std::size_t min_count = 1);
 
 }  // namespace proxbench

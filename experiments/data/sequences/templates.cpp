@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {
@@ -14,18 +15,12 @@ namespace {
 constexpr const char* kMacro = "%x[ROW,COLUMN]";
 /// Rows further away are taken for a mistake.
 constexpr std::int64_t kFurthestRow = 1000;
-constexpr const char* kBlanks = " \t";
-
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
 
 /// The line without its comment, which starts with # at its beginning or after white space.
 std::string_view without_comment(std::string_view line) {
   for (std::size_t at = line.find('#'); at != line.npos; at = line.find('#', at + 1))
-    if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return trimmed(line.substr(0, at));
-  return trimmed(line);
+    if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return trim(line.substr(0, at), kBlanks);
+  return trim(line, kBlanks);
 }
 
 bool append_symbol(const std::string& symbol, char side, std::int64_t distance, const Padding& padding,
@@ -89,8 +84,8 @@ Templates::Macro Templates::parse_macro(const LineReader& in, std::string_view& 
   const std::size_t comma = macro.find(',');
   if (!(macro.starts_with("%x[") || macro.starts_with("%X[")) || end == text.npos || comma == macro.npos)
     in.fail(in_quotes(macro), kMacro);
-  const std::string_view row = trimmed(macro.substr(3, comma - 3));
-  const std::string_view column = trimmed(macro.substr(comma + 1, end - comma - 1));
+  const std::string_view row = trim(macro.substr(3, comma - 3), kBlanks);
+  const std::string_view column = trim(macro.substr(comma + 1, end - comma - 1), kBlanks);
   Macro out{.before = {}, .row = 0, .column = 0, .lowercase = macro[1] == 'X'};
   if (!parse_integer(row, out.row) || out.row < -kFurthestRow || out.row > kFurthestRow)
     in.fail(fmt::format("row {} in {}", in_quotes(row), in_quotes(macro)),

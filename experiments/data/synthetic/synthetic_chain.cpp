@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "experiments/data/files.h"
 #include "experiments/data/readers.h"
+#include "experiments/data/synthetic/draw.h"
 
 namespace proxbench {
 namespace {
@@ -18,32 +19,23 @@ namespace {
 constexpr double kShown = 0.25;
 
 /// Draws i of 0..n-1 with P(i) about 1/(i + 1).
-class ZipfLaw {
- public:
-  explicit ZipfLaw(Index n) {
-    double sum = 0.0;
-    for (Index i = 0; i < n; ++i) cumulative_.push_back(sum += 1.0 / (i + 1.0));
-  }
-  Index draw(Random& random) const {
-    const double at = random.uniform() * cumulative_.back();
-    return static_cast<Index>(std::ranges::upper_bound(cumulative_, at) - cumulative_.begin());
-  }
-
- private:
-  std::vector<double> cumulative_;
-};
+Draw zipf_law(Index n) {
+  std::vector<double> weights;
+  for (Index i = 0; i < n; ++i) weights.push_back(1.0 / (i + 1.0));
+  return Draw(std::move(weights));
+}
 
 class ChainModel {
  public:
   explicit ChainModel(const SyntheticChain& shape)
-      : shape_(shape), label_(shape.labels), successor_(shape.successors) {
+      : shape_(shape), label_(zipf_law(shape.labels)), successor_(zipf_law(shape.successors)) {
     Random random(shape.seed);
     for (Index k = 0; k < shape.labels; ++k) {
       std::vector<bool> shows;
       for (Index j = 0; j + 1 < shape.features; ++j) shows.push_back(random.uniform() < kShown);
       shows_.push_back(std::move(shows));
       std::vector<Index> next;
-      for (Index i = 0; i < shape.successors; ++i) next.push_back(label_.draw(random));
+      for (Index i = 0; i < shape.successors; ++i) next.push_back(label_(random));
       next_.push_back(std::move(next));
     }
   }
@@ -55,7 +47,7 @@ class ChainModel {
     for (Index s = 0; s < sequences; ++s) {
       Index label = 0;
       for (Index t = 0; t < shape_.tokens; ++t) {
-        label = t == 0 ? label_.draw(random) : next_[label][successor_.draw(random)];
+        label = t == 0 ? label_(random) : next_[label][successor_(random)];
         x.add(0, 1.0);
         for (Index j = 1; j < shape_.features; ++j)
           if (shows_[label][j - 1] != (random.uniform() < shape_.noise)) x.add(j, 1.0);
@@ -64,27 +56,24 @@ class ChainModel {
       }
       out.begin.push_back(static_cast<Index>(out.gold.size()));
     }
-    out.x = std::move(x).build(shape_.features, sum_leaves(out.begin));
-    out.vocabulary = std::move(vocabulary);
     out.description = fmt::format(
         "synthetic chain: {} sequences of {} tokens, {} labels, {} features, {} successors, noise {}, seed "
         "{}",
         sequences, shape_.tokens, shape_.labels, shape_.features, shape_.successors, shape_.noise,
         shape_.seed);
-    out.digest = digest_of(out);
+    set_rows(out, std::move(x), std::move(vocabulary));
     return out;
   }
 
  private:
   const SyntheticChain& shape_;
-  ZipfLaw label_, successor_;
+  Draw label_, successor_;
   std::vector<std::vector<bool>> shows_;  ///< by label and feature but the bias
   std::vector<std::vector<Index>> next_;
 };
 
 DataPair read_synthetic_chain(const DataFiles& files, const Options& options) {
-  if (!files.train.empty() || !files.test.empty() || !files.hierarchy.empty())
-    throw Error::usage("format synthetic-chain: takes no files, its data are generated");
+  require_no_files(files, "synthetic-chain");
   const auto count = [&](const char* name) { return static_cast<Index>(options.integer(name)); };
   return make_synthetic_chain({.labels = count("labels"),
                                .features = count("features"),

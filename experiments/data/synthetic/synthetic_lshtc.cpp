@@ -13,7 +13,9 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "experiments/data/documents/documents.h"
+#include "experiments/data/files.h"
 #include "experiments/data/readers.h"
+#include "experiments/data/synthetic/draw.h"
 
 namespace proxbench {
 namespace {
@@ -42,23 +44,6 @@ constexpr std::array<Index, kLevels> kTopicWords{400, 150, 80, 60, 60};
 constexpr double kTopicExponent = 0.7;
 /// A topic's words are no commoner than this rank.
 constexpr Index kFirstTopicRank = 50;
-
-/// Draws k with probability weights[k] / sum.
-class Draw {
- public:
-  Draw() = default;
-  explicit Draw(std::vector<double> weights) : cumulative_(std::move(weights)) {
-    std::partial_sum(cumulative_.begin(), cumulative_.end(), cumulative_.begin());
-  }
-  Index operator()(Random& random) const {
-    const double at = random.uniform() * cumulative_.back();
-    const auto k = std::upper_bound(cumulative_.begin(), cumulative_.end(), at) - cumulative_.begin();
-    return static_cast<Index>(std::min<std::ptrdiff_t>(k, std::ssize(cumulative_) - 1));
-  }
-
- private:
-  std::vector<double> cumulative_;
-};
 
 Draw power_law(std::size_t count, double exponent) {
   std::vector<double> weights(count);
@@ -299,8 +284,7 @@ void number_words(const std::vector<Index>& number, Documents& documents) {
 }
 
 DataPair read_synthetic_lshtc(const DataFiles& files, const Options& options) {
-  if (!files.train.empty() || !files.test.empty() || !files.hierarchy.empty())
-    throw Error::usage("format synthetic-lshtc: takes no files, its data are generated");
+  require_no_files(files, "synthetic-lshtc");
   const auto count = [&](const char* name) { return static_cast<Index>(options.integer(name)); };
   SyntheticLshtc shape;
   shape.documents = count("documents");

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "experiments/data/files.h"
 #include "experiments/data/readers.h"
 
 namespace proxbench {
@@ -103,8 +104,7 @@ std::vector<Index> range(Index begin, Index end) {
 }
 
 DataPair read_synthetic_ocr(const DataFiles& files, const Options& options) {
-  if (!files.train.empty() || !files.test.empty() || !files.hierarchy.empty())
-    throw Error::usage("format synthetic-ocr: takes no files, its data are generated");
+  require_no_files(files, "synthetic-ocr");
   const auto train = static_cast<Index>(options.integer("words"));
   const auto test = static_cast<Index>(options.integer("test_words"));
   const double noise = options.real("noise");

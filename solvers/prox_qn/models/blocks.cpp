@@ -84,7 +84,7 @@ void Blocks::keep_rows(std::span<const std::uint32_t> kept) {
 
 void Blocks::stop() {
   history_.clear();
-  lbfgs_ = CompactLbfgs(settings_.memory, Scaling::kNone);
+  lbfgs_ = CompactLbfgs(settings_.memory, GammaRule::kNone);
 }
 
 bool Blocks::make_blocks(const Iterate& at) {

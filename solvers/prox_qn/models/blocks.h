@@ -29,7 +29,7 @@ class Blocks final : public Model {
   /// `history_capacity`: steps kept so that their pairs can go to other working sets; 0: none.
   Blocks(const Settings& settings, InnerSolver& inner, std::size_t history_capacity)
       : settings_(settings),
-        lbfgs_(settings.memory, Scaling::kNone),
+        lbfgs_(settings.memory, GammaRule::kNone),
         inner_(inner),
         history_capacity_(history_capacity) {}
 

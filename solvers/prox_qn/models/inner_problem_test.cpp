@@ -29,7 +29,7 @@ struct Model {
     objective.partial_gradient(residual, index, w, g);
     metric.build(objective, residual, index);
     if (blocks) start = &metric;
-    lbfgs = CompactLbfgs(6, blocks ? Scaling::kNone : Scaling::kShort);
+    lbfgs = CompactLbfgs(6, blocks ? GammaRule::kNone : GammaRule::kShort);
     lbfgs.reset(index.size(), 1.5);
     for (int pair = 0; pair < 6; ++pair) {
       std::vector<double> s(index.size()), b(index.size()), y(index.size());

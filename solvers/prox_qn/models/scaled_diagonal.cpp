@@ -36,7 +36,7 @@ void ScaledDiagonal::learn(const Step& step, const Iterate&) {
     along += step.d[j] * product_[j];
     change += step.d[j] * step.change[j];
   }
-  lbfgs_.set_gamma(settings_.scaling == Scaling::kShort ? change / along : std::sqrt(inverse / along));
+  lbfgs_.set_gamma(settings_.scaling == GammaRule::kShort ? change / along : std::sqrt(inverse / along));
 }
 
 void ScaledDiagonal::keep_rows(std::span<const std::uint32_t> kept) {
@@ -45,7 +45,7 @@ void ScaledDiagonal::keep_rows(std::span<const std::uint32_t> kept) {
 }
 
 void ScaledDiagonal::stop() {
-  lbfgs_ = CompactLbfgs(settings_.memory, settings_.blocks ? Scaling::kNone : settings_.scaling);
+  lbfgs_ = CompactLbfgs(settings_.memory, settings_.blocks ? GammaRule::kNone : settings_.scaling);
 }
 
 }  // namespace proxbench::prox_qn

@@ -14,7 +14,7 @@ class ScaledDiagonal final : public Model {
  public:
   ScaledDiagonal(const Settings& settings, InnerSolver& inner)
       : settings_(settings),
-        lbfgs_(settings.memory, settings.blocks ? Scaling::kNone : settings.scaling),
+        lbfgs_(settings.memory, settings.blocks ? GammaRule::kNone : settings.scaling),
         inner_(inner) {}
 
   /// Before the first step. With the first gamma from the curvature along the direction that B = D gives:

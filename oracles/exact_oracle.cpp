@@ -1,4 +1,4 @@
-#include "oracles/max_sums.h"
+#include "oracles/exact_oracle.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,11 +32,10 @@ bool all_finite(std::span<const double> numbers) {
 
 }  // namespace
 
-MaxOracle::Sums sum_best_structures(const Structure& structure, const InstanceMaxOracle& oracle,
-                                    const ScorePoint& at, Cost cost, Residual* residual,
-                                    const Parallel& parallel) {
-  const auto begin = structure.begin();
-  const Index outputs = structure.outputs();
+MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual* residual,
+                                      const Parallel& parallel) const {
+  const auto begin = this->begin();
+  const Index outputs = this->outputs();
   std::vector<double> extra = at.base.extra;
   if (at.direction != nullptr)
     for (std::size_t e = 0; e < extra.size(); ++e) extra[e] += at.alpha * at.direction->extra[e];
@@ -44,7 +43,7 @@ MaxOracle::Sums sum_best_structures(const Structure& structure, const InstanceMa
     residual->column_of.clear();
     residual->share.clear();
     residual->gold = true;
-    residual->stride = padded(structure.positions());
+    residual->stride = padded(positions());
     residual->resize_columns(outputs);
     std::fill(residual->values.begin(), residual->values.end(), 0.0);
     residual->extra.assign(extra.size(), 0.0);
@@ -53,7 +52,7 @@ MaxOracle::Sums sum_best_structures(const Structure& structure, const InstanceMa
   const bool finite_extra = all_finite(extra);
   const std::vector<Index> chunk_begin = instance_chunks(begin);
   const std::size_t chunks = chunk_begin.size() - 1;
-  std::vector<std::vector<std::size_t>> extra_on(residual != nullptr ? chunks : 0);
+  std::vector<std::vector<std::size_t>> extra_of_chunk(residual != nullptr ? chunks : 0);
   double sums[2];
   sum_chunks(parallel, chunks, 2, sums, [&](std::size_t chunk, double* part) {
     AlignedVector<double> rows;
@@ -64,23 +63,23 @@ MaxOracle::Sums sum_best_structures(const Structure& structure, const InstanceMa
       const std::size_t length = begin[i + std::size_t{1}] - begin[i];
       fill_rows(at, outputs, begin[i], length, rows);
       best.resize(length);
-      const InstanceMaxOracle::Value value = oracle.best_structure(i, cost, rows.data(), extra, best, work);
+      const InstanceMaxOracle::Value value = best_structure(i, cost, rows.data(), extra, best, work);
       // Of scores that overflow the largest tells nothing.
       part[0] += finite_extra && all_finite(rows) ? value.loss : kNan;
       part[1] += value.cost;
       if (residual == nullptr) continue;
       for (std::size_t t = 0; t < length; ++t) {
         const std::size_t p = begin[i] + t;
-        for (const Index k : oracle.outputs_on(best[t])) residual->column(k)[p] += 1.0;
-        for (const Index k : structure.gold_outputs(static_cast<Index>(p))) residual->column(k)[p] -= 1.0;
+        for (const Index k : outputs_on(best[t])) residual->column(k)[p] += 1.0;
+        for (const Index k : gold_outputs(static_cast<Index>(p))) residual->column(k)[p] -= 1.0;
       }
-      oracle.extra_on(best, on);
-      extra_on[chunk].insert(extra_on[chunk].end(), on.begin(), on.end());
+      extra_on(best, on);
+      extra_of_chunk[chunk].insert(extra_of_chunk[chunk].end(), on.begin(), on.end());
     }
   });
   if (residual != nullptr && !extra.empty()) {
-    const std::vector<double> gold = structure.gold_extra(parallel);
-    for (const std::vector<std::size_t>& on : extra_on)
+    const std::vector<double> gold = gold_extra(parallel);
+    for (const std::vector<std::size_t>& on : extra_of_chunk)
       for (const std::size_t e : on) residual->extra[e] += 1.0;
     add_exact(parallel, residual->extra);
     for (std::size_t e = 0; e < gold.size(); ++e) residual->extra[e] -= gold[e];

@@ -1,0 +1,25 @@
+#include "experiments/base/text.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace proxbench {
+
+std::string_view trim(std::string_view text, std::string_view space) {
+  text.remove_prefix(std::min(text.find_first_not_of(space), text.size()));
+  return text.substr(0, text.find_last_not_of(space) + 1);
+}
+
+std::string_view take_word(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+std::string shortest_text(double value) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
+}  // namespace proxbench

@@ -1,0 +1,23 @@
+#pragma once
+/// Pieces of a line of text, and numbers as text.
+
+#include <string>
+#include <string_view>
+
+namespace proxbench {
+
+/// What separates the words of a line of data.
+inline constexpr std::string_view kBlanks = " \t";
+/// What no reader takes as part of a value.
+inline constexpr std::string_view kWhiteSpace = " \t\r\v\f";
+
+/// The text without these characters at both ends.
+std::string_view trim(std::string_view text, std::string_view space = kWhiteSpace);
+
+/// Takes the next word (blanks separate) off the front of `text`; empty at its end.
+std::string_view take_word(std::string_view& text);
+
+/// The shortest text that reads back to the same number: as data and model files have numbers.
+std::string shortest_text(double value);
+
+}  // namespace proxbench

@@ -1,0 +1,165 @@
+#include "experiments/results/tables/scaling_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace proxbench {
+namespace {
+
+/// A table has columns for at most so many numbers of threads.
+constexpr std::size_t kMostColumns = 6;
+
+/// Numbers of `threads` behind the first: where they are too many, the powers of two and the last.
+std::vector<std::size_t> thread_columns(const std::vector<int>& threads) {
+  std::vector<std::size_t> out;
+  for (std::size_t t = 1; t < threads.size(); ++t)
+    if (threads.size() <= kMostColumns + 1 || (threads[t] & (threads[t] - 1)) == 0 || t + 1 == threads.size())
+      out.push_back(t);
+  if (out.size() > kMostColumns)
+    out.erase(out.begin(), out.end() - static_cast<std::ptrdiff_t>(kMostColumns));
+  return out;
+}
+
+std::string rate_cell(const PhaseScaling& row, double amount) {
+  if (row.phase == kTotal || !(amount > 0.0) || !(row.one.seconds > 0.0)) return "-";
+  return fixed_cell(amount / row.one.seconds / 1e9, 2);
+}
+
+std::string percent_cell(double share) {
+  return std::isnan(share) ? "-" : fmt::format("{:.1f} %", 100.0 * share);
+}
+
+TextTable measured_table(const Scaling& scaling, const ScalingProblem& problem,
+                         const std::vector<PhaseScaling>& rows) {
+  TextTable table{.caption = fmt::format("{} ({}), lambda = {}, {}: {} iterations ({}), {} nonzeros",
+                                         problem.dataset, problem.description, problem.lambda, problem.label,
+                                         problem.iterations, problem.status, problem.nnz),
+                  .notes = {},
+                  .head = {"back end", "phase", "calls", "s, 1 thread", "GB/s", "GFlop/s", "outside loops"},
+                  .text_columns = 2,
+                  .rows = {}};
+  const std::vector<std::size_t> columns = thread_columns(scaling.threads);
+  for (const std::size_t t : columns) table.head.push_back(fmt::format("speed-up at {}", scaling.threads[t]));
+  if (!columns.empty()) table.head.push_back(fmt::format("efficiency at {}", scaling.threads.back()));
+  table.head.push_back("serial, Amdahl's fit");
+  int repetitions = 0;
+  for (const PhaseScaling& row : rows) {
+    if (row.problem != &problem) continue;
+    repetitions = row.seconds.front().n;
+    std::vector<std::string> cells{row.backend,
+                                   row.phase,
+                                   row.one.calls > 0 ? std::to_string(row.one.calls) : "-",
+                                   fmt::format("{:.4g}", row.one.seconds),
+                                   rate_cell(row, row.one.bytes),
+                                   rate_cell(row, row.one.flops),
+                                   percent_cell(row.outside_loops())};
+    for (const std::size_t t : columns) cells.push_back(fixed_cell(row.speedup[t], 2));
+    if (!columns.empty()) cells.push_back(percent_cell(row.efficiency.back()));
+    cells.push_back(percent_cell(row.serial_fraction));
+    table.rows.push_back(std::move(cells));
+  }
+  table.footnotes = {fmt::format(
+      "{}; GB/s and GFlop/s at 1 thread, by definition of the work.",
+      repetitions == 1 ? "One repetition" : fmt::format("Medians over {} repetitions", repetitions))};
+  if (scaling.oversubscribed())
+    table.footnotes.push_back(
+        fmt::format("Oversubscribed: more than {} threads shared {} CPUs; they say nothing of more cores.",
+                    scaling.cpus, scaling.cpus));
+  return table;
+}
+
+TextTable model_table(const Scaling& scaling, const ScalingProblem& problem,
+                      const std::vector<PhaseScaling>& rows, const std::vector<int>& predicted,
+                      const Network& network) {
+  TextTable table{.caption = "Model of " + problem.name(),
+                  .notes = {},
+                  .head = {"back end", "phase", "sums", "their MB"},
+                  .text_columns = 2,
+                  .rows = {}};
+  for (const int p : predicted) table.head.push_back(fmt::format("speed-up at {}", p));
+  const auto add = [&](const std::string& backend, const std::string& measured) {
+    const auto of_backend = [&](const PhaseScaling& row) {
+      return row.problem == &problem && row.backend == measured;
+    };
+    const auto seconds = [&](const PhaseScaling& row, int p) {
+      return backend == kProcessesBackend ? predicted_by_processes(row, network, p)
+                                          : predicted_by_threads(row, p);
+    };
+    for (const PhaseScaling& row : rows) {
+      if (!of_backend(row)) continue;
+      std::vector<std::string> cells{backend, row.phase, std::to_string(row.one.sums),
+                                     fmt::format("{:.4g}", row.one.sum_bytes / 1e6)};
+      for (const int p : predicted) {
+        double sum = 0.0;
+        for (const PhaseScaling& part : rows)
+          if (of_backend(part) && (row.phase == kTotal ? part.phase != kTotal : &part == &row))
+            sum += seconds(part, p);
+        cells.push_back(fixed_cell(row.one.seconds / sum, 1));
+      }
+      table.rows.push_back(std::move(cells));
+    }
+  };
+  for (const std::string& backend : scaling.backends) add(backend, backend);
+  // One process of one thread is the same run on any back end.
+  if (std::ranges::find(scaling.backends, kProcessesBackend) == scaling.backends.end())
+    add(kProcessesBackend, scaling.backends.front());
+  table.footnotes = {fmt::format(
+      "A model, no measurement: threads by Amdahl's law; processes of one thread share all but the solver, "
+      "and a message between them takes {:g} us and 1 s for {:g} GB.",
+      1e6 * network.latency, network.bandwidth / 1e9)};
+  return table;
+}
+
+}  // namespace
+
+std::vector<TextTable> scaling_tables(const Scaling& scaling, const std::vector<PhaseScaling>& rows,
+                                      const std::vector<int>& predicted, const Network& network) {
+  std::vector<TextTable> out;
+  for (const ScalingProblem& problem : scaling.problems) {
+    out.push_back(measured_table(scaling, problem, rows));
+    out.push_back(model_table(scaling, problem, rows, predicted, network));
+  }
+  return out;
+}
+
+std::string scaling_csv(const std::vector<PhaseScaling>& rows) {
+  std::string out =
+      "dataset,lambda,label,backend,phase,threads,repetitions,seconds,seconds_q25,seconds_q75,speedup,"
+      "efficiency,calls,flops,bytes,sums,sum_bytes,outside_loops,serial_fraction\n";
+  for (const PhaseScaling& row : rows)
+    for (std::size_t t = 0; t < row.threads.size(); ++t) {
+      const Spread& seconds = row.seconds[t];
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                         csv_field(row.problem->dataset), row.problem->lambda, csv_field(row.problem->label),
+                         row.backend, row.phase, row.threads[t], seconds.n, number_text(seconds.median),
+                         number_text(seconds.q25), number_text(seconds.q75), number_text(row.speedup[t]),
+                         number_text(row.efficiency[t]), row.one.calls, number_text(row.one.flops),
+                         number_text(row.one.bytes), row.one.sums, number_text(row.one.sum_bytes),
+                         number_text(row.outside_loops()), number_text(row.serial_fraction));
+    }
+  return out;
+}
+
+nlohmann::ordered_json scaling_report(const Scaling& scaling, const std::vector<PhaseScaling>& rows) {
+  nlohmann::ordered_json out = scaling, phases = nlohmann::ordered_json::array();
+  for (const PhaseScaling& row : rows) {
+    nlohmann::ordered_json phase = row.one, measured = nlohmann::ordered_json::array();
+    for (std::size_t t = 0; t < row.threads.size(); ++t)
+      measured.push_back({{"threads", row.threads[t]},
+                          {"seconds", row.seconds[t].median},
+                          {"speedup", row.speedup[t]},
+                          {"efficiency", row.efficiency[t]}});
+    phase["problem"] = row.problem->name();
+    phase["backend"] = row.backend;
+    phase["outside_loops"] = row.outside_loops();
+    phase["serial_fraction"] = row.serial_fraction;
+    phase["measured"] = measured;
+    phases.push_back(phase);
+  }
+  out["phases"] = phases;
+  return out;
+}
+
+}  // namespace proxbench

@@ -1,0 +1,20 @@
+#pragma once
+/// How runs scale, as tables for people, CSV and JSON.
+
+#include <string>
+#include <vector>
+
+#include "experiments/base/table_text.h"
+#include "experiments/results/scaling_model.h"
+
+namespace proxbench {
+
+/// For each problem what was measured, and what the model says of so many threads and processes.
+std::vector<TextTable> scaling_tables(const Scaling& scaling, const std::vector<PhaseScaling>& rows,
+                                      const std::vector<int>& predicted, const Network& network);
+/// A line for each row and number of threads.
+std::string scaling_csv(const std::vector<PhaseScaling>& rows);
+/// The record with "phases", the rows.
+nlohmann::ordered_json scaling_report(const Scaling& scaling, const std::vector<PhaseScaling>& rows);
+
+}  // namespace proxbench

@@ -1,0 +1,46 @@
+#pragma once
+/// What the dual solvers share that visit blocks in batches: draws whose directions are found in parallel at
+/// one w, and passes that renew the estimates of all duality gaps.
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "core/monitor.h"
+#include "core/objective.h"
+#include "solvers/shared/instances/sampling.h"
+
+namespace proxbench {
+
+/// Draws an instance for each of `visits`, and calls prepare(visit) for all of them in parallel. Returns
+/// whether every visit is valid(), and counts the updates if so.
+template <class Visit, class Prepare>
+bool draw_batch(std::span<Visit> visits, Sampler& sampler, Objective& objective, const Prepare& prepare) {
+  for (Visit& visit : visits) visit.instance = sampler.draw();
+  objective.parallel().for_each(visits.size(), [&](std::size_t v) { prepare(visits[v]); });
+  if (!std::all_of(visits.begin(), visits.end(), [](const Visit& visit) { return visit.valid(); }))
+    return false;
+  objective.count_updates(static_cast<double>(visits.size()));
+  return true;
+}
+
+/// Sets the estimates of all gaps to gap_of(visit): a pass at one w. Where the monitor is out of time, it
+/// leaves them as they are and returns false.
+template <class Visit, class GapOf>
+bool renew_gaps(Sampler& sampler, const Objective& objective, Monitor& monitor, const GapOf& gap_of) {
+  constexpr std::size_t kInstancesPerChunk = 16;
+  std::vector<double> gap(objective.instances());
+  const Chunks chunks{gap.size(), kInstancesPerChunk};
+  objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+    Visit visit;
+    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk) && !monitor.out_of_time(); ++i) {
+      visit.instance = static_cast<Index>(i);
+      gap[i] = gap_of(visit);
+    }
+  });
+  if (monitor.out_of_time()) return false;
+  for (Index i = 0; i < gap.size(); ++i) sampler.record(i, gap[i]);
+  return true;
+}
+
+}  // namespace proxbench
