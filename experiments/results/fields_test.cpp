@@ -66,7 +66,7 @@ proxbench::Run made_up() {
   result.notes = {{"hessians", 2.0}};
   result.test_metrics = {{"accuracy", 0.5}};
   result.tighten = {Status::kGapReached, 1e-9, 12, 0.5};
-  result.phases = {{.phase = "scores", .calls = 2, .seconds = 1.5, .loops = {{64, 1}}}};
+  result.phases = {{.phase = "scores", .calls = 2, .seconds = 1.5}};
   result.d = 12;
   run.timing = {false, "two at a time", {0, 1}, {0}, {"OMP_PROC_BIND=true"}};
   run.best = {3.5, 1e-9, 1e-10, 6.0};
