@@ -79,8 +79,8 @@ TEST_F(ReadCommands, TableWritesAllAndPrintsSummaryOrMeans) {
   for (int repetition = 1; repetition <= 3; ++repetition) write_run("one", "a", repetition, repetition);
   const Result summary = run("table one --targets 1e-3 --json t.json");
   ASSERT_EQ(summary.status, 0) << summary.err;
-  EXPECT_THAT(summary.out,
-              AllOf(HasSubstr("| a | converged | 3* | 2.00 [1.50, 2.50] |"), HasSubstr("| 1.50 |")));
+  EXPECT_THAT(summary.out, HasSubstr("| a | converged | 3* | 2.00 [1.50, 2.50] |"));
+  EXPECT_THAT(run("table one --targets 1e-3 --columns all").out, HasSubstr("| 1.50 |"));
   for (const char* name : {"summary", "means"})
     for (const char* extension : {".md", ".tex", ".csv"})
       EXPECT_TRUE(fs::exists(folder / "one/tables" / (std::string(name) + extension)));
@@ -158,7 +158,7 @@ TEST_F(ReadCommands, SolversCanBeChosen) {
 
 TEST_F(ReadCommands, TimingsThatAreNotComparableNeedAFlag) {
   write_run("one", "a", 1, 1, [](proxbench::Run& stored) { stored.timing.comparable = false; });
-  EXPECT_THAT(run("table one --targets 1e-3").out, HasSubstr("| a | converged | 1* | n/c | n/c |"));
+  EXPECT_THAT(run("table one --targets 1e-3").out, HasSubstr("| a | converged | 1* | n/c | 0.0e+00 | n/c | 5 |"));
   EXPECT_THAT(run("table one --targets 1e-3 --allow-not-comparable").out, HasSubstr("| 1* | 1.00 |"));
   for (const std::string kind : {"curves", "ecdf"}) {
     const Result refused = run("plot one --kind " + kind);
@@ -182,7 +182,7 @@ TEST_F(ReadCommands, ExportWritesRunsAndSamples) {
   EXPECT_THAT(runs, HasSubstr(",memory=20 sigma=0.5,"));
   EXPECT_THAT(runs, Not(HasSubstr("{")));
   EXPECT_THAT(samples,
-              HasSubstr("\nd-lambda1-a-rep2,one,d,1,0,,prox-qn,a,2,2,2,0,0,2,,100,0,5,0,,,,,,,,0\n"));
+              HasSubstr("\nd-lambda1-a-rep2,one,d,1,0,,prox-qn,a,2,2,0,0,2,,100,0,5,0,,,,,,,,0\n"));
   EXPECT_EQ(run("export one --out - --samples").out, samples);
   EXPECT_EQ(run("export one --out -").out, runs);
   EXPECT_FALSE(fs::exists(folder / "runs-points.csv")) << "there are no paths";
