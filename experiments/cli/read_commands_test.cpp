@@ -225,7 +225,7 @@ print(len(samples), samples["seconds"].max(), samples["label"][-1], samples["lam
   ASSERT_EQ(std::system(("cd '" + folder.path().string() + "' && python3 read.py >read.txt 2>&1").c_str()), 0)
       << read_text(folder / "read.txt");
   EXPECT_EQ(read_text(folder / "read.txt"),
-            "a|b|1.0|2.0|made up;  twice |made up;  twice \n6 2.0 b 1.0 True True\n");
+            "a|b|1|2|made up;  twice |made up;  twice \n6 2.0 b 1 True True\n");
 }
 
 }  // namespace
