@@ -13,11 +13,11 @@
 #include <map>
 #include <memory>
 
+#include "core/base/random.h"
+#include "core/data/reduction.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/monitor.h"
 #include "core/objective.h"
-#include "core/base/random.h"
-#include "core/data/reduction.h"
 #include "experiments/bench/bounds.h"
 #include "experiments/config/data_files.h"
 #include "experiments/data/readers.h"
@@ -155,21 +155,29 @@ void report(benchmark::State& state, double seconds, double flops, double bytes,
   state.counters["of_memory"] = bytes / each / measure_bandwidth(threads);
 }
 
-/// Runs the loop and returns its wall time in seconds.
+/// Runs the loop and reports it beside its bound.
 template <class Body>
-double timed_loop(benchmark::State& state, const Body& body) {
+void measure(benchmark::State& state, double flops, double bytes, int threads, const Body& body) {
   const auto begin = std::chrono::steady_clock::now();
-  for (auto _ : state) body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (auto _ : state) {
+    body();
+    benchmark::ClobberMemory();
+  }
+  const auto end = std::chrono::steady_clock::now();
+  report(state, std::chrono::duration<double>(end - begin).count(), flops, bytes, threads);
 }
 
+/// A task at its weights.
 struct Fixture {
   Fixture(const benchmark::State& state, const Task& task_in)
       : task(task_in),
         threads(static_cast<int>(state.range(0))),
         objective(task.objective(threads)),
         scores(objective.make_scores()),
-        residual(objective.make_residual()) {
+        residual(objective.make_residual()),
+        positions(static_cast<double>(objective.structure().positions())),
+        outputs(objective.outputs()),
+        nonzeros(static_cast<double>(objective.x().nonzeros())) {
     objective.scores(task.w, scores);
     objective.infer({scores}, &residual);
   }
@@ -178,25 +186,24 @@ struct Fixture {
   Objective objective;
   Scores scores;
   Residual residual;
+  double positions, outputs, nonzeros;
 };
 
 /// Per position: K^2 multiply-adds forward, K^2 backward, K^2 for the pair sums, and K exponentials (not
 /// counted).
 void forward_backward(benchmark::State& state) {
   Fixture f(state, ocr());
-  const double seconds =
-      timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, &f.residual)); });
-  const double p = static_cast<double>(f.objective.structure().positions()), k = f.objective.outputs();
-  report(state, seconds, 2.0 * 3.0 * p * k * k, 2.0 * 8.0 * p * k, f.threads);
+  const double k = f.outputs;
+  measure(state, 2.0 * 3.0 * f.positions * k * k, 2.0 * 8.0 * f.positions * k, f.threads,
+          [&] { f.objective.infer({f.scores}, &f.residual); });
 }
 
 /// The forward pass alone: K^2 multiply-adds a position.
 void forward_only(benchmark::State& state) {
   Fixture f(state, ocr());
-  const double seconds =
-      timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, nullptr)); });
-  const double p = static_cast<double>(f.objective.structure().positions()), k = f.objective.outputs();
-  report(state, seconds, 2.0 * p * k * k, 8.0 * p * k, f.threads);
+  const double k = f.outputs;
+  measure(state, 2.0 * f.positions * k * k, 8.0 * f.positions * k, f.threads,
+          [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, nullptr)); });
 }
 
 /// X^T R: K additions for each nonzero of X; X is all ones here, so a multiply-add does the work of one
@@ -207,12 +214,8 @@ void full_gradient(benchmark::State& state) {
   Fixture f(state, ocr());
   const std::vector<double> w(f.objective.dimension());
   std::vector<double> g(f.objective.dimension());
-  const double seconds = timed_loop(state, [&] {
-    f.objective.gradient(f.residual, w, g);
-    benchmark::DoNotOptimize(g.data());
-  });
-  const double n = static_cast<double>(f.objective.x().nonzeros()), k = f.objective.outputs();
-  report(state, seconds, 2.0 * n * k, n * (2.0 + 8.0 * k), f.threads);
+  measure(state, 2.0 * f.nonzeros * f.outputs, f.nonzeros * (2.0 + 8.0 * f.outputs), f.threads,
+          [&] { f.objective.gradient(f.residual, w, g); });
 }
 
 /// The same for the support and the coordinates with |g| > lambda, lambda such that these are a hundredth;
@@ -226,12 +229,8 @@ void select_gradient(benchmark::State& state) {
   std::nth_element(g.begin(), at, g.end());
   Objective objective(f.objective.x(), *f.task.oracle, {*at, 0.0}, f.objective.parallel());
   Objective::Selection selection;
-  const double seconds = timed_loop(state, [&] {
-    objective.select_gradient(f.residual, f.task.w, objective.lambda(), selection);
-    benchmark::DoNotOptimize(selection.gradient.data());
-  });
-  const double n = static_cast<double>(f.objective.x().nonzeros()), k = f.objective.outputs();
-  report(state, seconds, 2.0 * n * k, n * (2.0 + 4.0 * k), f.threads);
+  measure(state, 2.0 * f.nonzeros * f.outputs, f.nonzeros * (2.0 + 4.0 * f.outputs), f.threads,
+          [&] { objective.select_gradient(f.residual, f.task.w, objective.lambda(), selection); });
 }
 
 /// One gathered addition for each entry of X under the working set: index (2 bytes), residual (8 bytes), and
@@ -239,12 +238,9 @@ void select_gradient(benchmark::State& state) {
 void measure_partial_gradient(benchmark::State& state, const Task& task, const SparseVector& w) {
   Fixture f(state, task);
   std::vector<double> g(w.nnz());
-  const double seconds = timed_loop(state, [&] {
-    f.objective.partial_gradient(f.residual, w.index, w.value, g);
-    benchmark::DoNotOptimize(g.data());
-  });
   const double n = entries(task, w);
-  report(state, seconds, 2.0 * n, (task.data.train.x.binary() ? 10.0 : 18.0) * n, f.threads);
+  measure(state, 2.0 * n, (task.data.train.x.binary() ? 10.0 : 18.0) * n, f.threads,
+          [&] { f.objective.partial_gradient(f.residual, w.index, w.value, g); });
 }
 void partial_gradient(benchmark::State& state) {
   measure_partial_gradient(state, ocr(),
@@ -258,12 +254,9 @@ void tree_partial_gradient(benchmark::State& state) {
 /// (16), and the value read (8) where it is not 1.
 void measure_scores(benchmark::State& state, const Task& task, const SparseVector& w) {
   Fixture f(state, task);
-  const double seconds = timed_loop(state, [&] {
-    f.objective.scores(w, f.scores);
-    benchmark::DoNotOptimize(f.scores.values.data());
-  });
   const double n = entries(task, w);
-  report(state, seconds, 2.0 * n, (task.data.train.x.binary() ? 18.0 : 26.0) * n, f.threads);
+  measure(state, 2.0 * n, (task.data.train.x.binary() ? 18.0 : 26.0) * n, f.threads,
+          [&] { f.objective.scores(w, f.scores); });
 }
 void sparse_scores(benchmark::State& state) {
   measure_scores(state, ocr(), spread(ocr().objective(1), static_cast<std::size_t>(state.range(1))));
@@ -276,22 +269,18 @@ void tree_scores(benchmark::State& state) {
 /// bytes a document; in between, an exponential for each visited node with leaves of its own (not counted).
 void downward_upward(benchmark::State& state) {
   Fixture f(state, lshtc());
-  const double seconds =
-      timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, &f.residual)); });
-  const double p = static_cast<double>(f.objective.structure().positions());
   const double columns = static_cast<double>(f.scores.columns) + static_cast<double>(f.residual.columns);
-  report(state, seconds, 0.0, 8.0 * p * columns, f.threads);
+  measure(state, 0.0, 8.0 * f.positions * columns, f.threads,
+          [&] { f.objective.infer({f.scores}, &f.residual); });
   state.counters["visited"] = f.residual.columns;
-  state.counters["nodes"] = f.objective.outputs();
+  state.counters["nodes"] = f.outputs;
 }
 
 /// Downward alone, for the value: each column of scores is read once.
 void downward_only(benchmark::State& state) {
   Fixture f(state, lshtc());
-  const double seconds =
-      timed_loop(state, [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, nullptr)); });
-  const double p = static_cast<double>(f.objective.structure().positions());
-  report(state, seconds, 0.0, 8.0 * p * f.scores.columns, f.threads);
+  measure(state, 0.0, 8.0 * f.positions * f.scores.columns, f.threads,
+          [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, nullptr)); });
 }
 
 /// All J*K gradients, a feature at a time, of which those above 0.99*lambda are kept: a multiply-add for each
@@ -300,12 +289,9 @@ void downward_only(benchmark::State& state) {
 void tree_full_gradient(benchmark::State& state) {
   Fixture f(state, lshtc());
   Objective::Selection selection;
-  const double seconds = timed_loop(state, [&] {
-    f.objective.select_gradient(f.residual, f.task.w, 0.99 * f.task.lambda, selection);
-    benchmark::DoNotOptimize(selection.gradient.data());
-  });
-  const double n = static_cast<double>(f.objective.x().nonzeros()), columns = f.residual.columns;
-  report(state, seconds, 2.0 * n * columns, n * (10.0 + 8.0 * columns), f.threads);
+  const double columns = f.residual.columns;
+  measure(state, 2.0 * f.nonzeros * columns, f.nonzeros * (10.0 + 8.0 * columns), f.threads,
+          [&] { f.objective.select_gradient(f.residual, f.task.w, 0.99 * f.task.lambda, selection); });
 }
 
 /// The Hessian on the coordinates of w. Counted: what the recursions and the products with labels take on
@@ -315,12 +301,8 @@ void hessian(benchmark::State& state) {
   Fixture f(state, ocr());
   const std::size_t n = f.task.w.nnz();
   std::vector<double> out(n * padded(n));
-  const double seconds = timed_loop(state, [&] {
-    f.objective.hessian(f.scores, f.task.w.index, out.data(), padded(n));
-    benchmark::DoNotOptimize(out.data());
-  });
-  const double p = static_cast<double>(f.objective.structure().positions()), k = f.objective.outputs();
-  report(state, seconds, 2.0 * p * k * k * static_cast<double>(n), 0.0, f.threads);
+  measure(state, 2.0 * f.positions * f.outputs * f.outputs * static_cast<double>(n), 0.0, f.threads,
+          [&] { f.objective.hessian(f.scores, f.task.w.index, out.data(), padded(n)); });
 }
 
 /// n^3/6 multiply-adds.
@@ -329,15 +311,13 @@ void cholesky(benchmark::State& state) {
   const auto n = static_cast<std::size_t>(state.range(1));
   const Parallel parallel(threads);
   Cholesky factor;
-  const double seconds = timed_loop(state, [&] {
-    const bool positive = factor.factor(n, n, parallel, [&](std::size_t i, double* row) {
+  const double order = static_cast<double>(n);
+  measure(state, order * order * order / 3.0, 0.0, threads, [&] {
+    benchmark::DoNotOptimize(factor.factor(n, n, parallel, [&](std::size_t i, double* row) {
       std::fill_n(row, i, 1.0);
       row[i] = static_cast<double>(n);
-    });
-    benchmark::DoNotOptimize(positive);
+    }));
   });
-  const double order = static_cast<double>(n);
-  report(state, seconds, order * order * order / 3.0, 0.0, threads);
 }
 
 /// 2,012 sentences of the lengths and the 22 labels of CoNLL-2000's test set (23.5 tokens on average), with

@@ -2,152 +2,84 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <fstream>
+#include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "experiments/base/files.h"
 #include "experiments/base/line_reader.h"
 
 namespace proxbench {
 namespace {
 
-/// Calls take(kernel, text) for the lines "kernel TAB text"; take() returns false where the text is no
-/// number.
-template <class Take>
-void read_lines(const std::filesystem::path& file, const Take& take) {
-  LineReader in(file.string());
-  std::string_view line;
-  while (in.next(line)) {
-    const std::size_t tab = line.find('\t');
-    if (tab == line.npos || !take(std::string(line.substr(0, tab)), line.substr(tab + 1)))
-      in.fail(in_quotes(line), "kernel TAB number");
-  }
-}
-
-const char* verdict_text(PerfVerdict verdict) {
-  switch (verdict) {
-    case PerfVerdict::kWithin:
-      return "within";
-    case PerfVerdict::kOver:
-      return "OVER";
-    case PerfVerdict::kUnder:
-      return "under: the budget can be lowered";
-    case PerfVerdict::kNotBudgeted:
-      return "NO BUDGET";
-    case PerfVerdict::kNotCounted:
-      return "GONE";
-  }
-  return "";
-}
-
-bool is_failure(PerfVerdict verdict) {
-  return verdict != PerfVerdict::kWithin && verdict != PerfVerdict::kUnder;
-}
-
-PerfVerdict verdict_of(std::uint64_t budget, std::uint64_t counted, double tolerance) {
-  const double change = static_cast<double>(counted) - static_cast<double>(budget);
-  const double allowed = tolerance * static_cast<double>(budget);
-  if (change > allowed) return PerfVerdict::kOver;
-  return change < -allowed ? PerfVerdict::kUnder : PerfVerdict::kWithin;
-}
+/// The share of a kernel's instructions by which it may differ.
+constexpr double kTolerance = 0.02;
 
 }  // namespace
 
-PerfBudget read_perf_budget(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  if (!in) throw Error::in_file(file.string(), 0, "no readable file", "a budget");
+PerfCounts read_perf_budget(const std::filesystem::path& file) {
+  constexpr const char* kExpected = "JSON with made_with and instructions";
+  const nlohmann::json json = read_json(file, kExpected);
   try {
-    const nlohmann::json json = nlohmann::json::parse(in);
-    PerfBudget budget;
-    json.at("tolerance").get_to(budget.tolerance);
-    json.at("made_with").get_to(budget.counts.made_with);
-    json.at("instructions").get_to(budget.counts.instructions);
-    return budget;
+    return {json.at("made_with"), json.at("instructions")};
   } catch (const nlohmann::json::exception& error) {
-    throw Error::in_file(file.string(), 0, std::string("no budget (") + error.what() + ")",
-                         "JSON with tolerance, made_with and instructions");
+    throw Error::in_file(file.string(), 0, error.what(), kExpected);
   }
 }
 
-std::map<std::string, std::uint64_t> read_perf_counts(const std::filesystem::path& file) {
-  std::map<std::string, std::uint64_t> out;
-  read_lines(file, [&](const std::string& kernel, std::string_view text) {
-    std::int64_t count = 0;
-    if (!parse_integer(text, count) || count <= 0) return false;
-    out[kernel] = static_cast<std::uint64_t>(count);
-    return true;
-  });
-  return out;
+std::string perf_budget_text(const PerfCounts& budget) {
+  nlohmann::ordered_json instructions;
+  for (const auto& [kernel, count] : budget.instructions) instructions[kernel] = std::llround(count);
+  return nlohmann::ordered_json{{"made_with", budget.made_with}, {"instructions", instructions}}.dump(2) +
+         "\n";
 }
 
-std::map<std::string, double> read_perf_times(const std::filesystem::path& file) {
+std::map<std::string, double> read_perf_numbers(const std::filesystem::path& file) {
   std::map<std::string, double> out;
-  read_lines(file,
-             [&](const std::string& kernel, std::string_view text) { return parse_real(text, out[kernel]); });
+  LineReader in(file.string());
+  for (std::string_view line; in.next(line);) {
+    const std::size_t tab = line.find('\t');
+    double number = 0.0;
+    if (tab == line.npos || !parse_real(line.substr(tab + 1), number) || !(number > 0.0))
+      in.fail(in_quotes(line), "kernel TAB number");
+    out[std::string(line.substr(0, tab))] = number;
+  }
   return out;
 }
 
-std::string perf_budget_text(const PerfBudget& budget) {
-  const nlohmann::ordered_json json = {{"tolerance", budget.tolerance},
-                                       {"made_with", budget.counts.made_with},
-                                       {"instructions", budget.counts.instructions}};
-  return json.dump(2) + "\n";
-}
-
-bool PerfJudgement::failed() const {
-  return differences.empty() &&
-         std::any_of(rows.begin(), rows.end(), [](const PerfRow& row) { return is_failure(row.verdict); });
-}
-
-PerfJudgement judge(const PerfBudget& budget, const PerfCounts& counts) {
+PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts,
+                    const std::map<std::string, double>& milliseconds) {
   PerfJudgement out;
-  std::set<std::string> keys, kernels;
-  for (const PerfCounts* one : {&budget.counts, &counts}) {
-    for (const auto& [key, value] : one->made_with) keys.insert(key);
-    for (const auto& [kernel, count] : one->instructions) kernels.insert(kernel);
+  out.text = fmt::format("{:<28} {:>13} {:>13} {:>8} {:>11}  {}\n", "kernel", "budget", "counted", "change",
+                         "native, ms", "verdict");
+  std::map<std::string, std::pair<double, double>> kernels;  // allowed and counted; 0: neither
+  for (const auto& [kernel, count] : budget.instructions) kernels[kernel].first = count;
+  for (const auto& [kernel, count] : counts.instructions) kernels[kernel].second = count;
+  for (const auto& [kernel, both] : kernels) {
+    const auto [allowed, counted] = both;
+    const double change = counted / allowed - 1.0;
+    const char* verdict = counted == 0.0         ? "GONE"
+                          : allowed == 0.0       ? "NO BUDGET"
+                          : change > kTolerance  ? "OVER"
+                          : change < -kTolerance ? "under: the budget can be lowered"
+                                                 : "within";
+    out.failed = out.failed || counted == 0.0 || allowed == 0.0 || change > kTolerance;
+    const auto time = milliseconds.find(kernel);
+    out.text += fmt::format("{:<28} {:>13} {:>13} {:>8} {:>11}  {}\n", kernel, allowed, counted,
+                            allowed > 0.0 && counted > 0.0 ? fmt::format("{:+.2f} %", 100.0 * change) : "",
+                            time == milliseconds.end() ? "" : fmt::format("{:.3f}", time->second), verdict);
   }
-  const auto text = [](const PerfCounts& of, const std::string& key) {
-    const auto at = of.made_with.find(key);
-    return at == of.made_with.end() ? std::string("nothing") : at->second;
-  };
-  for (const std::string& key : keys)
-    if (text(budget.counts, key) != text(counts, key))
-      out.differences.push_back(
-          fmt::format("{}: found {}, the budget has {}", key, text(counts, key), text(budget.counts, key)));
-
-  const auto count = [](const PerfCounts& of, const std::string& kernel) {
-    const auto at = of.instructions.find(kernel);
-    return at == of.instructions.end() ? 0 : at->second;
-  };
-  for (const std::string& kernel : kernels) {
-    const std::uint64_t allowed = count(budget.counts, kernel), counted = count(counts, kernel);
-    PerfVerdict verdict = verdict_of(allowed, counted, budget.tolerance);
-    if (allowed == 0) verdict = PerfVerdict::kNotBudgeted;
-    if (counted == 0) verdict = PerfVerdict::kNotCounted;
-    out.rows.push_back({kernel, allowed, counted, verdict});
-  }
-  return out;
-}
-
-std::string judgement_text(const PerfJudgement& judgement, double tolerance,
-                           const std::map<std::string, double>& milliseconds) {
-  std::string out = fmt::format("{:<28} {:>13} {:>13} {:>8} {:>11}  {}\n", "kernel", "budget", "counted",
-                                "change", "native, ms", "verdict");
-  for (const PerfRow& row : judgement.rows) {
-    const auto at = milliseconds.find(row.kernel);
-    const bool both = row.budget > 0 && row.counted > 0;
-    out += fmt::format("{:<28} {:>13} {:>13} {:>8} {:>11}  {}\n", row.kernel, row.budget, row.counted,
-                       both ? fmt::format("{:+.2f} %", 100.0 * row.change()) : "",
-                       at == milliseconds.end() ? "" : fmt::format("{:.3f}", at->second),
-                       verdict_text(row.verdict));
-  }
-  out += fmt::format("instructions may differ by {} %; times are this machine's and are not judged\n",
-                     100.0 * tolerance);
-  for (const std::string& difference : judgement.differences)
-    out += fmt::format("not judged, since the counts cannot be compared: {}\n", difference);
+  out.text += fmt::format("instructions may differ by {} %; times are this machine's and are not judged\n",
+                          100.0 * kTolerance);
+  for (const auto& [what, found] : counts.made_with)
+    if (const auto known = budget.made_with.find(what);
+        known == budget.made_with.end() || known->second != found) {
+      out.failed = false;
+      out.text +=
+          fmt::format("not judged, since the counts cannot be compared: {}: found {}, the budget has {}\n",
+                      what, found, known == budget.made_with.end() ? "none" : known->second);
+    }
   return out;
 }
 

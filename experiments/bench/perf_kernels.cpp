@@ -18,10 +18,10 @@
 #endif
 
 #include "core/base/error.h"
-#include "core/quasi_newton/lbfgs.h"
+#include "core/base/random.h"
 #include "core/monitor.h"
 #include "core/objective.h"
-#include "core/base/random.h"
+#include "core/quasi_newton/lbfgs.h"
 #include "experiments/bench/perf_budget.h"
 #include "experiments/data/model.h"
 #include "experiments/data/readers.h"
@@ -306,7 +306,7 @@ PerfCounts load_counts(const std::string& counts_file, const std::string& valgri
            {"instruction set", std::string(PROXBENCH_INSTRUCTION_SET)},
            {"libc", std::string("glibc ") + gnu_get_libc_version()},
            {"valgrind", valgrind}},
-          read_perf_counts(counts_file)};
+          read_perf_numbers(counts_file)};
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -325,17 +325,14 @@ int run(const std::vector<std::string>& arguments) {
     return 0;
   }
   if (command == "judge" && (given == 4 || given == 5)) {
-    const PerfBudget budget = read_perf_budget(arguments[1]);
-    const PerfJudgement judgement = judge(budget, load_counts(arguments[2], arguments[3]));
-    fmt::print("{}",
-               judgement_text(judgement, budget.tolerance,
-                              given == 5 ? read_perf_times(arguments[4]) : std::map<std::string, double>()));
-    return judgement.failed() ? 1 : 0;
+    const PerfJudgement judgement =
+        judge(read_perf_budget(arguments[1]), load_counts(arguments[2], arguments[3]),
+              given == 5 ? read_perf_numbers(arguments[4]) : std::map<std::string, double>());
+    fmt::print("{}", judgement.text);
+    return judgement.failed ? 1 : 0;
   }
   if (command == "budget" && given == 3) {
-    PerfBudget budget;
-    budget.counts = load_counts(arguments[1], arguments[2]);
-    fmt::print("{}", perf_budget_text(budget));
+    fmt::print("{}", perf_budget_text(load_counts(arguments[1], arguments[2])));
     return 0;
   }
   throw Error::usage(

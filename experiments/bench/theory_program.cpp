@@ -114,11 +114,13 @@ class Study {
       Residual residual = objective.make_residual();
       objective.scores(best_, scores);
       objective.infer({scores}, residual, curvature);
-      std::vector<double> random_on_support(objective.dimension(), 0.0);
-      Random random(1);
-      for (const Coord c : best_.index) random_on_support[c] = random.normal();
       nlohmann::ordered_json& out = json_["stretch"];
-      out["random on the support"] = stretch(objective, curvature, random_on_support);
+      if (best_.nnz() > 0) {
+        std::vector<double> random_on_support(objective.dimension(), 0.0);
+        Random random(1);
+        for (const Coord c : best_.index) random_on_support[c] = random.normal();
+        out["random on the support"] = stretch(objective, curvature, random_on_support);
+      }
       const Hierarchy flat = Hierarchy::flat(objective.outputs());
       out[train.hierarchy ? "from nodes to their children" : "constant over labels"] = stretch(
           objective, curvature, null_direction(objective, train.hierarchy ? *train.hierarchy : flat, 1));
