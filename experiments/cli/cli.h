@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/options.h"
@@ -48,6 +49,10 @@ void add_man_command(CLI::App& app);
 /// Prints what may stand at the cursor, where a completion script asks with `__complete WORDS...`; false
 /// where the arguments are no such question.
 bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments);
+
+/// The files completion.bash, completion.zsh and manual.roff, which CMake puts into the program.
+std::string_view completion_script(std::string_view shell);
+std::string_view manual_sections();
 
 /// Ends a command with this exit status; what there is to say has been said.
 struct ExitStatus {

@@ -14,72 +14,10 @@
 namespace proxbench {
 namespace {
 
-/// What the scripts call; no command of the tree.
+/// What the scripts of the shells (completion.bash, completion.zsh) call, no command of the tree: with the
+/// words up to the cursor. They get lines "WORD" or "WORD<TAB>help", or ":files EXTENSION" (none: any), or
+/// ":folders". A word that ends with '=', '.' or ',' is not finished.
 constexpr std::string_view kAsk = "__complete";
-
-/// Each shell calls `proxbench __complete WORDS...` with the words up to the cursor, and gets lines "WORD" or
-/// "WORD<TAB>help", or ":files EXTENSION" (none: any), or ":folders". A word that ends with '=', '.' or ','
-/// is not finished.
-constexpr const char* kBashScript = R"script(# bash completion for proxbench
-_proxbench() {
-  COMPREPLY=()
-  # bash takes words apart at '=' and ':'; those with no blank between them are one.
-  local line=${COMP_LINE#*"${COMP_WORDS[0]}"} part i
-  local -a words=()
-  for ((i = 1; i <= COMP_CWORD; ++i)); do
-    part=${COMP_WORDS[i]}
-    if [[ ${#words[@]} -eq 0 || $line == [[:blank:]]* ]]; then words+=("$part"); else words[-1]+=$part; fi
-    line=${line#"${line%%[![:blank:]]*}"}
-    line=${line#"$part"}
-  done
-  [[ $part == [=:]* ]] && part=
-  local prefix=${words[-1]%"$part"} program=${COMP_WORDS[0]/#\~/$HOME} answer file
-  local list=${part%"${part##*,}"}
-  while IFS=$'\t' read -r answer _; do
-    case $answer in
-      :folders | :files*)
-        compopt -o filenames 2>/dev/null
-        while IFS= read -r file; do
-          [[ $answer == :folders || ($answer == ':files '* && $file != *"${answer#:files }") ]] &&
-            [[ ! -d ${file/#\~/$HOME} ]] && continue
-          COMPREPLY+=("$list$file")
-        done < <(compgen -f -- "${part##*,}")
-        ;;
-      *)
-        [[ $answer == *[=.,] ]] && compopt -o nospace 2>/dev/null
-        COMPREPLY+=("${answer#"$prefix"}")
-        ;;
-    esac
-  done < <("$program" __complete "${words[@]}" 2>/dev/null)
-}
-complete -F _proxbench proxbench
-)script";
-
-constexpr const char* kZshScript = R"script(#compdef proxbench
-# zsh completion for proxbench
-_proxbench() {
-  local line word
-  local -a finished unfinished
-  local -i nothing=1
-  for line in "${(@f)$("${(Q)~words[1]}" __complete "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
-    case $line in
-      '') ;;
-      :folders) compset -P '--*='; compset -P '*,'; _files -/ && nothing=0 ;;
-      :files) compset -P '--*='; compset -P '*,'; _files && nothing=0 ;;
-      :files*) compset -P '--*='; compset -P '*,'; _files -g "*${line#:files }" && nothing=0 ;;
-      *)
-        word=${line%%$'\t'*}
-        [[ $line == *$'\t'* ]] && line="${word//:/\\:}:${line#*$'\t'}" || line=${word//:/\\:}
-        if [[ $word == *[=.,] ]]; then unfinished+=("$line"); else finished+=("$line"); fi
-        ;;
-    esac
-  done
-  (( $#finished )) && _describe -V proxbench finished && nothing=0
-  (( $#unfinished )) && _describe -V proxbench unfinished -S '' && nothing=0
-  return nothing
-}
-if [[ ${funcstack[1]} == _proxbench ]]; then _proxbench "$@"; else compdef _proxbench proxbench; fi
-)script";
 
 struct Answer {
   std::string word, help;
@@ -328,10 +266,6 @@ Answers complete(CLI::App& app, const Typed& typed, const std::string& word) {
   return positional ? values_of(*positional, typed, word) : flags_of(*typed.command);
 }
 
-struct CompletionCommand {
-  std::string shell;
-};
-
 }  // namespace
 
 bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments) {
@@ -361,15 +295,15 @@ bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments)
 
 void add_completion_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("completion", "Print a script that completes words in bash or zsh");
-  auto command = std::make_shared<CompletionCommand>();
-  sub->add_option("shell", command->shell, "for bash: source <(proxbench completion bash)")
+  auto shell = std::make_shared<std::string>();
+  sub->add_option("shell", *shell, "for bash: source <(proxbench completion bash)")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh"}))
       ->type_name("SHELL");
   sub->footer(
       "To enable it, add to ~/.bashrc, or to ~/.zshrc after compinit:\n"
       "  source <(proxbench completion bash)\n  source <(proxbench completion zsh)");
-  sub->callback([command] { fmt::print("{}", command->shell == "bash" ? kBashScript : kZshScript); });
+  sub->callback([shell] { fmt::print("{}", completion_script(*shell)); });
 }
 
 }  // namespace proxbench

@@ -1,6 +1,8 @@
 /// `list`: everything that is registered, and its options.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiments/cli/cli.h"
 #include "experiments/config/config.h"
 #include "experiments/config/option_docs.h"
@@ -59,9 +61,8 @@ std::string needs_text(const Needs& needs) {
 }
 
 nlohmann::ordered_json list_json() {
-  nlohmann::ordered_json out;
-  for (const char* key : {"solvers", "oracles", "formats", "metrics", "config"})
-    out[key] = nlohmann::ordered_json::array();
+  using Json = nlohmann::ordered_json;
+  Json out;
   for (const SolverInfo& info : solver_registry().items())
     out["solvers"].push_back({{"name", info.name},
                               {"help", info.help},
@@ -93,13 +94,14 @@ nlohmann::ordered_json list_json() {
                               {"paper", info.paper},
                               {"better", info.better == MetricInfo::Better::kHigher ? "higher" : "lower"},
                               {"plugin", origin_json(plugin_of_metric(info.name))}});
+  const auto contains = [](const std::vector<std::string>& names, const Json& name) {
+    return std::ranges::find(names, name.get<std::string>()) != names.end();
+  };
   for (const ConfigSectionInfo& section : config_sections()) {
-    nlohmann::ordered_json keys = options_table_json(section.keys);
-    for (auto& key : keys) {
-      const std::string name = key["name"];
-      key["list"] = std::find(section.lists.begin(), section.lists.end(), name) != section.lists.end();
-      key["required"] =
-          std::find(section.required.begin(), section.required.end(), name) != section.required.end();
+    Json keys = options_table_json(section.keys);
+    for (Json& key : keys) {
+      key["list"] = contains(section.lists, key["name"]);
+      key["required"] = contains(section.required, key["name"]);
     }
     out["config"].push_back({{"name", section.name}, {"help", section.help}, {"keys", keys}});
   }
@@ -122,34 +124,39 @@ void print_options(const OptionTable& table, const std::vector<std::string>& req
   }
 }
 
+/// "  NAME  HELP (plug-in FILE)", and lines below it.
+void print_entry(const std::string& name, const std::string& help, const LoadedPlugin* plugin,
+                 const std::vector<std::string>& below) {
+  fmt::print("  {:<22} {}{}\n", name, help, origin_text(plugin));
+  for (const std::string& line : below) fmt::print("  {:<22} {}\n", "", line);
+}
+
 void print_list(bool options) {
   fmt::print("Solvers (--solver, [solver.LABEL])\n");
   for (const SolverInfo& info : solver_registry().items()) {
-    fmt::print("  {0:<22} {1}{2}\n  {3:<22} {4}\n  {3:<22} needs {5}{6}\n", info.name, info.help,
-               origin_text(plugin_of_solver(info.name)), "", info.paper, needs_text(info.needs),
-               info.scale_free ? "; scale-free" : "");
+    print_entry(info.name, info.help, plugin_of_solver(info.name),
+                {info.paper, "needs " + needs_text(info.needs) + (info.scale_free ? "; scale-free" : "")});
     if (options) print_options(info.options);
   }
   fmt::print("\nOracles (--oracle, oracle = NAME in [data.NAME])\n");
   for (const OracleInfo& info : oracle_registry().items())
-    fmt::print("  {0:<22} {1}{2}\n  {3:<22} {4}\n  {3:<22} has {5}\n", info.name, info.help,
-               origin_text(plugin_of_oracle(info.name)), "", info.paper,
-               fmt::join(names_of(info.capabilities), ", "));
+    print_entry(info.name, info.help, plugin_of_oracle(info.name),
+                {info.paper, fmt::format("has {}", fmt::join(names_of(info.capabilities), ", "))});
   fmt::print("\nData formats (--format, [data.NAME])\n");
   for (const DataFormatInfo& info : data_format_registry().items()) {
-    fmt::print("  {:<22} {}{}\n  {:<22} {}\n", info.name, info.help, origin_text(plugin_of_format(info.name)),
-               "", info.source);
+    print_entry(info.name, info.help, plugin_of_format(info.name), {info.source});
     if (options) print_options(info.options);
   }
   fmt::print("\nMetrics of predictions\n");
   for (const MetricInfo& info : metric_registry().items())
-    fmt::print("  {:<22} {}; {} is better{}\n  {:<22} {}\n", info.name, info.help,
-               info.better == MetricInfo::Better::kHigher ? "higher" : "lower",
-               origin_text(plugin_of_metric(info.name)), "", info.paper);
+    print_entry(
+        info.name,
+        info.help + (info.better == MetricInfo::Better::kHigher ? "; higher" : "; lower") + " is better",
+        plugin_of_metric(info.name), {info.paper});
   if (!options) return;
   fmt::print("\nConfig sections\n");
   for (const ConfigSectionInfo& section : config_sections()) {
-    fmt::print("  {:<22} {}\n", section.name, section.help);
+    print_entry(section.name, section.help, nullptr, {});
     print_options(section.keys, section.required);
   }
 }

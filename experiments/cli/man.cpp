@@ -1,4 +1,4 @@
-/// `man`: the manual page, from the tree of commands.
+/// `man`: the manual page, from the tree of commands and manual.roff.
 #include <fmt/format.h>
 
 #include "experiments/cli/cli.h"
@@ -55,47 +55,6 @@ std::string command_text(const CLI::App& program, const CLI::App& command) {
   return out;
 }
 
-// What no table of the program knows.
-constexpr const char* kFiles = R"(.TP
-\fICONFIG.ini\fR
-an experiment: sections [experiment], [data.NAME], [solver.LABEL], [plot], [paper], [slurm];
-\fBproxbench list \-\-options\fR prints all keys.
-A line \fBinclude = FILE, ...\fR before the first section reads others first.
-.TP
-\fIresults/NAME/config.ini\fR
-the config as it was understood
-.TP
-\fIresults/NAME/runs/\fR
-a folder for each run, with its manifest, trace and model
-.TP
-\fIresults/NAME/references/\fR
-the optimum of each data set, lambda and mu, and how well it is known
-.TP
-\fIresults/NAME/tables/\fR, \fIresults/NAME/figures/\fR
-made from the runs
-)";
-
-constexpr const char* kEnvironment = R"(.TP
-\fBPROXBENCH_DATA\fR
-a folder below which relative data files are looked for, after the current folder and that of the config
-.TP
-\fBXDG_CACHE_HOME\fR
-its proxbench/data is looked at last; ~/.cache where it is not set
-.TP
-\fBOMP_PROC_BIND\fR, \fBOMP_PLACES\fR, \fBOMP_WAIT_POLICY\fR
-where the threads of the OpenMP back end run and how they wait; their number is \fB\-\-threads\fR
-)";
-
-constexpr const char* kExamples = R"(.nf
-proxbench check configs/figure1.ini
-proxbench run configs/figure1.ini \-\-out results/figure1
-proxbench run configs/figure1.ini \-\-set experiment.lambda=50 \-\-dry\-run
-proxbench table results/figure1
-proxbench train \-\-format crfsuite \-\-train train.txt \-\-test test.txt \-\-lambda 1 \-\-model model.tsv
-proxbench predict \-\-test test.txt \-\-model model.tsv \-\-output labels.txt
-.fi
-)";
-
 std::string manual(const CLI::App& app) {
   std::string out =
       fmt::format(".TH PROXBENCH 1 \"\" \"proxbench {}\" \"User Commands\"\n", PROXBENCH_VERSION);
@@ -111,10 +70,7 @@ std::string manual(const CLI::App& app) {
     commands += command_text(app, *command);
   section("COMMANDS", commands);
   section("EXIT STATUS", roff(app.get_footer()) + "\n");
-  section("FILES", kFiles);
-  section("ENVIRONMENT", kEnvironment);
-  section("EXAMPLES", kExamples);
-  return out;
+  return out + std::string(manual_sections());
 }
 
 }  // namespace
