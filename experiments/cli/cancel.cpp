@@ -15,13 +15,12 @@ void cancel(const std::string& folder) {
     throw Error(folder + ": found no folder 'runs', expected the results of `proxbench run`");
   constexpr double kPatience = 60.0;  // seconds: a sweep that submits jobs holds the lock
   const OutLock lock(out, kPatience);
-  const std::vector<SlurmArray> arrays = read_arrays(out);
+  const SubmittedJobs jobs = submitted_jobs(out);
+  if (!jobs.queue) throw Error(jobs.no_answer);
   std::size_t queued = 0, running = 0;
-  for (const QueuedTask& task : queue_of(arrays))
+  for (const QueuedTask& task : *jobs.queue)
     if (task.live()) ++(task.state == "PENDING" ? queued : running);
-  std::vector<std::string> names;
-  for (const SlurmArray& array : arrays) names.push_back(array.name());
-  if (queued + running > 0) cancel_jobs(names);
+  if (queued + running > 0) cancel_jobs(jobs.names());
   fmt::print("{}: {} queued and {} running tasks cancelled; stored runs stay\n", folder, queued, running);
 }
 

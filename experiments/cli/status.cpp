@@ -59,7 +59,7 @@ std::map<std::string, StatusRow> status_rows(const std::filesystem::path& out, c
   std::map<std::string, StatusRow> rows;
   for (const std::filesystem::path& folder : run_folders(out))
     rows.insert_or_assign(folder.filename().string(), stored_row(folder, revision, others));
-  for (const auto& [name, run] : open_runs(out, jobs.arrays, jobs.queue))
+  for (const auto& [name, run] : open_runs(out, jobs))
     rows.insert_or_assign(
         name, StatusRow{run.state, name, run.job, run.node, run.reason, run.live() ? "" : end_of(run.log)});
   return rows;

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
 #include <sstream>
 
 #include "core/base/error.h"
@@ -28,27 +31,6 @@ ProgramOutput run_slurm(const std::vector<std::string>& command,
   }
 }
 
-/// The first line that is no warning, without the program's name.
-std::string slurm_problem(const ProgramOutput& output) {
-  std::istringstream lines(output.err);
-  std::string text;
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t at = line.find("error: ");
-    if (at != std::string::npos) line = line.substr(at + 7);
-    if (!line.empty()) text += (text.empty() ? "" : "; ") + line;
-  }
-  if (!text.empty()) return text;
-  return output.given_up ? "no answer" : fmt::format("exit status {}", output.end.exit_status);
-}
-
-/// What the command writes. Throws Error where it fails.
-std::string answer_of(const std::vector<std::string>& command) {
-  const ProgramOutput output = run_slurm(command);
-  if (output.given_up || output.end.exit_status != 0)
-    throw Error(fmt::format("{}: {}", command.front(), slurm_problem(output)));
-  return output.out;
-}
-
 std::vector<std::string> split_at(const std::string& text, char separator) {
   std::vector<std::string> out;
   std::istringstream in(text);
@@ -56,53 +38,51 @@ std::vector<std::string> split_at(const std::string& text, char separator) {
   return out;
 }
 
-std::string in_one(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ","));
+/// What a command complains of, without its name.
+std::string slurm_problem(const ProgramOutput& output) {
+  std::vector<std::string> lines = split_at(output.err, '\n');
+  std::erase(lines, "");
+  for (std::string& line : lines)
+    if (const std::size_t at = line.find("error: "); at != std::string::npos) line = line.substr(at + 7);
+  if (!lines.empty()) return fmt::format("{}", fmt::join(lines, "; "));
+  return output.given_up ? "no answer" : fmt::format("exit status {}", output.end.exit_status);
 }
 
-/// The "KEY=VALUE" words of a line of scontrol.
-std::map<std::string, std::string> words_of(std::string line) {
-  std::map<std::string, std::string> out;
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  for (const std::string& word : split_at(line, ' '))
-    if (const std::size_t at = word.find('='); at != std::string::npos)
-      out[word.substr(0, at)] = word.substr(at + 1);
+/// What the command writes, as lines of fields between '|'. Throws Error where it fails.
+std::vector<std::vector<std::string>> answer_of(const std::vector<std::string>& command) {
+  const ProgramOutput output = run_slurm(command);
+  if (output.given_up || output.end.exit_status != 0)
+    throw Error(fmt::format("{}: {}", command.front(), slurm_problem(output)));
+  std::vector<std::vector<std::string>> out;
+  for (const std::string& line : split_at(output.out, '\n')) out.push_back(split_at(line, '|'));
   return out;
 }
 
-/// A number of Slurm's, which may end in '+'; infinite where it is none ("UNLIMITED").
-double limit_in(const std::string& text) {
-  double value = 0;
-  const bool number = parse_real(text.substr(0, text.find('+')), value);
-  return number ? value : std::numeric_limits<double>::infinity();
-}
-
 bool says(const std::string& text, std::initializer_list<const char*> any) {
-  return std::any_of(any.begin(), any.end(),
-                     [&](const char* part) { return text.find(part) != std::string::npos; });
+  return std::ranges::any_of(any, [&](const char* part) { return text.find(part) != std::string::npos; });
 }
 
 }  // namespace
 
 bool QueuedTask::live() const {
-  for (const char* ended : {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL",
-                            "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"})
-    if (state == ended) return false;
-  return true;
+  constexpr const char* kEnded[] = {"BOOT_FAIL", "CANCELLED",     "COMPLETED", "DEADLINE", "FAILED",
+                                    "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED",  "TIMEOUT"};
+  return std::find(std::begin(kEnded), std::end(kEnded), state) == std::end(kEnded);
 }
 
 std::vector<QueuedTask> queued_tasks(const std::vector<std::string>& job_names) {
   std::vector<QueuedTask> out;
   if (job_names.empty()) return out;
-  const std::string answer = answer_of({"squeue", "--noheader", "--array", "--states=all",
-                                        "--name=" + in_one(job_names), "--format=%j|%F|%K|%T|%r|%N"});
-  for (const std::string& line : split_at(answer, '\n')) {
-    const std::vector<std::string> fields = split_at(line + "| ", '|');
+  for (std::vector<std::string>& fields :
+       answer_of({"squeue", "--noheader", "--array", "--states=all",
+                  fmt::format("--name={}", fmt::join(job_names, ",")), "--format=%j|%F|%K|%T|%r|%N"})) {
     std::int64_t job = 0, index = 0;
-    if (fields.size() < 6 || !parse_integer(fields[1], job))
-      throw Error("squeue: found line '" + line + "', expected NAME|JOB|INDEX|STATE|REASON|NODE");
+    fields.resize(std::max<std::size_t>(fields.size(), 6));  // the node may be empty
+    if (!parse_integer(fields[1], job))
+      throw Error(fmt::format("squeue: found '{}', expected NAME|JOB|INDEX|STATE|REASON|NODE",
+                              fmt::join(fields, "|")));
     if (!parse_integer(fields[2], index)) index = 0;  // "N/A": a job without an array
-    out.push_back({fields[0], job, static_cast<int>(index), fields[3], fields[4], fields[5]});
+    out.push_back({fields[0], job, index, fields[3], fields[4], fields[5]});
   }
   return out;
 }
@@ -131,61 +111,50 @@ Submission submit_job(const std::vector<std::string>& arguments) {
   return result;
 }
 
-std::vector<std::string> request_arguments(const SlurmConfig& config, const JobRequest& request) {
-  std::vector<std::string> out{"--nodes=1", "--ntasks=1", fmt::format("--cpus-per-task={}", request.cpus)};
+std::vector<std::string> JobRequest::arguments(const SlurmConfig& config) const {
+  std::vector<std::string> out{"--nodes=1", "--ntasks=1", fmt::format("--cpus-per-task={}", cpus)};
   if (!config.partition.empty()) out.push_back("--partition=" + config.partition);
   if (!config.constraint.empty()) out.push_back("--constraint=" + config.constraint);
-  if (request.exclusive) out.emplace_back("--exclusive");
-  if (request.seconds > 0) out.push_back(fmt::format("--time={:.0f}", std::ceil(request.seconds / 60)));
-  if (request.memory_mib > 0)
-    out.push_back(fmt::format("--mem={:.0f}M", request.memory_mib));
-  else if (request.exclusive)
-    out.emplace_back("--mem=0");
+  if (exclusive) out.emplace_back("--exclusive");
+  if (seconds > 0) out.push_back(fmt::format("--time={:.0f}", std::ceil(seconds / 60)));
+  if (memory_mib > 0 || exclusive)  // 0: all of the node
+    out.push_back(fmt::format("--mem={:.0f}M", memory_mib));
   return out;
 }
 
 void check_request(const SlurmConfig& config, const JobRequest& request) {
   std::vector<std::string> names;
-  std::map<std::string, std::string> found;
-  for (const std::string& line : split_at(answer_of({"scontrol", "--oneliner", "show", "partition"}), '\n')) {
-    std::map<std::string, std::string> words = words_of(line);
-    names.push_back(words["PartitionName"]);
-    if (config.partition.empty() ? words["Default"] == "YES" : words["PartitionName"] == config.partition)
-      found = words;
+  std::string partition, longest;
+  double cpus = 0, memory = 0;  // of the largest node
+  for (const auto& fields : answer_of({"sinfo", "--noheader", "--exact", "--format=%P|%l|%c|%m"})) {
+    double node_cpus = 0, node_memory = 0;
+    if (fields.size() != 4 || !parse_real(fields[2], node_cpus) || !parse_real(fields[3], node_memory))
+      continue;
+    const bool standard = fields[0].ends_with('*');
+    names.push_back(fields[0].substr(0, fields[0].size() - (standard ? 1 : 0)));
+    if (config.partition.empty() ? !standard : names.back() != config.partition) continue;
+    partition = names.back();
+    longest = fields[1];
+    cpus = std::max(cpus, node_cpus);
+    memory = std::max(memory, node_memory);
   }
-  if (found.empty() && config.partition.empty()) {
-    const std::string text = in_one(names);
-    throw Error::usage("[slurm] partition: found none, and the cluster has no default; expected one of " +
-                       text);
-  }
-  if (found.empty())
-    throw Error::usage(fmt::format("[slurm] partition: found '{}'{}, expected one of {}", config.partition,
-                                   did_you_mean(config.partition, names), fmt::join(names, ", ")));
-  const std::string& partition = found["PartitionName"];
-  const std::optional<double> longest = slurm_seconds(found["MaxTime"]);
-  if (longest && std::ceil(request.seconds / 60) * 60 > *longest)
-    throw Error::usage(
-        fmt::format("[slurm] time: found {:.0f} min, expected at most the {} of partition {} "
-                    "(--slurm time=... ends runs before it, split=solver makes a job of each solver)",
-                    std::ceil(request.seconds / 60), found["MaxTime"], partition));
-  // "CPUs|MiB" of each kind of node.
-  double cpus = 0, memory = 0;
-  for (const std::string& line :
-       split_at(answer_of({"sinfo", "--noheader", "--exact", "--partition=" + partition, "--format=%c|%m"}),
-                '\n')) {
-    const std::vector<std::string> fields = split_at(line, '|');
-    if (fields.size() != 2) continue;
-    cpus = std::max(cpus, limit_in(fields[0]));
-    memory = std::max(memory, limit_in(fields[1]));
-  }
-  cpus = std::min(cpus, limit_in(found["MaxCPUsPerNode"]));
-  memory = std::min(memory, limit_in(found["MaxMemPerNode"]));
+  const auto refuse = [](const std::string& what) { throw Error::usage(what); };
+  if (partition.empty())
+    refuse(fmt::format("[slurm] partition: found {}{}, expected one of {}",
+                       config.partition.empty() ? "none, and the cluster has no default"
+                                                : fmt::format("'{}'", config.partition),
+                       did_you_mean(config.partition, names), fmt::join(names, ", ")));
+  const double minutes = std::ceil(request.seconds / 60);
+  if (const std::optional<double> limit = slurm_seconds(longest); limit && 60 * minutes > *limit)
+    refuse(fmt::format(
+        "[slurm] time: found {:.0f} min, expected at most the {} of partition {} (--slurm time=... "
+        "ends runs before it, split=solver makes a job of each solver)",
+        minutes, longest, partition));
   if (request.cpus > cpus)
-    throw Error::usage(
-        fmt::format("[slurm] cpus: found {}, expected at most the {:g} of a node of partition {}",
-                    request.cpus, cpus, partition));
+    refuse(fmt::format("[slurm] cpus: found {}, expected at most the {:g} of a node of partition {}",
+                       request.cpus, cpus, partition));
   if (request.memory_mib > memory)
-    throw Error::usage(
+    refuse(
         fmt::format("memory_limit: a job asks for {:.0f} MiB, expected at most the {:g} MiB of a node of "
                     "partition {}",
                     request.memory_mib, memory, partition));

@@ -1,5 +1,5 @@
 #pragma once
-/// Slurm's commands, found on the PATH: sbatch, squeue, scancel, scontrol, sinfo. Accounting is not needed.
+/// Slurm's commands, found on the PATH: sbatch, squeue, scancel, sinfo. Accounting is not needed.
 
 #include <cstdint>
 #include <string>
@@ -12,8 +12,7 @@ namespace proxbench {
 /// One task of an array in the queue, or that left it a short while ago (MinJobAge).
 struct QueuedTask {
   std::string name;  ///< of its job
-  std::int64_t job;
-  int index;
+  std::int64_t job, index;
   std::string state;   ///< "PENDING", "RUNNING", "FAILED", ...
   std::string reason;  ///< "Resources", "NonZeroExitCode", ...; "None"
   std::string node;
@@ -46,11 +45,13 @@ struct JobRequest {
   double seconds = 0.0;     ///< 0: the partition's limit
   double memory_mib = 0.0;  ///< 0: all of a node where it is exclusive, else the partition's default
   bool exclusive = false;
+
+  /// Of sbatch.
+  std::vector<std::string> arguments(const SlurmConfig& config) const;
 };
-/// Arguments of sbatch.
-std::vector<std::string> request_arguments(const SlurmConfig& config, const JobRequest& request);
 
 /// Throws Error (kUsage) where the partition does not exist, or no node of it could ever run such a job, with
 /// the limit that stands against it; Error where Slurm does not answer.
 void check_request(const SlurmConfig& config, const JobRequest& request);
+
 }  // namespace proxbench

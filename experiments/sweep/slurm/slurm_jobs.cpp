@@ -11,7 +11,6 @@
 
 namespace proxbench {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr const char* kJobs = "jobs.json";
@@ -28,32 +27,34 @@ bool stored_by(const fs::path& out, const std::string& run, const std::string& j
 
 /// Why a task that has ended left something out. `queued`: what squeue still says of it; null: nothing.
 std::string reason_of_end(const QueuedTask* queued, const fs::path& log) {
-  const std::string slurm = queued == nullptr
-                                ? "no longer in the queue"
-                                : fmt::format("Slurm says {}{}", queued->state,
-                                              queued->reason == "None" ? "" : " (" + queued->reason + ")");
-  if (!fs::exists(log))
-    return "ended before it began: cancelled, or its node does not see this folder or cannot run the "
-           "program; " +
-           slurm;
-  return "ended without a result: killed, stopped by Slurm, or its node failed; " + slurm;
+  const std::string why = fs::exists(log)
+                              ? "ended without a result: killed, stopped by Slurm, or its node failed"
+                              : "ended before it began: cancelled, or its node does not see this folder or "
+                                "cannot run the program";
+  if (queued == nullptr) return why + "; no longer in the queue";
+  return fmt::format("{}; Slurm says {}{}", why, queued->state,
+                     queued->reason == "None" ? "" : " (" + queued->reason + ")");
 }
 
-OpenRun task_status(const SlurmArray& array, std::size_t index, const Queue& queue) {
-  const QueuedTask* task = find_task(queue, array, index);
+OpenRun task_status(const SubmittedJobs& jobs, const SlurmArray& array, std::size_t index) {
   OpenRun status{.state = "queued",
-                 .job = task == nullptr ? "" : fmt::format("{}_{}", task->job, index),
+                 .job = "",
                  .reason = "",
-                 .node = task == nullptr || task->node == " " ? "" : task->node,
-                 .log = array.log(index),
-                 .folder = ""};
-  // What a task that is about to end has stored may be on its way to this machine.
-  const bool ending = task != nullptr && (task->state == "COMPLETED" || task->state == "COMPLETING");
-  if (task != nullptr && (task->state == "RUNNING" || ending)) {
-    status.state = "running";
-  } else if (task != nullptr && task->live()) {
+                 .node = "",
+                 .log = array.folder / (std::to_string(index) + ".log")};
+  const QueuedTask* task = jobs.find(array, index);
+  if (task != nullptr) {
+    status.job = fmt::format("{}_{}", task->job, index);
+    status.node = task->node;
+    // What a task that is about to end has stored may be on its way to this machine.
+    if (task->state == "RUNNING" || task->state == "COMPLETED" || task->state == "COMPLETING") {
+      status.state = "running";
+      return status;
+    }
+  }
+  if (task != nullptr && task->live()) {
     status.reason = task->reason;
-  } else if (queue) {
+  } else if (jobs.queue) {
     status.state = "failed";
     status.reason = reason_of_end(task, status.log);
   }
@@ -63,26 +64,13 @@ OpenRun task_status(const SlurmArray& array, std::size_t index, const Queue& que
 }  // namespace
 
 void SlurmArray::write() const {
-  Json json{{"host", host}, {"force", force}, {"tasks", Json::array()}};
-  for (const SlurmTask& task : tasks)
-    json["tasks"].push_back({{"problem", task.problem},
-                             {"solver", task.solver},
-                             {"key", task.key},
-                             {"source", task.source},
-                             {"runs", task.runs}});
-  write_json(folder / kJobs, json);
+  write_json(folder / kJobs, *this);
 }
 
 SlurmArray read_array(const fs::path& folder) {
-  const nlohmann::json json = read_json(folder / kJobs, kExpected);
   try {
-    SlurmArray array{.folder = folder, .host = json.at("host"), .force = json.at("force"), .tasks = {}};
-    for (const auto& task : json.at("tasks"))
-      array.tasks.push_back({.problem = task.at("problem"),
-                             .solver = task.at("solver"),
-                             .key = task.at("key"),
-                             .source = task.at("source"),
-                             .runs = task.at("runs")});
+    SlurmArray array = read_json(folder / kJobs, kExpected).get<SlurmArray>();
+    array.folder = folder;
     return array;
   } catch (const nlohmann::json::exception& error) {
     throw Error::in_file((folder / kJobs).string(), 0, error.what(), kExpected);
@@ -98,41 +86,39 @@ std::vector<SlurmArray> read_arrays(const fs::path& out) {
   return arrays;
 }
 
-std::vector<QueuedTask> queue_of(const std::vector<SlurmArray>& arrays) {
-  std::vector<std::string> names;
-  for (const SlurmArray& array : arrays) names.push_back(array.name());
-  return queued_tasks(names);
+const QueuedTask* SubmittedJobs::find(const SlurmArray& array, std::size_t index) const {
+  if (queue)
+    for (const QueuedTask& task : *queue)
+      if (task.name == array.name() && static_cast<std::size_t>(task.index) == index) return &task;
+  return nullptr;
+}
+
+std::vector<std::string> SubmittedJobs::names() const {
+  std::vector<std::string> out;
+  for (const SlurmArray& array : arrays) out.push_back(array.name());
+  return out;
 }
 
 SubmittedJobs submitted_jobs(const fs::path& out) {
   SubmittedJobs jobs{.arrays = read_arrays(out), .queue = std::nullopt, .no_answer = ""};
   try {
-    jobs.queue = queue_of(jobs.arrays);
+    jobs.queue = queued_tasks(jobs.names());
   } catch (const Error& error) {
     jobs.no_answer = error.what();
   }
   return jobs;
 }
 
-const QueuedTask* find_task(const Queue& queue, const SlurmArray& array, std::size_t index) {
-  if (!queue) return nullptr;
-  const auto found = std::ranges::find_if(*queue, [&](const QueuedTask& task) {
-    return task.name == array.name() && static_cast<std::size_t>(task.index) == index;
-  });
-  return found == queue->end() ? nullptr : &*found;
-}
-
-std::map<std::string, OpenRun> open_runs(const fs::path& out, const std::vector<SlurmArray>& arrays,
-                                         const Queue& queue) {
+std::map<std::string, OpenRun> open_runs(const fs::path& out, const SubmittedJobs& jobs) {
   const std::map<std::string, fs::path> unfinished = unfinished_runs(out);
   std::map<std::string, OpenRun> open;
-  for (const SlurmArray& array : arrays)
+  for (const SlurmArray& array : jobs.arrays)
     for (std::size_t index = 0; index < array.tasks.size(); ++index) {
       const SlurmTask& task = array.tasks[index];
-      const OpenRun status = task_status(array, index, queue);
-      const QueuedTask* queued = find_task(queue, array, index);
+      const OpenRun status = task_status(jobs, array, index);
+      const QueuedTask* queued = jobs.find(array, index);
       // A task for f* alone has succeeded unless Slurm says otherwise.
-      const bool has_reference = queue && (queued == nullptr || queued->state == "COMPLETED");
+      const bool has_reference = jobs.queue && (queued == nullptr || queued->state == "COMPLETED");
       const std::string reference = "reference " + task.problem;
       if (task.solver.empty()) open.erase(reference);
       if (task.runs.empty() && !has_reference) open.emplace(reference, status);
@@ -140,14 +126,11 @@ std::map<std::string, OpenRun> open_runs(const fs::path& out, const std::vector<
         open.erase(run);  // what an earlier task was asked for
         if (stored_by(out, run, array.name(), status.live())) continue;
         OpenRun& one = open.emplace(run, status).first->second;
-        const auto folder = unfinished.find(run);
-        const bool runs = folder != unfinished.end();
-        if (status.state == "running" && !runs) {
+        if (unfinished.contains(run) && status.live()) {
+          one.state = "running";
+        } else if (status.state == "running") {
           one.state = "queued";
           one.reason = "waits for its turn in its job";
-        } else if (runs && status.live()) {
-          one.state = "running";
-          one.folder = folder->second;
         }
       }
     }
@@ -155,28 +138,19 @@ std::map<std::string, OpenRun> open_runs(const fs::path& out, const std::vector<
 }
 
 void require_no_open_jobs(const fs::path& out) {
-  if (open_runs(out, read_arrays(out), std::nullopt).empty()) return;
   const SubmittedJobs jobs = submitted_jobs(out);
-  if (!jobs.queue)
+  if (!jobs.queue) {
+    if (open_runs(out, jobs).empty()) return;
     throw Error(fmt::format(
         "{}: jobs of Slurm may be at work here, but it does not answer ({}); expected an answer, or a folder "
         "without {} once the jobs have ended",
         out.string(), jobs.no_answer, (out / "slurm").string()));
-  constexpr std::size_t kShown = 5;
-  std::vector<std::string> live;
-  for (const QueuedTask& task : *jobs.queue)
-    if (task.live()) live.push_back(fmt::format("{}_{}", task.job, task.index));
-  if (live.empty()) return;
-  const std::size_t count = live.size();
-  if (count > kShown) {
-    live.resize(kShown);
-    live.emplace_back("...");
   }
-  throw Error(
-      fmt::format("{}: {} jobs of Slurm are at work here ({}); `proxbench run CONFIG --launcher slurm "
-                  "--wait` waits for them, "
-                  "`proxbench cancel {}` ends them",
-                  out.string(), count, fmt::join(live, ", "), out.string()));
+  if (const auto live = std::ranges::count_if(*jobs.queue, &QueuedTask::live); live > 0)
+    throw Error(fmt::format(
+        "{}: {} jobs of Slurm are at work here; `proxbench run CONFIG --launcher slurm --wait` waits "
+        "for them, `proxbench cancel {}` ends them",
+        out.string(), live, out.string()));
 }
 
 }  // namespace proxbench

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/json_members.h"
 #include "experiments/sweep/slurm/slurm.h"
 
 namespace proxbench {
@@ -24,39 +25,42 @@ struct SlurmTask {
   std::string problem;            ///< problem_name() of its jobs
   std::string solver;             ///< label of the only solver that it runs; empty: f* and what `runs` holds
   std::string key;                ///< digest over the keys of all its runs, also of those that were stored
-  std::string source;             ///< Digests::source() of its data
   std::vector<std::string> runs;  ///< those that were missing; none: it finds f* alone
 
   std::string name() const { return solver.empty() ? problem : problem + " " + solver; }
+  static auto members() {
+    return std::tuple(std::pair("problem", &SlurmTask::problem), std::pair("solver", &SlurmTask::solver),
+                      std::pair("key", &SlurmTask::key), std::pair("runs", &SlurmTask::runs));
+  }
 };
 
 struct SlurmArray {
   std::filesystem::path folder;
-  std::string host;  ///< that submitted it
-  bool force;        ///< SweepOptions::force
+  bool force = false;  ///< SweepOptions::force
   std::vector<SlurmTask> tasks;
 
   std::string name() const { return folder.filename().string(); }
-  std::filesystem::path log(std::size_t index) const { return folder / (std::to_string(index) + ".log"); }
   void write() const;
+  static auto members() {
+    return std::tuple(std::pair("force", &SlurmArray::force), std::pair("tasks", &SlurmArray::tasks));
+  }
 };
 /// Throws Error where its jobs.json is malformed.
 SlurmArray read_array(const std::filesystem::path& folder);
 /// In the order of their submission.
 std::vector<SlurmArray> read_arrays(const std::filesystem::path& out);
 
-using Queue = std::optional<std::vector<QueuedTask>>;  ///< none: Slurm does not answer
-/// What squeue says of the arrays. Throws Error where it does not answer.
-std::vector<QueuedTask> queue_of(const std::vector<SlurmArray>& arrays);
 /// What was submitted for a folder, and what squeue says of it afterwards.
 struct SubmittedJobs {
   std::vector<SlurmArray> arrays;
-  Queue queue;
-  std::string no_answer;  ///< why there is no queue
+  std::optional<std::vector<QueuedTask>> queue;  ///< none: Slurm does not answer
+  std::string no_answer;                         ///< why
+
+  /// Null: squeue knows no such task.
+  const QueuedTask* find(const SlurmArray& array, std::size_t index) const;
+  std::vector<std::string> names() const;
 };
 SubmittedJobs submitted_jobs(const std::filesystem::path& out);
-/// Null: squeue knows no such task.
-const QueuedTask* find_task(const Queue& queue, const SlurmArray& array, std::size_t index);
 
 /// A run, or f* of a problem, that jobs were asked for and have not stored.
 struct OpenRun {
@@ -64,12 +68,11 @@ struct OpenRun {
   std::string job;     ///< "12_3"; empty: not known
   std::string reason;  ///< why it waits, or failed; empty: not known
   std::string node;
-  std::filesystem::path log, folder;  ///< of its task; where it is being made, if it is
+  std::filesystem::path log;  ///< of its task
   bool live() const { return state != "failed"; }
 };
 /// By name; f* has the name "reference PROBLEM". Without a queue, what is not stored counts as live.
-std::map<std::string, OpenRun> open_runs(const std::filesystem::path& out,
-                                         const std::vector<SlurmArray>& arrays, const Queue& queue);
+std::map<std::string, OpenRun> open_runs(const std::filesystem::path& out, const SubmittedJobs& jobs);
 
 /// Throws Error where jobs of OUT wait or run, or where that cannot be known.
 void require_no_open_jobs(const std::filesystem::path& out);

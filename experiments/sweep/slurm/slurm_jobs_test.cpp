@@ -17,12 +17,11 @@ class SlurmJobs : public testing::Test {
  protected:
   SlurmJobs() {
     folder.write("runs/.lock", "");
-    write_array("jobs-1", R"([{"problem": "p", "solver": "", "key": "1", "source": "s", "runs": ["a", "b"]},
-                              {"problem": "q", "solver": "", "key": "2", "source": "s", "runs": []}])");
+    write_array("jobs-1", R"([{"problem": "p", "solver": "", "key": "1", "runs": ["a", "b"]},
+                              {"problem": "q", "solver": "", "key": "2", "runs": []}])");
   }
   void write_array(const std::string& name, const std::string& tasks) {
-    folder.write("slurm/" + name + "/jobs.json",
-                 R"({"host": "login1", "force": false, "tasks": )" + tasks + "}");
+    folder.write("slurm/" + name + "/jobs.json", R"({"force": false, "tasks": )" + tasks + "}");
   }
   void store(const std::string& run, const std::string& status, const std::string& job_name) {
     proxbench::Run made;
@@ -34,8 +33,8 @@ class SlurmJobs : public testing::Test {
   static QueuedTask queued(int index, const std::string& state, const std::string& reason = "None") {
     return {"jobs-1", 7, index, state, reason, state == "RUNNING" ? "node1" : ""};
   }
-  std::map<std::string, OpenRun> open(const Queue& queue) const {
-    return open_runs(folder.path(), read_arrays(folder.path()), queue);
+  std::map<std::string, OpenRun> open(const std::optional<std::vector<QueuedTask>>& queue) const {
+    return open_runs(folder.path(), {read_arrays(folder.path()), queue, ""});
   }
 
   TestFolder folder;
@@ -53,7 +52,6 @@ TEST_F(SlurmJobs, OfATaskThatRunsOneRunIsBeingMade) {
   folder.write("runs/.a.17.new/trace.csv", "");
   const auto found = open({{queued(0, "RUNNING"), queued(1, "RUNNING")}});
   EXPECT_EQ(found.at("a").state, "running");
-  EXPECT_EQ(found.at("a").folder, folder / "runs/.a.17.new");
   EXPECT_EQ(found.at("a").node, "node1");
   EXPECT_EQ(found.at("b").state, "queued");
   EXPECT_THAT(found.at("b").reason, HasSubstr("turn"));
@@ -101,14 +99,14 @@ TEST_F(SlurmJobs, WithoutAQueueStoredRunsCount) {
 
 TEST_F(SlurmJobs, TheNewestTaskOfARunCounts) {
   store("a", "failed", "jobs-1");
-  write_array("jobs-2", R"([{"problem": "p", "solver": "", "key": "1", "source": "s", "runs": ["a"]}])");
+  write_array("jobs-2", R"([{"problem": "p", "solver": "", "key": "1", "runs": ["a"]}])");
   const auto found = open({{{"jobs-2", 8, 0, "PENDING", "Priority", ""}}});
   EXPECT_EQ(found.at("a").job, "8_0");
   EXPECT_EQ(found.at("b").state, "failed");
 }
 
 TEST_F(SlurmJobs, AMalformedArrayIsNamed) {
-  folder.write("slurm/jobs-1/jobs.json", R"({"host": "login1"})");
+  folder.write("slurm/jobs-1/jobs.json", R"({"force": false})");
   try {
     read_arrays(folder.path());
     FAIL() << "no error";

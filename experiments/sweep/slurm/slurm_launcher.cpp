@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <set>
 #include <thread>
@@ -22,9 +23,11 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// Seconds: how often stored runs are looked at, and how often squeue is asked, less and less often while
-/// nothing ends.
-constexpr double kLook = 0.5, kAskFirst = 2.0, kAskLast = 30.0, kAskGrowth = 1.5;
+/// Seconds between two looks at the queue and at stored runs, more and more while nothing ends; and how soon
+/// a Ctrl-C is seen.
+constexpr double kLookFirst = 0.5, kLookLast = 30.0, kLookGrowth = 1.5, kStopSlice = 0.2;
+/// For a lock that another process holds.
+constexpr double kLockPatience = 300.0;
 /// MiB that a job has beyond the private memory of its process.
 constexpr double kOwnMemory = 256.0;
 
@@ -32,11 +35,6 @@ std::string shell_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
-}
-
-std::string this_host() {
-  char name[256] = {};
-  return gethostname(name, sizeof name - 1) == 0 ? name : "this machine";
 }
 
 class SlurmSweep {
@@ -63,12 +61,15 @@ class SlurmSweep {
           fmt::format("Slurm does not answer ({}), and jobs of {} may be in its queue; nothing was submitted",
                       jobs_.no_answer, work_.out.string()));
     note_live();
-    require_same();
     if (left() > 0) check_limits();
     if (left() > 0 && live_.empty()) clear();
-    work_.write_config();
     submit();
-    if (!awaited_.empty()) announce();
+    if (!awaited_.empty())
+      hooks_.tell(fmt::format("{} runs wait in the queue or are running", awaited_.size() - left()));
+    if (left() > 0)
+      hooks_.warn(
+          fmt::format("{}: {} runs were not submitted{}", why_unsubmitted_, left(),
+                      work_.options.wait ? " yet" : "; the same command submits them when there is room"));
     if (work_.options.wait) wait();
     result_.unsubmitted = left();
     result_.outstanding = awaited_.size() - ended_.size() - left();
@@ -84,38 +85,30 @@ class SlurmSweep {
     bool submitted = false;  ///< by this process or an earlier one
   };
 
-  // ---- what there is to do
-
   void add_tasks(const SweepProblem& problem) {
     if (work_.config.slurm.split == "problem") return add_task(problem, "", "");
     const bool reference = problem.lacks_reference || (work_.options.force && !problem.no_reference);
     if (reference) add_task(problem, "", "");
     for (const SolverConfig& solver : work_.config.solvers)
-      add_task(problem, solver.label, reference ? asked_.back().task.problem : "");
+      add_task(problem, solver.label, reference ? problem.name : "");
   }
 
   void add_task(SweepProblem share, const std::string& solver, const std::string& waits_for) {
     restrict_to(share, solver, work_.config.slurm);
-    SlurmTask task{.problem = share.name,
-                   .solver = solver,
-                   .key = task_key(share),
-                   .source = work_.digests.source(share.job()),
-                   .runs = {}};
-    for (const CellState* state : share.missing) task.runs.push_back(state->run.parameters.name);
-    const bool needed = !share.missing.empty() || (share.lacks_reference && share.may_make_reference);
-    asked_.push_back({std::move(task), seconds_of(share), needed, waits_for});
-  }
-
-  double seconds_of(const SweepProblem& share) const {
-    const ProcessRules rules(work_.config);
-    double sum = kJobMargin + kReadingData;
+    SlurmTask task{.problem = share.name, .solver = solver, .key = task_key(share), .runs = {}};
+    double seconds = kJobMargin + kReadingData;
     const auto add = [&](const RunParameters& job) {
-      const JobLimits limits = rules.limits(job.time_limit);
-      sum += limits.wall > 0 ? limits.wall + limits.grace : std::numeric_limits<double>::infinity();
+      const JobLimits limits = ProcessRules(work_.config).limits(job.time_limit);
+      seconds += limits.wall > 0 ? limits.wall + limits.grace : std::numeric_limits<double>::infinity();
     };
-    if (!share.no_reference && share.may_make_reference) add(work_.reference_of(share).parameters);
-    for (const CellState* state : share.missing) add(state->run.parameters);
-    return sum;
+    const bool finds_reference = !share.no_reference && share.may_make_reference;
+    if (finds_reference) add(work_.reference_of(share).parameters);
+    for (const CellState* state : share.missing) {
+      add(state->run.parameters);
+      task.runs.push_back(state->run.parameters.name);
+    }
+    const bool needed = !share.missing.empty() || (share.lacks_reference && finds_reference);
+    asked_.push_back({std::move(task), seconds, needed, waits_for});
   }
 
   /// How much of this sweep is in no queue.
@@ -124,34 +117,26 @@ class SlurmSweep {
         std::ranges::count_if(awaited_, [](const auto& one) { return !one.second->submitted; }));
   }
 
-  // ---- the queue
-
-  /// False where Slurm does not answer.
-  bool refresh() {
-    jobs_ = submitted_jobs(out_);
-    if (jobs_.queue) note_live();
-    return jobs_.queue.has_value();
-  }
-
+  /// Which tasks are in the queue. Throws Error where one of them would make something else with the config
+  /// of this sweep.
   void note_live() {
     live_.clear();
-    for (const SlurmArray& array : jobs_.arrays)
-      for (std::size_t index = 0; index < array.tasks.size(); ++index)
-        if (const QueuedTask* task = find_task(jobs_.queue, array, index); task != nullptr && task->live())
-          live_[array.tasks[index].name()] = {fmt::format("{}_{}", task->job, index), array.tasks[index].key};
-    for (Asked& asked : asked_)
-      if (live_.contains(asked.task.name())) asked.submitted = true;
-  }
-
-  /// Throws Error where a task in the queue would make something else with the config of this sweep.
-  void require_same() const {
     std::vector<std::string> others;
-    for (const auto& [name, live] : live_) {
-      const auto same = std::ranges::find_if(asked_, [&](const Asked& asked) {
-        return asked.task.name() == name && asked.task.key == live.key;
-      });
-      if (same == asked_.end()) others.push_back(fmt::format("{} ({})", name, live.job));
-    }
+    for (const SlurmArray& array : jobs_.arrays)
+      for (std::size_t index = 0; index < array.tasks.size(); ++index) {
+        const QueuedTask* queued = jobs_.find(array, index);
+        if (queued == nullptr || !queued->live()) continue;
+        const SlurmTask& task = array.tasks[index];
+        const std::string job = fmt::format("{}_{}", queued->job, index);
+        live_[task.name()] = job;
+        const auto same = std::ranges::find_if(asked_, [&](const Asked& asked) {
+          return asked.task.name() == task.name() && asked.task.key == task.key;
+        });
+        if (same == asked_.end())
+          others.push_back(fmt::format("{} ({})", task.name(), job));
+        else
+          same->submitted = true;
+      }
     if (!others.empty())
       throw Error(
           fmt::format("in the queue with another config, data or build: {}; `proxbench cancel {}` ends them",
@@ -166,17 +151,13 @@ class SlurmSweep {
     jobs_.arrays.clear();
   }
 
-  // ---- submission
-
   JobRequest request(double seconds) const {
     const ExperimentConfig& config = work_.config;
-    JobRequest out;
-    out.cpus =
-        config.slurm.cpus > 0 ? config.slurm.cpus : resolved_threads(config.threads) * config.processes;
-    out.seconds = slurm_seconds(config.slurm.time).value_or(std::isinf(seconds) ? 0.0 : seconds);
-    if (config.memory_limit > 0) out.memory_mib = config.memory_limit + kOwnMemory;
-    out.exclusive = config.whole_nodes();
-    return out;
+    const int threads = resolved_threads(config.threads) * config.processes;
+    return {.cpus = config.slurm.cpus > 0 ? config.slurm.cpus : threads,
+            .seconds = slurm_seconds(config.slurm.time).value_or(std::isinf(seconds) ? 0.0 : seconds),
+            .memory_mib = config.memory_limit > 0 ? config.memory_limit + kOwnMemory : 0.0,
+            .exclusive = config.whole_nodes()};
   }
 
   void check_limits() const {
@@ -196,35 +177,35 @@ class SlurmSweep {
   /// Submits what has a place in the queue: an array of what finds f* or needs none, then for each f* an
   /// array of what waits for it.
   void submit() {
+    work_.write_config();
     std::map<std::string, std::vector<Asked*>> arrays;
     for (Asked& asked : asked_)
       if (asked.needed && !asked.submitted) arrays[asked.waits_for].push_back(&asked);
     for (const auto& [reference, tasks] : arrays)
-      if (!submit_all(tasks, live_.contains(reference) ? live_.at(reference).job : "")) break;
+      if (!submit_all(tasks, live_.contains(reference) ? live_.at(reference) : "")) break;
   }
 
   /// As arrays as large as may be. False where not all found a place.
-  bool submit_all(const std::vector<Asked*>& tasks, const std::string& waits_for_job) {
-    std::size_t next = 0, most = tasks.size();
-    while (next < tasks.size() && !hooks_.stop()) {
-      const std::size_t count = std::min(most, tasks.size() - next);
-      const auto begin = tasks.begin() + static_cast<std::ptrdiff_t>(next);
-      const std::vector<Asked*> some(begin, begin + static_cast<std::ptrdiff_t>(count));
+  bool submit_all(std::vector<Asked*> tasks, const std::string& waits_for_job) {
+    std::size_t most = tasks.size();
+    while (!tasks.empty() && !hooks_.stop()) {
+      const auto end = tasks.begin() + static_cast<std::ptrdiff_t>(std::min(most, tasks.size()));
+      const std::vector<Asked*> some(tasks.begin(), end);
       const Submission submission = submit_array(some, waits_for_job);
       if (submission.outcome == Submission::Outcome::kAccepted) {
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < some.size(); ++i) {
           some[i]->submitted = true;
-          live_[some[i]->task.name()] = {fmt::format("{}_{}", submission.job, i), some[i]->task.key};
+          live_[some[i]->task.name()] = fmt::format("{}_{}", submission.job, i);
         }
-        next += count;
+        tasks.erase(tasks.begin(), end);
         continue;
       }
       const bool full = submission.outcome == Submission::Outcome::kFull;
       why_unsubmitted_ = full ? "the queue is full" : "Slurm does not answer";
-      if (!full || count == 1) break;
-      most = count / 2;  // there may be room for fewer
+      if (!full || some.size() == 1) break;
+      most = some.size() / 2;  // there may be room for fewer
     }
-    return next == tasks.size();
+    return tasks.empty();
   }
 
   /// Throws Error where it is refused. Only without an answer the folder stays behind, since the array may be
@@ -235,7 +216,6 @@ class SlurmSweep {
     SlurmArray array{.folder = out_ / "slurm" /
                                fmt::format("proxbench-{:06}-{:08x}-{}", number, std::random_device{}(),
                                            file_name_part(work_.config.name)),
-                     .host = this_host(),
                      .force = work_.options.force,
                      .tasks = {}};
     double seconds = 0.0;
@@ -249,16 +229,15 @@ class SlurmSweep {
     // A node without these folders must not fail before the script can say so.
     std::vector<std::string> arguments{"--job-name=" + array.name(), "--output=/dev/null", "--chdir=/",
                                        "--requeue", fmt::format("--array=0-{}", tasks.size() - 1)};
-    for (std::string& argument : request_arguments(work_.config.slurm, request(seconds)))
+    for (std::string& argument : request(seconds).arguments(work_.config.slurm))
       arguments.push_back(std::move(argument));
     if (!waits_for_job.empty()) arguments.push_back("--dependency=afterany:" + waits_for_job);
     arguments.push_back((array.folder / "script").string());
     const Submission submission = submit_job(arguments);
-    if (submission.outcome == Submission::Outcome::kAccepted) jobs_.arrays.push_back(array);
-    if (submission.outcome == Submission::Outcome::kFull ||
-        submission.outcome == Submission::Outcome::kRefused)
-      fs::remove_all(array.folder);
-    if (submission.outcome == Submission::Outcome::kRefused)
+    using enum Submission::Outcome;
+    if (submission.outcome == kAccepted) jobs_.arrays.push_back(array);
+    if (submission.outcome == kFull || submission.outcome == kRefused) fs::remove_all(array.folder);
+    if (submission.outcome == kRefused)
       throw Error(
           fmt::format("sbatch: {}{}", submission.text, live_.empty() ? "; nothing was submitted" : ""));
     return submission;
@@ -279,80 +258,56 @@ class SlurmSweep {
         instruction_set_name(instruction_set()), program);
   }
 
-  // ---- waiting
-
-  void announce() {
-    std::size_t queued = 0, running = 0;
-    const std::map<std::string, OpenRun> open = open_runs(out_, jobs_.arrays, jobs_.queue);
-    for (const auto& [name, asked] : awaited_)
-      if (asked->submitted) ++(open.contains(name) && open.at(name).state == "running" ? running : queued);
-    hooks_.tell(fmt::format("{} runs wait in the queue, {} are running", queued, running));
-    if (left() > 0)
-      hooks_.warn(
-          fmt::format("{}: {} runs were not submitted{}", why_unsubmitted_, left(),
-                      work_.options.wait ? " yet" : "; the same command submits them when there is room"));
-  }
-
   void wait() {
-    const double patience = slurm_launcher_info().patience_seconds;
-    double interval = kAskFirst, asked = 0.0;
+    double interval = kLookFirst;
     bool answers = true;
     work_.lock.release();
     while (!hooks_.stop()) {
-      const double begin = wall_seconds();
-      if (begin - asked >= interval) {
-        const bool answer = refresh();
-        if (answer != answers)
-          hooks_.warn(
-              answer ? "Slurm answers again"
-                     : fmt::format("Slurm does not answer ({}); the jobs go on, and stored runs tell of them",
-                                   jobs_.no_answer));
-        answers = answer;
-        if (answer && left() > 0) submit_rest(patience);
-        asked = begin;
-        interval = std::min(interval * kAskGrowth, kAskLast);
+      jobs_ = submitted_jobs(out_);
+      if (jobs_.queue.has_value() != answers) {
+        answers = !answers;
+        hooks_.warn(
+            answers ? "Slurm answers again"
+                    : fmt::format("Slurm does not answer ({}); the jobs go on, and stored runs tell of them",
+                                  jobs_.no_answer));
       }
-      if (report() > 0) interval = kAskFirst;
+      if (answers && left() > 0) submit_rest();
+      const std::size_t before = ended_.size();
+      report();
       if (ended_.size() == awaited_.size()) break;
-      const double looked = wall_seconds() - begin;
-      std::this_thread::sleep_for(std::chrono::duration<double>(std::max(kLook, 5 * looked)));
+      interval = ended_.size() > before ? kLookFirst : std::min(interval * kLookGrowth, kLookLast);
+      for (const double begin = wall_seconds(); wall_seconds() < begin + interval && !hooks_.stop();)
+        std::this_thread::sleep_for(std::chrono::duration<double>(kStopSlice));
     }
-    work_.lock.take(patience);
+    work_.lock.take(kLockPatience);
   }
 
   /// Another sweep may have submitted some of it since.
-  void submit_rest(double patience) {
-    work_.lock.take(patience);
-    if (refresh()) {
-      require_same();
-      work_.write_config();
+  void submit_rest() {
+    work_.lock.take(kLockPatience);
+    jobs_ = submitted_jobs(out_);
+    if (jobs_.queue) {
+      note_live();
       submit();
-      refresh();
+      jobs_ = submitted_jobs(out_);
     }
     work_.lock.release();
   }
 
-  /// Tells of runs that have ended since the last call, and of samples of those that go on. The number of
-  /// ends.
-  std::size_t report() {
-    const std::size_t before = ended_.size();
-    const std::map<std::string, OpenRun> open = open_runs(out_, jobs_.arrays, jobs_.queue);
+  /// Tells of runs that have ended since the last call.
+  void report() {
+    const std::map<std::string, OpenRun> open = open_runs(out_, jobs_);
     for (const auto& [name, asked] : awaited_) {
-      if (ended_.contains(name) || !asked->submitted) continue;
+      if (!asked->submitted) continue;
       const auto found = open.find(name);
-      if (found == open.end())
-        tell_end(name, "");
-      else if (!found->second.live())
-        tell_end(name, found->second.reason);
-      else if (!found->second.folder.empty())
-        tell_sample(name, found->second.folder);
+      const bool ended = found == open.end() || !found->second.live();
+      if (ended && ended_.insert(name).second)
+        tell_end(name, found == open.end() ? "" : found->second.reason);
     }
-    return ended_.size() - before;
   }
 
   /// `reason`: why the run was not made; empty: it was.
   void tell_end(const std::string& name, std::string reason) {
-    ended_.insert(name);
     const auto state =
         std::ranges::find(work_.states, name, [](const CellState& one) { return one.run.parameters.name; });
     if (state == work_.states.end()) {  // a reference
@@ -364,37 +319,17 @@ class SlurmSweep {
     const std::optional<Run> run = find_record(out_ / "runs" / name / kManifestFile, problem);
     const bool stored = run && run->key.digest == state->run.key.digest;
     if (!stored && reason.empty()) reason = "another sweep has cleared the folder of its jobs";
-    if (!reason.empty() && !(stored && !failed_run(*run))) {
-      ++result_.failed;
-      hooks_.warn(fmt::format("{}: failed: {}", name, reason));
-      return;
-    }
+    if (!stored || failed_run(*run)) ++result_.failed;
+    if (!reason.empty() && !(stored && !failed_run(*run)))
+      return hooks_.warn(fmt::format("{}: failed: {}", name, reason));
     const auto node = run->provenance.slurm.find("node");
     hooks_.tell(fmt::format("[{}/{}] {}: {}{}", ended_.size(), awaited_.size(), name, run->status(),
                             node == run->provenance.slurm.end() ? "" : " on " + node->second));
-    if (failed_run(*run)) ++result_.failed;
-    for (const std::string& warning : run_warnings(*run, reference_of(*run))) hooks_.warn(warning);
+    std::optional<Run> reference;
+    if (!run->is_path() && !run->result.data_digest.empty())  // a run that was skipped may know no data
+      reference = find_record(reference_file(out_, run->result.data_digest, run->parameters), problem);
+    for (const std::string& warning : run_warnings(*run, reference)) hooks_.warn(warning);
   }
-
-  std::optional<Run> reference_of(const Run& run) const {
-    // A run that was skipped may know no data.
-    if (run.is_path() || run.result.data_digest.empty()) return std::nullopt;
-    std::string problem;
-    return find_record(reference_file(out_, run.result.data_digest, run.parameters), problem);
-  }
-
-  void tell_sample(const std::string& name, const fs::path& folder) const {
-    if (!hooks_.on_sample) return;
-    const std::string text = text_of(folder / "trace.csv");
-    const std::size_t end = text.rfind('\n'), begin = text.rfind('\n', end - 1);
-    if (end == std::string::npos || begin >= end) return;  // no line behind the header
-    hooks_.on_sample(fmt::format("[{}/{}] {}", ended_.size(), awaited_.size(), name),
-                     parse_trace_line(text.substr(begin + 1, end - begin - 1), folder / "trace.csv", 0));
-  }
-
-  struct Live {
-    std::string job, key;  ///< "12_3"; SlurmTask::key
-  };
 
   const SweepWork& work_;
   SweepResult& result_;
@@ -402,7 +337,7 @@ class SlurmSweep {
   fs::path out_;
   std::vector<Asked> asked_;
   SubmittedJobs jobs_;
-  std::map<std::string, Live> live_;             ///< tasks in the queue, by name
+  std::map<std::string, std::string> live_;      ///< jobs of the tasks in the queue, by name: "12_3"
   std::map<std::string, const Asked*> awaited_;  ///< missing runs, or "reference PROBLEM", and their tasks
   std::set<std::string> ended_;                  ///< of these
   std::string why_unsubmitted_;
@@ -428,7 +363,7 @@ class SlurmLauncher : public Launcher {
 }  // namespace
 
 LauncherInfo slurm_launcher_info() {
-  return {"slurm", "jobs of a Slurm cluster", 300.0,
+  return {"slurm", "jobs of a Slurm cluster", kLockPatience,
           []() -> std::unique_ptr<Launcher> { return std::make_unique<SlurmLauncher>(); }};
 }
 

@@ -37,20 +37,11 @@ echo "$number"
 
 const char* const kSqueue = "#!/bin/sh\ncat \"$BIN\"/queue-* 2>/dev/null || true\n";
 
-const char* const kScontrol = R"(#!/bin/sh
-case "$*" in
-  *partition*)
-    echo "PartitionName=main Default=YES MaxTime=1-00:00:00 MaxCPUsPerNode=UNLIMITED MaxMemPerNode=UNLIMITED"
-    echo "PartitionName=short Default=NO MaxTime=00:02:00 MaxCPUsPerNode=UNLIMITED MaxMemPerNode=UNLIMITED" ;;
-esac
-)";
-
 class FakeSlurm : public CommandLine {
  protected:
   FakeSlurm() {
     command("sbatch", kSbatch);
-    command("scontrol", kScontrol);
-    command("sinfo", "#!/bin/sh\necho '4|1000'\n");
+    command("sinfo", "#!/bin/sh\necho 'main*|1-00:00:00|4|1000'\necho 'short|2:00|4|1000'\n");
     command("squeue", kSqueue);
     command("scancel", "#!/bin/sh\n");
   }
@@ -181,7 +172,7 @@ TEST_F(FakeSlurm, WhatThePartitionDoesNotAllowIsToldBeforeAnythingIsSubmitted) {
   EXPECT_THAT(refused("--slurm partition=mian"),
               AllOf(HasSubstr("found 'mian'"), HasSubstr("'main'"), HasSubstr("short")));
   EXPECT_THAT(refused("--slurm partition=short --slurm time=3"),
-              HasSubstr("found 3 min, expected at most the 00:02:00"));
+              HasSubstr("found 3 min, expected at most the 2:00"));
   EXPECT_THAT(refused("--slurm cpus=5"), HasSubstr("found 5, expected at most the 4 of a node"));
   EXPECT_THAT(refused("--set experiment.memory_limit=2000"), HasSubstr("expected at most the 1000 MiB"));
   EXPECT_THAT(refused("--slurm time=1"), HasSubstr("expected more than"));

@@ -35,16 +35,14 @@ ProcessRules rules_of(const ExperimentConfig& config, double begin) {
 }
 
 /// What makes this node, or the config, another than when the task was submitted; empty: nothing.
-std::string difference(const SlurmArray& array, const SlurmTask& task, SweepWork& work) {
-  const RunParameters& job = work.problems.front().job();
-  const std::string node = environment_text("SLURMD_NODENAME");
-  if (work.digests.source(job) != task.source)
-    return fmt::format("data set {}: the files have other bytes on node {} than on {}: {}", job.dataset, node,
-                       array.host, fmt::join(job.files.train, ", "));
-  if (task_key(work.problems.front()) != task.key)
-    return fmt::format("{} and {}: the config, the build or a plug-in is not the same on node {} as on {}",
-                       (work.out / "config.ini").string(), worker_program().string(), node, array.host);
-  return "";
+std::string difference(const SlurmTask& task, const SweepWork& work) {
+  const SweepProblem& problem = work.problems.front();
+  if (task_key(problem) == task.key) return "";
+  return fmt::format(
+      "{}, {} or {}: the config, the data, the build or a plug-in is not the same on node {} as "
+      "where the job was submitted",
+      (work.out / "config.ini").string(), fmt::join(problem.job().files.train, ", "),
+      worker_program().string(), environment_text("SLURMD_NODENAME"));
 }
 
 }  // namespace
@@ -82,7 +80,7 @@ SweepResult do_slurm_task(const fs::path& array_folder, std::size_t index, const
   restrict_to(problem, task.solver, config.slurm);
   problem.lacks_reference = !problem.no_reference && problem.may_make_reference;
   SweepResult result;
-  make_runs(work, rules_of(config, begin), result, difference(array, task, work));
+  make_runs(work, rules_of(config, begin), result, difference(task, work));
   result.unsubmitted = problem.missing.size() - result.done;
   result.interrupted = hooks.stop();
   return result;

@@ -1,0 +1,27 @@
+#pragma once
+/// Records as JSON: a record lists its members once, as pairs of a key and a member, for writing and reading.
+
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+
+namespace proxbench {
+
+template <class T>
+concept ListsMembers = requires {
+  T::members();
+};
+
+template <class Json, ListsMembers T>
+void to_json(Json& json, const T& record) {
+  std::apply([&](const auto&... member) { ((json[member.first] = record.*member.second), ...); },
+             T::members());
+}
+/// Throws nlohmann::json::exception where a key is missing or of another type.
+template <class Json, ListsMembers T>
+void from_json(const Json& json, T& record) {
+  std::apply([&](const auto&... member) { (json.at(member.first).get_to(record.*member.second), ...); },
+             T::members());
+}
+
+}  // namespace proxbench
