@@ -8,7 +8,7 @@
 #include <set>
 
 #include "experiments/config/config.h"
-#include "experiments/data/sequences/crfsuite.h"
+#include "experiments/data/sequences/test_crfsuite.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {
@@ -329,10 +329,7 @@ TEST(ConllRealData, ChunkingHasTheAttributesOfTheTutorial) {
 TEST(ConllRealData, AgreesWithItsAttributesInTheFormatOfCrfsuite) {
   PROXBENCH_NEED_DATA(train, "conll2000/test.txt.gz");
   const DataPair columns = read_data("conll", {{train}, {}, ""});
-  const std::string path = TempFile::unique_path("attributes.txt");
-  write_crfsuite(columns.train, path);
-  const DataPair attributes = read_data("crfsuite", {{path}, {}, ""});
-  std::filesystem::remove(path);
+  const DataPair attributes = read_texts("crfsuite", crfsuite_text(columns.train), "");
   EXPECT_EQ(columns.train.digest, attributes.train.digest);
 }
 

@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <string_view>
-#include <utility>
 
-#include "core/base/error.h"
-#include "experiments/base/files.h"
+#include "core/base/options.h"
 #include "experiments/base/line_reader.h"
-#include "experiments/base/text.h"
 #include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
@@ -83,54 +79,7 @@ DataPair read_crfsuite(const DataFiles& files, const Options& options, const Pro
   return read_sequences(files, options, processes, NamedSequences(), read_crfsuite_file);
 }
 
-std::string escaped(const std::string& name) {
-  std::string out;
-  for (const char c : name) {
-    if (c == '\t' || c == '\n' || c == '\r')
-      throw Error("crfsuite: the name " + in_quotes(name) +
-                  " holds a tab or line end, which the format cannot express");
-    if (c == ':' || c == '\\') out += '\\';
-    out += c;
-  }
-  if (out.empty()) throw Error("crfsuite: an empty name, which the format cannot express");
-  return out;
-}
-
-std::vector<std::string> escaped(const std::vector<std::string>& names) {
-  std::vector<std::string> out;
-  out.reserve(names.size());
-  for (const std::string& name : names) out.push_back(escaped(name));
-  return out;
-}
-
-void append_position(const Dataset& data, Index position, const std::vector<std::string>& features,
-                     std::string& text) {
-  const auto row = data.x.row(position);
-  const auto values = data.x.row_values(position);
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    text += '\t';
-    text += features[row[i]];
-    if (values.empty() || values[i] == 1.0) continue;
-    (text += ':') += shortest_text(values[i]);
-  }
-  text += '\n';
-}
-
 }  // namespace
-
-void write_crfsuite(const Dataset& data, const std::string& path) {
-  const std::vector<std::string> features = escaped(data.vocabulary->features);
-  const std::vector<std::string> labels = escaped(data.vocabulary->outputs);
-  std::string text;
-  for (std::size_t i = 0; i < data.instances(); ++i) {
-    for (Index p = data.begin[i]; p < data.begin[i + 1]; ++p) {
-      text += data.gold[p] == kUnknownOutput ? "__unknown__" : labels[data.gold[p]];
-      append_position(data, p, features, text);
-    }
-    text += '\n';
-  }
-  write_file_atomically(path, text);
-}
 
 void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out,
                     std::string& scratch) {

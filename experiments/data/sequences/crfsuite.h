@@ -21,7 +21,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/data/dataset.h"
 #include "experiments/base/line_reader.h"
 #include "experiments/data/sequences/named_sequences.h"
 
@@ -30,12 +29,5 @@ namespace proxbench {
 /// Adds the attributes of a line to the current position: fields of "attribute[:value]", each after a TAB.
 /// `scratch` is for names with escapes.
 void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out, std::string& scratch);
-
-/// Writes a chain data set that crfsuite_format() and CRFsuite read: names escaped, values with the shortest
-/// text that reads back to the same double, attributes of a position in order of their numbers. An unknown
-/// gold output is written as "__unknown__". Writes beside `path` and renames, so that nothing half-written
-/// stays. Throws Error where a name holds a tab or line end or is empty, and where the file cannot be
-/// written.
-void write_crfsuite(const Dataset& data, const std::string& path);
 
 }  // namespace proxbench

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <map>
 
 #include "core/base/random.h"
+#include "experiments/data/sequences/test_crfsuite.h"
 #include "experiments/data/test_files.h"
 
 namespace proxbench {
@@ -145,17 +145,7 @@ TEST(Crfsuite, DataWithoutPositionsAreErrors) {
               HasSubstr("/nowhere.txt: found no such file"));
 }
 
-TEST(WriteCrfsuite, WritesWhatTheFormatSays) {
-  const DataPair data = read("a\\:b\tw=\\\\:0.1\tv\n\nc\n");
-  const std::string path = TempFile::unique_path("out.txt");
-  write_crfsuite(data.train, path);
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "a\\:b\tw=\\\\:0.1\tv\n\nc\n\n");
-  EXPECT_FALSE(std::filesystem::exists(path + ".part"));
-  std::filesystem::remove(path);
-}
-
-TEST(WriteCrfsuite, RandomDataReadBackTheSame) {
+TEST(Crfsuite, RandomDataReadBackTheSame) {
   Random random(3);
   const std::string alphabet = "ab:\\ =#\xC3\xA9";
   Dataset data;
@@ -179,37 +169,13 @@ TEST(WriteCrfsuite, RandomDataReadBackTheSame) {
   data.x = std::move(builder).build(30);
   data.vocabulary = std::make_shared<Vocabulary>(vocabulary);
 
-  const std::string path = TempFile::unique_path("out.txt");
-  write_crfsuite(data, path);
-  const Dataset back = read_data("crfsuite", {{path}, {}, ""}).train;
-  std::filesystem::remove(path);
+  const Dataset back = read(crfsuite_text(data)).train;
   EXPECT_EQ(back.begin, data.begin);
   ASSERT_EQ(back.positions(), data.positions());
   for (Index p = 0; p < data.positions(); ++p) {
     EXPECT_EQ(back.vocabulary->outputs[back.gold[p]], vocabulary.outputs[data.gold[p]]);
     EXPECT_EQ(features_at(back, p), features_at(data, p)) << "position " << p << ", to the last bit";
   }
-}
-
-TEST(WriteCrfsuite, UnknownLabelsStayUnknown) {
-  const DataPair data = read("A\tx\n", "Z\tx\n");
-  const std::string path = TempFile::unique_path("out.txt");
-  write_crfsuite(data.test, path);
-  const TempFile train("A\tx\n");
-  const DataPair back = read_data("crfsuite", {{train.path()}, {path}, ""});
-  std::filesystem::remove(path);
-  EXPECT_THAT(back.test.gold, ElementsAre(kUnknownOutput));
-}
-
-TEST(WriteCrfsuite, RefusesWhatTheFormatOrTheDiskCannotHold) {
-  DataPair data = read("A\tx\n");
-  EXPECT_THAT(error_of([&] { write_crfsuite(data.train, "/nowhere/out.txt"); }, ErrorKind::kRun),
-              HasSubstr("/nowhere/out.txt: cannot be written: "));
-  data.train.vocabulary = std::make_shared<Vocabulary>(Vocabulary{{"a\tb"}, {"A"}});
-  const std::string path = TempFile::unique_path("out.txt");
-  EXPECT_EQ(error_of([&] { write_crfsuite(data.train, path); }, ErrorKind::kRun),
-            "crfsuite: the name 'a\\x09b' holds a tab or line end, which the format cannot express");
-  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 }  // namespace
