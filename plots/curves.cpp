@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/options.h"
+#include "experiments/base/text.h"
 #include "experiments/results/tables/summary_table.h"
 #include "plots/curve_panel.h"
 #include "plots/facts.h"
@@ -268,11 +268,8 @@ std::vector<Named> chosen(const std::vector<Named>& all, const std::vector<std::
   for (const Named& one : all) known.push_back(one.name);
   std::vector<Named> out;
   for (const std::string& name : names) {
-    const auto found = std::find(known.begin(), known.end(), name);
-    if (found == known.end())
-      throw Error::usage(fmt::format("{} = {}: expected one of {}{}", option, name, fmt::join(known, ", "),
-                                     did_you_mean(name, known)));
-    out.push_back(all[static_cast<std::size_t>(found - known.begin())]);
+    require_known(option, name, known);
+    out.push_back(*std::ranges::find(all, name, &Named::name));
   }
   return out;
 }
@@ -303,8 +300,7 @@ std::vector<fs::path> make_curves(const std::vector<Run>& runs, const fs::path& 
                                   const PlotConfig& plot, bool allow_not_comparable) {
   check(runs, plot, allow_not_comparable);
   const std::vector<Abscissa> axes = chosen_abscissas(plot);
-  const std::vector<Quantity> drawn_quantities =
-      chosen(quantities(plot.floor), plot.quantities, "quantities");
+  const std::vector<Quantity> drawn_quantities = chosen(quantities(), plot.quantities, "quantities");
 
   const bool machines = several_machines(runs);
   const std::map<std::string, LineStyle> styles = styles_of(runs, machines);

@@ -37,12 +37,12 @@ namespace proxbench {
 /// script (.gp, to be run in its own folder: `gnuplot NAME.gp`) beside them. Every curve is drawn as the step
 /// function that its samples are: a value holds up to the next sample, since nothing is known in between. A
 /// label has one colour in all figures, machines differ by their dashes. A value that a log axis cannot show
-/// (nnz = 0, a difference <= floor) leaves a gap; a run that goes below its f* is named under the plot. Where
-/// curves go below the accuracy to which f* is known, reference_bound(), a dotted line marks it over a grey
-/// ground, on which curves are faint and soon cut off: with min F in [f* - bound, f*], a difference d there
-/// says no more than that the true one is in [d, d + bound]. A run that failed is in no median: it is drawn
-/// as far as its trace goes, ended by a cross, and named under the plot. Titles of data whose description
-/// says "synthetic" begin with SYNTHETIC DATA.
+/// (nnz = 0, a difference <= kDifferenceFloor) leaves a gap; a run that goes below its f* is named under the
+/// plot. Where curves go below the accuracy to which f* is known, reference_bound(), a dotted line marks it
+/// over a grey ground, on which curves are faint and soon cut off: with min F in [f* - bound, f*], a
+/// difference d there says no more than that the true one is in [d, d + bound]. A run that failed is in no
+/// median: it is drawn as far as its trace goes, ended by a cross, and named under the plot. Titles of data
+/// whose description says "synthetic" begin with SYNTHETIC DATA.
 ///
 /// With `allow_not_comparable` what is not comparable is drawn against seconds, too; the titles then begin
 /// with NOT COMPARABLE. Returns the .png files. Throws Error (kUsage) when there are no runs, an x or a

@@ -151,10 +151,10 @@ TEST_F(Curves, NothingIsDrawnAtOrBelowTheFloor) {
   SKIP_WITHOUT_GNUPLOT();
   proxbench::Run run = falling_run("prox-qn", 2, 20);
   run.trace.back().objective = kReference * (1.0 - 1e-9);
-  make_curves({run}, folder_, {.floor = 1e-10});
+  make_curves({run}, folder_);
   const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
-  EXPECT_THAT(script, HasSubstr("($4 > 1e-10 ? $4 : 1/0)"));
-  EXPECT_THAT(script, HasSubstr("Differences <= 1e-10 are rounding:"));
+  EXPECT_THAT(script, HasSubstr("($4 > 1e-12 ? $4 : 1/0)"));
+  EXPECT_THAT(script, HasSubstr("Differences <= 1e-12 are rounding:"));
   EXPECT_THAT(script, HasSubstr("prox-qn goes below f* by 1.0e-09."));
 }
 
@@ -515,8 +515,9 @@ TEST_F(Curves, RefusesWhatItCannotDraw) {
     make_curves(runs, folder_, {.x = {"pases"}});
     ADD_FAILURE() << "expected an error";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "x = pases: expected one of seconds, passes, updates, iterations (did you mean 'passes'?)");
+    EXPECT_STREQ(
+        error.what(),
+        "x: found 'pases' (did you mean 'passes'?), expected one of seconds, passes, updates, iterations");
   }
   EXPECT_FALSE(fs::exists(folder_));
 }

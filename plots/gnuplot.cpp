@@ -229,22 +229,6 @@ void rename_into(const fs::path& from, const fs::path& folder) {
   if (error) throw Error("cannot write " + (folder / from.filename()).string() + ": " + error.message());
 }
 
-/// A folder that goes away with its contents.
-struct ScratchFolder {
-  explicit ScratchFolder(const fs::path& parent) : path(parent / fmt::format(".drawing-{}", getpid())) {
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error) throw Error("cannot write below " + parent.string() + ": " + error.message());
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path;
-};
-
 }  // namespace
 
 std::string gnuplot_script(const Chart& chart) {
@@ -279,7 +263,7 @@ std::string gnuplot_script(const Chart& chart) {
 }
 
 fs::path draw(const Chart& chart, const fs::path& folder) {
-  const ScratchFolder scratch(folder);
+  const ScratchFolder scratch(folder / fmt::format(".drawing-{}", getpid()));
   const std::string script = gnuplot_script(chart);
   for (const auto& [extension, text] : {std::pair{".gp", &script}, std::pair{".tsv", &chart.data}}) {
     write_file_atomically(scratch.path / (chart.name + extension), *text);
@@ -289,6 +273,12 @@ fs::path draw(const Chart& chart, const fs::path& folder) {
   for (const char* extension : {".svg", ".pdf", ".png"})
     rename_into(scratch.path / (chart.name + extension), folder);
   return folder / (chart.name + ".png");
+}
+
+std::vector<fs::path> draw_all(const std::vector<Chart>& charts, const fs::path& folder) {
+  std::vector<fs::path> drawn;
+  for (const Chart& chart : charts) drawn.push_back(draw(chart, folder));
+  return drawn;
 }
 
 }  // namespace proxbench

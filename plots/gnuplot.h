@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "plots/chart.h"
 
@@ -15,5 +16,7 @@ std::string gnuplot_script(const Chart& chart);
 /// missing); images appear under their names only once they are whole. Returns the .png. Throws Error (kRun)
 /// when gnuplot is missing or fails; script and data are kept then.
 std::filesystem::path draw(const Chart& chart, const std::filesystem::path& folder);
+std::vector<std::filesystem::path> draw_all(const std::vector<Chart>& charts,
+                                            const std::filesystem::path& folder);
 
 }  // namespace proxbench

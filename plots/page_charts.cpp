@@ -63,10 +63,10 @@ void add_way(const std::vector<Sample>& trace, const std::function<double(const 
 }
 
 /// How far along the drawn curves each sample stands.
-std::vector<double> drawn_way(const Run& run, double floor) {
+std::vector<double> drawn_way(const Run& run) {
   const auto log_difference = [&](const Sample& s) {
     const double difference = relative_difference(s.objective, run.best.objective);
-    return std::isnan(difference) ? kNaN : std::log10(std::max(difference, floor));
+    return std::isnan(difference) ? kNaN : std::log10(std::max(difference, kDifferenceFloor));
   };
   std::vector<double> way(run.trace.size(), 0.0);
   for (const std::function<double(const Sample&)>& coordinate :
@@ -226,8 +226,9 @@ json group_json(const Group& group, const Places& places, const std::vector<Quan
 }
 
 /// The quantities that some run measured; the first one where there is none.
-std::vector<Quantity> measured_quantities(const std::vector<Run>& runs, double floor) {
-  std::vector<Quantity> all = quantities(floor), out;
+std::vector<Quantity> measured_quantities(const std::vector<Run>& runs) {
+  const std::vector<Quantity>& all = quantities();
+  std::vector<Quantity> out;
   for (const Quantity& quantity : all)
     if (std::any_of(runs.begin(), runs.end(), [&](const Run& run) {
           return std::any_of(run.trace.begin(), run.trace.end(), [&](const Sample& sample) {
@@ -257,14 +258,14 @@ void tell_machines_apart(std::vector<Run>& runs) {
   for (Run& run : runs) run.parameters.label = series_name(run, true);
 }
 
-std::vector<std::size_t> thinned(const Run& run, double floor, std::size_t most) {
+std::vector<std::size_t> thinned(const Run& run, std::size_t most) {
   const std::size_t n = run.trace.size();
   std::vector<std::size_t> kept;
   if (n <= most) {
     for (std::size_t i = 0; i < n; ++i) kept.push_back(i);
     return kept;
   }
-  const std::vector<double> way = drawn_way(run, floor);
+  const std::vector<double> way = drawn_way(run);
   std::size_t pieces = (most - 1) / kOfEachPiece;
   kept = envelope(run.trace, way, pieces);
   // Where few samples stand out of their piece there is room for more pieces.
@@ -278,11 +279,11 @@ std::vector<std::size_t> thinned(const Run& run, double floor, std::size_t most)
 }
 
 json page_charts(std::vector<Run> runs, const PlotConfig& plot) {
-  const std::vector<Quantity> shown = measured_quantities(runs, plot.floor);
+  const std::vector<Quantity> shown = measured_quantities(runs);
   const Places places = places_of(runs);
   for (Run& run : runs) {
     std::vector<Sample> kept;
-    for (const std::size_t i : thinned(run, plot.floor)) kept.push_back(run.trace[i]);
+    for (const std::size_t i : thinned(run)) kept.push_back(run.trace[i]);
     run.trace = std::move(kept);
   }
   json axes = json::object(), order = json::array(), groups = json::array();

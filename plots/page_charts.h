@@ -24,8 +24,8 @@ void tell_machines_apart(std::vector<Run>& runs);
 /// seconds, passes, nonzeros; each over its range), and of each piece the first sample and those with the
 /// smallest and largest difference and number of nonzeros stay, as do the first and the last of all: an
 /// envelope keeps its height, a steep part keeps its shape. The pieces are as many as that allows.
-/// Differences at or below `floor` count as `floor`. Requires most >= 10.
-std::vector<std::size_t> thinned(const Run& run, double floor, std::size_t most = kMostSamples);
+/// Requires most >= 10.
+std::vector<std::size_t> thinned(const Run& run, std::size_t most = kMostSamples);
 
 /// All that the charts of an experiment show, numbers to six digits, null for what was not measured:
 ///

@@ -18,8 +18,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-constexpr double kFloor = 1e-12;
-
 /// f* = 100, known to 2e-9.
 proxbench::Run run_of(const std::string& label, std::vector<Sample> trace = {}) {
   proxbench::Run run;
@@ -58,14 +56,13 @@ proxbench::Run long_run(std::size_t samples) {
 }
 
 TEST(PageCharts, KeepsShortTracesWhole) {
-  EXPECT_THAT(thinned(run_of("a", {sample(0, 200), sample(1, 150), sample(2, 100)}), kFloor),
-              ElementsAre(0, 1, 2));
-  EXPECT_THAT(thinned(run_of("a"), kFloor), ElementsAre());
+  EXPECT_THAT(thinned(run_of("a", {sample(0, 200), sample(1, 150), sample(2, 100)})), ElementsAre(0, 1, 2));
+  EXPECT_THAT(thinned(run_of("a")), ElementsAre());
 }
 
 TEST(PageCharts, ThinsLongTracesToTheirEnvelope) {
   const proxbench::Run run = long_run(20000);
-  const std::vector<std::size_t> kept = thinned(run, kFloor);
+  const std::vector<std::size_t> kept = thinned(run);
   EXPECT_LE(kept.size(), kMostSamples);
   EXPECT_GE(kept.size(), kMostSamples / 2);
   EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
@@ -95,13 +92,13 @@ TEST(PageCharts, ThinsWhereTheCurveIsSteepNotWhereTimeIsLong) {
   proxbench::Run run = run_of("a");
   for (int i = 0; i < 1000; ++i) run.trace.push_back(sample(1e-3 * i, 100.0 + std::pow(10.0, 3 - 0.01 * i)));
   for (int i = 0; i < 9000; ++i) run.trace.push_back(sample(1.0 + 1e-3 * i, 100.0 + 1e-7));
-  const std::vector<std::size_t> kept = thinned(run, kFloor);
+  const std::vector<std::size_t> kept = thinned(run);
   EXPECT_GT(std::count_if(kept.begin(), kept.end(), [](std::size_t i) { return i < 1000; }), 120);
 }
 
 TEST(PageCharts, ThinsATraceInWhichNothingChanges) {
   const proxbench::Run run = run_of("a", std::vector<Sample>(1000, sample(1, 100)));
-  EXPECT_THAT(thinned(run, kFloor), ElementsAre(0, 999));
+  EXPECT_THAT(thinned(run), ElementsAre(0, 999));
 }
 
 TEST(PageCharts, AHundredRunsAreFewMegabytes) {

@@ -31,11 +31,12 @@ const std::vector<Abscissa>& abscissas() {
   return all;
 }
 
-std::vector<Quantity> quantities(double floor) {
-  return {
-      {"objective", "Relative objective difference", "(f − f*) / f*", "relative_difference", true, floor,
-       kInfinity, difference_at, true},
-      {"suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality", true, floor, kInfinity,
+const std::vector<Quantity>& quantities() {
+  static const std::vector<Quantity> all = {
+      {"objective", "Relative objective difference", "(f − f*) / f*", "relative_difference", true,
+       kDifferenceFloor, kInfinity, difference_at, true},
+      {"suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality", true, kDifferenceFloor,
+       kInfinity,
        [](const Run& run, const Sample& s) { return (s.objective - run.best.objective) / instances_of(run); },
        true, suboptimality_unit, "objective"},
       {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
@@ -49,9 +50,10 @@ std::vector<Quantity> quantities(double floor) {
        [](const Run&, const Sample& s) { return 1.0 - metric_at(s, "structure-accuracy"); }},
       {"chunk-f1", "Test F1 of chunks", "F1 of chunks", "chunk_f1", false, -kInfinity, kNaN,
        [](const Run&, const Sample& s) { return metric_at(s, "chunk-f1"); }},
-      {"gap", "Certified relative gap", "(f − lower bound) / f", "relative_gap", true, floor, kNaN,
+      {"gap", "Certified relative gap", "(f − lower bound) / f", "relative_gap", true, kDifferenceFloor, kNaN,
        [](const Run&, const Sample& s) { return s.gap / s.objective; }},
-      {"dual", "Dual suboptimality", "(f* − lower bound) / f*", "dual_difference", true, floor, kNaN,
+      {"dual", "Dual suboptimality", "(f* − lower bound) / f*", "dual_difference", true, kDifferenceFloor,
+       kNaN,
        [](const Run& run, const Sample& s) {
          return (run.best.objective - (s.objective - s.gap)) / std::abs(run.best.objective);
        }},
@@ -64,6 +66,7 @@ std::vector<Quantity> quantities(double floor) {
        [](const Run& run, const Sample& s) {
          return (s.dual_gap + (std::isnan(s.infeasibility) ? 0.0 : s.infeasibility)) / instances_of(run);
        }}};
+  return all;
 }
 
 double suboptimality_unit(const Run& run) {

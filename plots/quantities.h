@@ -46,9 +46,11 @@ struct Abscissa {
   double max = 0.0;  ///< 0: where the runs end
 };
 
-/// All there are, under their names in PlotConfig. `floor`: of relative differences.
+/// Relative differences at or below are rounding, and not drawn.
+inline constexpr double kDifferenceFloor = 1e-12;
+/// All there are, under their names in PlotConfig.
 const std::vector<Abscissa>& abscissas();
-std::vector<Quantity> quantities(double floor);
+const std::vector<Quantity>& quantities();
 
 /// What a relative difference to f* of 1 is as a suboptimality (f - f*)/n; NaN where f* or n is not known.
 double suboptimality_unit(const Run& run);

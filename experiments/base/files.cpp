@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -71,6 +72,15 @@ void make_folder(const fs::path& folder) {
   if (failure) throw Error(folder.string() + ": cannot be made: " + failure.message());
 }
 
+ScratchFolder::ScratchFolder(fs::path folder) : path(std::move(folder)) {
+  make_folder(path);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;  // what stays is in nobody's way
+  fs::remove_all(path, ignored);
+}
+
 std::string file_name_part(const std::string& text) {
   std::string out = text;
   for (char& c : out)
@@ -102,12 +112,6 @@ std::string text_of(const std::filesystem::path& file) {
   std::ostringstream text;
   text << in.rdbuf();
   return std::move(text).str();
-}
-
-nlohmann::ordered_json json_of(const std::filesystem::path& file) {
-  nlohmann::ordered_json json =
-      nlohmann::ordered_json::parse(text_of(file), nullptr, /*allow_exceptions=*/false);
-  return json.is_discarded() ? nlohmann::ordered_json() : json;
 }
 
 void write_json(const std::filesystem::path& file, const nlohmann::ordered_json& json) {

@@ -26,11 +26,18 @@ std::string read_file(const std::filesystem::path& file, const std::string& expe
 /// Throws Error (kInput), with the line, where it cannot be read or is no JSON.
 nlohmann::json read_json(const std::filesystem::path& file, const std::string& expected);
 
+/// A folder that is made where it is missing, and goes away with its contents. Throws Error where it cannot
+/// be made.
+struct ScratchFolder {
+  explicit ScratchFolder(std::filesystem::path folder);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::filesystem::path path;
+};
+
 /// Empty where the file cannot be read.
 std::string text_of(const std::filesystem::path& file);
-
-/// Null where the file is missing or is no JSON.
-nlohmann::ordered_json json_of(const std::filesystem::path& file);
 
 /// Indented, by way of write_file_atomically(); bytes that are no UTF-8 become replacement characters. Throws
 /// Error where it cannot be written.

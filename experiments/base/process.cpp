@@ -191,32 +191,23 @@ void Process::send(int signal) const {
 
 ProgramOutput run_program(const std::vector<std::string>& command, std::chrono::seconds timeout,
                           const std::function<bool(const std::string& err)>& give_up) {
-  std::string folder = (std::filesystem::temp_directory_path() / "proxbench-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr)
-    throw Error(fmt::format("{}: cannot be made: {}", folder, std::strerror(errno)));
-  const std::filesystem::path out = folder + "/out", err = folder + "/err";
+  std::string name = (std::filesystem::temp_directory_path() / "proxbench-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr)
+    throw Error(fmt::format("{}: cannot be made: {}", name, std::strerror(errno)));
+  const ScratchFolder folder(name);
+  const std::filesystem::path out = folder.path / "out", err = folder.path / "err";
   ProgramOutput result;
-  const auto remove = [&] {
-    std::error_code ignored;  // a temporary folder that stays is in nobody's way
-    std::filesystem::remove_all(folder, ignored);
-  };
-  try {
-    Process process({.command = command, .log = out, .errors = err});
-    const auto end = std::chrono::steady_clock::now() + timeout;
-    while (!process.wait_for(std::chrono::milliseconds(100))) {
-      if (result.given_up) continue;
-      result.given_up =
-          std::chrono::steady_clock::now() >= end || (give_up != nullptr && give_up(text_of(err)));
-      if (result.given_up) process.send(SIGKILL);
-    }
-    result.end = process.end();
-  } catch (...) {
-    remove();
-    throw;
+  Process process({.command = command, .log = out, .errors = err});
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  while (!process.wait_for(std::chrono::milliseconds(100))) {
+    if (result.given_up) continue;
+    result.given_up =
+        std::chrono::steady_clock::now() >= end || (give_up != nullptr && give_up(text_of(err)));
+    if (result.given_up) process.send(SIGKILL);
   }
+  result.end = process.end();
   result.out = text_of(out);
   result.err = text_of(err);
-  remove();
   return result;
 }
 

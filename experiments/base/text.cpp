@@ -1,7 +1,12 @@
 #include "experiments/base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+
+#include "core/base/error.h"
+#include "core/base/options.h"
 
 namespace proxbench {
 
@@ -20,6 +25,13 @@ std::string_view take_word(std::string_view& text) {
 std::string shortest_text(double value) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
+void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
+                   const std::string& expected) {
+  if (std::ranges::find(known, name) == known.end())
+    throw Error::usage(fmt::format("{}: found '{}'{}, expected {} {}", what, name, did_you_mean(name, known),
+                                   expected, fmt::join(known, ", ")));
 }
 
 }  // namespace proxbench

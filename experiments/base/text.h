@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace proxbench {
 
@@ -16,6 +17,11 @@ std::string_view trim(std::string_view text, std::string_view space = kWhiteSpac
 
 /// Takes the next word (blanks separate) off the front of `text`; empty at its end.
 std::string_view take_word(std::string_view& text);
+
+/// Throws Error (kUsage) "WHAT: found 'NAME' (did you mean ...?), expected EXPECTED A, B" where the name is
+/// none of the known ones.
+void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
+                   const std::string& expected = "one of");
 
 /// The shortest text that reads back to the same number: as data and model files have numbers.
 std::string shortest_text(double value);

@@ -73,7 +73,6 @@ struct PlotConfig {
   std::vector<std::string> x{"seconds"}, quantities{"objective", "nnz", "accuracy"};
   std::vector<double> x_max{};  ///< one for each x, or none
   bool log_seconds = false;
-  double floor = 1e-12;
   std::string repetitions = "band";
   double shift = 1.0, par = 10.0;
 };

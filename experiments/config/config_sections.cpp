@@ -299,8 +299,6 @@ const std::vector<ConfigKey<PlotConfig>>& keys_of() {
                        "chunk-f1", "gap", "dual", "mean-gap", "gap-estimate", "gap-infeasibility"},
            .idle = of_single_penalties}),
       row(&PlotConfig::log_seconds, "log_seconds", "seconds on a log axis", {.idle = of_single_penalties}),
-      row(&PlotConfig::floor, "floor", "relative differences to f* at or below this are not drawn",
-          {.min = 0, .min_open = true, .idle = of_single_penalties}),
       row(&PlotConfig::repetitions, "repetitions",
           "two or more repetitions as their median with a band from the 25 % to the 75 % quantile, or "
           "as a line each",

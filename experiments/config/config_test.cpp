@@ -150,7 +150,7 @@ memry = 3
 memory = 0
 junk
 )",
-                                     {"plot.floor=0"});
+                                     {"plot.par=0"});
   EXPECT_THAT(error, HasSubstr("c.ini: 12 errors\n"));
   EXPECT_THAT(
       error,
@@ -184,8 +184,7 @@ junk
   EXPECT_THAT(error,
               HasSubstr("c.ini:13:10: [solver.prox-qn] memory: found '0', expected an integer, 1 <= memory"));
   EXPECT_THAT(error, HasSubstr("c.ini:14:1: found 'junk', expected [section] or key = value"));
-  EXPECT_THAT(error,
-              HasSubstr("--set plot.floor=0: [plot] floor: found '0', expected a finite real, 0 < floor"));
+  EXPECT_THAT(error, HasSubstr("--set plot.par=0: [plot] par: found '0', expected a finite real, 1 <= par"));
 }
 
 TEST(Config, AnIncludedFileIsNamedInItsErrorsAndOverriddenByTheFileAndBySet) {

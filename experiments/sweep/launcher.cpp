@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.h"
+#include <algorithm>
+
+#include "experiments/base/text.h"
 #include "experiments/sweep/local_launcher.h"
 #include "experiments/sweep/slurm/slurm_launcher.h"
 
@@ -15,12 +17,9 @@ const std::vector<LauncherInfo>& launchers() {
 
 const LauncherInfo& find_launcher(const std::string& name) {
   std::vector<std::string> names;
-  for (const LauncherInfo& info : launchers()) {
-    if (info.name == name) return info;
-    names.push_back(info.name);
-  }
-  throw Error::usage(fmt::format("launcher: found '{}'{}, expected one of {}", name,
-                                 did_you_mean(name, names), fmt::join(names, ", ")));
+  for (const LauncherInfo& info : launchers()) names.push_back(info.name);
+  require_known("launcher", name, names);
+  return *std::ranges::find(launchers(), name, &LauncherInfo::name);
 }
 
 Run SweepWork::reference_of(const SweepProblem& problem) const {

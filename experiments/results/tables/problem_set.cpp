@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "core/base/error.h"
-#include "core/base/options.h"
 #include "experiments/base/numbers.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {
@@ -189,12 +189,9 @@ const std::vector<Measure>& measures() {
 
 const Measure& find_measure(const std::string& name) {
   std::vector<std::string> known;
-  for (const Measure& measure : measures()) {
-    if (measure.name == name) return measure;
-    known.push_back(measure.name);
-  }
-  throw Error::usage(fmt::format("measure = {}: expected one of {}{}", name, fmt::join(known, ", "),
-                                 did_you_mean(name, known)));
+  for (const Measure& measure : measures()) known.push_back(measure.name);
+  require_known("measure", name, known);
+  return *std::ranges::find(measures(), name, &Measure::name);
 }
 
 std::vector<ProblemSet> problem_sets(const std::vector<Run>& runs, const ProblemOptions& options) {
