@@ -42,8 +42,6 @@
     constructor(figure) {
       this.figure = figure;
       this.data = JSON.parse(figure.querySelector("script").textContent);
-      this.graph = null;
-      this.curves = [];
       this.state = {...this.data.start, group: this.data.groups[0].name,
         repetitions: this.data.repetitions ? "median" : "each", uncomparable: false, failed: false};
       this.controls = element("div", {class: "controls"});
@@ -61,14 +59,6 @@
       this.redraw();
     }
 
-    get group() {
-      return this.data.groups.find((group) => group.name === this.state.group);
-    }
-
-    get panel() {
-      return this.group.panels[this.state.quantity];
-    }
-
     // ---- controls
 
     addControls() {
@@ -82,8 +72,8 @@
         this.addControl("repetitions", "Repetitions", [["median", "median and 25–75 %"], ["each", "each a line"]]);
       if (runs.some((run) => !run.comparable)) this.addControl("uncomparable", "show timings that are not comparable");
       if (runs.some((run) => run.failed)) this.addControl("failed", "show runs that failed");
-      this.resetButton = element("button", {type: "button", onclick: () => this.graph?.resetZoom()}, "Reset zoom");
-      this.controls.append(this.resetButton);
+      this.controls.append(
+        element("button", {type: "button", onclick: () => this.graph?.resetZoom()}, "Reset zoom"));
     }
 
     // A choice of a member of the state from [value, text] pairs; without them a check box.
@@ -160,7 +150,8 @@
     redraw() {
       const {quantity, x, log_x} = this.state, x_axis = `${x} ${log_x}`;
       const window = x_axis === this.x_axis && this.graph?.isZoomed("x") ? this.graph.xAxisRange() : null;
-      const {group, panel} = this;
+      const group = this.group = this.data.groups.find(({name}) => name === this.state.group);
+      const panel = this.panel = group.panels[quantity];
       this.title.replaceChildren(element("strong", {}, group.warning), `${panel.title}: ${group.problem}`);
       this.notes.replaceChildren(...[...group.notes, ...panel.notes].map((note) => element("p", {}, note)),
         element("p", {class: "screen"}, "Drag over the chart (or pinch) to zoom; a double click resets."));
@@ -186,7 +177,6 @@
       const drawn = {file, labels: ["x", ...this.curves.map(({name}) => name)], series};
       if (any && this.graph) this.graph.updateOptions(drawn);
       else if (any) this.create({...drawn, dateWindow: window});
-      this.zoomed();
     }
 
     create({file, ...options}) {
@@ -206,7 +196,6 @@
         drawCallback: (graph) => {
           this.drawGround(graph, graph.getArea(), graph.hidden_ctx_);
           this.unread();
-          this.zoomed(graph);
         },
       });
       this.figure.graph = this.graph;  // for whoever looks at the page by script
@@ -289,10 +278,6 @@
       const window = [Math.max(least, middle - half), Math.min(most, middle + half)];
       if (window[0] <= least && window[1] >= most) this.graph.resetZoom();
       else this.graph.updateOptions({dateWindow: window.map(to)});
-    }
-
-    zoomed(graph = this.graph) {
-      this.resetButton.disabled = !graph?.isZoomed();
     }
 
     // The print style applies the zoom; drawing anew would be too late for what is printed.
