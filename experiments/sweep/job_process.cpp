@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <fstream>
 #include <sstream>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
+#include "experiments/results/field_csv.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
 #include "experiments/run/launch.h"
@@ -26,13 +29,16 @@ long oom_kills() {
   return 0;
 }
 
-/// The last line that says something.
-std::string last_line(const std::string& text) {
-  const std::size_t end = text.find_last_not_of(" \n");
-  if (end == std::string::npos) return "";
-  const std::size_t before = text.find_last_of('\n', end);
-  return text.substr(before == std::string::npos ? 0 : before + 1,
-                     end - (before == std::string::npos ? 0 : before + 1) + 1);
+/// The last line that says something of a worker, the first of what launches several (mpirun frames its
+/// complaint in rows of dashes).
+std::string telling_line(const std::string& log, bool first) {
+  std::istringstream lines(log);
+  std::string telling;
+  for (std::string line; std::getline(lines, line);)
+    if (std::ranges::any_of(line, [](unsigned char c) { return std::isalnum(c) != 0; }) &&
+        (telling.empty() || !first))
+      telling = line;
+  return telling;
 }
 
 void set(RunFigures& figures, const std::string& failure, const std::string& reason) {
@@ -104,7 +110,8 @@ std::vector<Sample> JobProcess::new_samples() {
   in.seekg(read_);
   for (std::string line; std::getline(in, line) && !in.eof();) {
     read_ += static_cast<std::streamoff>(line.size()) + 1;
-    if (trace_lines_++ > 0) out.push_back(parse_trace_line(line, folder_ / "trace.csv", trace_lines_));
+    if (trace_lines_++ > 0)
+      out.push_back(record_of(trace_columns(), line, folder_ / "trace.csv", trace_lines_));
   }
   return out;
 }
@@ -124,7 +131,7 @@ Run JobProcess::result() const {
   } else if (end.exit_status == kOutOfMemoryStatus) {
     set(figures, "out-of-memory", "memory ran out");
   } else if (end.exit_status != 0 && figures.failure.empty()) {
-    const std::string line = last_line(text_of(folder_ / "log.txt"));
+    const std::string line = telling_line(text_of(folder_ / "log.txt"), run_.parameters.processes > 1);
     set(figures, "failed", line.empty() ? fmt::format("exit status {}", end.exit_status) : line);
   } else if (asked_ == Asked::kByLimit && figures.status == Status::kInterrupted) {
     set(figures, Status::kTimeLimit, fmt::format("asked to stop after {:g} s of wall time", limits_.wall));
@@ -151,14 +158,16 @@ void JobProcess::set_killed(RunFigures& figures) const {
   else if (signal == SIGKILL && oom_kills() > oom_kills_)
     set(figures, "out-of-memory", "killed by the kernel for want of memory");
   else
-    set(figures, fmt::format("crashed({})", signal_name(signal)), last_line(text_of(folder_ / "log.txt")));
+    set(figures, fmt::format("crashed({})", signal_name(signal)),
+        telling_line(text_of(folder_ / "log.txt"), false));
   if (figures.reason.empty()) figures.reason = "ended by " + signal_name(signal);
 }
 
 void repair_trace(const fs::path& file) {
   std::string text = text_of(file);
   const std::size_t end = text.find_last_of('\n');
-  const std::string whole = end == std::string::npos ? trace_header() + "\n" : text.substr(0, end + 1);
+  const std::string whole =
+      end == std::string::npos ? csv_header(trace_columns()) + "\n" : text.substr(0, end + 1);
   if (whole != text) write_file_atomically(file, whole);
 }
 
