@@ -253,9 +253,9 @@ void draw_profiles(const fs::path& folder, double span) {
 }
 
 void draw_paths(const fs::path& folder, double span) {
-  StoredPath path;
-  path.run = run_of("prox-qn", {});
-  path.run.parameters.path = "path";
+  proxbench::Run path;
+  path = run_of("prox-qn", {});
+  path.parameters.path = "path";
   for (const double lambda : {470.0, 470.0 / span}) {
     PathPoint& point = path.points.emplace_back();
     point.lambda = lambda;
@@ -264,7 +264,7 @@ void draw_paths(const fs::path& folder, double span) {
     point.seconds = 500.0 / lambda;
     point.test_accuracy = 0.5;
   }
-  make_paths({path}, folder);
+  draw_all(path_charts({path}), folder);
 }
 
 void draw_scale(const fs::path& folder, double span) {
@@ -292,8 +292,9 @@ void draw_theory(const fs::path& folder, double span) {
                           {"dennis_more", t / span},
                           {"nnz", 7}});
   const nlohmann::json arm = {{"label", "fast"}, {"iterations", iterations}};
-  make_theory({{"problems", {{{"dataset", "d"}, {"description", ""}, {"lambda", 1.0}, {"arms", {arm}}}}}},
-              folder);
+  draw_all(theory_charts(
+               {{"problems", {{{"dataset", "d"}, {"description", ""}, {"lambda", 1.0}, {"arms", {arm}}}}}}),
+           folder);
 }
 
 std::vector<Kind> kinds() {

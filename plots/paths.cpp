@@ -8,12 +8,9 @@
 #include <string_view>
 
 #include "plots/facts.h"
-#include "plots/gnuplot.h"
 
 namespace proxbench {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct PathQuantity {
   const char* name;
@@ -38,7 +35,7 @@ const std::vector<PathQuantity>& path_quantities() {
 struct Line {
   std::string title;
   std::size_t place;
-  const StoredPath* path;
+  const Run* path;
 };
 
 /// The paths of one figure: those over the same part of the penalty, where the other part has one value.
@@ -74,8 +71,8 @@ double at(const PathPoint& point, bool of_mu) {
   return of_mu ? point.mu : point.lambda;
 }
 
-bool drawn(const PathQuantity& quantity, const StoredPath& path, bool allow_not_comparable) {
-  return (!quantity.of_time() || path.run.timing.comparable || allow_not_comparable) &&
+bool drawn(const PathQuantity& quantity, const Run& path, bool allow_not_comparable) {
+  return (!quantity.of_time() || path.timing.comparable || allow_not_comparable) &&
          std::any_of(path.points.begin(), path.points.end(),
                      [&](const PathPoint& point) { return std::isfinite(quantity.value(point)); });
 }
@@ -115,7 +112,7 @@ Panel make_panel(const Family& family, const PathQuantity& quantity, const std::
 
 std::string caption_of(const Family& family, const std::vector<Line>& lines) {
   const auto cut = std::count_if(lines.begin(), lines.end(), [](const Line& line) {
-    return line.path->run.status() != "converged" && line.path->run.status() != "gap-reached";
+    return line.path->status() != "converged" && line.path->status() != "gap-reached";
   });
   return cut == 0 ? ""
                   : fmt::format("{} of {} paths did not reach their tolerance at every {}.", cut,
@@ -123,9 +120,9 @@ std::string caption_of(const Family& family, const std::vector<Line>& lines) {
 }
 
 Chart make_chart(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
-  const Run& first = lines.front().path->run;
-  const bool comparable = std::all_of(lines.begin(), lines.end(),
-                                      [](const Line& line) { return line.path->run.timing.comparable; });
+  const Run& first = *lines.front().path;
+  const bool comparable =
+      std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.path->timing.comparable; });
   return {
       .name = figure_name(family, quantity),
       .title = data_warnings(says_synthetic(first.result.description), comparable || !quantity.of_time()) +
@@ -138,32 +135,29 @@ Chart make_chart(const Family& family, const PathQuantity& quantity, const std::
 
 }  // namespace
 
-std::vector<fs::path> make_paths(const std::vector<StoredPath>& paths, const fs::path& figures,
-                                 bool allow_not_comparable) {
+std::vector<Chart> path_charts(const std::vector<Run>& paths, bool allow_not_comparable) {
   std::map<std::string, std::size_t> places;
-  std::map<Family, std::vector<const StoredPath*>> families;
-  std::vector<Run> runs;
-  for (const StoredPath& path : paths) runs.push_back(path.run);
-  const bool machines = several_machines(runs);
-  for (const StoredPath& path : paths)
-    if (path.run.parameters.repetition == 1) families[Family::of(path.run)].push_back(&path);
-  std::vector<fs::path> written;
+  std::map<Family, std::vector<const Run*>> families;
+  const bool machines = several_machines(paths);
+  for (const Run& path : paths)
+    if (path.parameters.repetition == 1) families[Family::of(path)].push_back(&path);
+  std::vector<Chart> charts;
   for (const auto& [family, group] : families) {
-    const bool several = std::any_of(group.begin(), group.end(), [&group = group](const StoredPath* path) {
-      return path->run.parameters.path != group.front()->run.parameters.path;
+    const bool several = std::any_of(group.begin(), group.end(), [&group = group](const Run* path) {
+      return path->parameters.path != group.front()->parameters.path;
     });
     for (const PathQuantity& quantity : path_quantities()) {
       std::vector<Line> lines;
-      for (const StoredPath* path : group) {
-        std::string title = series_name(path->run, machines);
-        if (several) title += " " + path->run.parameters.path;
+      for (const Run* path : group) {
+        std::string title = series_name(*path, machines);
+        if (several) title += " " + path->parameters.path;
         const std::size_t place = places.try_emplace(title, places.size()).first->second;
         if (drawn(quantity, *path, allow_not_comparable)) lines.push_back({title, place, path});
       }
-      if (!lines.empty()) written.push_back(draw(make_chart(family, quantity, lines), figures));
+      if (!lines.empty()) charts.push_back(make_chart(family, quantity, lines));
     }
   }
-  return written;
+  return charts;
 }
 
 }  // namespace proxbench

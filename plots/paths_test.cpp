@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/base/test_folder.h"
+#include "plots/gnuplot.h"
 
 namespace proxbench {
 namespace {
@@ -15,13 +16,13 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Two points of a path on the data set "d".
-StoredPath made_up(const std::string& label, const std::string& grid = "path(20, 10, 2)") {
-  StoredPath path;
-  path.run.parameters.dataset = "d";
-  path.run.result.description = "made-up words";
-  path.run.parameters.label = label;
-  path.run.parameters.path = grid;
-  path.run.set_status("converged");
+proxbench::Run made_up(const std::string& label, const std::string& grid = "path(20, 10, 2)") {
+  proxbench::Run path;
+  path.parameters.dataset = "d";
+  path.result.description = "made-up words";
+  path.parameters.label = label;
+  path.parameters.path = grid;
+  path.set_status("converged");
   for (const double lambda : {20.0, 10.0}) {
     PathPoint& point = path.points.emplace_back();
     point.lambda = lambda;
@@ -35,8 +36,8 @@ StoredPath made_up(const std::string& label, const std::string& grid = "path(20,
 
 TEST(PathFigures, AreOneForEachQuantityOfADataSet) {
   const TestFolder folder;
-  const std::vector<StoredPath> paths = {made_up("fast"), made_up("slow")};
-  EXPECT_THAT(make_paths(paths, folder.path()),
+  const std::vector<proxbench::Run> paths = {made_up("fast"), made_up("slow")};
+  EXPECT_THAT(draw_all(path_charts(paths), folder.path()),
               ElementsAre(folder / "path-d-nnz.png", folder / "path-d-objective.png",
                           folder / "path-d-accuracy.png", folder / "path-d-seconds.png"));
   for (const char* name : {"path-d-nnz", "path-d-objective", "path-d-accuracy", "path-d-seconds"})
@@ -52,24 +53,24 @@ TEST(PathFigures, AreOneForEachQuantityOfADataSet) {
 
 TEST(PathFigures, LeaveOutWhatThereIsNothingOf) {
   const TestFolder folder;
-  StoredPath path = made_up("fast");
-  path.run.timing.comparable = false;
+  proxbench::Run path = made_up("fast");
+  path.timing.comparable = false;
   for (PathPoint& point : path.points) point.test_accuracy = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(make_paths({path}, folder.path()),
+  EXPECT_THAT(draw_all(path_charts({path}), folder.path()),
               ElementsAre(folder / "path-d-nnz.png", folder / "path-d-objective.png"));
-  make_paths({path}, folder / "all", true);
+  draw_all(path_charts({path}, true), folder / "all");
   EXPECT_THAT(read_text(folder / "all/path-d-seconds.gp"), HasSubstr("NOT COMPARABLE: "));
   EXPECT_THAT(read_text(folder / "all/path-d-nnz.gp"), Not(HasSubstr("NOT COMPARABLE: ")));
   path.points.clear();
-  EXPECT_TRUE(make_paths({path}, folder / "none").empty());
+  EXPECT_TRUE(draw_all(path_charts({path}), folder / "none").empty());
 }
 
 TEST(PathFigures, TellGridsApartAndWhichWereCutShort) {
   const TestFolder folder;
-  StoredPath cut = made_up("fast", "path(20, 1, 9)"), again = made_up("fast");
+  proxbench::Run cut = made_up("fast", "path(20, 1, 9)"), again = made_up("fast");
   cut.run.set_status("time-limit");
   again.run.parameters.repetition = 2;
-  make_paths({made_up("fast"), cut, again}, folder.path());
+  draw_all(path_charts({made_up("fast"), cut, again}), folder.path());
   const std::string script = read_text(folder / "path-d-nnz.gp");
   EXPECT_THAT(script,
               AllOf(HasSubstr("title 'fast path(20, 10, 2)'"), HasSubstr("title 'fast path(20, 1, 9)'"),

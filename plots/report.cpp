@@ -11,15 +11,14 @@
 
 #include "core/base/error.h"
 #include "experiments/base/table_text.h"
-#include "experiments/results/tables/cost_table.h"
-#include "experiments/results/tables/data_table.h"
-#include "experiments/results/tables/paper_table.h"
+#include "experiments/results/field_csv.h"
 #include "experiments/results/tables/path_table.h"
-#include "experiments/results/tables/summary_table.h"
+#include "experiments/results/tables/result_tables.h"
 #include "plots/chart_library.h"
 #include "plots/facts.h"
 #include "plots/html.h"
 #include "plots/page_charts.h"
+#include "plots/paths.h"
 #include "plots/theory.h"
 
 namespace proxbench {
@@ -109,24 +108,25 @@ std::string ended_line(const std::vector<Run>& runs) {
 /// "prox-qn 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and that f*
 /// is exact enough for.
 std::string order_line(const TableGroup& group, const std::vector<double>& targets) {
-  const std::string what =
-      fmt::format("{}, {}", group.dataset, penalty_symbols({group.lambda, group.mu}, group.loss));
+  const RunParameters& p = group.problem;
+  const std::string what = fmt::format("{}, {}", p.dataset, penalty_symbols({p.lambda, p.mu}, p.loss));
   for (std::size_t i = targets.size(); i-- > 0;) {
     if (!(targets[i] >= group.accuracy)) continue;
-    std::vector<std::tuple<double, double, std::string>> reached;
+    std::vector<std::pair<CostRange, std::string>> reached;
     std::vector<std::string> not_reached;
     for (const TableRow& row : group.rows) {
-      if (std::isnan(row.seconds[i]))
-        not_reached.push_back(row.label);
+      const CostRange seconds = row.figures[i].medians();
+      if (std::isfinite(seconds.to))
+        reached.emplace_back(seconds, row.label);
       else
-        reached.emplace_back(row.seconds[i], row.spread.seconds_from[i].median, row.label);
+        not_reached.push_back(row.label);
     }
     if (reached.empty()) continue;
-    std::sort(reached.begin(), reached.end());
+    std::ranges::sort(reached, {}, [](const auto& one) { return std::tuple(one.first.to, one.first.from); });
     std::string out = fmt::format("{}, to (f − f*)/f* ≤ {:g}: ", what, targets[i]);
-    for (const auto& [seconds, from, label] : reached)
+    for (const auto& [seconds, label] : reached)
       out += fmt::format("{}{} {}{:.3g} s", out.ends_with(": ") ? "" : ", ", label,
-                         is_wide({from, seconds}) ? fmt::format("{:.3g} to ", from) : "", seconds);
+                         is_wide(seconds) ? fmt::format("{:.3g} to ", seconds.from) : "", seconds.to);
     if (!not_reached.empty()) out += fmt::format("; not reached: {}", fmt::join(not_reached, ", "));
     return out + ".";
   }
@@ -142,7 +142,7 @@ std::vector<std::string> order_lines(const std::vector<Run>& runs, const TableOp
   for (const Run& run : runs)
     if (run.timing.comparable && !run.failed()) timed.push_back(run);
   std::vector<std::string> lines;
-  for (const TableGroup& group : summarize(timed, options))
+  for (const TableGroup& group : summarize(timed, options).groups)
     if (group.rows.size() > 1) lines.push_back(order_line(group, options.targets));
   return lines;
 }
@@ -169,11 +169,12 @@ std::string passages_html(const PaperConfig& paper, const Section& section, cons
 
 // ---- parts of a section
 
-/// A table of the runs for which `reason_of` says something.
-template <class ReasonOf>
-std::string reasons_html(TextTable table, const std::vector<Run>& runs, const ReasonOf& reason_of) {
+/// A table of the runs for which `cells_of` says something.
+template <class CellsOf>
+std::string reasons_html(TextTable table, const std::vector<Run>& runs, const CellsOf& cells_of) {
+  table.text_columns = table.head.size();
   for (const Run& run : runs)
-    if (std::vector<std::string> cells = reason_of(run); !cells.empty()) {
+    if (std::vector<std::string> cells = cells_of(run); !cells.empty()) {
       cells.insert(cells.begin(), run.folder.filename().string());
       if (cells.back().empty()) cells.back() = "-";
       table.rows.push_back(std::move(cells));
@@ -182,24 +183,22 @@ std::string reasons_html(TextTable table, const std::vector<Run>& runs, const Re
 }
 
 std::string failures_html(const std::vector<Run>& runs) {
-  const std::string table = reasons_html({"Runs that failed", {}, {"run", "status", "reason"}, 3, {}}, runs,
-                                         [](const Run& run) -> std::vector<std::string> {
-                                           if (!run.failed()) return {};
-                                           return {run.status(), run.result.reason};
-                                         });
+  using Cells = std::vector<std::string>;
+  const std::string table =
+      reasons_html({"Runs that failed", {}, {"run", "status", "reason"}}, runs, [](const Run& run) {
+        return run.failed() ? Cells{run.status(), run.result.reason} : Cells{};
+      });
   return table.empty() ? "" : "<div class=\"failures\">\n" + table + "</div>\n";
 }
 
 std::string not_comparable_html(const std::vector<Run>& runs) {
+  using Cells = std::vector<std::string>;
   return reasons_html(
       {"Timings that are not comparable",
        {"Charts leave these runs out where they show seconds, and no order of the solvers counts them."},
-       {"run", "reason"},
-       2,
-       {}},
-      runs, [](const Run& run) -> std::vector<std::string> {
-        if (run.timing.comparable) return {};
-        return {run.timing.not_comparable_because};
+       {"run", "reason"}},
+      runs, [](const Run& run) {
+        return run.timing.comparable ? Cells{} : Cells{run.timing.not_comparable_because};
       });
 }
 
@@ -216,49 +215,26 @@ std::string runs_html(const std::vector<Run>& runs, const fs::path& folder) {
                          rows + "</tbody>\n</table>\n");
 }
 
-/// The members of a JSON object as text, those of objects in it as "outer.inner".
-void flatten(const nlohmann::ordered_json& object, const std::string& prefix,
-             std::vector<std::pair<std::string, std::string>>& out) {
-  for (const auto& [key, value] : object.items()) {
-    if (value.is_object())
-      flatten(value, prefix + key + ".", out);
-    else
-      out.emplace_back(prefix + key, value.is_string() ? value.get<std::string>() : json_text(value));
-  }
-}
-
 /// What is the same in the provenance of all runs, and what is not: a row a run.
 std::string provenance_html(const std::vector<Run>& runs) {
-  std::vector<std::map<std::string, std::string>> told;
-  std::vector<std::string> keys;
-  for (const Run& run : runs) {
-    std::vector<std::pair<std::string, std::string>> facts;
-    flatten(run_json(run).at("provenance"), "", facts);
-    for (const auto& [key, value] : facts)
-      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
-    told.emplace_back(facts.begin(), facts.end());
-  }
   TextTable common{"The same for all runs", {}, {"what", "value"}, 2, {}};
   TextTable differing{"Different", {}, {"run"}, 1, {}};
   for (const Run& run : runs) differing.rows.push_back({run.folder.filename().string()});
-  for (const std::string& key : keys) {
-    const auto value = [&](std::size_t i) {
-      const auto found = told[i].find(key);
-      return found == told[i].end() ? "-" : found->second;
-    };
-    bool same = true;
-    for (std::size_t i = 1; i < runs.size(); ++i) same = same && value(i) == value(0);
-    if (same) {
-      common.rows.push_back({key, value(0)});
+  for (const Field<Run>& field : run_fields()) {
+    if (!field.section.starts_with("provenance")) continue;
+    std::vector<std::string> values;
+    for (const Run& run : runs)
+      if (values.push_back(csv_value(field.get(run))); values.back().empty()) values.back() = "-";
+    if (std::ranges::count(values, values.front()) == std::ssize(values)) {
+      if (values.front() != "-") common.rows.push_back({column_name(field), values.front()});
       continue;
     }
-    differing.head.push_back(key);
-    for (std::size_t i = 0; i < runs.size(); ++i) differing.rows[i].push_back(value(i));
+    differing.head.push_back(column_name(field));
+    for (std::size_t i = 0; i < runs.size(); ++i) differing.rows[i].push_back(values[i]);
   }
   differing.text_columns = differing.head.size();
-  std::string out = common.rows.empty() ? "" : table_html(common);
-  if (differing.head.size() > 1) out += table_html(differing);
-  return out.empty() ? "" : "<div class=\"provenance\">\n" + out + "</div>\n";
+  return "<div class=\"provenance\">\n" + (common.rows.empty() ? "" : table_html(common)) +
+         (differing.head.size() > 1 ? table_html(differing) : "") + "</div>\n";
 }
 
 std::string chart_html(const Section& section, const nlohmann::json& charts) {
@@ -277,13 +253,15 @@ std::string summaries_html(const std::vector<TextTable>& summaries, bool paths) 
                       summaries.size() <= kOpenTables ? " class=\"printed\" open" : " class=\"printed\"");
 }
 
-/// The stored figures of a `kind` of `proxbench plot`.
-std::string pictures_html(const fs::path& figures, const std::string& kind) {
+/// Those of the charts that are stored as figures; `kind`: of `proxbench plot`.
+std::string pictures_html(const fs::path& figures, const std::vector<Chart>& charts, const char* kind) {
   std::string out;
-  for (const std::string& name : files_in(figures, kind + "-", ".svg"))
-    out += fmt::format("<img src=\"data:image/svg+xml,{}\" alt=\"{}\">\n",
-                       percent_encoded(read_file(figures / name, "a figure")),
-                       html_text(name.substr(0, name.size() - 4)));
+  for (const Chart& chart : charts)
+    if (const fs::path file = figures / (chart.name + ".svg"); fs::exists(file))
+      out += fmt::format("<img src=\"data:image/svg+xml,{}\" alt=\"{}\">\n",
+                         percent_encoded(read_file(file, "a figure")),
+                         html_text(fmt::format("{}{}: {}", chart.title, chart.about,
+                                               chart.panels.empty() ? "" : chart.panels.front().y.label)));
   return out.empty() ? fmt::format(
                            "<p>No figure is stored; <code>proxbench plot DIR --kind {}</code> draws "
                            "them.</p>\n",
@@ -291,8 +269,10 @@ std::string pictures_html(const fs::path& figures, const std::string& kind) {
                      : "<div class=\"pictures\">\n" + out + "</div>\n";
 }
 
-std::string paths_html(const std::vector<TextTable>& tables, const fs::path& figures) {
-  std::string out = "<h3>Regularisation paths</h3>\n" + pictures_html(figures, "path");
+std::string paths_html(const std::vector<Run>& paths, const std::vector<Run>& runs, const fs::path& figures) {
+  std::string out =
+      "<h3>Regularisation paths</h3>\n" + pictures_html(figures, path_charts(paths, true), "path");
+  const std::vector<TextTable> tables = path_tables(paths, runs).tables;
   for (const TextTable& table : tables)
     out += &table == &tables.front()
                ? table_html(table)
@@ -301,7 +281,7 @@ std::string paths_html(const std::vector<TextTable>& tables, const fs::path& fig
 }
 
 std::string theory_html(const nlohmann::json& theory, const fs::path& figures) {
-  std::string out = "<h3>Theory</h3>\n" + pictures_html(figures, "theory");
+  std::string out = "<h3>Theory</h3>\n" + pictures_html(figures, theory_charts(theory), "theory");
   for (const TextTable& table : theory_tables(theory)) out += table_html(table);
   return out;
 }
@@ -330,7 +310,7 @@ Section make_section(const fs::path& results, const fs::path& folder,
     warn(left_out);
   tell_machines_apart(all);
   std::vector<Run> runs = all;
-  const std::vector<StoredPath> paths = take_paths(runs);
+  const std::vector<Run> paths = take_paths(runs);
 
   Section section;
   section.id =
@@ -342,27 +322,28 @@ Section make_section(const fs::path& results, const fs::path& folder,
   section.data = data_lines(all);
   section.ended = ended_line(all);
 
-  std::vector<TextTable> tables;
-  if (!runs.empty() && !paper.lambdas.empty())
-    tables.push_back(paper_table(compare_with_paper(runs, presentation), presentation));
-  if (!runs.empty() && paper.costs) tables.push_back(cost_table(runs, options.targets));
-  if (paper.data) tables.push_back(data_table(all));
+  std::vector<TableSet> tables;
+  if (!runs.empty()) tables = result_tables(runs, presentation, options);
+  std::vector<TextTable> summaries;
+  if (!tables.empty()) {  // the summary is the last
+    summaries = std::move(tables.back().tables);
+    tables.pop_back();
+  }
 
   std::string& body = section.body;
   body = passages_html(paper, section, all,
                        tables.empty() ? order_lines(runs, options) : std::vector<std::string>{});
-  for (const TextTable& table : tables) body += table_html(table);
+  for (const TableSet& set : tables)
+    for (const TextTable& table : set.tables) body += table_html(table);
   if (!runs.empty()) body += chart_html(section, page_charts(runs, presentation.plot));
-  if (!paths.empty()) body += paths_html(path_tables(paths, runs), results / "figures");
+  if (!paths.empty()) body += paths_html(paths, runs, results / "figures");
   if (const nlohmann::json theory = read_theory(results); !theory.is_null())
     body += theory_html(theory, results / "figures");
   body += failures_html(all);
-  if (!runs.empty())
-    body += summaries_html(summary_tables(summarize(runs, options), options), !paths.empty());
+  if (!runs.empty()) body += summaries_html(summaries, !paths.empty());
   body += not_comparable_html(all);
   body += details_html("Runs and their files", runs_html(all, folder) + files_html(results, folder));
-  if (const std::string provenance = provenance_html(all); !provenance.empty())
-    body += details_html("Where, when and with what it was made", provenance);
+  body += details_html("Where, when and with what it was made", provenance_html(all));
   if (const fs::path config = results / "config.ini"; fs::exists(config))
     body += details_html(
         "Config", scroll_html("config.ini", "<pre>" + html_text(read_file(config, "a config")) + "</pre>\n"));

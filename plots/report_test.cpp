@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
-#include "experiments/results/path_file.h"
+#include "experiments/results/field_csv.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
@@ -70,13 +70,13 @@ fs::path results(const TestFolder& folder, const std::string& name, const std::s
     const std::string run = name + "/runs/ocr-lambda10-" + label + "-rep1";
     make_folder(folder / run);
     write_record(folder / run / kManifestFile, stored);
-    std::string trace = trace_header() + "\n";
+    std::string trace = csv_header(trace_columns()) + "\n";
     for (const auto& [seconds, objective] :
          {std::pair{0.0, 200.0}, std::pair{2.9, 200.0}, std::pair{3.0, 100.0}}) {
       Sample sample;
       sample.seconds = speed * seconds;
       sample.objective = objective;
-      trace += trace_line(sample) + "\n";
+      trace += csv_line(trace_columns(), sample) + "\n";
     }
     folder.write(run + "/trace.csv", trace);
   }
@@ -250,7 +250,8 @@ TEST(Report, SaysBetweenWhichSamplesATargetWasReachedWhereTheyAreFarApart) {
   first.objective = 200.0;
   last.objective = 100.0;
   last.seconds = 6.0;
-  folder.write(trace, trace_header() + "\n" + trace_line(first) + "\n" + trace_line(last) + "\n");
+  folder.write(trace, csv_header(trace_columns()) + "\n" + csv_line(trace_columns(), first) + "\n" +
+                          csv_line(trace_columns(), last) + "\n");
   EXPECT_THAT(page_of(folder, {shown}), HasSubstr("quick 3 s, slow 0 to 6 s."));
 }
 
@@ -310,9 +311,9 @@ TEST(Report, TellsIdenticalProvenanceOnceAndMachinesApart) {
                     stored.provenance.cores = 4;
                   });
   const std::string html = page_of(folder, {shown});
-  EXPECT_EQ(count(html, "<td>program.compiler</td><td>GCC 12</td>"), 1u);
-  EXPECT_EQ(count(html, "<td>machine.cpu</td><td>fast one</td>"), 1u);
-  EXPECT_THAT(html, HasSubstr("<th scope=\"col\">run</th><th scope=\"col\">machine.name</th></tr>"));
+  EXPECT_EQ(count(html, "<td>program_compiler</td><td>GCC 12</td>"), 1u);
+  EXPECT_EQ(count(html, "<td>machine_cpu</td><td>fast one</td>"), 1u);
+  EXPECT_THAT(html, HasSubstr("<th scope=\"col\">run</th><th scope=\"col\">machine_name</th></tr>"));
   EXPECT_THAT(html, HasSubstr("<td>ocr-lambda10-slow-rep1</td><td>slow</td>"));
   EXPECT_THAT(html, HasSubstr("slow: fast one, 4 cores, threads: 2, openmp; quick: fast one"));
   EXPECT_EQ(chart_data_in(html)[0]["curves"][0]["name"], "slow @ slow");
@@ -329,12 +330,12 @@ void add_path(const TestFolder& folder, const std::string& name) {
     stored.result.points_asked = 2;
     stored.result.passes = 30.0;
   });
-  std::string points = path_header() + "\n";
+  std::string points = csv_header(path_columns()) + "\n";
   for (const std::size_t number : {1u, 2u}) {
     const double lambda = 20.0 / static_cast<double>(number);
-    PathPoint point{.lambda = lambda, .seconds = 40.0 / lambda, .passes = 400.0 / lambda};
+    PathPoint point{.number = number, .lambda = lambda, .seconds = 40.0 / lambda, .passes = 400.0 / lambda};
     point.certificate.nnz = static_cast<std::size_t>(1234.0 / lambda);
-    points += path_line(number, point) + "\n";
+    points += csv_line(path_columns(), point) + "\n";
   }
   folder.write(run + "/path.csv", points);
   folder.write(name + "/figures/path-ocr-nnz.svg", "<svg>#1</svg>");
@@ -348,7 +349,7 @@ TEST(Report, ShowsPathsWithTheirFiguresCostsAndPoints) {
   for (const char* part :
        {"3 of 3 runs reached their tolerance", "<h3>Regularisation paths</h3>",
         "<img src=\"data:image/svg+xml,%3Csvg%3E%231%3C/svg%3E\" "
-        "alt=\"path-ocr-nnz\">",
+        "alt=\"ocr: regularisation path: nonzeros\">",
         "<h3>What paths cost</h3>", "Points: ocr, lambda = path(20, 10, 2), quick, repetition 1",
         "<td class=\"number\">123</td>", "runs/ocr-path-20-10-2-quick-rep1/path.csv",
         "figures/path-ocr-nnz.svg"})

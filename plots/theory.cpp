@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "plots/facts.h"
-#include "plots/gnuplot.h"
 
 namespace proxbench {
 namespace {
@@ -106,7 +104,7 @@ double median_at(const json& iterations, const std::vector<std::size_t>& places,
   std::vector<double> values;
   for (const std::size_t t : places)
     if (const double value = field(iterations[t], key); std::isfinite(value)) values.push_back(value);
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  if (values.empty()) return kNaN;
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
@@ -154,18 +152,17 @@ nlohmann::json read_theory(const fs::path& results) {
   return theory;
 }
 
-std::vector<fs::path> make_theory(const json& theory, const fs::path& figures) {
-  std::vector<fs::path> written;
+std::vector<Chart> theory_charts(const json& theory) {
+  std::vector<Chart> charts;
   for (const json& problem : theory.at("problems")) {
     const std::string description = problem.at("description").get<std::string>();
-    written.push_back(draw({.name = name_of(problem),
-                            .title = data_warnings(says_synthetic(description)) + text_of_problem(problem),
-                            .subtitle = description,
-                            .panels = panels_of(problem),
-                            .data = data_text(problem)},
-                           figures));
+    charts.push_back({.name = name_of(problem),
+                      .title = data_warnings(says_synthetic(description)) + text_of_problem(problem),
+                      .subtitle = description,
+                      .panels = panels_of(problem),
+                      .data = data_text(problem)});
   }
-  return written;
+  return charts;
 }
 
 std::vector<TextTable> theory_tables(const json& theory) {
@@ -193,7 +190,7 @@ std::vector<TextTable> theory_tables(const json& theory) {
                                  scientific_cell(field(face, "largest"))};
     const json stretches = problem.value("stretch", none);
     for (const auto& [what, stretch] : stretches.items()) {
-      row.insert(row.end(), {what, scientific_cell(stretch.get<double>())});
+      row.insert(row.end(), {what, scientific_cell(stretch.is_null() ? kNaN : stretch.get<double>())});
       optima.rows.push_back(std::move(row));
       row.assign(5, "");
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiments/base/table_text.h"
+#include "plots/chart.h"
 
 namespace proxbench {
 
@@ -15,10 +16,9 @@ namespace proxbench {
 /// Throws Error (kInput) where it is not that.
 nlohmann::json read_theory(const std::filesystem::path& results);
 
-/// Draws theory-DATASET-LAMBDA for each problem: error, its ratio and the Dennis-More ratio of every arm
-/// against iterations. Returns the .png files. Throws Error (kRun) when gnuplot is missing or fails.
-std::vector<std::filesystem::path> make_theory(const nlohmann::json& theory,
-                                               const std::filesystem::path& figures);
+/// theory-DATASET-LAMBDA for each problem: error, its ratio and the Dennis-More ratio of every arm against
+/// iterations.
+std::vector<Chart> theory_charts(const nlohmann::json& theory);
 
 /// How the arms converge, a row each, and the Hessians at the optima, a row for each problem.
 std::vector<TextTable> theory_tables(const nlohmann::json& theory);

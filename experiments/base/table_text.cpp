@@ -173,16 +173,46 @@ std::string fixed_cell(double value, int digits) {
   return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
 }
 
-std::vector<std::filesystem::path> write_tables(const std::filesystem::path& folder, const std::string& name,
-                                                const std::string& title,
-                                                const std::vector<TextTable>& tables,
-                                                const std::string& csv) {
+std::string field_text(const nlohmann::ordered_json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return number_text(value.get<double>());
+  return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string csv_text(const std::vector<nlohmann::ordered_json>& records) {
+  std::string out;
+  for (const nlohmann::ordered_json& record : records) {
+    std::vector<std::string> names, fields;
+    const auto add = [&](const std::string& name, const nlohmann::ordered_json& value) {
+      names.push_back(name);
+      fields.push_back(csv_field(field_text(value)));
+    };
+    for (const auto& [name, value] : record.items()) {
+      if (!value.is_object()) add(name, value);
+      for (auto part = value.begin(); value.is_object() && part != value.end(); ++part)
+        add(part == value.begin() ? name : name + "_" + part.key(), part.value());
+    }
+    if (out.empty()) out = fmt::format("{}\n", fmt::join(names, ","));
+    out += fmt::format("{}\n", fmt::join(fields, ","));
+  }
+  return out;
+}
+
+std::string TableSet::text(const std::string& format) const {
+  return format == "csv"     ? csv_text(records)
+         : format == "latex" ? latex_document(title, tables)
+                             : markdown_document(title, tables);
+}
+
+std::vector<std::filesystem::path> TableSet::write(const std::filesystem::path& folder) const {
   make_folder(folder);
-  const std::vector<std::filesystem::path> files{folder / (name + ".md"), folder / (name + ".tex"),
-                                                 folder / (name + ".csv")};
-  write_file_atomically(files[0], markdown_document(title, tables));
-  write_file_atomically(files[1], latex_document(title, tables));
-  write_file_atomically(files[2], csv);
+  std::vector<std::filesystem::path> files;
+  for (const auto& [extension, format] :
+       {std::pair(".md", "md"), std::pair(".tex", "latex"), std::pair(".csv", "csv")}) {
+    files.push_back(folder / (name + extension));
+    write_file_atomically(files.back(), text(format));
+  }
   return files;
 }
 

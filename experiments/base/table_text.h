@@ -3,6 +3,7 @@
 /// an experiment.
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct TextTable {
   std::vector<std::string> notes;  ///< paragraphs between caption and table
   std::vector<std::string> head;
   std::size_t text_columns = 0;  ///< so many columns on the left are words, the others are numbers
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<std::string>> rows = {};
   std::vector<std::string> footnotes = {};  ///< paragraphs below the table
 };
 
@@ -28,11 +29,26 @@ std::string latex_tabular(const TextTable& table);
 /// Whole files: all tables with captions and notes below a title, which may be empty.
 std::string markdown_document(const std::string& title, const std::vector<TextTable>& tables);
 std::string latex_document(const std::string& title, const std::vector<TextTable>& tables);
-/// Writes these as NAME.md and NAME.tex, and `csv` as NAME.csv, into the folder, which is made where it is
-/// missing. Returns the three. Throws Error where one cannot be written.
-std::vector<std::filesystem::path> write_tables(const std::filesystem::path& folder, const std::string& name,
-                                                const std::string& title,
-                                                const std::vector<TextTable>& tables, const std::string& csv);
+/// Records as a CSV file: one header line, full precision, an empty field for what is not there, "inf" for
+/// what was never reached. The members of an object become columns NAME_MEMBER, the first of them NAME. All
+/// records have the members of the first one.
+std::string csv_text(const std::vector<nlohmann::ordered_json>& records);
+/// A value as a field of a CSV file: nothing for null and NaN, text as it is, numbers in full precision.
+std::string field_text(const nlohmann::ordered_json& value);
+
+/// Tables of one kind: for people, and as the records that programs read.
+struct TableSet {
+  std::string name;   ///< of its files
+  std::string title;  ///< stands above the tables; may be empty
+  std::vector<TextTable> tables;
+  std::vector<nlohmann::ordered_json> records;
+
+  /// The whole file; `format`: "md", "latex" or "csv".
+  std::string text(const std::string& format) const;
+  /// Writes NAME.md, NAME.tex and NAME.csv into the folder, which is made where it is missing. Returns the
+  /// three. Throws Error where one cannot be written.
+  std::vector<std::filesystem::path> write(const std::filesystem::path& folder) const;
+};
 
 /// The text with what would be emphasis or a tag in Markdown made literal.
 std::string markdown_literal(const std::string& text);

@@ -18,7 +18,6 @@
 #include "experiments/config/config.h"
 #include "experiments/config/data_format.h"
 #include "experiments/results/results.h"
-#include "experiments/results/tables/summary_table.h"
 
 namespace proxbench {
 
@@ -59,11 +58,6 @@ struct ExitStatus {
   int status;
 };
 
-struct StoredPath;
-
-/// Writes all tables of stored results below OUT/tables.
-void write_result_tables(const std::vector<Run>& runs, const std::filesystem::path& out,
-                         const Presentation& presentation, const TableOptions& options);
 /// Draws the figures that the config asks for below OUT/figures. What cannot be drawn honestly, figures
 /// against seconds that are not comparable and comparisons without a problem that all solvers were run on, is
 /// left out, and `warn` is told.
@@ -71,7 +65,7 @@ void draw_figures_of_run(const std::vector<Run>& runs, const std::filesystem::pa
                          const Presentation& presentation,
                          const std::function<void(const std::string&)>& warn);
 /// The same of paths.
-void draw_paths_of_run(const std::vector<StoredPath>& paths, const std::filesystem::path& out,
+void draw_paths_of_run(const std::vector<Run>& paths, const std::filesystem::path& out,
                        const Presentation& presentation, const std::function<void(const std::string&)>& warn);
 
 /// Set by Ctrl-C; the second Ctrl-C kills.
@@ -124,11 +118,12 @@ struct DataFlags {
 DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options,
                    const Processes* processes = nullptr);
 
-/// "12 positions", "3 groups" of candidates, or "60 labels" of multi-label data: what an accuracy is a share of.
+/// "12 positions", "3 groups" of candidates, or "60 labels" of multi-label data: what an accuracy is a share
+/// of.
 std::string graded_text(const Dataset& data);
 
 /// A line for each of these metrics but the first, accuracy.
-void print_other_metrics(const nlohmann::ordered_json& metrics);
+void print_other_metrics(const std::map<std::string, double>& metrics);
 
 /// Sets "key=value" of each. Throws Error (kUsage) that names the flag.
 void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag);

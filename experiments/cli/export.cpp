@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "experiments/cli/cli.h"
+#include "experiments/results/tables/path_table.h"
 
 namespace proxbench {
 namespace {
@@ -24,7 +25,7 @@ std::vector<ExportTable> tables_of(const ExportCommand& command) {
   std::vector<ExportTable> tables;
   if (!command.points) tables.push_back(table_of_runs(runs));
   if (!command.one_table()) tables.push_back(table_of_samples(runs));
-  const std::vector<StoredPath> paths = take_paths(runs);
+  const std::vector<Run> paths = take_paths(runs);
   if (command.points) require_paths(paths, command.folder);
   if (command.points || (!command.one_table() && !paths.empty())) tables.push_back(table_of_points(paths));
   return tables;

@@ -177,10 +177,9 @@ void predict(const PredictCommand& command) {
                                     : test_part(read_for(command, model, format, files, options), model);
   const Dataset& data = prediction.data;
   const Parallel parallel = make_parallel(run);
-  const std::vector<Index> outputs =
-      TestSet(data, *prediction.oracle, parallel, {}).decode(prediction.w);
-  const nlohmann::ordered_json metrics = metrics_json(data, outputs);
-  const double accuracy = metrics.at(trace_metric().name).get<double>();
+  const std::vector<Index> outputs = TestSet(data, *prediction.oracle, parallel, {}).decode(prediction.w);
+  const std::map<std::string, double> metrics = metrics_of(data, outputs);
+  const double accuracy = metrics.at(trace_metric().name);
   const auto right = std::llround(accuracy * static_cast<double>(data.graded()));
 
   if (!command.output.empty())
@@ -248,8 +247,10 @@ void certify_model(const CertifyCommand& command) {
   outcome.parameters.loss = loss;
   outcome.kkt_at_zero = certify(objective, {}).kkt;
   outcome.certificate = certify(objective, w);
-  outcome.test_metrics = test_metrics(data, w);
-  if (data.test_set()) outcome.test_accuracy = outcome.test_metrics.at(trace_metric().name).get<double>();
+  if (data.test_set()) {
+    outcome.test_metrics = metrics_of(data.test(), data.test_set()->decode(w));
+    outcome.test_accuracy = outcome.test_metrics.at(trace_metric().name);
+  }
   set_facts(data, outcome);
   nlohmann::ordered_json summary = outcome.summary();
   Certificate better = outcome.certificate;

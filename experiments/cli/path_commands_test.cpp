@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/base/test_command_line.h"
+#include "experiments/results/field_csv.h"
 #include "experiments/results/tables/path_table.h"
 
 namespace proxbench {
@@ -54,7 +55,7 @@ TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
   EXPECT_EQ(manifest["status"], "converged");
   EXPECT_EQ(manifest["points"], 6);
 
-  const std::vector<PathPoint> points = read_path_file(stored / "path.csv");
+  const std::vector<PathPoint> points = read_csv(path_columns(), stored / "path.csv", true);
   ASSERT_EQ(points.size(), 6u);
   EXPECT_NEAR(points.back().lambda, 0.1 * points.front().lambda, 1e-12);
   for (const PathPoint& point : points) {
@@ -96,7 +97,7 @@ TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
   const Result again = run("run path.ini --out out");
   EXPECT_EQ(again.status, 0);
   EXPECT_THAT(again.err, HasSubstr("words-path-max-0.1max-6-prox-qn-rep1: " + why));
-  EXPECT_EQ(read_path_file(folder / stored / "path.csv").size(), 6u);
+  EXPECT_EQ(read_csv(path_columns(), folder / stored / "path.csv", true).size(), 6u);
 }
 
 TEST_F(PathCommands, CompareAPathWithTheSolveOfItsLastLambda) {
@@ -156,7 +157,8 @@ TEST_F(PathCommands, GoOverMuWithLambdaFixed) {
   EXPECT_THAT(result.out, HasSubstr("lambda = 0.5, mu = path(10, 0.1, 4)"));
   for (const char* lambda : {"0", "0.5"}) {
     const std::string name = std::string("words-lambda") + lambda + "-mu-path-10-0.1-4-prox-qn-rep1";
-    const std::vector<PathPoint> points = read_path_file(folder / ("out/runs/" + name) / "path.csv");
+    const std::vector<PathPoint> points =
+        read_csv(path_columns(), folder / ("out/runs/" + name) / "path.csv", true);
     ASSERT_EQ(points.size(), 4u);
     EXPECT_EQ(points.front().mu, 10.0);
     EXPECT_EQ(points.back().mu, 0.1);

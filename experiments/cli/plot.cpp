@@ -9,6 +9,7 @@
 #include "experiments/config/ini.h"
 #include "experiments/results/tables/path_table.h"
 #include "plots/curves.h"
+#include "plots/gnuplot.h"
 #include "plots/paths.h"
 #include "plots/profiles.h"
 #include "plots/theory.h"
@@ -33,18 +34,10 @@ bool has_profiles(const PlotConfig& plot) {
   return contains(plot.kinds, "profile") || contains(plot.kinds, "ecdf");
 }
 
-void check_kinds(const std::vector<std::string>& kinds) {
-  const std::vector<std::string> known = {"curves", "profile", "ecdf", "path", "theory"};
-  for (const std::string& kind : kinds)
-    if (std::find(known.begin(), known.end(), kind) == known.end())
-      throw Error::usage(fmt::format("--kind {}: expected one of {}{}", kind, fmt::join(known, ", "),
-                                     did_you_mean(kind, known)));
-}
-
 void draw_paths(const Source& source, const PlotCommand& command, std::vector<fs::path>& figures) {
   require_paths(source.paths, source.folder);
-  const std::vector<fs::path> drawn = make_paths(source.paths, command.read.out_folder(source) / "figures",
-                                                 command.read.allow_not_comparable);
+  const std::vector<fs::path> drawn = draw_all(path_charts(source.paths, command.read.allow_not_comparable),
+                                               command.read.out_folder(source) / "figures");
   if (drawn.empty())
     throw Error::in_file(source.folder.string(), 0, "no path that came to its first point", "one to draw");
   figures.insert(figures.end(), drawn.begin(), drawn.end());
@@ -54,14 +47,15 @@ void draw_theory(const Source& source, const fs::path& out, std::vector<fs::path
   const nlohmann::json theory = read_theory(source.folder);
   if (theory.is_null())
     throw Error::in_file(source.folder.string(), 0, "no theory.json", "one, as scripts/theory makes it");
-  for (const fs::path& figure : make_theory(theory, out / "figures")) figures.push_back(figure);
+  for (const fs::path& figure : draw_all(theory_charts(theory), out / "figures")) figures.push_back(figure);
 }
 
 void plot(const PlotCommand& command) {
   std::vector<Source> sources = command.read.read();
   for (Source& source : sources) {
     if (!command.kinds.empty()) source.presentation.plot.kinds = split_list(command.kinds);
-    check_kinds(source.presentation.plot.kinds);
+    for (const std::string& kind : source.presentation.plot.kinds)
+      require_known("--kind", kind, {"curves", "profile", "ecdf", "path", "theory"});
   }
   const bool together = has_profiles(sources.front().presentation.plot);
   if (!together && command.read.folders.size() > 1 && !command.read.out.empty())
@@ -125,14 +119,13 @@ void draw_figures_of_run(const std::vector<Run>& runs, const fs::path& out, cons
   }
 }
 
-void draw_paths_of_run(const std::vector<StoredPath>& paths, const fs::path& out,
-                       const Presentation& presentation,
+void draw_paths_of_run(const std::vector<Run>& paths, const fs::path& out, const Presentation& presentation,
                        const std::function<void(const std::string&)>& warn) {
   if (paths.empty() || !contains(presentation.plot.kinds, "path")) return;
-  for (const StoredPath& path : paths)
-    if (!path.run.timing.comparable)
-      warn(fmt::format("{}: its seconds are not comparable and are not drawn", run_name(path.run)));
-  make_paths(paths, out / "figures");
+  for (const Run& path : paths)
+    if (!path.timing.comparable)
+      warn(fmt::format("{}: its seconds are not comparable and are not drawn", run_name(path)));
+  draw_all(path_charts(paths), out / "figures");
 }
 
 void add_plot_command(CLI::App& app) {

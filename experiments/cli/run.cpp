@@ -7,10 +7,8 @@
 
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
-#include "experiments/results/tables/cost_table.h"
-#include "experiments/results/tables/data_table.h"
-#include "experiments/results/tables/paper_table.h"
 #include "experiments/results/tables/path_table.h"
+#include "experiments/results/tables/result_tables.h"
 #include "experiments/sweep/sweep.h"
 
 namespace proxbench {
@@ -185,19 +183,18 @@ void run(const RunCommand& command) {
   if (std::all_of(all.begin(), all.end(), [](const Run& one) { return one.failed(); }))
     throw Error("no run of " + config.name + " succeeded");
   std::vector<Run> runs = all;
-  const std::vector<StoredPath> paths = take_paths(runs);
-  const TableOptions table{.title = config.title, .targets = config.targets};
-  if (!runs.empty()) write_result_tables(runs, out, presentation, table);
-  write_path_tables(paths, runs, out / "tables", config.title);
-  if (!command.quiet && !command.json.to_stdout() && !paths.empty())
-    fmt::print("{}\n", markdown_document("", path_tables(paths, runs)));
-  if (!command.quiet && !command.json.to_stdout() && !runs.empty()) {
-    fmt::print("{}\n", markdown_table(summarize(runs, table), table));
-    if (config.paper.costs) fmt::print("{}\n", markdown_document("", {cost_table(runs, table.targets)}));
-    if (config.paper.data) fmt::print("{}\n", markdown_document("", {data_table(runs)}));
-    if (!config.paper.lambdas.empty())
-      fmt::print("{}\n",
-                 markdown_document("", {paper_table(compare_with_paper(runs, presentation), presentation)}));
+  const std::vector<Run> paths = take_paths(runs);
+  const bool prints = !command.quiet && !command.json.to_stdout();
+  if (!paths.empty()) {
+    const TableSet tables = path_tables(paths, runs, config.title);
+    tables.write(out / "tables");
+    if (prints) fmt::print("{}\n", tables.text("md"));
+  }
+  if (!runs.empty()) {
+    const TableOptions options{.title = config.title, .targets = config.targets};
+    write_result_tables(runs, out, presentation, options);
+    for (const TableSet& tables : result_tables(runs, presentation, options))
+      if (prints) fmt::print("{}\n", tables.text("md"));
   }
   nlohmann::ordered_json summaries = nlohmann::ordered_json::array();
   for (const Run& stored : all)
@@ -212,7 +209,7 @@ void run(const RunCommand& command) {
   const auto warn = [](const std::string& text) { spdlog::warn("{}", text); };
   if (!runs.empty()) draw_figures_of_run(runs, out, presentation, warn);
   draw_paths_of_run(paths, out, presentation, warn);
-  if (!command.quiet && !command.json.to_stdout()) fmt::print("Results: {}\n", out.string());
+  if (prints) fmt::print("Results: {}\n", out.string());
   if (result.failed > 0)
     throw Error(fmt::format("{} of {} runs failed", result.failed, result.done + result.cached));
 }
@@ -279,9 +276,9 @@ void add_run_command(CLI::App& app) {
                         "what makes the runs: processes of this machine, or jobs of a Slurm cluster [local]")
             ->check(CLI::IsMember(names))
             ->type_name("NAME");
-    sub->add_option(
-           "--slurm", command->slurm,
-           "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive, split; as in [slurm]")
+    sub->add_option("--slurm", command->slurm,
+                    "what jobs ask for, repeatable: partition, time, cpus, constraint, exclusive, split; as "
+                    "in [slurm]")
         ->needs(launcher)
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");

@@ -60,9 +60,11 @@ void scale(const ScaleCommand& command) {
   stop_cleanly_on_interrupt();
   const Scaling scaling = command.redraw ? read_scaling(out / "scale.json") : measure(command, config, out);
   const std::vector<PhaseScaling> rows = phase_scalings(scaling);
-  const nlohmann::ordered_json report = scaling_report(scaling, rows);
+  nlohmann::ordered_json report = scaling;
+  const std::vector<nlohmann::ordered_json> records = scaling_records(rows);
+  report["phases"] = records;
   write_json(out / "scale.json", report);
-  write_file_atomically(out / "scale.csv", scaling_csv(rows));
+  write_file_atomically(out / "scale.csv", csv_text(records));
   const Network network{.latency = command.latency / 1e6, .bandwidth = command.bandwidth * 1e9};
   const std::string text =
       markdown_document(scaling.title, scaling_tables(scaling, rows, predicted, network));

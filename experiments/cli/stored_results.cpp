@@ -54,7 +54,7 @@ std::vector<Source> ReadFlags::read() const {
   std::vector<Run> all;
   for (const Source& source : sources) {
     all.insert(all.end(), source.runs.begin(), source.runs.end());
-    for (const StoredPath& path : source.paths) all.push_back(path.run);
+    for (const Run& path : source.paths) all.push_back(path);
   }
   const std::vector<std::string> labels = split_list(solvers);
   runs_of_solvers(all, labels);
@@ -63,7 +63,7 @@ std::vector<Source> ReadFlags::read() const {
   };
   for (Source& source : sources) {
     std::erase_if(source.runs, unknown);
-    std::erase_if(source.paths, [&](const StoredPath& path) { return unknown(path.run); });
+    std::erase_if(source.paths, [&](const Run& path) { return unknown(path); });
   }
   std::erase_if(sources, [](const Source& source) { return source.runs.empty() && source.paths.empty(); });
   return sources;

@@ -17,7 +17,7 @@ struct Source {
   std::filesystem::path folder;
   Presentation presentation;
   std::vector<Run> runs;  ///< of single penalties
-  std::vector<StoredPath> paths;
+  std::vector<Run> paths;
 };
 
 /// Flags of the commands that read them.

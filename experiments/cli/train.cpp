@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/metrics/metrics.h"
-#include "experiments/results/results.h"
+#include "experiments/results/field_csv.h"
 #include "experiments/run/job.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/read_data.h"
@@ -50,8 +50,8 @@ void print_summary(const RunOutcome& outcome, const LoadedData& data) {
 void write_outputs(const TrainCommand& command, const LoadedData& data, const RunParameters& settings,
                    const RunOutcome& outcome) {
   if (!command.trace.empty()) {
-    std::string text = trace_header() + "\n";
-    for (const Sample& sample : outcome.trace) text += trace_line(sample) + "\n";
+    std::string text = csv_header(trace_columns()) + "\n";
+    for (const Sample& sample : outcome.trace) text += csv_line(trace_columns(), sample) + "\n";
     write_file_atomically(command.trace, text);
   }
   command.json.write(outcome.summary());
@@ -121,9 +121,9 @@ std::string graded_text(const Dataset& data) {
                                             : "groups");
 }
 
-void print_other_metrics(const nlohmann::ordered_json& metrics) {
-  for (const auto& [name, value] : metrics.items())
-    if (name != trace_metric().name) fmt::print("test {} {:.4f}\n", name, value.get<double>());
+void print_other_metrics(const std::map<std::string, double>& metrics) {
+  for (const auto& [name, value] : metrics)
+    if (name != trace_metric().name) fmt::print("test {} {:.4f}\n", name, value);
 }
 
 void tell_data(ProgressPrinter& progress, const LoadedData& data) {

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "experiments/base/files.h"
+#include "experiments/base/table_text.h"
 #include "experiments/config/ini.h"
 #include "experiments/results/fields.h"
 
@@ -64,15 +66,6 @@ inline bool parse_value(const std::string& text, FieldType type, nlohmann::json&
   return true;
 }
 
-/// Throws Error where the first line of a file does not name the fields.
-template <class Record>
-void check_header(const std::vector<Field<Record>>& fields, const std::string& header,
-                  const std::filesystem::path& file) {
-  if (csv_header(fields) != header)
-    throw Error::in_file(file.string(), 1, fmt::format("'{}'", header),
-                         fmt::format("'{}'", csv_header(fields)));
-}
-
 /// Throws Error with file and line where the line does not hold the fields.
 template <class Record>
 Record record_of(const std::vector<Field<Record>>& fields, const std::string& line,
@@ -92,6 +85,26 @@ Record record_of(const std::vector<Field<Record>>& fields, const std::string& li
     if (fields[i].set != nullptr) fields[i].set(record, value);
   }
   return record;
+}
+
+/// The records of a file: a header, then a line each. `half_lines`: what stands behind the last line break is
+/// left out, as a process that died leaves it. Throws Error with file and line where it is malformed.
+template <class Record>
+std::vector<Record> read_csv(const std::vector<Field<Record>>& fields, const std::filesystem::path& file,
+                             bool half_lines) {
+  std::string text = read_file(file, kStoredResult);
+  if (half_lines) text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
+  if (half_lines && text.empty()) return {};
+  std::istringstream in(text);
+  std::string line;
+  std::uint64_t number = 1;
+  std::getline(in, line);
+  if (csv_header(fields) != line)
+    throw Error::in_file(file.string(), 1, fmt::format("'{}'", line),
+                         fmt::format("'{}'", csv_header(fields)));
+  std::vector<Record> out;
+  while (std::getline(in, line)) out.push_back(record_of(fields, line, file, ++number));
+  return out;
 }
 
 }  // namespace proxbench

@@ -89,6 +89,7 @@ const std::vector<Field<PathPoint>>& path_columns() {
   using P = PathPoint;
   using C = Certificate;
   static const std::vector<Field<P>> all = {
+      column<&P::number, P>("point", "", "its number, from 1"),
       column<&P::lambda, P>("lambda", "", "weight of ||w||_1 in F"),
       column<&P::mu, P>("mu", "", "weight of ||w||^2 / 2 in F"),
       of_point<&C::objective>("objective", "F"),
@@ -185,13 +186,6 @@ std::string column_name(const Field<Run>& field) {
   const bool plain = field.section.empty() || field.section == "run" || field.section == "timing" ||
                      field.section == "provenance";
   return plain ? field.name : field.section.substr(field.section.find('.') + 1) + "_" + field.name;
-}
-
-std::string field_text(const Json& value) {
-  if (value.is_null()) return "";
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float()) return number_text(value.get<double>());
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::vector<DocBlock> field_blocks() {

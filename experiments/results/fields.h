@@ -84,7 +84,7 @@ struct RunFigures {
   double passes = kNone, updates = kNone, seconds = kNone, cpu_seconds = kNone;
   std::optional<std::uint64_t> peak_rss_bytes;
   double test_accuracy = kNone;
-  nlohmann::ordered_json test_metrics;  ///< all that apply, by name
+  std::map<std::string, double> test_metrics;  ///< all that apply
   std::optional<Audits> audits;
   std::map<std::string, double> notes;  ///< SolveResult::notes
   std::vector<PhaseCost> phases;        ///< of a profiled run
@@ -150,27 +150,9 @@ struct Provenance {
   std::map<std::string, std::string> slurm;
 };
 
-/// One run: everything that its manifest says, and its trace.
-struct Run {
-  std::filesystem::path folder;  ///< where it is stored; empty: nowhere
-  RunParameters parameters;
-  RunKey key;
-  RunFigures result;
-  Timing timing;
-  BestKnown best;
-  Provenance provenance;
-  std::vector<Sample> trace;  ///< in a file of its own
-
-  bool is_path() const { return !parameters.path.empty(); }
-  /// How it ended: "converged", "crashed(SIGSEGV)"; empty: it has not run.
-  std::string status() const;
-  void set_status(const std::string& text);
-  /// Whether it did not come to an end of its own.
-  bool failed() const;
-};
-
 /// One penalty of a path. Counts and times of the solver and of the path's own work.
 struct PathPoint {
+  std::uint64_t number = 0;  ///< from 1
   double lambda = 0.0, mu = 0.0;
   Certificate certificate = {};  ///< over all coordinates, with the best lower bound that its solves gave
   double kkt_target = 0.0;       ///< what kkt was to come down to
@@ -185,6 +167,30 @@ struct PathPoint {
   std::map<std::string, double> test_metrics = {};  ///< the other metrics
   Status status = Status::kConverged;
 };
+
+/// One run: everything that its manifest says, its trace, and the points of a path.
+struct Run {
+  std::filesystem::path folder;  ///< where it is stored; empty: nowhere
+  RunParameters parameters;
+  RunKey key;
+  RunFigures result;
+  Timing timing;
+  BestKnown best;
+  Provenance provenance;
+  // In files of their own.
+  std::vector<Sample> trace;
+  std::vector<PathPoint> points;  ///< of a path, those that were done
+
+  bool is_path() const { return !parameters.path.empty(); }
+  /// How it ended: "converged", "crashed(SIGSEGV)"; empty: it has not run.
+  std::string status() const;
+  void set_status(const std::string& text);
+  /// Whether it did not come to an end of its own.
+  bool failed() const;
+};
+
+/// What is expected of a file among stored results.
+inline constexpr const char* kStoredResult = "a stored result";
 
 enum class FieldType { kText, kCount, kReal, kTruth, kJson };
 
@@ -211,7 +217,7 @@ struct Field {
 const std::vector<Field<Run>>& run_fields();
 /// The columns of trace.csv, in order.
 const std::vector<Field<Sample>>& trace_columns();
-/// The columns of path.csv behind the number of the point, in order.
+/// The columns of path.csv, in order.
 const std::vector<Field<PathPoint>>& path_columns();
 
 /// What a manifest, a job file or a reference says of a run.
@@ -226,9 +232,6 @@ nlohmann::ordered_json summary_json(const RunParameters& parameters, const RunFi
 
 /// The name of a field as a column beside all others: "nnz", "reference_objective", "machine_name".
 std::string column_name(const Field<Run>& field);
-
-/// A value in CSV: nothing for null, text as it is, numbers in full precision, else JSON.
-std::string field_text(const nlohmann::ordered_json& value);
 
 /// The tables in Markdown: "fields:parameters", "fields:figures", "fields:trace", "fields:path".
 std::vector<DocBlock> field_blocks();

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
+#include "experiments/results/field_csv.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
@@ -27,7 +28,8 @@ void write_run(const TestFolder& folder, const std::string& out, const std::stri
   const std::string at = out + "/runs/" + name;
   make_folder(folder / at);
   write_record(folder / at / kManifestFile, run);
-  folder.write(at + "/trace.csv", trace_header() + "\n" + trace_line({}) + "\n");
+  folder.write(at + "/trace.csv",
+               csv_header(trace_columns()) + "\n" + csv_line(trace_columns(), Sample{}) + "\n");
   folder.write(at + "/model.tsv", "# proxbench model 1\n");
 }
 

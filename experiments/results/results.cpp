@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
 #include <tuple>
 
 #include "core/base/error.h"
-#include "core/base/options.h"
 #include "experiments/base/numbers.h"
+#include "experiments/base/text.h"
 #include "experiments/config/ini.h"
 #include "experiments/results/field_csv.h"
 #include "experiments/results/reference.h"
@@ -43,26 +42,6 @@ auto order_of(const Run& run, const Presentation& presentation) {
   const RunParameters& p = run.parameters;
   return std::make_tuple(place_in(presentation.datasets, p.dataset), p.dataset, p.path, p.lambda, p.mu,
                          p.loss.text(), place_in(presentation.labels, p.label), p.label, p.repetition);
-}
-
-/// `text` is what stands in `file`.
-std::vector<Sample> parse_trace(const std::string& text, const fs::path& file) {
-  std::istringstream in(text);
-  std::string line;
-  std::uint64_t number = 1;
-  std::getline(in, line);
-  check_header(trace_columns(), line, file);
-  std::vector<Sample> trace;
-  while (std::getline(in, line)) trace.push_back(record_of(trace_columns(), line, file, ++number));
-  return trace;
-}
-
-/// As far as the process came that failed.
-std::vector<Sample> read_trace_of_failure(const fs::path& file) {
-  if (std::error_code ignored; !fs::exists(file, ignored)) return {};
-  std::string text = read_file(file, kStoredResult);
-  text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
-  return text.empty() ? std::vector<Sample>{} : parse_trace(text, file);
 }
 
 }  // namespace
@@ -125,10 +104,7 @@ std::vector<Run> runs_of_solvers(const std::vector<Run>& runs, const std::vector
   std::vector<std::string> known;
   for (const Run& run : runs)
     if (place_in(known, run.parameters.label) == known.size()) known.push_back(run.parameters.label);
-  for (const std::string& label : labels)
-    if (place_in(known, label) == known.size())
-      throw Error::usage(fmt::format("solvers: found '{}', expected labels of the results: {}{}", label,
-                                     fmt::join(known, ", "), did_you_mean(label, known)));
+  for (const std::string& label : labels) require_known("solvers", label, known, "labels of the results:");
   std::vector<Run> chosen;
   for (const Run& run : runs)
     if (place_in(labels, run.parameters.label) < labels.size()) chosen.push_back(run);
@@ -157,8 +133,13 @@ void write_record(const fs::path& file, const Run& run) {
 Run read_run(const fs::path& out, const fs::path& folder) {
   Run run = read_record(folder / kManifestFile);
   run.folder = folder;
-  const fs::path trace = folder / "trace.csv";
-  run.trace = run.failed() ? read_trace_of_failure(trace) : read_trace(trace);
+  // A run that failed may not have come so far.
+  const auto read = [&](const char* file, const auto& fields, bool half_lines, auto& records) {
+    if (std::error_code ignored; !run.failed() || fs::exists(folder / file, ignored))
+      records = read_csv(fields, folder / file, half_lines);
+  };
+  read("trace.csv", trace_columns(), run.failed(), run.trace);
+  if (run.is_path()) read("path.csv", path_columns(), true, run.points);
   use_stored_reference(out, run);
   return run;
 }
@@ -214,20 +195,16 @@ std::string leave_out_strangers(const fs::path& out, const Presentation& present
                      fmt::join(named, ", "));
 }
 
-std::string trace_header() {
-  return csv_header(trace_columns());
-}
-
-std::string trace_line(const Sample& sample) {
-  return csv_line(trace_columns(), sample);
-}
-
-Sample parse_trace_line(const std::string& line, const fs::path& file, std::uint64_t number) {
-  return record_of(trace_columns(), line, file, number);
-}
-
 std::vector<Sample> read_trace(const fs::path& file) {
-  return parse_trace(read_file(file, kStoredResult), file);
+  return read_csv(trace_columns(), file, false);
+}
+
+std::vector<Run> take_paths(std::vector<Run>& runs) {
+  const auto first =
+      std::stable_partition(runs.begin(), runs.end(), [](const Run& run) { return !run.is_path(); });
+  std::vector<Run> paths(std::make_move_iterator(first), std::make_move_iterator(runs.end()));
+  runs.erase(first, runs.end());
+  return paths;
 }
 
 double relative_difference(double objective, double reference) {

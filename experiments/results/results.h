@@ -7,7 +7,7 @@
 ///     OUT/runs/RUN/manifest.json   what the run was and what came of it, see below
 ///     OUT/runs/RUN/trace.csv
 ///     OUT/runs/RUN/model.tsv
-///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path (path_file.h), for each of its penalties
+///     OUT/runs/RUN/path.csv, model-NUMBER.tsv    of a path, for each of its penalties
 ///     OUT/figures/NAME.{svg,pdf,png,gp,tsv}, OUT/tables/NAME.{md,tex,csv}
 ///
 /// RUN = DATASET-lambdaLAMBDA-LABEL-repREPETITION (paths: sweep/plan.h), in characters safe for file names.
@@ -26,8 +26,6 @@
 namespace proxbench {
 
 inline constexpr const char* kManifestFile = "manifest.json";
-/// What read_file() expects of a file in OUT.
-inline constexpr const char* kStoredResult = "a stored result";
 /// "lambda = 1", "mu = 0.1", "lambda = 1, mu = 0.1"; of a path "lambda = path(max, 50, 50), mu = 0.1" and the
 /// like, "hinge, mu = 1" with a hinge loss. What is 0 is left out.
 std::string penalty_text(const RunParameters& run);
@@ -85,12 +83,11 @@ void write_record(const std::filesystem::path& file, const Run& run);
 /// The folders of complete runs below OUT/runs, sorted.
 std::vector<std::filesystem::path> run_folders(const std::filesystem::path& out);
 
-/// The columns of trace_columns(). What was not measured is an empty field.
-std::string trace_header();
-std::string trace_line(const Sample& sample);
+/// Throws Error, with file and line, where it is malformed.
 std::vector<Sample> read_trace(const std::filesystem::path& file);
-/// One line of it. Throws Error, under the name of the file and its line.
-Sample parse_trace_line(const std::string& line, const std::filesystem::path& file, std::uint64_t number);
+
+/// The paths among stored runs, which are taken out of them.
+std::vector<Run> take_paths(std::vector<Run>& runs);
 
 /// (F - f*) / |f*|.
 double relative_difference(double objective, double reference);

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "experiments/base/numbers.h"
 #include "experiments/base/test_folder.h"
+#include "experiments/results/field_csv.h"
 #include "experiments/results/tables/summary_table.h"
 
 namespace proxbench {
@@ -66,7 +67,8 @@ void write_run(const TestFolder& out, const std::string& name, const std::string
   run.set_status(status);
   make_folder(out / "runs" / name);
   write_record(out / "runs" / name / kManifestFile, run);
-  out.write("runs/" + name + "/trace.csv", trace_header() + "\n" + trace_line(sample(0, 5)) + "\n");
+  out.write("runs/" + name + "/trace.csv",
+            csv_header(trace_columns()) + "\n" + csv_line(trace_columns(), sample(0, 5)) + "\n");
 }
 
 TEST(Trace, ReadsBackToTheSameBits) {
@@ -85,17 +87,17 @@ TEST(Trace, ReadsBackToTheSameBits) {
   s.estimated_gap = 0.75;
   s.infeasibility = 0.125;
   s.test_metrics = {{"structure-accuracy", 0.75}, {"chunk-f1", 0.1}};
-  EXPECT_EQ(trace_header(),
+  EXPECT_EQ(csv_header(trace_columns()),
             "seconds,cpu_seconds,iteration,passes,updates,objective,loss,nnz,working_set,kkt,gap,dual_gap,"
             "estimated_gap,infeasibility,test_accuracy,test_metrics");
   EXPECT_EQ(
-      trace_line(s),
+      csv_line(trace_columns(), s),
       "0.3333333333333333,0.6,12,13.25,11.5,12345.678901234567,1e-17,1544,2000,0.125,0.25,0.5,0.75,0.125,,"
       "chunk-f1=0.1 structure-accuracy=0.75");
-  folder.write("t.csv", trace_header() + "\n" + trace_line(s) + "\n");
+  folder.write("t.csv", csv_header(trace_columns()) + "\n" + csv_line(trace_columns(), s) + "\n");
   const std::vector<Sample> trace = read_trace(folder / "t.csv");
   ASSERT_EQ(trace.size(), 1u);
-  EXPECT_EQ(trace_line(trace[0]), trace_line(s));
+  EXPECT_EQ(csv_line(trace_columns(), trace[0]), csv_line(trace_columns(), s));
   EXPECT_TRUE(std::isnan(trace[0].test_accuracy));
 }
 
@@ -110,13 +112,13 @@ TEST(Trace, MalformedLinesAreErrorsWithFileAndLine) {
     }
   };
   const std::string file = (folder / "t.csv").string();
-  EXPECT_EQ(error("seconds\n"), file + ":1: found 'seconds', expected '" + trace_header() + "'");
-  EXPECT_EQ(error(trace_header() + "\n1,2\n"), file + ":2: found 2 fields, expected 16");
-  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,x,0,0,0,,,,,,,\n"),
+  EXPECT_EQ(error("seconds\n"), file + ":1: found 'seconds', expected '" + csv_header(trace_columns()) + "'");
+  EXPECT_EQ(error(csv_header(trace_columns()) + "\n1,2\n"), file + ":2: found 2 fields, expected 16");
+  EXPECT_EQ(error(csv_header(trace_columns()) + "\n0,0,0,0,0,x,0,0,0,,,,,,,\n"),
             file + ":2: found objective 'x', expected a number or an empty field");
-  EXPECT_EQ(error(trace_header() + "\n0,0,-1,0,0,0,0,0,0,,,,,,,\n"),
+  EXPECT_EQ(error(csv_header(trace_columns()) + "\n0,0,-1,0,0,0,0,0,0,,,,,,,\n"),
             file + ":2: found iteration '-1', expected a count");
-  EXPECT_EQ(error(trace_header() + "\n0,0,0,0,0,0,0,0,0,,,,,,,chunk-f1\n"),
+  EXPECT_EQ(error(csv_header(trace_columns()) + "\n0,0,0,0,0,0,0,0,0,,,,,,,chunk-f1\n"),
             file + ":2: found test_metrics 'chunk-f1', expected NAME=NUMBER, separated by spaces");
 }
 
@@ -196,7 +198,7 @@ TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
   write_run(out, "3", "d", 1, "empty", 1, "crashed(SIGKILL)");
   std::filesystem::remove(out / "runs/1/trace.csv");
   out.write("runs/2/trace.csv", read_text(out / "runs/2/trace.csv") + "1,2,3");
-  out.write("runs/3/trace.csv", trace_header().substr(0, 9));
+  out.write("runs/3/trace.csv", csv_header(trace_columns()).substr(0, 9));
   std::map<std::string, std::size_t> samples;
   for (const proxbench::Run& run : read_results(out.path())) samples[run.parameters.label] = run.trace.size();
   EXPECT_EQ(samples, (std::map<std::string, std::size_t>{{"gone", 0}, {"cut", 1}, {"empty", 0}}));
@@ -249,20 +251,27 @@ TEST(Results, FilesAppearWholeOrNotAtAll) {
   EXPECT_EQ(read_text(folder / "a"), "four");
 }
 
+/// The median of the times to a target in a row of the only group.
+double seconds(const Summary& summary, std::size_t row, std::size_t target) {
+  return summary.groups.at(0).rows.at(row).figures.at(target).to.median;
+}
+
 TEST(Tables, GiveTimesToTargetsAndTheRatioToTheFastest) {
   const TableOptions options{"", {1e-2, 1e-6}, 1e-6, {"all"}};
   const std::vector<proxbench::Run> runs{made_up("quick", 1, {200, 101, 100.00001}),
                                          made_up("slow", 1, {200, 150, 101, 100.5, 100.00001}, 2.0),
                                          made_up("never", 1, {200, 99})};
-  const std::vector<TableGroup> groups = summarize(runs, options);
-  ASSERT_EQ(groups.size(), 1u);
-  ASSERT_EQ(groups[0].rows.size(), 3u);
-  EXPECT_THAT(groups[0].rows[0].seconds, ElementsAre(1, 2));
-  EXPECT_EQ(groups[0].rows[0].ratio, 2.0);  // the run that ends below f* is taken at its word
-  EXPECT_THAT(groups[0].rows[1].seconds, ElementsAre(4, 8));
-  EXPECT_EQ(groups[0].rows[1].ratio, 8.0);
-  EXPECT_NEAR(groups[0].rows[2].final_difference, -0.01, 1e-15);
-  EXPECT_TRUE(std::isnan(groups[0].rows[0].test_accuracy));
+  const Summary summary = summarize(runs, options);
+  ASSERT_EQ(summary.groups.size(), 1u);
+  ASSERT_EQ(summary.groups[0].rows.size(), 3u);
+  EXPECT_EQ(seconds(summary, 0, 0), 1);
+  EXPECT_EQ(seconds(summary, 0, 1), 2);
+  EXPECT_EQ(summary.groups[0].rows[0].ratio, 2.0);  // the run that ends below f* is taken at its word
+  EXPECT_EQ(seconds(summary, 1, 0), 4);
+  EXPECT_EQ(seconds(summary, 1, 1), 8);
+  EXPECT_EQ(summary.groups[0].rows[1].ratio, 8.0);
+  EXPECT_NEAR(summary.of(summary.groups[0].rows[2], "final_difference").to.median, -0.01, 1e-15);
+  EXPECT_TRUE(std::isnan(summary.of(summary.groups[0].rows[0], "test_accuracy").to.median));
 }
 
 TEST(Tables, ATimeBetweenTwoDistantSamplesIsARange) {
@@ -274,23 +283,24 @@ TEST(Tables, ATimeBetweenTwoDistantSamplesIsARange) {
     runs.back().trace.push_back(sample(9.0 + repetition, 100));
   }
   runs.push_back(made_up("b", 1, {200, 150, 150, 150, 100}));
-  const std::vector<TableGroup> groups = summarize(runs, options);
-  EXPECT_EQ(groups[0].rows[0].spread.seconds_from[1].median, 3.0);
-  EXPECT_EQ(groups[0].rows[0].spread.seconds[1].median, 11.0);
-  const std::string text = markdown_table(groups, options);
+  const Summary summary = summarize(runs, options);
+  EXPECT_EQ(summary.groups[0].rows[0].figures[1].from.median, 3.0);
+  EXPECT_EQ(summary.groups[0].rows[0].figures[1].to.median, 11.0);
+  const std::string text = summary_tables(summary, options).text("md");
   EXPECT_THAT(text, HasSubstr("| 3* | 0.00-3.00 [2.50, 3.50] | 3.00-11.0 [10.5, 11.5] | ~2.75 |"));
   EXPECT_THAT(text, HasSubstr("| 1* | 4.00 | 4.00 | 1.00 |"));
   EXPECT_THAT(text, HasSubstr("\nA-B: the target was reached between two samples, at A and at B, more than a "
                               "tenth of B apart. Quartiles are those of B.\n"));
   EXPECT_THAT(text,
               HasSubstr("\n~: a ratio of two times of which at least one is known as an interval only.\n"));
-  EXPECT_THAT(latex_table(groups, options), HasSubstr(" & 3.00-11.0 [10.5, 11.5] & \\~{}2.75 & "));
-  const std::string csv = csv_table(groups, options);
+  EXPECT_THAT(summary_tables(summary, options).text("latex"),
+              HasSubstr(" & 3.00-11.0 [10.5, 11.5] & \\~{}2.75 & "));
+  const std::string csv = summary_tables(summary, options).text("csv");
   EXPECT_THAT(csv, HasSubstr(",seconds_to_0.01,seconds_to_0.01_q25,"));
   EXPECT_THAT(csv, HasSubstr(",seconds_to_0.01_from,seconds_to_0.01_from_q25,"));
   EXPECT_THAT(csv, HasSubstr(",11,10.5,11.5,10,12,3,3,2.5,3.5,2,4,3,"));
   runs.erase(runs.begin(), runs.begin() + 3);
-  EXPECT_THAT(markdown_table(summarize(runs, options), options), testing::Not(HasSubstr("A-B")))
+  EXPECT_THAT(summary_tables(summarize(runs, options), options).text("md"), testing::Not(HasSubstr("A-B")))
       << "said where it stands only";
 }
 
@@ -298,60 +308,60 @@ TEST(Tables, ATargetBelowWhatIsProvenOfTheReferenceIsNoNumber) {
   const TableOptions options{"", {1e-2, 1e-6}, 1e-6, {"all"}};
   std::vector<proxbench::Run> runs{made_up("a", 1, {200, 101, 100}), made_up("b", 1, {200, 150, 100})};
   for (proxbench::Run& run : runs) run.best.relative_gap = 2e-6;
-  const std::vector<TableGroup> groups = summarize(runs, options);
-  const std::string text = markdown_table(groups, options);
+  const Summary summary = summarize(runs, options);
+  const std::string text = summary_tables(summary, options).text("md");
   EXPECT_THAT(text, HasSubstr("| a | converged | 1* | 1.00 | ? | ? |"));
   EXPECT_THAT(text, HasSubstr("| b | converged | 1* | 2.00 | ? | ? |"));
   EXPECT_THAT(text, HasSubstr("\n?: f* is proven to a relative accuracy of 2.0e-06 only, and no target below "
                               "that can be told.\n"));
-  EXPECT_TRUE(std::isnan(groups[0].rows[0].seconds[1]));
-  EXPECT_TRUE(std::isnan(groups[0].rows[0].ratio));
-  EXPECT_THAT(csv_table(groups, options), HasSubstr(",2e-06,2e-06,a,"));
-  EXPECT_THAT(csv_table(groups, options),
+  EXPECT_TRUE(std::isnan(seconds(summary, 0, 1)));
+  EXPECT_TRUE(std::isnan(summary.groups[0].rows[0].ratio));
+  EXPECT_THAT(summary_tables(summary, options).text("csv"), HasSubstr(",2e-06,2e-06,a,"));
+  EXPECT_THAT(summary_tables(summary, options).text("csv"),
               HasSubstr(",1,1,1,1,1,1,0.95,0.95,0.95,0.95,0.95,1,,,,,,0,,,,,,0,"));
   for (proxbench::Run& run : runs) run.best.relative_gap = 1e-6;
-  EXPECT_THAT(markdown_table(summarize(runs, options), options), testing::Not(HasSubstr("?")));
+  EXPECT_THAT(summary_tables(summarize(runs, options), options).text("md"), testing::Not(HasSubstr("?")));
 }
 
 TEST(Tables, TakeMediansOverRepetitionsWithNeverAsTheWorst) {
   const TableOptions options{"", {1e-6}, 1e-6, {"all"}};
-  const std::vector<TableGroup> groups =
+  const Summary summary =
       summarize({made_up("a", 1, {200, 100}), made_up("a", 2, {200, 150, 100}), made_up("a", 3, {200}),
                  made_up("b", 1, {200, 100}), made_up("b", 2, {200})},
                 options);
-  EXPECT_EQ(groups[0].rows[0].repetitions, 3);
-  EXPECT_EQ(groups[0].rows[0].seconds[0], 2);
-  EXPECT_EQ(groups[0].rows[0].nnz, 9);
-  EXPECT_TRUE(std::isnan(groups[0].rows[1].seconds[0]));  // half of the repetitions never got there
+  EXPECT_EQ(summary.groups[0].rows[0].repetitions, 3);
+  EXPECT_EQ(seconds(summary, 0, 0), 2);
+  EXPECT_EQ(summary.of(summary.groups[0].rows[0], "nnz").to.median, 9);
+  EXPECT_TRUE(std::isinf(seconds(summary, 1, 0)));  // half of the repetitions never got there
 }
 
 TEST(Tables, ComeAsMarkdownLatexAndCsv) {
   const TableOptions options{"OCR, 50 %", {1e-2, 1e-6}, 1e-6, {"all"}};
-  const std::vector<TableGroup> groups = summarize({made_up("a_b", 1, {200, 101})}, options);
+  const Summary summary = summarize({made_up("a_b", 1, {200, 101})}, options);
   EXPECT_EQ(
-      markdown_table(groups, options),
+      summary_tables(summary, options).text("md"),
       "## OCR, 50 %\n\n### ocr, lambda = 10, f* = 100 (relative kkt 1.0e-09, gap 3.0e-10)\n\nmade up\n\n"
-      "| solver | status | n | s to 0.01 | s to 1e-06 | x fastest at 1e-06 | final difference | nnz | "
-      "relative kkt | relative gap | iterations | passes | updates | seconds | load + set-up s | test "
-      "accuracy |\n"
-      "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
-      "| a_b | converged | 1* | 1.00 | - | - | 1.0e-02 | 8 | 1.0e-07 | 2.0e-08 | 4 | 2.5 | - | 3.00 | - | - "
-      "|\n\n"
+      "| solver | status | n | s to 0.01 | final difference | nnz | relative kkt | relative gap | iterations "
+      "| passes | seconds | passes to 0.01 |\n"
+      "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+      "| a_b | converged | 1* | 1.00 | 1.0e-02 | 8 | 1.0e-07 | 2.0e-08 | 4 | 2.5 | 3.00 | 0.0 |\n\n"
+      "No solver reached 1e-06.\n\n"
       "\\* n = 1: a single run, whose spread is not known.\n");
-  EXPECT_THAT(latex_table(groups, options), HasSubstr("\na\\_b & converged & 1* & 1.00 & -- & -- & 1.0e-02 & "
-                                                      "8 & 1.0e-07 & 2.0e-08 & 4 & 2.5 & -- & 3.00 & "
-                                                      "-- & -- \\\\\n"));
-  EXPECT_THAT(latex_table(groups, options),
-              HasSubstr("\\end{tabular}\n\\par\\noindent{\\footnotesize * n = 1: a single run"));
-  const std::string csv = csv_table(groups, options);
+  EXPECT_THAT(summary_tables(summary, options).text("latex"),
+              HasSubstr("\na\\_b & converged & 1* & 1.00 & 1.0e-02 & 8 & "
+                        "1.0e-07 & 2.0e-08 & 4 & 2.5 & 3.00 & 0.0 \\\\\n"));
+  EXPECT_THAT(summary_tables(summary, options).text("latex"),
+              HasSubstr("\\par\\noindent{\\footnotesize * n = 1: a single run"));
+  const std::string csv = summary_tables(summary, options).text("csv");
   EXPECT_THAT(
-      csv, testing::StartsWith(
-               "dataset,lambda,mu,reference_objective,reference_relative_kkt,reference_relative_gap,"
-               "reference_accuracy,solver,machine,"
-               "status,repetitions,failed,failures,not_comparable,ratio_to_fastest_at_1e-06,seconds_to_0.01,"
-               "seconds_to_0.01_q25,seconds_to_0.01_q75,seconds_to_0.01_min,seconds_to_0.01_max,"
-               "seconds_to_0.01_n,seconds_to_0.01_from,"));
-  EXPECT_THAT(csv, HasSubstr("\nocr,10,0,100,1e-09,3e-10,3e-10,a_b,,converged,1,0,,0,,1,1,1,1,1,1,"
+      csv,
+      testing::StartsWith(
+          "experiment,dataset,lambda,mu,reference_objective,reference_relative_kkt,reference_relative_gap,"
+          "reference_accuracy,solver,machine,"
+          "status,repetitions,failed,failures,not_comparable,ratio_to_fastest_at_1e-06,seconds_to_0.01,"
+          "seconds_to_0.01_q25,seconds_to_0.01_q75,seconds_to_0.01_min,seconds_to_0.01_max,"
+          "seconds_to_0.01_n,seconds_to_0.01_from,"));
+  EXPECT_THAT(csv, HasSubstr("ocr,10,0,100,1e-09,3e-10,3e-10,a_b,,converged,1,0,,0,,1,1,1,1,1,1,"
                              "0.95,0.95,0.95,0.95,0.95,1,inf,inf,inf,inf,inf,1,inf,inf,inf,inf,inf,1,"
                              "0.01,0.01,0.01,0.01,0.01,1,8,8,8,8,8,1,"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 2);
@@ -361,18 +371,19 @@ TEST(Tables, FitAPageUnlessColumnsAreChosen) {
   TableOptions options{"", {1e-1, 1e-2, 1e-3, 1e-4, 1e-6}};
   std::vector<proxbench::Run> runs{made_up("a", 1, {200, 101, 100})};
   runs[0].result.test_accuracy = 0.5;
-  const auto head = [&] { return summary_tables(summarize(runs, options), options).front().head; };
+  const auto head = [&] { return summary_tables(summarize(runs, options), options).tables.front().head; };
   EXPECT_THAT(head(), ElementsAre("solver", "status", "n", "s to 0.01", "s to 0.001", "s to 0.0001",
                                   "s to 1e-06", "final difference", "test accuracy"));
   options.targets.clear();
   runs[0].best.objective = std::nan("");  // of a config with reference = none
   EXPECT_THAT(head(), ElementsAre("solver", "status", "n", "test accuracy", "seconds", "nnz", "relative gap",
                                   "iterations", "passes"));
-  options.columns = {"passes", "n", "preparation_seconds"};
-  EXPECT_THAT(head(), ElementsAre("solver", "passes", "n", "load + set-up s"));
-  EXPECT_EQ(summary_tables(summarize(runs, options), options).front().text_columns, 1u);
-  EXPECT_THAT(csv_table(summarize(runs, options), options), HasSubstr(",passes,passes_q25,"));
-  EXPECT_THAT(csv_table(summarize(runs, options), options), testing::Not(HasSubstr("nnz")));
+  options.columns = {"passes", "n", "load_seconds"};
+  EXPECT_THAT(head(), ElementsAre("solver", "passes", "n", "load s"));
+  EXPECT_EQ(summary_tables(summarize(runs, options), options).tables.front().text_columns, 1u);
+  EXPECT_THAT(summary_tables(summarize(runs, options), options).text("csv"),
+              HasSubstr(",passes,passes_q25,"));
+  EXPECT_THAT(summary_tables(summarize(runs, options), options).text("csv"), testing::Not(HasSubstr("nnz")));
   options.columns = {"passes", "iteration"};
   try {
     head();
@@ -390,15 +401,14 @@ TEST(Tables, ShowTheMetricsThatAnyRunHas) {
   runs[0].result.updates = 3.0;
   runs[0].trace.front().test_metrics = {{"chunk-f1", 0.25}};
   runs[0].trace.back().test_metrics = {{"chunk-f1", 0.75}};
-  const std::vector<TableGroup> groups = summarize(runs, options);
-  const std::string table = markdown_table(groups, options);
-  EXPECT_THAT(table, HasSubstr("| test accuracy | test chunk-f1 |\n"));
-  EXPECT_THAT(table, HasSubstr("| 2.5 | 3 | 3.00 | - | - | 0.7500 |\n")) << "that at the end";
-  EXPECT_THAT(table, HasSubstr("| 2.5 | - | 3.00 | - | - | - |\n"));
-  const std::string csv = csv_table(groups, options);
-  EXPECT_THAT(csv, HasSubstr(",test_metrics.chunk-f1_n\n"));
-  EXPECT_THAT(csv, HasSubstr(",0.75,0.75,0.75,0.75,0.75,1\n"));
-  EXPECT_THAT(csv, HasSubstr(",,,,,,0\n"));
+  const Summary summary = summarize(runs, options);
+  const std::string table = summary_tables(summary, options).text("md");
+  EXPECT_THAT(table, HasSubstr("| passes | updates | seconds | test chunk-f1 | passes to 0.01 |\n"));
+  EXPECT_THAT(table, HasSubstr("| 2.5 | 3 | 3.00 | 0.7500 | ")) << "that at the end";
+  EXPECT_THAT(table, HasSubstr("| 2.5 | - | 3.00 | - | "));
+  const std::string csv = summary_tables(summary, options).text("csv");
+  EXPECT_THAT(csv, HasSubstr(",test_metrics.chunk-f1_n,"));
+  EXPECT_THAT(csv, HasSubstr(",0.75,0.75,0.75,0.75,0.75,1,"));
 }
 
 std::vector<proxbench::Run> repeated(const std::string& label, const std::vector<double>& speeds) {
@@ -410,11 +420,11 @@ std::vector<proxbench::Run> repeated(const std::string& label, const std::vector
 
 TEST(Tables, ShowMediansWithQuartilesAndFlagFewRepetitions) {
   const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
-  const auto three = markdown_table(summarize(repeated("a", {1, 4, 2}), options), options);
+  const auto three = summary_tables(summarize(repeated("a", {1, 4, 2}), options), options).text("md");
   EXPECT_THAT(three, HasSubstr("| a | converged | 3* | 2.00 [1.50, 3.00] | 1.00 |"));
   EXPECT_THAT(three, HasSubstr("\n\\* n = 3 < 5 repetitions: quartiles are no more than the spread seen.\n"));
   EXPECT_THAT(three, HasSubstr("medians [quartiles] of 3 repetitions"));
-  const auto five = markdown_table(summarize(repeated("a", {1, 4, 2, 3, 5}), options), options);
+  const auto five = summary_tables(summarize(repeated("a", {1, 4, 2, 3, 5}), options), options).text("md");
   EXPECT_THAT(five, HasSubstr("| a | converged | 5 | 3.00 [2.00, 4.00] | 1.00 |"));
   EXPECT_THAT(five, testing::Not(HasSubstr("*n")));
   EXPECT_THAT(five, testing::Not(HasSubstr("< 5")));
@@ -424,10 +434,10 @@ TEST(Tables, ARepetitionThatNeverGetsThereCountsAsInfinite) {
   const TableOptions options{"", {1e-2}, 1e-2, {"all"}};
   std::vector<proxbench::Run> runs = repeated("a", {1, 2, 3});
   runs[2].trace.pop_back();
-  const std::vector<TableGroup> groups = summarize(runs, options);
-  EXPECT_EQ(groups[0].rows[0].seconds[0], 2);
-  EXPECT_THAT(markdown_table(groups, options), HasSubstr("| 2.00 [1.50, never] |"));
-  EXPECT_THAT(csv_table(groups, options), HasSubstr(",2,1.5,inf,1,inf,3,"));
+  const Summary summary = summarize(runs, options);
+  EXPECT_EQ(seconds(summary, 0, 0), 2);
+  EXPECT_THAT(summary_tables(summary, options).text("md"), HasSubstr("| 2.00 [1.50, never] |"));
+  EXPECT_THAT(summary_tables(summary, options).text("csv"), HasSubstr(",2,1.5,inf,1,inf,3,"));
 }
 
 TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
@@ -438,18 +448,19 @@ TEST(Tables, FailedRunsAreCountedAndEnterNoMedian) {
   proxbench::Run alone = made_up("b", 1, {200, 100});
   alone.set_status("out-of-memory");
   runs.push_back(alone);
-  const std::vector<TableGroup> groups = summarize(runs, options);
-  const TableRow& row = groups[0].rows[0];
+  const Summary summary = summarize(runs, options);
+  const TableRow& row = summary.groups[0].rows[0];
   EXPECT_EQ(row.repetitions, 5);
   EXPECT_EQ(row.failed(), 1);
   EXPECT_EQ(row.measured(), 4);
-  EXPECT_EQ(row.seconds[0], 2.5);
-  EXPECT_TRUE(std::isnan(groups[0].rows[1].nnz));
-  const std::string text = markdown_table(groups, options);
+  EXPECT_EQ(row.figures[0].to.median, 2.5);
+  EXPECT_TRUE(std::isnan(summary.of(summary.groups[0].rows[1], "nnz").to.median));
+  const std::string text = summary_tables(summary, options).text("md");
   EXPECT_THAT(text, HasSubstr("| a | converged, 1 of 5 crashed(SIGSEGV) | 4* | 2.50 [1.75, 3.25] | 1.00 |"));
-  EXPECT_THAT(text, HasSubstr("| b | 1 of 1 out-of-memory | 0* | - | - | - | - |"));
+  EXPECT_THAT(text, HasSubstr("| b | 1 of 1 out-of-memory | 0* | - | - | - |"));
   EXPECT_THAT(text, HasSubstr("\na: 1 of 5 crashed(SIGSEGV): died after 1 s; in no median.\n"));
-  EXPECT_THAT(csv_table(groups, options), HasSubstr(",a,,converged,5,1,1 of 5 crashed(SIGSEGV),0,1,2.5,"));
+  EXPECT_THAT(summary_tables(summary, options).text("csv"),
+              HasSubstr(",a,,converged,5,1,1 of 5 crashed(SIGSEGV),0,1,2.5,"));
 }
 
 TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
@@ -460,20 +471,20 @@ TEST(Tables, TimingsThatAreNotComparableAreLeftOutUnlessAllowed) {
     run.timing.not_comparable_because = "two runs at once";
   }
   runs.push_back(made_up("b", 1, {200, 100}, 8));
-  std::vector<TableGroup> groups = summarize(runs, options);
-  EXPECT_TRUE(std::isnan(groups[0].rows[0].seconds[0]));
-  EXPECT_EQ(groups[0].rows[0].passes, 2.5) << "passes are comparable";
-  EXPECT_EQ(groups[0].rows[1].ratio, 1.0);
-  const std::string text = markdown_table(groups, options);
+  Summary summary = summarize(runs, options);
+  EXPECT_TRUE(std::isnan(seconds(summary, 0, 0)));
+  EXPECT_EQ(summary.of(summary.groups[0].rows[0], "passes").to.median, 2.5) << "passes are comparable";
+  EXPECT_EQ(summary.groups[0].rows[1].ratio, 1.0);
+  const std::string text = summary_tables(summary, options).text("md");
   EXPECT_THAT(text, HasSubstr("| a | converged | 2* | n/c | n/c | 0.0e+00 |"));
-  EXPECT_THAT(text, HasSubstr("| 2.5 | - | n/c | n/c | - |"));
+  EXPECT_THAT(text, HasSubstr("| 2.5 | n/c |"));
   EXPECT_THAT(text,
               HasSubstr("\na: the timings of 2 of 2 runs are not comparable (n/c) and left out: two runs "
                         "at once.\n"));
   options.allow_not_comparable = true;
-  groups = summarize(runs, options);
-  EXPECT_EQ(groups[0].rows[0].seconds[0], 1.5);
-  EXPECT_EQ(groups[0].rows[1].ratio, 8 / 1.5);
+  summary = summarize(runs, options);
+  EXPECT_EQ(seconds(summary, 0, 0), 1.5);
+  EXPECT_EQ(summary.groups[0].rows[1].ratio, 8 / 1.5);
 }
 
 TEST(Tables, MachinesHaveRowsAndRatiosOfTheirOwn) {
@@ -482,16 +493,16 @@ TEST(Tables, MachinesHaveRowsAndRatiosOfTheirOwn) {
   for (const proxbench::Run& run : repeated("b", {4, 20})) runs.push_back(run);
   for (const std::size_t slow : {1u, 4u}) runs[slow].provenance.machine = "slow";
   for (const std::size_t fast : {0u, 2u, 3u}) runs[fast].provenance.machine = "fast";
-  const std::vector<TableGroup> groups = summarize(runs, options);
+  const Summary summary = summarize(runs, options);
   std::vector<std::string> labels;
   std::vector<double> ratios;
-  for (const TableRow& row : groups[0].rows) {
+  for (const TableRow& row : summary.groups[0].rows) {
     labels.push_back(row.label);
     ratios.push_back(row.ratio);
   }
   EXPECT_THAT(labels, ElementsAre("a @ fast", "a @ slow", "b @ fast", "b @ slow"));
   EXPECT_THAT(ratios, ElementsAre(1.0, 1.0, 4 / 1.5, 2.0));
-  EXPECT_THAT(markdown_table(groups, options), HasSubstr("\nRuns of several machines: "));
+  EXPECT_THAT(summary_tables(summary, options).text("md"), HasSubstr("\nRuns of several machines: "));
 }
 
 TEST(Tables, ShowWhatWasSpentOffTheClock) {
@@ -502,17 +513,18 @@ TEST(Tables, ShowWhatWasSpentOffTheClock) {
     runs[i].result.setup_seconds = 0.5;
     runs[i].result.sampling_seconds = 7.0;
   }
-  const std::vector<TableGroup> groups = summarize(runs, options);
-  EXPECT_EQ(groups[0].rows[0].spread.load_seconds.median, 2.0);
-  EXPECT_EQ(groups[0].rows[0].spread.warm_up_seconds.n, 0);
-  EXPECT_THAT(markdown_table(groups, options), HasSubstr("| 2.50 [2.00, 3.00] | - |\n"));
-  EXPECT_THAT(csv_table(groups, options),
-              HasSubstr(",2,1.5,2.5,1,3,3,0.5,0.5,0.5,0.5,0.5,3,,,,,,0,7,7,7,7,7,3\n"));
+  const Summary summary = summarize(runs, options);
+  EXPECT_EQ(summary.of(summary.groups[0].rows[0], "load_seconds").to.median, 2.0);
+  EXPECT_EQ(summary.of(summary.groups[0].rows[0], "warm_up_seconds").to.n, 0);
+  EXPECT_THAT(summary_tables(summary, options).text("md"), HasSubstr("| 2.00 [1.50, 2.50] | 0.50 | 7.00 |"));
+  EXPECT_THAT(summary_tables(summary, options).text("csv"),
+              HasSubstr(",2,1.5,2.5,1,3,3,0.5,0.5,0.5,0.5,0.5,3,,,,,,0,7,7,7,7,7,3,"));
 }
 
 TEST(Tables, AreWrittenInAllFormats) {
   const TestFolder folder;
-  for (const auto& file : write_tables({made_up("a", 1, {200, 100})}, folder / "tables", {}))
+  for (const auto& file :
+       summary_tables(summarize({made_up("a", 1, {200, 100})}, {}), {}).write(folder / "tables"))
     EXPECT_FALSE(read_text(file).empty()) << file;
 }
 

@@ -141,8 +141,7 @@ TEST(ScalingTables, ShowWhatWasMeasuredAndWhatIsPredicted) {
 TEST(ScalingFiles, AreReadBack) {
   const TestFolder folder;
   const Scaling scaling = made_up();
-  const std::vector<PhaseScaling> rows = phase_scalings(scaling);
-  write_json(folder / "scale.json", scaling_report(scaling, rows));
+  write_json(folder / "scale.json", scaling);
   const Scaling again = read_scaling(folder / "scale.json");
   EXPECT_EQ(nlohmann::ordered_json(again), nlohmann::ordered_json(scaling));
   EXPECT_EQ(again.problems[0].runs[5].phases[0].sum_bytes, 8e6);
@@ -152,7 +151,7 @@ TEST(ScalingFiles, AreReadBack) {
 
 TEST(ScalingFiles, TheCsvHasALineForEachNumberOfThreads) {
   const Scaling scaling = made_up();
-  const std::string csv = scaling_csv(phase_scalings(scaling));
+  const std::string csv = csv_text(scaling_records(phase_scalings(scaling)));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 3 * 2);
   EXPECT_THAT(csv, AllOf(HasSubstr("\nd,0.5,a,openmp,total,4,3,0.4,"),
                          HasSubstr("\nd,0.5,a,openmp,scores,1,3,0.8,")));

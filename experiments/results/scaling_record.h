@@ -1,31 +1,15 @@
 #pragma once
-/// What `proxbench scale` measured, as scale.json holds it. Each record lists its members once, for writing
-/// and reading.
+/// What `proxbench scale` measured, as scale.json holds it.
 
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
+#include "experiments/base/json_members.h"
+
 namespace proxbench {
-
-template <class T>
-concept ListsMembers = requires { T::members(); };
-
-template <class Json, ListsMembers T>
-void to_json(Json& json, const T& record) {
-  std::apply([&](const auto&... member) { ((json[member.first] = record.*member.second), ...); },
-             T::members());
-}
-/// Throws nlohmann::json::exception where a key is missing or of another type.
-template <class Json, ListsMembers T>
-void from_json(const Json& json, T& record) {
-  std::apply([&](const auto&... member) { (json.at(member.first).get_to(record.*member.second), ...); },
-             T::members());
-}
 
 /// One phase of one run.
 struct PhaseCost {
@@ -75,14 +59,12 @@ struct ScalingProblem {
   std::string name() const;
 
   static auto members() {
-    return std::tuple(std::pair("dataset", &ScalingProblem::dataset),
-                      std::pair("description", &ScalingProblem::description),
-                      std::pair("lambda", &ScalingProblem::lambda),
-                      std::pair("label", &ScalingProblem::label),
-                      std::pair("iterations", &ScalingProblem::iterations),
-                      std::pair("status", &ScalingProblem::status), std::pair("nnz", &ScalingProblem::nnz),
-                      std::pair("weights", &ScalingProblem::weights),
-                      std::pair("runs", &ScalingProblem::runs));
+    return std::tuple(
+        std::pair("dataset", &ScalingProblem::dataset),
+        std::pair("description", &ScalingProblem::description), std::pair("lambda", &ScalingProblem::lambda),
+        std::pair("label", &ScalingProblem::label), std::pair("iterations", &ScalingProblem::iterations),
+        std::pair("status", &ScalingProblem::status), std::pair("nnz", &ScalingProblem::nnz),
+        std::pair("weights", &ScalingProblem::weights), std::pair("runs", &ScalingProblem::runs));
   }
 };
 

@@ -147,10 +147,6 @@ int launched_processes_here() {
   return launched_here;
 }
 
-bool speaks_for_all() {
-  return launched == nullptr || launched->first();
-}
-
 std::string launch_command(int count) {
   const char* given = std::getenv("PROXBENCH_MPIRUN");
   std::string text = given != nullptr ? given : "mpirun -n {}";

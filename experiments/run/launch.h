@@ -19,8 +19,6 @@ int with_launched_processes(int& argc, char**& argv, const std::function<int()>&
 const Processes* launched_processes();
 /// How many of them run on this machine.
 int launched_processes_here();
-/// Whether this process prints and writes files.
-bool speaks_for_all();
 
 /// What starts `count` processes of a command line: "mpirun -n COUNT", or the words of the environment
 /// variable PROXBENCH_MPIRUN, with "{}" for the count.

@@ -192,7 +192,10 @@ class Path {
     const double lambda = penalties_[k].lambda;
     const double next = k + 1 < penalties_.size() ? penalties_[k + 1].lambda : lambda;
     const double threshold = strong_threshold(next, lambda);  // lambda itself where it is the last
-    PathPoint point{.lambda = lambda, .mu = penalties_[k].mu, .kkt_target = settings_.tol * scale(lambda)};
+    PathPoint point{.number = k + 1,
+                    .lambda = lambda,
+                    .mu = penalties_[k].mu,
+                    .kkt_target = settings_.tol * scale(lambda)};
     lower_bound_ = -std::numeric_limits<double>::infinity();
     if (over_mu_ && k > 0) change_mu(k);
     Objective checker = objective(penalties_[k]);

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "core/monitor.h"
-#include "experiments/results/path_file.h"
+#include "experiments/results/fields.h"
 #include "experiments/run/trainer.h"
 
 namespace proxbench {
@@ -64,7 +64,7 @@ struct PathOutcome : RunOutcome {
 /// included), the audits of what solvers leave (KnownStart), and lambda_max. Solvers that are not
 /// `exact` are shown all coordinates. Throws Error (kUsage) where the penalties are not as said, and what
 /// train() throws.
-PathOutcome train_path(const LoadedData& data, const RunParameters& settings, std::span<const Penalty> penalties,
-                       const PathHooks& hooks = {});
+PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
+                       std::span<const Penalty> penalties, const PathHooks& hooks = {});
 
 }  // namespace proxbench

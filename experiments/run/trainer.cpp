@@ -255,10 +255,8 @@ void count_solve(const Monitor& monitor, const Objective& seen, const SolveResul
 
 void set_test_figures(const Sample& measured, RunFigures& figures) {
   figures.test_accuracy = measured.test_accuracy;
-  figures.test_metrics = nullptr;
-  if (std::isnan(measured.test_accuracy)) return;
-  figures.test_metrics[trace_metric().name] = measured.test_accuracy;
-  for (const auto& [name, value] : measured.test_metrics) figures.test_metrics[name] = value;
+  figures.test_metrics = measured.test_metrics;
+  if (!std::isnan(measured.test_accuracy)) figures.test_metrics[trace_metric().name] = measured.test_accuracy;
 }
 
 std::map<std::string, std::string> model_header(const LoadedData& data, const std::string& format,
@@ -283,15 +281,10 @@ std::string model_of(const LoadedData& data, const std::string& format, const Op
                     data.oracle().extra_weights(), data.extra_names());
 }
 
-nlohmann::ordered_json metrics_json(const Dataset& data, std::span<const Index> prediction) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+std::map<std::string, double> metrics_of(const Dataset& data, std::span<const Index> prediction) {
+  std::map<std::string, double> out;
   for (const MetricInfo* metric : metrics_for(data)) out[metric->name] = metric->measure(data, prediction);
   return out;
-}
-
-nlohmann::ordered_json test_metrics(const LoadedData& data, const SparseVector& w) {
-  if (data.test_set() == nullptr) return nullptr;
-  return metrics_json(data.test(), data.test_set()->decode(w));
 }
 
 double warm_up(Objective& objective, const SparseVector& w, double seconds,

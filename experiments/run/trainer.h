@@ -145,10 +145,8 @@ std::map<std::string, std::string> model_header(const LoadedData& data, const st
 std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
                      const RunParameters& settings, const SparseVector& w);
 
-/// Every metric that applies to the data, by name, in the order of their registry.
-nlohmann::ordered_json metrics_json(const Dataset& data, std::span<const Index> prediction);
-/// The same of what w predicts on the test set; null where there is none.
-nlohmann::ordered_json test_metrics(const LoadedData& data, const SparseVector& w);
+/// Every metric that applies to the data.
+std::map<std::string, double> metrics_of(const Dataset& data, std::span<const Index> prediction);
 
 /// How a run of so many seconds on the clock was spent. The solver's seconds are those that no other phase
 /// took.

@@ -15,6 +15,7 @@
 #include "experiments/base/files.h"
 #include "experiments/config/config.h"
 #include "experiments/config/path_grid.h"
+#include "experiments/results/field_csv.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
 #include "experiments/run/launch.h"
@@ -62,10 +63,12 @@ void tighten_within_limit(const LoadedData& data, const RunParameters& job,
 RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const fs::path& trace_file,
                       const std::atomic<bool>& interrupt) {
   std::ofstream trace(writes_files() ? trace_file : fs::path("/dev/null"));
-  trace << trace_header() << std::endl;
+  trace << csv_header(trace_columns()) << std::endl;
   RunHooks hooks;
   hooks.interrupt = &interrupt;
-  hooks.on_sample = [&trace](const Sample& sample) { trace << trace_line(sample) << std::endl; };
+  hooks.on_sample = [&trace](const Sample& sample) {
+    trace << csv_line(trace_columns(), sample) << std::endl;
+  };
   RunOutcome outcome = train(data, job, hooks);
   trace.close();
   if (!trace) throw Error(trace_file.string() + ": cannot be written");
@@ -81,19 +84,18 @@ PathOutcome run_path(const LoadedData& data, RunParameters job, const Options& d
   const fs::path nowhere = "/dev/null";
   std::ofstream trace(writes_files() ? folder / "trace.csv" : nowhere),
       points(writes_files() ? folder / "path.csv" : nowhere);
-  trace << trace_header() << std::endl;
-  points << path_header() << std::endl;
-  std::size_t number = 0;
+  trace << csv_header(trace_columns()) << std::endl;
+  points << csv_header(path_columns()) << std::endl;
   PathHooks hooks;
   hooks.interrupt = &interrupt;
-  hooks.on_sample = [&](const Sample& sample) { trace << trace_line(sample) << std::endl; };
+  hooks.on_sample = [&](const Sample& sample) { trace << csv_line(trace_columns(), sample) << std::endl; };
   hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
     job.lambda = point.lambda;
     job.mu = point.mu;
     const std::string model = model_of(data, job.format, data_options, job, w);
-    write_file_atomically(folder / fmt::format("model-{:03}.tsv", ++number), model);
+    write_file_atomically(folder / fmt::format("model-{:03}.tsv", point.number), model);
     write_file_atomically(folder / "model.tsv", model);
-    points << path_line(number, point) << std::endl;
+    points << csv_line(path_columns(), point) << std::endl;
   };
   PathOutcome outcome = train_path(data, job, penalties, hooks);
   for (std::ofstream* file : {&trace, &points}) {
@@ -129,8 +131,7 @@ void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt)
     const bool ended = outcome.status != Status::kDiverged && outcome.status != Status::kInterrupted;
     if (job.tighten > 0 && ended) tighten_within_limit(data, job, interrupt, outcome);
     if (outcome.status != Status::kDiverged)  // else no weights that a model could hold
-      write_file_atomically(folder / "model.tsv",
-                            model_of(data, job.format, data_options, job, outcome.w));
+      write_file_atomically(folder / "model.tsv", model_of(data, job.format, data_options, job, outcome.w));
   }
   outcome.load_seconds = load_seconds;
   run.result = outcome;

@@ -13,7 +13,7 @@ namespace proxbench {
 ///     trace.csv    line by line as samples are taken, so that a kill loses at most the line being written
 ///     model.tsv    where there is one
 ///     path.csv, model-NUMBER.tsv   of a path: line by line, and a model each, as points are done;
-///                  see results/path_file.h; model.tsv is the last one's
+///                  see path_columns(); model.tsv is the last one's
 ///     manifest.json  the record with its results; the last to be written
 ///
 /// A job without a solver leaves only manifest.json: the facts of the data, and what their readers noted as

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
+#include "experiments/base/text.h"
 #include "experiments/config/ini.h"
 #include "experiments/results/results.h"
 #include "experiments/sweep/cache.h"
@@ -20,18 +21,6 @@ namespace {
 
 /// More threads than this are a slip of the finger.
 constexpr std::int64_t kMostThreads = 4096;
-
-/// A folder that goes away with its contents.
-struct Scratch {
-  explicit Scratch(const fs::path& folder) : path(folder) { make_folder(path); }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  fs::path path;
-};
 
 class Measurement {
  public:
@@ -97,7 +86,10 @@ class Measurement {
           (processes ? job.threads : job.processes) = 1;
           if (!processes) job.backend = backend;
           job.name = fmt::format("{}: {} {}{}, {}, repetition {}", problem.name(), threads,
-                                 processes ? "process" : "thread", threads == 1 ? "" : processes ? "es" : "s",
+                                 processes ? "process" : "thread",
+                                 threads == 1 ? ""
+                                 : processes  ? "es"
+                                              : "s",
                                  backend, repetition);
           add(problem, job, {.backend = backend, .threads = threads, .repetition = repetition, .phases = {}});
         }
@@ -119,7 +111,7 @@ class Measurement {
   void add(ScalingProblem& problem, const RunParameters& job, ScalingRun run) {
     ++started_;
     if (hooks_.message) hooks_.message(fmt::format("[{}/{}] {}", started_, total_, job.name));
-    const Scratch folder(scratch_ / "run");
+    const ScratchFolder folder(scratch_ / "run");
     const Run measured = result_of(job, folder.path);
     const RunFigures& result = measured.result;
     const std::string weights = file_digest(folder.path / "model.tsv");
@@ -208,8 +200,9 @@ ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::
   }
   if (!backends.empty()) {
     out.backends.clear();
+    const std::vector<std::string> known{"openmp", "tbb", kProcessesBackend};
     for (const std::string& name : split_list(backends)) {
-      if (name != kProcessesBackend) parse_backend(name);
+      require_known("--backend", name, known, "some of");
       if (std::find(out.backends.begin(), out.backends.end(), name) == out.backends.end())
         out.backends.push_back(name);
     }
@@ -220,15 +213,13 @@ ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::
   out.solvers = split_list(solvers);
   if (out.solvers.empty()) out.solvers = {labels.front()};
   for (const std::string& label : out.solvers)
-    if (std::find(labels.begin(), labels.end(), label) == labels.end())
-      throw Error::usage(fmt::format("--solver: found '{}'{}, expected labels of the config: {}", label,
-                                     did_you_mean(label, labels), fmt::join(labels, ", ")));
+    require_known("--solver", label, labels, "labels of the config:");
   return out;
 }
 
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
                     const ScalingHooks& hooks) {
-  const Scratch folder(scratch);
+  const ScratchFolder folder(scratch);
   return Measurement(config, options, folder.path, hooks).run();
 }
 

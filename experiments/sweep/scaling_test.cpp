@@ -62,7 +62,8 @@ TEST_F(Scale, WrongUsageIsTold) {
   };
   expect("tiny.ini --threads 0", "--threads: found '0', expected integers from 1 to 4096");
   expect("tiny.ini --threads 1,two", "--threads: found 'two'");
-  expect("tiny.ini --backend opnmp", "unknown backend 'opnmp' (did you mean");
+  expect("tiny.ini --backend opnmp",
+         "--backend: found 'opnmp' (did you mean 'openmp'?), expected some of openmp, tbb, mpi");
   expect("tiny.ini --solver prox-qm", "--solver: found 'prox-qm'");
   expect("tiny.ini --iterations 0", "--iterations");
   expect("tiny.ini --repetitions 0", "--repetitions");
@@ -84,14 +85,25 @@ TEST_F(Scale, ARunThatFailsIsTold) {
   EXPECT_FALSE(fs::exists(folder / "out/scale.json"));
 }
 
+TEST_F(Scale, TellsWhatTheCommandForProcessesComplainsOf) {
+  folder.write(
+      "launch",
+      "#!/bin/sh\necho ------\necho There are too few slots.\necho Ask for fewer.\necho ------\nexit 1\n");
+  fs::permissions(folder / "launch", fs::perms::owner_all);
+  const Result result = run("scale tiny.ini --threads 2 --backend mpi --repetitions 1 --out out",
+                            "PROXBENCH_MPIRUN='" + (folder / "launch").string() + " {}'");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("2 processes, mpi, repetition 1: failed: There are too few slots."));
+}
+
 TEST_F(Scale, ProcessesAreStartedByTheCommandForThem) {
   // What stands in for mpirun starts the command once and notes how many were asked for.
   folder.write("launch", "#!/bin/sh\necho $1 >>processes.txt\nshift\nexec \"$@\"\n");
   fs::permissions(folder / "launch", fs::perms::owner_all);
-  const Result result = run(
-      "scale tiny.ini --threads 2 --backend mpi --repetitions 1 --iterations 2 --out out --set "
-      "experiment.lambda=1",
-      "PROXBENCH_MPIRUN='" + (folder / "launch").string() + " {}'");
+  const Result result =
+      run("scale tiny.ini --threads 2 --backend mpi --repetitions 1 --iterations 2 --out out --set "
+          "experiment.lambda=1",
+          "PROXBENCH_MPIRUN='" + (folder / "launch").string() + " {}'");
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("| mpi | total |"));
   const Scaling scaling = read_scaling(folder / "out/scale.json");

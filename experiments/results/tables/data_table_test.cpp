@@ -26,13 +26,14 @@ TEST(DataTable, TakesWhatAnyRunOnADataSetTells) {
   notes.notes = {{"belief_bytes", 1073741824.0}};
   const std::vector<proxbench::Run> runs{run_on("words", sizes), run_on("words", notes),
                                          run_on("failed", {})};
-  const TextTable table = data_table(runs);
+  const TableSet set = data_table(runs);
+  const TextTable& table = set.tables[0];
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_THAT(table.rows[0], testing::ElementsAre("words", "3", "12", "2", "7", "18", "1.00"));
   EXPECT_THAT(table.rows[1], testing::ElementsAre("failed", "-", "-", "-", "-", "-", "-"));
 
   const TestFolder folder;
-  ASSERT_EQ(write_data_table(runs, folder / "tables").size(), 3u);
+  ASSERT_EQ(set.write(folder / "tables").size(), 3u);
   EXPECT_EQ(read_file(folder / "tables/data.csv", "a table"),
             "dataset,instances,positions,outputs,features,d,belief_bytes\nwords,3,12,2,7,18,"
             "1073741824\nfailed,,,,,,\n");

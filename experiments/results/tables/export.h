@@ -7,20 +7,14 @@
 #include <vector>
 
 #include "experiments/results/results.h"
-#include "experiments/results/tables/path_table.h"
 
 namespace proxbench {
 
-/// Cells are null, numbers, truth values and texts: maps and lists are texts "NAME=VALUE NAME=VALUE" and
-/// "VALUE VALUE". Null: not measured, or it does not apply.
+/// Rows are objects with the same members: null, numbers, truth values and texts. Maps and lists are texts
+/// "NAME=VALUE NAME=VALUE" and "VALUE VALUE". Null: not measured, or it does not apply.
 struct ExportTable {
-  struct Column {
-    std::string name;
-    FieldType type;
-  };
   std::string name;  ///< "runs", "samples" or "points"
-  std::vector<Column> columns;
-  std::vector<std::vector<nlohmann::ordered_json>> rows;
+  std::vector<nlohmann::ordered_json> rows;
 };
 
 /// A row for each run: what it is told by, then the columns of run_fields(). A lambda path has `path` in the
@@ -29,13 +23,13 @@ ExportTable table_of_runs(const std::vector<Run>& runs);
 /// A row for each sample: what its run is told by, the columns of its trace, the relative difference to f*.
 ExportTable table_of_samples(const std::vector<Run>& runs);
 /// A row for each point of a lambda path: what its run is told by, its number, the columns of path.csv.
-ExportTable table_of_points(const std::vector<StoredPath>& paths);
+ExportTable table_of_points(const std::vector<Run>& paths);
 
 /// A header line, numbers in full precision, nothing for null. No field is quoted: in texts, ";" stands for a
 /// comma and a space for what could end or hide a field. NumPy's genfromtxt, pandas and R read it.
 std::string csv_text(const ExportTable& table);
 
-/// Writes all tables into one SQLite file, in the place of what was there. Throws Error.
+/// Writes all tables that have a row into one SQLite file, in the place of what was there. Throws Error.
 void write_sqlite(const std::filesystem::path& file, const std::vector<ExportTable>& tables);
 
 }  // namespace proxbench

@@ -127,8 +127,9 @@ TEST(Export, APathHasItsTextInThePlaceOfALambda) {
 }
 
 TEST(Export, PointsOfPathsAreRowsOfTheirOwn) {
-  StoredPath path{made_up(), {PathPoint{.lambda = 20.0}, PathPoint{.lambda = 10.0}}};
-  path.run.folder = "runs/a,b";
+  proxbench::Run path = made_up();
+  path.points = {PathPoint{.number = 1, .lambda = 20.0}, PathPoint{.number = 2, .lambda = 10.0}};
+  path.folder = "runs/a,b";
   path.points[1].certificate.nnz = 7;
   const ExportTable table = table_of_points({path});
   EXPECT_EQ(table.rows.size(), 2u);

@@ -121,33 +121,26 @@ std::vector<MeansGroup> geometric_means(const std::vector<Run>& runs, const Mean
   return groups;
 }
 
-std::vector<TextTable> means_tables(const std::vector<MeansGroup>& groups, const MeansOptions& options) {
-  std::vector<TextTable> tables;
-  for (const MeansGroup& group : groups) tables.push_back(means_table(group, options));
-  return tables;
-}
-
-std::string csv_means(const std::vector<MeansGroup>& groups, const MeansOptions& options) {
-  std::string out =
-      "measure,machine,solver,target,problems,reached,left_out,shift,par,shifted_geometric_mean,"
-      "shifted_geometric_mean_from,unproven\n";
-  for (const MeansGroup& group : groups)
+TableSet means_tables(const std::vector<MeansGroup>& groups, const MeansOptions& options) {
+  TableSet out{"means", options.title, {}, {}};
+  for (const MeansGroup& group : groups) {
+    out.tables.push_back(means_table(group, options));
     for (const MeansRow& row : group.rows)
       for (std::size_t i = 0; i < group.set.targets.size(); ++i)
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", group.set.measure,
-                           csv_field(group.set.machine), csv_field(row.solver), group.set.targets[i],
-                           group.set.problems.size(), row.reached[i], group.set.left_out.size(),
-                           options.shift, options.par, number_text(row.means[i]),
-                           number_text(row.means_from[i]), group.set.unproven(i));
+        out.records.push_back({{"measure", group.set.measure},
+                               {"machine", group.set.machine},
+                               {"solver", row.solver},
+                               {"target", group.set.targets[i]},
+                               {"problems", group.set.problems.size()},
+                               {"reached", row.reached[i]},
+                               {"left_out", group.set.left_out.size()},
+                               {"shift", options.shift},
+                               {"par", options.par},
+                               {"shifted_geometric_mean", row.means[i]},
+                               {"shifted_geometric_mean_from", row.means_from[i]},
+                               {"unproven", group.set.unproven(i)}});
+  }
   return out;
-}
-
-std::vector<std::filesystem::path> write_means(const std::vector<Run>& runs,
-                                               const std::filesystem::path& folder,
-                                               const MeansOptions& options) {
-  const std::vector<MeansGroup> groups = geometric_means(runs, options);
-  const std::vector<TextTable> tables = means_tables(groups, options);
-  return write_tables(folder, "means", options.title, tables, csv_means(groups, options));
 }
 
 }  // namespace proxbench

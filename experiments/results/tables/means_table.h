@@ -4,7 +4,6 @@
 /// A run that failed or never reached the target is charged PAR-k (penalised average runtime, Hutter et al.,
 /// "ParamILS: an automatic algorithm configuration framework", 2009): k times its limit, see Problem::limits.
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -39,13 +38,7 @@ struct MeansGroup {
 /// A group a measure; for seconds on several machines, one a machine. Throws Error (kUsage).
 std::vector<MeansGroup> geometric_means(const std::vector<Run>& runs, const MeansOptions& options);
 
-std::vector<TextTable> means_tables(const std::vector<MeansGroup>& groups, const MeansOptions& options);
-/// One row a measure, machine, solver and target.
-std::string csv_means(const std::vector<MeansGroup>& groups, const MeansOptions& options);
-
-/// Writes means.md, means.tex and means.csv into the folder (made where it is missing); returns them.
-std::vector<std::filesystem::path> write_means(const std::vector<Run>& runs,
-                                               const std::filesystem::path& folder,
-                                               const MeansOptions& options);
+/// A table for each group, and a record for each measure, machine, solver and target.
+TableSet means_tables(const std::vector<MeansGroup>& groups, const MeansOptions& options);
 
 }  // namespace proxbench

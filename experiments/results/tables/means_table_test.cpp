@@ -92,7 +92,7 @@ TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
   EXPECT_EQ(means(runs, 1.0, 10.0, "passes")[0].set.problems.size(), 2u) << "passes are comparable";
   const auto allowed = geometric_means(runs, {.targets = {1e-3}, .allow_not_comparable = true});
   EXPECT_EQ(allowed[0].set.problems.size(), 2u);
-  EXPECT_THAT(means_tables(allowed, {})[0].notes[0], HasSubstr("NOT COMPARABLE"));
+  EXPECT_THAT(means_tables(allowed, {}).tables[0].notes[0], HasSubstr("NOT COMPARABLE"));
 }
 
 TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
@@ -123,7 +123,8 @@ TEST(Means, TellExperimentsApartAlsoWhereTheyBearTheSameName) {
 TEST(Means, ComeAsMarkdownLatexAndCsv) {
   const MeansOptions options{.title = "Two", .targets = {1e-3}};
   const TestFolder folder;
-  for (const auto& file : write_means({run_of("a_b", 1, 2), run_of("c", 1, 0)}, folder / "tables", options))
+  const auto groups = geometric_means({run_of("a_b", 1, 2), run_of("c", 1, 0)}, options);
+  for (const auto& file : means_tables(groups, options).write(folder / "tables"))
     EXPECT_FALSE(read_text(file).empty()) << file;
   EXPECT_EQ(read_text(folder / "tables/means.md"),
             "## Two\n\n### Shifted geometric means of seconds to a target, shift 1, PAR10\n\n"
@@ -148,7 +149,7 @@ TEST(Means, OfCostsThatAreRangesAreRanges) {
   EXPECT_NEAR(groups[0].rows[0].means[0], std::sqrt(9.0 * 3.0) - 1.0, 1e-12);
   EXPECT_EQ(groups[0].set.known().paid, 4u);
   EXPECT_EQ(groups[0].set.known().wide, 1u);
-  const TextTable table = means_tables(groups, {})[0];
+  const TextTable table = means_tables(groups, {}).tables[0];
   EXPECT_THAT(table.rows[0], ElementsAre("a", "2.41-4.20", "2 of 2"));
   EXPECT_THAT(table.rows[1], ElementsAre("b", "4.20", "2 of 2"));
   EXPECT_THAT(table.footnotes[0], HasSubstr("A-B: means of the costs at the samples before"));
@@ -160,10 +161,10 @@ TEST(Means, AreNoneWhereAReferenceIsNotProvenToTheTarget) {
   runs[1].best.relative_gap = 2e-3;
   const auto groups = means(runs);
   EXPECT_TRUE(std::isnan(groups[0].rows[0].means[0]));
-  const TextTable table = means_tables(groups, {})[0];
+  const TextTable table = means_tables(groups, {}).tables[0];
   EXPECT_THAT(table.rows[0], ElementsAre("a", "?", "?"));
   EXPECT_EQ(table.footnotes[0], "?: f* of 1 of 2 problems is not proven to 0.001.");
-  EXPECT_THAT(csv_means(groups, {}), testing::EndsWith(",2,2,0,1,10,,,1\n"));
+  EXPECT_THAT(means_tables(groups, {}).text("csv"), testing::EndsWith(",2,2,0,1,10,,,1\n"));
 }
 
 TEST(Means, RefuseWrongOptions) {

@@ -37,49 +37,40 @@ PaperRow row_of(const Run& run, const PaperConfig& paper) {
   return row;
 }
 
-double mean(const std::vector<double>& values) {
-  double sum = 0.0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-double deviation(const std::vector<double>& values) {
-  const double centre = mean(values);
-  double sum = 0.0;
-  for (const double value : values) sum += (value - centre) * (value - centre);
-  return std::sqrt(sum / static_cast<double>(values.size() - 1));
-}
-
 /// Mean and, where there are two, standard deviation of the rows that are optima.
 std::vector<PaperRow> statistics(const std::vector<PaperRow>& rows) {
-  std::vector<double> nnz, accuracy;
-  PaperRow average = rows.front();
-  average.kind = PaperRowKind::kMean;
-  average.label.clear();
-  average.status.clear();
-  average.relative_kkt = 0.0;
-  average.optimal = true;
+  PaperRow mean = rows.front();
+  mean.kind = PaperRowKind::kMean;
+  mean.label = mean.status = "";
+  mean.optimal = true;
+  mean.used = 0;
+  mean.total = rows.size();
+  mean.relative_kkt = mean.nnz = mean.accuracy = 0.0;
   for (const PaperRow& row : rows) {
     if (!row.optimal) continue;
-    nnz.push_back(row.nnz);
-    accuracy.push_back(row.accuracy);
-    average.relative_kkt = std::fmax(average.relative_kkt, row.relative_kkt);
+    ++mean.used;
+    mean.nnz += row.nnz;
+    mean.accuracy += row.accuracy;
+    mean.relative_kkt = std::fmax(mean.relative_kkt, row.relative_kkt);
   }
-  if (nnz.empty()) return {};
-  average.used = nnz.size();
-  average.total = rows.size();
-  average.nnz = mean(nnz);
-  average.accuracy = mean(accuracy);
-  if (nnz.size() < 2) return {average};
-  PaperRow spread = average;
-  spread.kind = PaperRowKind::kDeviation;
-  spread.nnz = deviation(nnz);
-  spread.accuracy = deviation(accuracy);
-  spread.paper_nnz = spread.paper_accuracy = spread.relative_kkt = kNaN;
-  return {average, spread};
+  if (mean.used == 0) return {};
+  const auto used = static_cast<double>(mean.used);
+  mean.nnz /= used;
+  mean.accuracy /= used;
+  if (mean.used < 2) return {mean};
+  PaperRow deviation = mean;
+  deviation.kind = PaperRowKind::kDeviation;
+  deviation.paper_nnz = deviation.paper_accuracy = deviation.relative_kkt = kNaN;
+  for (double PaperRow::*number : {&PaperRow::nnz, &PaperRow::accuracy}) {
+    double squares = 0.0;
+    for (const PaperRow& row : rows)
+      if (row.optimal) squares += std::pow(row.*number - mean.*number, 2);
+    deviation.*number = std::sqrt(squares / (used - 1.0));
+  }
+  return {mean, deviation};
 }
 
-std::string share_cell(double share) {
+std::string difference_cell(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:+.1f} %", 100.0 * share);
 }
 std::string signed_cell(double value) {
@@ -129,14 +120,15 @@ std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs, const Pre
   return out;
 }
 
-TextTable paper_table(const std::vector<PaperRow>& rows, const Presentation& presentation) {
-  TextTable table;
+TableSet paper_table(const std::vector<Run>& runs, const Presentation& presentation) {
+  TableSet out{"paper", presentation.title, {{}}, {}};
+  TextTable& table = out.tables.front();
   table.caption = presentation.paper.item + " of the paper, and ours";
   table.head = {"data",       "status",          "penalty", "nnz: paper", "ours",
                 "difference", "accuracy: paper", "ours",    "difference", "relative kkt"};
   table.text_columns = 2;
   bool all_optimal = true;
-  for (const PaperRow& row : rows) {
+  for (const PaperRow& row : compare_with_paper(runs, presentation)) {
     const auto ours = [&](const std::string& cell) {
       return row.optimal || cell == "-" ? cell : fmt::format("({})", cell);
     };
@@ -144,42 +136,31 @@ TextTable paper_table(const std::vector<PaperRow>& rows, const Presentation& pre
     const std::string status = row.label.empty() ? "" : fmt::format("{}: {}", row.label, row.status);
     table.rows.push_back({name_cell(row), row.optimal ? status : status + ", NOT AN OPTIMUM",
                           Penalty{row.lambda, row.mu}.text(), count_cell(row.paper_nnz),
-                          ours(count_cell(row.nnz)), ours(share_cell(row.nnz_difference())),
+                          ours(count_cell(row.nnz)), ours(difference_cell(row.nnz_difference())),
                           fixed_cell(row.paper_accuracy, 6), ours(fixed_cell(row.accuracy, 6)),
                           ours(signed_cell(row.accuracy_difference())), scientific_cell(row.relative_kkt)});
+    out.records.push_back({{"kind", kind_name(row.kind)},
+                           {"dataset", row.dataset},
+                           {"lambda", row.lambda},
+                           {"mu", row.mu},
+                           {"solver", row.label},
+                           {"status", row.status},
+                           {"optimal", row.optimal},
+                           {"datasets_used", row.used},
+                           {"datasets", row.total},
+                           {"paper_nnz", row.paper_nnz},
+                           {"nnz", row.nnz},
+                           {"nnz_relative_difference", row.nnz_difference()},
+                           {"paper_accuracy", row.paper_accuracy},
+                           {"accuracy", row.accuracy},
+                           {"accuracy_difference", row.accuracy_difference()},
+                           {"relative_kkt", row.relative_kkt}});
   }
   if (!all_optimal)
     table.notes.push_back(
         "In parentheses: NOT AN OPTIMUM. The run ended before kkt <= tol * (kkt at w = 0) or the gap asked "
-        "for; such rows are in "
-        "no "
-        "mean.");
-  return table;
-}
-
-std::string csv_paper_table(const std::vector<PaperRow>& rows) {
-  std::string out =
-      "kind,dataset,lambda,mu,solver,status,optimal,datasets_used,datasets,paper_nnz,nnz,nnz_relative_"
-      "difference,"
-      "paper_accuracy,accuracy,accuracy_difference,relative_kkt\n";
-  for (const PaperRow& row : rows) {
-    out += fmt::format("{},{},{},{},{},{},{},{},{}", kind_name(row.kind), csv_field(row.dataset), row.lambda,
-                       row.mu, csv_field(row.label), csv_field(row.status), row.optimal, row.used, row.total);
-    for (const double value : {row.paper_nnz, row.nnz, row.nnz_difference(), row.paper_accuracy, row.accuracy,
-                               row.accuracy_difference(), row.relative_kkt})
-      out += fmt::format(",{}", number_text(value));
-    out += "\n";
-  }
+        "for; such rows are in no mean.");
   return out;
-}
-
-std::vector<std::filesystem::path> write_paper_table(const std::vector<Run>& runs,
-                                                     const std::filesystem::path& folder,
-                                                     const Presentation& presentation) {
-  if (presentation.paper.lambdas.empty()) return {};
-  const std::vector<PaperRow> rows = compare_with_paper(runs, presentation);
-  const std::vector<TextTable> tables{paper_table(rows, presentation)};
-  return write_tables(folder, "paper", presentation.title, tables, csv_paper_table(rows));
 }
 
 }  // namespace proxbench

@@ -2,7 +2,6 @@
 /// The optimum of each data set and penalty beside what a paper prints for it: nonzeros and test accuracy, as
 /// in Tables 1 and 2 of Zhong et al. 2014. The paper's numbers come from the config.
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -37,14 +36,6 @@ struct PaperRow {
 std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs, const Presentation& presentation);
 
 /// Runs that did not reach the optimum are marked and stand in parentheses.
-TextTable paper_table(const std::vector<PaperRow>& rows, const Presentation& presentation);
-/// One header line, full precision, an empty field for what is not there.
-std::string csv_paper_table(const std::vector<PaperRow>& rows);
-
-/// Writes paper.md, paper.tex and paper.csv into the folder (made where it is missing) where the config has
-/// numbers of a paper; returns them.
-std::vector<std::filesystem::path> write_paper_table(const std::vector<Run>& runs,
-                                                     const std::filesystem::path& folder,
-                                                     const Presentation& presentation);
+TableSet paper_table(const std::vector<Run>& runs, const Presentation& presentation);
 
 }  // namespace proxbench

@@ -79,21 +79,25 @@ TEST(PaperTable, DataSetsThatDifferBySeedGetMeanAndDeviation) {
 }
 
 TEST(PaperTable, WhatIsNoOptimumIsMarkedAndInNoMean) {
-  const auto rows = compare_with_paper(
-      {optimum("seed1", 50, 1990, 0.80), optimum("seed2", 50, 10, 0.1, 1e-3)}, presentation());
+  const std::vector<proxbench::Run> runs{optimum("seed1", 50, 1990, 0.80),
+                                         optimum("seed2", 50, 10, 0.1, 1e-3)};
+  const auto rows = compare_with_paper(runs, presentation());
   ASSERT_EQ(rows.size(), 3u) << "one optimum has no deviation";
   EXPECT_FALSE(rows[1].optimal);
   EXPECT_EQ(rows[2].nnz, 1990);
   EXPECT_EQ(rows[2].used, 1u);
   EXPECT_EQ(rows[2].total, 2u);
-  const std::string text = markdown_grid(paper_table(rows, presentation()));
-  EXPECT_THAT(text, HasSubstr("| seed1 | prox-qn: converged | lambda = 50 | 2000 | 1990 | -0.5 % | 0.800000 | "
-                              "0.800000 | +0.0000 | 1.0e-08 |"));
+  const std::string text = markdown_grid(paper_table(runs, presentation()).tables[0]);
   EXPECT_THAT(text,
-              HasSubstr("| seed2 | prox-qn: time-limit, NOT AN OPTIMUM | lambda = 50 | 2000 | (10) | (-99.5 %) | "
-                        "0.800000 | (0.100000) | (-0.7000) | 1.0e-03 |"));
+              HasSubstr("| seed1 | prox-qn: converged | lambda = 50 | 2000 | 1990 | -0.5 % | 0.800000 | "
+                        "0.800000 | +0.0000 | 1.0e-08 |"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("| seed2 | prox-qn: time-limit, NOT AN OPTIMUM | lambda = 50 | 2000 | (10) | (-99.5 %) | "
+                "0.800000 | (0.100000) | (-0.7000) | 1.0e-03 |"));
   EXPECT_THAT(text, HasSubstr("| mean of 1 of 2 |"));
-  EXPECT_THAT(paper_table(rows, presentation()).notes, testing::ElementsAre(HasSubstr("are in no mean")));
+  EXPECT_THAT(paper_table(runs, presentation()).tables[0].notes,
+              testing::ElementsAre(HasSubstr("are in no mean")));
   EXPECT_EQ(compare_with_paper({optimum("seed1", 50, 1, 0.1, 1.0), optimum("seed2", 50, 1, 0.1, 1.0)},
                                presentation())
                 .size(),
@@ -103,17 +107,16 @@ TEST(PaperTable, WhatIsNoOptimumIsMarkedAndInNoMean) {
 TEST(PaperTable, WhatThePaperDoesNotPrintIsLeftOpen) {
   proxbench::Run run = optimum("a", 9, 7, 0.5);
   run.result.test_accuracy = std::nan("");
-  const auto rows = compare_with_paper({run}, presentation());
-  EXPECT_THAT(markdown_grid(paper_table(rows, presentation())),
+  const TableSet set = paper_table({run}, presentation());
+  EXPECT_THAT(markdown_grid(set.tables[0]),
               HasSubstr("| a | prox-qn: converged | lambda = 9 | - | 7 | - | - | - | - | 1.0e-08 |"));
-  EXPECT_THAT(csv_paper_table(rows), HasSubstr("\nrun,a,9,0,prox-qn,converged,true,1,1,,7,,,,,1e-08\n"));
+  EXPECT_THAT(set.text("csv"), HasSubstr("\nrun,a,9,0,prox-qn,converged,true,1,1,,7,,,,,1e-08\n"));
 }
 
-TEST(PaperTable, IsWrittenWhereTheConfigHasNumbers) {
+TEST(PaperTable, IsWrittenInAllFormats) {
   const TestFolder folder;
   const std::vector<proxbench::Run> runs{optimum("seed1", 50, 2100, 0.75)};
-  EXPECT_TRUE(write_paper_table(runs, folder / "tables", {}).empty());
-  const auto files = write_paper_table(runs, folder / "tables", presentation());
+  const auto files = paper_table(runs, presentation()).write(folder / "tables");
   ASSERT_EQ(files.size(), 3u);
   EXPECT_THAT(read_text(files[0]),
               HasSubstr("## Five splits\n\n### Table 1 of the paper, and ours\n\n| data | "));

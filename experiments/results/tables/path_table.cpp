@@ -7,19 +7,19 @@
 
 #include "core/base/error.h"
 #include "experiments/base/numbers.h"
+#include "experiments/results/field_csv.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-
 /// The run of the path's last point by itself; null where there is none.
-const Run* single_run(const StoredPath& path, const std::vector<Run>& runs) {
+const Run* single_run(const Run& path, const std::vector<Run>& runs) {
   for (const Run& run : runs)
-    if (!run.is_path() && !run.failed() && run.parameters.dataset == path.run.parameters.dataset &&
-        run.parameters.label == path.run.parameters.label &&
-        run.parameters.repetition == path.run.parameters.repetition &&
-        run.provenance.machine == path.run.provenance.machine &&
+    if (!run.is_path() && !run.failed() && run.parameters.dataset == path.parameters.dataset &&
+        run.parameters.label == path.parameters.label &&
+        run.parameters.repetition == path.parameters.repetition &&
+        run.provenance.machine == path.provenance.machine &&
         run.parameters.lambda == path.points.back().lambda && run.parameters.mu == path.points.back().mu)
       return &run;
   return nullptr;
@@ -29,19 +29,19 @@ std::string ratio_cell(double ratio) {
   return fixed_cell(ratio, 2);
 }
 
-TextTable cost_table(const std::vector<StoredPath>& paths, const std::vector<Run>& runs) {
+TextTable costs_of_paths(const std::vector<Run>& paths, const std::vector<Run>& runs) {
   TextTable table;
   table.caption = "What paths cost";
   table.head = {"data",    "path",   "solver", "rep",    "status", "points", "rounds",
                 "seconds", "single", "ratio",  "passes", "single", "ratio"};
   table.text_columns = 5;
-  for (const StoredPath& path : paths) {
-    const RunParameters& run = path.run.parameters;
+  for (const Run& path : paths) {
+    const RunParameters& run = path.parameters;
     PathCost cost = path_cost(path, runs);
-    if (!path.run.timing.comparable) cost.seconds = cost.single_seconds = kNaN;
+    if (!path.timing.comparable) cost.seconds = cost.single_seconds = kNaN;
     table.rows.push_back({run.dataset, penalty_text(run), run.label, std::to_string(run.repetition),
-                          path.run.status(), std::to_string(path.points.size()),
-                          count_cell(number_or_nan(path.run.result.rounds)), seconds_cell(cost.seconds),
+                          path.status(), std::to_string(path.points.size()),
+                          count_cell(number_or_nan(path.result.rounds)), seconds_cell(cost.seconds),
                           seconds_cell(cost.single_seconds), ratio_cell(cost.seconds_ratio()),
                           count_cell(std::round(cost.passes)), count_cell(std::round(cost.single_passes)),
                           ratio_cell(cost.passes_ratio())});
@@ -51,9 +51,9 @@ TextTable cost_table(const std::vector<StoredPath>& paths, const std::vector<Run
   return table;
 }
 
-TextTable points_table(const StoredPath& path) {
+TextTable points_table(const Run& path) {
   TextTable table;
-  const RunParameters& run = path.run.parameters;
+  const RunParameters& run = path.parameters;
   table.caption =
       fmt::format("{}, {}, {}, repetition {}", run.dataset, penalty_text(run), run.label, run.repetition);
   const bool of_mu = run.path_of_mu;
@@ -73,7 +73,7 @@ TextTable points_table(const StoredPath& path) {
                           fmt::format("{:.8g}", c.objective), scientific_cell(c.relative_gap()),
                           point.kkt_target > 0.0 ? fmt::format("{:.2g}", c.kkt / point.kkt_target) : "-",
                           std::to_string(point.candidates), std::to_string(point.violations),
-                          seconds_cell(path.run.timing.comparable ? point.seconds : kNaN),
+                          seconds_cell(path.timing.comparable ? point.seconds : kNaN),
                           std::to_string(point.iterations), fixed_cell(point.test_accuracy, 4)});
   }
   table.notes.push_back("Seconds and iterations since the path began.");
@@ -82,61 +82,66 @@ TextTable points_table(const StoredPath& path) {
 
 }  // namespace
 
-std::vector<StoredPath> take_paths(std::vector<Run>& runs) {
-  const auto first =
-      std::stable_partition(runs.begin(), runs.end(), [](const Run& run) { return !run.is_path(); });
-  std::vector<StoredPath> paths;
-  for (auto run = first; run != runs.end(); ++run) {
-    const fs::path file = run->folder / "path.csv";
-    // A run that failed may not have come so far.
-    const bool has_points = !run->failed() || fs::exists(file);
-    paths.push_back({std::move(*run), has_points ? read_path_file(file) : std::vector<PathPoint>{}});
-  }
-  runs.erase(first, runs.end());
-  return paths;
-}
-
-void require_paths(const std::vector<StoredPath>& paths, const fs::path& results) {
+void require_paths(const std::vector<Run>& paths, const fs::path& results) {
   if (paths.empty())
     throw Error::in_file(results.string(), 0, "no path",
                          "the results of a config with lambda or mu = path(...)");
 }
 
-PathCost path_cost(const StoredPath& path, const std::vector<Run>& runs) {
+PathCost path_cost(const Run& path, const std::vector<Run>& runs) {
   PathCost cost{kNaN, kNaN, kNaN, kNaN};
   if (path.points.empty()) return cost;
   cost.seconds = path.points.back().seconds;
   cost.passes = path.points.back().passes;
-  const Run* single = path.run.result.points_asked == path.points.size() ? single_run(path, runs) : nullptr;
+  const Run* single = path.result.points_asked == path.points.size() ? single_run(path, runs) : nullptr;
   if (single == nullptr) return cost;
   cost.single_seconds = single->timing.comparable ? single->result.seconds : kNaN;
   cost.single_passes = single->result.passes;
   return cost;
 }
 
-std::vector<TextTable> path_tables(const std::vector<StoredPath>& paths, const std::vector<Run>& runs) {
-  if (paths.empty()) return {};
-  std::vector<TextTable> tables{cost_table(paths, runs)};
-  for (const StoredPath& path : paths)
-    if (!path.points.empty()) tables.push_back(points_table(path));
-  return tables;
-}
-
-std::string csv_paths(const std::vector<StoredPath>& paths) {
-  std::string out = "dataset,path,solver,repetition," + path_header() + "\n";
-  for (const StoredPath& path : paths)
-    for (std::size_t i = 0; i < path.points.size(); ++i)
-      out += fmt::format("{},{},{},{},{}\n", csv_field(path.run.parameters.dataset),
-                         csv_field(path.run.parameters.path), csv_field(path.run.parameters.label),
-                         path.run.parameters.repetition, path_line(i + 1, path.points[i]));
+TableSet path_tables(const std::vector<Run>& paths, const std::vector<Run>& runs, const std::string& title) {
+  TableSet out{"path", title, {}, {}};
+  if (!paths.empty()) out.tables.push_back(costs_of_paths(paths, runs));
+  for (const Run& path : paths) {
+    if (!path.points.empty()) out.tables.push_back(points_table(path));
+    for (const PathPoint& point : path.points) {
+      const RunParameters& run = path.parameters;
+      nlohmann::ordered_json& record = out.records.emplace_back();
+      record = {{"dataset", run.dataset},
+                {"path", run.path},
+                {"solver", run.label},
+                {"repetition", run.repetition}};
+      for (const Field<PathPoint>& field : path_columns()) record[field.name] = csv_value(field.get(point));
+    }
+  }
   return out;
 }
 
-std::vector<fs::path> write_path_tables(const std::vector<StoredPath>& paths, const std::vector<Run>& runs,
-                                        const fs::path& folder, const std::string& title) {
-  if (paths.empty()) return {};
-  const std::vector<TextTable> tables = path_tables(paths, runs);
-  return write_tables(folder, "path", title, tables, csv_paths(paths));
+nlohmann::ordered_json paths_json(const std::vector<Run>& paths, const std::vector<Run>& runs) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const Run& path : paths) {
+    const RunParameters& run = path.parameters;
+    const PathCost cost = path_cost(path, runs);
+    nlohmann::ordered_json points = nlohmann::ordered_json::array();
+    for (const PathPoint& point : path.points) {
+      nlohmann::ordered_json& json = points.emplace_back();
+      for (const Field<PathPoint>& field : path_columns()) json[field.name] = field.get(point);
+    }
+    out.push_back({{"experiment", run.experiment},
+                   {"dataset", run.dataset},
+                   {"path", run.path},
+                   {"solver", run.label},
+                   {"repetition", run.repetition},
+                   {"status", path.status()},
+                   {"comparable", path.timing.comparable},
+                   {"seconds", cost.seconds},
+                   {"single_seconds", cost.single_seconds},
+                   {"seconds_ratio", cost.seconds_ratio()},
+                   {"passes_ratio", cost.passes_ratio()},
+                   {"points", points}});
+  }
+  return out;
 }
 
 }  // namespace proxbench

@@ -6,20 +6,12 @@
 #include <vector>
 
 #include "experiments/base/table_text.h"
-#include "experiments/results/path_file.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
 
-struct StoredPath {
-  Run run;
-  std::vector<PathPoint> points;  ///< those that were done
-};
-
-/// The paths among stored runs, which are taken out of them. Throws Error where a path.csv is malformed.
-std::vector<StoredPath> take_paths(std::vector<Run>& runs);
 /// Throws Error that names the results where there is none.
-void require_paths(const std::vector<StoredPath>& paths, const std::filesystem::path& results);
+void require_paths(const std::vector<Run>& paths, const std::filesystem::path& results);
 
 /// What a path cost beside one solve, from w = 0, of its last point alone: the run of the same data set,
 /// label, repetition and machine. NaN where there is none, or where the path did not come so far.
@@ -30,18 +22,13 @@ struct PathCost {
   double passes_ratio() const { return passes / single_passes; }
 };
 /// `runs`: all that are stored.
-PathCost path_cost(const StoredPath& path, const std::vector<Run>& runs);
+PathCost path_cost(const Run& path, const std::vector<Run>& runs);
 
-/// What each path cost, then the points of each. Seconds are "-" where they are not comparable.
-std::vector<TextTable> path_tables(const std::vector<StoredPath>& paths, const std::vector<Run>& runs);
-/// All points of all paths: dataset, path, label, repetition, and the columns of path.csv.
-std::string csv_paths(const std::vector<StoredPath>& paths);
-
-/// Writes path.md, path.tex and path.csv into the folder (made where it is missing); nothing where there is
-/// no path.
-std::vector<std::filesystem::path> write_path_tables(const std::vector<StoredPath>& paths,
-                                                     const std::vector<Run>& runs,
-                                                     const std::filesystem::path& folder,
-                                                     const std::string& title);
+/// What each path cost, then the points of each; a record for each point. Seconds are "-" where they are not
+/// comparable.
+TableSet path_tables(const std::vector<Run>& paths, const std::vector<Run>& runs,
+                     const std::string& title = "");
+/// What each path cost, and its points.
+nlohmann::ordered_json paths_json(const std::vector<Run>& paths, const std::vector<Run>& runs);
 
 }  // namespace proxbench

@@ -16,17 +16,18 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 /// A path of two points, 20 and 10, which took 4 s and 40 passes.
-StoredPath made_up() {
-  StoredPath path;
-  path.run.parameters.dataset = "d";
-  path.run.parameters.label = "fast";
-  path.run.parameters.path = "path(20, 10, 2)";
-  path.run.provenance.machine = "here";
-  path.run.set_status("converged");
-  path.run.result.points_asked = 2;
-  path.run.result.rounds = 3;
+proxbench::Run made_up() {
+  proxbench::Run path;
+  path.parameters.dataset = "d";
+  path.parameters.label = "fast";
+  path.parameters.path = "path(20, 10, 2)";
+  path.provenance.machine = "here";
+  path.set_status("converged");
+  path.result.points_asked = 2;
+  path.result.rounds = 3;
   for (const double lambda : {20.0, 10.0}) {
     PathPoint& point = path.points.emplace_back();
+    point.number = path.points.size();
     point.lambda = lambda;
     point.kkt_target = 2.0;
     point.certificate.kkt = 1.0;
@@ -38,8 +39,9 @@ StoredPath made_up() {
 
 /// The solve of its last lambda by itself: 2 s, 10 passes.
 proxbench::Run single() {
-  proxbench::Run run = made_up().run;
+  proxbench::Run run = made_up();
   run.parameters.path.clear();
+  run.points.clear();
   run.parameters.lambda = 10.0;
   run.result.seconds = 2.0;
   run.result.passes = 10.0;
@@ -54,7 +56,7 @@ TEST(PathCost, IsComparedWithTheSolveOfTheLastLambda) {
 }
 
 TEST(PathCost, IsComparedWithNothingElse) {
-  const auto has_ratio = [](const StoredPath& path, const proxbench::Run& run) {
+  const auto has_ratio = [](const proxbench::Run& path, const proxbench::Run& run) {
     return !std::isnan(path_cost(path, {run}).passes_ratio());
   };
   ASSERT_TRUE(has_ratio(made_up(), single()));
@@ -70,7 +72,7 @@ TEST(PathCost, IsComparedWithNothingElse) {
   other = single();
   other.parameters.repetition = 2;
   EXPECT_FALSE(has_ratio(made_up(), other));
-  StoredPath cut = made_up();
+  proxbench::Run cut = made_up();
   cut.run.result.points_asked = 3;
   EXPECT_FALSE(has_ratio(cut, single())) << "it did not come to its last lambda";
   other = single();
@@ -80,49 +82,36 @@ TEST(PathCost, IsComparedWithNothingElse) {
 }
 
 TEST(PathTables, HaveTheCostsAndThePointsOfEach) {
-  StoredPath none = made_up(), not_comparable = made_up();
+  proxbench::Run none = made_up(), not_comparable = made_up();
   none.run.set_status("failed");
   none.points.clear();
   not_comparable.run.timing.comparable = false;
-  const std::vector<TextTable> tables = path_tables({made_up(), none, not_comparable}, {single()});
+  const std::vector<TextTable> tables = path_tables({made_up(), none, not_comparable}, {single()}).tables;
   ASSERT_THAT(tables, SizeIs(3)) << "one has no points";
-  EXPECT_THAT(tables[0].rows[0], ElementsAre("d", "lambda = path(20, 10, 2)", "fast", "1", "converged", "2", "3",
-                                             "4.00", "2.00", "2.00", "40", "10", "4.00"));
-  EXPECT_THAT(tables[0].rows[1], ElementsAre("d", "lambda = path(20, 10, 2)", "fast", "1", "failed", "0", "3", "-",
-                                             "-", "-", "-", "-", "-"));
-  EXPECT_THAT(tables[0].rows[2], ElementsAre("d", "lambda = path(20, 10, 2)", "fast", "1", "converged", "2", "3", "-",
-                                             "-", "-", "40", "10", "4.00"));
+  EXPECT_THAT(tables[0].rows[0], ElementsAre("d", "lambda = path(20, 10, 2)", "fast", "1", "converged", "2",
+                                             "3", "4.00", "2.00", "2.00", "40", "10", "4.00"));
+  EXPECT_THAT(tables[0].rows[1], ElementsAre("d", "lambda = path(20, 10, 2)", "fast", "1", "failed", "0", "3",
+                                             "-", "-", "-", "-", "-", "-"));
+  EXPECT_THAT(tables[0].rows[2], ElementsAre("d", "lambda = path(20, 10, 2)", "fast", "1", "converged", "2",
+                                             "3", "-", "-", "-", "40", "10", "4.00"));
   EXPECT_THAT(tables[1].rows, SizeIs(2));
   EXPECT_EQ(tables[1].rows[1][0], "10");
   EXPECT_EQ(tables[1].rows[1][4], "0.5") << "kkt / target";
-  EXPECT_TRUE(path_tables({}, {single()}).empty());
+  EXPECT_TRUE(path_tables({}, {single()}).tables.empty());
 }
 
 TEST(PathTables, QuoteTheGridInCsv) {
-  EXPECT_THAT(csv_paths({made_up()}), HasSubstr("\nd,\"path(20, 10, 2)\",fast,1,2,10,"));
+  EXPECT_THAT(path_tables({made_up()}, {}).text("csv"), HasSubstr("\nd,\"path(20, 10, 2)\",fast,1,2,10,"));
 }
 
-TEST(TakePaths, ReadsTheirPointsAndLeavesTheOthers) {
-  const TestFolder folder;
-  std::string text = path_header() + "\n";
-  for (std::size_t i = 0; i < 2; ++i) text += path_line(i + 1, made_up().points[i]) + "\n";
-  folder.write("path.csv", text);
-  proxbench::Run path = made_up().run, failed = path;
-  path.folder = folder.path();
-  failed.folder = folder / "none";
-  failed.set_status("failed");
-  std::vector<proxbench::Run> runs = {path, single(), failed};
-  const std::vector<StoredPath> paths = take_paths(runs);
+TEST(TakePaths, LeavesTheOthers) {
+  std::vector<proxbench::Run> runs = {made_up(), single(), made_up()};
+  const std::vector<proxbench::Run> paths = take_paths(runs);
   EXPECT_THAT(runs, SizeIs(1));
   ASSERT_THAT(paths, SizeIs(2));
-  EXPECT_THAT(paths[0].points, SizeIs(2));
-  EXPECT_THAT(paths[1].points, SizeIs(0));
+  EXPECT_THAT(paths[1].points, SizeIs(2));
   require_paths(paths, "out");
   EXPECT_THROW(require_paths({}, "out"), Error);
-
-  path.folder = folder / "none";
-  runs = {path};
-  EXPECT_THROW(take_paths(runs), Error) << "it ended well, so that it must have them";
 }
 
 }  // namespace

@@ -124,41 +124,29 @@ std::vector<TextTable> scaling_tables(const Scaling& scaling, const std::vector<
   return out;
 }
 
-std::string scaling_csv(const std::vector<PhaseScaling>& rows) {
-  std::string out =
-      "dataset,lambda,label,backend,phase,threads,repetitions,seconds,seconds_q25,seconds_q75,speedup,"
-      "efficiency,calls,flops,bytes,sums,sum_bytes,outside_loops,serial_fraction\n";
+std::vector<nlohmann::ordered_json> scaling_records(const std::vector<PhaseScaling>& rows) {
+  std::vector<nlohmann::ordered_json> out;
   for (const PhaseScaling& row : rows)
-    for (std::size_t t = 0; t < row.threads.size(); ++t) {
-      const Spread& seconds = row.seconds[t];
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                         csv_field(row.problem->dataset), row.problem->lambda, csv_field(row.problem->label),
-                         row.backend, row.phase, row.threads[t], seconds.n, number_text(seconds.median),
-                         number_text(seconds.q25), number_text(seconds.q75), number_text(row.speedup[t]),
-                         number_text(row.efficiency[t]), row.one.calls, number_text(row.one.flops),
-                         number_text(row.one.bytes), row.one.sums, number_text(row.one.sum_bytes),
-                         number_text(row.outside_loops()), number_text(row.serial_fraction));
-    }
-  return out;
-}
-
-nlohmann::ordered_json scaling_report(const Scaling& scaling, const std::vector<PhaseScaling>& rows) {
-  nlohmann::ordered_json out = scaling, phases = nlohmann::ordered_json::array();
-  for (const PhaseScaling& row : rows) {
-    nlohmann::ordered_json phase = row.one, measured = nlohmann::ordered_json::array();
     for (std::size_t t = 0; t < row.threads.size(); ++t)
-      measured.push_back({{"threads", row.threads[t]},
-                          {"seconds", row.seconds[t].median},
-                          {"speedup", row.speedup[t]},
-                          {"efficiency", row.efficiency[t]}});
-    phase["problem"] = row.problem->name();
-    phase["backend"] = row.backend;
-    phase["outside_loops"] = row.outside_loops();
-    phase["serial_fraction"] = row.serial_fraction;
-    phase["measured"] = measured;
-    phases.push_back(phase);
-  }
-  out["phases"] = phases;
+      out.push_back({{"dataset", row.problem->dataset},
+                     {"lambda", row.problem->lambda},
+                     {"label", row.problem->label},
+                     {"backend", row.backend},
+                     {"phase", row.phase},
+                     {"threads", row.threads[t]},
+                     {"repetitions", row.seconds[t].n},
+                     {"seconds", row.seconds[t].median},
+                     {"seconds_q25", row.seconds[t].q25},
+                     {"seconds_q75", row.seconds[t].q75},
+                     {"speedup", row.speedup[t]},
+                     {"efficiency", row.efficiency[t]},
+                     {"calls", row.one.calls},
+                     {"flops", row.one.flops},
+                     {"bytes", row.one.bytes},
+                     {"sums", row.one.sums},
+                     {"sum_bytes", row.one.sum_bytes},
+                     {"outside_loops", row.outside_loops()},
+                     {"serial_fraction", row.serial_fraction}});
   return out;
 }
 

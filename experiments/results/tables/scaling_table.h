@@ -12,9 +12,7 @@ namespace proxbench {
 /// For each problem what was measured, and what the model says of so many threads and processes.
 std::vector<TextTable> scaling_tables(const Scaling& scaling, const std::vector<PhaseScaling>& rows,
                                       const std::vector<int>& predicted, const Network& network);
-/// A line for each row and number of threads.
-std::string scaling_csv(const std::vector<PhaseScaling>& rows);
-/// The record with "phases", the rows.
-nlohmann::ordered_json scaling_report(const Scaling& scaling, const std::vector<PhaseScaling>& rows);
+/// A record for each row and number of threads.
+std::vector<nlohmann::ordered_json> scaling_records(const std::vector<PhaseScaling>& rows);
 
 }  // namespace proxbench

@@ -1,57 +1,237 @@
-/// How a summary looks: cells, columns, footnotes, and the same as CSV.
-
 #include "experiments/results/tables/summary_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <set>
 
-#include "core/base/error.h"
-#include "experiments/base/numbers.h"
+#include "core/base/profile.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {
 
+using Json = nlohmann::ordered_json;
+using Runs = std::vector<const Run*>;
+
+// ---- figures
+
+/// A run that diverged has no objective at its end: nothing is farther from f*.
+double final_difference(const Run& run) {
+  const double objective = run.result.certificate.objective, best = run.best.objective;
+  return std::isnan(objective) && !std::isnan(best) ? kInfinity : relative_difference(objective, best);
+}
+
+/// Share of the seconds outside the solver; NaN where the run was not profiled.
+double function_share(const Run& run) {
+  double function = 0.0, all = 0.0;
+  for (const PhaseCost& phase : run.result.phases) {
+    all += phase.seconds;
+    if (phase.phase != phase_name(Phase::kSolver)) function += phase.seconds;
+  }
+  return all > 0.0 ? function / all : kNaN;
+}
+
+double final_metric(const Run& run, const std::string& name) {
+  if (run.trace.empty()) return kNaN;
+  const auto found = run.trace.back().test_metrics.find(name);
+  return found == run.trace.back().test_metrics.end() ? kNaN : found->second;
+}
+
+std::string share_cell(double share) {
+  return fixed_cell(share, 4);
+}
+std::string percentage_cell(double share) {
+  return fixed_cell(100.0 * share, 1);
+}
+std::string passes_cell(double passes) {
+  return fixed_cell(passes, 1);
+}
+
+template <class Value>
+Figure plain_figure(std::string name, std::string head, std::string (*cell)(double), Value value) {
+  return {std::move(name), std::move(head), cell, [value](const Run& run) -> CostRange {
+            const double x = value(run);
+            return {x, x};
+          }};
+}
+Figure timed_figure(const char* name, const char* head, double RunFigures::*member) {
+  Figure out =
+      plain_figure(name, head, seconds_cell, [member](const Run& run) { return run.result.*member; });
+  out.timed = true;
+  return out;
+}
+Figure seconds_to(double target) {
+  return {fmt::format("seconds_to_{}", target),
+          fmt::format("s to {:g}", target),
+          seconds_cell,
+          [target](const Run& run) { return cost_to_target(run, target, sample_seconds); },
+          true,
+          target};
+}
+Figure passes_to(double target) {
+  const auto passes = [](const Sample& sample) { return sample.passes; };
+  return {fmt::format("passes_to_{}", target),
+          fmt::format("passes to {:g}", target),
+          passes_cell,
+          [=](const Run& run) { return cost_to_target(run, target, passes); },
+          false,
+          target};
+}
+
+std::vector<Figure> figures_of(const std::vector<Run>& runs, const TableOptions& options) {
+  using F = RunFigures;
+  std::vector<Figure> out;
+  for (const double target : options.targets) out.push_back(seconds_to(target));
+  const std::vector<Figure> others{
+      plain_figure("final_difference", "final difference", scientific_cell, final_difference),
+      plain_figure("nnz", "nnz", count_cell, [](const Run& run) { return run.result.nonzeros_found(); }),
+      plain_figure("relative_kkt", "relative kkt", scientific_cell,
+                   [](const Run& run) { return run.result.relative_kkt(); }),
+      plain_figure("relative_gap", "relative gap", scientific_cell,
+                   [](const Run& run) { return run.result.certificate.relative_gap(); }),
+      plain_figure("iterations", "iterations", count_cell,
+                   [](const Run& run) { return number_or_nan(run.result.iterations); }),
+      plain_figure("passes", "passes", count_cell, [](const Run& run) { return run.result.passes; }),
+      plain_figure("updates", "updates", count_cell, [](const Run& run) { return run.result.updates; }),
+      timed_figure("seconds", "seconds", &F::seconds),
+      timed_figure("load_seconds", "load s", &F::load_seconds),
+      timed_figure("setup_seconds", "set-up s", &F::setup_seconds),
+      timed_figure("warm_up_seconds", "warm-up s", &F::warm_up_seconds),
+      timed_figure("sampling_seconds", "sampling s", &F::sampling_seconds),
+      plain_figure("test_accuracy", "test accuracy", share_cell,
+                   [](const Run& run) { return run.result.test_accuracy; })};
+  out.insert(out.end(), others.begin(), others.end());
+  std::set<std::string> metrics;
+  for (const Run& run : runs)
+    for (const Sample& sample : run.trace)
+      for (const auto& [name, value] : sample.test_metrics) metrics.insert(name);
+  for (const std::string& name : metrics)
+    out.push_back(plain_figure("test_metrics." + name, "test " + name, share_cell,
+                               [name](const Run& run) { return final_metric(run, name); }));
+  for (const double target : options.targets) out.push_back(passes_to(target));
+  out.push_back(plain_figure("function_share", "function %", percentage_cell, function_share));
+  out.push_back(plain_figure("solver_share", "solver %", percentage_cell,
+                             [](const Run& run) { return 1.0 - function_share(run); }));
+  return out;
+}
+
+RangeSpread spread_over(const Runs& runs, const Figure& figure) {
+  std::vector<double> from, to;
+  for (const Run* run : runs) {
+    const CostRange cost = figure.value(*run);
+    from.push_back(cost.from);
+    to.push_back(cost.to);
+  }
+  return {spread_of(from), spread_of(to)};
+}
+
+// ---- rows
+
+void count_failure(const Run& run, std::vector<FailureCount>& failures) {
+  const std::string status = run.status(), &reason = run.result.reason;
+  auto found = std::ranges::find_if(failures, [&](const FailureCount& failure) {
+    return failure.status == status && failure.reason == reason;
+  });
+  if (found == failures.end()) found = failures.insert(found, {status, reason, 0});
+  ++found->count;
+}
+
+/// `ratio` is the time itself until it is divided by the fastest solver's.
+TableRow summarize_series(const std::string& name, const Runs& runs, const TableGroup& group,
+                          const std::vector<Figure>& figures, const TableOptions& options) {
+  TableRow row;
+  row.label = name;
+  row.machine = runs.front()->provenance.machine;
+  row.repetitions = static_cast<int>(runs.size());
+  Runs measured, timed;
+  std::vector<std::string> statuses;
+  for (const Run* run : runs) {
+    if (run->failed()) {
+      count_failure(*run, row.failures);
+      continue;
+    }
+    measured.push_back(run);
+    if (std::ranges::find(statuses, run->status()) == statuses.end()) statuses.push_back(run->status());
+    if (run->timing.comparable || options.allow_not_comparable) {
+      timed.push_back(run);
+    } else {
+      ++row.not_comparable;
+      row.not_comparable_because = run->timing.not_comparable_because;
+    }
+  }
+  row.status = fmt::format("{}", fmt::join(statuses, "/"));
+  const auto spread = [&](const Figure& of) {
+    return spread_over(group.unproven(of.target) ? Runs{} : of.timed ? timed : measured, of);
+  };
+  for (const Figure& one : figures) row.figures.push_back(spread(one));
+  const RangeSpread to_ratio = spread(seconds_to(options.ratio_target));
+  if (std::isfinite(to_ratio.to.median)) row.ratio = to_ratio.to.median;
+  row.ratio_wide = is_wide(to_ratio.medians());
+  return row;
+}
+
+void divide_by_fastest(std::vector<TableRow>& rows) {
+  struct Fastest {
+    double time = kInfinity;
+    bool wide = false;
+  };
+  std::map<std::string, Fastest> fastest;  // of each machine
+  for (const TableRow& row : rows)
+    if (Fastest& best = fastest[row.machine]; row.ratio < best.time) best = {row.ratio, row.ratio_wide};
+  for (TableRow& row : rows) {
+    const Fastest& best = fastest[row.machine];
+    const bool is_best = row.ratio == best.time;
+    row.ratio_wide = !is_best && (row.ratio_wide || best.wide);
+    row.ratio = is_best ? 1.0 : row.ratio / best.time;
+  }
+}
+
+TableGroup summarize_group(const Runs& runs, bool machines, const std::vector<Figure>& figures,
+                           const TableOptions& options) {
+  TableGroup group{runs.front()->parameters, runs.front()->result.description, runs.front()->best, kNaN, {}};
+  for (const Run* run : runs) group.accuracy = std::fmax(group.accuracy, reference_bound(*run));
+  std::vector<std::pair<std::string, Runs>> series;
+  for (const Run* run : runs) {
+    const std::string name = series_name(*run, machines);
+    auto found = std::ranges::find(series, name, &std::pair<std::string, Runs>::first);
+    if (found == series.end()) found = series.insert(found, {name, {}});
+    found->second.push_back(run);
+  }
+  for (const auto& [name, repetitions] : series)
+    group.rows.push_back(summarize_series(name, repetitions, group, figures, options));
+  divide_by_fastest(group.rows);
+  return group;
+}
+
 // ---- cells
 
+constexpr const char* kFewMark = "*";
+
 /// "3.10 [2.95, 3.40]"; the median alone where the quartiles read the same or there is one value.
-std::string spread_cell(const Spread& spread, const std::function<std::string(double)>& cell) {
+std::string spread_cell(const Spread& spread, std::string (*cell)(double)) {
   const std::string median = std::isinf(spread.median) ? "-" : cell(spread.median);
   const std::string low = cell(spread.q25), high = cell(spread.q75);
   if (spread.n < 2 || low == high) return median;
   return fmt::format("{} [{}, {}]", median, low, high);
 }
 
-/// A time to a target with its quartiles, as "2.50-3.10 [2.95, 3.40]" where it is wide.
-std::string time_cell(const Spread& from, const Spread& to) {
-  const std::string cell = spread_cell(to, seconds_cell);
-  return is_wide({from.median, to.median}) ? seconds_cell(from.median) + "-" + cell : cell;
+/// What stands where a figure of costs cannot be told; empty: it can.
+std::string untold_cell(const TableGroup& group, const TableRow& row, double target, bool timed) {
+  if (group.unproven(target)) return kUnprovenCell;
+  return timed && row.timed() == 0 && row.not_comparable > 0 ? "n/c" : "";
 }
 
-constexpr const char* kFewMark = "*";
-
 /// "1 of 5 crashed(SIGSEGV)" for each kind of failure.
-std::vector<std::string> failure_texts(const TableRow& row) {
+std::string failure_text(const TableRow& row) {
   std::map<std::string, int> counts;
   for (const FailureCount& failure : row.failures) counts[failure.status] += failure.count;
   std::vector<std::string> texts;
   for (const auto& [status, count] : counts)
     texts.push_back(fmt::format("{} of {} {}", count, row.repetitions, status));
-  return texts;
-}
-
-std::string status_cell(const TableRow& row) {
-  std::vector<std::string> parts = failure_texts(row);
-  if (!row.status.empty()) parts.insert(parts.begin(), row.status);
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::string count_of_runs_cell(const TableRow& row) {
-  return fmt::format("{}{}", row.measured(), row.measured() < kFewRepetitions ? kFewMark : "");
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 /// A column for people. `name`: see TableOptions::columns.
@@ -60,93 +240,83 @@ struct Column {
   std::function<std::string(const TableRow&)> cell;
 };
 
-/// Whether the options ask for a column; `by_default`: whether one is shown that they say nothing of.
-bool shows(const TableOptions& options, const std::string& name, bool by_default) {
-  if (options.columns.empty()) return by_default;
-  return options.columns.front() == kAllColumns || std::ranges::count(options.columns, name) > 0;
+std::vector<Column> all_columns(const Summary& summary, const TableGroup& group,
+                                const TableOptions& options) {
+  std::vector<Column> columns{{"solver", "solver", [](const TableRow& row) { return row.label; }},
+                              {"status", "status",
+                               [](const TableRow& row) {
+                                 const std::string failures = failure_text(row);
+                                 const bool both = !row.status.empty() && !failures.empty();
+                                 return row.status + (both ? ", " : "") + failures;
+                               }},
+                              {"n", "n", [](const TableRow& row) {
+                                 return fmt::format("{}{}", row.measured(),
+                                                    row.measured() < kFewRepetitions ? kFewMark : "");
+                               }}};
+  for (std::size_t i = 0; i < summary.figures.size(); ++i) {
+    const Figure& one = summary.figures[i];
+    columns.push_back({one.name, one.head, [&one, &group, i](const TableRow& row) {
+                         if (std::string cell = untold_cell(group, row, one.target, one.timed); !cell.empty())
+                           return cell;
+                         const RangeSpread& spread = row.figures[i];
+                         return (is_wide(spread.medians()) ? one.cell(spread.from.median) + "-" : "") +
+                                spread_cell(spread.to, one.cell);
+                       }});
+  }
+  columns.insert(columns.begin() + 3 + std::ssize(options.targets),
+                 {"ratio", fmt::format("x fastest at {:g}", options.ratio_target), [&](const TableRow& row) {
+                    if (std::string cell = untold_cell(group, row, options.ratio_target, true); !cell.empty())
+                      return cell;
+                    return (row.ratio_wide && !std::isnan(row.ratio) ? "~" : "") + fixed_cell(row.ratio, 2);
+                  }});
+  return columns;
 }
 
-std::vector<Column> all_columns(const TableGroup& group, const TableOptions& options) {
-  std::vector<Column> columns{{"solver", "solver", [](const TableRow& row) { return row.label; }},
-                              {"status", "status", status_cell},
-                              {"n", "n", count_of_runs_cell}};
-  // A time that `cell` tells, where it can be told.
-  const auto add_time = [&](std::string name, std::string head, bool unproven, auto cell) {
-    columns.push_back({std::move(name), std::move(head), [=](const TableRow& row) -> std::string {
-                         if (unproven) return kUnprovenCell;
-                         return row.timed() == 0 && row.not_comparable > 0 ? "n/c" : cell(row);
-                       }});
-  };
-  const auto add = [&](const char* name, const char* head, Spread RowSpreads::*spread, auto cell) {
-    columns.push_back(
-        {name, head, [=](const TableRow& row) { return spread_cell(row.spread.*spread, cell); }});
-  };
-  const auto accuracy = [](double value) { return fixed_cell(value, 4); };
-  for (std::size_t i = 0; i < options.targets.size(); ++i) {
-    const double target = options.targets[i];
-    add_time(
-        fmt::format("seconds_to_{}", target), fmt::format("s to {:g}", target), group.unproven(target),
-        [i](const TableRow& row) { return time_cell(row.spread.seconds_from[i], row.spread.seconds[i]); });
-  }
-  add_time("ratio", fmt::format("x fastest at {:g}", options.ratio_target),
-           group.unproven(options.ratio_target), [](const TableRow& row) {
-             return (row.ratio_wide && !std::isnan(row.ratio) ? "~" : "") + fixed_cell(row.ratio, 2);
-           });
-  add("final_difference", "final difference", &RowSpreads::final_difference, scientific_cell);
-  add("nnz", "nnz", &RowSpreads::nnz, count_cell);
-  add("relative_kkt", "relative kkt", &RowSpreads::relative_kkt, scientific_cell);
-  add("relative_gap", "relative gap", &RowSpreads::relative_gap, scientific_cell);
-  add("iterations", "iterations", &RowSpreads::iterations, count_cell);
-  add("passes", "passes", &RowSpreads::passes, count_cell);
-  add("updates", "updates", &RowSpreads::updates, count_cell);
-  for (const auto& [name, head, spread] :
-       {std::tuple{"seconds", "seconds", &RowSpreads::total_seconds},
-        std::tuple{"preparation_seconds", "load + set-up s", &RowSpreads::preparation_seconds}})
-    add_time(name, head, false, [spread = spread](const TableRow& row) {
-      return spread_cell(row.spread.*spread, seconds_cell);
-    });
-  add("test_accuracy", "test accuracy", &RowSpreads::test_accuracy, accuracy);
-  for (const auto& [name, spread] : group.rows.front().spread.test_metrics)  // all rows have the same
-    columns.push_back({"test_metrics." + name, "test " + name, [name = name, accuracy](const TableRow& row) {
-                         return spread_cell(row.spread.test_metrics.at(name), accuracy);
-                       }});
-  return columns;
+/// Whether a row has something in the column: a value, or any sign but "-".
+bool says(const TableGroup& group, const Column& column, bool a_value) {
+  return std::ranges::any_of(group.rows, [&](const TableRow& row) {
+    const std::string cell = column.cell(row);
+    return cell != "-" && !(a_value && (cell == kUnprovenCell || cell == "n/c"));
+  });
 }
 
 /// The columns that are asked for; by default the most telling ones that have a value, and no more than fit a
 /// page.
-std::vector<Column> shown_columns(const TableGroup& group, const TableOptions& options) {
+std::vector<Column> shown_columns(const Summary& summary, const TableGroup& group,
+                                  const TableOptions& options) {
   constexpr std::size_t kPageColumns = 9, kMostTargets = 4;
-  std::vector<Column> all = all_columns(group, options), out;
-  if (!options.columns.empty() && options.columns.front() == kAllColumns) return all;
+  std::vector<Column> all = all_columns(summary, group, options), out;
+  if (!options.columns.empty() && options.columns.front() == kAllColumns) {
+    std::erase_if(all, [&](const Column& column) { return !says(group, column, false); });
+    return all;
+  }
   std::vector<std::string> wanted = options.columns, known;
+  for (const Column& column : all) known.push_back(column.name);
   if (wanted.empty()) {
     wanted = {"status", "n"};
     const std::size_t targets = options.targets.size();
     for (std::size_t i = targets - std::min(targets, kMostTargets); i < targets; ++i)
-      wanted.push_back(fmt::format("seconds_to_{}", options.targets[i]));
+      wanted.push_back(summary.figures[i].name);
     wanted.insert(wanted.end(), {"final_difference", "test_accuracy"});
-    for (const auto& [name, spread] : group.rows.front().spread.test_metrics)
-      wanted.push_back("test_metrics." + name);
+    for (const Figure& one : summary.figures)
+      if (one.name.starts_with("test_metrics.")) wanted.push_back(one.name);
     wanted.insert(wanted.end(), {"seconds", "nnz", "relative_gap", "iterations", "passes"});
   }
   wanted.insert(wanted.begin(), "solver");
-  for (const Column& column : all) known.push_back(column.name);
   for (const std::string& name : wanted) {
+    require_known("columns", name, known, "all, or some of");
     const auto column = std::ranges::find(all, name, &Column::name);
-    if (column == all.end())
-      throw Error::usage(fmt::format("columns: found '{}'{}, expected all, or some of {}", name,
-                                     did_you_mean(name, known), fmt::join(known, ", ")));
-    const bool told =
-        std::ranges::any_of(group.rows, [&](const TableRow& row) { return column->cell(row) != "-"; });
-    if (!options.columns.empty() || (told && out.size() < kPageColumns)) out.push_back(*column);
+    if (!options.columns.empty() || (out.size() < kPageColumns && says(group, *column, true)))
+      out.push_back(*column);
   }
   return out;
 }
 
-/// What stands above the table of a group.
+// ---- what stands above and below
+
 std::string caption(const TableGroup& group) {
-  std::string out = fmt::format("{}, {}", group.dataset, problem_text({group.lambda, group.mu}, group.loss));
+  const RunParameters& p = group.problem;
+  std::string out = fmt::format("{}, {}", p.dataset, problem_text({p.lambda, p.mu}, p.loss));
   if (!std::isnan(group.best.objective)) {
     std::vector<std::string> proofs;
     if (!std::isnan(group.best.relative_kkt))
@@ -155,8 +325,7 @@ std::string caption(const TableGroup& group) {
       proofs.push_back(fmt::format("gap {}", scientific_cell(group.best.relative_gap)));
     out += fmt::format(", f* = {} ({})", group.best.objective, fmt::join(proofs, ", "));
   }
-  int most = 0;
-  for (const TableRow& row : group.rows) most = std::max(most, row.repetitions);
+  const int most = std::ranges::max(group.rows, {}, &TableRow::repetitions).repetitions;
   if (most > 1) out += fmt::format(", medians [quartiles] of {} repetitions", most);
   return out;
 }
@@ -172,30 +341,35 @@ std::string few_repetitions_note(const TableGroup& group) {
                      fmt::join(few, ", "), kFewRepetitions);
 }
 
-/// What "?", "2.50-3.10" and "~1.20" mean, where they stand.
-std::vector<std::string> time_notes(const TableGroup& group, const TableOptions& options) {
-  std::vector<std::string> notes;
-  const bool ratio_shown = shows(options, "ratio", false);
-  const bool unproven = std::any_of(options.targets.begin(), options.targets.end(),
-                                    [&](double target) { return group.unproven(target); });
-  if (unproven || (ratio_shown && group.unproven(options.ratio_target)))
-    notes.push_back(unproven_note(group.accuracy));
-  bool wide = false, ratio = false;
-  for (const TableRow& row : group.rows) {
-    for (std::size_t i = 0; i < options.targets.size(); ++i)
-      wide = wide || is_wide({row.spread.seconds_from[i].median, row.spread.seconds[i].median});
-    ratio = ratio || (row.ratio_wide && !std::isnan(row.ratio));
+/// What "?", "2.50-3.10" and "~1.20" mean, where they stand, and which targets no solver reached.
+std::vector<std::string> cost_notes(const Summary& summary, const TableGroup& group,
+                                    const TableOptions& options, bool ratio_shown) {
+  std::vector<std::string> notes, unreached;
+  bool unproven = ratio_shown && group.unproven(options.ratio_target), wide = false, ratio = false;
+  for (std::size_t i = 0; i < summary.figures.size(); ++i) {
+    unproven = unproven || group.unproven(summary.figures[i].target);
+    wide = wide || std::ranges::any_of(
+                       group.rows, [&](const TableRow& row) { return is_wide(row.figures[i].medians()); });
+    const bool never = std::ranges::all_of(
+        group.rows, [&](const TableRow& row) { return std::isinf(row.figures[i].to.median); });
+    if (never && i < options.targets.size()) unreached.push_back(fmt::format("{:g}", options.targets[i]));
   }
+  for (const TableRow& row : group.rows) ratio = ratio || (row.ratio_wide && !std::isnan(row.ratio));
+  if (unproven) notes.push_back(unproven_note(group.accuracy));
   if (wide) notes.push_back(fmt::format("{} Quartiles are those of B.", wide_note()));
   if (ratio && ratio_shown)
     notes.emplace_back("~: a ratio of two times of which at least one is known as an interval only.");
+  if (!unreached.empty()) notes.push_back(fmt::format("No solver reached {}.", fmt::join(unreached, ", ")));
   return notes;
 }
 
-std::vector<std::string> footnotes(const TableGroup& group, const TableOptions& options) {
-  std::vector<std::string> notes = time_notes(group, options);
+std::vector<std::string> footnotes(const Summary& summary, const TableGroup& group,
+                                   const TableOptions& options, bool ratio_shown) {
+  std::vector<std::string> notes = cost_notes(summary, group, options, ratio_shown);
   if (const std::string few = few_repetitions_note(group); !few.empty()) notes.push_back(few);
+  std::set<std::string> machines;
   for (const TableRow& row : group.rows) {
+    machines.insert(row.machine);
     for (const FailureCount& failure : row.failures)
       notes.push_back(fmt::format("{}: {} of {} {}{}; in no median.", row.label, failure.count,
                                   row.repetitions, failure.status,
@@ -206,8 +380,6 @@ std::vector<std::string> footnotes(const TableGroup& group, const TableOptions& 
                       row.not_comparable, row.measured(),
                       row.not_comparable_because.empty() ? "" : ": " + row.not_comparable_because));
   }
-  std::set<std::string> machines;
-  for (const TableRow& row : group.rows) machines.insert(row.machine);
   if (machines.size() > 1)
     notes.push_back(
         "Runs of several machines: each has rows of its own, and is compared with the fastest on the same "
@@ -215,56 +387,73 @@ std::vector<std::string> footnotes(const TableGroup& group, const TableOptions& 
   return notes;
 }
 
-// ---- CSV
-
-/// Empty for what is not there, "inf" for never.
-std::string csv_cost(double value) {
-  return std::isinf(value) && value > 0 ? "inf" : number_text(value);
+Json spread_json(const Spread& spread) {
+  return {{"median", spread.median}, {"q25", spread.q25}, {"q75", spread.q75},
+          {"min", spread.min},       {"max", spread.max}, {"n", spread.n}};
 }
 
-std::string csv_header(const std::vector<TableGroup>& groups, const TableOptions& options) {
-  std::string out =
-      "dataset,lambda,mu,reference_objective,reference_relative_kkt,reference_relative_gap,"
-      "reference_accuracy,solver,machine,status,repetitions,failed,"
-      "failures,not_comparable";
-  out += fmt::format(",ratio_to_fastest_at_{}", options.ratio_target);
-  TableRow names;  // all rows have the same
-  names.spread.seconds.resize(options.targets.size());
-  names.spread.seconds_from.resize(options.targets.size());
-  if (!groups.empty()) names.spread.test_metrics = groups.front().rows.front().spread.test_metrics;
-  for (const NamedSpread& named : named_spreads(names, options))
-    if (shows(options, named.name, true))
-      out += fmt::format(",{0},{0}_q25,{0}_q75,{0}_min,{0}_max,{0}_n", named.name);
-  return out + "\n";
-}
-
-std::string csv_row(const TableGroup& group, const TableRow& row, const TableOptions& options) {
-  std::string out =
-      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(group.dataset), group.lambda,
-                  group.mu, number_text(group.best.objective), number_text(group.best.relative_kkt),
-                  number_text(group.best.relative_gap), number_text(group.accuracy), csv_field(row.label),
-                  csv_field(row.machine), csv_field(row.status), row.repetitions, row.failed(),
-                  csv_field(fmt::format("{}", fmt::join(failure_texts(row), "; "))), row.not_comparable,
-                  number_text(row.ratio));
-  for (const auto& [name, spread] : named_spreads(row, options)) {
-    if (!shows(options, name, true)) continue;
-    for (const double value : {spread.median, spread.q25, spread.q75, spread.min, spread.max})
-      out += fmt::format(",{}", csv_cost(value));
-    out += fmt::format(",{}", spread.n);
+Json record_of(const Summary& summary, const TableGroup& group, const TableRow& row,
+               const TableOptions& options) {
+  Json out{{"experiment", group.problem.experiment},
+           {"dataset", group.problem.dataset},
+           {"lambda", group.problem.lambda},
+           {"mu", group.problem.mu},
+           {"reference_objective", group.best.objective},
+           {"reference_relative_kkt", group.best.relative_kkt},
+           {"reference_relative_gap", group.best.relative_gap},
+           {"reference_accuracy", group.accuracy},
+           {"solver", row.label},
+           {"machine", row.machine},
+           {"status", row.status},
+           {"repetitions", row.repetitions},
+           {"failed", row.failed()},
+           {"failures", failure_text(row)},
+           {"not_comparable", row.not_comparable},
+           {fmt::format("ratio_to_fastest_at_{}", options.ratio_target), row.ratio}};
+  const bool all = options.columns.empty() || options.columns.front() == kAllColumns;
+  for (std::size_t i = 0; i < summary.figures.size(); ++i) {
+    const Figure& one = summary.figures[i];
+    if (!all && std::ranges::find(options.columns, one.name) == options.columns.end()) continue;
+    out[one.name] = spread_json(row.figures[i].to);
+    if (!std::isnan(one.target)) out[one.name + "_from"] = spread_json(row.figures[i].from);
   }
-  return out + "\n";
+  return out;
 }
 
 }  // namespace
 
-std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, const TableOptions& options) {
-  std::vector<TextTable> tables;
-  for (const TableGroup& group : groups) {
-    const std::vector<Column> columns = shown_columns(group, options);
-    TextTable& table = tables.emplace_back();
+int TableRow::failed() const {
+  int count = 0;
+  for (const FailureCount& failure : failures) count += failure.count;
+  return count;
+}
+
+const RangeSpread& Summary::of(const TableRow& row, const std::string& name) const {
+  const auto found = std::ranges::find(figures, name, &Figure::name);
+  return row.figures.at(static_cast<std::size_t>(found - figures.begin()));
+}
+
+Summary summarize(const std::vector<Run>& runs, const TableOptions& options) {
+  Summary out{figures_of(runs, options), {}};
+  const bool machines = several_machines(runs);
+  for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
+    Runs group;
+    for (; end < runs.size() && same_problem(runs[end].parameters, runs[begin].parameters); ++end)
+      group.push_back(&runs[end]);
+    out.groups.push_back(summarize_group(group, machines, out.figures, options));
+  }
+  return out;
+}
+
+TableSet summary_tables(const Summary& summary, const TableOptions& options, const std::string& name) {
+  TableSet out{name, options.title, {}, {}};
+  for (const TableGroup& group : summary.groups) {
+    const std::vector<Column> columns = shown_columns(summary, group, options);
+    TextTable& table = out.tables.emplace_back();
     table.caption = caption(group);
     table.notes = {group.description};
-    table.footnotes = footnotes(group, options);
+    table.footnotes = footnotes(summary, group, options,
+                                std::ranges::find(columns, "ratio", &Column::name) != columns.end());
     for (const Column& column : columns) {
       table.head.push_back(column.head);
       const bool words = column.name == "solver" || column.name == "status" || column.name == "n";
@@ -273,34 +462,26 @@ std::vector<TextTable> summary_tables(const std::vector<TableGroup>& groups, con
     for (const TableRow& row : group.rows) {
       std::vector<std::string>& cells = table.rows.emplace_back();
       for (const Column& column : columns) cells.push_back(column.cell(row));
+      out.records.push_back(record_of(summary, group, row, options));
     }
   }
-  return tables;
-}
-
-std::string markdown_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
-  return markdown_document(options.title, summary_tables(groups, options));
-}
-
-std::string latex_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
-  return latex_document(options.title, summary_tables(groups, options));
-}
-
-std::string csv_table(const std::vector<TableGroup>& groups, const TableOptions& options) {
-  std::string out = csv_header(groups, options);
-  for (const TableGroup& group : groups)
-    for (const TableRow& row : group.rows) out += csv_row(group, row, options);
   return out;
 }
 
-std::vector<std::filesystem::path> write_tables(const std::vector<Run>& runs,
-                                                const std::filesystem::path& folder,
-                                                const TableOptions& options) {
-  const std::vector<TableGroup> groups = summarize(runs, options);
-  TableOptions all = options;
-  all.columns.clear();
-  return write_tables(folder, "summary", options.title, summary_tables(groups, options),
-                      csv_table(groups, all));
+TableSet cost_tables(const std::vector<Run>& runs, TableOptions options) {
+  options.columns.clear();
+  for (const double target : options.targets) {
+    options.columns.push_back(passes_to(target).name);
+    options.columns.push_back(seconds_to(target).name);
+  }
+  options.columns.insert(options.columns.end(), {"function_share", "solver_share", "status"});
+  TableSet out = summary_tables(summarize(runs, options), options, "costs");
+  for (TextTable& table : out.tables)
+    table.notes.emplace_back(
+        "passes: evaluations of F and its gradient over all instances; function: the share of scores, "
+        "inference "
+        "and gradients in the time of the run; solver: the rest of it.");
+  return out;
 }
 
 }  // namespace proxbench
