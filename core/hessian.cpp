@@ -206,7 +206,7 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
       });
     }
   };
-  parallel().count_tree(n * n);
+  parallel().count_sum(n * n);
   sum_parts(n, stride, out, stop, add_instances);
   if (stop.requested()) return false;
   // H = M + M^T, a square of both at a time.

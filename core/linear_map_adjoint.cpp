@@ -127,7 +127,7 @@ void LinearMap::add_collapsed_rows(std::span<const Index> features, double* out,
 }
 
 void LinearMap::sum_rows(const double* rows, std::size_t width, bool squares, const RowSum& visit) const {
-  parallel_.count_tree(active_features_.size() * width);
+  parallel_.count_sum(active_features_.size() * width);
   for_each_feature(
       width,
       [&](std::span<const Index> features, double* out, std::size_t stride) {
@@ -141,7 +141,7 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
   const KernelTable& kernels = kernels_in_use();
   if (outputs_ == 1 && residual.one_each()) {
     // Rows would be padding, but for one number.
-    parallel_.count_tree(active_features_.size());
+    parallel_.count_sum(active_features_.size());
     for_each_feature(
         1,
         [&](std::span<const Index> features, double* out, std::size_t stride) {
@@ -153,7 +153,7 @@ void LinearMap::for_each_row(const Residual& residual, double bound, const Wante
     return;
   }
   fill_rows(residual);
-  parallel_.count_tree(active_features_.size() * outputs_);
+  parallel_.count_sum(active_features_.size() * outputs_);
   if (!residual.one_each()) return for_each_collapsed_row(bound, wanted, row);
   const std::size_t width = padded(outputs_);
   for_each_feature(
@@ -346,7 +346,7 @@ std::vector<double> LinearMap::fill_single_rows(const Residual& residual) const 
 }
 
 void LinearMap::for_each_single_row(const SingleRow& row) const {
-  parallel_.count_tree(active_features_.size() * outputs_);
+  parallel_.count_sum(active_features_.size() * outputs_);
   const KernelTable& kernels = kernels_in_use();
   const std::size_t width = padded_single(outputs_);
   for_each_feature(

@@ -117,7 +117,7 @@ void LinearMap::partial_adjoint(const Residual& residual, std::span<const Coord>
   const PhaseTimer timer(profile_, Phase::kPartialGradient, [&] { return partial_work(set); });
   const std::size_t unary =
       static_cast<std::size_t>(std::lower_bound(set.begin(), set.end(), unary_) - set.begin());
-  parallel_.count_tree(unary);
+  parallel_.count_sum(unary);
   // Turning the residual into rows touches every column of every position once. Where outputs collapse, a row
   // is expanded over all outputs, which never pays for some of them. Both ways give the same bits.
   double saved = 0.0;

@@ -91,11 +91,11 @@ TEST_P(PhaseProfiles, LoopsBelongToThePhaseAtHand) {
   Profile profile;
   objective_.time_phases(&profile);
   work();
-  objective_.parallel().for_each(7, [](std::size_t) {});
-  objective_.parallel().for_each(7, [](std::size_t) {});
   objective_.parallel().for_each(1, [](std::size_t) {});  // no loop
-  EXPECT_THAT(profile.of(Phase::kSolver).loops, testing::ElementsAre(testing::Pair(7u, 2)));
-  EXPECT_GT(profile.of(Phase::kScores).loops.size(), 0u);
+  EXPECT_EQ(profile.of(Phase::kSolver).loop_seconds, 0.0);
+  objective_.parallel().for_each(7, [](std::size_t) {});
+  EXPECT_GT(profile.of(Phase::kSolver).loop_seconds, 0.0);
+  EXPECT_GT(profile.of(Phase::kScores).loop_seconds, 0.0);
   for (const Phase phase : {Phase::kScores, Phase::kInference, Phase::kPartialGradient, Phase::kFullGradient})
     EXPECT_LE(profile.of(phase).loop_seconds, profile.of(phase).seconds) << phase_name(phase);
 }

@@ -76,21 +76,16 @@ Parallel::Parallel(int threads, Backend backend, const Processes* processes)
 
 void Parallel::count_sum(std::size_t numbers) const {
   if (profile_ == nullptr) return;
-  PhaseProfile::Exchanges& sums = profile_->of(profile_->current).sums;
-  ++sums.count;
-  sums.bytes += static_cast<double>(numbers * sizeof(double));
-}
-
-void Parallel::count_tree(std::size_t numbers) const {
-  if (profile_ == nullptr) return;
-  PhaseProfile::Exchanges& tree = profile_->of(profile_->current).tree;
-  ++tree.count;
-  tree.bytes += static_cast<double>(numbers * sizeof(double));
+  PhaseProfile& phase = profile_->of(profile_->current);
+  ++phase.sums;
+  phase.sum_bytes += static_cast<double>(numbers * sizeof(double));
 }
 
 void Parallel::for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const {
-  const LoopTimer timer(profile_, chunks);
+  const bool timed = profile_ != nullptr && chunks > 1;
+  const double begin = timed ? profile_clock() : 0.0;
   run(chunks, body);
+  if (timed) profile_->of(profile_->current).loop_seconds += profile_clock() - begin;
 }
 
 void Parallel::run(std::size_t chunks, const std::function<void(std::size_t)>& body) const {

@@ -43,9 +43,8 @@ class Parallel {
   /// first exception thrown by a body is rethrown here after all chunks have ended.
   void for_each(std::size_t chunks, const std::function<void(std::size_t)>& body) const;
 
-  /// Counts a sum over instances, of so many numbers, in the profile: over chunks, or over leaves.
+  /// Counts a sum over instances, of so many numbers, in the profile.
   void count_sum(std::size_t numbers) const;
-  void count_tree(std::size_t numbers) const;
 
   /// From now on loops are timed and counted there (core/base/profile.h); null: they are not. Copies made
   /// before are not told.

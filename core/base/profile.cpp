@@ -30,16 +30,4 @@ double profile_clock() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-LoopTimer::LoopTimer(Profile* profile, std::size_t chunks)
-    : profile_(chunks > 1 ? profile : nullptr), chunks_(chunks) {
-  if (profile_ != nullptr) begin_ = profile_clock();
-}
-
-LoopTimer::~LoopTimer() {
-  if (profile_ == nullptr) return;
-  PhaseProfile& phase = profile_->of(profile_->current);
-  phase.loop_seconds += profile_clock() - begin_;
-  ++phase.loops[chunks_];
-}
-
 }  // namespace proxbench

@@ -1,6 +1,6 @@
 #pragma once
 /// How the time of a run is spent, by phase: how long, over how many calls, how much of it inside parallel
-/// loops of how many chunks, and what work that is by definition.
+/// loops, and what work that is by definition.
 ///
 /// A profile is of a run of its own. What solvers are timed by is the monitor's clock alone; this one is read
 /// only where an objective is told to (Objective::time_phases), and such a run's seconds are compared with
@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 
 namespace proxbench {
 
@@ -36,14 +35,10 @@ struct PhaseProfile {
   double seconds = 0.0;       ///< 0 for kSolver: it is what the others leave of the run
   double loop_seconds = 0.0;  ///< of these, inside loops of two chunks or more
   Work work;
-  std::map<std::size_t, std::int64_t> loops;  ///< how many loops of so many chunks
-  /// What would cross between processes (core/base/sum.h), whether there are any: sums over chunks, sums
-  /// of many numbers over leaves, and the bytes of their results.
-  struct Exchanges {
-    std::int64_t count = 0;
-    double bytes = 0.0;
-  };
-  Exchanges sums, tree;
+  /// What would cross between processes (core/base/sum.h), whether there are any: sums over instances, and
+  /// the bytes of their results.
+  std::int64_t sums = 0;
+  double sum_bytes = 0.0;
 };
 
 struct Profile {
@@ -88,21 +83,6 @@ class PhaseTimer {
  private:
   Profile* profile_;
   Count count_;
-  double begin_ = 0.0;
-};
-
-/// A loop of so many chunks, from here to the end of the scope, in the phase at hand. A single chunk is no
-/// loop. Does nothing where `profile` is null.
-class LoopTimer {
- public:
-  LoopTimer(Profile* profile, std::size_t chunks);
-  ~LoopTimer();
-  LoopTimer(const LoopTimer&) = delete;
-  LoopTimer& operator=(const LoopTimer&) = delete;
-
- private:
-  Profile* profile_;
-  std::size_t chunks_;
   double begin_ = 0.0;
 };
 

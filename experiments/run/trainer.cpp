@@ -326,8 +326,8 @@ std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds) {
                             .loop_seconds = phase.loop_seconds,
                             .flops = phase.work.flops,
                             .bytes = phase.work.bytes,
-                            .sums = phase.sums.count + phase.tree.count,
-                            .sum_bytes = phase.sums.bytes + phase.tree.bytes});
+                            .sums = phase.sums,
+                            .sum_bytes = phase.sum_bytes});
   }
   return out;
 }
