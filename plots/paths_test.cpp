@@ -68,8 +68,8 @@ TEST(PathFigures, LeaveOutWhatThereIsNothingOf) {
 TEST(PathFigures, TellGridsApartAndWhichWereCutShort) {
   const TestFolder folder;
   proxbench::Run cut = made_up("fast", "path(20, 1, 9)"), again = made_up("fast");
-  cut.run.set_status("time-limit");
-  again.run.parameters.repetition = 2;
+  cut.set_status("time-limit");
+  again.parameters.repetition = 2;
   draw_all(path_charts({made_up("fast"), cut, again}), folder.path());
   const std::string script = read_text(folder / "path-d-nnz.gp");
   EXPECT_THAT(script,

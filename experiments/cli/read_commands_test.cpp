@@ -160,8 +160,10 @@ TEST_F(ReadCommands, SolversCanBeChosen) {
 
 TEST_F(ReadCommands, TimingsThatAreNotComparableNeedAFlag) {
   write_run("one", "a", 1, 1, [](proxbench::Run& stored) { stored.timing.comparable = false; });
-  EXPECT_THAT(run("table one --targets 1e-3").out,
-              HasSubstr("| a | converged | 1* | n/c | 0.0e+00 | n/c | 5 |"));
+  EXPECT_THAT(run("table one --targets 1e-3").out, AllOf(HasSubstr("| a | converged | 1* | 0.0e+00 | 5 |"),
+                                                         HasSubstr("1 of 1 runs are not comparable")));
+  EXPECT_THAT(run("table one --targets 1e-3 --columns all").out,
+              HasSubstr("| a | converged | 1* | n/c | n/c | 0.0e+00 | 5 |"));
   EXPECT_THAT(run("table one --targets 1e-3 --allow-not-comparable").out, HasSubstr("| 1* | 1.00 |"));
   for (const std::string kind : {"curves", "ecdf"}) {
     const Result refused = run("plot one --kind " + kind);

@@ -73,7 +73,7 @@ TEST(PathCost, IsComparedWithNothingElse) {
   other.parameters.repetition = 2;
   EXPECT_FALSE(has_ratio(made_up(), other));
   proxbench::Run cut = made_up();
-  cut.run.result.points_asked = 3;
+  cut.result.points_asked = 3;
   EXPECT_FALSE(has_ratio(cut, single())) << "it did not come to its last lambda";
   other = single();
   other.timing.comparable = false;
@@ -83,9 +83,9 @@ TEST(PathCost, IsComparedWithNothingElse) {
 
 TEST(PathTables, HaveTheCostsAndThePointsOfEach) {
   proxbench::Run none = made_up(), not_comparable = made_up();
-  none.run.set_status("failed");
+  none.set_status("failed");
   none.points.clear();
-  not_comparable.run.timing.comparable = false;
+  not_comparable.timing.comparable = false;
   const std::vector<TextTable> tables = path_tables({made_up(), none, not_comparable}, {single()}).tables;
   ASSERT_THAT(tables, SizeIs(3)) << "one has no points";
   EXPECT_THAT(tables[0].rows[0], ElementsAre("d", "lambda = path(20, 10, 2)", "fast", "1", "converged", "2",

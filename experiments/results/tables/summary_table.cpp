@@ -347,12 +347,17 @@ std::vector<std::string> cost_notes(const Summary& summary, const TableGroup& gr
   std::vector<std::string> notes, unreached;
   bool unproven = ratio_shown && group.unproven(options.ratio_target), wide = false, ratio = false;
   for (std::size_t i = 0; i < summary.figures.size(); ++i) {
-    unproven = unproven || group.unproven(summary.figures[i].target);
-    wide = wide || std::ranges::any_of(
-                       group.rows, [&](const TableRow& row) { return is_wide(row.figures[i].medians()); });
-    const bool never = std::ranges::all_of(
-        group.rows, [&](const TableRow& row) { return std::isinf(row.figures[i].to.median); });
-    if (never && i < options.targets.size()) unreached.push_back(fmt::format("{:g}", options.targets[i]));
+    const Figure& one = summary.figures[i];
+    unproven = unproven || group.unproven(one.target);
+    bool reached = false, missed = false;
+    for (const TableRow& row : group.rows) {
+      const RangeSpread& cost = row.figures[i];
+      wide = wide || is_wide(cost.medians());
+      reached = reached || std::isfinite(cost.to.min);
+      missed = missed || std::isinf(cost.to.min);
+    }
+    if (missed && !reached && !one.timed && !std::isnan(one.target))
+      unreached.push_back(fmt::format("{:g}", one.target));
   }
   for (const TableRow& row : group.rows) ratio = ratio || (row.ratio_wide && !std::isnan(row.ratio));
   if (unproven) notes.push_back(unproven_note(group.accuracy));
