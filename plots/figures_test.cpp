@@ -253,8 +253,7 @@ void draw_profiles(const fs::path& folder, double span) {
 }
 
 void draw_paths(const fs::path& folder, double span) {
-  proxbench::Run path;
-  path = run_of("prox-qn", {});
+  proxbench::Run path = run_of("prox-qn", {});
   path.parameters.path = "path";
   for (const double lambda : {470.0, 470.0 / span}) {
     PathPoint& point = path.points.emplace_back();
