@@ -20,51 +20,26 @@ namespace proxbench {
 
 namespace {
 
+/// Iterations without a new minimum of F or kkt after which the run has stalled.
+constexpr std::int64_t kPatience = 100;
+
 struct Settings {
   std::size_t memory;
-  dense::WolfeOptions wolfe;
   bool blocks;
-  std::int64_t patience;
 };
-
-OptionRows<dense::WolfeOptions> wolfe_rows() {
-  using dense::WolfeOptions;
-  return OptionRows<WolfeOptions>(
-      {option(&WolfeOptions::max_trials, {.name = "max_linesearch",
-                                          .default_value = "40",
-                                          .help = "most trials of a line search",
-                                          .min = 1,
-                                          .max = 1000}),
-       option(&WolfeOptions::decrease,
-              {.name = "decrease",
-               .default_value = "1e-4",
-               .help = "c1 of the Wolfe conditions: share of the predicted decrease that a step must reach",
-               .min = 0,
-               .max = 0.5,
-               .min_open = true,
-               .max_open = true}),
-       option(&WolfeOptions::curvature,
-              {.name = "curvature",
-               .default_value = "0.9",
-               .help = "c2 of the Wolfe conditions: share of the slope that a step may leave",
-               .min = 0.5,
-               .max = 1,
-               .max_open = true})});
-}
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
       {option(
            &Settings::memory,
            {.name = "memory", .default_value = "10", .help = "pairs (s, y) kept, m", .min = 1, .max = 1000}),
-       part(&Settings::wolfe, wolfe_rows()),
        choice(&Settings::blocks,
               {.name = "start",
                .default_value = "blocks",
                .help = "H_0: blocks: the inverse of the Hessian's blocks by output where there are at most "
-                       "512 features, else as identity; identity: (y^T s / y^T y) I"},
-              {{"blocks", true}, {"identity", false}}),
-       option(&Settings::patience, dense::patience_option(100))});
+                       "512 features, else as identity; identity: (y^T s / y^T y) I",
+               .preset_values = paper("identity")},
+              {{"blocks", true}, {"identity", false}})});
 }
 
 class Lbfgs final : public Solver {
@@ -75,8 +50,8 @@ class Lbfgs final : public Solver {
     Objective& objective = problem.objective;
     dense::Point now(objective, problem.start);
     std::vector<double> g(objective.dimension());
-    dense::LbfgsSteps steps(objective, settings_.memory, settings_.blocks, settings_.wolfe);
-    dense::Run run(problem, settings_.patience);
+    dense::LbfgsSteps steps(objective, settings_.memory, settings_.blocks, {});
+    dense::Run run(problem, kPatience);
     if (!run.open(now, g)) return run.result(now);
     const auto infer = [&](const ScorePoint& at, Residual& residual) {
       return objective.infer(at, &residual);

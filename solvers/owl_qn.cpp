@@ -20,7 +20,8 @@
 /// - Footnote 7 skips updates with y^T s < omega to keep y^T s/||y||^2 away from 0, after Byrd et al. 1995.
 ///   Steps shrink to nothing near the optimum, so a fixed omega would skip every update there. As in Byrd
 ///   et al. we skip when y^T s < omega * ||y||^2, the bound that Theorem 1 needs.
-/// - The condition allows for rounding in F (core/quasi_newton/line_search.h). A search that fails is repeated
+/// - The condition allows for rounding in F (core/quasi_newton/line_search.h). A search that fails is
+/// repeated
 ///   once with H = H_0, the pairs dropped. When that fails too, no decrease is left, and the run has stalled.
 
 #include <cmath>
@@ -38,23 +39,20 @@ namespace proxbench {
 
 namespace {
 
+/// Iterations without a new minimum of F or kkt after which the run has stalled.
+constexpr std::int64_t kPatience = 100;
+
 struct Settings {
   std::size_t memory;
   ArmijoOptions line_search;
   double omega;
   bool unit_first_step;
-  std::int64_t patience;
   double change;
 };
 
 OptionRows<ArmijoOptions> line_search_rows() {
   return OptionRows<ArmijoOptions>(
-      {option(&ArmijoOptions::max_trials, {.name = "max_linesearch",
-                                           .default_value = "60",
-                                           .help = "trial steps of one line search",
-                                           .min = 1,
-                                           .max = 1000}),
-       option(&ArmijoOptions::beta, {.name = "beta",
+      {option(&ArmijoOptions::beta, {.name = "beta",
                                      .default_value = "0.5",
                                      .help = "factor between trial steps",
                                      .min = 0,
@@ -92,7 +90,6 @@ OptionRows<Settings> rows() {
                .help = "first trial step of a line search along the pseudo-gradient alone: 1/||v||, or 1 as "
                        "the paper has it; in the units of values"},
               {{"inverse-norm", false}, {"unit", true}}),
-       option(&Settings::patience, dense::patience_option(100)),
        option(&Settings::change, dense::change_option())});
 }
 
@@ -109,7 +106,7 @@ class OwlQn final : public Solver {
     dense::Point now(objective, problem.start), next(objective, problem.start);
     std::vector<double> g(d), g_next(d), v(d), p(d);
     dense::LbfgsMemory memory(settings_.memory, d, parallel);
-    dense::Run run(problem, settings_.patience, settings_.change);
+    dense::Run run(problem, kPatience, settings_.change);
     if (!run.open(now, g)) return run.result(now);
 
     const double unit = objective.map().typical_value(), omega = settings_.omega / (unit * unit);

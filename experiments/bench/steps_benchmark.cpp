@@ -126,7 +126,7 @@ Parts parts(const Task& task, const std::string& solver, const Steps& steps) {
   const InstanceFeatures features(objective.x(), begin);
   const bool beliefs = solver == "sdca";
   AlignedVector<double> all(objective.structure().positions() * w.width());
-  for (Index i = 0; i < n; ++i) w.scores(begin[i], positions(i), all.data() + begin[i] * w.width());
+  for (Index i = 0; i < n; ++i) w.scores(i, all.data() + begin[i] * w.width());
 
   AlignedVector<double> rows, extra(objective.map().extra_weights()), cliques;
   InstanceOracle::Workspace work;
@@ -184,8 +184,7 @@ Parts parts(const Task& task, const std::string& solver, const Steps& steps) {
   WeightRows sums(objective);
   const auto update = [&](int directions) {
     return seconds_each(n, [&](Index i) {
-      rows.resize(positions(i) * w.width());
-      w.scores(begin[i], positions(i), rows.data());
+      w.scores(i, rows);
       for (int d = 0; d < directions; ++d) {
         direction.form(features.of(i), rows.data(), extra, w.width());
         benchmark::DoNotOptimize(direction.squared_norm());
