@@ -13,16 +13,15 @@
 /// With lambda = 0 there are no orthants: both projections are the identity, and this is L-BFGS.
 ///
 /// What the paper leaves open, or where this differs:
-/// - alpha0 is 1, but 1/||v|| before the first pair (s, y), as in the authors' code (the paper: 1; option
-///   first_step).
-/// - The paper gives no beta and gamma. m is 10 here; its experiments have m = 5 (option memory).
+/// - alpha0 is 1, but 1/||v|| before the first pair (s, y), as in the authors' code; m is 10. The paper's
+///   choices, alpha0 = 1 and m = 5, are those of preset = paper. It gives no beta and gamma.
 /// - It stops by the change of F (option change), here by kkt unless that is set.
 /// - Footnote 7 skips updates with y^T s < omega to keep y^T s/||y||^2 away from 0, after Byrd et al. 1995.
 ///   Steps shrink to nothing near the optimum, so a fixed omega would skip every update there. As in Byrd
 ///   et al. we skip when y^T s < omega * ||y||^2, the bound that Theorem 1 needs.
-/// - The condition allows for rounding in F (core/quasi_newton/line_search.h). A search that fails is
-/// repeated
-///   once with H = H_0, the pairs dropped. When that fails too, no decrease is left, and the run has stalled.
+/// - The condition allows for rounding in F (core/quasi_newton/line_search.h). A search that fails is made
+///   once more with H = H_0, the pairs dropped. When that fails too, no decrease is left: the run has
+///   stalled.
 
 #include <cmath>
 #include <limits>
@@ -72,9 +71,10 @@ OptionRows<Settings> rows() {
   return OptionRows<Settings>(
       {option(&Settings::memory, {.name = "memory",
                                   .default_value = "10",
-                                  .help = "pairs (s, y) kept by L-BFGS (the paper's m; it used 5)",
+                                  .help = "pairs (s, y) kept by L-BFGS, the paper's m",
                                   .min = 1,
-                                  .max = 1000}),
+                                  .max = 1000,
+                                  .preset_values = paper("5")}),
        part(&Settings::line_search, line_search_rows()),
        option(&Settings::omega,
               {.name = "omega",
@@ -87,8 +87,9 @@ OptionRows<Settings> rows() {
        choice(&Settings::unit_first_step,
               {.name = "first_step",
                .default_value = "inverse-norm",
-               .help = "first trial step of a line search along the pseudo-gradient alone: 1/||v||, or 1 as "
-                       "the paper has it; in the units of values"},
+               .help = "first trial step of a line search along the pseudo-gradient alone: 1/||v||, or 1; in "
+                       "the units of values",
+               .preset_values = paper("unit")},
               {{"inverse-norm", false}, {"unit", true}}),
        option(&Settings::change, dense::change_option())});
 }

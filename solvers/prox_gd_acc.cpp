@@ -52,7 +52,10 @@ OptionRows<Settings> rows() {
       {part(&Settings::step, dense::prox_step_rows()),
        choice(
            &Settings::restart,
-           {.name = "restart", .default_value = "gradient", .help = "condition that restarts the momentum"},
+           {.name = "restart",
+            .default_value = "gradient",
+            .help = "condition that restarts the momentum; none: as Beck and Teboulle have it",
+            .preset_values = paper("none")},
            {{"gradient", Restart::kGradient}, {"function", Restart::kFunction}, {"none", Restart::kNone}})});
 }
 

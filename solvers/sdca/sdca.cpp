@@ -112,7 +112,8 @@ OptionRows<Settings> rows() {
                .default_value = "gold",
                .help = "first dual point, where training starts at w = 0. gold: marginals of a model that "
                        "gives gold_score to each gold label and pair; uniform: uniform_share of the uniform "
-                       "distribution, the rest on gold (equation 21)"},
+                       "distribution, the rest on gold (equation 21)",
+               .preset_values = paper("uniform")},
               {{"gold", false}, {"uniform", true}}),
        option(
            &Settings::gold_score,
