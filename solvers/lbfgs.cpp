@@ -10,9 +10,9 @@
 /// an iteration maps w once and forms one gradient, whatever its number of trials.
 /// solvers/shared/lbfgs_steps.h has H_0, and what happens where a search fails.
 
-#include <memory>
 #include <vector>
 
+#include "core/base/option_rows.h"
 #include "solvers/shared/lbfgs_steps.h"
 #include "solvers/solvers.h"
 
@@ -20,22 +20,38 @@ namespace proxbench {
 
 namespace {
 
+/// Iterations without a new minimum of F or kkt after which the run has stalled.
+constexpr std::int64_t kPatience = 100;
+
+struct Settings {
+  std::size_t memory;
+  bool blocks;
+};
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {option(
+           &Settings::memory,
+           {.name = "memory", .default_value = "10", .help = "pairs (s, y) kept, m", .min = 1, .max = 1000}),
+       choice(&Settings::blocks,
+              {.name = "start",
+               .default_value = "blocks",
+               .help = "H_0: blocks: the inverse of the Hessian's blocks by output where there are at most "
+                       "512 features, else as identity; identity: (y^T s / y^T y) I",
+               .preset_values = paper("identity")},
+              {{"blocks", true}, {"identity", false}})});
+}
+
 class Lbfgs final : public Solver {
  public:
-  explicit Lbfgs(const Options& options)
-      : memory_(static_cast<std::size_t>(options.integer("memory"))),
-        wolfe_{.decrease = options.real("decrease"),
-               .curvature = options.real("curvature"),
-               .max_trials = static_cast<int>(options.integer("max_linesearch"))},
-        blocks_(options.string("start") == "blocks"),
-        patience_(options.integer("patience")) {}
+  explicit Lbfgs(const Settings& settings) : settings_(settings) {}
 
   SolveResult solve(const SolveProblem& problem) override {
     Objective& objective = problem.objective;
     dense::Point now(objective, problem.start);
     std::vector<double> g(objective.dimension());
-    dense::LbfgsSteps steps(objective, memory_, blocks_, wolfe_);
-    dense::Run run(problem, patience_);
+    dense::LbfgsSteps steps(objective, settings_.memory, settings_.blocks, {});
+    dense::Run run(problem, kPatience);
     if (!run.open(now, g)) return run.result(now);
     const auto infer = [&](const ScorePoint& at, Residual& residual) {
       return objective.infer(at, &residual);
@@ -47,10 +63,7 @@ class Lbfgs final : public Solver {
   }
 
  private:
-  std::size_t memory_;
-  dense::WolfeOptions wolfe_;
-  bool blocks_;
-  std::int64_t patience_;
+  Settings settings_;
 };
 
 }  // namespace
@@ -62,45 +75,8 @@ SolverInfo lbfgs_info() {
       .paper =
           "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
           "Programming 1989",
-      .options =
-          {
-              {.name = "memory",
-               .type = OptionType::kInt,
-               .default_value = "10",
-               .help = "pairs (s, y) kept, m",
-               .min = 1,
-               .max = 1000},
-              {.name = "max_linesearch",
-               .type = OptionType::kInt,
-               .default_value = "40",
-               .help = "most trials of a line search",
-               .min = 1,
-               .max = 1000},
-              {.name = "decrease",
-               .type = OptionType::kReal,
-               .default_value = "1e-4",
-               .help = "c1 of the Wolfe conditions: share of the predicted decrease that a step must reach",
-               .min = 0,
-               .max = 0.5,
-               .min_open = true,
-               .max_open = true},
-              {.name = "curvature",
-               .type = OptionType::kReal,
-               .default_value = "0.9",
-               .help = "c2 of the Wolfe conditions: share of the slope that a step may leave",
-               .min = 0.5,
-               .max = 1,
-               .max_open = true},
-              {.name = "start",
-               .type = OptionType::kString,
-               .default_value = "blocks",
-               .help =
-                   "H_0: blocks: the inverse of the Hessian's blocks by output where there are at most 512 "
-                   "features, else as identity; identity: (y^T s / y^T y) I",
-               .choices = {"blocks", "identity"}},
-              dense::patience_option(100),
-          },
-      .make = [](const Options& options) { return std::make_unique<Lbfgs>(options); },
+      .options = rows().table(),
+      .make = rows().maker<Lbfgs>(),
       .needs = {.smooth = true},
       .shares_instances = true,
       .scale_free = true,

@@ -27,8 +27,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/memory.h"
+#include "core/base/option_rows.h"
 #include "solvers/shared/dense.h"
+#include "solvers/shared/instances/passes.h"
 #include "solvers/solvers.h"
 
 extern "C" {
@@ -109,53 +110,60 @@ class Lbfgsb {
   std::array<double, 29> dsave_{};
 };
 
+/// Iterations without a new minimum of F or kkt after which the run has stalled.
+constexpr std::int64_t kPatience = 100;
+
+struct Settings {
+  std::size_t memory;
+  double memory_limit, change;
+};
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {option(&Settings::memory, {.name = "memory",
+                                  .default_value = "5",
+                                  .help = "the library's m: pairs kept by L-BFGS (Andrew and Gao: 5)",
+                                  .min = 1,
+                                  .max = 1000}),
+       option(&Settings::memory_limit, memory_limit_option()),
+       option(&Settings::change, dense::change_option())});
+}
+
 /// Throws Error where the library cannot hold so many variables, or the memory for them is not there.
-void require_room(Coord d, std::size_t variables, std::size_t memory, double limit_gigabytes) {
+void require_room(Coord d, std::size_t variables, const Settings& settings) {
   constexpr std::size_t kMost = std::numeric_limits<int>::max();
   if (variables > kMost / 3)
     throw Error("lbfgs-b: found d = " + std::to_string(d) + ", expected at most " +
                 std::to_string(kMost / 6) + " (the library counts 3N numbers as int, N = 2d)");
-  const double needed = Lbfgsb::bytes(variables, memory),
-               limit = limit_gigabytes > 0.0 ? limit_gigabytes * kGigabyte : machine_memory();
-  if (needed <= limit) return;
-  const auto gigabytes = [](double bytes) { return std::to_string(bytes / kGigabyte) + " GB"; };
-  throw Error("lbfgs-b: found d = " + std::to_string(d) + ", whose " + std::to_string(variables) +
-              " variables take " + gigabytes(needed) + " with memory = " + std::to_string(memory) +
-              ", expected what fits into " + gigabytes(limit) +
-              (limit_gigabytes > 0.0 ? " (option memory_limit)" : " (this machine's memory)"));
+  require_memory(Lbfgsb::bytes(variables, settings.memory), settings.memory_limit,
+                 "lbfgs-b: found d = " + std::to_string(d) + ", whose " + std::to_string(variables) +
+                     " variables with memory = " + std::to_string(settings.memory));
 }
 
 class LbfgsB final : public Solver {
  public:
-  explicit LbfgsB(const Options& options)
-      : memory_(static_cast<std::size_t>(options.integer("memory"))),
-        memory_limit_(options.real("memory_limit")),
-        patience_(options.integer("patience")),
-        change_(options.real("change")) {}
+  explicit LbfgsB(const Settings& settings) : settings_(settings) {}
 
   SolveResult solve(const SolveProblem& problem) override;
 
  private:
-  std::size_t memory_;
-  double memory_limit_;
-  std::int64_t patience_;
-  double change_;
+  Settings settings_;
 };
 
 /// One run of the library.
 class Session {
  public:
-  Session(const SolveProblem& problem, std::size_t memory, std::int64_t patience, double change)
+  Session(const SolveProblem& problem, const Settings& settings)
       : problem_(problem),
         objective_(problem.objective),
         lambda_(problem.objective.lambda()),
         d_(problem.objective.dimension()),
-        library_(lambda_ > 0.0 ? 2 * d_ : d_, memory, lambda_ > 0.0),
+        library_(lambda_ > 0.0 ? 2 * d_ : d_, settings.memory, lambda_ > 0.0),
         trial_(problem.objective, problem.start),
         now_(trial_),
         trial_gradient_(d_),
         gradient_(d_),
-        run_(problem, patience, change) {}
+        run_(problem, kPatience, settings.change) {}
 
   SolveResult solve() {
     if (!run_.open(now_, gradient_)) return run_.result(now_);
@@ -243,10 +251,10 @@ class Session {
 SolveResult LbfgsB::solve(const SolveProblem& problem) {
   const Coord d = problem.objective.dimension();
   const std::size_t variables = problem.objective.lambda() > 0.0 ? 2 * d : d;
-  require_room(d, variables, memory_, memory_limit_);
-  Session session(problem, memory_, patience_, change_);
+  require_room(d, variables, settings_);
+  Session session(problem, settings_);
   SolveResult result = session.solve();
-  result.notes["work_array_bytes"] = Lbfgsb::bytes(variables, memory_);
+  result.notes["work_array_bytes"] = Lbfgsb::bytes(variables, settings_.memory);
   return result;
 }
 
@@ -261,23 +269,8 @@ SolverInfo lbfgs_b_info() {
       .paper =
           "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 1995; Andrew and Gao "
           "2007, section 4",
-      .options =
-          {
-              {.name = "memory",
-               .type = OptionType::kInt,
-               .default_value = "5",
-               .help = "the library's m: pairs kept by L-BFGS (Andrew and Gao: 5)",
-               .min = 1,
-               .max = 1000},
-              {.name = "memory_limit",
-               .type = OptionType::kReal,
-               .default_value = "0",
-               .help = "GB that the library's arrays may take; 0: this machine's memory",
-               .min = 0},
-              dense::patience_option(100),
-              dense::change_option(),
-          },
-      .make = [](const Options& options) { return std::make_unique<LbfgsB>(options); },
+      .options = rows().table(),
+      .make = rows().maker<LbfgsB>(),
   };
 }
 

@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/option_rows.h"
 #include "solvers/shared/dense.h"
 #include "solvers/solvers.h"
 
@@ -27,12 +28,15 @@ namespace proxbench {
 
 namespace {
 
+/// Iterations without a new minimum of F or kkt after which the run has stalled.
+constexpr std::int64_t kPatience = 100;
+
 /// What the C callbacks work on. They must not throw: an exception is kept here, and rethrown after lbfgs()
 /// has ended.
 class Callbacks {
  public:
-  Callbacks(const SolveProblem& problem, std::int64_t patience)
-      : problem_(problem), at_(problem.objective, problem.start), guard_(patience) {
+  explicit Callbacks(const SolveProblem& problem)
+      : problem_(problem), at_(problem.objective, problem.start), run_(problem, kPatience) {
     result_.w = problem.start;
     result_.working_set = at_.w.size();
   }
@@ -61,10 +65,10 @@ class Callbacks {
   }
 
   /// Nonzero: stop.
-  int progress(const double* x, const double* g, int iteration) {
+  int progress(const double* g, int iteration) {
     if (ended_) return 1;
     try {
-      progress_or_throw({x, at_.w.size()}, {g, at_.w.size()}, iteration);
+      progress_or_throw({g, at_.w.size()}, iteration);
     } catch (...) {
       failure_ = std::current_exception();
       ended_ = true;
@@ -82,48 +86,34 @@ class Callbacks {
 
  private:
   double evaluate_or_throw(std::span<const double> x, std::span<double> g) {
-    Objective& objective = problem_.objective;
-    // By now the library has allocated its memory.
-    const bool first = !started_;
-    if (first) problem_.monitor.start(problem_.start);
-    started_ = true;
-    at_.w.assign(x.begin(), x.end());
-    at_.evaluate(objective);
-    objective.gradient(at_.residual, at_.w, g);
-    if (first) {
-      if (!std::isfinite(at_.value())) {
-        end(Status::kDiverged);
-        stop(x.data(), g.data());
-      } else if (dense::kkt(objective.parallel(), x, g, objective.lambda()) <= problem_.kkt_target()) {
-        end(Status::kConverged);
+    if (!started_) {
+      // By now the library has allocated its memory. It begins at the start.
+      started_ = true;
+      if (!run_.open(at_, g)) {
+        end(run_.status());
         stop(x.data(), g.data());
       }
+      return at_.smooth;
     }
+    at_.w.assign(x.begin(), x.end());
+    at_.evaluate(problem_.objective);
+    problem_.objective.gradient(at_.residual, at_.w, g);
     return at_.smooth;
   }
 
-  void progress_or_throw(std::span<const double> x, std::span<const double> g, int iteration) {
-    const Objective& objective = problem_.objective;
-    // x is the point that was evaluated last.
+  void progress_or_throw(std::span<const double> g, int iteration) {
+    // The library's x is the point that was evaluated last.
     result_.w = at_.nonzeros;
     result_.iterations = iteration;
-    const double kkt = dense::kkt(objective.parallel(), x, g, objective.lambda());
-    const bool go_on = problem_.monitor.step(iteration, result_.w, x.size(), at_.loss);
-    if (kkt <= problem_.kkt_target())
-      end(Status::kConverged);
-    else if (!go_on)
-      end(problem_.monitor.stop_status());
-    else if (guard_.stalled(at_.value(), kkt))
-      end(Status::kStalled);
+    if (!run_.step(at_, run_.kkt(at_, g))) end(run_.status());
   }
 
   /// Whether kkt where the library ended is what it should be: its own norms overflow where gradients of
   /// 1e155 are squared, and steps of length 0 look like success.
   bool optimal() const {
-    const Objective& objective = problem_.objective;
     std::vector<double> g(at_.w.size());
-    objective.gradient(at_.residual, at_.w, g);
-    return dense::kkt(objective.parallel(), at_.w, g, objective.lambda()) <= problem_.kkt_target();
+    problem_.objective.gradient(at_.residual, at_.w, g);
+    return run_.kkt(at_, g) <= problem_.kkt_target();
   }
 
   void end(Status status) {
@@ -167,7 +157,7 @@ class Callbacks {
 
   const SolveProblem& problem_;
   dense::Point at_;
-  dense::StallGuard guard_;
+  dense::Run run_;
   SolveResult result_;
   std::exception_ptr failure_;
   bool started_ = false, ended_ = false;
@@ -178,27 +168,40 @@ lbfgsfloatval_t evaluate_callback(void* instance, const lbfgsfloatval_t* x, lbfg
   return static_cast<Callbacks*>(instance)->evaluate(x, g, n);
 }
 
-int progress_callback(void* instance, const lbfgsfloatval_t* x, const lbfgsfloatval_t* g,
-                      const lbfgsfloatval_t, const lbfgsfloatval_t, const lbfgsfloatval_t,
-                      const lbfgsfloatval_t, int, int iteration, int) {
-  return static_cast<Callbacks*>(instance)->progress(x, g, iteration);
+int progress_callback(void* instance, const lbfgsfloatval_t*, const lbfgsfloatval_t* g, const lbfgsfloatval_t,
+                      const lbfgsfloatval_t, const lbfgsfloatval_t, const lbfgsfloatval_t, int, int iteration,
+                      int) {
+  return static_cast<Callbacks*>(instance)->progress(g, iteration);
+}
+
+struct Settings {
+  int memory, max_linesearch;
+};
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {option(&Settings::memory,
+              {.name = "memory",
+               .default_value = "6",
+               .help = "the library's m: pairs (s, y) kept by L-BFGS (6 is its default, and CRFsuite's)",
+               .min = 1,
+               .max = 1000}),
+       option(&Settings::max_linesearch, {.name = "max_linesearch",
+                                          .default_value = "40",
+                                          .help = "trial steps of one line search",
+                                          .min = 1,
+                                          .max = 1000})});
 }
 
 class Liblbfgs final : public Solver {
  public:
   /// `line_search`: LBFGS_LINESEARCH_...
-  Liblbfgs(const std::string& name, int line_search, const Options& options)
-      : name_(name), patience_(options.integer("patience")) {
+  Liblbfgs(const std::string& name, int line_search, const Settings& settings) : name_(name) {
     lbfgs_parameter_init(&parameters_);
-    parameters_.m = static_cast<int>(options.integer("memory"));
-    parameters_.max_linesearch = static_cast<int>(options.integer("max_linesearch"));
-    parameters_.ftol = options.real("ftol");
-    parameters_.min_step = options.real("min_step");
+    parameters_.m = settings.memory;
+    parameters_.max_linesearch = settings.max_linesearch;
     parameters_.linesearch = line_search;
     parameters_.epsilon = 0.0;
-    parameters_.past = 0;
-    parameters_.delta = 0.0;
-    parameters_.max_iterations = 0;
   }
 
   SolveResult solve(const SolveProblem& problem) override {
@@ -219,7 +222,7 @@ class Liblbfgs final : public Solver {
     parameters.orthantwise_c = problem.objective.lambda();
     parameters.orthantwise_start = 0;
     parameters.orthantwise_end = static_cast<int>(d);
-    Callbacks callbacks(problem, patience_);
+    Callbacks callbacks(problem);
     const int code = lbfgs(static_cast<int>(d), x.get(), nullptr, evaluate_callback, progress_callback,
                            &callbacks, &parameters);
     return callbacks.result(code);
@@ -228,40 +231,7 @@ class Liblbfgs final : public Solver {
  private:
   std::string name_;
   lbfgs_parameter_t parameters_;
-  std::int64_t patience_;
 };
-
-OptionTable liblbfgs_options() {
-  return {
-      {.name = "memory",
-       .type = OptionType::kInt,
-       .default_value = "6",
-       .help = "the library's m: pairs (s, y) kept by L-BFGS (6 is its default, and CRFsuite's)",
-       .min = 1,
-       .max = 1000},
-      {.name = "max_linesearch",
-       .type = OptionType::kInt,
-       .default_value = "40",
-       .help = "trial steps of one line search",
-       .min = 1,
-       .max = 1000},
-      {.name = "ftol",
-       .type = OptionType::kReal,
-       .default_value = "1e-4",
-       .help = "share of the predicted decrease that a step must reach",
-       .min = 0,
-       .max = 0.5,
-       .min_open = true,
-       .max_open = true},
-      {.name = "min_step",
-       .type = OptionType::kReal,
-       .default_value = "1e-20",
-       .help = "shortest step that a line search tries",
-       .min = 0,
-       .max = 1},
-      dense::patience_option(100),
-  };
-}
 
 }  // namespace
 
@@ -274,10 +244,11 @@ SolverInfo liblbfgs_owlqn_info() {
       .paper =
           "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007; Okazaki, "
           "libLBFGS",
-      .options = liblbfgs_options(),
+      .options = rows().table(),
       .make =
           [](const Options& options) {
-            return std::make_unique<Liblbfgs>("liblbfgs-owlqn", LBFGS_LINESEARCH_BACKTRACKING, options);
+            return std::make_unique<Liblbfgs>("liblbfgs-owlqn", LBFGS_LINESEARCH_BACKTRACKING,
+                                              rows().read(options));
           },
       .needs = {.l1 = true},
       .shares_instances = true,
@@ -293,10 +264,10 @@ SolverInfo liblbfgs_info() {
       .paper =
           "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
           "Programming 1989; Okazaki, libLBFGS",
-      .options = liblbfgs_options(),
+      .options = rows().table(),
       .make =
           [](const Options& options) {
-            return std::make_unique<Liblbfgs>("liblbfgs", LBFGS_LINESEARCH_MORETHUENTE, options);
+            return std::make_unique<Liblbfgs>("liblbfgs", LBFGS_LINESEARCH_MORETHUENTE, rows().read(options));
           },
       .needs = {.smooth = true},
       .shares_instances = true,

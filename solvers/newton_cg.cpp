@@ -25,8 +25,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/option_rows.h"
 #include "core/quasi_newton/line_search.h"
-#include "solvers/shared/common_options.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
 #include "solvers/shared/lbfgs_steps.h"
@@ -43,33 +43,63 @@ constexpr double kBelowTarget = 0.1;
 /// Of L-BFGS, which begins.
 constexpr std::size_t kStartPairs = 10;
 
-struct NewtonSettings {
-  explicit NewtonSettings(const Options& options)
-      : rough(options.string("preconditioner") != "none"),
-        pairs(options.string("preconditioner") == "pairs"
-                  ? static_cast<std::size_t>(options.integer("memory"))
-                  : 0),
-        start(options.real("start")),
-        forcing(options.real("forcing")),
-        max_cg(options.integer("max_cg")),
-        line_search(read_line_search(options)),
-        patience(options.integer("patience")) {}
-  bool rough;
-  std::size_t pairs;
+/// Products with the Hessian in an iteration, and iterations without a new minimum of F or kkt after which
+/// the run has stalled.
+constexpr int kMostProducts = 1000;
+constexpr std::int64_t kPatience = 20;
+
+enum class Precondition { kNone, kRough, kPairs };
+
+struct Settings {
+  Precondition preconditioner;
+  std::size_t memory;
   double start, forcing;
-  std::int64_t max_cg;
-  ArmijoOptions line_search;
-  std::int64_t patience;
+
+  bool rough() const { return preconditioner != Precondition::kNone; }
+  std::size_t pairs() const { return preconditioner == Precondition::kPairs ? memory : 0; }
 };
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {choice(
+           &Settings::preconditioner,
+           {.name = "preconditioner",
+            .default_value = "pairs",
+            .help = "of the conjugate gradients: rough: the Hessian's blocks by output where there are at "
+                    "most 512 features, else none; pairs: L-BFGS from there, with pairs of the iteration "
+                    "before"},
+           {{"none", Precondition::kNone}, {"rough", Precondition::kRough}, {"pairs", Precondition::kPairs}}),
+       option(&Settings::memory, {.name = "memory",
+                                  .default_value = "10",
+                                  .help = "pairs kept where preconditioner = pairs",
+                                  .min = 1,
+                                  .max = 1000}),
+       option(&Settings::start,
+              {.name = "start",
+               .default_value = "1e-3",
+               .help = "L-BFGS begins, until F falls by less than this share of itself in an iteration, "
+                       "averaged over the last five",
+               .min = 0,
+               .max = 1,
+               .min_open = true}),
+       option(&Settings::forcing,
+              {.name = "forcing",
+               .default_value = "0.1",
+               .help = "eta: systems are solved to this share of the norm of the gradient",
+               .min = 0,
+               .max = 1,
+               .min_open = true,
+               .max_open = true})});
+}
 
 /// M^-1 in the place of H^-1.
 class Preconditioner {
  public:
-  Preconditioner(const NewtonSettings& settings, const Objective& objective)
+  Preconditioner(const Settings& settings, const Objective& objective)
       : settings_(settings),
         rough_(objective),
-        has_rough_(settings.rough && rough_.has_blocks()),
-        memory_(std::max<std::size_t>(settings.pairs, 1), settings.pairs > 0 ? objective.dimension() : 0,
+        has_rough_(settings.rough() && rough_.has_blocks()),
+        memory_(std::max<std::size_t>(settings.pairs(), 1), settings.pairs() > 0 ? objective.dimension() : 0,
                 objective.parallel()) {}
 
   /// At the point of the residual, with the pairs that were taken since the last call.
@@ -85,8 +115,8 @@ class Preconditioner {
 
   /// Takes every stride-th pair; every second one goes where they become too many.
   void take(const std::vector<double>& s, const std::vector<double>& y) {
-    if (settings_.pairs == 0 || seen_++ % stride_ != 0) return;
-    if (taken_.size() == settings_.pairs) {
+    if (settings_.pairs() == 0 || seen_++ % stride_ != 0) return;
+    if (taken_.size() == settings_.pairs()) {
       for (std::size_t i = 0; 2 * i < taken_.size(); ++i) taken_[i].swap(taken_[2 * i]);
       taken_.resize((taken_.size() + 1) / 2);
       stride_ *= 2;
@@ -97,13 +127,13 @@ class Preconditioner {
 
   /// r := M^-1 r.
   void apply(std::span<double> r) {
-    if (settings_.pairs > 0 && !memory_.empty())
+    if (settings_.pairs() > 0 && !memory_.empty())
       return has_rough_ ? memory_.apply(r, [&](std::span<double> v) { rough_.solve(v); }) : memory_.apply(r);
     if (has_rough_) rough_.solve(r);
   }
 
  private:
-  const NewtonSettings& settings_;
+  const Settings& settings_;
   dense::RoughHessian rough_;
   bool has_rough_;
   dense::LbfgsMemory memory_;
@@ -114,8 +144,7 @@ class Preconditioner {
 /// Preconditioned conjugate gradients for H p = -g.
 class ConjugateGradients {
  public:
-  ConjugateGradients(const NewtonSettings& settings, std::size_t d)
-      : settings_(settings), r_(d), z_(d), direction_(d), product_(d) {}
+  explicit ConjugateGradients(std::size_t d) : r_(d), z_(d), direction_(d), product_(d) {}
 
   /// p up to ||H p + g|| <= tolerance, or as far as it comes. False: out of time.
   bool solve(const SolveProblem& problem, Objective::Curvature& curvature, Preconditioner& preconditioner,
@@ -127,7 +156,7 @@ class ConjugateGradients {
     preconditioner.apply(z_);
     direction_ = z_;
     double rz = dense::dot(parallel, r_, z_);
-    for (std::int64_t i = 0; i < settings_.max_cg; ++i) {
+    for (int i = 0; i < kMostProducts; ++i) {
       if (problem.monitor.out_of_time()) return false;
       problem.objective.hessian_product(curvature, direction_, product_);
       ++products_;
@@ -161,14 +190,13 @@ class ConjugateGradients {
     });
   }
 
-  const NewtonSettings& settings_;
   std::vector<double> r_, z_, direction_, product_;
   double products_ = 0.0;
 };
 
 class NewtonCg final : public Solver {
  public:
-  explicit NewtonCg(const Options& options) : settings_(options) {}
+  explicit NewtonCg(const Settings& settings) : settings_(settings) {}
 
   SolveResult solve(const SolveProblem& problem) override {
     Objective& objective = problem.objective;
@@ -179,8 +207,8 @@ class NewtonCg final : public Solver {
     std::vector<double> g(d), p(d);
     Objective::Curvature curvature = objective.make_curvature();
     Preconditioner preconditioner(settings_, objective);
-    ConjugateGradients system(settings_, d);
-    dense::Run run(problem, settings_.patience);
+    ConjugateGradients system(d);
+    dense::Run run(problem, kPatience);
     const auto finish = [&](SolveResult result) {
       result.notes["products"] = system.products();
       return result;
@@ -205,7 +233,7 @@ class NewtonCg final : public Solver {
  private:
   /// L-BFGS until F falls slowly, or no further. False: the run is over.
   bool begin(const SolveProblem& problem, dense::Run& run, dense::Point& now, std::vector<double>& g) const {
-    dense::LbfgsSteps steps(problem.objective, kStartPairs, settings_.rough, {});
+    dense::LbfgsSteps steps(problem.objective, kStartPairs, settings_.rough(), {});
     dense::ChangeRule slow(settings_.start);
     const auto infer = [&](const ScorePoint& at, Residual& residual) {
       return problem.objective.infer(at, &residual);
@@ -221,7 +249,7 @@ class NewtonCg final : public Solver {
     line.open(objective, now, g, p);
     const dense::LineValue start = line.start();
     if (!(start.slope < 0.0)) return false;
-    return armijo(start.value, start.slope, 1.0, settings_.line_search,
+    return armijo(start.value, start.slope, 1.0, ArmijoOptions{},
                   [&](double alpha) {
                     if (problem.monitor.out_of_time()) return std::numeric_limits<double>::quiet_NaN();
                     return line.value(objective, alpha, [&](const ScorePoint& at, Residual& residual) {
@@ -231,50 +259,8 @@ class NewtonCg final : public Solver {
         .accepted;
   }
 
-  NewtonSettings settings_;
+  Settings settings_;
 };
-
-OptionTable newton_options() {
-  return {
-      {.name = "preconditioner",
-       .type = OptionType::kString,
-       .default_value = "pairs",
-       .help =
-           "of the conjugate gradients: rough: the Hessian's blocks by output where there are at most 512 "
-           "features, else none; pairs: L-BFGS from there, with pairs of the iteration before",
-       .choices = {"none", "rough", "pairs"}},
-      {.name = "memory",
-       .type = OptionType::kInt,
-       .default_value = "10",
-       .help = "pairs kept where preconditioner = pairs",
-       .min = 1,
-       .max = 1000},
-      {.name = "start",
-       .type = OptionType::kReal,
-       .default_value = "1e-3",
-       .help =
-           "L-BFGS begins, until F falls by less than this share of itself in an iteration, averaged over "
-           "the last five",
-       .min = 0,
-       .max = 1,
-       .min_open = true},
-      {.name = "forcing",
-       .type = OptionType::kReal,
-       .default_value = "0.1",
-       .help = "eta: systems are solved to this share of the norm of the gradient",
-       .min = 0,
-       .max = 1,
-       .min_open = true,
-       .max_open = true},
-      {.name = "max_cg",
-       .type = OptionType::kInt,
-       .default_value = "1000",
-       .help = "most products with the Hessian in an iteration",
-       .min = 1,
-       .max = 1e6},
-      dense::patience_option(20),
-  };
-}
 
 }  // namespace
 
@@ -286,8 +272,8 @@ SolverInfo newton_cg_info() {
           "Nocedal and Wright, Numerical Optimization, 2006, section 7.1; Lin, Weng and Keerthi, Trust "
           "region "
           "Newton method for large-scale logistic regression, JMLR 2008",
-      .options = joined(newton_options(), line_search_options()),
-      .make = [](const Options& options) { return std::make_unique<NewtonCg>(options); },
+      .options = rows().table(),
+      .make = rows().maker<NewtonCg>(),
       .needs = {.capabilities = {Capability::kSum, Capability::kDerivative}, .smooth = true},
       .shares_instances = true,
       .scale_free = true,

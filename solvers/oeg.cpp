@@ -19,9 +19,10 @@
 #include <numeric>
 #include <optional>
 
+#include "core/base/option_rows.h"
 #include "core/base/random.h"
 #include "core/kernels/kernel_table.h"
-#include "solvers/shared/common_options.h"
+#include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/weight_rows.h"
 #include "solvers/solvers.h"
@@ -39,33 +40,12 @@ constexpr double kLeastEta = 1e-6;
 /// hold the instance there.
 constexpr double kRounding = 2e-15;
 
-/// theta_i, and marginals - gold there: rows of positions one behind the other, and the extra weights.
-class ScoreStore final : public BeliefPoint {
- public:
-  explicit ScoreStore(const Objective& objective)
-      : begin_(objective.structure().begin()),
-        width_(padded(objective.outputs())),
-        extras_(objective.map().extra_weights()),
-        rows_(objective.structure().positions() * width_, 0.0),
-        extra_(objective.instances() * extras_, 0.0) {}
-
-  static double bytes(const Objective& objective) {
-    return 2.0 * sizeof(double) *
-           (static_cast<double>(objective.structure().positions() * padded(objective.outputs())) +
-            static_cast<double>(objective.instances() * objective.map().extra_weights()));
-  }
-
-  double* rows(Index i) { return rows_.data() + begin_[i] * width_; }
-  std::span<double> extra(Index i) { return std::span(extra_).subspan(i * extras_, extras_); }
+/// theta_i of all instances: the dual point.
+struct InstanceScores final : InstanceRows, BeliefPoint {
+  using InstanceRows::InstanceRows;
   void beliefs(const BeliefOracle& oracle, Index i, double* log_beliefs) const override {
-    oracle.infer_beliefs(i, rows_.data() + begin_[i] * width_,
-                         std::span(extra_).subspan(i * extras_, extras_), log_beliefs);
+    oracle.infer_beliefs(i, rows(i), extra(i), log_beliefs);
   }
-
- private:
-  std::span<const Index> begin_;
-  std::size_t width_, extras_;
-  AlignedVector<double> rows_, extra_;
 };
 
 class Ascent {
@@ -74,7 +54,7 @@ class Ascent {
       : objective_(objective),
         begin_(objective.structure().begin()),
         w_(objective),
-        theta_(std::make_shared<ScoreStore>(objective)),
+        theta_(std::make_shared<InstanceScores>(objective)),
         residual_(objective),
         entropy_(objective.instances()),
         eta_(objective.instances(), kFirstEta) {}
@@ -89,9 +69,9 @@ class Ascent {
     w_.set(start);
     for (Index i = 0; i < objective_.instances(); ++i) {
       double* const rows = theta_->rows(i);
-      w_.scores(begin_[i], positions(i), rows);
+      w_.scores(i, rows);
       std::copy(w_.extra().begin(), w_.extra().end(), theta_->extra(i).begin());
-      for (std::size_t t = 0; t < positions(i) && start.nnz() == 0; ++t) {
+      for (std::size_t t = 0; t < w_.positions(i) && start.nnz() == 0; ++t) {
         const auto on = objective_.structure().gold_outputs(begin_[i] + static_cast<Index>(t));
         if (!on.empty()) rows[t * w_.width() + on.back()] = gold_score;
       }
@@ -108,14 +88,14 @@ class Ascent {
 
   /// False: the loss has no value at a trial, and nothing was done.
   bool step(Index i) {
-    const std::size_t rows = positions(i) * w_.width(), extras = objective_.map().extra_weights();
+    const std::size_t rows = w_.positions(i) * w_.width(), extras = objective_.map().extra_weights();
     const KernelTable& kernels = kernels_in_use();
     const double mu = objective_.mu();
     for (AlignedVector<double>* numbers : {&scores_, &trial_, &residual_rows_, &change_})
       numbers->resize(rows);
     for (AlignedVector<double>* numbers : {&trial_extra_, &residual_extra_, &change_extra_})
       numbers->resize(extras);
-    w_.scores(begin_[i], positions(i), scores_.data());
+    w_.scores(i, scores_.data());
     const auto mix = [&](double eta, const double* theta, const double* score, double* out, std::size_t n) {
       for (std::size_t c = 0; c < n; ++c) out[c] = theta[c] + eta * (score[c] - theta[c]);
     };
@@ -125,8 +105,8 @@ class Ascent {
       return largest;
     };
     const double terms =
-        1.0 + static_cast<double>(positions(i)) * (std::max(size({theta_->rows(i), rows}), size(scores_)) +
-                                                   std::max(size(theta_->extra(i)), size(w_.extra())));
+        1.0 + static_cast<double>(w_.positions(i)) * (std::max(size({theta_->rows(i), rows}), size(scores_)) +
+                                                      std::max(size(theta_->extra(i)), size(w_.extra())));
     for (double eta = eta_[i]; eta >= kLeastEta; eta *= 0.5) {
       mix(eta, theta_->rows(i), scores_.data(), trial_.data(), rows);
       mix(eta, theta_->extra(i).data(), w_.extra().data(), trial_extra_.data(), extras);
@@ -154,15 +134,13 @@ class Ascent {
   }
 
  private:
-  std::size_t positions(Index i) const { return begin_[i + std::size_t{1}] - begin_[i]; }
-
   /// Residual and entropy of p(. | theta): the loss is A - theta(gold), and H = A - E[theta].
   double infer(Index i, const double* rows, std::span<const double> extra, double* residual,
                std::span<double> residual_extra) {
     const double loss = objective_.infer_instance(i, rows, extra, residual, residual_extra, work_);
     const std::size_t width = w_.width(), labels = objective_.outputs();
     double expected = kernels_in_use().dot(extra.data(), residual_extra.data(), extra.size());
-    for (std::size_t t = 0; t < positions(i); ++t) {
+    for (std::size_t t = 0; t < w_.positions(i); ++t) {
       std::fill(residual + t * width + labels, residual + (t + 1) * width, 0.0);
       expected += kernels_in_use().dot(rows + t * width, residual + t * width, labels);
     }
@@ -173,8 +151,8 @@ class Ascent {
   std::span<const Index> begin_;
   std::optional<InstanceFeatures> features_;
   WeightRows w_;
-  std::shared_ptr<ScoreStore> theta_;
-  ScoreStore residual_;
+  std::shared_ptr<InstanceScores> theta_;
+  InstanceRows residual_;  ///< marginals - gold at theta_i
   std::vector<double> entropy_, eta_;
   InstanceDirection direction_;
   InstanceOracle::Workspace work_;
@@ -184,8 +162,21 @@ class Ascent {
 
 struct Settings {
   double gold_score, memory_limit;
-  PassSettings passes;
+  std::size_t reports;
 };
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {option(&Settings::gold_score,
+              {.name = "gold_score",
+               .default_value = "10",
+               .help = "first dual point, where training starts at w = 0: marginals of "
+                       "a model that gives this score to each gold label",
+               .min = 0,
+               .max = 100,
+               .min_open = true}),
+       option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
+}
 
 class Oeg final : public Solver {
  public:
@@ -194,7 +185,7 @@ class Oeg final : public Solver {
   SolveResult solve(const SolveProblem& problem) override {
     Objective& objective = problem.objective;
     Monitor& monitor = problem.monitor;
-    const double bytes = ScoreStore::bytes(objective);
+    const double bytes = 2.0 * InstanceRows::bytes(objective);
     require_memory(bytes, settings_.memory_limit,
                    "the scores and marginals of " + std::to_string(objective.instances()) + " instances");
     Ascent ascent(objective);
@@ -220,7 +211,7 @@ class Oeg final : public Solver {
       return true;
     };
     passes.weights = [&] { return ascent.weights(); };
-    return run_passes(problem, settings_.passes, passes, result);
+    return run_passes(problem, settings_.reports, passes, result);
   }
 
  private:
@@ -237,23 +228,8 @@ SolverInfo oeg_info() {
           "Collins, Globerson, Koo, Carreras, Bartlett, Exponentiated gradient algorithms for conditional "
           "random "
           "fields and max-margin Markov networks, JMLR 2008",
-      .options = joined(
-          {{.name = "gold_score",
-            .type = OptionType::kReal,
-            .default_value = "10",
-            .help = "first dual point, where training starts at w = 0: marginals of a model that gives "
-                    "this score to each gold label",
-            .min = 0,
-            .max = 100,
-            .min_open = true},
-           memory_limit_option()},
-          pass_options()),
-      .make =
-          [](const Options& o) {
-            return std::make_unique<Oeg>(Settings{.gold_score = o.real("gold_score"),
-                                                  .memory_limit = o.real("memory_limit"),
-                                                  .passes = read_passes(o)});
-          },
+      .options = rows().table(),
+      .make = rows().maker<Oeg>(),
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs},
                 .l2 = true,
                 .smooth = true},

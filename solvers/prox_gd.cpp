@@ -5,7 +5,7 @@
 ///
 /// (Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm for linear inverse problems", SIAM
 /// J. Imaging Sci. 2009, section 3; Parikh and Boyd, "Proximal algorithms", 2014, section 4.2). The test that
-/// chooses L is that of solvers/shared/prox_step.h; after each iteration L is multiplied by `growth` <= 1, so
+/// chooses L is that of solvers/shared/prox_step.h; after each iteration L is multiplied by kGrowth <= 1, so
 /// that it follows the local curvature down as well as up. A trial costs one inference, which gives the
 /// residual too; an iteration adds one full gradient.
 
@@ -18,18 +18,22 @@ namespace proxbench {
 
 namespace {
 
+/// Factor on L after each iteration, so that steps can grow again.
+constexpr double kGrowth = 0.9;
+/// Iterations without a new minimum of F or kkt after which the run has stalled.
+constexpr std::int64_t kPatience = 200;
+
 class ProxGd final : public Solver {
  public:
-  explicit ProxGd(const Options& options)
-      : step_(options), growth_(options.real("growth")), patience_(options.integer("patience")) {}
+  explicit ProxGd(const dense::ProxStepSettings& settings) : settings_(settings) {}
 
   SolveResult solve(const SolveProblem& problem) override {
     Objective& objective = problem.objective;
 
     dense::Point now(objective, problem.start), next(objective, problem.start);
     std::vector<double> g(objective.dimension());
-    dense::ProxStep step = step_;
-    dense::Run run(problem, patience_);
+    dense::ProxStep step(settings_);
+    dense::Run run(problem, kPatience);
     const StopToken stop = problem.monitor.stop_token();
     auto anchor = [&] { return dense::Anchor{now.w, g, now.smooth, {now.scores}, now.residual}; };
 
@@ -42,37 +46,25 @@ class ProxGd final : public Solver {
         return run.result(now, run.without_step());
       std::swap(now, next);
       objective.gradient(now.residual, now.w, g);
-      step.lipschitz *= growth_;
+      step.lipschitz *= kGrowth;
       if (!run.step(now, run.kkt(now, g))) return run.result(now);
     }
   }
 
  private:
-  dense::ProxStep step_;
-  double growth_;
-  std::int64_t patience_;
+  dense::ProxStepSettings settings_;
 };
 
 }  // namespace
 
 SolverInfo prox_gd_info() {
-  OptionTable options = dense::ProxStep::options();
-  options.push_back(
-      {.name = "growth",
-       .type = OptionType::kReal,
-       .default_value = "0.9",
-       .help = "factor on the Lipschitz estimate after each iteration, so that steps can grow again",
-       .min = 0,
-       .max = 1,
-       .min_open = true});
-  options.push_back(dense::patience_option(200));
   return {
       .name = "prox-gd",
       .help = "proximal gradient descent with backtracking",
       .paper =
           "Beck and Teboulle, A fast iterative shrinkage-thresholding algorithm, SIAM J. Imaging Sci. 2009",
-      .options = std::move(options),
-      .make = [](const Options& values) { return std::make_unique<ProxGd>(values); },
+      .options = dense::prox_step_rows().table(),
+      .make = dense::prox_step_rows().maker<ProxGd>(),
       .shares_instances = true,
       .scale_free = true,
   };

@@ -8,7 +8,7 @@
 /// (Beck and Teboulle, SIAM J. Imaging Sci. 2009, section 4). The momentum is dropped (t = 1) when
 /// (y - w_{k+1})^T (w_{k+1} - w_k) > 0 (restart = gradient) or F(w_{k+1}) > F(w_k) (restart = function):
 /// O'Donoghue and Candes, "Adaptive restart for accelerated gradient schemes", Found. Comput. Math. 2015,
-/// section 3.2. Between restarts L only rises, as the theory asks; at a restart it is multiplied by `growth`
+/// section 3.2. Between restarts L only rises, as the theory asks; at a restart it is multiplied by kGrowth
 /// <= 1.
 ///
 /// Cost: scores are linear in w, so those at y are a combination of two that are there already; an iteration
@@ -19,7 +19,7 @@
 /// + r with r = L*||w+ - y||_inf, where the first term is about as large as r or smaller. So the gradient at
 /// the iterate is formed, and kkt found exactly, only when r <= the target (r is known before the inference,
 /// which then gives the residual too). Where that check fails the threshold on r is lowered by what was
-/// missing. To be independent of r the check is also made every `check` iterations, and for free whenever y =
+/// missing. To be independent of r the check is also made every 25 iterations, and for free whenever y =
 /// w_k. Only this exact kkt stops the run.
 
 #include <algorithm>
@@ -35,16 +35,36 @@ namespace {
 
 enum class Restart { kGradient, kFunction, kNone };
 
-Restart parse_restart(const std::string& name) {
-  return name == "gradient" ? Restart::kGradient : (name == "function" ? Restart::kFunction : Restart::kNone);
+/// Factor on L at each restart.
+constexpr double kGrowth = 0.5;
+/// Most iterations between two evaluations of kkt at the iterate.
+constexpr std::int64_t kIterationsBetweenChecks = 25;
+/// Iterations without a new minimum of F or kkt after which the run has stalled.
+constexpr std::int64_t kPatience = 500;
+
+struct Settings {
+  dense::ProxStepSettings step;
+  Restart restart;
+};
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {part(&Settings::step, dense::prox_step_rows()),
+       choice(
+           &Settings::restart,
+           {.name = "restart",
+            .default_value = "gradient",
+            .help = "condition that restarts the momentum; none: as Beck and Teboulle have it",
+            .preset_values = paper("none")},
+           {{"gradient", Restart::kGradient}, {"function", Restart::kFunction}, {"none", Restart::kNone}})});
 }
 
 /// When to form kkt at the iterate, from the bound r.
 class KktCheck {
  public:
-  KktCheck(double target, std::int64_t every) : target_(target), threshold_(target), every_(every) {}
+  explicit KktCheck(double target) : target_(target), threshold_(target) {}
 
-  bool due(double bound) const { return bound <= threshold_ || since_ + 1 >= every_; }
+  bool due(double bound) const { return bound <= threshold_ || since_ + 1 >= kIterationsBetweenChecks; }
   void skipped() { ++since_; }
   void failed(double bound, double kkt) {
     since_ = 0;
@@ -54,25 +74,17 @@ class KktCheck {
 
  private:
   double target_, threshold_;
-  std::int64_t every_, since_ = 0;
+  std::int64_t since_ = 0;
 };
 
 class ProxGdAcc final : public Solver {
  public:
-  explicit ProxGdAcc(const Options& options)
-      : step_(options),
-        growth_(options.real("growth")),
-        restart_(parse_restart(options.string("restart"))),
-        check_(options.integer("check")),
-        patience_(options.integer("patience")) {}
+  explicit ProxGdAcc(const Settings& settings) : settings_(settings) {}
 
   SolveResult solve(const SolveProblem& problem) override;
 
  private:
-  dense::ProxStep step_;
-  double growth_;
-  Restart restart_;
-  std::int64_t check_, patience_;
+  Settings settings_;
 };
 
 SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
@@ -85,9 +97,9 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
       next(objective, problem.start);
   Residual residual_y = objective.make_residual();
   std::vector<double> y(d), g(d), g_now(d);
-  dense::ProxStep step = step_;
-  KktCheck check(target, check_);
-  dense::Run run(problem, patience_);
+  dense::ProxStep step(settings_.step);
+  KktCheck check(target);
+  dense::Run run(problem, kPatience);
   const StopToken stop = problem.monitor.stop_token();
   if (!run.open(now, g_now)) return run.result(now);
   step.initialise(objective, {now.w, g_now, now.smooth, {now.scores}, now.residual}, next);
@@ -131,8 +143,8 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
     }
 
     bool restart = false;
-    if (restart_ == Restart::kFunction) restart = next.value() > now.value();
-    if (restart_ == Restart::kGradient)
+    if (settings_.restart == Restart::kFunction) restart = next.value() > now.value();
+    if (settings_.restart == Restart::kGradient)
       restart = dense::sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
                   double sum = 0.0;
                   for (std::size_t i = begin; i < end; ++i)
@@ -142,7 +154,7 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
     if (restart) {
       t = 1.0;
       theta = 0.0;
-      step.lipschitz *= growth_;
+      step.lipschitz *= kGrowth;
     } else {
       const double t_next = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * t * t));
       theta = (t - 1.0) / t_next;
@@ -167,26 +179,6 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
 }  // namespace
 
 SolverInfo prox_gd_acc_info() {
-  OptionTable options = dense::ProxStep::options();
-  options.push_back({.name = "growth",
-                     .type = OptionType::kReal,
-                     .default_value = "0.5",
-                     .help = "factor on the Lipschitz estimate at each restart",
-                     .min = 0,
-                     .max = 1,
-                     .min_open = true});
-  options.push_back({.name = "restart",
-                     .type = OptionType::kString,
-                     .default_value = "gradient",
-                     .help = "condition that restarts the momentum",
-                     .choices = {"gradient", "function", "none"}});
-  options.push_back({.name = "check",
-                     .type = OptionType::kInt,
-                     .default_value = "25",
-                     .help = "most iterations between two evaluations of kkt at the iterate",
-                     .min = 1,
-                     .max = 1e9});
-  options.push_back(dense::patience_option(500));
   return {
       .name = "prox-gd-acc",
       .help = "accelerated proximal gradient (FISTA) with backtracking and adaptive restart",
@@ -194,8 +186,8 @@ SolverInfo prox_gd_acc_info() {
           "Beck and Teboulle, SIAM J. Imaging Sci. 2009; O'Donoghue and Candes, Adaptive restart for "
           "accelerated "
           "gradient schemes, Found. Comput. Math. 2015",
-      .options = std::move(options),
-      .make = [](const Options& values) { return std::make_unique<ProxGdAcc>(values); },
+      .options = rows().table(),
+      .make = rows().maker<ProxGdAcc>(),
       .shares_instances = true,
       .scale_free = true,
   };

@@ -27,10 +27,12 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
+#include "core/base/option_rows.h"
 #include "core/base/random.h"
 #include "core/kernels/kernel_table.h"
-#include "solvers/shared/common_options.h"
+#include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/sum_tree.h"
 #include "solvers/shared/instances/weight_rows.h"
@@ -110,22 +112,14 @@ class Descent {
   Descent(Objective& objective, bool skipping)
       : objective_(objective),
         skipping_(skipping),
-        begin_(objective.structure().begin()),
         u_(objective),
         d_(objective),
-        kept_(objective.structure().positions() * u_.width(), 0.0),
-        kept_extra_(objective.instances() * objective.map().extra_weights(), 0.0),
+        kept_(objective),
         moved_(objective.features(), 0.0),
         curvatures_(objective.instances(), objective.mu() / static_cast<double>(objective.instances())) {}
 
-  static double bytes(const Objective& objective) {
-    return static_cast<double>(sizeof(double)) *
-           (static_cast<double>(objective.structure().positions() * padded(objective.outputs())) +
-            static_cast<double>(objective.instances() * objective.map().extra_weights()));
-  }
-
   void start(const SparseVector& w) {
-    features_.emplace(objective_.x(), begin_);
+    features_.emplace(objective_.x(), objective_.structure().begin());
     u_.set(w);
   }
 
@@ -149,9 +143,8 @@ class Descent {
     bring_up_extra(u_);
     moved_extra_ = steps_;
 
-    const std::size_t n = positions(i), width = u_.width(), extras = objective_.map().extra_weights();
-    rows_.resize(n * width);
-    u_.scores(begin_[i], n, rows_.data());
+    const std::size_t n = u_.positions(i), width = u_.width(), extras = objective_.map().extra_weights();
+    u_.scores(i, rows_);
     for (double& s : rows_) s *= scale_;
     extra_.assign(u_.extra().begin(), u_.extra().end());
     for (double& s : extra_) s *= scale_;
@@ -175,8 +168,6 @@ class Descent {
   }
 
  private:
-  std::size_t positions(Index i) const { return begin_[i + std::size_t{1}] - begin_[i]; }
-
   void bring_up(WeightRows& w, Index j) const {
     if (moved_[j] != steps_) kernels_in_use().add_scaled(w.row(j), moved_[j] - steps_, d_.row(j), w.width());
   }
@@ -227,18 +218,14 @@ class Descent {
 
   /// The gradient at hand takes the place of the one that is kept, in d as well.
   void replace(Index i, const InstanceFeatures::View& features) {
-    double* const kept = kept_.data() + begin_[i] * u_.width();
-    double* const kept_extra = kept_extra_.data() + i * residual_extra_.size();
-    for (std::size_t c = 0; c < residual_.size(); ++c) {
-      const double now = residual_[c];
-      residual_[c] -= kept[c];
-      kept[c] = now;
-    }
-    for (std::size_t e = 0; e < residual_extra_.size(); ++e) {
-      const double now = residual_extra_[e];
-      residual_extra_[e] -= kept_extra[e];
-      kept_extra[e] = now;
-    }
+    const auto change = [](std::span<double> now, double* kept) {
+      for (double& value : now) {
+        const double before = std::exchange(*kept++, value);
+        value -= before;
+      }
+    };
+    change(residual_, kept_.rows(i));
+    change(residual_extra_, kept_.extra(i).data());
     gradient_.form(features, residual_.data(), residual_extra_, u_.width());
     d_.add(1.0, gradient_);
   }
@@ -253,10 +240,9 @@ class Descent {
 
   Objective& objective_;
   bool skipping_;
-  std::span<const Index> begin_;
   std::optional<InstanceFeatures> features_;
   WeightRows u_, d_;
-  AlignedVector<double> kept_, kept_extra_;  ///< marginals - gold of each instance when it was last visited
+  InstanceRows kept_;  ///< marginals - gold of each instance when it was last visited
   double scale_ = 1.0;
   double steps_ = 0.0;         ///< sum of alpha/(m*scale)
   std::vector<double> moved_;  ///< steps_ up to which a row of u has followed d
@@ -270,8 +256,18 @@ class Descent {
 struct Settings {
   bool skipping;
   double memory_limit;
-  PassSettings passes;
+  std::size_t reports;
 };
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {option(&Settings::skipping, {.name = "skipping",
+                                    .default_value = "true",
+                                    .help = "leave out the search for L_i after visits that did not change "
+                                            "it (SAG-NUS* of Le Priol et al. 2018)",
+                                    .preset_values = paper("false")}),
+       option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
+}
 
 class SagNus final : public Solver {
  public:
@@ -279,7 +275,7 @@ class SagNus final : public Solver {
 
   SolveResult solve(const SolveProblem& problem) override {
     Monitor& monitor = problem.monitor;
-    const double bytes = Descent::bytes(problem.objective);
+    const double bytes = InstanceRows::bytes(problem.objective);
     require_memory(bytes, settings_.memory_limit,
                    "the marginals of " + std::to_string(problem.objective.instances()) + " instances");
     Descent descent(problem.objective, settings_.skipping);
@@ -297,7 +293,7 @@ class SagNus final : public Solver {
       return true;
     };
     passes.weights = [&] { return descent.weights(); };
-    return run_passes(problem, settings_.passes, passes, result);
+    return run_passes(problem, settings_.reports, passes, result);
   }
 
  private:
@@ -317,19 +313,8 @@ SolverInfo sag_nus_info() {
           "Schmidt, Babanezhad, Ahmed, Defazio, Clifton, Sarkar, Non-uniform stochastic average gradient "
           "method for "
           "training conditional random fields, AISTATS 2015",
-      .options =
-          joined({{.name = "skipping",
-                   .type = OptionType::kBool,
-                   .default_value = "false",
-                   .help = "leave out the search for L_i after visits that did not change it (SAG-NUS*)"},
-                  memory_limit_option()},
-                 pass_options()),
-      .make =
-          [](const Options& o) {
-            return std::make_unique<SagNus>(Settings{.skipping = o.boolean("skipping"),
-                                                     .memory_limit = o.real("memory_limit"),
-                                                     .passes = read_passes(o)});
-          },
+      .options = rows().table(),
+      .make = rows().maker<SagNus>(),
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
       .exact = false,
   };

@@ -38,11 +38,11 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/option_rows.h"
 #include "core/base/random.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/sgd_kernels.h"
-#include "solvers/shared/common_options.h"
 #include "solvers/shared/instances/instance_features.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/solvers.h"
@@ -228,12 +228,32 @@ class Learner {
   AlignedVector<double> extra_gradient_;
 };
 
+/// Most values of eta0 that the calibration tries (CRFsuite's calibration.max_trials).
+constexpr std::int64_t kMostTrials = 20;
+
 struct Settings {
   double eta0;  ///< NaN: auto
-  std::size_t sample;
-  std::int64_t ladder;
-  PassSettings passes;
+  std::size_t sample, reports;
 };
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {option(&Settings::eta0,
+              {.name = "eta0",
+               .default_value = "auto",
+               .help = "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses, in units of "
+                       "1/value^2; auto: calibrated on a sample",
+               .min = 0,
+               .max = 1e9,
+               .min_open = true,
+               .automatic = true}),
+       option(&Settings::sample, {.name = "sample",
+                                  .default_value = "1000",
+                                  .help = "instances on which eta0 is calibrated",
+                                  .min = 1,
+                                  .max = 1e9}),
+       option(&Settings::reports, reports_option())});
+}
 
 class Sgd final : public Solver {
  public:
@@ -272,7 +292,7 @@ class Sgd final : public Solver {
     };
     passes.weights = [&] { return learner.weights(); };
     passes.after = [&](std::int64_t) { random.shuffle(std::span(order)); };
-    return run_passes(problem, settings_.passes, passes, result);
+    return run_passes(problem, settings_.reports, passes, result);
   }
 
  private:
@@ -311,7 +331,7 @@ class Sgd final : public Solver {
     for (const double factor : {kStep, 1.0 / kStep}) {
       if (down && factor > 1.0) continue;
       const double first = eta0;
-      for (double eta = eta0 * factor; go_on && iterations < settings_.ladder; eta *= factor) {
+      for (double eta = eta0 * factor; go_on && iterations < kMostTrials; eta *= factor) {
         const double reached = value(eta, true);
         if (!(reached < lowest) && lowest < at_start) break;
         eta0 = eta;
@@ -348,39 +368,8 @@ SolverInfo sgd_info() {
       .paper =
           "Tsuruoka, Tsujii, Ananiadou, Stochastic gradient descent training for L1-regularized log-linear "
           "models with cumulative penalty, ACL 2009",
-      .options = joined(
-          {
-              {.name = "eta0",
-               .type = OptionType::kReal,
-               .default_value = "auto",
-               .help =
-                   "first learning rate, eta_k = eta0/(1 + k/N) for a sum of losses, in units of 1/value^2; "
-                   "auto: calibrated on a sample",
-               .min = 0,
-               .max = 1e9,
-               .min_open = true,
-               .automatic = true},
-              {.name = "sample",
-               .type = OptionType::kInt,
-               .default_value = "1000",
-               .help = "instances on which eta0 is calibrated",
-               .min = 1,
-               .max = 1e9},
-              {.name = "ladder",
-               .type = OptionType::kInt,
-               .default_value = "20",
-               .help = "most values of eta0 to try, each twice or half the previous one",
-               .min = 1,
-               .max = 1000},
-          },
-          pass_options()),
-      .make =
-          [](const Options& o) {
-            return std::make_unique<Sgd>(Settings{.eta0 = o.real("eta0"),
-                                                  .sample = static_cast<std::size_t>(o.integer("sample")),
-                                                  .ladder = o.integer("ladder"),
-                                                  .passes = read_passes(o)});
-          },
+      .options = rows().table(),
+      .make = rows().maker<Sgd>(),
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance}},
       .exact = false,
       .scale_free = true,

@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 
+#include "core/base/option_rows.h"
 #include "core/base/random.h"
-#include "solvers/shared/common_options.h"
+#include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/sampling.h"
 #include "solvers/shared/instances/structure_direction.h"
@@ -24,14 +24,16 @@ namespace proxbench {
 
 namespace {
 
-/// No check shows convergence.
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-
 struct Settings {
   bool averaging;
-  std::size_t batch;
-  PassSettings passes;
+  std::size_t batch, reports;
 };
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>({option(&Settings::averaging, averaging_option("true")),
+                               option(&Settings::batch, batch_option()),
+                               option(&Settings::reports, reports_option())});
+}
 
 struct Visit {
   Index instance;
@@ -40,13 +42,14 @@ struct Visit {
   InstanceMaxOracle::Workspace work;
   std::vector<Index> best, gold;
   StructureDirection direction;
+
+  bool valid() const { return std::isfinite(loss); }
 };
 
 class Descent {
  public:
   Descent(Objective& objective, const Settings& settings, Random& random)
       : objective_(objective),
-        begin_(objective.structure().begin()),
         u_(objective),
         extra_(u_.extra().size()),
         sampler_(Scheme::kUniform, 0.0, {}, objective.instances(), random),
@@ -68,21 +71,12 @@ class Descent {
   /// done.
   bool step(std::size_t count) {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
-    for (Visit& visit : visits) visit.instance = sampler_.draw();
     for (std::size_t e = 0; e < extra_.size(); ++e) extra_[e] = scale() * u_.extra()[e];
-    if (visits.size() == 1)
-      prepare(visits[0]);
-    else
-      objective_.parallel().for_each(visits.size(), [&](std::size_t v) { prepare(visits[v]); });
-    if (!std::all_of(visits.begin(), visits.end(),
-                     [](const Visit& visit) { return std::isfinite(visit.loss); }))
-      return false;
-    objective_.count_updates(static_cast<double>(visits.size()));
+    if (!draw_batch(visits, sampler_, objective_, [&](Visit& visit) { prepare(visit); })) return false;
     for (Visit& visit : visits) {
       ++visited_;
-      const Index begin = begin_[visit.instance];
-      visit.direction.add_to(u_, 1.0, objective_.x(), begin);
-      if (late_) visit.direction.add_to(*late_, static_cast<double>(visited_), objective_.x(), begin);
+      visit.direction.add_to(u_, 1.0);
+      if (late_) visit.direction.add_to(*late_, static_cast<double>(visited_));
       sampler_.put_back(visit.instance);
     }
     return true;
@@ -98,20 +92,17 @@ class Descent {
 
   void prepare(Visit& visit) {
     const Index i = visit.instance;
-    const std::size_t positions = begin_[i + std::size_t{1}] - begin_[i];
-    visit.rows.resize(positions * u_.width());
-    u_.scores(begin_[i], positions, visit.rows.data());
+    u_.scores(i, visit.rows);
     for (double& score : visit.rows) score *= scale();
-    visit.best.resize(positions);
-    visit.gold.resize(positions);
+    visit.best.resize(u_.positions(i));
+    visit.gold.resize(u_.positions(i));
     visit.loss = objective_.best_structure(i, visit.rows.data(), extra_, visit.best, visit.work).loss;
     objective_.structures().gold_structure(i, visit.gold);
     const StructureDirection::Term terms[] = {{visit.gold, 1.0}, {visit.best, -1.0}};
-    visit.direction.form(objective_.structures(), terms, objective_.outputs(), extra_.size());
+    visit.direction.form(objective_, i, terms);
   }
 
   Objective& objective_;
-  std::span<const Index> begin_;
   WeightRows u_;
   std::optional<WeightRows> late_;  ///< where w is averaged
   std::vector<double> extra_;       ///< of w
@@ -136,7 +127,7 @@ class Ssg final : public Solver {
                               [&](std::size_t n) { return descent.step(n); });
     };
     passes.weights = [&] { return descent.weights(); };
-    return run_passes(problem, settings_.passes, passes, {});
+    return run_passes(problem, settings_.reports, passes, {});
   }
 
  private:
@@ -150,21 +141,8 @@ SolverInfo ssg_info() {
       .name = "ssg",
       .help = "stochastic subgradient descent for max-margin training; knows no gap, so it ends at a limit",
       .paper = "Shalev-Shwartz, Singer, Srebro, Pegasos, ICML 2007; Lacoste-Julien et al., ICML 2013",
-      .options = {averaging_option(),
-                  {.name = "batch",
-                   .type = OptionType::kInt,
-                   .default_value = "1",
-                   .help = "instances whose structures are found in parallel at the same w",
-                   .min = 1,
-                   .max = 65536},
-                  pass_options().front()},
-      .make =
-          [](const Options& o) {
-            return std::make_unique<Ssg>(
-                Settings{.averaging = o.boolean("averaging"),
-                         .batch = static_cast<std::size_t>(o.integer("batch")),
-                         .passes = {static_cast<std::size_t>(o.integer("reports")), kNever}});
-          },
+      .options = rows().table(),
+      .make = rows().maker<Ssg>(),
       .needs = {.capabilities = {Capability::kMax, Capability::kInstanceMax},
                 .l2 = true,
                 .smooth = true,

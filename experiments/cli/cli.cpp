@@ -16,6 +16,7 @@
 #include "experiments/run/launch.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/trainer.h"
+#include "experiments/sweep/provenance.h"
 
 namespace proxbench {
 namespace {
@@ -67,6 +68,14 @@ void refuse_commands_for_one_process(CLI::App& app) {
   }
 }
 
+/// Version, revision, compiler and instruction set of this program.
+std::string version_text() {
+  const Provenance made = provenance();
+  return fmt::format("proxbench {}\nrevision {}{}\ncompiler {}\ninstruction set {}", made.version,
+                     made.git_revision, made.git_dirty == "yes" ? ", with changes" : "", made.compiler,
+                     made.instruction_set);
+}
+
 }  // namespace
 
 std::atomic<bool> interrupted{false};
@@ -80,6 +89,7 @@ int run_command_line(int argc, char** argv) {
   set_up_logging();
   CLI::App app("Benchmark harness and trainers for l1-regularised conditional random fields", "proxbench");
   app.require_subcommand(1);
+  app.set_version_flag("--version", version_text);
   app.footer("Exit status: 0 done, 1 failed or interrupted, 2 bad usage or config.");
   app.fallthrough();  // so that it may also stand behind the command
   app.add_option_function<std::vector<std::string>>(

@@ -163,7 +163,7 @@ class ProgressPrinter {
 struct TrainingFlags {
   DataFlags data;
   RunFlags run;
-  std::string solver = "prox-qn", model;
+  std::string solver, model;         ///< "": the best known for the objective
   std::vector<std::string> options;  ///< "key=value" of the solver
   bool quiet = false;
   JsonFlag json;
@@ -173,8 +173,10 @@ struct TrainingFlags {
   /// Throws Error (kUsage) where there is no --format, or none of that name.
   const DataFormatInfo& format() const;
   /// A gap target without a tolerance has tol = 0: else that might end the run before the gap is reached.
-  /// Throws Error (kUsage).
-  RunParameters settings() const;
+  /// Without --solver the solver is left open where it depends on the data. Throws Error (kUsage).
+  RunParameters settings(const Penalty& penalty) const;
+  /// Sets the solver that settings() left open.
+  void choose_solver(const LoadedData& loaded, RunParameters& settings, ProgressPrinter& progress) const;
   void write_model(const LoadedData& trained, const RunParameters& settings, const SparseVector& w) const;
   bool prints() const { return !quiet && !json.to_stdout(); }
 };

@@ -13,12 +13,14 @@
 
 #include "experiments/base/test_command_line.h"
 #include "experiments/results/results.h"
+#include "solvers/best_solver.h"
 
 namespace proxbench {
 namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 
 /// Of kTest: one chunk, which is found; the label X of the test set alone is an error, and starts no chunk.
@@ -243,10 +245,8 @@ TEST_F(CommandLine, TrainsAndCertifiesWithL2Alone) {
 }
 
 TEST_F(CommandLine, TrainsAndCertifiesWithAHingeLoss) {
-  const Result result = train(
-      "--lambda 0 --mu 0.5 --loss hinge --cost hamming-mean --solver bcfw --gap 1e-3 "
-      "--option averaging=false --option steps=pairwise --model m.tsv --json s.json "
-      "--trace t.csv");
+  const Result result =
+      train("--mu 0.5 --loss hinge --cost hamming-mean --gap 1e-3 --model m.tsv --json s.json --trace t.csv");
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, testing::Not(HasSubstr("kkt")));
   const nlohmann::json summary = read_json("s.json");
@@ -278,13 +278,43 @@ TEST_F(CommandLine, TrainsAndCertifiesWithAHingeLoss) {
   EXPECT_THAT(read_text(folder / "h.tsv"), HasSubstr("# loss=hinge\n"));
 }
 
+TEST_F(CommandLine, WithoutASolverTheBestForTheObjectiveIsTaken) {
+  for (const auto& [flags, solver, lambda] : {std::tuple{"--mu 0.5", "lbfgs", 0.0},
+                                              {"--lambda 0.5", kBestForL1, 0.5},
+                                              {"--lambda 0.5 --mu 0.5", kBestForL1, 0.5},
+                                              {"--mu 0.5 --loss hinge", "bcfw", 0.0}}) {
+    const Result result = train(std::string(flags) + " --gap 1e-2 --json s.json");
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(read_json("s.json")["solver"], solver);
+    EXPECT_EQ(read_json("s.json")["lambda"], lambda);
+    EXPECT_THAT(result.out, HasSubstr(std::string(solver) + ": gap-reached"));
+  }
+  const Result chosen =
+      run("select --format crfsuite --train train.txt --mu 'path(2, 0.5, 3)' --folds 2 --json s.json");
+  ASSERT_EQ(chosen.status, 0) << chosen.err;
+  EXPECT_EQ(read_json("s.json")["refit"]["solver"], "lbfgs");
+  EXPECT_EQ(read_json("s.json")["chosen_lambda"], 0.0);
+  EXPECT_THAT(run("select --format crfsuite --train train.txt --folds 2").err,
+              HasSubstr("--lambda is missing"));
+}
+
+TEST_F(CommandLine, TellsItsVersion) {
+  const Result result = run("--version");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out, MatchesRegex("proxbench [0-9.]+\nrevision [^\n]+\ncompiler [^\n]+\n"
+                                       "instruction set [a-z0-9-]+\n"));
+}
+
 TEST_F(CommandLine, WrongValuesAreBadUsage) {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"", "--lambda is missing"},
+      {"", "--lambda and --mu are missing, expected --lambda REAL, --mu REAL or both"},
       {"--lambda 1 --loss hinge --solver bcfw",
        "solver 'bcfw' needs an l2 penalty: found mu = 0, expected mu > 0"},
-      {"--lambda 0 --mu 1 --loss hinge", "solver 'prox-qn' minimises the log loss: found loss = hinge"},
-      {"--lambda 0 --mu 1 --solver bcfw", "solver 'bcfw' minimises the hinge loss: found loss = log"},
+      {"--lambda 1 --mu 1 --loss hinge",
+       "no solver has a hinge loss with lambda = 1, mu = 1 on oracle 'chain'"},
+      {"--mu 1 --solver bcfw",
+       "solver 'bcfw' minimises the hinge loss: found loss = log; solvers that fit: prox-qn, owl-qn, "
+       "lbfgs, "},
       {"--lambda 0 --mu 1 --loss hinges", "expected one of log, hinge (did you mean 'hinge'?)"},
       {"--lambda 1 --cost hamming-mean", "found loss = log, expected --loss hinge"},
       {"--lambda 0", "lambda = 0 and mu = 0: violated constraint lambda + mu > 0"},
@@ -293,7 +323,7 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
       {"--lambda 1 --mu nan", "expected a finite real number"},
       {"--lambda 0 --mu 1 --solver liblbfgs-owlqn",
        "solver 'liblbfgs-owlqn' needs an l1 penalty: found lambda = 0, expected lambda > 0"},
-      {"--lambda 0 --mu 1 --option screening=true", "screening = true needs an l1 penalty"},
+      {"--mu 1 --solver prox-qn --option screening=true", "screening = true needs an l1 penalty"},
       {"--lambda inf", "expected a finite real number"},
       {"--lambda 1 --solver prox-qm", "unknown solver 'prox-qm' (did you mean 'prox-qn'?)"},
       {"--lambda 1 --option memry=3", "unknown option 'memry' (did you mean 'memory'?)"},
@@ -469,9 +499,9 @@ TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
   EXPECT_EQ(some.status, 0);
   EXPECT_THAT(some.out,
               HasSubstr("\nlbfgs is skipped on 1 of 2 problems: solver 'lbfgs' needs a smooth objective"));
-  const Result misfit = run("run tiny.ini --dry-run --set solver.lbfgs.tol=1e-3");
-  EXPECT_EQ(misfit.status, 2);
-  EXPECT_THAT(misfit.err, HasSubstr("[solver.lbfgs] can run on no problem of the config"));
+  const Result skipped = run("run tiny.ini --dry-run --set solver.lbfgs.tol=1e-3");
+  EXPECT_EQ(skipped.status, 2);
+  EXPECT_THAT(skipped.err, HasSubstr("[solver.lbfgs] can run on no problem of the config"));
   EXPECT_THAT(run("run train.txt").err, HasSubstr("train.txt:1:1: found key 'O?w' outside a section"));
   const Result bad = run("check tiny.ini --set experiment.lamda=1 --set solver.gd.memory=3 --json c.json");
   EXPECT_EQ(bad.status, 2);

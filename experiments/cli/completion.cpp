@@ -9,6 +9,7 @@
 #include "experiments/config/ini.h"
 #include "experiments/metrics/metrics.h"
 #include "oracles/oracles.h"
+#include "solvers/best_solver.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -217,7 +218,7 @@ Answers values_of(const CLI::Option& option, const Typed& typed, const std::stri
   if (name == "data-option")
     return assignments(options_of(data_format_registry(), typed.value("--format")), word);
   if (name == "option")
-    return assignments(options_of(solver_registry(), solver.empty() ? "prox-qn" : solver), word);
+    return assignments(options_of(solver_registry(), solver.empty() ? kBestForL1 : solver), word);
   // A flag may have the name of an option of a run, or of a key in the section of its command.
   std::replace(name.begin(), name.end(), '-', '_');
   for (const OptionTable& table : {run_options(), section_table(typed.command->get_name())})

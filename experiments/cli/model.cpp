@@ -17,6 +17,7 @@
 #include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
 #include "oracles/oracles.h"
+#include "solvers/best_solver.h"
 
 namespace proxbench {
 namespace {
@@ -231,7 +232,8 @@ void certify_model(const CertifyCommand& command) {
       run.set(key, model.at(key));
   const Loss loss = loss_of(command.run, run);
   if (loss.hinge() && command.tighten > 0.0)
-    throw Error::usage("--tighten: solver 'prox-qn' minimises the log loss: found loss = hinge");
+    throw Error::usage(
+        fmt::format("--tighten: solver '{}' minimises the log loss: found loss = hinge", kBestForL1));
   const double lambda = run.real("lambda"), mu = run.real("mu");
   Penalty{lambda, mu}.check();
   const DataFormatInfo& format = format_of(command, model);
@@ -321,8 +323,9 @@ void add_certify_command(CLI::App& app) {
                         *command);
   command->run.add_to(*sub, {"lambda", "mu", "loss", "cost", "threads", "backend"});
   sub->add_option("--tighten", command->tighten,
-                  "search this many seconds for a better lower bound: prox-qn continues from the model; 0: "
-                  "do not search [0]")
+                  fmt::format("search this many seconds for a better lower bound: {} continues from the "
+                              "model; 0: do not search [0]",
+                              kBestForL1))
       ->type_name("SECONDS");
   sub->callback([command] { certify_model(*command); });
 }

@@ -96,7 +96,7 @@ void print_states(const RunCommand& command, const ExperimentConfig& config,
   }
   for (std::size_t i = 0; i < references; ++i)
     estimate.add(config.reference_time_limit > 0 ? config.reference_time_limit : kNaN);
-  for (const std::string& note : notes_of_misfits(config)) fmt::print("{}\n", note);
+  for (const std::string& note : notes_of_skipped_solvers(config)) fmt::print("{}\n", note);
   fmt::print("{} runs, {} of them stored; {} references to make", states.size(), states.size() - missing,
              references);
   if (estimate.known > 0) fmt::print("; at most about {:.0f} s for what is missing", estimate.seconds);
@@ -166,7 +166,7 @@ void run(const RunCommand& command) {
     command.json.write({{"experiment", config.name},
                         {"includes", config.includes},
                         {"out", out.string()},
-                        {"notes", notes_of_misfits(config)},
+                        {"notes", notes_of_skipped_solvers(config)},
                         {"references", references},
                         {"runs", states_json(states)}});
     return;
@@ -220,7 +220,7 @@ void print_verdict(const RunCommand& command, const ExperimentConfig& config, st
              command.config_file, runs, config.data.size(), config.lambdas.size() + config.paths.size(),
              config.solvers.size(), config.repetitions);
   if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
-  for (const std::string& note : notes_of_misfits(config)) fmt::print("{}\n", note);
+  for (const std::string& note : notes_of_skipped_solvers(config)) fmt::print("{}\n", note);
 }
 
 void check(const RunCommand& command) {
@@ -229,7 +229,7 @@ void check(const RunCommand& command) {
     const ExperimentConfig config = load_config(command.config_file, command.overrides);
     const std::vector<RunParameters> plan = plan_runs(config);
     result["includes"] = config.includes;
-    result["notes"] = notes_of_misfits(config);
+    result["notes"] = notes_of_skipped_solvers(config);
     for (const RunParameters& run : plan) result["runs"].push_back(planned_json(run));
     if (command.resolved) result["resolved"] = config.to_ini();
     command.json.write(result);

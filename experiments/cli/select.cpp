@@ -32,6 +32,8 @@ struct SelectCommand : TrainingFlags {
   }
   PathOf over() const { return looks_like_path(mu) ? PathOf::kMu : PathOf::kLambda; }
   PathGrid grid() const {
+    if (over() == PathOf::kLambda && lambda.empty())
+      throw Error::usage("--lambda is missing, expected --lambda PATH, or --mu PATH for l2 alone");
     if (over() == PathOf::kLambda) return parse_path(lambda, PathOf::kLambda, "--lambda");
     if (looks_like_path(lambda))
       throw Error::usage(fmt::format(
@@ -42,6 +44,7 @@ struct SelectCommand : TrainingFlags {
   double fixed() const {
     const bool of_mu = over() == PathOf::kMu;
     double value = 0.0;
+    if (of_mu && lambda.empty()) return 0.0;
     if (const std::string& text = of_mu ? lambda : mu;
         !parse_real(text, value) || !(value >= 0.0) || !std::isfinite(value))
       throw Error::usage(
@@ -119,7 +122,9 @@ void select(const SelectCommand& command) {
   const SelectionSettings selection_settings = command.selection();
   const PathGrid grid = command.grid();
   const double fixed = command.fixed();
-  RunParameters settings = command.settings();
+  // All values of a path are above 0.
+  RunParameters settings =
+      command.settings(grid.of == PathOf::kMu ? Penalty{fixed, 1.0} : Penalty{1.0, fixed});
   const Options data_options = command.data.options_of(format);
   check_writable(command.model);
   command.json.check();
@@ -128,6 +133,7 @@ void select(const SelectCommand& command) {
   const LoadedData data(read_data(command.data, format, data_options),
                         make_parallel(command.run.parse()).alone());
   tell_data(progress, data);
+  command.choose_solver(data, settings, progress);
   stop_cleanly_on_interrupt();
   SelectionHooks hooks;
   hooks.interrupt = &interrupted;
@@ -160,8 +166,7 @@ void add_select_command(CLI::App& app) {
   auto command = std::make_shared<SelectCommand>();
   sub->add_option("--lambda", command->lambda,
                   "lambdas to try: path(START, END, COUNT); START and END are reals, max (the smallest "
-                  "lambda at which w = 0 is optimal) or R*max; a real where --mu is a path")
-      ->required()
+                  "lambda at which w = 0 is optimal) or R*max; a real where --mu is a path [0]")
       ->type_name("PATH");
   sub->add_option("--mu", command->mu,
                   "weight of ||w||_2^2 / 2 in F, or the mus: path(START, END, COUNT), each a real [0]")

@@ -11,6 +11,8 @@
 #include "experiments/run/launch.h"
 #include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
+#include "oracles/oracles.h"
+#include "solvers/best_solver.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -59,21 +61,24 @@ void write_outputs(const TrainCommand& command, const LoadedData& data, const Ru
 }
 
 void train_one(const TrainCommand& command) {
-  if (!command.run.given("lambda"))
-    throw Error::usage("--lambda is missing, expected --lambda REAL (--lambda 0 --mu REAL for l2 alone)");
+  const Options run = command.run.parse();
+  if (!command.run.given("lambda") && !command.run.given("mu"))
+    throw Error::usage("--lambda and --mu are missing, expected --lambda REAL, --mu REAL or both");
   const DataFormatInfo& format = command.format();
-  RunParameters settings = command.settings();
+  const Penalty penalty{run.real("lambda"), run.real("mu")};
+  penalty.check();
+  RunParameters settings = command.settings(penalty);
   settings.start = command.start;
   settings.format = command.data.format;
-  Penalty{settings.lambda, settings.mu}.check();
   const Options data_options = command.data.options_of(format);
   for (const std::string& file : {command.model, command.trace}) check_writable(file);
   command.json.check();
 
   ProgressPrinter progress(command.quiet);
   const LoadedData data(read_data(command.data, format, data_options, launched_processes()),
-                        make_parallel(command.run.parse()));
+                        make_parallel(run));
   tell_data(progress, data);
+  command.choose_solver(data, settings, progress);
   stop_cleanly_on_interrupt();
   RunHooks hooks;
   hooks.interrupt = &interrupted;
@@ -143,7 +148,8 @@ Loss loss_of(const RunFlags& flags, const Options& run) {
 
 void TrainingFlags::add_to(CLI::App& command, const std::vector<std::string>& names) {
   data.add_to(command);
-  command.add_option("--solver", solver, "solver; see `proxbench list` [prox-qn]")->type_name("NAME");
+  command.add_option("--solver", solver, "solver; see `proxbench list` [the best known for the objective]")
+      ->type_name("NAME");
   run.add_to(command, names);
   command.add_option("--option", options, "option of the solver, repeatable; see `proxbench list --options`")
       ->allow_extra_args(false)
@@ -164,23 +170,45 @@ void TrainingFlags::write_model(const LoadedData& trained, const RunParameters& 
   write_file_atomically(model, model_of(trained, format().name, data.options_of(format()), settings, w));
 }
 
-RunParameters TrainingFlags::settings() const {
-  const Options given = run.parse();
-  const SolverInfo& info = solver_registry().find(solver);
-  Options solver_options(info.options);
-  set_options(solver_options, options, "--option");
-  RunParameters settings;
+namespace {
+
+void set_solver(const std::string& name, const std::vector<std::string>& options, RunParameters& settings) {
+  const SolverInfo& info = solver_registry().find(name);
+  Options values(info.options);
+  set_options(values, options, "--option");
   settings.solver = info.name;
-  settings.solver_options = option_texts(solver_options);
-  settings.lambda = given.real("lambda");
-  settings.mu = given.real("mu");
+  settings.solver_options = option_texts(values);
+}
+
+}  // namespace
+
+RunParameters TrainingFlags::settings(const Penalty& penalty) const {
+  const Options given = run.parse();
+  RunParameters settings;
+  settings.lambda = penalty.lambda;
+  settings.mu = penalty.mu;
   settings.loss = loss_of(run, given);
   settings.gap_target = given.real("gap");
   settings.tol = settings.gap_target > 0 && !run.given("tol") ? 0.0 : given.real("tol");
   settings.time_limit = given.real("time_limit");
   settings.max_iterations = given.integer("max_iterations");
   settings.seed = static_cast<std::uint64_t>(given.integer("seed"));
+  settings.solver.clear();
+  if (!solver.empty())
+    set_solver(solver, options, settings);
+  else if (!settings.loss.hinge())
+    set_solver(best_solver(penalty, settings.loss.kind), options, settings);
   return settings;
+}
+
+void TrainingFlags::choose_solver(const LoadedData& loaded, RunParameters& settings,
+                                  ProgressPrinter& progress) const {
+  if (!solver.empty()) return;
+  if (settings.solver.empty())
+    set_solver(best_solver({settings.lambda, settings.mu}, settings.loss.kind,
+                           &oracle_registry().find(loaded.oracle_name())),
+               options, settings);
+  progress.message(fmt::format("solver: {}, the best known for this objective", settings.solver));
 }
 
 void add_train_command(CLI::App& app) {

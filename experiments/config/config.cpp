@@ -11,6 +11,7 @@
 #include "experiments/config/data_files.h"
 #include "experiments/config/ini.h"
 #include "oracles/oracles.h"
+#include "solvers/best_solver.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -139,8 +140,11 @@ class ConfigReader {
   /// Defaults that depend on other keys.
   void fill_defaults() {
     if (config_.title.empty()) config_.title = config_.name;
-    if (config_.loss.hinge() && !text_.given("experiment", "reference_solver"))
-      config_.reference_solver = "bcfw";
+    if (!text_.given("experiment", "reference_solver")) {
+      const auto& lambdas = config_.lambdas;
+      const double largest = lambdas.empty() ? 0.0 : *std::ranges::max_element(lambdas);
+      config_.reference_solver = best_solver({largest, config_.mu}, config_.loss.kind);
+    }
     if (config_.has_paths() && !text_.given("plot", "kinds")) {
       if (!config_.has_singles()) config_.plot.kinds.clear();
       config_.plot.kinds.emplace_back("path");

@@ -133,7 +133,7 @@ struct ExperimentConfig : Presentation, StopRules {
   std::string order = "interleaved";  ///< or "grid"
   std::string decoding = "structure";
   std::string reference = "run";             ///< or "none": there is no f*
-  std::string reference_solver = "prox-qn";  ///< with its defaults, gives f*
+  std::string reference_solver = {};  ///< with its defaults, gives f*; read_config() never leaves it empty
   double reference_tol = 1e-9, reference_gap = 1e-9, reference_time_limit = 600.0;  ///< of that run
   std::vector<DataConfig> data;
   std::vector<SolverConfig> solvers;
@@ -155,7 +155,7 @@ struct ExperimentConfig : Presentation, StopRules {
 
 /// A sentence for each solver that cannot run on some of the problems (a data set with a penalty). One that
 /// fits none of them is an error of the config.
-std::vector<std::string> notes_of_misfits(const ExperimentConfig& config);
+std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config);
 
 /// From OUT/config.ini; the defaults where there is none. Throws Error (kUsage) where its values are wrong.
 Presentation load_presentation(const std::filesystem::path& config_file);

@@ -119,7 +119,7 @@ struct Row {
   }
 
   template <class Member>
-  ConfigKey<Section> operator()(Member member, const char* name, const char* help,
+  ConfigKey<Section> operator()(Member member, const char* name, const std::string& help,
                                 KeyRules rules = {}) const {
     return (*this)(member,
                    OptionSpec{.name = name,

@@ -123,14 +123,14 @@ std::vector<Penalty> penalties_of(const ExperimentConfig& config) {
 }
 
 /// Where a solver cannot run, as far as that is known without the data.
-struct Misfit {
+struct Skips {
   std::size_t skipped = 0, problems = 0;
   std::string why;  ///< of the first that is skipped
 };
 
-Misfit misfit_of(const ExperimentConfig& config, const SolverConfig& solver) {
+Skips skips_of(const ExperimentConfig& config, const SolverConfig& solver) {
   const SolverInfo& info = solver_registry().find(solver.solver);
-  Misfit out;
+  Skips out;
   for (const DataConfig& data : config.data)
     for (const Penalty& penalty : penalties_of(config)) {
       std::string why = data.start.empty() || info.starts_anywhere ? "" : "it starts from no model";
@@ -203,18 +203,17 @@ void check_rules(const ExperimentConfig& config, const ConfigText& text) {
   check_paper(config, text);
   check_slurm(config, text);
   for (const SolverConfig& solver : config.solvers)
-    if (const Misfit misfit = misfit_of(config, solver);
-        misfit.problems > 0 && misfit.skipped == misfit.problems)
+    if (const Skips skips = skips_of(config, solver); skips.problems > 0 && skips.skipped == skips.problems)
       text.reject("solver." + solver.label, fmt::format("[solver.{}] can run on no problem of the config: {}",
-                                                        shown(solver.label), misfit.why));
+                                                        shown(solver.label), skips.why));
 }
 
-std::vector<std::string> notes_of_misfits(const ExperimentConfig& config) {
+std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config) {
   std::vector<std::string> out;
   for (const SolverConfig& solver : config.solvers)
-    if (const Misfit misfit = misfit_of(config, solver); misfit.skipped > 0)
-      out.push_back(fmt::format("{} is skipped on {} of {} problems: {}", solver.label, misfit.skipped,
-                                misfit.problems, misfit.why));
+    if (const Skips skips = skips_of(config, solver); skips.skipped > 0)
+      out.push_back(fmt::format("{} is skipped on {} of {} problems: {}", solver.label, skips.skipped,
+                                skips.problems, skips.why));
   return out;
 }
 

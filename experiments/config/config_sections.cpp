@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "experiments/config/config_row.h"
+#include "solvers/best_solver.h"
 
 namespace proxbench {
 
@@ -124,8 +125,8 @@ const OptionTable& run_options() {
   static const OptionTable table = [] {
     OptionTable out{{.name = "lambda",
                      .type = OptionType::kReal,
-                     .default_value = "1",
-                     .help = "weight of ||w||_1 in F; 0 where mu > 0",
+                     .default_value = "0",
+                     .help = "weight of ||w||_1 in F",
                      .min = 0},
                     {.name = "mu",
                      .type = OptionType::kReal,
@@ -182,9 +183,10 @@ const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
           "nowhere, and what needs f* is an error",
           {.choices = {"run", "none"}}),
       row(&Config::reference_solver, "reference_solver",
-          "the solver that gives f*, with its defaults, and bcfw with gap sampling, pairwise steps and "
-          "no averaging; default with loss = hinge: bcfw; any other than prox-qn stops at "
-          "reference_gap alone, unless that is 0",
+          fmt::format("the solver that gives f*, with its defaults; not given: bcfw with loss = hinge, lbfgs "
+                      "where all lambdas are 0, else {0}. Any other than {0} stops at reference_gap alone, "
+                      "unless that is 0",
+                      kBestForL1),
           {.idle = of_single_penalties}),
       row(&Config::reference_tol, "reference_tol", "tol of the run that gives f*",
           {.min = 0, .max = 1, .idle = of_single_penalties}),

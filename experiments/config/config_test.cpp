@@ -8,6 +8,7 @@
 #include "experiments/base/test_folder.h"
 #include "experiments/config/data_files.h"
 #include "experiments/config/ini.h"
+#include "solvers/best_solver.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -96,7 +97,12 @@ TEST(Config, AHingeLossHasACostAndItsOwnReferenceSolver) {
   const std::string text = config.to_ini();
   EXPECT_THAT(text, HasSubstr("loss = hinge\ncost = hamming-mean\n"));
   EXPECT_EQ(parse_config(text, "again.ini", "").to_ini(), text);
-  EXPECT_EQ(parse_config(kGood, "c.ini", "").reference_solver, "prox-qn");
+  EXPECT_EQ(parse_config(kGood, "c.ini", "").reference_solver, kBestForL1);
+  EXPECT_EQ(parse_config("[experiment]\nname = a\nlambda = 0\nmu = 1\n[data]\nformat = synthetic-ocr\n"
+                         "[solver.lbfgs]\n",
+                         "c.ini", "")
+                .reference_solver,
+            "lbfgs");
   try {
     parse_config(kGood, "c.ini", "", {"experiment.cost=hamming"});
     ADD_FAILURE() << "a cost without a hinge loss";
@@ -326,7 +332,7 @@ TEST(Config, ASolverThatCanRunOnNoProblemIsAnErrorAndOneThatCanRunOnSomeIsTold) 
               HasSubstr("c.ini:7:2"));
   const std::vector<std::string> both{"experiment.lambda=0, 1", "experiment.mu=1"};
   EXPECT_THAT(
-      notes_of_misfits(parse_config(text, "c.ini", "", both)),
+      notes_of_skipped_solvers(parse_config(text, "c.ini", "", both)),
       ElementsAre(testing::StartsWith("smooth is skipped on 1 of 2 problems: solver 'lbfgs' needs a ")));
   EXPECT_THAT(error_of(text, {"experiment.loss=hinge", "experiment.mu=1"}),
               HasSubstr("c.ini:6:2: [solver.prox-qn] can run on no problem of the config: solver 'prox-qn' "

@@ -85,6 +85,12 @@ TEST(OptionDocs, TheReadmesHoldTheTables) {
         << readme.file << " is behind the tables: run scripts/update-docs";
 }
 
+TEST(OptionDocs, TheReadmeOfSolversListsEverySolver) {
+  const std::string text = read_text(PROXBENCH_SOURCE_DIR "/solvers/README.md");
+  for (const std::string& name : solver_registry().names())
+    EXPECT_THAT(text.substr(0, text.find("\n## ")), HasSubstr("\n| `" + name + "` | `")) << name;
+}
+
 int update_docs(const std::string& arguments) {
   const std::string command =
       PROXBENCH_SOURCE_DIR "/scripts/update-docs --program '" PROXBENCH_PROGRAM "' " + arguments;

@@ -10,9 +10,10 @@
 #include <map>
 #include <utility>
 
-#include "solvers/solvers.h"
+#include "solvers/best_solver.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/shared/test_run.h"
+#include "solvers/solvers.h"
 
 namespace proxbench {
 namespace {
@@ -129,8 +130,8 @@ class Suite {
   std::string on_all(const std::function<void(const Problem&, const Outcome&)>& test);
   bool hinge() const { return solver_.needs.loss == Loss::Kind::kHinge; }
   std::string reference() const {
-    if (hinge()) return "bcfw";  // by pairwise steps
-    return solver_.name == "prox-qn" ? "owl-qn" : "prox-qn";
+    if (hinge()) return "bcfw";
+    return solver_.name == kBestForL1 ? "owl-qn" : kBestForL1;
   }
   /// The reference at its optimum.
   Outcome best(const Problem& problem) const;
@@ -199,10 +200,7 @@ std::string Suite::on_all(const std::function<void(const Problem&, const Outcome
 
 Outcome Suite::best(const Problem& problem) const {
   Conditions setup{.tol = 0.1 * kTolerance};
-  if (hinge()) {
-    setup.tol = 0.1 * kValueSlack;  // a relative gap
-    setup.options = {{"steps", "pairwise"}, {"averaging", "false"}};
-  }
+  if (hinge()) setup.tol = 0.1 * kValueSlack;  // a relative gap
   return test::run(solver_registry().find(reference()), problem, setup);
 }
 

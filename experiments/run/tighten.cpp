@@ -5,6 +5,7 @@
 
 #include "core/data/reduction.h"
 #include "experiments/run/job.h"
+#include "solvers/best_solver.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -33,7 +34,7 @@ SparseVector onto_features(const SparseVector& w, const std::vector<Index>& kept
 
 Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSettings& settings) {
   const double began = wall_seconds();
-  const SolverInfo& info = solver_registry().find("prox-qn");
+  const SolverInfo& info = solver_registry().find(kBestForL1);
   const Options solver_options = options_from(info.options, info.as_reference.options);
   require_needs(data, info, solver_options, {settings.lambda, settings.mu}, settings.loss);
   const std::unique_ptr<Solver> solver = info.make(solver_options);

@@ -20,6 +20,7 @@
 #include "experiments/results/scaling_record.h"
 #include "experiments/run/job.h"
 #include "oracles/oracles.h"
+#include "solvers/best_solver.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -35,7 +36,7 @@ std::uint64_t peak_rss_bytes() {
 }  // namespace
 
 std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data) {
-  const auto misfit = [&](const std::string& why, ErrorKind kind) {
+  const auto refused = [&](const std::string& why, ErrorKind kind) {
     return OracleMisfit(fmt::format("oracle {} cannot serve these data: {}", info.name, why), kind);
   };
   try {
@@ -45,7 +46,7 @@ std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data)
                               oracle->extra_weights()));
     return oracle;
   } catch (const Error& error) {
-    throw misfit(error.what(), error.kind());
+    throw refused(error.what(), error.kind());
   }
 }
 
@@ -107,9 +108,14 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
 
 void require_needs(const LoadedData& data, const SolverInfo& solver, const Options& options,
                    const Penalty& penalty, const Loss& loss) {
-  const std::string unmet =
-      unmet_needs(solver, options, penalty, loss.kind, oracle_registry().find(data.oracle_name()));
-  if (!unmet.empty()) throw Error::usage(unmet);
+  const OracleInfo& oracle = oracle_registry().find(data.oracle_name());
+  if (const std::string unmet = unmet_needs(solver, options, penalty, loss.kind, oracle); !unmet.empty()) {
+    const std::vector<std::string> fitting = fitting_solvers(penalty, loss.kind, oracle);
+    throw Error::usage(fitting.empty()
+                           ? fmt::format("{}; no solver has a {} loss with {} on oracle '{}'", unmet,
+                                         loss_name(loss.kind), penalty.text(), oracle.name)
+                           : fmt::format("{}; solvers that fit: {}", unmet, fmt::join(fitting, ", ")));
+  }
   if (data.parallel().processes() != nullptr && !solver.shares_instances) {
     std::vector<std::string> others;
     for (const std::string& name : solver_registry().names())

@@ -100,8 +100,8 @@ class LoadedData {
   mutable std::unique_ptr<Reduced> reduced_;
 };
 
-/// Throws Error (kUsage) with unmet_needs() where the solver cannot run on the data with these options, this
-/// penalty and this loss.
+/// Throws Error (kUsage) with unmet_needs() and the solvers that fit where this one cannot run on the data
+/// with these options, this penalty and this loss.
 void require_needs(const LoadedData& data, const SolverInfo& solver, const Options& options,
                    const Penalty& penalty, const Loss& loss);
 

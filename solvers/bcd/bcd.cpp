@@ -28,6 +28,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/option_rows.h"
 #include "core/base/random.h"
 #include "core/quasi_newton/line_search.h"
 #include "solvers/bcd/carriers.h"
@@ -44,14 +45,42 @@ using bcd::kTaskNumbers;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// Cycles without a new minimum of the largest subgradient after which an epoch ends. The run has stalled if
+/// F and the full gradient show no progress either.
+constexpr std::int64_t kPatience = 20;
+
 struct Settings {
   EpochSettings epochs;
   double floor;
   bool random_order;
   double report;
-  std::int64_t patience;
   ArmijoOptions line_search;
 };
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {{epoch_options("1e-1"), [](const Options& o, Settings& s) { s.epochs = read_epochs(o); }},
+       option(&Settings::floor,
+              {.name = "floor",
+               .default_value = "1e-10",
+               .help = "least second derivative (Zhong et al., section 6), in the units of values: times the "
+                       "square of their typical size, which is 1 of binary features",
+               .min = 0,
+               .min_open = true}),
+       choice(&Settings::random_order,
+              {.name = "order",
+               .default_value = "random",
+               .help = "blocks in a new random order each cycle, or by feature"},
+              {{"random", true}, {"cyclic", false}}),
+       option(&Settings::report,
+              {.name = "report",
+               .default_value = "5",
+               .help = "passes of inference in an iteration within a cycle; limits are checked and samples "
+                       "taken after each",
+               .min = 0,
+               .min_open = true}),
+       {line_search_options(), [](const Options& o, Settings& s) { s.line_search = read_line_search(o); }}});
+}
 
 class Bcd final : public Solver {
  public:
@@ -99,7 +128,7 @@ class Bcd final : public Solver {
       index_.swap(selection.index);
       w_.swap(selection.weight);
 
-      dense::StallGuard guard(settings_.patience);
+      dense::StallGuard guard(kPatience);
       double slack = kInfinity;  // no gradient of this epoch's cycles yet
       for (bool epoch = true; epoch;) {
         const Cycle cycle = run_cycle(objective, problem.monitor, carriers, slack, result);
@@ -357,51 +386,14 @@ class Bcd final : public Solver {
 }  // namespace
 
 SolverInfo bcd_info() {
-  OptionTable options = {
-      {.name = "floor",
-       .type = OptionType::kReal,
-       .default_value = "1e-10",
-       .help =
-           "least second derivative (Zhong et al., section 6), in the units of values: times the square of "
-           "their typical size, which is 1 of binary features",
-       .min = 0,
-       .min_open = true},
-      {.name = "order",
-       .type = OptionType::kString,
-       .default_value = "random",
-       .help = "blocks in a new random order each cycle, or by feature",
-       .choices = {"random", "cyclic"}},
-      {.name = "report",
-       .type = OptionType::kReal,
-       .default_value = "5",
-       .help = "passes of inference in an iteration within a cycle; limits are checked and samples taken "
-               "after each",
-       .min = 0,
-       .min_open = true},
-      {.name = "patience",
-       .type = OptionType::kInt,
-       .default_value = "20",
-       .help = "cycles without a new minimum of the largest subgradient after which an epoch ends; the run "
-               "stalls if F and the full gradient show no progress either",
-       .min = 1,
-       .max = 1e9},
-  };
   return {
       .name = "bcd",
       .help = "blockwise coordinate descent with line search and shrinking: a feature's weights at a time",
       .paper =
           "Sokolovska, Lavergne, Cappe, Yvon, Efficient learning of sparse conditional random fields, "
           "2010; Zhong et al. 2014, section 6",
-      .options = joined(joined(epoch_options("1e-1"), std::move(options)), line_search_options()),
-      .make =
-          [](const Options& o) {
-            return std::make_unique<Bcd>(Settings{.epochs = read_epochs(o),
-                                                  .floor = o.real("floor"),
-                                                  .random_order = o.string("order") == "random",
-                                                  .report = o.real("report"),
-                                                  .patience = o.integer("patience"),
-                                                  .line_search = read_line_search(o)});
-          },
+      .options = rows().table(),
+      .make = rows().maker<Bcd>(),
       .scale_free = true,
   };
 }

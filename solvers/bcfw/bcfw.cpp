@@ -32,9 +32,9 @@
 #include <optional>
 #include <string>
 
+#include "core/base/option_rows.h"
 #include "core/base/random.h"
 #include "solvers/bcfw/mixtures.h"
-#include "solvers/shared/common_options.h"
 #include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/structure_direction.h"
@@ -54,16 +54,58 @@ constexpr double kShareOfBlock = 0.25, kShareOfMean = 0.01;
 enum class Steps { kFrankWolfe, kPairwise, kAway };
 
 struct Settings {
-  Scheme scheme;
+  bool by_gap;
   double share;
+  std::int64_t refresh_every;
   Steps steps;
   std::size_t cache;
   bool averaging;
-  std::int64_t refresh_every;
-  double memory_limit;
   std::size_t batch;
-  PassSettings passes;
+  double memory_limit;
+  std::size_t reports;
 };
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {choice(&Settings::by_gap,
+              {.name = "sampling",
+               .default_value = "gap",
+               .help = "which instance is visited next: any, or by the latest estimate of its duality gap",
+               .preset_values = paper("uniform")},
+              {{"uniform", false}, {"gap", true}}),
+       option(&Settings::share,
+              {.name = "share",
+               .default_value = "0.8",
+               .help = "with sampling = gap: share of draws that follow the estimates; the others are "
+                       "uniform, so that an instance whose estimate is 0 is drawn again",
+               .min = 0,
+               .max = 1}),
+       option(&Settings::refresh_every,
+              {.name = "refresh_every",
+               .default_value = "10",
+               .help = "with sampling = gap: passes between inferences over all instances that renew all "
+                       "estimates",
+               .min = 1,
+               .max = 1e9}),
+       choice(&Settings::steps,
+              {.name = "steps",
+               .default_value = "pairwise",
+               .help = "from the instance's distribution towards the structure found (Frank-Wolfe); "
+                       "pairwise: weight goes to it from the worst structure; away: Frank-Wolfe, or away "
+                       "from the worst where that promises more",
+               .preset_values = paper("fw")},
+              {{"fw", Steps::kFrankWolfe}, {"pairwise", Steps::kPairwise}, {"away", Steps::kAway}}),
+       option(&Settings::cache,
+              {.name = "cache",
+               .default_value = "50",
+               .help = "structures kept of each instance, beyond those with weight; one that promises enough "
+                       "saves a call of the oracle (Osokin et al. 2016)",
+               .min = 0,
+               .max = 1e6,
+               .preset_values = paper("0")}),
+       option(&Settings::averaging, averaging_option("false")), option(&Settings::batch, batch_option()),
+       option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
+}
 
 /// One instance of a batch.
 struct Visit {
@@ -89,11 +131,11 @@ class Ascent {
   Ascent(Objective& objective, const Settings& settings, Random& random, std::shared_ptr<MixtureStore> start)
       : objective_(objective),
         settings_(settings),
-        begin_(objective.structure().begin()),
         w_(objective),
         continues_(start != nullptr),
         mixtures_(continues_ ? std::move(start) : std::make_shared<MixtureStore>(objective.instances())),
-        sampler_(settings.scheme, settings.share, {}, objective.instances(), random),
+        sampler_(settings.by_gap ? Scheme::kGap : Scheme::kUniform, settings.share, {}, objective.instances(),
+                 random),
         visits_(std::min(settings.batch, objective.instances())) {
     if (settings.averaging) late_.emplace(objective);
   }
@@ -105,7 +147,7 @@ class Ascent {
     std::vector<StructureDirection::Term> terms;
     StructureDirection direction;
     for (Index i = 0; i < objective_.instances(); ++i) {
-      gold.resize(positions(i));
+      gold.resize(w_.positions(i));
       objective_.structures().gold_structure(i, gold);
       Mixture& mixture = (*mixtures_)[i];
       if (!continues_) {
@@ -119,8 +161,8 @@ class Ascent {
         terms.push_back({mixture.structure(a), mixture.weight(a)});
         dual_ += mixture.weight(a) * mixture.cost(a);
       }
-      direction.form(objective_.structures(), terms, objective_.outputs(), w_.extra().size());
-      direction.add_to(w_, -1.0 / objective_.mu(), objective_.x(), begin_[i]);
+      direction.form(objective_, i, terms);
+      direction.add_to(w_, -1.0 / objective_.mu());
     }
     if (continues_) dual_ -= objective_.l2(w_.nonzeros().value);
   }
@@ -146,8 +188,7 @@ class Ascent {
     const std::span<Visit> visits(visits_.data(), std::min(count, visits_.size()));
     if (!draw_batch(visits, sampler_, objective_, [&](Visit& visit) { prepare(visit); })) return false;
     for (Visit& visit : visits) {
-      if (visits.size() > 1)
-        visit.slope = visit.cost + visit.direction.dot(w_, objective_.x(), begin_[visit.instance]);
+      if (visits.size() > 1) visit.slope = visit.cost + visit.direction.dot(w_);
       move(visit);
       sampler_.record(visit.instance, visit.called ? visit.gap : sampler_.gap(visit.instance));
     }
@@ -164,14 +205,11 @@ class Ascent {
   }
 
  private:
-  std::size_t positions(Index i) const { return begin_[i + std::size_t{1}] - begin_[i]; }
-
   /// H of all atoms at w; returns its mean under alpha_i.
   double evaluate(Visit& visit) const {
     const Index i = visit.instance;
     const Mixture& mixture = (*mixtures_)[i];
-    visit.rows.resize(positions(i) * w_.width());
-    w_.scores(begin_[i], positions(i), visit.rows.data());
+    w_.scores(i, visit.rows);
     visit.value.resize(mixture.atoms());
     double mean = 0.0;
     for (std::size_t a = 0; a < mixture.atoms(); ++a) {
@@ -185,7 +223,7 @@ class Ascent {
   }
 
   InstanceMaxOracle::Value call(Visit& visit) {
-    visit.best.resize(positions(visit.instance));
+    visit.best.resize(w_.positions(visit.instance));
     return objective_.best_structure(visit.instance, visit.rows.data(), w_.extra(), visit.best, visit.work);
   }
 
@@ -240,8 +278,8 @@ class Ascent {
     visit.slope = pairwise     ? visit.value[visit.to] - visit.value[visit.from]
                   : visit.away ? mean - visit.value[visit.from]
                                : visit.value[visit.to] - mean;
-    visit.direction.form(objective_.structures(), visit.terms, objective_.outputs(), w_.extra().size());
-    visit.curvature = visit.direction.squared_norm(*grams_, visit.instance) / objective_.mu();
+    visit.direction.form(objective_, visit.instance, visit.terms);
+    visit.curvature = visit.direction.squared_norm(*grams_) / objective_.mu();
   }
 
   void move(Visit& visit) {
@@ -256,10 +294,10 @@ class Ascent {
       else
         mixture.towards(visit.to, gamma);
       const double step = -gamma / objective_.mu();
-      visit.direction.add_to(w_, step, objective_.x(), begin_[visit.instance]);
+      visit.direction.add_to(w_, step);
       if (late_) {
         const auto k = static_cast<double>(steps_);
-        visit.direction.add_to(*late_, step * k * (k - 1.0), objective_.x(), begin_[visit.instance]);
+        visit.direction.add_to(*late_, step * k * (k - 1.0));
       }
       dual_ += gamma * (visit.slope - 0.5 * gamma * visit.curvature);
     }
@@ -268,7 +306,6 @@ class Ascent {
 
   Objective& objective_;
   const Settings& settings_;
-  std::span<const Index> begin_;
   WeightRows w_;
   std::optional<WeightRows> late_;  ///< where w is averaged
   std::optional<PositionGrams> grams_;
@@ -305,13 +342,13 @@ class Bcfw final : public Solver {
     };
     passes.weights = [&] { return ascent.weights(); };
     passes.after = [&](std::int64_t pass) {
-      if (settings_.scheme == Scheme::kGap && pass % settings_.refresh_every == 0) ascent.refresh(monitor);
+      if (settings_.by_gap && pass % settings_.refresh_every == 0) ascent.refresh(monitor);
     };
     passes.converged = [&](const SparseVector& w, double loss) {
       const double value = loss + objective.l2(w.value);
       return value - ascent.dual() <= problem.tol * value;
     };
-    return run_passes(problem, settings_.passes, passes, {});
+    return run_passes(problem, settings_.reports, passes, {});
   }
 
  private:
@@ -319,67 +356,9 @@ class Bcfw final : public Solver {
   std::shared_ptr<MixtureStore> alpha_;  ///< of the last solve
 };
 
-OptionTable own_options() {
-  return {
-      {.name = "sampling",
-       .type = OptionType::kString,
-       .default_value = "uniform",
-       .help = "which instance is visited next: any, or by the latest estimate of its duality gap",
-       .choices = {"uniform", "gap"}},
-      {.name = "share",
-       .type = OptionType::kReal,
-       .default_value = "0.8",
-       .help =
-           "with sampling = gap: share of draws that follow the estimates; the others are uniform, so that "
-           "an instance whose estimate is 0 is drawn again",
-       .min = 0,
-       .max = 1},
-      {.name = "refresh_every",
-       .type = OptionType::kInt,
-       .default_value = "10",
-       .help = "with sampling = gap: passes between inferences over all instances that renew all estimates",
-       .min = 1,
-       .max = 1e9},
-      {.name = "steps",
-       .type = OptionType::kString,
-       .default_value = "fw",
-       .help =
-           "from the instance's distribution towards the structure found (Frank-Wolfe); pairwise: weight "
-           "goes to "
-           "it from the worst structure; away: Frank-Wolfe, or away from the worst where that promises more",
-       .choices = {"fw", "pairwise", "away"}},
-      {.name = "cache",
-       .type = OptionType::kInt,
-       .default_value = "0",
-       .help = "structures kept of each instance, beyond those with weight; one that promises enough saves a "
-               "call of "
-               "the oracle (Osokin et al. 2016: 50)",
-       .min = 0,
-       .max = 1e6},
-      averaging_option(),
-      batch_option(),
-      memory_limit_option(),
-  };
-}
-
 }  // namespace
 
 SolverInfo bcfw_info() {
-  const auto make = [](const Options& o) {
-    const std::string& steps = o.string("steps");
-    return std::make_unique<Bcfw>(
-        Settings{.scheme = o.string("sampling") == "gap" ? Scheme::kGap : Scheme::kUniform,
-                 .share = o.real("share"),
-                 .steps = steps == "fw"         ? Steps::kFrankWolfe
-                          : steps == "pairwise" ? Steps::kPairwise
-                                                : Steps::kAway,
-                 .cache = static_cast<std::size_t>(o.integer("cache")),
-                 .averaging = o.boolean("averaging"),
-                 .refresh_every = o.integer("refresh_every"),
-                 .memory_limit = o.real("memory_limit"),
-                 .batch = static_cast<std::size_t>(o.integer("batch")),
-                 .passes = read_passes(o)});
-  };
   return {
       .name = "bcfw",
       .help = "block-coordinate Frank-Wolfe for max-margin training",
@@ -387,8 +366,8 @@ SolverInfo bcfw_info() {
           "Lacoste-Julien, Jaggi, Schmidt, Pletscher, Block-coordinate Frank-Wolfe optimization for "
           "structural "
           "SVMs, ICML 2013; Osokin et al., Minding the gaps, ICML 2016",
-      .options = joined(own_options(), pass_options()),
-      .make = make,
+      .options = rows().table(),
+      .make = rows().maker<Bcfw>(),
       .needs = {.capabilities = {Capability::kMax, Capability::kInstanceMax},
                 .l2 = true,
                 .smooth = true,
@@ -397,8 +376,6 @@ SolverInfo bcfw_info() {
       .continues_over_mu = true,
       .starts_anywhere = false,
       .scale_free = true,
-      // Plain steps take long to a small gap.
-      .as_reference = {.options = {{"sampling", "gap"}, {"steps", "pairwise"}, {"averaging", "false"}}},
   };
 }
 

@@ -57,8 +57,6 @@ std::string text(const Texts& options) {
   return out;
 }
 
-const Texts kBest = {{"sampling", "gap"}, {"steps", "pairwise"}, {"averaging", "false"}};
-
 /// A problem whose structures can be listed, as a quadratic program: D(alpha) = sum_i <alpha_i, cost_i> -
 /// (1/(2 mu)) *
 /// ||sum_i sum_y alpha_i(y) * psi_i(y)||^2 over simplices, psi_i(y) = features of y less those of gold, by
@@ -172,7 +170,7 @@ TEST(Bcfw, FindsTheOptimumOfTheDualOverAllStructures) {
       spec.loss = {Loss::Kind::kHinge, cost};
       const Problem problem(spec);
       const double expected = ListedDual(problem).solve();
-      const Outcome r = run("bcfw", problem, {.tol = 1e-10, .options = kBest});
+      const Outcome r = run("bcfw", problem, {.tol = 1e-10});
       EXPECT_EQ(r.result.status, Status::kConverged);
       EXPECT_NEAR(r.certificate.objective, expected, 1e-9 * expected);
       EXPECT_NEAR(r.lower_bound, expected, 1e-9 * expected);
@@ -183,7 +181,7 @@ TEST(Bcfw, AllVariantsComeToTheSameOptimum) {
   for (const ProblemSpec& spec : {hinge_specs()[5], hinge_specs()[8]}) {  // mu = 1
     ASSERT_EQ(spec.mu, 1.0);
     const Problem problem(spec);
-    const double expected = run("bcfw", problem, {.tol = 1e-9, .options = kBest}).certificate.objective;
+    const double expected = run("bcfw", problem, {.tol = 1e-9}).certificate.objective;
     for (Texts options : variants()) {
       SCOPED_TRACE(spec.name + ": " + text(options));
       const bool slow = options["steps"] == "fw";
@@ -194,7 +192,7 @@ TEST(Bcfw, AllVariantsComeToTheSameOptimum) {
       EXPECT_GE(r.certificate.objective, expected * (1 - 1e-9));
       EXPECT_LE(r.lower_bound, expected * (1 + 1e-12));
     }
-    const Outcome average = run("bcfw", problem, {.tol = 1e-2});
+    const Outcome average = run("bcfw", problem, {.tol = 1e-2, .options = {{"preset", "paper"}}});
     EXPECT_EQ(average.result.status, Status::kConverged);
     EXPECT_LE(average.certificate.objective, expected * 1.01);
   }
@@ -223,12 +221,8 @@ TEST(Bcfw, TheDualNeverFallsAndNeverPassesThePrimal) {
 /// What the solver takes for its dual is what the audit finds of its atoms.
 TEST(Bcfw, ConvergedIsAGapThatTheAuditFinds) {
   const Problem problem(hinge_specs()[5]);
-  const Outcome r =
-      run("bcfw", problem,
-          {.tol = 1e-7,
-           .monitor = every_sample(20000),
-           .options = {
-               {"sampling", "gap"}, {"steps", "pairwise"}, {"averaging", "false"}, {"refresh_every", "1"}}});
+  const Outcome r = run("bcfw", problem,
+                        {.tol = 1e-7, .monitor = every_sample(20000), .options = {{"refresh_every", "1"}}});
   const Sample& last = r.trace.back();
   EXPECT_EQ(r.result.status, Status::kConverged);
   EXPECT_LE(last.dual_gap, 1e-7 * last.objective * (1 + 1e-6));
@@ -264,14 +258,24 @@ TEST(Bcfw, AveragesAllIteratesWithWeightsOneTwoThree) {
   }
 }
 
+TEST(Bcfw, ThePresetPaperIsTheMethodOf2013) {
+  Options options(solver_registry().find("bcfw").options);
+  options.set("preset", "paper");
+  for (const auto& [name, value] : {std::pair{"sampling", "uniform"},
+                                    {"steps", "fw"},
+                                    {"cache", "0"},
+                                    {"averaging", "true"},
+                                    {"batch", "1"}})
+    EXPECT_EQ(options.string(name), value) << name;
+}
+
 TEST(Bcfw, CachesSaveOracleCalls) {
   ProblemSpec spec = hinge_specs()[0];
   spec.sequences = 60;
   const Problem problem(spec);
   const auto passes = [&](const char* cache) {
-    Texts options = kBest;
-    options["cache"] = cache;
-    return run("bcfw", problem, {.tol = 0.0, .monitor = {.max_iterations = 200}, .options = options})
+    return run("bcfw", problem,
+               {.tol = 0.0, .monitor = {.max_iterations = 200}, .options = {{"cache", cache}}})
         .trace.back()
         .passes;
   };
@@ -286,10 +290,11 @@ TEST(Bcfw, SameBitsForAnyThreadsInBatches) {
   const Problem problem(spec);
   for (const std::string solver : {"bcfw", "ssg"}) {
     const auto w = [&](const Parallel& parallel) {
-      Texts options = solver == "bcfw" ? kBest : Texts{};
-      options["batch"] = "16";
       return run(solver, problem,
-                 {.tol = 0.0, .parallel = parallel, .monitor = {.max_iterations = 30}, .options = options})
+                 {.tol = 0.0,
+                  .parallel = parallel,
+                  .monitor = {.max_iterations = 30},
+                  .options = {{"batch", "16"}}})
           .result.w;
     };
     const SparseVector expected = w(Parallel());
@@ -304,7 +309,7 @@ TEST(Bcfw, SameBitsForAnyThreadsInBatches) {
 TEST(Ssg, ComesNearTheOptimum) {
   for (const ProblemSpec& spec : hinge_specs()) {
     const Problem problem(spec);
-    const double best = run("bcfw", problem, {.tol = 1e-6, .options = kBest}).certificate.objective;
+    const double best = run("bcfw", problem, {.tol = 1e-6}).certificate.objective;
     const Outcome r =
         run("ssg", problem, {.monitor = {.max_iterations = 20000}, .options = {{"reports", "1"}}});
     EXPECT_LE(r.certificate.objective, best * 1.01) << spec.name;
@@ -320,7 +325,7 @@ TEST(HingeCertificate, NeverPassesTheOptimum) {
       const Problem problem(spec);
       Objective objective = problem.objective();
       spec.lambda = 0.0;
-      const SparseVector optimum = run("bcfw", Problem(spec), {.tol = 1e-6, .options = kBest}).result.w;
+      const SparseVector optimum = run("bcfw", Problem(spec), {.tol = 1e-6}).result.w;
       double lowest = certify(objective, optimum).objective;
       std::vector<double> bounds;
       for (const double size : {0.0, 0.01, 0.1, 1.0}) {
@@ -398,7 +403,7 @@ TEST(Bcfw, GapSamplingDrawsInstancesAgainWhoseGapWasZero) {
                      .tree = ProblemSpec::Tree::kFlat};
     const Problem problem(spec);
     const auto passes = [&](const Texts& more) {
-      Texts options{{"sampling", "gap"}, {"steps", "away"}, {"averaging", "false"}};
+      Texts options{{"steps", "away"}, {"cache", "0"}};
       options.insert(more.begin(), more.end());
       const Outcome r = run("bcfw", problem,
                             {.tol = 0.0,
@@ -423,8 +428,7 @@ TEST(Bcfw, ContinuesWithItsDualPointAtAnotherMu) {
   for (ProblemSpec spec : hinge_specs()) {
     SCOPED_TRACE(spec.name);
     const SolverInfo& info = solver_registry().find("bcfw");
-    Options options(info.options);
-    for (const auto& [name, value] : kBest) options.set(name, value);
+    const Options options(info.options);
     const std::unique_ptr<Solver> continuing = info.make(options);
     SparseVector start;
     const auto passes = [&](Solver& solver, double mu, bool in_sequence) {

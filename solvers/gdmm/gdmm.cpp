@@ -10,9 +10,8 @@
 ///   set, solve the block problem there.
 /// bgcd (Algorithm 3): n times: draw an instance and one of `partitions` parts of its factors; of those the
 ///   one whose step lowers L most by the block problem's model makes its step.
-/// afw (Algorithm 2): `afw_steps` steps of all factors at once, each towards its greedy value or away from
-/// its
-///   worst active one, whichever is steeper (away_steps.h).
+/// afw (Algorithm 2): ten steps of all factors at once, each towards its greedy value or away from its worst
+///   active one, whichever is steeper (away_steps.h).
 ///
 /// With rho = auto the class Multipliers balances what the factors lack of agreement and how far a pass moves
 /// them: the best rho depends on the data, and a wrong one costs several times the passes.
@@ -25,6 +24,7 @@
 #include <numeric>
 #include <optional>
 
+#include "core/base/option_rows.h"
 #include "core/base/random.h"
 #include "core/dual.h"
 #include "core/solver.h"
@@ -32,6 +32,7 @@
 #include "solvers/gdmm/chain_factors.h"
 #include "solvers/gdmm/label_factors.h"
 #include "solvers/gdmm/rounding.h"
+#include "solvers/shared/instances/passes.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -100,13 +101,70 @@ class LabelPoint final : public MarginalPoint {
   std::shared_ptr<const LabelFactors> factors_;
 };
 
+/// Steps of Algorithm 2 between two updates of the multipliers.
+constexpr int kAwaySteps = 10;
+
+enum class Inner { kAfw, kBgcd, kBlock };
+
 struct Settings {
-  enum class Inner { kAfw, kBgcd, kBlock } inner;
+  Inner inner;
   double rho, eta;
+  std::size_t partitions;
   Factors::Settings::Search search;
-  std::size_t partitions, afw_steps, batch;
-  std::int64_t check_every;
+  std::size_t batch;
 };
+
+OptionRows<Settings> rows() {
+  using Search = Factors::Settings::Search;
+  return OptionRows<Settings>(
+      {choice(&Settings::inner,
+              {.name = "inner",
+               .default_value = "block",
+               .help = "what lowers the augmented Lagrangian between two updates of the multipliers: afw, a "
+                       "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest "
+                       "factor of a part of each instance drawn (Algorithm 3); block, all factors in turn "
+                       "(Algorithm 4)"},
+              {{"afw", Inner::kAfw}, {"bgcd", Inner::kBgcd}, {"block", Inner::kBlock}}),
+       option(&Settings::rho,
+              {.name = "rho",
+               .default_value = "auto",
+               .help = "weight of the quadratic penalty on factors that disagree; auto: 1/mu, times the "
+                       "square of the typical size of values, then by residual balancing at passes 40, 60, "
+                       "90, ...",
+               .min = 0,
+               .max = 1e9,
+               .min_open = true,
+               .automatic = true}),
+       option(
+           &Settings::eta,
+           {.name = "eta",
+            .default_value = "auto",
+            .help = "step of the multipliers; auto: rho, as in the authors' program; with inner = bgcd rho "
+                    "* (instances/factors), the share of factors that a pass moves",
+            .min = 0,
+            .max = 1e9,
+            .min_open = true,
+            .automatic = true}),
+       option(&Settings::partitions,
+              {.name = "partitions",
+               .default_value = "1",
+               .help = "of inner = bgcd: parts of an instance's factors, nu; one is searched at each draw",
+               .min = 1,
+               .max = 1e6}),
+       choice(
+           &Settings::search,
+           {.name = "search",
+            .default_value = "auto",
+            .help = "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at "
+                    "all values of a factor; auto: factorwise, but label pairs by brute force up to 64 "
+                    "labels. On label sets a factor has four values at most: all are one"},
+           {{"auto", Search::kAuto}, {"factorwise", Search::kFactorwise}, {"brute", Search::kBrute}}),
+       option(&Settings::batch, {.name = "batch",
+                                 .default_value = "16",
+                                 .help = "instances whose factors are searched in parallel at the same w",
+                                 .min = 1,
+                                 .max = 65536})});
+}
 
 /// The passes of Algorithms 3 and 4.
 class Passes {
@@ -187,7 +245,7 @@ class Passes {
         Visit& visit = visits_[v];
         for (std::size_t f = 0; f < visit.factor.size(); ++f) {
           visit.value[f] = factors_.search(visit.factor[f], work).value;
-          if (settings_.inner == Settings::Inner::kBgcd)
+          if (settings_.inner == Inner::kBgcd)
             visit.decrease[f] = factors_.solve(visit.factor[f], visit.value[f], work.block);
         }
       }
@@ -248,7 +306,7 @@ class Gdmm final : public Solver {
     const auto [factors, point] = make_factors(objective);
     Passes passes(objective, *factors, settings_, problem.seed);
     std::optional<AwaySteps> away;
-    if (settings_.inner == Settings::Inner::kAfw) away.emplace(*factors, objective.parallel());
+    if (settings_.inner == Inner::kAfw) away.emplace(*factors, objective.parallel());
     SolveResult result;
     result.working_set = objective.dimension();
 
@@ -261,19 +319,19 @@ class Gdmm final : public Solver {
       double share = 1.0;  // of the factors that a pass moves
       multipliers.before_pass(result.iterations + 1);
       switch (settings_.inner) {
-        case Settings::Inner::kAfw:
-          for (std::size_t step = 0; step < settings_.afw_steps && !monitor.out_of_time(); ++step) {
+        case Inner::kAfw:
+          for (int step = 0; step < kAwaySteps && !monitor.out_of_time(); ++step) {
             away->step(monitor);
             objective.count_searches(static_cast<double>(objective.instances()));
             objective.count_updates(static_cast<double>(objective.instances()));
           }
           for (std::size_t i = 0; i < factors->instances(); ++i) factors->grow(i);
           break;
-        case Settings::Inner::kBgcd:
+        case Inner::kBgcd:
           passes.greedy(monitor);
           share = static_cast<double>(factors->instances()) / static_cast<double>(factors->size());
           break;
-        case Settings::Inner::kBlock:
+        case Inner::kBlock:
           passes.block(monitor);
           break;
       }
@@ -283,7 +341,7 @@ class Gdmm final : public Solver {
         result.status = monitor.stop_status();
         break;
       }
-    } while (problem.tol == 0.0 || result.iterations % settings_.check_every != 0 ||
+    } while (problem.tol == 0.0 || result.iterations % kPassesBetweenChecks != 0 ||
              !(gap(objective, *factors, *point) <= problem.tol));
     result.w = factors->weights();
     result.notes["factors"] = static_cast<double>(factors->size());
@@ -332,23 +390,6 @@ class Gdmm final : public Solver {
 }  // namespace
 
 SolverInfo gdmm_info() {
-  const auto make = [](const Options& o) {
-    const std::string &inner = o.string("inner"), &search = o.string("search");
-    const double rho = o.real("rho"), eta = o.real("eta");
-    return std::make_unique<Gdmm>(Settings{.inner = inner == "afw"    ? Settings::Inner::kAfw
-                                                    : inner == "bgcd" ? Settings::Inner::kBgcd
-                                                                      : Settings::Inner::kBlock,
-                                           .rho = rho,
-                                           .eta = eta,
-                                           .search = search == "auto" ? Factors::Settings::Search::kAuto
-                                                     : search == "factorwise"
-                                                         ? Factors::Settings::Search::kFactorwise
-                                                         : Factors::Settings::Search::kBrute,
-                                           .partitions = static_cast<std::size_t>(o.integer("partitions")),
-                                           .afw_steps = static_cast<std::size_t>(o.integer("afw_steps")),
-                                           .batch = static_cast<std::size_t>(o.integer("batch")),
-                                           .check_every = o.integer("check_every")});
-  };
   return {
       .name = "gdmm",
       .help = "greedy direction method of multipliers: max-margin training by factorwise maximisation",
@@ -356,66 +397,8 @@ SolverInfo gdmm_info() {
           "Yen, Huang, Zhong, Zhang, Ravikumar, Dhillon, Dual decomposed learning with factorwise oracles "
           "for "
           "structural SVM of large output domain, NIPS 2016",
-      .options =
-          {{.name = "inner",
-            .type = OptionType::kString,
-            .default_value = "block",
-            .help = "what lowers the augmented Lagrangian between two updates of the multipliers: afw, a "
-                    "Frank-Wolfe step of all factors with away steps (Algorithm 2); bgcd, the greediest "
-                    "factor of a part of each instance drawn (Algorithm 3); block, all factors in turn "
-                    "(Algorithm 4)",
-            .choices = {"afw", "bgcd", "block"}},
-           {.name = "rho",
-            .type = OptionType::kReal,
-            .default_value = "auto",
-            .help =
-                "weight of the quadratic penalty on factors that disagree; auto: 1/mu, times the square of "
-                "the typical size of values, then by residual balancing at passes 40, 60, 90, ...",
-            .min = 0,
-            .max = 1e9,
-            .min_open = true,
-            .automatic = true},
-           {.name = "eta",
-            .type = OptionType::kReal,
-            .default_value = "auto",
-            .help = "step of the multipliers; auto: rho, as in the authors' program; with inner = "
-                    "bgcd rho * (instances/factors), the share of factors that a pass moves",
-            .min = 0,
-            .max = 1e9,
-            .min_open = true,
-            .automatic = true},
-           {.name = "partitions",
-            .type = OptionType::kInt,
-            .default_value = "1",
-            .help = "of inner = bgcd: parts of an instance's factors, nu; one is searched at each draw",
-            .min = 1,
-            .max = 1e6},
-           {.name = "afw_steps",
-            .type = OptionType::kInt,
-            .default_value = "10",
-            .help = "of inner = afw: steps between two updates of the multipliers",
-            .min = 1,
-            .max = 1e6},
-           {.name = "search",
-            .type = OptionType::kString,
-            .default_value = "auto",
-            .help = "factorwise: by an index on nonzero weights and sorted pair weights; brute: looking at "
-                    "all values of a factor; auto: factorwise, but label pairs by brute force up to 64 "
-                    "labels. On label sets a factor has four values at most: all are one",
-            .choices = {"auto", "factorwise", "brute"}},
-           {.name = "batch",
-            .type = OptionType::kInt,
-            .default_value = "16",
-            .help = "instances whose factors are searched in parallel at the same w",
-            .min = 1,
-            .max = 65536},
-           {.name = "check_every",
-            .type = OptionType::kInt,
-            .default_value = "10",
-            .help = "iterations between inferences that show the gap; with tol = 0 there are none",
-            .min = 1,
-            .max = 1e9}},
-      .make = make,
+      .options = rows().table(),
+      .make = rows().maker<Gdmm>(),
       .needs = {.capabilities = {Capability::kFactors},
                 .l2 = true,
                 .smooth = true,

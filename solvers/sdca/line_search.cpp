@@ -48,7 +48,7 @@ LineSearch::Slope LineSearch::slope(double gamma, double curvature) {
 
 /// Safeguarded Newton on f' (Press et al. 1992, section 9.4): where a step leaves the bracket, or is longer
 /// than half of the one before the last, the bracket is halved instead.
-double LineSearch::maximise(double curvature, const LineSearchOptions& options) {
+double LineSearch::maximise(double curvature, double precision) {
   constexpr double kNarrow = 1e-12;
   if (!(forward_ + backward_ > 0.0)) return gamma_ = 0.0;  // f'(0)
   gamma_ = curvature == 0.0 ? 1.0 : 0.5;                   // with no curvature f'(1) is 0
@@ -58,12 +58,12 @@ double LineSearch::maximise(double curvature, const LineSearchOptions& options) 
     if (curvature == 0.0) return gamma_;
     (f.first >= 0.0 ? low : high) = gamma_;
     double next = gamma_ - f.first / f.second;
-    if (options.precision == 0.0) {
+    if (precision == 0.0) {
       gamma_ = std::clamp(next, 0.0, 1.0);
       slope(gamma_, curvature);
       return gamma_;
     }
-    const bool close = std::abs(next - gamma_) < options.precision;
+    const bool close = std::abs(next - gamma_) < precision;
     if (close && f.first >= 0.0) return gamma_;
     if (high - low < kNarrow) break;
     // From above the maximum, a step twice as long ends about as far below it.

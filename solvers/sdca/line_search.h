@@ -16,11 +16,6 @@
 
 namespace proxbench::sdca {
 
-struct LineSearchOptions {
-  /// Ends where a step is shorter than this. At 0: after one Newton step from 1/2, which may overshoot.
-  double precision = 1e-3;
-};
-
 /// One instance's search. Buffers are reused from call to call.
 class LineSearch {
  public:
@@ -33,8 +28,9 @@ class LineSearch {
   double gap() const { return forward_; }
 
   /// The gamma in [0, 1] that maximises f at w; where it is not at an end and precision > 0, a point with f'
-  /// >= 0 near it, so that f has risen. `curvature` = mu * ||v||^2.
-  double maximise(double curvature, const LineSearchOptions& options);
+  /// >= 0 near it, so that f has risen. `curvature` = mu * ||v||^2. Ends where a step is shorter than
+  /// `precision`; with 0, after one Newton step from 1/2, which may overshoot.
+  double maximise(double curvature, double precision);
   /// The same after a move of w, without another walk over the cliques: a Newton step from the gamma0 found
   /// before, where that is certain to raise f. With h(gamma) = -sum (nu - mu)(log m - log nu), f(gamma) -
   /// f(0) is the integral of h up to gamma, less shift*gamma + curvature*gamma^2/2. The integral up to gamma0

@@ -33,10 +33,10 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/option_rows.h"
 #include "core/base/random.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/sdca/line_search.h"
-#include "solvers/shared/common_options.h"
 #include "solvers/shared/instances/belief_store.h"
 #include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
@@ -58,13 +58,81 @@ struct Settings {
   double share;
   bool refresh_drawn;
   std::int64_t refresh_every;
-  sdca::LineSearchOptions line_search;
+  bool one_step;
+  double precision;  ///< of the line search
+  bool uniform_start;
   double gold_score, uniform_share;
+  std::size_t batch;
   bool single;
   double memory_limit;
-  std::size_t batch;
-  PassSettings passes;
+  std::size_t reports;
 };
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {choice(&Settings::scheme,
+              {.name = "sampling",
+               .default_value = "gap",
+               .help = "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest "
+                       "estimate of its duality gap, by their product, or the one with the largest estimate"},
+              {{"uniform", Scheme::kUniform},
+               {"importance", Scheme::kImportance},
+               {"gap", Scheme::kGap},
+               {"gap-importance", Scheme::kGapImportance},
+               {"max", Scheme::kMax}}),
+       option(&Settings::share, {.name = "share",
+                                 .default_value = "0.8",
+                                 .help = "share of draws that follow the scheme; the others are uniform",
+                                 .min = 0,
+                                 .max = 1}),
+       option(&Settings::refresh_drawn,
+              {.name = "refresh_drawn",
+               .default_value = "true",
+               .help = "a visit renews the instance's estimate of its gap; false: estimates stay as they "
+                       "began"}),
+       option(&Settings::refresh_every,
+              {.name = "refresh_every",
+               .default_value = "0",
+               .help = "passes between inferences over all instances that renew all estimates; 0: none",
+               .min = 0,
+               .max = 1e9}),
+       choice(&Settings::one_step,
+              {.name = "line_search",
+               .default_value = "newton",
+               .help = "newton: safeguarded, to line_search_precision; one-step: one Newton step from 1/2"},
+              {{"newton", false}, {"one-step", true}}),
+       option(&Settings::precision, {.name = "line_search_precision",
+                                     .default_value = "1e-3",
+                                     .help = "the line search ends where a step is shorter",
+                                     .min = 0,
+                                     .max = 1,
+                                     .min_open = true}),
+       choice(&Settings::uniform_start,
+              {.name = "start",
+               .default_value = "gold",
+               .help = "first dual point, where training starts at w = 0. gold: marginals of a model that "
+                       "gives gold_score to each gold label and pair; uniform: uniform_share of the uniform "
+                       "distribution, the rest on gold (equation 21)",
+               .preset_values = paper("uniform")},
+              {{"gold", false}, {"uniform", true}}),
+       option(
+           &Settings::gold_score,
+           {.name = "gold_score", .default_value = "10", .help = "for start = gold", .min = 0, .max = 100}),
+       option(&Settings::uniform_share, {.name = "uniform_share",
+                                         .default_value = "0.01",
+                                         .help = "for start = uniform",
+                                         .min = 0,
+                                         .max = 1,
+                                         .min_open = true}),
+       option(&Settings::batch, batch_option()),
+       choice(&Settings::single,
+              {.name = "precision",
+               .default_value = "double",
+               .help = "of the stored marginals; single halves their memory, and the run stalls where their "
+                       "rounding lets kkt fall no further, at about 1e-8 to 1e-7 of that at w = 0"},
+              {{"double", false}, {"single", true}}),
+       option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
+}
 
 /// One instance of a batch.
 struct Visit {
@@ -154,12 +222,10 @@ class Ascent {
   }
 
  private:
-  std::size_t positions(Index i) const { return begin_[i + std::size_t{1}] - begin_[i]; }
-
   /// -(1/mu) * E_difference[features].
   void form_direction(Visit& visit, const double* difference) const {
     const Index i = visit.instance;
-    visit.rows.resize(positions(i) * w_.width());
+    visit.rows.resize(w_.positions(i) * w_.width());
     visit.extra.resize(objective_.map().extra_weights());
     objective_.beliefs().expectation(i, difference, visit.rows.data(), visit.extra);
     const double factor = -1.0 / objective_.mu();
@@ -172,8 +238,7 @@ class Ascent {
   void compare(Visit& visit) {
     const Index i = visit.instance;
     const BeliefOracle::Size size = objective_.beliefs().belief_size(i);
-    visit.rows.resize(positions(i) * w_.width());
-    w_.scores(begin_[i], positions(i), visit.rows.data());
+    w_.scores(i, visit.rows);
     visit.log_nu.resize(size.all());
     visit.loss = objective_.infer_beliefs(i, visit.rows.data(), w_.extra(), visit.log_nu.data());
     visit.search.set(size, beliefs_->open(i, visit.log_mu), visit.log_nu.data());
@@ -186,7 +251,7 @@ class Ascent {
     form_direction(visit, visit.search.difference());
     visit.curvature = objective_.mu() * visit.direction.squared_norm();
     visit.at_start = visits_.size() > 1 ? w_.dot(visit.direction) : 0.0;
-    visit.gamma = visit.search.maximise(visit.curvature, settings_.line_search);
+    visit.gamma = visit.search.maximise(visit.curvature, settings_.one_step ? 0.0 : settings_.precision);
   }
 
   /// The label, or the leaf; kNoOutput at a candidate that is not the gold one.
@@ -212,10 +277,9 @@ class Ascent {
            ++i) {
         log_mu.resize(oracle.belief_size(i).all());
         if (start.nnz() > 0) {
-          rows.resize(positions(i) * w_.width());
-          w_.scores(begin_[i], positions(i), rows.data());
+          w_.scores(i, rows);
           objective_.infer_beliefs(i, rows.data(), w_.extra(), log_mu.data());
-        } else if (settings_.uniform_share > 0.0) {  // equation 21
+        } else if (settings_.uniform_start) {  // equation 21
           gold.resize(log_mu.size());
           oracle.gold_beliefs(i, 0.0, log_mu.data());
           gold_structure(i, gold.data());
@@ -305,7 +369,7 @@ class Sdca final : public Solver {
     monitor.watch(ascent.dual_point());
     Passes passes;
     passes.visit = [&](std::int64_t pass, std::size_t from, std::size_t to) {
-      if (settings_.single && from == 0 && pass > 1 && (pass - 1) % settings_.passes.check_every == 0)
+      if (settings_.single && from == 0 && pass > 1 && (pass - 1) % kPassesBetweenChecks == 0)
         ascent.set_weights(monitor);
       if (!visit_in_batches(monitor, from, to, settings_.batch,
                             [&](std::size_t n) { return ascent.step(n); }))
@@ -318,7 +382,7 @@ class Sdca final : public Solver {
       if (settings_.refresh_every > 0 && pass % settings_.refresh_every == 0) ascent.refresh(monitor);
     };
     if (settings_.single) passes.patience = kSinglePatience;
-    result = run_passes(problem, settings_.passes, passes, std::move(result));
+    result = run_passes(problem, settings_.reports, passes, std::move(result));
     result.notes["line_search_evaluations"] = ascent.evaluations();
     return result;
   }
@@ -330,26 +394,6 @@ class Sdca final : public Solver {
 }  // namespace
 
 SolverInfo sdca_info() {
-  const auto make = [](const Options& o) {
-    const std::string& scheme = o.string("sampling");
-    return std::make_unique<Sdca>(Settings{
-        .scheme = scheme == "uniform"      ? Scheme::kUniform
-                  : scheme == "importance" ? Scheme::kImportance
-                  : scheme == "gap"        ? Scheme::kGap
-                  : scheme == "max"        ? Scheme::kMax
-                                           : Scheme::kGapImportance,
-        .share = o.real("share"),
-        .refresh_drawn = o.boolean("refresh_drawn"),
-        .refresh_every = o.integer("refresh_every"),
-        .line_search = {.precision =
-                            o.string("line_search") == "newton" ? o.real("line_search_precision") : 0.0},
-        .gold_score = o.real("gold_score"),
-        .uniform_share = o.string("start") == "uniform" ? o.real("uniform_share") : 0.0,
-        .single = o.string("precision") == "single",
-        .memory_limit = o.real("memory_limit"),
-        .batch = static_cast<std::size_t>(o.integer("batch")),
-        .passes = read_passes(o)});
-  };
   return {
       .name = "sdca",
       .help = "stochastic dual coordinate ascent with adaptive sampling",
@@ -357,78 +401,8 @@ SolverInfo sdca_info() {
           "Le Priol, Piche, Lacoste-Julien, Adaptive stochastic dual coordinate ascent for conditional "
           "random "
           "fields, UAI 2018",
-      .options = joined(
-          {
-              {.name = "sampling",
-               .type = OptionType::kString,
-               .default_value = "gap",
-               .help = "which instance is visited next: uniform, or by importance 1 + R_i/mu, by the latest "
-                       "estimate "
-                       "of its duality gap, by their product, or the one with the largest estimate",
-               .choices = {"uniform", "importance", "gap", "gap-importance", "max"}},
-              {.name = "share",
-               .type = OptionType::kReal,
-               .default_value = "0.8",
-               .help = "share of draws that follow the scheme; the others are uniform",
-               .min = 0,
-               .max = 1},
-              {.name = "refresh_drawn",
-               .type = OptionType::kBool,
-               .default_value = "true",
-               .help =
-                   "a visit renews the instance's estimate of its gap; false: estimates stay as they began"},
-              {.name = "refresh_every",
-               .type = OptionType::kInt,
-               .default_value = "0",
-               .help = "passes between inferences over all instances that renew all estimates; 0: none",
-               .min = 0,
-               .max = 1e9},
-              {.name = "line_search",
-               .type = OptionType::kString,
-               .default_value = "newton",
-               .help = "newton: safeguarded, to line_search_precision; one-step: one Newton step from 1/2",
-               .choices = {"newton", "one-step"}},
-              {.name = "line_search_precision",
-               .type = OptionType::kReal,
-               .default_value = "1e-3",
-               .help = "the line search ends where a step is shorter",
-               .min = 0,
-               .max = 1,
-               .min_open = true},
-              {.name = "start",
-               .type = OptionType::kString,
-               .default_value = "gold",
-               .help =
-                   "first dual point, where training starts at w = 0. gold: marginals of a model that gives "
-                   "gold_score to each gold label and pair; uniform: uniform_share of the uniform "
-                   "distribution, "
-                   "the rest on gold (equation 21)",
-               .choices = {"gold", "uniform"}},
-              {.name = "gold_score",
-               .type = OptionType::kReal,
-               .default_value = "10",
-               .help = "for start = gold",
-               .min = 0,
-               .max = 100},
-              {.name = "uniform_share",
-               .type = OptionType::kReal,
-               .default_value = "0.01",
-               .help = "for start = uniform",
-               .min = 0,
-               .max = 1,
-               .min_open = true},
-              batch_option(),
-              {.name = "precision",
-               .type = OptionType::kString,
-               .default_value = "double",
-               .help = "of the stored marginals; single halves their memory, and the run stalls where their "
-                       "rounding lets "
-                       "kkt fall no further, at about 1e-8 to 1e-7 of that at w = 0",
-               .choices = {"double", "single"}},
-              memory_limit_option(),
-          },
-          pass_options()),
-      .make = make,
+      .options = rows().table(),
+      .make = rows().maker<Sdca>(),
       .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
       .exact = false,
       .scale_free = true,

@@ -136,19 +136,9 @@ SolveResult Run::result(Point& now, Status status) {
       .status = status, .w = std::move(now.nonzeros), .iterations = iterations_, .working_set = now.w.size()};
 }
 
-OptionSpec patience_option(std::int64_t default_value) {
-  return {.name = "patience",
-          .type = OptionType::kInt,
-          .default_value = std::to_string(default_value),
-          .help = "iterations without a new minimum of F or kkt after which the run counts as stalled",
-          .min = 1,
-          .max = 1e9};
-}
-
 OptionSpec change_option() {
   return {
       .name = "change",
-      .type = OptionType::kReal,
       .default_value = "0",
       .help =
           "ends the run once the relative change of F, averaged over 5 iterations, is below this (Andrew and "

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "core/objective.h"
 #include "core/base/options.h"
-#include "core/solver.h"
 #include "core/base/types.h"
+#include "core/objective.h"
+#include "core/solver.h"
 
 namespace proxbench::dense {
 
@@ -77,9 +77,6 @@ class StallGuard {
   double best_kkt_ = std::numeric_limits<double>::infinity();
 };
 
-/// The option that sets it.
-OptionSpec patience_option(std::int64_t default_value);
-
 /// The stopping rule of Andrew and Gao 2007, section 4: the relative change of F, averaged over the last
 /// kWindow iterations, is below a bound.
 class ChangeRule {
@@ -113,6 +110,8 @@ class Run {
   /// over.
   bool step(const Point& now, double kkt);
 
+  /// Why the run is over, once open() or step() says so.
+  Status status() const { return status_; }
   /// What ends a run within an iteration that found no step from `now`: the limits, where they asked for
   /// that; else rounding.
   Status without_step() const;

@@ -5,39 +5,29 @@
 
 namespace proxbench::dense {
 
-ProxStep::ProxStep(const Options& options)
-    : lipschitz(options.real("lipschitz")),
-      backtrack_(options.real("backtrack")),
-      reliable_(options.real("reliable")),
-      max_trials_(static_cast<int>(options.integer("max_linesearch"))) {}
+namespace {
 
-OptionTable ProxStep::options() {
-  return {
-      {.name = "lipschitz",
-       .type = OptionType::kReal,
-       .default_value = "0",
-       .help =
-           "first estimate of the gradient's Lipschitz constant; 0: from the curvature along the first step",
-       .min = 0},
-      {.name = "backtrack",
-       .type = OptionType::kReal,
-       .default_value = "2",
-       .help = "factor on the Lipschitz estimate after a rejected trial",
-       .min = 1,
-       .max = 1e3,
-       .min_open = true},
-      {.name = "max_linesearch",
-       .type = OptionType::kInt,
-       .default_value = "60",
-       .help = "trials of one iteration",
-       .min = 1,
-       .max = 1000},
-      {.name = "reliable",
-       .type = OptionType::kReal,
-       .default_value = "1e4",
-       .help = "multiple of eps*|f| below which changes of f are taken for rounding",
-       .min = 0},
-  };
+constexpr int kMostTrials = 60;
+/// Multiple of eps*|f| below which changes of f are taken for rounding.
+constexpr double kReliable = 1e4;
+
+}  // namespace
+
+OptionRows<ProxStepSettings> prox_step_rows() {
+  return OptionRows<ProxStepSettings>(
+      {option(&ProxStepSettings::lipschitz,
+              {.name = "lipschitz",
+               .default_value = "0",
+               .help = "first estimate of the gradient's Lipschitz constant; 0: from the curvature along the "
+                       "first step",
+               .min = 0}),
+       option(&ProxStepSettings::backtrack,
+              {.name = "backtrack",
+               .default_value = "2",
+               .help = "factor on the Lipschitz estimate after a rejected trial",
+               .min = 1,
+               .max = 1e3,
+               .min_open = true})});
 }
 
 ProxStep::Move ProxStep::move(const Objective& objective, const Anchor& anchor, Point& next) const {
@@ -92,12 +82,12 @@ bool ProxStep::take(Objective& objective, const Anchor& anchor, Point& next,
   const double ulp = std::numeric_limits<double>::epsilon() * std::abs(anchor.smooth);
   // The sums behind two values of f differ by a few units in the last place.
   constexpr double kAllowance = 4.0;
-  for (int trial = 0; trial < max_trials_; ++trial, lipschitz *= backtrack_) {
+  for (int trial = 0; trial < kMostTrials; ++trial, lipschitz *= backtrack_) {
     if (stop.requested()) return false;
     const Move moved = move(objective, anchor, next);
     if (!(moved.squared > 0.0)) return false;
     const double quadratic = 0.5 * lipschitz * moved.squared;
-    const bool values_tell = quadratic > reliable_ * ulp;
+    const bool values_tell = quadratic > kReliable * ulp;
     has_residual_ = !values_tell || wants_residual(lipschitz * moved.largest);
     next.evaluate(objective, has_residual_);
     if (!std::isfinite(next.smooth)) continue;

@@ -8,7 +8,7 @@
 /// ||w+ - y||^2 (Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm", SIAM J. Imaging Sci.
 /// 2009, section 4).
 ///
-/// Rounding: f is a sum of thousands of terms, so once L/2 ||w+ - y||^2 falls below `reliable` * eps * |f(y)|
+/// Rounding: f is a sum of thousands of terms, so once L/2 ||w+ - y||^2 falls below kReliable * eps * |f(y)|
 /// the values of f can no longer tell. Then the test is
 ///
 ///     (grad f(w+) - grad f(y))^T (w+ - y) <= L ||w+ - y||^2,
@@ -18,6 +18,7 @@
 
 #include <functional>
 
+#include "core/base/option_rows.h"
 #include "core/base/stop_token.h"
 #include "core/oracle.h"
 #include "solvers/shared/dense.h"
@@ -33,14 +34,18 @@ struct Anchor {
   const Residual& residual;
 };
 
+struct ProxStepSettings {
+  double lipschitz, backtrack;
+};
+OptionRows<ProxStepSettings> prox_step_rows();
+
 class ProxStep {
  public:
-  explicit ProxStep(const Options& options);
-  /// The options that it reads: lipschitz, backtrack, max_linesearch, reliable.
-  static OptionTable options();
+  explicit ProxStep(const ProxStepSettings& settings)
+      : lipschitz(settings.lipschitz), backtrack_(settings.backtrack) {}
 
   /// The estimate that the next step begins with.
-  double lipschitz = 0.0;
+  double lipschitz;
 
   /// Where the options give no first estimate, makes one from the curvature of f along a step of about
   /// the length 1/(typical value) (core/data/typical_value.h); `scratch` is overwritten. One pass.
@@ -65,8 +70,7 @@ class ProxStep {
   static double curvature(const Objective& objective, const Anchor& anchor, const Point& next,
                           double squared);
 
-  double backtrack_, reliable_;
-  int max_trials_;
+  double backtrack_;
   bool has_residual_ = false;
 };
 

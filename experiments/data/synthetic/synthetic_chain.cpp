@@ -77,9 +77,6 @@ DataPair read_synthetic_chain(const DataFiles& files, const Options& options) {
   const auto count = [&](const char* name) { return static_cast<Index>(options.integer(name)); };
   return make_synthetic_chain({.labels = count("labels"),
                                .features = count("features"),
-                               .tokens = count("tokens"),
-                               .successors = count("successors"),
-                               .noise = options.real("noise"),
                                .seed = static_cast<std::uint64_t>(options.integer("seed"))},
                               count("sequences"), count("test_sequences"));
 }
@@ -107,18 +104,11 @@ DataFormatInfo synthetic_chain_format() {
   info.help = "generated sequences with many labels, in the shape of ChineseOCR; needs no files";
   info.source = "generated; sizes as Yen et al. 2016 give for ChineseOCR";
   info.needs_files = false;
-  OptionSpec noise{"noise", OptionType::kReal, "0.15", "probability that a feature of a token is flipped", 0,
-                   1};
-  noise.max_open = true;
-  info.options = {
-      {"labels", OptionType::kInt, "1000", "labels", 2, 1e5},
-      {"sequences", OptionType::kInt, "2000", "training sequences", 1, 1e7},
-      {"test_sequences", OptionType::kInt, "500", "test sequences", 0, 1e7},
-      {"features", OptionType::kInt, "86", "features, the bias among them", 2, 1e6},
-      {"tokens", OptionType::kInt, "14", "tokens a sequence", 1, 1e4},
-      {"successors", OptionType::kInt, "10", "labels that may follow a label, repeats among them", 1, 1e5},
-      {"seed", OptionType::kInt, "1", "seed of labels, transitions and sequences", 0, 1e15},
-      noise};
+  info.options = {{"labels", OptionType::kInt, "1000", "labels", 2, 1e5},
+                  {"sequences", OptionType::kInt, "2000", "training sequences", 1, 1e7},
+                  {"test_sequences", OptionType::kInt, "500", "test sequences", 0, 1e7},
+                  {"features", OptionType::kInt, "86", "features, the bias among them", 2, 1e6},
+                  {"seed", OptionType::kInt, "1", "seed of labels, transitions and sequences", 0, 1e15}};
   info.read = read_synthetic_chain;
   return info;
 }

@@ -14,8 +14,10 @@
 namespace proxbench {
 
 struct SyntheticChain {
-  Index labels, features, tokens, successors;
-  double noise;
+  Index labels, features;
+  Index tokens = 14;      ///< a sequence
+  Index successors = 10;  ///< labels that may follow a label, repeats among them
+  double noise = 0.15;    ///< probability that a feature of a token is flipped
   std::uint64_t seed;
 };
 

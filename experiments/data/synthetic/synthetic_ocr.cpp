@@ -22,6 +22,7 @@ constexpr std::size_t kAlphabet = 26;
 constexpr std::size_t kShortestWord = 3;
 constexpr std::array<double, 12> kLengthCounts{1283, 0, 568, 768, 695, 750, 1047, 584, 304, 298, 313, 267};
 
+constexpr double kNoise = 0.15;            ///< probability that a pixel of a letter is lost
 constexpr int kPrototypePixels = 28;       ///< black pixels of a letter without wobble and noise, at least
 constexpr double kWobble = 0.8;            ///< standard deviation of a point's move, in pixels
 constexpr double kTransitionSpread = 1.5;  ///< standard deviation of the log of transition weights
@@ -107,14 +108,13 @@ DataPair read_synthetic_ocr(const DataFiles& files, const Options& options) {
   require_no_files(files, "synthetic-ocr");
   const auto train = static_cast<Index>(options.integer("words"));
   const auto test = static_cast<Index>(options.integer("test_words"));
-  const double noise = options.real("noise");
   const LetterFeatures map = letter_features(options);
   const Words words =
-      make_synthetic_words(train + test, noise, static_cast<std::uint64_t>(options.integer("seed")));
+      make_synthetic_words(train + test, kNoise, static_cast<std::uint64_t>(options.integer("seed")));
   const auto vocabulary = letter_vocabulary("abcdefghijklmnopqrstuvwxyz", map);
   const auto describe = [&](Index count) {
     return fmt::format("synthetic OCR: {} words, {} features, noise {}, seed {}", count,
-                       options.string("features"), noise, options.integer("seed"));
+                       options.string("features"), kNoise, options.integer("seed"));
   };
 
   DataPair out;
@@ -150,13 +150,10 @@ DataFormatInfo synthetic_ocr_format() {
   info.help = "generated words of the shape of the OCR data (26 letters, 128 pixels); needs no files";
   info.source = "generated; word lengths as in letter.data";
   info.needs_files = false;
-  OptionSpec noise{"noise", OptionType::kReal, "0.15", "probability that a pixel of a letter is lost", 0, 1};
-  noise.max_open = true;
   info.options = {letter_features_option(),
                   {"words", OptionType::kInt, "6216", "training words", 1, 1e7},
                   {"test_words", OptionType::kInt, "661", "test words", 0, 1e7},
-                  {"seed", OptionType::kInt, "1", "seed of letters, words and noise", 0},
-                  noise};
+                  {"seed", OptionType::kInt, "1", "seed of letters, words and noise", 0}};
   info.read = read_synthetic_ocr;
   return info;
 }

@@ -7,34 +7,24 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/base/option_rows.h"
 
 namespace proxbench {
 
-OptionTable pass_options() {
-  return {{.name = "reports",
-           .type = OptionType::kInt,
-           .default_value = "10",
-           .help = "iterations in a pass; limits are checked and samples taken after each",
-           .min = 1,
-           .max = 1e9},
-          {.name = "check_every",
-           .type = OptionType::kInt,
-           .default_value = "10",
-           .help = "passes between full gradients, or inferences for a duality gap, which alone can show "
-                   "convergence; with "
-                   "tol = 0 there are none",
-           .min = 1,
-           .max = 1e9}};
+OptionSpec reports_option() {
+  return {.name = "reports",
+          .default_value = "10",
+          .help = "iterations in a pass; limits are checked and samples taken after each",
+          .min = 1,
+          .max = 1e9};
 }
 
-PassSettings read_passes(const Options& options) {
-  return {static_cast<std::size_t>(options.integer("reports")), options.integer("check_every")};
-}
-
-SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings, const Passes& passes,
+SolveResult run_passes(const SolveProblem& problem, std::size_t reports, const Passes& passes,
                        SolveResult result) {
   Objective& objective = problem.objective;
-  const std::size_t instances = objective.instances(), reports = std::min(settings.reports, instances);
+  const std::size_t instances = objective.instances();
+  reports = std::min(reports, instances);
+  const bool shows_convergence = passes.converged ? problem.tol > 0.0 : problem.kkt_target() > 0.0;
   result.working_set = objective.dimension();
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();
@@ -54,7 +44,7 @@ SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings
       if (!go_on) return done(problem.monitor.stop_status());
     }
     if (passes.after) passes.after(pass);
-    if (pass % settings.check_every != 0 || problem.tol == 0.0 || problem.kkt_target() == 0.0) continue;
+    if (!shows_convergence || pass % kPassesBetweenChecks != 0) continue;
     const SparseVector w = passes.weights();
     objective.scores(w, scores);
     if (passes.converged) {
@@ -73,18 +63,18 @@ SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings
 
 OptionSpec batch_option() {
   return {.name = "batch",
-          .type = OptionType::kInt,
           .default_value = "1",
           .help = "instances whose steps are prepared in parallel at the same w; 1: the paper's algorithm",
           .min = 1,
           .max = 65536};
 }
 
-OptionSpec averaging_option() {
-  return {.name = "averaging",
-          .type = OptionType::kBool,
-          .default_value = "true",
-          .help = "return the average of all w with weights 1, 2, 3, ...; false: the last"};
+OptionSpec averaging_option(const std::string& best) {
+  OptionSpec spec{.name = "averaging",
+                  .default_value = best,
+                  .help = "return the average of all w with weights 1, 2, 3, ...; false: the last"};
+  if (best != "true") spec.preset_values = paper("true");
+  return spec;
 }
 
 bool visit_in_batches(Monitor& monitor, std::size_t from, std::size_t to, std::size_t batch,
@@ -96,7 +86,6 @@ bool visit_in_batches(Monitor& monitor, std::size_t from, std::size_t to, std::s
 
 OptionSpec memory_limit_option() {
   return {.name = "memory_limit",
-          .type = OptionType::kReal,
           .default_value = "auto",
           .help = "gigabytes that what is kept of the instances may take; auto: this machine's memory",
           .min = 0,

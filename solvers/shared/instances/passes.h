@@ -9,14 +9,11 @@
 
 namespace proxbench {
 
-struct PassSettings {
-  std::size_t reports;       ///< iterations in a pass
-  std::int64_t check_every;  ///< passes between full gradients; none where no kkt is asked for
-};
+/// Passes between full gradients, or inferences for a duality gap, which alone show convergence.
+constexpr std::int64_t kPassesBetweenChecks = 10;
 
-/// reports, check_every.
-OptionTable pass_options();
-PassSettings read_passes(const Options& options);
+/// The option `reports`: iterations in a pass.
+OptionSpec reports_option();
 
 struct Passes {
   /// Makes the visits [from, to) of this pass, n in all; may stop early where the monitor is out of time.
@@ -33,13 +30,13 @@ struct Passes {
 };
 
 /// From after monitor.start() to the end. Fills status, w, iterations and the working set (d) of `result`.
-SolveResult run_passes(const SolveProblem& problem, const PassSettings& settings, const Passes& passes,
+SolveResult run_passes(const SolveProblem& problem, std::size_t reports, const Passes& passes,
                        SolveResult result);
 
 /// batch, for visits that are prepared in parallel at the same w.
 OptionSpec batch_option();
-/// averaging, of solvers whose last w is the rougher one.
-OptionSpec averaging_option();
+/// averaging, which the papers on subgradients and Frank-Wolfe steps recommend.
+OptionSpec averaging_option(const std::string& best);
 /// Calls step(count) for [from, to) in batches until the monitor is out of time; `count` is what is left, and
 /// step takes a batch of it at most. False where it did.
 bool visit_in_batches(Monitor& monitor, std::size_t from, std::size_t to, std::size_t batch,

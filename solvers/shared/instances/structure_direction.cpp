@@ -41,13 +41,16 @@ PositionGrams::PositionGrams(const Objective& objective, double limit_gigabytes)
   });
 }
 
-void StructureDirection::form(const InstanceMaxOracle& oracle, std::span<const Term> terms, Index outputs,
-                              std::size_t extras) {
+void StructureDirection::form(const Objective& objective, Index instance, std::span<const Term> terms) {
+  const InstanceMaxOracle& oracle = objective.structures();
+  x_ = &objective.x();
+  instance_ = instance;
+  begin_ = objective.structure().begin()[instance];
   positions_.clear();
   outputs_.clear();
   extra_.clear();
-  by_output_.resize(outputs, 0.0);
-  by_extra_.resize(extras, 0.0);
+  by_output_.resize(objective.outputs(), 0.0);
+  by_extra_.resize(objective.map().extra_weights(), 0.0);
   for (Index t = 0; t < terms.front().structure.size(); ++t) {
     touched_.clear();
     for (const Term& term : terms)
@@ -62,7 +65,7 @@ void StructureDirection::form(const InstanceMaxOracle& oracle, std::span<const T
     }
     if (outputs_.size() > begin) positions_.push_back({t, begin, outputs_.size()});
   }
-  if (extras == 0) return;
+  if (by_extra_.empty()) return;
   touched_.clear();
   for (const Term& term : terms) {
     oracle.extra_on(term.structure, on_);
@@ -75,7 +78,7 @@ void StructureDirection::form(const InstanceMaxOracle& oracle, std::span<const T
   }
 }
 
-double StructureDirection::squared_norm(const PositionGrams& grams, Index instance) const {
+double StructureDirection::squared_norm(const PositionGrams& grams) const {
   double sum = 0.0;
   for (std::size_t a = 0; a < positions_.size(); ++a) {
     const Position& t = positions_[a];
@@ -85,7 +88,7 @@ double StructureDirection::squared_norm(const PositionGrams& grams, Index instan
       double product = 0.0;
       for (std::size_t e = u.begin; e < u.end; ++e)
         product += by_output_[outputs_[e].output] * outputs_[e].value;
-      if (product != 0.0) sum += (a == b ? 1.0 : 2.0) * product * grams.at(instance, t.position, u.position);
+      if (product != 0.0) sum += (a == b ? 1.0 : 2.0) * product * grams.at(instance_, t.position, u.position);
     }
     for (std::size_t e = t.begin; e < t.end; ++e) by_output_[outputs_[e].output] = 0.0;
   }
@@ -93,11 +96,11 @@ double StructureDirection::squared_norm(const PositionGrams& grams, Index instan
   return sum;
 }
 
-double StructureDirection::dot(const WeightRows& w, const DesignMatrix& x, Index begin) const {
+double StructureDirection::dot(const WeightRows& w) const {
   double sum = 0.0;
   for (const Position& t : positions_) {
-    const auto features = x.row(begin + t.position);
-    const auto values = x.row_values(begin + t.position);
+    const auto features = x_->row(begin_ + t.position);
+    const auto values = x_->row_values(begin_ + t.position);
     for (std::size_t f = 0; f < features.size(); ++f) {
       const double* const row = w.row(features[f]);
       double product = 0.0;
@@ -109,10 +112,10 @@ double StructureDirection::dot(const WeightRows& w, const DesignMatrix& x, Index
   return sum;
 }
 
-void StructureDirection::add_to(WeightRows& w, double step, const DesignMatrix& x, Index begin) const {
+void StructureDirection::add_to(WeightRows& w, double step) const {
   for (const Position& t : positions_) {
-    const auto features = x.row(begin + t.position);
-    const auto values = x.row_values(begin + t.position);
+    const auto features = x_->row(begin_ + t.position);
+    const auto values = x_->row_values(begin_ + t.position);
     for (std::size_t f = 0; f < features.size(); ++f) {
       double* const row = w.row(features[f]);
       const double scaled = values.empty() ? step : step * values[f];

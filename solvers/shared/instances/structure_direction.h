@@ -34,14 +34,14 @@ class StructureDirection {
   /// Coefficients smaller than rounding leaves of 1 - 1 are left out.
   static constexpr double kRounding = 1e-14;
 
-  /// d = sum of weight * features of the structure; `extras` extra weights.
-  void form(const InstanceMaxOracle& oracle, std::span<const Term> terms, Index outputs, std::size_t extras);
+  /// d = sum of weight * features of the structure of an instance. The data are borrowed.
+  void form(const Objective& objective, Index instance, std::span<const Term> terms);
   /// ||X^T d||^2.
-  double squared_norm(const PositionGrams& grams, Index instance) const;
-  /// <w, X^T d>; `begin` is the instance's first position.
-  double dot(const WeightRows& w, const DesignMatrix& x, Index begin) const;
+  double squared_norm(const PositionGrams& grams) const;
+  /// <w, X^T d>.
+  double dot(const WeightRows& w) const;
   /// w += step * X^T d.
-  void add_to(WeightRows& w, double step, const DesignMatrix& x, Index begin) const;
+  void add_to(WeightRows& w, double step) const;
 
  private:
   struct Position {
@@ -56,6 +56,8 @@ class StructureDirection {
     std::size_t weight;
     double value;
   };
+  const DesignMatrix* x_ = nullptr;
+  Index instance_ = 0, begin_ = 0;  ///< and its first position
   std::vector<Position> positions_;
   std::vector<Output> outputs_;
   std::vector<Extra> extra_;

@@ -27,6 +27,7 @@ double InstanceDirection::squared_norm() const {
 
 WeightRows::WeightRows(const Objective& objective)
     : x_(&objective.x()),
+      begin_(objective.structure().begin()),
       outputs_(objective.outputs()),
       width_(padded(objective.outputs())),
       extras_(objective.map().extra_weights()),
@@ -57,15 +58,15 @@ SparseVector WeightRows::nonzeros(double scale, const WeightRows& other, double 
   return out;
 }
 
-void WeightRows::scores(Index begin, std::size_t positions, double* rows) const {
+void WeightRows::scores(Index instance, double* rows) const {
   const KernelTable& kernels = kernels_in_use();
-  std::fill(rows, rows + positions * width_, 0.0);
+  std::fill(rows, rows + positions(instance) * width_, 0.0);
   std::vector<double> scratch;
-  for (std::size_t t = 0; t < positions; ++t) {
-    const auto features = x_->row(begin + static_cast<Index>(t));
-    const auto values = x_->row_values(begin + static_cast<Index>(t), scratch);
+  for (Index p = begin_[instance]; p < begin_[instance + std::size_t{1}]; ++p, rows += width_) {
+    const auto features = x_->row(p);
+    const auto values = x_->row_values(p, scratch);
     kernels.add_rows(rows_.data(), features.data(), values.empty() ? nullptr : values.data(), features.size(),
-                     rows + t * width_, width_);
+                     rows, width_);
   }
 }
 

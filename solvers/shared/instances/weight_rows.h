@@ -37,8 +37,13 @@ class WeightRows {
   SparseVector nonzeros() const { return nonzeros(1.0, *this, 0.0); }
   /// Those of scale * w + other_scale * other.
   SparseVector nonzeros(double scale, const WeightRows& other, double other_scale) const;
-  /// rows[t] = the scores of position `begin` + t, for `positions` of them; padding 0.
-  void scores(Index begin, std::size_t positions, double* rows) const;
+  std::size_t positions(Index instance) const { return begin_[instance + std::size_t{1}] - begin_[instance]; }
+  /// rows[t] = the scores of the instance's position t; padding 0.
+  void scores(Index instance, double* rows) const;
+  void scores(Index instance, AlignedVector<double>& rows) const {
+    rows.resize(positions(instance) * width_);
+    scores(instance, rows.data());
+  }
   /// <w, direction>.
   double dot(const InstanceDirection& direction) const;
   /// w += step * direction.
@@ -46,6 +51,7 @@ class WeightRows {
 
  private:
   const DesignMatrix* x_;
+  std::span<const Index> begin_;
   Index outputs_;
   std::size_t width_, extras_;
   AlignedVector<double> rows_, extra_;

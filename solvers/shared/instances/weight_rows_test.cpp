@@ -107,7 +107,7 @@ TEST(WeightRows, DoWhatDenseWeightsDo) {
     for (Index i = 0; i < objective.instances(); ++i) {
       const std::size_t n = begin[i + 1] - begin[i];
       std::vector<double> rows(n * width, 7.0);
-      w.scores(begin[i], n, rows.data());
+      w.scores(i, rows.data());
       for (std::size_t t = 0; t < n; ++t)
         for (std::size_t k = 0; k < width; ++k) {
           double score = 0.0;

@@ -1,0 +1,119 @@
+#pragma once
+/// Option tables whose rows name the member of a settings struct that takes their value:
+///
+///     const OptionRows<Settings> rows({
+///         option(&Settings::memory, {.name = "memory", .default_value = "40", .help = "...", .min = 1,
+///                                    .preset_values = paper("10")}),
+///         choice(&Settings::order, {.name = "order", .default_value = "random", .help = "..."},
+///                {{"random", Order::kRandom}, {"cyclic", Order::kCyclic}}),
+///         part(&Settings::line_search, line_search_rows())});
+///
+/// The types of the options follow from the members. rows.table() is the table for the registry, and
+/// rows.read() makes settings from its values. A table with preset values begins with an option `preset`.
+
+#include <algorithm>
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/base/options.h"
+
+namespace proxbench {
+
+/// An option, or several that fill one member.
+template <class Settings>
+struct OptionRow {
+  OptionTable specs;
+  std::function<void(const Options&, Settings&)> read;
+};
+
+/// A number, a bool or a text. An option that is `automatic` reads as NaN for auto.
+template <class Settings, class Value>
+OptionRow<Settings> option(Value Settings::*member, OptionSpec spec) {
+  spec.type = std::same_as<Value, bool>    ? OptionType::kBool
+              : std::integral<Value>       ? OptionType::kInt
+              : std::floating_point<Value> ? OptionType::kReal
+                                           : OptionType::kString;
+  const auto read = [member, name = spec.name](const Options& options, Settings& settings) {
+    if constexpr (std::same_as<Value, bool>)
+      settings.*member = options.boolean(name);
+    else if constexpr (std::integral<Value>)
+      settings.*member = static_cast<Value>(options.integer(name));
+    else if constexpr (std::floating_point<Value>)
+      settings.*member = options.real(name);
+    else
+      settings.*member = options.string(name);
+  };
+  return {{std::move(spec)}, read};
+}
+
+/// One of several values, each with a name.
+template <class Settings, class Value>
+OptionRow<Settings> choice(Value Settings::*member, OptionSpec spec,
+                           std::vector<std::pair<std::string, std::type_identity_t<Value>>> values) {
+  for (const auto& [name, value] : values) spec.choices.push_back(name);
+  const auto read = [member, name = spec.name, values](const Options& options, Settings& settings) {
+    settings.*member =
+        std::ranges::find(values, options.string(name), &std::pair<std::string, Value>::first)->second;
+  };
+  return {{std::move(spec)}, read};
+}
+
+/// `preset_values` of an option that the preset `paper` changes.
+inline std::map<std::string, std::string> paper(std::string value) {
+  return {{"paper", std::move(value)}};
+}
+
+template <class Settings>
+class OptionRows {
+ public:
+  explicit OptionRows(std::vector<OptionRow<Settings>> rows) : rows_(std::move(rows)) {}
+
+  OptionTable table() const {
+    OptionTable out = specs();
+    if (std::ranges::any_of(out, [](const OptionSpec& spec) { return !spec.preset_values.empty(); }))
+      out.insert(out.begin(), {.name = "preset",
+                               .default_value = "best",
+                               .help = "the defaults of the other options: the best known, or the paper's",
+                               .choices = {"best", "paper"}});
+    return out;
+  }
+  /// The same without `preset`.
+  OptionTable specs() const {
+    OptionTable out;
+    for (const OptionRow<Settings>& row : rows_) out.insert(out.end(), row.specs.begin(), row.specs.end());
+    return out;
+  }
+
+  void read(const Options& options, Settings& settings) const {
+    for (const OptionRow<Settings>& row : rows_) row.read(options, settings);
+  }
+  Settings read(const Options& options) const {
+    Settings settings{};
+    read(options, settings);
+    return settings;
+  }
+
+  /// Makes a T from the settings that the options give: SolverInfo::make.
+  template <class T>
+  auto maker() const {
+    return [rows = *this](const Options& options) { return std::make_unique<T>(rows.read(options)); };
+  }
+
+ private:
+  std::vector<OptionRow<Settings>> rows_;
+};
+
+/// The rows of a struct that is a member.
+template <class Settings, class Part>
+OptionRow<Settings> part(Part Settings::*member, const OptionRows<Part>& rows) {
+  return {rows.specs(), [member, rows](const Options& options, Settings& settings) {
+            rows.read(options, settings.*member);
+          }};
+}
+
+}  // namespace proxbench
