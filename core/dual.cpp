@@ -11,8 +11,6 @@ namespace proxbench {
 
 namespace {
 
-/// Rounding of gradients relative to lambda, and of the gap relative to F: bounds are widened by them.
-constexpr double kGradientRounding = 1e-9, kGapRounding = 1e-13;
 /// Additions on the longest path through a sum over instances, and the roundings of a term.
 constexpr double kAdditionsOfLosses = static_cast<double>(kChunkPositions) + 64.0;
 
@@ -230,62 +228,6 @@ PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& s
   const double value = out.loss + objective.l1(w.value) + objective.l2(w.value);
   out.bound = dual_bound(objective, {w, scores, residual, value, out.rounding, out.selection},
                          hinge ? &sums : nullptr);
-  return out;
-}
-
-GapSafeScreen::GapSafeScreen(const Objective& objective)
-    : lambda_(objective.lambda()),
-      mu_(objective.mu()),
-      unary_(objective.unary_weights()),
-      dimension_(objective.dimension()),
-      outputs_(objective.outputs()),
-      radius_(objective.features()) {
-  const auto begin = objective.structure().begin();
-  std::vector<Index> instance_of(objective.x().positions());
-  for (Index i = 0; i + 1 < begin.size(); ++i)
-    for (Index p = begin[i]; p < begin[i + 1]; ++p) instance_of[p] = i;
-  const Chunks chunks{objective.features(), 64};
-  const InOrder in_order(objective.parallel());
-  in_order.add(std::span(radius_), [&] {
-    objective.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
-      for (std::size_t j = chunks.begin(chunk); j < chunks.end(chunk); ++j) {
-        const std::vector<Index> positions = objective.x().column(static_cast<Index>(j));
-        const auto values = objective.x().column_values(static_cast<Index>(j));
-        double range = 0.0;
-        for (std::size_t i = 0; i < positions.size(); ++i) {
-          range += values.empty() ? 1.0 : std::abs(values[i]);
-          if (i + 1 < positions.size() && instance_of[positions[i]] == instance_of[positions[i + 1]])
-            continue;
-          radius_[j] += range * range;
-          range = 0.0;
-        }
-      }
-    });
-  });
-  in_order.hand_back(std::span(radius_));
-  for (double& radius : radius_) radius = std::sqrt(radius);
-  largest_ = radius_.empty() ? 0.0 : *std::max_element(radius_.begin(), radius_.end());
-}
-
-/// sqrt(gap / 2), with what rounding may hide.
-double GapSafeScreen::distance(const DualBound& bound, double gap) const {
-  return std::sqrt(0.5 * (std::max(gap, 0.0) + kGapRounding * std::abs(bound.value)));
-}
-
-double GapSafeScreen::threshold(const DualBound& bound, double gap) const {
-  return (lambda_ * (1.0 - kGradientRounding) - largest_ * distance(bound, gap)) / bound.scale;
-}
-
-std::vector<Coord> GapSafeScreen::survivors(const Objective::Selection& selection, const DualBound& bound,
-                                            double gap) const {
-  const double moved = distance(bound, gap);
-  std::vector<Coord> out;
-  for (std::size_t i = 0; i < selection.index.size() && selection.index[i] < unary_; ++i) {
-    const double g = bound.scale * std::abs(selection.gradient[i] - mu_ * selection.weight[i]);
-    if (!(g + radius_[selection.index[i] / outputs_] * moved < lambda_ * (1.0 - kGradientRounding)))
-      out.push_back(selection.index[i]);
-  }
-  for (Coord c = unary_; c < dimension_; ++c) out.push_back(c);
   return out;
 }
 

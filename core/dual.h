@@ -152,38 +152,4 @@ class MarginalPoint : public DualPoint {
   double value(const Objective& objective) const final;
 };
 
-/// Gap-safe screening (Ndiaye, Fercoq, Gramfort, Salmon 2017, here with entropies).
-///
-/// Proof. Entropy is strongly concave in the l1 norm (Pinsker): with alpha* the best dual point and alpha
-/// feasible, sum_i ||alpha_i - alpha*_i||_1^2 / 2 <= D(alpha*) - D(alpha) <= gap = F(w) - D(alpha). Let r_ij
-/// be how much coordinate j's feature can differ between two structures of instance i. Then
-///     |g_j(alpha) - g_j(alpha*)| <= sum_i r_ij/2 * ||alpha_i - alpha*_i||_1 <= R_j * sqrt(2*gap) / 2,
-/// R_j = sqrt(sum_i r_ij^2), by Cauchy-Schwarz. Where |g_j(alpha)| + R_j*sqrt(gap/2) < lambda, also
-/// |g_j(alpha*)| < lambda, and every minimiser has w_j = 0 (complementary slackness; for mu > 0 w_j is the
-/// soft-thresholded -g_j(alpha*)/mu). For unary weights r_ij <= sum over i's positions of |x_pj|. The few
-/// extra weights of an oracle are never dropped.
-class GapSafeScreen {
- public:
-  /// Computes R_j of all features: one walk over X.
-  explicit GapSafeScreen(const Objective& objective);
-
-  /// The threshold on |gradient of l| up to which every unary weight is proven zero, from a point with this
-  /// gap (F(w) - bound.value); 0 or less: none is.
-  double threshold(const DualBound& bound, double gap) const;
-
-  /// The coordinates that are not proven zero, ascending. The selection's threshold must be at most
-  /// threshold(bound, gap).
-  std::vector<Coord> survivors(const Objective::Selection& selection, const DualBound& bound,
-                               double gap) const;
-
- private:
-  double distance(const DualBound& bound, double gap) const;
-
-  double lambda_, mu_;
-  Coord unary_, dimension_;
-  Index outputs_;
-  std::vector<double> radius_;  ///< R of every feature
-  double largest_ = 0.0;
-};
-
 }  // namespace proxbench

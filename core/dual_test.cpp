@@ -45,8 +45,8 @@ struct Point {
 };
 
 /// A registered solver from w = 0; `monitor` may hold limits.
-test::Outcome prox_qn(const test::Problem& problem, double tol, MonitorOptions monitor = {}) {
-  return test::run(solver_registry().find("prox-qn"), problem, {.tol = tol, .monitor = monitor});
+test::Outcome best_of(const test::Problem& problem, double tol, MonitorOptions monitor = {}) {
+  return test::run(solver_registry().find("prox-newton"), problem, {.tol = tol, .monitor = monitor});
 }
 
 // ---- by listing all structures
@@ -253,20 +253,20 @@ void expect_small_gap(const test::ProblemSpec& spec, const test::Outcome& outcom
 TEST(DualBound, MeetsTheObjectiveAtAnOptimum) {
   std::size_t converged = 0;
   for (const test::ProblemSpec& spec : test::problem_specs()) {
-    const test::Outcome outcome = prox_qn(test::Problem(spec), 1e-12);
+    const test::Outcome outcome = best_of(test::Problem(spec), 1e-12);
     expect_small_gap(spec, outcome);
     converged += outcome.result.status == Status::kConverged;
   }
   EXPECT_GE(converged, 12u);
   for (const test::ProblemSpec& spec : test::degenerate_specs())
-    expect_small_gap(spec, prox_qn(test::Problem(spec), 1e-12));
+    expect_small_gap(spec, best_of(test::Problem(spec), 1e-12));
 }
 
 TEST(DualBound, IsFiniteAndBelowWhereScoresAreHuge) {
   for (const test::ProblemSpec& spec : test::problem_specs()) {
     const test::Problem problem(spec);
     Objective objective = problem.objective();
-    const double optimum = prox_qn(problem, 1e-10).certificate.objective;
+    const double optimum = best_of(problem, 1e-10).certificate.objective;
     Random random(6);
     for (const double size : {1e3, 1e6, 1e12}) {
       const Certificate c = certify(objective, random_weights(objective.dimension(), size, random));
@@ -290,144 +290,21 @@ TEST(DualBound, SameBitsForAnyThreadsAndBackEnd) {
   }
 }
 
-// ---- screening
-
-/// The survivors at w; none where nothing can be proven.
-std::optional<std::vector<Coord>> survivors(Objective& objective, const GapSafeScreen& screen,
-                                            const SparseVector& w) {
-  const Point all(objective, w, 0.0);
-  const double threshold = screen.threshold(all.bound, all.gap());
-  if (!(threshold > 0.0)) return std::nullopt;
-  return screen.survivors(all.selection, all.bound, all.gap());
-}
-
-/// A small problem whose traits follow from the seed.
-test::ProblemSpec random_spec(std::uint64_t seed) {
-  Random random(seed);
-  test::ProblemSpec spec{.name = "seed " + std::to_string(seed), .seed = seed};
-  const Tree trees[] = {Tree::kNone, Tree::kFlat, Tree::kNested};
-  spec.tree = trees[seed % 3];
-  const bool chain = spec.tree == Tree::kNone;
-  spec.labels = static_cast<Index>((chain ? 2 : 3) + random.below(chain ? 3 : 8));
-  spec.features = static_cast<Index>(4 + random.below(20));
-  spec.sequences = static_cast<Index>(4 + random.below(chain ? 12 : 40));
-  spec.longest = static_cast<Index>(1 + random.below(4));
-  spec.density = 0.05 + 0.5 * random.uniform();
-  spec.bias = random.below(3) == 0;
-  spec.real = random.below(3) == 0;
-  spec.collinear = random.below(4) == 0;
-  spec.lambda = 0.1 + 2.0 * random.uniform();
-  spec.mu = random.below(2) == 0 ? 0.0 : 0.02 + random.uniform();
-  return spec;
-}
-
-TEST(GapSafeScreen, DropsNothingThatIsInAnOptimum) {
-  std::size_t screened = 0, dropped = 0, of_use = 0;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const test::Problem problem(random_spec(seed));
-    const SparseVector optimum = prox_qn(problem, 1e-12).result.w;
-    Objective objective = problem.objective();
-    const GapSafeScreen screen(objective);
-    for (const double tol : {0.3, 1e-1, 1e-2, 1e-3, 1e-5, 1e-8}) {
-      const auto kept = survivors(objective, screen, prox_qn(problem, tol).result.w);
-      if (!kept) continue;
-      ++screened;
-      dropped += objective.dimension() - kept->size();
-      of_use += kept->size() < objective.dimension();
-      for (const Coord c : optimum.index)
-        ASSERT_TRUE(std::binary_search(kept->begin(), kept->end(), c))
-            << problem.spec().name << ", tol " << tol << ", coordinate " << c;
-      ASSERT_TRUE(std::is_sorted(kept->begin(), kept->end()));
-    }
-  }
-  EXPECT_GE(screened, 900u);
-  EXPECT_GE(of_use, screened / 2) << "the screen that drops nothing would pass as well";
-  EXPECT_GE(dropped, 20000u);
-}
-
-/// n documents with one feature and two classes, of which the first has `more` documents more than the other,
-/// at the largest lambda at which the optimum is not 0 by a little: Pinsker's inequality is tight there, both
-/// classes being as likely.
-TEST(GapSafeScreen, HasARadiusThatCannotBeHalved) {
-  constexpr Index kDocuments = 40, kMore = 8;
-  Dataset data;
-  DesignMatrix::Builder builder;
-  for (Index p = 0; p < kDocuments; ++p) {
-    builder.add(0, 1.0);
-    builder.end_position();
-    data.gold.push_back(p < (kDocuments + kMore) / 2 ? 0 : 1);
-    data.begin.push_back(p + 1);
-  }
-  data.x = std::move(builder).build(1);
-  auto names = std::make_shared<Vocabulary>();
-  names->features = {"f"};
-  names->outputs = {"a", "b"};
-  data.vocabulary = std::move(names);
-  const auto oracle = oracle_registry().find("tree").make(data);
-
-  const double lambda = 0.5 * kMore * (1 - 1e-6);  // |g| = kMore / 2 at 0
-  Objective objective(data.x, *oracle, {lambda, 0.0}, Parallel());
-  const GapSafeScreen screen(objective);
-  for (const double size : {1e-3, 1e-2, 0.1}) {
-    SparseVector w;
-    w.push_back(0, size);
-    w.push_back(1, -size);
-    const Point point(objective, w, 0.0);
-    const double radius = std::sqrt(static_cast<double>(kDocuments)) * std::sqrt(point.gap() / 2.0);
-    const double g = point.bound.scale * std::abs(point.selection.gradient.front());
-    EXPECT_GE(g + radius, lambda) << "so both weights stay, which are not zero at the optimum";
-    EXPECT_LT(g + 0.5 * radius, lambda) << "half of it would drop them";
-    const auto kept = survivors(objective, screen, w);
-    if (kept) {
-      EXPECT_EQ(*kept, (std::vector<Coord>{0, 1}));
-    }
-  }
-}
-
-TEST(GapSafeScreen, ProvesNothingFromALargeGap) {
-  const test::Problem problem(test::problem_specs()[0]);
-  Objective objective = problem.objective();
-  const GapSafeScreen screen(objective);
-  EXPECT_LE(screen.threshold({}, 1e9), 0.0);
-  EXPECT_LE(screen.threshold({}, std::numeric_limits<double>::infinity()), 0.0);
-}
-
-TEST(GapSafeScreen, NeedsOnlyTheCoordinatesAboveItsThreshold) {
-  std::size_t screened = 0;
+/// Restricted to the coordinates that are no farther from lambda than others, the optimum is the same, and so is
+/// the bound.
+TEST(DualBound, OfARestrictedObjectiveIsThatOfTheWholeOne) {
   for (const test::ProblemSpec& spec : test::problem_specs()) {
+    if (spec.lambda == 0.0) continue;
     const test::Problem problem(spec);
-    Objective objective = problem.objective();
-    const GapSafeScreen screen(objective);
-    const SparseVector w = prox_qn(problem, 1e-8).result.w;
-    const auto expected = survivors(objective, screen, w);
-    if (!expected) continue;
-    ++screened;
-    const Point all(objective, w, 0.0);
-    Objective::Selection some;
-    objective.select_gradient(all.residual, w, screen.threshold(all.bound, all.gap()), some);
-    EXPECT_LE(some.index.size(), all.selection.index.size());
-    EXPECT_EQ(screen.survivors(some, all.bound, all.gap()), *expected) << spec.name;
-  }
-  EXPECT_GE(screened, 12u);
-}
-
-/// On the survivors alone the optimum is the same, and so is the bound.
-TEST(GapSafeScreen, RestrictedObjectivesHaveTheSameOptimum) {
-  std::size_t screened = 0;
-  for (const test::ProblemSpec& spec : test::problem_specs()) {
-    const test::Problem problem(spec);
-    const test::Outcome best = prox_qn(problem, 1e-12);
-    Objective whole = problem.objective(), restricted = problem.objective();
-    const auto kept = survivors(whole, GapSafeScreen(whole), prox_qn(problem, 1e-8).result.w);
-    if (!kept) continue;
-    ++screened;
-    restricted.restrict_to(*kept);
+    const test::Outcome best = best_of(problem, 1e-12);
+    Objective restricted = problem.objective();
+    const Point all(restricted, best.result.w, 0.5 * spec.lambda);
+    restricted.restrict_to(all.selection.index);
     const Certificate c = certify(restricted, best.result.w);
     EXPECT_EQ(c.objective, best.certificate.objective) << spec.name;
     EXPECT_LE(c.kkt, best.certificate.kkt + 1e-12) << spec.name;
     EXPECT_NEAR(c.dual, best.certificate.dual, 1e-6 * std::abs(c.dual)) << spec.name;
   }
-  EXPECT_GE(screened, 12u);
 }
 
 }  // namespace

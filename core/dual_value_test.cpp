@@ -143,7 +143,7 @@ TEST(DualValue, LiesBelowEveryObjective) {
     const Problem problem(spec);
     Objective objective = problem.objective();
     const double optimum =
-        test::run(solver_registry().find("prox-qn"), problem, {.tol = 1e-10}).certificate.objective;
+        test::run(solver_registry().find("prox-newton"), problem, {.tol = 1e-10}).certificate.objective;
     Random random(1);
     const Beliefs gold([&](Index i, double* logs) { objective.beliefs().gold_beliefs(i, 3.0, logs); });
     double best = -std::numeric_limits<double>::infinity();
@@ -187,7 +187,7 @@ TEST(DualValue, MeetsTheObjectiveAtTheOptimum) {
     SCOPED_TRACE(testing::Message() << spec.name << ", lambda = " << spec.lambda);
     const Problem problem(spec);
     Objective objective = problem.objective();
-    const test::Outcome r = test::run(solver_registry().find("prox-qn"), problem, {.tol = 1e-10});
+    const test::Outcome r = test::run(solver_registry().find("prox-newton"), problem, {.tol = 1e-10});
     EXPECT_NEAR(model(objective, r.result.w).value(objective), r.certificate.objective,
                 1e-9 * r.certificate.objective);
   }
@@ -221,7 +221,7 @@ TEST(DualValue, IsABoundOfWhatTheToleranceAccepts) {
   for (const ProblemSpec& spec : specs()) {
     const Problem problem(spec);
     Objective objective = problem.objective();
-    const test::Outcome r = test::run(solver_registry().find("prox-qn"), problem, {.tol = 1e-11});
+    const test::Outcome r = test::run(solver_registry().find("prox-newton"), problem, {.tol = 1e-11});
     const Beliefs exact = model(objective, r.result.w);
     for (const double change : {4e-10, -4e-10}) {
       const Beliefs scaled([&](Index i, double* logs) {
@@ -253,7 +253,7 @@ TEST(DualValue, SameBitsForAnyThreadsAndBackEnd) {
 TEST(Monitor, AWatchedPointRaisesTheBoundAndIsInTheTrace) {
   const Problem problem({.name = "chain", .labels = 3, .features = 8, .lambda = 0.0, .mu = 0.5, .seed = 85});
   Objective objective = problem.objective(), evaluator = problem.objective();
-  const SparseVector optimum = test::run(solver_registry().find("prox-qn"), problem, {.tol = 1e-10}).result.w;
+  const SparseVector optimum = test::run(solver_registry().find("prox-newton"), problem, {.tol = 1e-10}).result.w;
   Monitor monitor(evaluator, objective, {.sample_kkt = true});
   monitor.start({});
   EXPECT_TRUE(std::isnan(monitor.trace().back().dual_gap)) << "there is no point yet";

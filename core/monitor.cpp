@@ -20,7 +20,7 @@ namespace {
 /// iterate. The two run through the same kernels; what may differ is rounding. Scores that are advanced step
 /// by step gather at most an ulp a step, an ulp moves the loss by |marginal - gold| of its position, and
 /// these add up to about the loss itself: n steps at scores of size s cost a relative n*s*eps, which is 1e-9
-/// for n = 1e5, s = 50 were all of one sign. Measured after a minute of prox-qn and bcd, which advance their
+/// for n = 1e5, s = 50 were all of one sign. Measured after a minute of prox-newton and bcd, which advance their
 /// scores: at most 4e-15 on OCR (degree 2, lambda = 100) and LSHTC1 (lambda = 1); solvers that map w afresh
 /// differ by an ulp at most. A loss of another iterate, or one with penalties in it, is off by far more.
 constexpr double kAuditTolerance = 1e-9;

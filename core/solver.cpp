@@ -4,7 +4,7 @@
 
 namespace proxbench {
 
-std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,
+std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
                         Loss::Kind loss) {
   if (solver.needs.loss != loss)
     return "solver '" + solver.name + "' minimises the " + loss_name(solver.needs.loss) +
@@ -16,18 +16,17 @@ std::string unmet_needs(const SolverInfo& solver, const Options& options, const 
   if (solver.needs.smooth && penalty.lambda > 0.0)
     return "solver '" + solver.name + "' needs a smooth objective: found an l1 penalty, " + penalty.text() +
            ", expected lambda = 0";
-  const std::string refused = solver.refuses ? solver.refuses(options, penalty) : "";
-  return refused.empty() ? "" : "solver '" + solver.name + "' " + refused;
+  return "";
 }
 
-std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,
+std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
                         Loss::Kind loss, const OracleInfo& oracle) {
   for (const Capability needed : solver.needs.capabilities)
     if (std::find(oracle.capabilities.begin(), oracle.capabilities.end(), needed) ==
         oracle.capabilities.end())
       return "solver '" + solver.name + "' needs an oracle with '" + capability_name(needed) +
              "', which oracle '" + oracle.name + "' has not";
-  return unmet_needs(solver, options, penalty, loss);
+  return unmet_needs(solver, penalty, loss);
 }
 
 }  // namespace proxbench

@@ -117,18 +117,15 @@ struct SolverInfo {
   /// 2^-k, lambda times 2^k and mu times 4^k its iterates keep their bits, but for that factor (weights of
   /// the oracle's own, such as transitions, do not scale). Where false, `help` names what forbids it.
   bool scale_free = false;
-  /// Why it cannot run with these options and this penalty, beyond `needs`; empty: it can. Null: it always
-  /// can.
-  std::function<std::string(const Options&, const Penalty&)> refuses = nullptr;
   AsReference as_reference = {};
 };
 
-/// Why the solver cannot run with these options, this penalty and this loss, whatever the oracle: "solver 'x'
+/// Why the solver cannot run with this penalty and this loss, whatever the oracle: "solver 'x'
 /// needs ..."; empty: it can.
-std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,
+std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
                         Loss::Kind loss);
 /// The same with this oracle.
-std::string unmet_needs(const SolverInfo& solver, const Options& options, const Penalty& penalty,
+std::string unmet_needs(const SolverInfo& solver, const Penalty& penalty,
                         Loss::Kind loss, const OracleInfo& oracle);
 
 }  // namespace proxbench

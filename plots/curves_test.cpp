@@ -85,7 +85,7 @@ class Curves : public ::testing::Test {
 
 TEST_F(Curves, DrawsThreeFiguresForADataSetAndLambda) {
   SKIP_WITHOUT_GNUPLOT();
-  const auto written = make_curves({falling_run("prox-qn", 2, 20), falling_run("owl-qn", 15, 90)}, folder_);
+  const auto written = make_curves({falling_run("prox-newton", 2, 20), falling_run("owl-qn", 15, 90)}, folder_);
   ASSERT_EQ(written.size(), 3u);
   for (const char* name : {"objective", "nnz", "accuracy"})
     for (const char* extension : {".svg", ".pdf", ".png", ".gp", ".tsv"})
@@ -94,12 +94,12 @@ TEST_F(Curves, DrawsThreeFiguresForADataSetAndLambda) {
   EXPECT_EQ(written[0], file("ocr-degree2-lambda100-objective.png"));
   EXPECT_EQ(text_of(written[0]).substr(1, 3), "PNG");
   EXPECT_EQ(text_of(file("ocr-degree2-lambda100-nnz.pdf")).substr(0, 4), "%PDF");
-  EXPECT_THAT(text_of(file("ocr-degree2-lambda100-objective.svg")), HasSubstr("prox-qn"));
+  EXPECT_THAT(text_of(file("ocr-degree2-lambda100-objective.svg")), HasSubstr("prox-newton"));
 }
 
 TEST_F(Curves, TheScriptRunsByItselfInAnyFolderThatHoldsItsData) {
   SKIP_WITHOUT_GNUPLOT();
-  make_curves({falling_run("prox-qn", 2, 20)}, folder_);
+  make_curves({falling_run("prox-newton", 2, 20)}, folder_);
   const std::string name = "ocr-degree2-lambda100-nnz";
   for (const std::string locale : {"C", "C.UTF-8"}) {
     const fs::path elsewhere = folder_ / ("else where " + locale);
@@ -119,7 +119,7 @@ TEST_F(Curves, TheScriptRunsByItselfInAnyFolderThatHoldsItsData) {
 
 TEST_F(Curves, DataKeepEverySampleInOneBlockARun) {
   SKIP_WITHOUT_GNUPLOT();
-  proxbench::Run first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
+  proxbench::Run first = falling_run("prox-newton", 2, 20), second = falling_run("prox-newton", 2, 20);
   second.parameters.repetition = 2;
   first.trace.resize(2);
   second.trace.resize(1);
@@ -128,50 +128,50 @@ TEST_F(Curves, DataKeepEverySampleInOneBlockARun) {
   EXPECT_THAT(
       lines_of(file("ocr-degree2-lambda100-objective.tsv")),
       ::testing::ElementsAre("label\trepetition\tseconds\trelative_difference\titeration\tpasses\tupdates",
-                             ::testing::MatchesRegex("prox-qn\t1\t0\t1\\.(2|19999)[0-9]*\t0\t0\t0"),
-                             ::testing::MatchesRegex("prox-qn\t1\t0\\.0055[0-9]*\t0\t1\t1\\.5\t0\\.75"), "",
-                             "", ::testing::MatchesRegex("prox-qn\t2\t0\t1\\.(2|19999)[0-9]*\t0\t0\t0"), "",
-                             "", ::testing::MatchesRegex("prox-qn\t1\t0\t1\\.(2|19999)[0-9]*\t\t\t"),
-                             ::testing::MatchesRegex("prox-qn\t1\t0\\.0055[0-9]*\t1\\.(2|19999)[0-9]*\t\t\t"),
-                             ::testing::MatchesRegex("prox-qn\t1\t0\\.0055[0-9]*\t0\t\t\t"), "", "",
-                             ::testing::MatchesRegex("prox-qn\t2\t0\t1\\.(2|19999)[0-9]*\t\t\t")))
+                             ::testing::MatchesRegex("prox-newton\t1\t0\t1\\.(2|19999)[0-9]*\t0\t0\t0"),
+                             ::testing::MatchesRegex("prox-newton\t1\t0\\.0055[0-9]*\t0\t1\t1\\.5\t0\\.75"), "",
+                             "", ::testing::MatchesRegex("prox-newton\t2\t0\t1\\.(2|19999)[0-9]*\t0\t0\t0"), "",
+                             "", ::testing::MatchesRegex("prox-newton\t1\t0\t1\\.(2|19999)[0-9]*\t\t\t"),
+                             ::testing::MatchesRegex("prox-newton\t1\t0\\.0055[0-9]*\t1\\.(2|19999)[0-9]*\t\t\t"),
+                             ::testing::MatchesRegex("prox-newton\t1\t0\\.0055[0-9]*\t0\t\t\t"), "", "",
+                             ::testing::MatchesRegex("prox-newton\t2\t0\t1\\.(2|19999)[0-9]*\t\t\t")))
       << "the samples, then the corners of the steps";
 }
 
 TEST_F(Curves, WhatWasNotMeasuredIsAnEmptyField) {
   SKIP_WITHOUT_GNUPLOT();
-  proxbench::Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-newton", 2, 20);
   run.trace.resize(2);
   run.trace[0].test_accuracy = kNaN;
   make_curves({run}, folder_);
-  EXPECT_EQ(lines_of(file("ocr-degree2-lambda100-accuracy.tsv"))[1], "prox-qn\t1\t0\t\t0\t0\t0");
+  EXPECT_EQ(lines_of(file("ocr-degree2-lambda100-accuracy.tsv"))[1], "prox-newton\t1\t0\t\t0\t0\t0");
 }
 
 TEST_F(Curves, NothingIsDrawnAtOrBelowTheFloor) {
   SKIP_WITHOUT_GNUPLOT();
-  proxbench::Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-newton", 2, 20);
   run.trace.back().objective = kReference * (1.0 - 1e-9);
   make_curves({run}, folder_);
   const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
   EXPECT_THAT(script, HasSubstr("($4 > 1e-12 ? $4 : 1/0)"));
   EXPECT_THAT(script, HasSubstr("Differences <= 1e-12 are rounding:"));
-  EXPECT_THAT(script, HasSubstr("prox-qn goes below f* by 1.0e-09."));
+  EXPECT_THAT(script, HasSubstr("prox-newton goes below f* by 1.0e-09."));
 }
 
 TEST_F(Curves, CertifiedGapsNeedNoReference) {
   SKIP_WITHOUT_GNUPLOT();
-  proxbench::Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-newton", 2, 20);
   run.best.objective = kNaN;
   for (std::size_t i = 0; i < run.trace.size(); i += 10) run.trace[i].gap = 0.5 * run.trace[i].objective;
   make_curves({run}, folder_, {.quantities = {"objective", "gap"}});
   EXPECT_FALSE(fs::exists(file("ocr-degree2-lambda100-objective.png")));
   EXPECT_TRUE(fs::exists(file("ocr-degree2-lambda100-gap.png")));
-  EXPECT_THAT(lines_of(file("ocr-degree2-lambda100-gap.tsv"))[1], HasSubstr("prox-qn\t1\t0\t0.5\t0\t0"));
+  EXPECT_THAT(lines_of(file("ocr-degree2-lambda100-gap.tsv"))[1], HasSubstr("prox-newton\t1\t0\t0.5\t0\t0"));
 }
 
 TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
   SKIP_WITHOUT_GNUPLOT();
-  proxbench::Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-newton", 2, 20);
   EXPECT_DOUBLE_EQ(reference_bound(run), 2 * 1e-11 * 4000.0 / 100.0);
   make_curves({run}, folder_);
   const fs::path script = file("ocr-degree2-lambda100-objective.gp");
@@ -183,7 +183,7 @@ TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
   // Below it the curve is faint, and the axis soon ends.
   EXPECT_THAT(text_of(script),
               HasSubstr("using 3:($4 > 1e-12 ? $4 : 1/0) notitle with lines linecolor rgb '#B0"));
-  EXPECT_THAT(text_of(script), HasSubstr("using 3:($4 > 8e-10 ? $4 : 1/0) title 'prox-qn' with linespoints"));
+  EXPECT_THAT(text_of(script), HasSubstr("using 3:($4 > 8e-10 ? $4 : 1/0) title 'prox-newton' with linespoints"));
 
   run.trace.resize(30);  // ends above the bound
   make_curves({run}, folder_);
@@ -204,7 +204,7 @@ TEST_F(Curves, MarksHowWellTheReferenceIsKnownWhereCurvesGoBelowThat) {
 
 TEST_F(Curves, FiguresThatHaveNothingToShowAreNotMade) {
   SKIP_WITHOUT_GNUPLOT();
-  proxbench::Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-newton", 2, 20);
   run.best.objective = kNaN;
   for (Sample& sample : run.trace) sample.test_accuracy = kNaN;
   EXPECT_THAT(make_curves({run}, folder_), ::testing::ElementsAre(file("ocr-degree2-lambda100-nnz.png")));
@@ -212,7 +212,7 @@ TEST_F(Curves, FiguresThatHaveNothingToShowAreNotMade) {
 
 TEST_F(Curves, SyntheticDataAreNamedInTheTitle) {
   SKIP_WITHOUT_GNUPLOT();
-  proxbench::Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-newton", 2, 20);
   make_curves({run}, folder_);
   EXPECT_THAT(text_of(file("ocr-degree2-lambda100-nnz.gp")), Not(HasSubstr("SYNTHETIC")));
   run.result.description = "synthetic OCR: 300 words, pixels features, noise 0.15, seed 1";
@@ -224,7 +224,7 @@ TEST_F(Curves, SyntheticDataAreNamedInTheTitle) {
 
 TEST_F(Curves, TitleSaysDataLambdaSizesAndThreads) {
   SKIP_WITHOUT_GNUPLOT();
-  make_curves({falling_run("prox-qn", 2, 20, 0.5)}, folder_);
+  make_curves({falling_run("prox-newton", 2, 20, 0.5)}, folder_);
   const std::string script = text_of(file("ocr-degree2-lambda0.5-objective.gp"));
   EXPECT_THAT(script, HasSubstr("ocr-degree2, λ = 0.5"));
   EXPECT_THAT(script, HasSubstr("OCR letter.data, degree2, random split 6216/661, seed 1"));
@@ -235,7 +235,7 @@ TEST_F(Curves, ALabelKeepsItsColourOverFiguresAndRepetitions) {
   SKIP_WITHOUT_GNUPLOT();
   proxbench::Run again = falling_run("owl-qn", 16, 90);
   again.parameters.repetition = 2;
-  make_curves({falling_run("prox-qn", 2, 20), falling_run("owl-qn", 15, 90), again,
+  make_curves({falling_run("prox-newton", 2, 20), falling_run("owl-qn", 15, 90), again,
                falling_run("owl-qn", 15, 90, 50)},
               folder_, {.repetitions = "lines"});
   const auto count = [](const std::string& text, const std::string& word) {
@@ -295,7 +295,7 @@ TEST_F(Curves, ABandBeginsWhereAllRunsHaveAValueAndTheLastOfEqualPlacesCounts) {
 
 TEST_F(Curves, RepetitionsAreAMedianWithABand) {
   SKIP_WITHOUT_GNUPLOT();
-  proxbench::Run first = falling_run("prox-qn", 2, 20), second = falling_run("prox-qn", 2, 20);
+  proxbench::Run first = falling_run("prox-newton", 2, 20), second = falling_run("prox-newton", 2, 20);
   second.parameters.repetition = 2;
   first.trace.resize(2);
   second.trace.resize(2);
@@ -308,15 +308,15 @@ TEST_F(Curves, RepetitionsAreAMedianWithABand) {
       lines_of(file("ocr-degree2-lambda100-nnz.tsv")),
       ::testing::ElementsAre("label\trepetition\tseconds\tnnz\titeration\tpasses\tupdates\tq25\tq75",
                              ::testing::_, ::testing::_, "", "", ::testing::_, ::testing::_, "", "",
-                             "prox-qn\tmedian\t0\t0\t\t\t\t0\t0",
-                             ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t0\t\t\t\t0\t0"),
-                             ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t15\t\t\t\t7.5\t22.5"),
-                             ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t15\t\t\t\t7.5\t22.5"),
-                             ::testing::MatchesRegex("prox-qn\tmedian\t0.0111[0-9]*\t20\t\t\t\t15\t25")));
+                             "prox-newton\tmedian\t0\t0\t\t\t\t0\t0",
+                             ::testing::MatchesRegex("prox-newton\tmedian\t0.0055[0-9]*\t0\t\t\t\t0\t0"),
+                             ::testing::MatchesRegex("prox-newton\tmedian\t0.0055[0-9]*\t15\t\t\t\t7.5\t22.5"),
+                             ::testing::MatchesRegex("prox-newton\tmedian\t0.0111[0-9]*\t15\t\t\t\t7.5\t22.5"),
+                             ::testing::MatchesRegex("prox-newton\tmedian\t0.0111[0-9]*\t20\t\t\t\t15\t25")));
   const std::string script = text_of(file("ocr-degree2-lambda100-nnz.gp"));
   EXPECT_THAT(script,
               HasSubstr("index 2 using 3:($8 > 5 ? $8 : 5):($9 > 5 ? $9 : 5) with filledcurves notitle"));
-  EXPECT_THAT(script, HasSubstr("index 2 using 3:($4 > 0 ? $4 : 1/0) title 'prox-qn' with linespoints"));
+  EXPECT_THAT(script, HasSubstr("index 2 using 3:($4 > 0 ? $4 : 1/0) title 'prox-newton' with linespoints"));
   EXPECT_THAT(
       script,
       HasSubstr("Medians of n = 2 repetitions with 25-75 % bands (n < 5: no more than the spread seen)."));
@@ -324,7 +324,7 @@ TEST_F(Curves, RepetitionsAreAMedianWithABand) {
 
 TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
   SKIP_WITHOUT_GNUPLOT();
-  std::vector<proxbench::Run> runs(3, falling_run("prox-qn", 2, 20));
+  std::vector<proxbench::Run> runs(3, falling_run("prox-newton", 2, 20));
   for (int i = 0; i < 3; ++i) {
     runs[static_cast<std::size_t>(i)].parameters.repetition = i + 1;
     runs[static_cast<std::size_t>(i)].trace.resize(2);
@@ -332,12 +332,12 @@ TEST_F(Curves, AMedianCountsDivergedRunsAsTheWorst) {
   for (std::size_t i : {0u, 1u}) runs[i].trace[1].objective = kNaN;
   make_curves(runs, folder_, {.quantities = {"objective"}});
   EXPECT_THAT(lines_of(file("ocr-degree2-lambda100-objective.tsv")).back(),
-              ::testing::MatchesRegex("prox-qn\tmedian\t0.0055[0-9]*\t\t\t\t\t\t"));
+              ::testing::MatchesRegex("prox-newton\tmedian\t0.0055[0-9]*\t\t\t\t\t\t"));
 }
 
 TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
   SKIP_WITHOUT_GNUPLOT();
-  std::vector<proxbench::Run> runs(4, falling_run("prox-qn", 2, 20));
+  std::vector<proxbench::Run> runs(4, falling_run("prox-newton", 2, 20));
   for (int i = 0; i < 4; ++i) runs[static_cast<std::size_t>(i)].parameters.repetition = i + 1;
   runs[1].set_status("crashed(SIGSEGV)");
   runs[1].trace.resize(12);
@@ -349,13 +349,13 @@ TEST_F(Curves, FailedRunsEndInACrossAndEnterNoMedian) {
   EXPECT_THAT(script,
               HasSubstr("index 1 every ::11::11 using 3:($4 > 1e-12 ? $4 : 1/0) notitle with points"));
   EXPECT_THAT(script, HasSubstr("index 3 using 3:($8")) << "the run without a trace has no block";
-  EXPECT_THAT(script, HasSubstr("A cross ends what failed: prox-qn repetition 2 crashed(SIGSEGV)."));
-  EXPECT_THAT(script, HasSubstr("Failed, nothing to draw: prox-qn repetition 3 out-of-memory."));
+  EXPECT_THAT(script, HasSubstr("A cross ends what failed: prox-newton repetition 2 crashed(SIGSEGV)."));
+  EXPECT_THAT(script, HasSubstr("Failed, nothing to draw: prox-newton repetition 3 out-of-memory."));
 }
 
 TEST_F(Curves, TimingsThatAreNotComparableAreRefusedUnlessAllowed) {
   SKIP_WITHOUT_GNUPLOT();
-  proxbench::Run run = falling_run("prox-qn", 2, 20);
+  proxbench::Run run = falling_run("prox-newton", 2, 20);
   run.timing.comparable = false;
   try {
     make_curves({run, falling_run("owl-qn", 2, 20)}, folder_);
@@ -364,7 +364,7 @@ TEST_F(Curves, TimingsThatAreNotComparableAreRefusedUnlessAllowed) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_STREQ(
         error.what(),
-        "the timings of 1 of 2 runs are not comparable: ocr-degree2-lambda100-prox-qn-rep1; expected "
+        "the timings of 1 of 2 runs are not comparable: ocr-degree2-lambda100-prox-newton-rep1; expected "
         "--allow-not-comparable, or x without seconds");
   }
   EXPECT_FALSE(fs::exists(folder_));
@@ -377,12 +377,12 @@ TEST_F(Curves, TimingsThatAreNotComparableAreRefusedUnlessAllowed) {
 
 TEST_F(Curves, RunsOfSeveralMachinesAreToldApart) {
   SKIP_WITHOUT_GNUPLOT();
-  proxbench::Run here = falling_run("prox-qn", 2, 20), there = falling_run("prox-qn", 4, 40);
+  proxbench::Run here = falling_run("prox-newton", 2, 20), there = falling_run("prox-newton", 4, 40);
   here.provenance.machine = "here";
   make_curves({here, there}, folder_, {.quantities = {"nnz"}});
   const std::string script = text_of(file("ocr-degree2-lambda100-nnz.gp"));
-  EXPECT_THAT(script, HasSubstr("title 'prox-qn @ here'"));
-  EXPECT_THAT(script, HasSubstr("title 'prox-qn @ unknown machine' with linespoints linecolor rgb '#0072B2' "
+  EXPECT_THAT(script, HasSubstr("title 'prox-newton @ here'"));
+  EXPECT_THAT(script, HasSubstr("title 'prox-newton @ unknown machine' with linespoints linecolor rgb '#0072B2' "
                                 "linewidth 2 dashtype 2"))
       << "the same colour, other dashes";
   EXPECT_THAT(script, Not(HasSubstr("filledcurves"))) << "never one median of both";
@@ -390,7 +390,7 @@ TEST_F(Curves, RunsOfSeveralMachinesAreToldApart) {
 
 TEST_F(Curves, LinesGoThroughTheSamplesThatHaveAnAccuracy) {
   SKIP_WITHOUT_GNUPLOT();
-  std::vector<proxbench::Run> runs(2, falling_run("prox-qn", 2, 20));
+  std::vector<proxbench::Run> runs(2, falling_run("prox-newton", 2, 20));
   runs[1].parameters.repetition = 2;
   for (proxbench::Run& run : runs) {
     run.trace.resize(4);
@@ -401,17 +401,17 @@ TEST_F(Curves, LinesGoThroughTheSamplesThatHaveAnAccuracy) {
   make_curves(runs, folder_, {.quantities = {"accuracy"}});
   const auto lines = lines_of(file("ocr-degree2-lambda100-accuracy.tsv"));
   EXPECT_EQ(lines[2],
-            "prox-qn\t1\t" + lines[2].substr(10, lines[2].find('\t', 10) - 10) + "\t\t1\t1.5\t0.75\t\t");
+            "prox-newton\t1\t" + lines[2].substr(14, lines[2].find('\t', 14) - 14) + "\t\t1\t1.5\t0.75\t\t");
   EXPECT_THAT(
       std::vector<std::string>(lines.end() - 3, lines.end()),
-      ::testing::ElementsAre("prox-qn\tmedian\t0\t0.25\t\t\t\t0.25\t0.25",
-                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.25\t\t\t\t0.25\t0.25"),
-                             ::testing::MatchesRegex("prox-qn\tmedian\t[0-9.]+\t0.5\t\t\t\t0.5\t0.5")));
+      ::testing::ElementsAre("prox-newton\tmedian\t0\t0.25\t\t\t\t0.25\t0.25",
+                             ::testing::MatchesRegex("prox-newton\tmedian\t[0-9.]+\t0.25\t\t\t\t0.25\t0.25"),
+                             ::testing::MatchesRegex("prox-newton\tmedian\t[0-9.]+\t0.5\t\t\t\t0.5\t0.5")));
 }
 
 TEST_F(Curves, LogSecondsGoToFiguresOfTheirOwn) {
   SKIP_WITHOUT_GNUPLOT();
-  const std::vector<proxbench::Run> runs = {falling_run("prox-qn", 2, 20), falling_run("prox-gd", 500, 2000)};
+  const std::vector<proxbench::Run> runs = {falling_run("prox-newton", 2, 20), falling_run("prox-gd", 500, 2000)};
   make_curves(runs, folder_);
   make_curves(runs, folder_, {.log_seconds = true});
   EXPECT_THAT(text_of(file("ocr-degree2-lambda100-objective.gp")), HasSubstr("set xrange [0:2000]"));
@@ -421,7 +421,7 @@ TEST_F(Curves, LogSecondsGoToFiguresOfTheirOwn) {
 
 TEST_F(Curves, PassesUpdatesAndIterationsGoToFiguresOfTheirOwn) {
   SKIP_WITHOUT_GNUPLOT();
-  const auto written = make_curves({falling_run("prox-qn", 2, 20)}, folder_,
+  const auto written = make_curves({falling_run("prox-newton", 2, 20)}, folder_,
                                    {.x = {"passes", "updates", "iterations", "seconds"},
                                     .quantities = {"objective"},
                                     .log_seconds = true});
@@ -478,7 +478,7 @@ TEST_F(Curves, AreOnTheScaleOfTheMeanLossToo) {
 
 TEST_F(Curves, AnAxisCanEndBeforeTheRuns) {
   SKIP_WITHOUT_GNUPLOT();
-  make_curves({falling_run("prox-qn", 2, 20)}, folder_, {.quantities = {"objective"}, .x_max = {4}});
+  make_curves({falling_run("prox-newton", 2, 20)}, folder_, {.quantities = {"objective"}, .x_max = {4}});
   const std::string script = text_of(file("ocr-degree2-lambda100-objective.gp"));
   EXPECT_THAT(script, HasSubstr("set xrange [0:4]\n"));
   EXPECT_THAT(script, ::testing::ContainsRegex("set yrange \\[0\\.01[0-9]+:")) << "of what is seen";
@@ -498,7 +498,7 @@ TEST_F(Curves, MarksOfTheScriptLanguageInNamesAreDrawnAsTheyAre) {
 
 TEST_F(Curves, DivergedAndShortTracesAreDrawn) {
   SKIP_WITHOUT_GNUPLOT();
-  proxbench::Run diverged = falling_run("sgd", 2, 20), single = falling_run("prox-qn", 2, 20);
+  proxbench::Run diverged = falling_run("sgd", 2, 20), single = falling_run("prox-newton", 2, 20);
   diverged.trace[30].objective = std::numeric_limits<double>::infinity();
   diverged.trace[31].objective = kNaN;
   single.trace = {single.trace[1]};
@@ -508,7 +508,7 @@ TEST_F(Curves, DivergedAndShortTracesAreDrawn) {
 
 TEST_F(Curves, RefusesWhatItCannotDraw) {
   EXPECT_THROW(make_curves({}, folder_), Error);
-  const std::vector<proxbench::Run> runs = {falling_run("prox-qn", 2, 20)};
+  const std::vector<proxbench::Run> runs = {falling_run("prox-newton", 2, 20)};
   EXPECT_THROW(make_curves(runs, folder_, {.quantities = {"loss"}}), Error);
   EXPECT_THROW(make_curves(runs, folder_, {.x_max = {1, 2}}), Error);
   try {
@@ -526,7 +526,7 @@ TEST_F(Curves, KeepsScriptAndDataWhereGnuplotIsMissing) {
   const std::string path = std::getenv("PATH");
   setenv("PATH", "/nowhere", 1);
   try {
-    make_curves({falling_run("prox-qn", 2, 20)}, folder_);
+    make_curves({falling_run("prox-newton", 2, 20)}, folder_);
     ADD_FAILURE() << "expected an error";
   } catch (const Error& error) {
     EXPECT_THAT(
@@ -543,7 +543,7 @@ TEST_F(Curves, NamesTheFolderItCannotWrite) {
   fs::create_directories(folder_);
   std::ofstream(file("figures")) << "a file in the way";
   try {
-    make_curves({falling_run("prox-qn", 2, 20)}, file("figures"));
+    make_curves({falling_run("prox-newton", 2, 20)}, file("figures"));
     ADD_FAILURE() << "expected an error";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr(file("figures").string()));

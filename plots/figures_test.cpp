@@ -240,7 +240,7 @@ struct Kind {
 
 void draw_curves(const fs::path& folder, double span) {
   const auto lowest = static_cast<std::uint64_t>(206.0 * 1.5 * span);  // the axis begins at a third less
-  proxbench::Run run = run_of("prox-qn", {{0.037, 900000}, {0.5, 9000}, {40.0, lowest}});
+  proxbench::Run run = run_of("prox-newton", {{0.037, 900000}, {0.5, 9000}, {40.0, lowest}});
   for (Sample& sample : run.trace) sample.test_accuracy = 0.5 + 0.2 / span + 0.001 * sample.seconds;
   for (const bool log : {true, false})
     make_curves({run}, folder, {.quantities = {"objective", "nnz", "gap", "accuracy"}, .log_seconds = log});
@@ -253,7 +253,7 @@ void draw_profiles(const fs::path& folder, double span) {
 }
 
 void draw_paths(const fs::path& folder, double span) {
-  proxbench::Run path = run_of("prox-qn", {});
+  proxbench::Run path = run_of("prox-newton", {});
   path.parameters.path = "path";
   for (const double lambda : {470.0, 470.0 / span}) {
     PathPoint& point = path.points.emplace_back();
@@ -300,11 +300,11 @@ std::vector<Kind> kinds() {
   std::vector<Reading> curves;
   for (const char* quantity : {"objective", "nnz", "gap", "accuracy"})
     for (const bool log : {true, false})
-      curves.push_back({std::string("ocr-lambda1-") + quantity + (log ? "-logx" : ""), "prox-qn", 1, 2, 3,
+      curves.push_back({std::string("ocr-lambda1-") + quantity + (log ? "-logx" : ""), "prox-newton", 1, 2, 3,
                         log, std::string_view(quantity) != "accuracy"});
   std::vector<Reading> paths;
   for (const char* quantity : {"nnz", "objective", "seconds"})
-    paths.push_back({std::string("path-ocr-") + quantity, "prox-qn", 0, 1, 2, true, false});
+    paths.push_back({std::string("path-ocr-") + quantity, "prox-newton", 0, 1, 2, true, false});
   const Area left{.right = 480, .bottom = 0.45 * 640}, right{.left = 480, .bottom = 0.45 * 640};
   // After the ideal, and in the first panel the key of the back end.
   const std::vector<Reading> scale = {{"scale", "gnuplot_plot_3a", 0, 2, 6, true, true, left},
@@ -351,7 +351,7 @@ TEST(Figures, PutThePathFromLeftToRightAndStepsWhereTheyAre) {
   SKIP_WITHOUT_GNUPLOT();
   const TestFolder folder;
   draw_paths(folder.path(), 20.0);
-  const std::vector<Point> path = picture_of(folder, "path-ocr-nnz").curve("prox-qn");
+  const std::vector<Point> path = picture_of(folder, "path-ocr-nnz").curve("prox-newton");
   EXPECT_LT(path.front().x, path.back().x);
   draw_profiles(folder.path(), 30.0);
   for (const auto& [name, at] : {std::pair{"profile-0.001", 30.0}, std::pair{"ecdf", 17.0 * 30.0}}) {

@@ -108,7 +108,7 @@ TEST(PageCharts, AHundredRunsAreFewMegabytes) {
 }
 
 TEST(PageCharts, HoldsWhatWasMeasuredAndNullForWhatWasNot) {
-  proxbench::Run run = run_of("prox-qn", {sample(0, 300), sample(1.23456789, 100.0 + 1e-4)});
+  proxbench::Run run = run_of("prox-newton", {sample(0, 300), sample(1.23456789, 100.0 + 1e-4)});
   run.trace[1].test_accuracy = 0.75;
   run.trace[0].test_accuracy = kNaN;
   run.trace[0].gap = 75.0;

@@ -105,7 +105,7 @@ std::string ended_line(const std::vector<Run>& runs) {
          (failed > 0 ? fmt::format(", {} failed", failed) : "");
 }
 
-/// "prox-qn 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and that f*
+/// "prox-newton 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and that f*
 /// is exact enough for.
 std::string order_line(const TableGroup& group, const std::vector<double>& targets) {
   const RunParameters& p = group.problem;
@@ -302,7 +302,7 @@ Section make_section(const fs::path& results, const fs::path& folder,
   const PaperConfig& paper = presentation.paper;
   TableOptions options;
   options.targets = presentation.targets;
-  options.columns = {kAllColumns};  // a table of the page scrolls
+  options.columns = {kPrintedColumns};
   std::sort(options.targets.begin(), options.targets.end(), std::greater<>());
 
   std::vector<Run> all = read_all_runs(results, presentation);

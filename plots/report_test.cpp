@@ -22,7 +22,7 @@ using ::testing::Not;
 const char* const kPaper = R"([paper]
 item = Figure 1
 caption = What it <shows>
-reports = prox-qn is first
+reports = prox-newton is first
 differs = another machine
 )";
 
@@ -134,7 +134,7 @@ TEST(Report, StandsOursBesideWhatThePaperSays) {
   const std::string html = page_of(folder, {results(folder, "figure1", "OCR words")},
                                    {.title = "All of it", .notes = {"train.txt < missing"}});
   for (const char* part : {"<title>All of it</title>", "<h1>All of it</h1>", "Figure 1: A &amp; B",
-                           "prox-qn is first", "another machine", "What it &lt;shows&gt;",
+                           "prox-newton is first", "another machine", "What it &lt;shows&gt;",
                            "train.txt &lt; missing", "a processor, 2 cores, threads: 2, openmp.",
                            "2 of 2 runs reached their tolerance; limit of a run: 30 s.",
                            "OCR words (6,216 training instances, d = 215,358)",

@@ -25,7 +25,7 @@ Scaling made_up(const std::vector<int>& threads, std::size_t problems) {
     ScalingProblem& problem = out.problems.emplace_back();
     problem.dataset = "d" + std::to_string(i);
     problem.description = "SYNTHETIC words";
-    problem.label = "prox_qn";
+    problem.label = "prox_newton";
     problem.lambda = 1.0;
     for (const int count : threads)
       for (const std::string& backend : out.backends) {
@@ -51,7 +51,7 @@ TEST(ScalingPlot, DrawsLinesAndBarsOfBothBackEnds) {
   EXPECT_THAT(data, AllOf(HasSubstr("openmp\tscores\t4\t2\t2\t2\t4\t1\n"),
                           HasSubstr("tbb\tsolver\t4\t1\t1\t1\t1\t0.25\n")));
   EXPECT_THAT(script,
-              AllOf(HasSubstr("SYNTHETIC DATA: d0, λ = 1, prox\\_qn"),
+              AllOf(HasSubstr("SYNTHETIC DATA: d0, λ = 1, prox\\_newton"),
                     HasSubstr("set xtics ('1' 1, '2' 2, '4' 4)"), HasSubstr("title 'full gradient'")));
   EXPECT_THAT(data, Not(HasSubstr("openmp\tfull gradient\t4\t0.001"))) << "too short for a line";
 }
@@ -60,7 +60,7 @@ TEST(ScalingPlot, HasAFigureForEachProblemAndOneThreadIsEnough) {
   const TestFolder folder;
   const Scaling scaling = made_up({1}, 2);
   EXPECT_THAT(draw_scaling(scaling, phase_scalings(scaling), folder.path()),
-              ElementsAre(folder / "scale-d0-lambda1-prox_qn.png", folder / "scale-d1-lambda1-prox_qn.png"));
+              ElementsAre(folder / "scale-d0-lambda1-prox_newton.png", folder / "scale-d1-lambda1-prox_newton.png"));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TEST(LbfgsB, ReachesTheOptimumOfOwlQnAndProxQn) {
     SCOPED_TRACE(spec.name);
     const Problem problem(spec);
     const Outcome found = run("lbfgs-b", problem, {.tol = 1e-8}),
-                  proof = run("prox-qn", problem, {.tol = 1e-11});
+                  proof = run("prox-newton", problem, {.tol = 1e-11});
     const double f = found.certificate.objective;
     // The bound is on min F whichever point it comes from; one from lbfgs-b's own is as good as its kkt.
     EXPECT_LE(f - proof.certificate.dual, 1e-8 * f);

@@ -58,7 +58,7 @@ TEST(Oeg, BeginsNearTheModelThatItStartsFrom) {
   for (const ProblemSpec& spec : smooth_specs()) {
     SCOPED_TRACE(spec.name);
     const Problem problem(spec);
-    const Outcome best = run("prox-qn", problem, {.tol = 1e-8});
+    const Outcome best = run("prox-newton", problem, {.tol = 1e-8});
     const double optimum = best.certificate.objective;
     const Outcome r = run(
         "oeg", problem,

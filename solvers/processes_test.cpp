@@ -110,10 +110,6 @@ INSTANTIATE_TEST_SUITE_P(EachSolver, SharedInstances, testing::ValuesIn(solvers_
                            return name;
                          });
 
-TEST(SharedInstance, MakeTheSameIteratesByThePresetOfThePaper) {
-  expect_same_bits(solver_registry().find("prox-qn"), {{"preset", "paper"}});
-}
-
 TEST(SharedInstance, MakeTheSameIteratesWhereFullGradientsCrossInPieces) {
   const std::vector<ProblemSpec> specs{{.name = "wide chain",
                                         .labels = 26,
@@ -130,7 +126,7 @@ TEST(SharedInstance, MakeTheSameIteratesWhereFullGradientsCrossInPieces) {
                                         .tree = ProblemSpec::Tree::kNested}};
   for (const ProblemSpec& spec : specs)
     EXPECT_GT(spec.features * padded(spec.labels), LinearMap::kGradientsInPiece) << spec.name;
-  for (const char* solver : {"prox-qn", "owl-qn", "lbfgs"})
+  for (const char* solver : {"prox-newton", "owl-qn", "lbfgs"})
     expect_same_bits(solver_registry().find(solver), {}, specs, 6);
 }
 

@@ -38,7 +38,6 @@ std::vector<Tested> scale_free_solvers() {
   std::vector<Tested> out;
   for (const std::string& name : solver_registry().names())
     if (solver_registry().find(name).scale_free) out.push_back({name});
-  out.push_back({"prox-qn", {{"preset", "paper"}}});
   out.push_back({"lbfgs", {{"start", "identity"}}});
   out.push_back({"sdca", {{"sampling", "gap-importance"}}});
   return out;
@@ -88,7 +87,7 @@ TEST_P(ScaleFree, KeepsItsBitsInOtherUnits) {
       oracle = &oracle_registry().find(problem.oracle_name());
       Options options(info.options);
       for (const auto& [key, value] : GetParam().options) options.set(key, value);
-      if (!unmet_needs(info, options, {suited.lambda, suited.mu}, suited.loss.kind, *oracle).empty())
+      if (!unmet_needs(info, {suited.lambda, suited.mu}, suited.loss.kind, *oracle).empty())
         continue;
       const test::Conditions conditions{
           .tol = 1e-8,

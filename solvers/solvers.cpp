@@ -8,6 +8,7 @@ namespace {
 Registry<SolverInfo>& registry() {
   static Registry<SolverInfo> all = [] {
     Registry<SolverInfo> r("solver");
+    r.add(prox_newton_info());
     r.add(prox_qn_info());
     r.add(owl_qn_info());
     r.add(liblbfgs_owlqn_info());

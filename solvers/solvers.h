@@ -11,6 +11,7 @@ const Registry<SolverInfo>& solver_registry();
 /// One more, from outside. Throws Error (kUsage) where the name is taken.
 void add_solver(SolverInfo info);
 
+SolverInfo prox_newton_info();
 SolverInfo prox_qn_info();
 SolverInfo owl_qn_info();
 SolverInfo liblbfgs_owlqn_info();

@@ -158,11 +158,9 @@ TEST_P(InexactSolver, ComesNearTheOptimumWithAnL2Penalty) {
 }
 
 TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
-  const auto unmet = [](const std::string& name, const Penalty& penalty, const std::string& screening = "") {
+  const auto unmet = [](const std::string& name, const Penalty& penalty) {
     const SolverInfo& info = solver_registry().find(name);
-    Options options(info.options);
-    if (!screening.empty()) options.set("screening", screening);
-    return unmet_needs(info, options, penalty, info.needs.loss);
+    return unmet_needs(info, penalty, info.needs.loss);
   };
   EXPECT_EQ(unmet("liblbfgs-owlqn", {0.0, 1.0}),
             "solver 'liblbfgs-owlqn' needs an l1 penalty: found lambda = 0, expected lambda > 0");
@@ -171,21 +169,19 @@ TEST(Needs, ARunThatCannotBeIsRefusedWithItsReason) {
             "solver 'lbfgs' needs a smooth objective: found an l1 penalty, lambda = 0.5, mu = 1, expected "
             "lambda = 0");
   EXPECT_EQ(unmet("lbfgs", {0.0, 1.0}), "");
-  EXPECT_EQ(unmet("prox-qn", {0.0, 1.0}), "");
-  EXPECT_THAT(unmet("prox-qn", {0.0, 1.0}, "true"), HasSubstr("screening = true needs an l1 penalty"));
-  EXPECT_EQ(unmet("prox-qn", {0.5, 1.0}, "true"), "");
+  EXPECT_EQ(unmet("prox-newton", {0.0, 1.0}), "");
   EXPECT_EQ(unmet("bcfw", {0.5, 0.0}), "solver 'bcfw' needs an l2 penalty: found mu = 0, expected mu > 0");
   EXPECT_THAT(unmet("ssg", {0.5, 1.0}), HasSubstr("expected lambda = 0"));
   const SolverInfo& lbfgs = solver_registry().find("lbfgs");
-  EXPECT_EQ(unmet_needs(lbfgs, Options(lbfgs.options), {0.0, 1.0}, Loss::Kind::kHinge),
+  EXPECT_EQ(unmet_needs(lbfgs, {0.0, 1.0}, Loss::Kind::kHinge),
             "solver 'lbfgs' minimises the log loss: found loss = hinge");
 
   const SolverInfo& sgd = solver_registry().find("sgd");
   OracleInfo sums_alone{.name = "sums", .help = "", .paper = "", .make = nullptr};
-  EXPECT_EQ(unmet_needs(sgd, Options(sgd.options), {1.0, 0.0}, Loss::Kind::kLog, sums_alone),
+  EXPECT_EQ(unmet_needs(sgd, {1.0, 0.0}, Loss::Kind::kLog, sums_alone),
             "solver 'sgd' needs an oracle with 'one instance', which oracle 'sums' has not");
   EXPECT_EQ(
-      unmet_needs(sgd, Options(sgd.options), {1.0, 0.0}, Loss::Kind::kLog, oracle_registry().find("chain")),
+      unmet_needs(sgd, {1.0, 0.0}, Loss::Kind::kLog, oracle_registry().find("chain")),
       "");
 }
 
@@ -382,7 +378,7 @@ TEST_P(EverySolver, ATimeLimitLeavesTheBeginningOfTheRun) {
                                                    .sequences = 15,
                                                    .longest = 20,
                                                    .density = 0.15,
-                                                   .lambda = GetParam() == "prox-qn" ? 0.02 : 0.1,
+                                                   .lambda = GetParam() == "prox-newton" ? 0.02 : 0.1,
                                                    .seed = 5});
   for (const int threads : {1, 2}) {
     std::atomic<std::int64_t> ticks = 0;
@@ -393,7 +389,7 @@ TEST_P(EverySolver, ATimeLimitLeavesTheBeginningOfTheRun) {
     };
     const Outcome whole = run_until(1e15);
     const auto all = static_cast<double>(ticks);
-    if (GetParam() == "prox-qn") {
+    if (GetParam() == "prox-newton") {
       EXPECT_GT(whole.result.notes.at("hessians"), 0.0) << "limits do not fall within Newton's method";
     }
     for (double share = 0.0; share < 0.9; share += 0.0173) {

@@ -42,7 +42,7 @@ reference_time_limit = 20
 format = crfsuite
 train = train.txt
 test = test.txt
-[solver.prox-qn]
+[solver.prox-newton]
 [solver.gd]
 solver = prox-gd
 max_iterations = 20

@@ -22,7 +22,7 @@
 #include "experiments/config/data_files.h"
 #include "experiments/data/readers.h"
 #include "oracles/oracles.h"
-#include "solvers/prox_qn/models/cholesky.h"
+#include "solvers/prox_newton/cholesky.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -122,7 +122,7 @@ const Task& ocr() {
   return task;
 }
 
-/// Without the features that cannot enter, at the w that prox-qn has after 40 iterations: which nodes carry
+/// Without the features that cannot enter, at the w that prox-newton has after 40 iterations: which nodes carry
 /// weights decides what there is to do.
 const Task& lshtc() {
   static const Task task = [] {
@@ -131,7 +131,7 @@ const Task& lshtc() {
     t.data.train.x = t.data.train.x.select_features(features_that_can_enter(t.data.train.x, t.lambda));
     Objective objective = t.objective(2), evaluator = t.objective(2);
     Monitor monitor(evaluator, objective, {.max_iterations = 40});
-    const SolverInfo& solver = solver_registry().find("prox-qn");
+    const SolverInfo& solver = solver_registry().find("prox-newton");
     t.w = solver.make(Options(solver.options))->solve({objective, monitor, {}, 1e-9, 1.0, 1}).w;
     return t;
   }();
@@ -310,7 +310,7 @@ void cholesky(benchmark::State& state) {
   const int threads = static_cast<int>(state.range(0));
   const auto n = static_cast<std::size_t>(state.range(1));
   const Parallel parallel(threads);
-  Cholesky factor;
+  prox_newton::Cholesky factor;
   const double order = static_cast<double>(n);
   measure(state, order * order * order / 3.0, 0.0, threads, [&] {
     benchmark::DoNotOptimize(factor.factor(n, n, parallel, [&](std::size_t i, double* row) {

@@ -58,7 +58,7 @@ PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts,
   for (const auto& [kernel, count] : counts.instructions) kernels[kernel].second = count;
   for (const auto& [kernel, both] : kernels) {
     const auto [allowed, counted] = both;
-    const double change = counted / allowed - 1.0;
+    const double change = (counted - allowed) / allowed;
     const char* verdict = counted == 0.0         ? "GONE"
                           : allowed == 0.0       ? "NO BUDGET"
                           : change > kTolerance  ? "OVER"

@@ -165,14 +165,14 @@ Body lbfgs_update() {
 
 /// Iterations in which the inner problem takes nearly all: little data, many coordinates in the working set,
 /// 50 passes of coordinate descent each.
-Body prox_qn_inner() {
+Body prox_newton_inner() {
   const auto p = std::make_shared<Point>(chain_data(26, 10, 500, 50), "chain", 10);
   return [p] {
     Objective& objective = p->objective;
     Objective evaluator(p->data().x, p->oracle(), {objective.lambda(), 0.0}, Parallel(1));
     // So few iterations, with kkt, are all sampled whatever the clock says.
     Monitor monitor(evaluator, objective, {.max_iterations = 6, .sample_kkt = true});
-    const SolverInfo& solver = solver_registry().find("prox-qn");
+    const SolverInfo& solver = solver_registry().find("prox-newton");
     Options options(solver.options);
     options.set("max_inner", "50");
     solver.make(options)->solve({objective, monitor, {}, 1e-9, 1.0, 1});
@@ -263,7 +263,7 @@ const Kernel kKernels[] = {
     {"tree-select-gradient", [] { return select_gradient_body(tree()); }},
     {"tree-partial-gradient", [] { return partial_gradient_body(tree(10000)); }},
     {"lbfgs-update", lbfgs_update},
-    {"prox-qn-inner", prox_qn_inner},
+    {"prox-newton-inner", prox_newton_inner},
     {"read-letters", read_letters},
     {"read-documents", read_documents},
     {"write-model", write_model},

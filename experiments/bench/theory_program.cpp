@@ -36,7 +36,7 @@ class Study {
         oracle_(data.oracle()),
         evaluator_(data.objective(reduced_, job.lambda, job.mu)),
         kkt_at_zero_(certify(evaluator_, {}).kkt) {
-    best_ = solve("prox-qn", {}, kTol, nullptr);
+    best_ = solve("prox-newton", {}, kTol, nullptr);
     Objective objective = make_objective();
     Scores scores = objective.make_scores();
     Residual residual = objective.make_residual();

@@ -142,7 +142,7 @@ TEST(Theory, OrdersOfErrorsAreThoseTheyWereMadeWith) {
 TEST(Theory, NewtonOnTheFaceConvergesQuadratically) {
   for (const Tree tree : {Tree::kNone, Tree::kNested}) {
     const test::Problem problem({.name = "face", .sequences = 30, .lambda = 0.5, .tree = tree});
-    const SparseVector best = test::run(solver_registry().find("prox-qn"), problem, {.tol = 1e-12}).result.w;
+    const SparseVector best = test::run(solver_registry().find("prox-newton"), problem, {.tol = 1e-12}).result.w;
     const MarginalsOracle oracle(problem.oracle());
     Objective objective(problem.data().x, oracle, {problem.spec().lambda, 0.0}, Parallel());
     const std::vector<Iteration> steps = newton_on_face(objective, oracle, best);

@@ -33,7 +33,7 @@ const json kTestMetrics = {{"accuracy", 0.8},
 TEST_F(CommandLine, TrainWritesSummaryModelAndTrace) {
   const Result result = train("--lambda 0.5 --tol 1e-7 --json s.json --model m.tsv --trace t.csv");
   ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("prox-qn: converged after "));
+  EXPECT_THAT(result.out, HasSubstr("prox-newton: converged after "));
   EXPECT_THAT(result.out,
               HasSubstr("test accuracy 0.8000 of 5 positions\ntest chunk-f1 1.0000\ntest chunk-precision "
                         "1.0000\ntest chunk-recall 1.0000\ntest structure-accuracy 0.5000\n"));
@@ -117,7 +117,7 @@ TEST_F(CommandLine, TrainStartsFromAModel) {
 TEST_F(CommandLine, TrainStopsAtAGapWithoutATolAndCertifyTightens) {
   const Result result = train("--lambda 0.5 --gap 1e-2 --json s.json --model m.tsv --trace t.csv");
   ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("prox-qn: gap-reached after "));
+  EXPECT_THAT(result.out, HasSubstr("prox-newton: gap-reached after "));
   EXPECT_THAT(result.out, HasSubstr(", so F is proven to a relative gap of "));
   const json trained = read_json("s.json");
   EXPECT_EQ(trained["tol"], 0.0);
@@ -224,7 +224,7 @@ TEST_F(CommandLine, BadModelsAreErrorsWithFileAndLine) {
 }
 
 TEST_F(CommandLine, TrainsAndCertifiesWithL2Alone) {
-  for (const char* solver : {"prox-qn", "owl-qn", "bcd"}) {
+  for (const char* solver : {"prox-newton", "owl-qn", "bcd"}) {
     const Result result = train(std::string("--lambda 0 --mu 0.5 --solver ") + solver +
                                 " --tol 1e-7 --model m.tsv --json s.json");
     ASSERT_EQ(result.status, 0) << result.err;
@@ -270,7 +270,7 @@ TEST_F(CommandLine, TrainsAndCertifiesWithAHingeLoss) {
             0);
   EXPECT_NE(read_json("c.json")["objective"], summary["objective"]);
   EXPECT_THAT(run("certify --format crfsuite --train train.txt --model m.tsv --tighten 1").err,
-              HasSubstr("solver 'prox-qn' minimises the log loss: found loss = hinge"));
+              HasSubstr("solver 'prox-newton' minimises the log loss: found loss = hinge"));
   const Result chosen =
       run("select --format crfsuite --train train.txt --lambda 0 --mu 'path(2, 0.5, 3)' --folds 3 "
           "--loss hinge --solver bcfw --max-iterations 50 --model h.tsv");
@@ -313,7 +313,7 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
       {"--lambda 1 --mu 1 --loss hinge",
        "no solver has a hinge loss with lambda = 1, mu = 1 on oracle 'chain'"},
       {"--mu 1 --solver bcfw",
-       "solver 'bcfw' minimises the hinge loss: found loss = log; solvers that fit: prox-qn, owl-qn, "
+       "solver 'bcfw' minimises the hinge loss: found loss = log; solvers that fit: prox-newton, prox-qn, owl-qn, "
        "lbfgs, "},
       {"--lambda 0 --mu 1 --loss hinges", "expected one of log, hinge (did you mean 'hinge'?)"},
       {"--lambda 1 --cost hamming-mean", "found loss = log, expected --loss hinge"},
@@ -323,11 +323,13 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
       {"--lambda 1 --mu nan", "expected a finite real number"},
       {"--lambda 0 --mu 1 --solver liblbfgs-owlqn",
        "solver 'liblbfgs-owlqn' needs an l1 penalty: found lambda = 0, expected lambda > 0"},
-      {"--mu 1 --solver prox-qn --option screening=true", "screening = true needs an l1 penalty"},
       {"--lambda inf", "expected a finite real number"},
       {"--lambda 1 --solver prox-qm", "unknown solver 'prox-qm' (did you mean 'prox-qn'?)"},
       {"--lambda 1 --option memry=3", "unknown option 'memry' (did you mean 'memory'?)"},
       {"--lambda 1 --option memory", "--option memory: expected key=value"},
+      {"--lambda 1 --solver prox-qn --option preset=fast",
+       "no option 'preset': preset = paper is the solver prox-qn now, and preset = fast the solver prox-newton"},
+      {"--lambda 1 --solver prox-qn --option newton=never", "it is an option of prox-newton"},
       {"--lambda 1 --backend tbbb", "expected one of openmp, tbb (did you mean 'tbb'?)"},
       {"--lambda 1 --tol -2", "violated constraint 0 <= tol <= 1"},
       {"--lambda 1 --lamda 2", "--lamda"},
@@ -379,7 +381,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   };
   const std::vector<proxbench::Run> runs = stored_runs();
   ASSERT_EQ(runs.size(), 4u);
-  EXPECT_EQ(runs[0].folder.filename(), "words-lambda0.5-prox-qn-rep1");
+  EXPECT_EQ(runs[0].folder.filename(), "words-lambda0.5-prox-newton-rep1");
   EXPECT_EQ(runs[1].parameters.label, "gd");
   EXPECT_EQ(runs[1].parameters.solver, "prox-gd");
   for (const proxbench::Run& stored : runs) {
@@ -440,7 +442,7 @@ TEST_F(CommandLine, ReportStandsResultsBesideThePaper) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("### Table 9 of the paper, and ours"));
   EXPECT_THAT(read_text(folder / "out/tables/paper.md"),
-              HasSubstr("| words | prox-qn: converged | lambda = 1 | 12 | "));
+              HasSubstr("| words | prox-newton: converged | lambda = 1 | 12 | "));
   for (const char* figure : {"words-lambda1-nnz-passes.png", "words-lambda1-nnz-iterations.png"})
     EXPECT_TRUE(fs::exists(folder / "out/figures" / figure)) << figure;
   EXPECT_FALSE(fs::exists(folder / "out/figures/words-lambda1-nnz.png"));
@@ -527,10 +529,10 @@ TEST_F(CommandLine, ListKnowsEverySolverAndOption) {
   const Result text = run("list --options");
   EXPECT_EQ(text.status, 0);
   for (const char* word :
-       {"prox-qn", "owl-qn", "chain", "crfsuite", "memory", "reference_tol", "[solver.LABEL]"})
+       {"prox-newton", "owl-qn", "chain", "crfsuite", "memory", "reference_tol", "[solver.LABEL]"})
     EXPECT_THAT(text.out, HasSubstr(word));
   const Result listed = run("list --json");
-  EXPECT_EQ(json::parse(listed.out)["solvers"][0]["name"], "prox-qn");
+  EXPECT_EQ(json::parse(listed.out)["solvers"][0]["name"], "prox-newton");
   ASSERT_EQ(run("list --json l.json").status, 0);
   EXPECT_EQ(read_json("l.json"), json::parse(listed.out));
 }
@@ -554,7 +556,7 @@ class TreeCommandLine : public CommandLine {
 };
 
 TEST_F(TreeCommandLine, ModelsAreNamedByFeatureAndNodeAndReadBack) {
-  const Result result = train("--solver prox-qn --lambda 0.3 --tol 1e-8 --json s.json --model m.tsv");
+  const Result result = train("--solver prox-newton --lambda 0.3 --tol 1e-8 --json s.json --model m.tsv");
   ASSERT_EQ(result.status, 0) << result.err;
   const json summary = read_json("s.json");
   EXPECT_EQ(summary["d"], 4 * 7);  // 6 ids and the root above the two tops
@@ -627,12 +629,12 @@ hierarchy = lshtc1-dryrun/cat_hier.txt
 train = lshtc1-dryrun/train.txt
 test = lshtc1-dryrun/task1.test.txt.gz
 keep_doc_id = true
-[solver.prox-qn]
+[solver.prox-newton]
 )");
   const Result result =
       run("run paper.ini --quiet --out out", "PROXBENCH_DATA='" + (folder / "data").string() + "'");
   ASSERT_EQ(result.status, 0) << result.err;
-  const json summary = json::parse(read_text(folder / "out/runs/lshtc-lambda0.3-prox-qn-rep1/manifest.json"));
+  const json summary = json::parse(read_text(folder / "out/runs/lshtc-lambda0.3-prox-newton-rep1/manifest.json"));
   EXPECT_EQ(summary["d"], 5 * 7);
 }
 

@@ -29,7 +29,7 @@ using Answers = std::vector<Answer>;
 struct Typed {
   CLI::App* command = nullptr;
   CLI::Option* open = nullptr;                              ///< waits for its value
-  std::vector<std::pair<std::string, std::string>> values;  ///< "--solver", "prox-qn"
+  std::vector<std::pair<std::string, std::string>> values;  ///< "--solver", "prox-newton"
   std::vector<std::string> positionals;
 
   /// The last one given; "" where there is none.

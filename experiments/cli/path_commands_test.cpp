@@ -21,7 +21,7 @@ tol = 1e-6
 format = crfsuite
 train = train.txt
 test = test.txt
-[solver.prox-qn]
+[solver.prox-newton]
 )";
 
 class PathCommands : public CommandLine {
@@ -40,7 +40,7 @@ TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
   const Result first = run("run path.ini --out out");
   ASSERT_EQ(first.status, 0) << first.err;
   EXPECT_THAT(first.out, HasSubstr("What paths cost"));
-  const fs::path stored = folder / "out/runs/words-path-max-0.1max-6-prox-qn-rep1";
+  const fs::path stored = folder / "out/runs/words-path-max-0.1max-6-prox-newton-rep1";
   for (const char* file :
        {"manifest.json", "trace.csv", "path.csv", "model.tsv", "model-001.tsv", "model-006.tsv"})
     EXPECT_TRUE(fs::exists(stored / file)) << file;
@@ -69,7 +69,7 @@ TEST_F(PathCommands, RunAPathAsOneRunAndServeItAgain) {
   EXPECT_EQ(run("check out/config.ini").status, 0);
   EXPECT_EQ(run("certify --train train.txt --model " + (stored / "model-003.tsv").string()).status, 0);
   EXPECT_EQ(run("merge out --out copy").status, 0);
-  EXPECT_TRUE(fs::exists(folder / "copy/runs/words-path-max-0.1max-6-prox-qn-rep1/model-006.tsv"));
+  EXPECT_TRUE(fs::exists(folder / "copy/runs/words-path-max-0.1max-6-prox-newton-rep1/model-006.tsv"));
 }
 
 TEST_F(PathCommands, NoCertificateRestsOnTheStateThatASolverLeaves) {
@@ -85,7 +85,7 @@ TEST_F(PathCommands, NoCertificateRestsOnTheStateThatASolverLeaves) {
 TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
   folder.write("path.ini", kPathConfig);
   ASSERT_EQ(run("run path.ini --out out").status, 0);
-  const std::string stored = "out/runs/words-path-max-0.1max-6-prox-qn-rep1/";
+  const std::string stored = "out/runs/words-path-max-0.1max-6-prox-newton-rep1/";
   json manifest = read_json(stored + "manifest.json");
   manifest["status"] = "interrupted";
   folder.write(stored + "manifest.json", manifest.dump());
@@ -96,7 +96,7 @@ TEST_F(PathCommands, AnInterruptedPathBeginsAnewAndTheSweepSaysSo) {
   EXPECT_THAT(run("run path.ini --out out --dry-run --why").out, HasSubstr(why));
   const Result again = run("run path.ini --out out");
   EXPECT_EQ(again.status, 0);
-  EXPECT_THAT(again.err, HasSubstr("words-path-max-0.1max-6-prox-qn-rep1: " + why));
+  EXPECT_THAT(again.err, HasSubstr("words-path-max-0.1max-6-prox-newton-rep1: " + why));
   EXPECT_EQ(read_csv(path_columns(), folder / stored / "path.csv", true).size(), 6u);
 }
 
@@ -156,7 +156,7 @@ TEST_F(PathCommands, GoOverMuWithLambdaFixed) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("lambda = 0.5, mu = path(10, 0.1, 4)"));
   for (const char* lambda : {"0", "0.5"}) {
-    const std::string name = std::string("words-lambda") + lambda + "-mu-path-10-0.1-4-prox-qn-rep1";
+    const std::string name = std::string("words-lambda") + lambda + "-mu-path-10-0.1-4-prox-newton-rep1";
     const std::vector<PathPoint> points =
         read_csv(path_columns(), folder / ("out/runs/" + name) / "path.csv", true);
     ASSERT_EQ(points.size(), 4u);
@@ -166,7 +166,7 @@ TEST_F(PathCommands, GoOverMuWithLambdaFixed) {
     for (const PathPoint& point : points) EXPECT_LE(point.certificate.relative_gap(), 1e-6);
   }
   EXPECT_THAT(run("run path.ini --out out --dry-run").out, HasSubstr("2 runs, 2 of them stored"));
-  EXPECT_THAT(run("export out --out - --points").out, HasSubstr(",prox-qn,prox-qn,1,4,0.5,0.1,"));
+  EXPECT_THAT(run("export out --out - --points").out, HasSubstr(",prox-newton,prox-newton,1,4,0.5,0.1,"));
 }
 
 TEST_F(PathCommands, ASolverThatDoesNotFitIsSkippedWithItsReason) {
@@ -182,7 +182,7 @@ TEST_F(PathCommands, ASolverThatDoesNotFitIsSkippedWithItsReason) {
   EXPECT_THAT(result.err, HasSubstr(std::string("words-lambda0-liblbfgs-owlqn-rep1: ") + kReason));
   EXPECT_THAT(result.out, HasSubstr("words, mu = 1, f* = "));
   EXPECT_THAT(result.out, HasSubstr("words, lambda = 0.5, mu = 1, f* = "));
-  EXPECT_EQ(read_json("out/runs/words-lambda0-prox-qn-rep1/manifest.json")["run"]["mu"], 1.0);
+  EXPECT_EQ(read_json("out/runs/words-lambda0-prox-newton-rep1/manifest.json")["run"]["mu"], 1.0);
   const Result status = run("status out");
   EXPECT_THAT(status.out, HasSubstr("skipped words-lambda0-liblbfgs-owlqn-rep1"));
   EXPECT_THAT(status.out, HasSubstr("0 queued, 0 running, 3 done, 0 failed, 1 skipped\n"));
@@ -240,15 +240,15 @@ TEST_F(PathCommands, ExportAndReportShowPaths) {
   ASSERT_EQ(run("run path.ini --out out").status, 0);
   const std::string runs = run("export out --out -").out;
   EXPECT_EQ(std::count(runs.begin(), runs.end(), '\n'), 2);
-  EXPECT_THAT(runs, HasSubstr(",path(max; 0.1*max; 6),prox-qn,"));
+  EXPECT_THAT(runs, HasSubstr(",path(max; 0.1*max; 6),prox-newton,"));
   const std::string points = run("export out --out - --points").out;
   EXPECT_EQ(std::count(points.begin(), points.end(), '\n'), 7);
-  EXPECT_THAT(points, HasSubstr(",path(max; 0.1*max; 6),prox-qn,prox-qn,1,6,"));
+  EXPECT_THAT(points, HasSubstr(",path(max; 0.1*max; 6),prox-newton,prox-newton,1,6,"));
   EXPECT_EQ(run("export out --out - --points --samples").status, 2);
   const Result report = run("report out --out page.html");
   ASSERT_EQ(report.status, 0) << report.err;
   const std::string page = read_text(folder / "page.html");
-  EXPECT_THAT(page, HasSubstr("alt=\"path-words-accuracy\""));
+  EXPECT_THAT(page, HasSubstr("alt=\"words: regularisation path: test accuracy\""));
   EXPECT_THAT(page, HasSubstr("What paths cost"));
 
   write_config("0.5", "reference_tol = 1e-8\n");

@@ -35,7 +35,7 @@ class ReadCommands : public testing::Test {
     RunParameters& p = stored.parameters;
     p.experiment = out;
     p.dataset = "d";
-    p.solver = "prox-qn";
+    p.solver = "prox-newton";
     p.label = label;
     p.repetition = repetition;
     p.seed = static_cast<std::uint64_t>(repetition);
@@ -140,7 +140,7 @@ TEST_F(ReadCommands, TheConfigBesideTheRunsIsObeyed) {
 TEST_F(ReadCommands, ConfigsAreWrittenOutWithTheirPlotKeys) {
   const std::string ini =
       parse_config(
-          "[experiment]\nname = e\nlambda = 1\n[data]\nformat = synthetic-ocr\n[solver.prox-qn]\n"
+          "[experiment]\nname = e\nlambda = 1\n[data]\nformat = synthetic-ocr\n[solver.prox-newton]\n"
           "[plot]\nkinds = profile, ecdf\nrepetitions = lines\nshift = 2\npar = 5\n",
           "e.ini", folder.path())
           .to_ini();
@@ -186,7 +186,7 @@ TEST_F(ReadCommands, ExportWritesRunsAndSamples) {
   EXPECT_THAT(runs, HasSubstr("crashed(SIGSEGV),it said  no ; twice,"));
   EXPECT_THAT(runs, HasSubstr(",memory=20 sigma=0.5,"));
   EXPECT_THAT(runs, Not(HasSubstr("{")));
-  EXPECT_THAT(samples, HasSubstr("\nd-lambda1-a-rep2,one,d,1,0,,prox-qn,a,2,2,0,0,2,,100,0,5,0,,,,,,,,0\n"));
+  EXPECT_THAT(samples, HasSubstr("\nd-lambda1-a-rep2,one,d,1,0,,prox-newton,a,2,2,0,0,2,,100,0,5,0,,,,,,,,0\n"));
   EXPECT_EQ(run("export one --out - --samples").out, samples);
   EXPECT_EQ(run("export one --out -").out, runs);
   EXPECT_FALSE(fs::exists(folder / "runs-points.csv")) << "there are no paths";

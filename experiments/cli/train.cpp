@@ -174,6 +174,12 @@ namespace {
 
 void set_solver(const std::string& name, const std::vector<std::string>& options, RunParameters& settings) {
   const SolverInfo& info = solver_registry().find(name);
+  for (const std::string& option : options) {
+    const std::string key = option.substr(0, option.find('='));
+    const bool has = std::ranges::find(info.options, key, &OptionSpec::name) != info.options.end();
+    if (const std::string hint = former_option(info.name, key); !has && !hint.empty())
+      throw Error::usage(fmt::format("--option {}: solver '{}' has no option '{}': {}", option, info.name, key, hint));
+  }
   Options values(info.options);
   set_options(values, options, "--option");
   settings.solver = info.name;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <span>
 
@@ -94,25 +95,30 @@ class ConfigReader {
     else if (kind != "data" && kind != "solver" && dotted)
       problem = fmt::format("found section {}, expected [{}]", title(section), kind);
     else if (kind == "solver" && !dotted)
-      problem = "found section [solver], expected [solver.LABEL], e.g. [solver.prox-qn]";
+      problem = "found section [solver], expected [solver.LABEL], e.g. [solver.prox-newton]";
     else if (std::string name = name_problem(tail(section)); dotted && !name.empty())
       problem = "found name " + name.substr(std::string_view("found ").size());
     if (!problem.empty()) problems_.add(section.where, problem);
   }
 
-  /// `more`: options that the chosen solver or format adds to the section's own keys.
+  /// `more`: options that the chosen solver or format adds to the section's own keys. `hint`: what is known of
+  /// another key.
   template <class Section>
-  void check_key_names(const std::string& name, const OptionTable& more = {}) {
+  void check_key_names(
+      const std::string& name, const OptionTable& more = {},
+      const std::function<std::string(const std::string&)>& hint = [](const std::string&) { return ""; }) {
     const IniSection* section = ini_.find(name);
     if (!section) return;
     std::vector<std::string> names;
     for (const ConfigKey<Section>& key : keys_of<Section>()) names.push_back(key.spec.name);
     for (const OptionSpec& spec : more) names.push_back(spec.name);
-    for (const IniEntry& entry : section->entries)
-      if (!contains(names, entry.key))
-        problems_.add(entry.where,
-                      fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, title(*section),
-                                  did_you_mean(entry.key, names), joined(names)));
+    for (const IniEntry& entry : section->entries) {
+      if (contains(names, entry.key)) continue;
+      const std::string known = hint(entry.key);
+      problems_.add(entry.where, fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, title(*section),
+                                             known.empty() ? did_you_mean(entry.key, names) : " (" + known + ")",
+                                             joined(names)));
+    }
   }
 
   /// Takes the values by the rows of the keys. False where one is wrong, or a required one is missing.
@@ -242,7 +248,8 @@ class ConfigReader {
     const std::string key = section.find("solver") ? "solver" : "label without a key 'solver'";
     if (!text_.check_name(section.name, key, solver.solver, solver_registry().names())) return;
     const OptionTable& options = solver_registry().find(solver.solver).options;
-    check_key_names<SolverConfig>(section.name, options);
+    check_key_names<SolverConfig>(section.name, options,
+                                  [&](const std::string& key) { return former_option(solver.solver, key); });
     solver.options = read_options(section, options);
     // A tol that nobody gave might end a run before its gap is reached.
     if (solver.gap > 0 && !section.find("tol") && !text_.given("experiment", "tol")) solver.tol = 0.0;

@@ -135,8 +135,8 @@ Skips skips_of(const ExperimentConfig& config, const SolverConfig& solver) {
     for (const Penalty& penalty : penalties_of(config)) {
       std::string why = data.start.empty() || info.starts_anywhere ? "" : "it starts from no model";
       if (why.empty())
-        why = data.oracle.empty() ? unmet_needs(info, solver.options, penalty, config.loss.kind)
-                                  : unmet_needs(info, solver.options, penalty, config.loss.kind,
+        why = data.oracle.empty() ? unmet_needs(info, penalty, config.loss.kind)
+                                  : unmet_needs(info, penalty, config.loss.kind,
                                                 oracle_registry().find(data.oracle));
       ++out.problems;
       if (why.empty()) continue;

@@ -28,9 +28,9 @@ words = 20
 [data.pixels]
 format = synthetic-ocr
 features = pixels
-[solver.prox-qn]
+[solver.prox-newton]
 [solver.deep]
-solver = prox-qn
+solver = prox-newton
 memory = 20
 tol = 1e-3
 )";
@@ -47,7 +47,7 @@ std::string error_of(const std::string& text, const std::vector<std::string>& ov
 
 TEST(Config, AGapTakesThePlaceOfATolThatIsNotGiven) {
   const std::string head = "[experiment]\nname = a\nlambda = 1\n",
-                    rest = "[data]\nformat = synthetic-ocr\n[solver.prox-qn]\n";
+                    rest = "[data]\nformat = synthetic-ocr\n[solver.prox-newton]\n";
   const auto solver = [&](const std::string& experiment, const std::string& own) {
     const ExperimentConfig config = parse_config(head + experiment + rest + own, "c.ini", "");
     EXPECT_EQ(parse_config(config.to_ini(), "again.ini", "").to_ini(), config.to_ini());
@@ -73,11 +73,11 @@ TEST(Config, ReadsAnExperiment) {
   EXPECT_EQ(config.data[0].options.integer("words"), 20);
   EXPECT_EQ(config.data[1].name, "pixels");
   ASSERT_EQ(config.solvers.size(), 2u);
-  EXPECT_EQ(config.solvers[0].label, "prox-qn");
+  EXPECT_EQ(config.solvers[0].label, "prox-newton");
   EXPECT_EQ(config.solvers[0].tol, 1e-5);
   EXPECT_EQ(config.solvers[0].time_limit, 7);
   EXPECT_EQ(config.solvers[1].label, "deep");
-  EXPECT_EQ(config.solvers[1].solver, "prox-qn");
+  EXPECT_EQ(config.solvers[1].solver, "prox-newton");
   EXPECT_EQ(config.solvers[1].options.integer("memory"), 20);
   EXPECT_EQ(config.solvers[1].tol, 1e-3);
 }
@@ -151,7 +151,7 @@ threads = two
 [data]
 format = ocrr
 [solver.prox-qm]
-[solver.prox-qn]
+[solver.prox-newton]
 memry = 3
 memory = 0
 junk
@@ -186,16 +186,16 @@ junk
   EXPECT_THAT(
       error,
       HasSubstr(
-          "c.ini:12:1: found key 'memry' in [solver.prox-qn] (did you mean 'memory'?), expected one of "));
+          "c.ini:12:1: found key 'memry' in [solver.prox-newton] (did you mean 'memory'?), expected one of "));
   EXPECT_THAT(error,
-              HasSubstr("c.ini:13:10: [solver.prox-qn] memory: found '0', expected an integer, 1 <= memory"));
+              HasSubstr("c.ini:13:10: [solver.prox-newton] memory: found '0', expected an integer, 1 <= memory"));
   EXPECT_THAT(error, HasSubstr("c.ini:14:1: found 'junk', expected [section] or key = value"));
   EXPECT_THAT(error, HasSubstr("--set plot.par=0: [plot] par: found '0', expected a finite real, 1 <= par"));
 }
 
 TEST(Config, AnIncludedFileIsNamedInItsErrorsAndOverriddenByTheFileAndBySet) {
   const TestFolder folder;
-  folder.write("common/base.ini", "[experiment]\nlambda = 3\ntol = 1e-3\n[solver.prox-qn]\nmemry = 4\n");
+  folder.write("common/base.ini", "[experiment]\nlambda = 3\ntol = 1e-3\n[solver.prox-newton]\nmemry = 4\n");
   const auto file = folder.write(
       "main.ini",
       "include = common/base.ini\n[experiment]\nname = x\nlambda = 4\n[data]\nformat = synthetic-ocr\n");
@@ -205,12 +205,12 @@ TEST(Config, AnIncludedFileIsNamedInItsErrorsAndOverriddenByTheFileAndBySet) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), testing::StartsWith(file.string() + ": 2 errors\n" + base +
-                                                  ":5:1: found key 'memry' in [solver.prox-qn] (did you mean "
+                                                  ":5:1: found key 'memry' in [solver.prox-newton] (did you mean "
                                                   "'memory'?), expected one of "));
     EXPECT_THAT(error.what(), HasSubstr("\n--set experiment.mu=-1: [experiment] mu: found '-1', expected "));
   }
-  folder.write("common/base.ini", "[experiment]\nlambda = 3\ntol = 1e-3\n[solver.prox-qn]\nmemory = 4\n");
-  const ExperimentConfig config = load_config(file, {"solver.prox-qn.memory=6"});
+  folder.write("common/base.ini", "[experiment]\nlambda = 3\ntol = 1e-3\n[solver.prox-newton]\nmemory = 4\n");
+  const ExperimentConfig config = load_config(file, {"solver.prox-newton.memory=6"});
   EXPECT_THAT(config.lambdas, ElementsAre(4));
   EXPECT_EQ(config.solvers[0].tol, 1e-3);
   EXPECT_EQ(config.solvers[0].options.integer("memory"), 6);
@@ -225,7 +225,7 @@ TEST(Config, DataFilesAreLookedForBesideTheFileThatNamesThem) {
   folder.write("common/base.ini", "[data]\nformat = crfsuite\ntrain = train.txt\n");
   const auto file = folder.write("main.ini",
                                  "include = common/base.ini\n[experiment]\nname = x\nlambda = "
-                                 "4\n[data]\ntest = test.txt\n[solver.prox-qn]\n");
+                                 "4\n[data]\ntest = test.txt\n[solver.prox-newton]\n");
   const ExperimentConfig config = load_config(file);
   EXPECT_THAT(config.data[0].files.train, ElementsAre((folder / "common/train.txt").string()));
   EXPECT_THAT(config.data[0].files.test, ElementsAre((folder / "test.txt").string()));
@@ -239,7 +239,7 @@ TEST(Config, DataMayNameAModelToStartFrom) {
   folder.write("m.tsv", "");
   const auto file = folder.write("main.ini",
                                  "[experiment]\nname = x\nlambda = 4\n[data]\nformat = crfsuite\ntrain = "
-                                 "train.txt\nstart = m.tsv\n[solver.prox-qn]\n");
+                                 "train.txt\nstart = m.tsv\n[solver.prox-newton]\n");
   const ExperimentConfig config = load_config(file);
   EXPECT_EQ(config.data[0].start, (folder / "m.tsv").string());
   EXPECT_EQ(parse_config(config.to_ini(), "again", "").data[0].start, config.data[0].start);
@@ -322,7 +322,7 @@ TEST(Config, APresentationTellsWhichDataSetsDifferOnlyByTheirSeed) {
 
 TEST(Config, ASolverThatCanRunOnNoProblemIsAnErrorAndOneThatCanRunOnSomeIsTold) {
   const std::string text =
-      "[experiment]\nname = a\nlambda = 1\n[data]\nformat = synthetic-ocr\n[solver.prox-qn]\n"
+      "[experiment]\nname = a\nlambda = 1\n[data]\nformat = synthetic-ocr\n[solver.prox-newton]\n"
       "[solver.smooth]\nsolver = lbfgs\n";
   EXPECT_THAT(
       error_of(text),
@@ -335,7 +335,7 @@ TEST(Config, ASolverThatCanRunOnNoProblemIsAnErrorAndOneThatCanRunOnSomeIsTold) 
       notes_of_skipped_solvers(parse_config(text, "c.ini", "", both)),
       ElementsAre(testing::StartsWith("smooth is skipped on 1 of 2 problems: solver 'lbfgs' needs a ")));
   EXPECT_THAT(error_of(text, {"experiment.loss=hinge", "experiment.mu=1"}),
-              HasSubstr("c.ini:6:2: [solver.prox-qn] can run on no problem of the config: solver 'prox-qn' "
+              HasSubstr("c.ini:6:2: [solver.prox-newton] can run on no problem of the config: solver 'prox-newton' "
                         "minimises the log loss: found loss = hinge"));
   EXPECT_THAT(error_of(text, {"experiment.lambda=0", "experiment.mu=1", "data.oracle=labels"}),
               HasSubstr("[solver.smooth] can run on no problem"));
@@ -381,7 +381,7 @@ TEST(Config, OfManyErrorsOfAKindTheFirstAreShown) {
 }
 
 TEST(Config, MessagesStayShortWhereNamesAreLong) {
-  std::string text = std::string(kGood) + "[solver." + std::string(10'000, 's') + "]\nsolver = prox-qn\n";
+  std::string text = std::string(kGood) + "[solver." + std::string(10'000, 's') + "]\nsolver = prox-newton\n";
   for (int i = 0; i < 1000; ++i) text += "k" + std::to_string(i) + " = 1\n";
   const std::string error = error_of(text);
   EXPECT_THAT(error, HasSubstr("c.ini: 1000 errors"));

@@ -60,9 +60,9 @@ class NotedSolver final : public Solver {
   std::map<std::string, double>& notes_;
 };
 
-/// What the suite puts around an oracle hides nothing that prox-qn's Newton steps ask for.
+/// What the suite puts around an oracle hides nothing that prox-newton's Newton steps ask for.
 TEST(Conformance, ReachesTheNewtonStepsOfProxQn) {
-  SolverInfo solver = solver_registry().find("prox-qn");
+  SolverInfo solver = solver_registry().find("prox-newton");
   std::map<std::string, double> notes;
   const auto make = solver.make;
   solver.make = [&](const Options& options) { return std::make_unique<NotedSolver>(make(options), notes); };

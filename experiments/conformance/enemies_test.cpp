@@ -138,7 +138,6 @@ struct Trainer {
 std::vector<Trainer> trainers() {
   std::vector<Trainer> out;
   for (const std::string& name : solver_registry().names()) out.push_back({name});
-  out.push_back({"prox-qn", {{"preset", "paper"}}});
   out.push_back({"sgd", {{"eta0", "100"}}});
   return out;
 }
@@ -171,7 +170,7 @@ class Hearing {
       const SolverInfo& info = solver_registry().find(trainer.solver);
       Options options(info.options);
       for (const auto& [name, value] : trainer.options) options.set(name, value);
-      if (!unmet_needs(info, options, penalty_, loss_.kind, oracle_registry().find(data_.oracle_name()))
+      if (!unmet_needs(info, penalty_, loss_.kind, oracle_registry().find(data_.oracle_name()))
                .empty())
         continue;
       train_one(trainer, {.tol = kTolerance});

@@ -69,7 +69,7 @@ std::vector<std::string> config_seeds() {
       "tol = 1e-6\ntime_limit = 60\nrepetitions = 3\nseed = 7\ntargets = 1e-2, 1e-6\n"
       "[data.letters]\nformat = ocr\ntrain = /dev/null\nfeatures = pixels\nsplit = fold\n"
       "[data.generated]\nformat = synthetic-ocr\nwords = 50\n"
-      "[solver.prox-qn]\nmemory = 20\ntol = 1e-3\n[solver.slow]\nsolver = prox-gd\nmax_iterations = 5\n"
+      "[solver.prox-newton]\nmemory = 20\ntol = 1e-3\n[solver.slow]\nsolver = prox-gd\nmax_iterations = 5\n"
       "[plot]\nx = seconds, passes\nx_max = 10, 0\nquantities = objective\nlog_seconds = yes\n"
       "[paper]\nitem = Figure 1\ncaption = curves\nlambda = 100\nnnz = 1516\naccuracy = 0.87\n",
       "[experiment]\nname = tree\nlambda = 1\nsample_kkt = on\ndecoding = positions\nmu = 0.5\n"

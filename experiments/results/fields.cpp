@@ -117,9 +117,9 @@ const std::vector<Field<PathPoint>>& path_columns() {
 }
 
 namespace {
-constexpr int kRecordVersion = 2;
+constexpr int kRecordVersion = 3;
 constexpr const char* kRecordExpected =
-    "the record of a run, version 2; delete it, and `proxbench run` makes the run again";
+    "the record of a run, version 3; delete it, and `proxbench run` makes the run again";
 }  // namespace
 
 std::string Run::status() const {

@@ -179,7 +179,7 @@ TEST(Results, ThatAreMissingOrMalformedAreErrors) {
   EXPECT_THAT(error(), testing::StartsWith(file + ":"));
   EXPECT_THAT(error(), HasSubstr(": found text that is no JSON, expected a stored result"));
   const std::string expected =
-      ", expected the record of a run, version 2; delete it, and `proxbench run` makes the run again";
+      ", expected the record of a run, version 3; delete it, and `proxbench run` makes the run again";
   out.write("runs/x/manifest.json", R"({"status": "converged", "run": {}})");
   EXPECT_EQ(error(), file + ": found version 1" + expected) << "of the version before";
   nlohmann::json changed = nlohmann::json::parse(whole);

@@ -387,7 +387,7 @@ PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
   check_penalties(penalties);
   const SolverInfo& solver = solver_registry().find(settings.solver);
   const Options options = options_from(solver.options, settings.solver_options);
-  for (const Penalty& penalty : penalties) require_needs(data, solver, options, penalty, settings.loss);
+  for (const Penalty& penalty : penalties) require_needs(data, solver, penalty, settings.loss);
   return Path(data, settings, penalties, hooks).run();
 }
 

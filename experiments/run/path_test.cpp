@@ -22,7 +22,7 @@ std::unique_ptr<LoadedData> load(const ProblemSpec& spec, int threads = 1) {
   return std::make_unique<LoadedData>(DataPair{problem.data(), {}, problem.oracle_name()}, Parallel(threads));
 }
 
-RunParameters settings_for(const ProblemSpec& spec, const std::string& solver = "prox-qn",
+RunParameters settings_for(const ProblemSpec& spec, const std::string& solver = "prox-newton",
                            double tol = 1e-8) {
   RunParameters settings;
   settings.solver = solver;
@@ -86,7 +86,7 @@ void expect_same_optima(const ProblemSpec& spec, const std::string& solver, doub
     EXPECT_NEAR(own.objective, point.certificate.objective, 1e-11 * own.objective);
     EXPECT_NEAR(own.dual, point.certificate.dual, 1e-9 * own.objective);
     EXPECT_EQ(own.nnz, point.certificate.nnz);
-    RunParameters settings = settings_for(spec, "prox-qn", 1e-9);
+    RunParameters settings = settings_for(spec, "prox-newton", 1e-9);
     settings.lambda = lambdas[k];
     const double single = train(*data, settings).certificate.objective;
     EXPECT_NEAR(point.certificate.objective, single, 1e-6 * single);
@@ -95,7 +95,7 @@ void expect_same_optima(const ProblemSpec& spec, const std::string& solver, doub
 }
 
 TEST(Path, HasTheOptimaOfSolvesByThemselves) {
-  for (const ProblemSpec& spec : test::problem_specs()) expect_same_optima(spec, "prox-qn", 1e-7);
+  for (const ProblemSpec& spec : test::problem_specs()) expect_same_optima(spec, "prox-newton", 1e-7);
 }
 
 TEST(Path, GoesWithOtherSolvers) {
@@ -167,7 +167,7 @@ TEST(Path, IsTheSameForAnyNumberOfThreads) {
     std::vector<PathOutcome> paths;
     for (const int threads : {1, 3}) {
       const auto data = load(spec, threads);
-      paths.push_back(path_over_lambda(*data, settings_for(spec, "prox-qn", 1e-4), geometric(*data, 0.3, 5)));
+      paths.push_back(path_over_lambda(*data, settings_for(spec, "prox-newton", 1e-4), geometric(*data, 0.3, 5)));
     }
     EXPECT_EQ(paths[0].w.index, paths[1].w.index);
     EXPECT_EQ(paths[0].w.value, paths[1].w.value);
@@ -215,7 +215,7 @@ TEST(Path, EndsEachPointAtItsGap) {
   for (const ProblemSpec& spec : {chain_spec(), tree_spec()}) {
     SCOPED_TRACE(spec.name);
     const auto data = load(spec);
-    RunParameters settings = settings_for(spec, "prox-qn", 0.0);
+    RunParameters settings = settings_for(spec, "prox-newton", 0.0);
     settings.gap_target = 1e-3;
     const std::vector<double> lambdas = geometric(*data, 0.05, 8);
     const PathOutcome path = path_over_lambda(*data, settings, lambdas);
@@ -277,7 +277,7 @@ TEST(Path, IsZeroAboveLambdaMax) {
 TEST(Path, OverMuEveryPointIsTheOptimumOfItsPenalty) {
   for (const ProblemSpec& spec : {chain_spec(), tree_spec()})
     for (const double lambda : {0.0, 0.5})
-      for (const char* solver : {"prox-qn", "owl-qn"}) {
+      for (const char* solver : {"prox-newton", "owl-qn"}) {
         SCOPED_TRACE(spec.name + " " + solver + ", lambda = " + std::to_string(lambda));
         const auto data = load(spec);
         const std::vector<Penalty> penalties =

@@ -47,7 +47,7 @@ Error refusal(const fs::path& file) {
 
 TEST(Plugins, BringASolverThatKeepsToAllPromises) {
   EXPECT_EQ(plugin_of_solver("prox-bb"), nullptr);
-  const SolverInfo& before = solver_registry().find("prox-qn");
+  const SolverInfo& before = solver_registry().find("prox-newton");
   const fs::path file = built("prox_bb");
   const LoadedPlugin& plugin = load_plugin(fs::relative(file));
   EXPECT_EQ(plugin.file, file);
@@ -56,9 +56,9 @@ TEST(Plugins, BringASolverThatKeepsToAllPromises) {
   EXPECT_THAT(plugin.oracles, testing::IsEmpty());
   EXPECT_EQ(&loaded_plugins().back(), &plugin);
   EXPECT_EQ(plugin_of_solver("prox-bb"), &plugin);
-  EXPECT_EQ(plugin_of_solver("prox-qn"), nullptr);
+  EXPECT_EQ(plugin_of_solver("prox-newton"), nullptr);
   EXPECT_EQ(plugin_of_oracle("prox-bb"), nullptr);
-  EXPECT_EQ(&solver_registry().find("prox-qn"), &before);
+  EXPECT_EQ(&solver_registry().find("prox-newton"), &before);
 
   const SolverInfo& solver = solver_registry().find("prox-bb");
   for (const ConformanceCheck& check : check_solver(solver, Options(solver.options)))
@@ -117,7 +117,7 @@ TEST(Plugins, RegisterAllOrNothing) {
   EXPECT_THAT(refusal(built("throws")).what(), HasSubstr("the plug-in failed to register: no licence found"));
   EXPECT_THAT(refusal(built("twice")).what(), HasSubstr("solver 'fine' is registered twice"));
   EXPECT_THAT(refusal(built("built_in")).what(),
-              HasSubstr("solver 'prox-qn' is registered already, built in"));
+              HasSubstr("solver 'prox-newton' is registered already, built in"));
   EXPECT_THAT(refusal(built("no_maker")).what(), HasSubstr("oracle 'nothing' has no function"));
   EXPECT_THAT(refusal(built("no_reader")).what(), HasSubstr("data format 'nothing' has no function"));
   EXPECT_THAT(refusal(built("no_measure")).what(), HasSubstr("metric 'nothing' has no function"));

@@ -22,7 +22,7 @@ const ProblemSpec kSpec{.name = "chain", .sequences = 24, .bias = true, .seed = 
 
 RunParameters settings_of() {
   RunParameters settings;
-  settings.solver = "prox-qn";
+  settings.solver = "prox-newton";
   settings.tol = 1e-7;
   settings.seed = 5;
   return settings;

@@ -36,7 +36,7 @@ Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSe
   const double began = wall_seconds();
   const SolverInfo& info = solver_registry().find(kBestForL1);
   const Options solver_options = options_from(info.options, info.as_reference.options);
-  require_needs(data, info, solver_options, {settings.lambda, settings.mu}, settings.loss);
+  require_needs(data, info, {settings.lambda, settings.mu}, settings.loss);
   const std::unique_ptr<Solver> solver = info.make(solver_options);
   // The minimum over the features that can enter is that over all.
   const LoadedData::Reduced& reduced = data.reduced(settings.lambda);

@@ -30,7 +30,7 @@ struct Tightened {
   double seconds = 0.0;  ///< wall seconds of all of it
 };
 
-/// Runs prox-qn with its options for a reference (SolverInfo::as_reference) from w, which need not be near
+/// Runs prox-newton with its options for a reference (SolverInfo::as_reference) from w, which need not be near
 /// the optimum. The clock decides nothing but the limit: without one the same w gives the same bits. Throws
 /// Error where it fails.
 Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSettings& settings);

@@ -19,7 +19,7 @@ DataPair pair_of(const test::Problem& problem) {
 
 RunParameters settings_of(const test::ProblemSpec& spec, double tol) {
   RunParameters settings;
-  settings.solver = "prox-qn";
+  settings.solver = "prox-newton";
   settings.lambda = spec.lambda;
   settings.mu = spec.mu;
   settings.tol = tol;

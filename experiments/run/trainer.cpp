@@ -106,10 +106,10 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
   return *reduced_;
 }
 
-void require_needs(const LoadedData& data, const SolverInfo& solver, const Options& options,
+void require_needs(const LoadedData& data, const SolverInfo& solver,
                    const Penalty& penalty, const Loss& loss) {
   const OracleInfo& oracle = oracle_registry().find(data.oracle_name());
-  if (const std::string unmet = unmet_needs(solver, options, penalty, loss.kind, oracle); !unmet.empty()) {
+  if (const std::string unmet = unmet_needs(solver, penalty, loss.kind, oracle); !unmet.empty()) {
     const std::vector<std::string> fitting = fitting_solvers(penalty, loss.kind, oracle);
     throw Error::usage(fitting.empty()
                            ? fmt::format("{}; no solver has a {} loss with {} on oracle '{}'", unmet,
@@ -152,7 +152,7 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
   penalty.check();
   const SolverInfo& info = solver_registry().find(settings.solver);
   const Options options = options_from(info.options, settings.solver_options);
-  require_needs(data, info, options, penalty, settings.loss);
+  require_needs(data, info, penalty, settings.loss);
   if (const std::string unmet = unmet_start(info, settings.start); !unmet.empty()) throw Error::usage(unmet);
   SparseVector start = start_of(data, settings);
   const std::unique_ptr<Solver> solver = info.make(options);

@@ -102,7 +102,7 @@ class LoadedData {
 
 /// Throws Error (kUsage) with unmet_needs() and the solvers that fit where this one cannot run on the data
 /// with these options, this penalty and this loss.
-void require_needs(const LoadedData& data, const SolverInfo& solver, const Options& options,
+void require_needs(const LoadedData& data, const SolverInfo& solver,
                    const Penalty& penalty, const Loss& loss);
 
 /// Why the solver cannot start from this model file; empty: it can, or there is none.

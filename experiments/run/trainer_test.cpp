@@ -64,7 +64,7 @@ TEST_P(Dropping, FeaturesThatCannotEnterChangesNoOptimum) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << " lambda " << lambda);
       const LoadedData data(make_data(GetParam(), seed), Parallel(1));
       RunParameters settings;
-      settings.solver = "prox-qn";
+      settings.solver = "prox-newton";
       settings.lambda = lambda;
       settings.tol = 1e-9;
       const RunOutcome dropped = train(data, settings);
@@ -132,7 +132,7 @@ TEST(Train, TellsWhatSamplingCostAndWhatItsAuditsFound) {
 
 TEST(Train, StopsAtTheTarget) {
   const LoadedData data(make_data("tree", 1), Parallel(1));
-  RunParameters settings = settings_of("prox-qn");
+  RunParameters settings = settings_of("prox-newton");
   const double best = train(data, settings).certificate.objective;
   settings.objective_target = 1.05 * best;
   const RunOutcome outcome = train(data, settings);
@@ -145,7 +145,7 @@ TEST(Train, StopsAtTheTarget) {
 TEST(Train, StopsAtTheGapAndKeepsTheBestBound) {
   for (const char* oracle : {"chain", "tree"}) {
     const LoadedData data(make_data(oracle, 1), Parallel(1));
-    RunParameters settings = settings_of("prox-qn");
+    RunParameters settings = settings_of("prox-newton");
     const double best = train(data, settings).certificate.objective;
     settings.tol = 0.0;
     settings.max_iterations = 0;
@@ -193,7 +193,7 @@ TEST(Train, ProvesAGapWithL2AloneByEverySolver) {
       settings.gap_target = solver.exact ? 1e-6 : 1e-2;
       const Options options(solver.options);
       const OracleInfo& info = oracle_registry().find(oracle);
-      if (!unmet_needs(solver, options, {0.0, 1.0}, Loss::Kind::kLog, info).empty()) continue;
+      if (!unmet_needs(solver, {0.0, 1.0}, Loss::Kind::kLog, info).empty()) continue;
       const RunOutcome outcome = train(data, settings);
       EXPECT_EQ(outcome.status, Status::kGapReached);
       EXPECT_LE(outcome.certificate.relative_gap(), settings.gap_target);
@@ -225,7 +225,7 @@ TEST(Train, EverySolverStartsFromTheModelThatItIsGiven) {
   const TestFolder folder;
   for (const char* oracle : {"chain", "tree"}) {
     const LoadedData data(make_data(oracle, 1), Parallel(1));
-    RunParameters settings = settings_of("prox-qn");
+    RunParameters settings = settings_of("prox-newton");
     settings.format = "text";
     settings.lambda = 3.0;
     settings.mu = 0.5;
@@ -235,7 +235,7 @@ TEST(Train, EverySolverStartsFromTheModelThatItIsGiven) {
     for (const SolverInfo& solver : solver_registry().items()) {
       SCOPED_TRACE(std::string(oracle) + " " + solver.name);
       settings.solver = solver.name;
-      if (!unmet_needs(solver, Options(solver.options), {settings.lambda, settings.mu}, Loss::Kind::kLog,
+      if (!unmet_needs(solver, {settings.lambda, settings.mu}, Loss::Kind::kLog,
                        oracle_registry().find(oracle))
                .empty())
         continue;
@@ -256,7 +256,7 @@ TEST(Train, EverySolverStartsFromTheModelThatItIsGiven) {
 TEST(Train, KeepsTheWeightsThatItStartsFromAlsoOfFeaturesThatCannotEnter) {
   const TestFolder folder;
   const LoadedData data(make_data("chain", 1), Parallel(1));
-  RunParameters settings = settings_of("prox-qn");
+  RunParameters settings = settings_of("prox-newton");
   settings.format = "text";
   settings.lambda = 0.1;
   const RunOutcome many = train(data, settings);
@@ -282,7 +282,7 @@ TEST(Train, ASolverWithAStartOfItsOwnRefusesAModel) {
 
 TEST(Train, WarmsUpForAsLongAsAskedOffTheClock) {
   const LoadedData data(make_data("chain", 1), Parallel(1));
-  RunParameters settings = settings_of("prox-qn");
+  RunParameters settings = settings_of("prox-newton");
   const RunOutcome cold = train(data, settings);
   EXPECT_EQ(cold.warm_up_seconds, 0.0);
   EXPECT_EQ(cold.summary()["warm_up_seconds"], 0.0);

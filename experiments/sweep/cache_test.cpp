@@ -14,11 +14,11 @@ using testing::IsEmpty;
 
 RunParameters a_job() {
   RunParameters job;
-  job.name = "words-lambda1-prox-qn-rep1";
+  job.name = "words-lambda1-prox-newton-rep1";
   job.format = "crfsuite";
   job.decoding = "structure";
   job.files.train = {"/data/train.txt"};
-  job.solver = "prox-qn";
+  job.solver = "prox-newton";
   job.solver_options = {{"memory", "10"}, {"max_inner", "10"}};
   job.backend = "openmp";
   job.threads = 2;

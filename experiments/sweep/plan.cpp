@@ -55,8 +55,8 @@ std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
   const SolverInfo& info = solver_registry().find(job.solver);
   if (std::string unmet = unmet_start(info, job.start); !unmet.empty()) return unmet;
   const Options options = options_from(info.options, job.solver_options);
-  return oracle != nullptr ? unmet_needs(info, options, penalty, job.loss.kind, *oracle)
-                           : unmet_needs(info, options, penalty, job.loss.kind);
+  return oracle != nullptr ? unmet_needs(info, penalty, job.loss.kind, *oracle)
+                           : unmet_needs(info, penalty, job.loss.kind);
 }
 
 std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {

@@ -57,10 +57,10 @@ TEST(Plan, AReferenceByAnotherSolverGoesByTheGapAlone) {
     EXPECT_EQ(parse_config(config.to_ini(), "again.ini", "").to_ini(), config.to_ini());
     return reference_job(config, plan_runs(config)[0]);
   };
-  EXPECT_EQ(job("prox-qn", "1e-7").tol, 1e-4);
-  EXPECT_EQ(job("prox-qn", "1e-7").gap_target, 0.0);
-  EXPECT_EQ(job("prox-qn", "1e-7").tighten, 1e-7);
-  EXPECT_EQ(job("prox-qn", "1e-7").solver_options.at("max_stagnant"), "200");
+  EXPECT_EQ(job("prox-newton", "1e-7").tol, 1e-4);
+  EXPECT_EQ(job("prox-newton", "1e-7").gap_target, 0.0);
+  EXPECT_EQ(job("prox-newton", "1e-7").tighten, 1e-7);
+  EXPECT_EQ(job("prox-newton", "1e-7").solver_options.at("max_stagnant"), "200");
   EXPECT_EQ(job("sdca", "1e-7").solver, "sdca");
   EXPECT_EQ(job("sdca", "1e-7").tol, 0.0) << "else it might end before its gap is proven";
   EXPECT_EQ(job("sdca", "1e-7").gap_target, 1e-7);
@@ -74,7 +74,7 @@ TEST(Plan, AReferenceByAnotherSolverGoesByTheGapAlone) {
 TEST(Plan, AReferenceTakesFewSamples) {
   const ExperimentConfig config = parse_config(
       "[experiment]\nname = a\nlambda = 1\nsampling_budget = 1e6\n[data]\nformat = synthetic-ocr\n"
-      "[solver.prox-qn]\n",
+      "[solver.prox-newton]\n",
       "c.ini", "");
   EXPECT_EQ(reference_job(config, plan_runs(config)[0]).sampling_budget, RunParameters{}.sampling_budget);
   EXPECT_EQ(plan_runs(config)[0].sampling_budget, 1e6);

@@ -26,7 +26,7 @@ TEST_F(Scale, MeasuresEachNumberOfThreadsOnBothBackEnds) {
   const Scaling scaling = read_scaling(folder / "out/scale.json");
   EXPECT_THAT(scaling.threads, ElementsAre(1, 2));
   ASSERT_EQ(scaling.problems.size(), 1u);
-  EXPECT_EQ(scaling.problems[0].label, "prox-qn") << "the first of the config";
+  EXPECT_EQ(scaling.problems[0].label, "prox-newton") << "the first of the config";
   EXPECT_EQ(scaling.problems[0].iterations, 5);
   ASSERT_EQ(scaling.problems[0].runs.size(), 8u);
   for (const ScalingRun& one : scaling.problems[0].runs) {
@@ -81,7 +81,7 @@ TEST_F(Scale, ARunThatFailsIsTold) {
   folder.write("train.txt", "O\tw:many\n");
   const Result result = run("scale tiny.ini --threads 1 --repetitions 1 --out out");
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.err, HasSubstr("words-lambda0.5-prox-qn: 1 thread, openmp, repetition 1: failed: "));
+  EXPECT_THAT(result.err, HasSubstr("words-lambda0.5-prox-newton: 1 thread, openmp, repetition 1: failed: "));
   EXPECT_FALSE(fs::exists(folder / "out/scale.json"));
 }
 
@@ -110,7 +110,7 @@ TEST_F(Scale, ProcessesAreStartedByTheCommandForThem) {
   EXPECT_THAT(scaling.backends, ElementsAre("mpi"));
   ASSERT_EQ(scaling.problems[0].runs.size(), 2u);
   EXPECT_EQ(scaling.problems[0].runs[1].threads, 2);
-  EXPECT_THAT(result.err, HasSubstr("words-lambda1-prox-qn: 2 processes, mpi, repetition 1"));
+  EXPECT_THAT(result.err, HasSubstr("words-lambda1-prox-newton: 2 processes, mpi, repetition 1"));
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ TEST_F(SweepProcess, WhySaysWhatChanged) {
   EXPECT_THAT(run(dry).out, HasSubstr("4 runs, 4 of them stored; 0 references to make\n"));
   const Result changed = run(dry + "--set solver.gd.max_iterations=21 --json dry.json");
   EXPECT_THAT(changed.out,
-              AllOf(HasSubstr("words-lambda1-prox-qn-rep1  (tol 1e-06, at most 500 iterations)  stored\n"),
+              AllOf(HasSubstr("words-lambda1-prox-newton-rep1  (tol 1e-06, at most 500 iterations)  stored\n"),
                     HasSubstr("config max_iterations: 20 -> 21\n")));
   EXPECT_EQ(read_json("dry.json")["runs"][1]["why"], json::array({"config max_iterations: 20 -> 21"}));
   EXPECT_GT(read_json("dry.json")["runs"][1]["estimated_seconds"], 0.0);
@@ -206,7 +206,7 @@ TEST_F(SweepProcess, WithoutAReferenceNoneIsMade) {
   ASSERT_EQ(sweep("--set experiment.reference=none").status, 0);
   EXPECT_EQ(stored().size(), 4u);
   EXPECT_TRUE(fs::is_empty(folder / "out/references"));
-  EXPECT_THAT(run("table out").out, HasSubstr("| prox-qn |"));
+  EXPECT_THAT(run("table out").out, HasSubstr("| prox-newton |"));
 }
 
 TEST_F(SweepProcess, ForceMakesAllAnew) {
@@ -311,7 +311,7 @@ TEST_F(SweepProcess, AWallLimitStopsARunAndKeepsItsTrace) {
 
 TEST_F(SweepProcess, StopsAtATarget) {
   ASSERT_EQ(sweep("--set experiment.stop_at=1e-3").status, 0);
-  const json made = manifest("words-lambda1-prox-qn-rep1");
+  const json made = manifest("words-lambda1-prox-newton-rep1");
   EXPECT_EQ(made["status"], "target-reached");
   const double best = made["reference"]["objective"].get<double>();
   EXPECT_LE(made["objective"].get<double>(), best * (1 + 1e-3));
@@ -368,10 +368,10 @@ TEST_F(SweepProcess, WhatAKilledSweepLeftIsEndedByTheNext) {
   const fs::path runs = folder / "out/runs";
   fs::rename(runs / "words-lambda1-gd-rep1",
              runs / ".words-lambda1-gd-rep1.17.new");  // complete, not renamed
-  fs::rename(runs / "words-lambda1-prox-qn-rep1",
-             runs / ".words-lambda1-prox-qn-rep1.17.old");                            // moved aside
+  fs::rename(runs / "words-lambda1-prox-newton-rep1",
+             runs / ".words-lambda1-prox-newton-rep1.17.old");                            // moved aside
   folder.write("out/runs/.words-lambda0.5-gd-rep1.17.new/trace.csv", "half");         // not complete
-  folder.write("out/runs/.words-lambda0.5-prox-qn-rep1.17.old/manifest.json", "{}");  // replaced already
+  folder.write("out/runs/.words-lambda0.5-prox-newton-rep1.17.old/manifest.json", "{}");  // replaced already
   folder.write("out/.config.ini.tmp-4194305", "half");  // above the largest process id
   folder.write("out/figures/.drawing-4194305/half", "");
   EXPECT_THAT(run("run tiny.ini --out out --set experiment.warm_up=0").err,
@@ -421,7 +421,7 @@ TEST_F(SweepProcess, ASolverThatGoesWrongCostsItsOwnRunsOnly) {
   EXPECT_THAT(ended("hang")["reason"].get<std::string>(), HasSubstr("killed: did not stop within 0.2 s"));
   EXPECT_EQ(ended("hang")["iterations"], 2) << "of the last sample";
   EXPECT_EQ(ended("gd")["status"], "max-iterations");
-  EXPECT_EQ(ended("prox-qn")["status"], "converged");
+  EXPECT_EQ(ended("prox-newton")["status"], "converged");
   // None of these is served: not even the one that is no failure, since it was cut off.
   const Result again =
       run("--plugin " PROXBENCH_TEST_PLUGINS

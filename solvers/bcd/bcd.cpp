@@ -59,7 +59,7 @@ struct Settings {
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {{epoch_options("1e-1"), [](const Options& o, Settings& s) { s.epochs = read_epochs(o); }},
+      {part(&Settings::epochs, epoch_rows("1e-1")),
        option(&Settings::floor,
               {.name = "floor",
                .default_value = "1e-10",
@@ -79,7 +79,7 @@ OptionRows<Settings> rows() {
                        "taken after each",
                .min = 0,
                .min_open = true}),
-       {line_search_options(), [](const Options& o, Settings& s) { s.line_search = read_line_search(o); }}});
+       part(&Settings::line_search, line_search_rows())});
 }
 
 class Bcd final : public Solver {

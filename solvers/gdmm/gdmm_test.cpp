@@ -332,7 +332,7 @@ TEST(Gdmm, TakesTheSameStepsOnAnyNumberOfThreads) {
 }
 
 TEST(Gdmm, NeedsFactors) {
-  EXPECT_EQ(unmet_needs(solver_registry().find("gdmm"), {}, {0.0, 1.0}, Loss::Kind::kHinge,
+  EXPECT_EQ(unmet_needs(solver_registry().find("gdmm"), {0.0, 1.0}, Loss::Kind::kHinge,
                         oracle_registry().find("tree")),
             "solver 'gdmm' needs an oracle with 'factors', which oracle 'tree' has not");
 }

@@ -185,7 +185,7 @@ TEST(SdcaLineSearch, ANewtonStepFromOneHalfHasTheDerivativesOfTheDual) {
   for (const Line& line : lines()) {
     const double expected = 0.5 - line.derivative(0.5) / line.second(0.5);
     SearchOn search(line);
-    const double found = search.maximise(line.curvature(), {.precision = 0.0});
+    const double found = search.maximise(line.curvature(), 0.0);
     if (!inner(line)) continue;
     ++tried;
     EXPECT_NEAR(found, std::clamp(expected, 0.0, 1.0), 1e-4);
@@ -198,7 +198,7 @@ TEST(SdcaLineSearch, FindsTheMaximumFromBelow) {
   for (const Line& line : lines())
     for (const double precision : {0.5, 1e-1, 1e-3, 1e-8}) {
       SearchOn search(line);
-      const double gamma = search.maximise(line.curvature(), {.precision = precision});
+      const double gamma = search.maximise(line.curvature(), precision);
       EXPECT_GE(gamma, 0.0);
       EXPECT_LE(gamma, 1.0);
       EXPECT_GE(line.value(gamma) - line.value(0.0), -1e-12) << "f never falls";
@@ -247,7 +247,7 @@ TEST(SdcaLineSearch, CorrectedStepsRaiseTheDualWhereverTheWeightsHaveGone) {
   for (const Line& line : lines()) {
     for (const double precision : {0.0, 1e-3}) {
       SearchOn search(line);
-      const double before = search.maximise(line.curvature(), {.precision = precision});
+      const double before = search.maximise(line.curvature(), precision);
       for (const double size : {0.0, 1e-3, 0.1, 1.0, 10.0})
         for (const double along : {-1.0, 0.0, 1.0}) {
           // Some of the way along v, so that shifts of both signs are large.

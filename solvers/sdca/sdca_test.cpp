@@ -160,7 +160,7 @@ TEST(Sdca, BeginsNearTheModelThatItStartsFrom) {
   for (const ProblemSpec& spec : smooth_specs()) {
     SCOPED_TRACE(spec.name);
     const Problem problem(spec);
-    const Outcome best = run("prox-qn", problem, {.tol = 1e-8});
+    const Outcome best = run("prox-newton", problem, {.tol = 1e-8});
     const Outcome r = run(
         "sdca", problem,
         {.tol = 1e-12, .monitor = every_sample(1), .options = {{"reports", "1000"}}, .start = best.result.w});
@@ -234,10 +234,10 @@ TEST(Sdca, ATimeLimitEndsAnyPartOfARun) {
 TEST(Sdca, NeedsASmoothObjective) {
   for (const std::string solver : {"sdca", "oeg", "sag-nus"}) {
     const SolverInfo& info = solver_registry().find(solver);
-    EXPECT_EQ(unmet_needs(info, Options(info.options), {0.0, 1.0}, Loss::Kind::kLog), "");
-    EXPECT_THAT(unmet_needs(info, Options(info.options), {0.5, 1.0}, Loss::Kind::kLog),
+    EXPECT_EQ(unmet_needs(info, {0.0, 1.0}, Loss::Kind::kLog), "");
+    EXPECT_THAT(unmet_needs(info, {0.5, 1.0}, Loss::Kind::kLog),
                 testing::HasSubstr("expected lambda = 0"));
-    EXPECT_THAT(unmet_needs(info, Options(info.options), {0.0, 0.0}, Loss::Kind::kLog),
+    EXPECT_THAT(unmet_needs(info, {0.0, 0.0}, Loss::Kind::kLog),
                 testing::HasSubstr("expected mu > 0"));
   }
 }

@@ -2,8 +2,10 @@
 /// Options that several solvers have: epochs with shrinking working sets (Zhong et al. 2014, section 2.3),
 /// and Armijo's line search. One place for their bounds and defaults.
 
+#include <string>
+
+#include "core/base/option_rows.h"
 #include "core/quasi_newton/line_search.h"
-#include "core/base/options.h"
 
 namespace proxbench {
 
@@ -15,14 +17,8 @@ struct EpochSettings {
 };
 
 /// shrinking, epoch_margin, epoch_tol, epoch_factor.
-OptionTable epoch_options(const std::string& epoch_tol);
-EpochSettings read_epochs(const Options& options);
-
+OptionRows<EpochSettings> epoch_rows(const std::string& epoch_tol);
 /// sigma, beta, max_linesearch.
-OptionTable line_search_options();
-ArmijoOptions read_line_search(const Options& options);
-
-/// All rows of both, in order.
-OptionTable joined(OptionTable first, const OptionTable& second);
+OptionRows<ArmijoOptions> line_search_rows();
 
 }  // namespace proxbench

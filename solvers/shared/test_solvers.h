@@ -77,7 +77,7 @@ inline std::vector<ProblemSpec> smooth_specs() {
 /// F at the optimum to about 1e-12 of it, by a solver that shares no step with those of one instance at a
 /// time.
 inline double smooth_optimum(const Problem& problem) {
-  const Outcome r = run("prox-qn", problem, {.tol = 1e-11});
+  const Outcome r = run("prox-newton", problem, {.tol = 1e-11});
   EXPECT_LE(r.certificate.relative_gap(), 1e-11);
   return r.certificate.objective;
 }

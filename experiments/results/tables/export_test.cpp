@@ -19,7 +19,7 @@ proxbench::Run made_up() {
   RunParameters& p = run.parameters;
   p.experiment = "e";
   p.dataset = "ocr";
-  p.solver = "prox-qn";
+  p.solver = "prox-newton";
   p.label = "fast";
   p.lambda = 0.1;
   p.repetition = 2;
@@ -108,7 +108,7 @@ TEST(Export, SamplesAreRowsThatNameTheirRun) {
       csv_text(table),
       StartsWith("name,experiment,dataset,lambda,mu,path,solver,label,repetition,seconds,cpu_seconds,"));
   EXPECT_THAT(csv_text(table),
-              EndsWith("\nocr-lambda0.1-fast-rep2,e,ocr,0.1,0,,prox-qn,fast,2,0.3333333333333333,0,0,0,,101,"
+              EndsWith("\nocr-lambda0.1-fast-rep2,e,ocr,0.1,0,,prox-newton,fast,2,0.3333333333333333,0,0,0,,101,"
                        "0,0,0,,,,,,,,0.01\n"));
 }
 

@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 proxbench::Run optimum(const std::string& dataset, double lambda, std::uint64_t nnz, double accuracy,
-                       double relative_kkt = 1e-8, const std::string& label = "prox-qn") {
+                       double relative_kkt = 1e-8, const std::string& label = "prox-newton") {
   proxbench::Run run;
   run.parameters.dataset = dataset;
   run.parameters.solver = run.parameters.label = label;
@@ -51,11 +51,11 @@ TEST(PaperTable, StandsTheOptimumBesideThePapersNumbers) {
 
 TEST(PaperTable, TakesTheRunNearestToTheOptimum) {
   const auto rows =
-      compare_with_paper({optimum("a", 50, 1, 0.1, 1e-2, "owl-qn"), optimum("a", 50, 2, 0.2, 1e-9, "prox-qn"),
+      compare_with_paper({optimum("a", 50, 1, 0.1, 1e-2, "owl-qn"), optimum("a", 50, 2, 0.2, 1e-9, "prox-newton"),
                           optimum("a", 50, 3, 0.3, std::nan(""), "sgd")},
                          presentation());
   ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows[0].label, "prox-qn");
+  EXPECT_EQ(rows[0].label, "prox-newton");
   EXPECT_EQ(rows[0].nnz, 2);
 }
 
@@ -89,11 +89,11 @@ TEST(PaperTable, WhatIsNoOptimumIsMarkedAndInNoMean) {
   EXPECT_EQ(rows[2].total, 2u);
   const std::string text = markdown_grid(paper_table(runs, presentation()).tables[0]);
   EXPECT_THAT(text,
-              HasSubstr("| seed1 | prox-qn: converged | lambda = 50 | 2000 | 1990 | -0.5 % | 0.800000 | "
+              HasSubstr("| seed1 | prox-newton: converged | lambda = 50 | 2000 | 1990 | -0.5 % | 0.800000 | "
                         "0.800000 | +0.0000 | 1.0e-08 |"));
   EXPECT_THAT(
       text,
-      HasSubstr("| seed2 | prox-qn: time-limit, NOT AN OPTIMUM | lambda = 50 | 2000 | (10) | (-99.5 %) | "
+      HasSubstr("| seed2 | prox-newton: time-limit, NOT AN OPTIMUM | lambda = 50 | 2000 | (10) | (-99.5 %) | "
                 "0.800000 | (0.100000) | (-0.7000) | 1.0e-03 |"));
   EXPECT_THAT(text, HasSubstr("| mean of 1 of 2 |"));
   EXPECT_THAT(paper_table(runs, presentation()).tables[0].notes,
@@ -109,8 +109,8 @@ TEST(PaperTable, WhatThePaperDoesNotPrintIsLeftOpen) {
   run.result.test_accuracy = std::nan("");
   const TableSet set = paper_table({run}, presentation());
   EXPECT_THAT(markdown_grid(set.tables[0]),
-              HasSubstr("| a | prox-qn: converged | lambda = 9 | - | 7 | - | - | - | - | 1.0e-08 |"));
-  EXPECT_THAT(set.text("csv"), HasSubstr("\nrun,a,9,0,prox-qn,converged,true,1,1,,7,,,,,1e-08\n"));
+              HasSubstr("| a | prox-newton: converged | lambda = 9 | - | 7 | - | - | - | - | 1.0e-08 |"));
+  EXPECT_THAT(set.text("csv"), HasSubstr("\nrun,a,9,0,prox-newton,converged,true,1,1,,7,,,,,1e-08\n"));
 }
 
 TEST(PaperTable, IsWrittenInAllFormats) {
@@ -122,7 +122,7 @@ TEST(PaperTable, IsWrittenInAllFormats) {
               HasSubstr("## Five splits\n\n### Table 1 of the paper, and ours\n\n| data | "));
   EXPECT_THAT(read_text(files[1]), HasSubstr("\\begin{tabular}{llrrrrrrrr}"));
   EXPECT_THAT(read_text(files[1]), HasSubstr("+5.0 \\%"));
-  EXPECT_THAT(read_text(files[2]), HasSubstr("run,seed1,50,0,prox-qn,converged,true,1,1,2000,2100,0.05"));
+  EXPECT_THAT(read_text(files[2]), HasSubstr("run,seed1,50,0,prox-newton,converged,true,1,1,2000,2100,0.05"));
 }
 
 }  // namespace

@@ -286,8 +286,13 @@ std::vector<Column> shown_columns(const Summary& summary, const TableGroup& grou
                                   const TableOptions& options) {
   constexpr std::size_t kPageColumns = 9, kMostTargets = 4;
   std::vector<Column> all = all_columns(summary, group, options), out;
-  if (!options.columns.empty() && options.columns.front() == kAllColumns) {
-    std::erase_if(all, [&](const Column& column) { return !says(group, column, false); });
+  const std::string first = options.columns.empty() ? "" : options.columns.front();
+  if (first == kAllColumns || first == kPrintedColumns) {
+    const auto is_left_out = [&](const std::string& name) {
+      return first == kPrintedColumns && (name.starts_with("passes_to") || name == "load_seconds" ||
+                                          name == "setup_seconds" || name == "warm_up_seconds");
+    };
+    std::erase_if(all, [&](const Column& column) { return !says(group, column, false) || is_left_out(column.name); });
     return all;
   }
   std::vector<std::string> wanted = options.columns, known;

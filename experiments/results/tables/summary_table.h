@@ -19,13 +19,15 @@ constexpr int kFewRepetitions = 5;
 
 /// In place of the names of columns.
 inline constexpr const char* kAllColumns = "all";
+/// All but passes to targets and what comes before the start, which would not fit a printed page.
+inline constexpr const char* kPrintedColumns = "printed";
 
 struct TableOptions {
   std::string title{};                              ///< stands above the tables; may be empty
   std::vector<double> targets = default_targets();  ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this one are compared with the fastest solver's
   /// Behind the solver; in their order, by the names that they have in CSV, or kAllColumns for those that say
-  /// something. None: at most 9 in which a solver has a value, so that the table fits a page; in CSV all.
+  /// something, or kPrintedColumns. None: at most 9 in which a solver has a value, so that the table fits a page; in CSV all.
   std::vector<std::string> columns = {};
   /// Times of runs with Timing::comparable == false are shown as well.
   bool allow_not_comparable = false;

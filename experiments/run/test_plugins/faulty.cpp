@@ -19,7 +19,7 @@ PROXBENCH_PLUGIN(plugin) {
 #elif defined(TWICE)
   plugin.solvers.add(info("fine"));
 #elif defined(BUILT_IN)
-  plugin.solvers.add(info("prox-qn"));
+  plugin.solvers.add(info("prox-newton"));
 #elif defined(NO_MAKER)
   plugin.oracles.add({.name = "nothing", .help = "", .paper = "", .make = {}});
 #elif defined(NO_READER)

@@ -61,7 +61,7 @@ TEST_F(FakeSlurm, ASweepOfJobsStoresWhatALocalOneStores) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("[4/4] "));
   EXPECT_THAT(result.out, HasSubstr("Results: out"));
-  for (const char* name : {"words-lambda0.5-gd-rep1", "words-lambda1-prox-qn-rep1"}) {
+  for (const char* name : {"words-lambda0.5-gd-rep1", "words-lambda1-prox-newton-rep1"}) {
     const std::string there = std::string("/runs/") + name;
     EXPECT_EQ(read_text(folder / ("out" + there + "/model.tsv")),
               read_text(folder / ("local" + there + "/model.tsv")));
@@ -102,7 +102,7 @@ TEST_F(FakeSlurm, SplitBySolverReferencesComeFirst) {
   std::getline(submitted, solvers);
   EXPECT_THAT(references, AllOf(HasSubstr("--array=0-0"), testing::Not(HasSubstr("--dependency"))));
   EXPECT_THAT(solvers, AllOf(HasSubstr("--array=0-1"), HasSubstr("--dependency=afterany:1_0")));
-  for (const char* name : {"words-lambda1-gd-rep1", "words-lambda1-prox-qn-rep1"}) {
+  for (const char* name : {"words-lambda1-gd-rep1", "words-lambda1-prox-newton-rep1"}) {
     const std::string there = std::string("/runs/") + name + "/manifest.json";
     for (const char* part : {"run", "reference"})
       EXPECT_EQ(read_json("out" + there)[part], read_json("local" + there)[part]);

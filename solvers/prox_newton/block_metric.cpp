@@ -1,0 +1,291 @@
+#include "solvers/prox_newton/block_metric.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/sum.h"
+#include "core/quasi_newton/lbfgs.h"
+
+namespace proxbench::prox_newton {
+
+namespace {
+
+/// Share of the mean of a working set's second derivatives that all are raised by, so that coordinates whose
+/// curvature has all but gone do not run away.
+constexpr double kRidge = 1e-3;
+
+/// Coordinates of a task of the counts.
+constexpr std::size_t kCountsChunk = 256;
+
+/// m_pk * (1 - m_pk).
+class Spread {
+ public:
+  Spread(const Objective& objective, const Residual& residual, Index output)
+      : oracle_(objective.structure()),
+        output_(output),
+        column_(residual.find(output)),
+        owns_(residual.owns(output)),
+        share_(owns_ ? 1.0 : residual.share[output]) {}
+  double operator()(std::size_t p) const {
+    double m = share_ * column_[p];
+    if (owns_)
+      for (const Index on : oracle_.gold_outputs(static_cast<Index>(p)))
+        if (on == output_) m += 1.0;
+    return of(m);
+  }
+  /// The same for all positions, given those that the output is on at in the gold structures.
+  std::vector<double> everywhere(std::size_t positions, std::span<const Index> gold) const {
+    std::vector<double> out(positions);
+    for (std::size_t p = 0; p < positions; ++p) out[p] = of(share_ * column_[p]);
+    for (const Index p : gold)
+      if (owns_) out[p] = (*this)(p);
+    return out;
+  }
+
+ private:
+  static double of(double m) { return std::max(m * (1.0 - m), 0.0); }
+
+  const Structure& oracle_;
+  Index output_;
+  const double* column_;
+  bool owns_;
+  double share_;
+};
+
+/// The positions that each output is on at in the gold structures, ascending: at[begin[k]..begin[k+1]).
+struct GoldPositions {
+  explicit GoldPositions(const Structure& oracle) : begin(oracle.outputs() + std::size_t{1}, 0) {
+    for (Index p = 0; p < oracle.positions(); ++p)
+      for (const Index k : oracle.gold_outputs(p)) ++begin[k + std::size_t{1}];
+    for (Index k = 0; k < oracle.outputs(); ++k) begin[k + std::size_t{1}] += begin[k];
+    at.resize(begin.back());
+    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+    for (Index p = 0; p < oracle.positions(); ++p)
+      for (const Index k : oracle.gold_outputs(p)) at[next[k]++] = p;
+  }
+  std::span<const Index> of(Index k) const {
+    return std::span(at).subspan(begin[k], begin[k + std::size_t{1}] - begin[k]);
+  }
+  std::vector<std::size_t> begin;
+  std::vector<Index> at;
+};
+
+static_assert(BlockMetric::kMostEntries <
+              double{SymmetricBlock::kMostRows} * double{SymmetricBlock::kMostRows});
+
+}  // namespace
+
+double BlockMetric::entries(const Objective& objective, std::span<const Coord> index) {
+  std::vector<double> size(objective.outputs(), 0.0);
+  for (const Coord c : index)
+    if (c < objective.unary_weights()) size[c % objective.outputs()] += 1.0;
+  double sum = 0.0;
+  for (const double n : size) sum += n * n;
+  return sum;
+}
+
+bool BlockMetric::build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
+                        const StopToken& stop) {
+  const Index outputs = objective.outputs();
+  const std::size_t n = index.size();
+  const std::size_t unary = static_cast<std::size_t>(
+      std::lower_bound(index.begin(), index.end(), objective.unary_weights()) - index.begin());
+
+  // Coordinates by output: order[begin[k]..begin[k+1]).
+  std::vector<std::size_t> begin(outputs + std::size_t{1}, 0), order(unary);
+  for (std::size_t i = 0; i < unary; ++i) ++begin[index[i] % outputs + 1];
+  for (Index k = 0; k < outputs; ++k) begin[k + 1] += begin[k];
+  std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+  for (std::size_t i = 0; i < unary; ++i) order[next[index[i] % outputs]++] = i;
+
+  place_.resize(n);
+  diagonal_.assign(n, 0.0);
+  blocks_.clear();
+  std::vector<Index> output_of;
+  std::size_t products = 0;
+  for (Index k = 0; k < outputs; ++k) {
+    const std::size_t size = begin[k + 1] - begin[k];
+    if (size == 0) continue;
+    for (std::size_t i = 0; i < size; ++i)
+      place_[order[begin[k] + i]] = {products + i, static_cast<std::uint32_t>(blocks_.size()), 0.0};
+    blocks_.emplace_back().first = products;
+    blocks_.back().size = size;
+    output_of.push_back(k);
+    products += padded(size);
+  }
+  for (std::size_t i = unary; i < n; ++i) place_[i] = {products++, kNoBlock, 0.0};
+  product_.assign(products, 0.0);
+
+  const GoldPositions gold_positions(objective.structure());
+  std::vector<std::vector<Index>> features(blocks_.size());
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    for (std::size_t i = 0; i < blocks_[b].size; ++i)
+      features[b].push_back(static_cast<Index>(index[order[begin[output_of[b]] + i]] / outputs));
+  std::vector<SymmetricBlock> made = second_derivatives(
+      objective.x(), objective.parallel(), features,
+      [&](std::size_t b) {
+        return Spread(objective, residual, output_of[b])
+            .everywhere(objective.x().positions(), gold_positions.of(output_of[b]));
+      },
+      stop);
+  if (stop.requested()) return false;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    static_cast<SymmetricBlock&>(blocks_[b]) = std::move(made[b]);
+    for (std::size_t i = 0; i < blocks_[b].size; ++i)
+      diagonal_[order[begin[output_of[b]] + i]] = blocks_[b].exact_diagonal[i];
+  }
+  const std::vector<double> gold =
+      unary < n ? objective.structure().gold_extra(objective.parallel()) : std::vector<double>();
+  for (std::size_t i = unary; i < n; ++i) {
+    const std::size_t e = index[i] - objective.unary_weights();
+    diagonal_[i] = std::max(residual.extra[e] + gold[e], 0.0);
+  }
+
+  double mean = 0.0;
+  for (const double a : diagonal_) mean += a;
+  ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(n, 1)) + objective.mu();
+  for (std::size_t i = 0; i < n; ++i) {
+    double sampled = 0.0;
+    if (place_[i].block != kNoBlock) {
+      const Block& block = blocks_[place_[i].block];
+      sampled = block.diagonal(place_[i].at - block.first);
+    }
+    diagonal_[i] = std::max(diagonal_[i], sampled) + ridge_;
+    place_[i].excess = diagonal_[i] - sampled;
+  }
+  return true;
+}
+
+void BlockMetric::build_counts(const Objective& objective, std::span<const Coord> index) {
+  const DesignMatrix& x = objective.x();
+  const std::size_t n = index.size(), positions = x.positions();
+  blocks_.clear();
+  place_.resize(n);
+  diagonal_.assign(n, 0.0);
+  product_.assign(n, 0.0);
+  const std::vector<double> gold = objective.structure().gold_extra(objective.parallel());
+  double extra = 0.0, unary = 0.0;
+  for (const double count : gold) extra += count / static_cast<double>(gold.size());
+  for (std::size_t p = 0; p < positions; ++p)
+    unary += static_cast<double>(objective.structure().gold_outputs(static_cast<Index>(p)).size());
+  add_exact(objective.parallel(), std::span(&unary, 1));
+  unary /= static_cast<double>(x.whole_positions()) * static_cast<double>(objective.outputs());
+  const InOrder in_order(objective.parallel());
+  in_order.add(std::span(diagonal_), [&] {
+    const Chunks chunks{n, kCountsChunk};
+    objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
+      for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
+        if (index[i] < objective.unary_weights())
+          diagonal_[i] = second_derivative(
+              x, static_cast<Index>(index[i] / objective.outputs()), [](std::size_t) { return 1.0; },
+              diagonal_[i]);
+    });
+  });
+  in_order.hand_back(std::span(diagonal_));
+  for (std::size_t i = 0; i < n; ++i)
+    diagonal_[i] = index[i] >= objective.unary_weights() ? extra : unary * diagonal_[i];
+  double mean = 0.0;
+  for (const double a : diagonal_) mean += a;
+  ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(n, 1)) + objective.mu();
+  for (std::size_t i = 0; i < n; ++i) {
+    diagonal_[i] += ridge_;
+    place_[i] = {i, kNoBlock, diagonal_[i]};
+  }
+}
+
+void BlockMetric::take_rows(const Objective& objective, const Residual& residual,
+                            std::span<const Coord> index, std::span<const std::uint32_t> from) {
+  std::vector<Place> place(from.size());
+  std::vector<double> diagonal(from.size()), gold;
+  const InOrder in_order(objective.parallel());
+  in_order.add(std::span(diagonal), [&] {
+    for (std::size_t i = 0; i < from.size(); ++i)
+      if (from[i] == CompactLbfgs::kNew && index[i] < objective.unary_weights())
+        diagonal[i] = second_derivative(
+            objective.x(), static_cast<Index>(index[i] / objective.outputs()),
+            Spread(objective, residual, static_cast<Index>(index[i] % objective.outputs())), diagonal[i]);
+  });
+  in_order.hand_back(std::span(diagonal));
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] != CompactLbfgs::kNew) {
+      place[i] = place_[from[i]];
+      diagonal[i] = diagonal_[from[i]];
+      continue;
+    }
+    if (index[i] >= objective.unary_weights()) {
+      const std::size_t e = index[i] - objective.unary_weights();
+      if (gold.empty()) gold = objective.structure().gold_extra(objective.parallel());
+      diagonal[i] = std::max(residual.extra[e] + gold[e], 0.0);
+    }
+    diagonal[i] += ridge_;
+    place[i] = {product_.size(), kNoBlock, diagonal[i]};
+    product_.push_back(0.0);
+  }
+  place_.swap(place);
+  diagonal_.swap(diagonal);
+}
+
+void BlockMetric::keep_rows(std::span<const std::uint32_t> kept) {
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    place_[i] = place_[kept[i]];
+    diagonal_[i] = diagonal_[kept[i]];
+  }
+  place_.resize(kept.size());
+  diagonal_.resize(kept.size());
+}
+
+const BlockRow* BlockMetric::start() {
+  std::fill(product_.begin(), product_.end(), 0.0);
+  rows_.resize(place_.size());
+  for (std::size_t j = 0; j < place_.size(); ++j) {
+    const Place& place = place_[j];
+    BlockRow& row = rows_[j];
+    row = BlockRow{};
+    row.product = product_.data() + place.at;
+    row.excess = place.excess;
+    if (place.block == kNoBlock) continue;
+    const Block& block = blocks_[place.block];
+    const std::size_t i = place.at - block.first;
+    row.block = product_.data() + block.first;
+    if (block.is_dense()) {
+      row.size = padded(block.size);
+      row.dense = block.dense_row(i);
+    } else {
+      row.slot = block.slot.data() + block.begin[i];
+      row.value = block.value.data() + block.begin[i];
+      row.size = block.begin[i + 1] - block.begin[i];
+    }
+  }
+  return rows_.data();
+}
+
+void BlockMetric::multiply(std::span<const double> d, std::vector<double>& out) {
+  start();
+  multiply_into(d, product_.data(), out);
+}
+
+std::vector<std::vector<double>> BlockMetric::multiply(std::span<const std::vector<double>> d,
+                                                       const Parallel& parallel) {
+  start();
+  std::vector<std::vector<double>> out(d.size());
+  parallel.for_each(d.size(), [&](std::size_t i) {
+    AlignedVector<double> product(product_.size(), 0.0);
+    multiply_into(d[i], product.data(), out[i]);
+  });
+  return out;
+}
+
+/// `product`: zeros, as many as in product_.
+void BlockMetric::multiply_into(std::span<const double> d, double* product, std::vector<double>& out) const {
+  for (std::size_t j = 0; j < d.size(); ++j) {
+    if (d[j] == 0.0) continue;
+    BlockRow row = rows_[j];
+    row.product = product + place_[j].at;
+    if (row.block != nullptr) row.block = product + blocks_[place_[j].block].first;
+    descent_kernels().add_block_row(row, d[j]);
+  }
+  out.resize(d.size());
+  for (std::size_t j = 0; j < d.size(); ++j) out[j] = product[place_[j].at];
+}
+
+}  // namespace proxbench::prox_newton

@@ -1,0 +1,196 @@
+#include "solvers/prox_newton/block_metric.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/quasi_newton/lbfgs.h"
+#include "solvers/shared/test_problems.h"
+
+namespace proxbench::prox_newton {
+namespace {
+
+struct Point {
+  explicit Point(const test::Problem& problem, double size = 0.4) : objective(problem.objective()) {
+    Random random(3);
+    for (Coord c = 0; c < objective.dimension(); ++c)
+      if (random.uniform() < 0.6) w.push_back(c, size * random.normal());
+    Scores scores = objective.make_scores();
+    residual = objective.make_residual();
+    objective.scores(w, scores);
+    objective.infer({scores}, &residual);
+  }
+  /// sum_p x_pj x_pj' m_pk (1 - m_pk), 0 for two outputs.
+  double entry(Coord a, Coord b) const {
+    const Index k = static_cast<Index>(a % objective.outputs());
+    if (b % objective.outputs() != k) return 0.0;
+    double sum = 0.0;
+    for (Index p = 0; p < objective.x().positions(); ++p) {
+      const double* column = residual.find(k);
+      double m = residual.owns(k) ? column[p] : residual.share[k] * column[p];
+      if (residual.owns(k))
+        for (const Index on : objective.structure().gold_outputs(p)) m += on == k ? 1.0 : 0.0;
+      sum += value(p, a / objective.outputs()) * value(p, b / objective.outputs()) * m * (1.0 - m);
+    }
+    return sum;
+  }
+  double value(Index p, Coord feature) const {
+    const auto row = objective.x().row(p);
+    const auto values = objective.x().row_values(p);
+    for (std::size_t e = 0; e < row.size(); ++e)
+      if (row[e] == feature) return values.empty() ? 1.0 : values[e];
+    return 0.0;
+  }
+
+  Objective objective;
+  SparseVector w;
+  Residual residual;
+};
+
+std::vector<double> product(BlockMetric& metric, std::size_t n, std::size_t j) {
+  std::vector<double> d(n, 0.0), out;
+  d[j] = 1.0;
+  metric.multiply(d, out);
+  return out;
+}
+
+/// On all shapes: what a weight's feature adds up to in the data, whatever w is.
+TEST(BlockMetric, TakesCountsForADiagonal) {
+  for (const test::ProblemSpec& spec : test::problem_specs()) {
+    const test::Problem problem(spec);
+    const Point point(problem);
+    const Objective& objective = point.objective;
+    const std::vector<Coord>& index = point.w.index;
+    const std::vector<double> gold = objective.structure().gold_extra(Parallel());
+    double extra = 0.0, unary = 0.0, mean = 0.0;
+    for (const double count : gold) extra += count;
+    for (Index p = 0; p < objective.x().positions(); ++p)
+      unary += static_cast<double>(objective.structure().gold_outputs(p).size());
+    std::vector<double> expected;
+    for (const Coord c : index) {
+      double squares = 0.0;
+      if (c < objective.unary_weights())
+        for (Index p = 0; p < objective.x().positions(); ++p)
+          squares += std::pow(point.value(p, c / objective.outputs()), 2);
+      expected.push_back(c < objective.unary_weights()
+                             ? squares * unary /
+                                   static_cast<double>(objective.x().positions() * objective.outputs())
+                             : extra / static_cast<double>(gold.size()));
+      mean += expected.back() / static_cast<double>(index.size());
+    }
+    BlockMetric metric;
+    metric.build_counts(objective, index);
+    const std::vector<double> row = product(metric, index.size(), 0);
+    for (std::size_t j = 0; j < index.size(); ++j) {
+      EXPECT_EQ(row[j], j == 0 ? metric.diagonal(0) : 0.0);
+      EXPECT_NEAR(metric.diagonal(j), expected[j] + objective.mu(), 1e-3 * mean * (1 + 1e-9)) << j;
+      EXPECT_GT(metric.diagonal(j), expected[j]) << "a ridge";
+    }
+  }
+}
+
+/// So few positions that none is left out: every entry is exact but for those without any spread. With large
+/// weights these are most, and the rows of the others are shorter than the columns.
+TEST(BlockMetric, HoldsTheSecondDerivativesByOutput) {
+  for (const test::ProblemSpec& spec : test::problem_specs())
+    for (const double size : {0.4, 20.0}) {
+      const test::Problem problem(spec);
+      Point point(problem, size);
+      const std::size_t n = point.w.index.size();
+      BlockMetric metric;
+      metric.build(point.objective, point.residual, point.w.index);
+      double ridge = 0.0;
+      for (std::size_t j = 0; j < n; ++j) {
+        const std::vector<double> row = product(metric, n, j);
+        EXPECT_NEAR(row[j], metric.diagonal(j), 1e-12 * metric.diagonal(j));
+        if (point.w.index[j] >= point.objective.unary_weights()) continue;
+        for (std::size_t i = 0; i < n; ++i) {
+          if (point.w.index[i] >= point.objective.unary_weights()) {
+            EXPECT_EQ(row[i], 0.0);
+            continue;
+          }
+          const double exact = point.entry(point.w.index[j], point.w.index[i]);
+          if (i != j) {
+            EXPECT_NEAR(row[i], exact, 1e-3 * (1.0 + std::abs(exact))) << spec.name;
+          } else if (ridge == 0.0) {
+            ridge = row[j] - exact;
+            EXPECT_GE(ridge, spec.mu);
+          } else {
+            EXPECT_NEAR(row[j] - exact, ridge, 1e-3 * (1.0 + exact)) << spec.name;
+          }
+        }
+      }
+    }
+}
+
+TEST(BlockMetric, IsTheSameForAnyNumberOfThreadsAndSymmetric) {
+  const test::Problem problem(test::large_spec());
+  Point point(problem);
+  std::vector<Coord> index(point.w.index.begin(), point.w.index.begin() + 600);
+  std::vector<std::vector<double>> rows;
+  for (const int threads : {1, 3}) {
+    Objective objective = problem.objective(Parallel(threads));
+    BlockMetric metric;
+    metric.build(objective, point.residual, index);
+    for (const std::size_t j : {0u, 17u, 599u}) rows.push_back(product(metric, index.size(), j));
+  }
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(rows[i], rows[i + 3]);
+  EXPECT_EQ(rows[0][17], rows[1][0]);
+  EXPECT_EQ(rows[1][599], rows[2][17]);
+}
+
+TEST(BlockMetric, KeepsItsEntriesForAnotherWorkingSet) {
+  const test::Problem problem(test::problem_specs().front());
+  Point point(problem);
+  const std::vector<Coord>& all = point.w.index;
+  ASSERT_GE(all.size(), 8u);
+  // Without the coordinates 1 and 4, which then come back.
+  std::vector<Coord> some;
+  std::vector<std::uint32_t> kept, from;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (i != 1 && i != 4) {
+      from.push_back(static_cast<std::uint32_t>(kept.size()));
+      kept.push_back(i);
+      some.push_back(all[i]);
+    } else {
+      from.push_back(CompactLbfgs::kNew);
+    }
+  }
+  BlockMetric metric;
+  metric.build(point.objective, point.residual, all);
+  const std::vector<double> before = product(metric, all.size(), 0);
+  const double own = metric.diagonal(4);
+  metric.keep_rows(kept);
+  const std::vector<double> between = product(metric, some.size(), 0);
+  for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(between[i], before[kept[i]]);
+  metric.take_rows(point.objective, point.residual, all, from);
+  const std::vector<double> after = product(metric, all.size(), 0), back = product(metric, all.size(), 4);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(after[i], i == 1 || i == 4 ? 0.0 : before[i]);
+    EXPECT_NEAR(back[i], i == 4 ? own : 0.0, 1e-12 * own);
+  }
+}
+
+/// Also after rows have left and come back, and whether asked for once or twice.
+TEST(BlockMetric, MultipliesSeveralVectorsAsItDoesOne) {
+  for (const test::ProblemSpec& spec : {test::large_spec(), test::problem_specs().front()}) {
+    const test::Problem problem(spec);
+    Point point(problem);
+    const std::size_t n = std::min<std::size_t>(point.w.index.size(), 500);
+    BlockMetric metric;
+    metric.build(point.objective, point.residual, std::span(point.w.index).first(n));
+    Random random(8);
+    std::vector<std::vector<double>> d(5, std::vector<double>(n));
+    for (std::vector<double>& each : d)
+      for (double& x : each) x = random.uniform() < 0.3 ? 0.0 : random.normal();
+    const std::vector<std::vector<double>> products = metric.multiply(d, Parallel(2));
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      std::vector<double> one;
+      metric.multiply(d[i], one);
+      EXPECT_EQ(products[i], one) << spec.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace proxbench::prox_newton

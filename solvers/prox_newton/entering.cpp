@@ -1,0 +1,89 @@
+#include "solvers/prox_newton/entering.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace proxbench::prox_newton {
+
+using namespace proximal;
+
+namespace {
+
+/// Violators that enter at most, or as many as the support has where that is more.
+constexpr std::size_t kMostEntering = 5000;
+
+/// Leaves in the selection the support and the other i, in ascending order, that enters(i).
+template <class Enters>
+void keep_zeros(const Enters& enters, Objective::Selection& selection) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < selection.index.size(); ++i) {
+    if (selection.weight[i] == 0.0 && !enters(i)) continue;
+    selection.index[kept] = selection.index[i];
+    selection.weight[kept] = selection.weight[i];
+    selection.gradient[kept++] = selection.gradient[i];
+  }
+  selection.index.resize(kept);
+  selection.weight.resize(kept);
+  selection.gradient.resize(kept);
+}
+
+/// Leaves in the selection the support and the violators with the largest gradients.
+void keep_worst_violators(Objective::Selection& selection) {
+  std::vector<std::size_t> violators;
+  for (std::size_t i = 0; i < selection.index.size(); ++i)
+    if (selection.weight[i] == 0.0) violators.push_back(i);
+  const std::size_t most = std::max(kMostEntering, selection.index.size() - violators.size());
+  if (violators.size() <= most) return;
+  std::stable_sort(violators.begin(), violators.end(), [&](std::size_t a, std::size_t b) {
+    return std::abs(selection.gradient[a]) > std::abs(selection.gradient[b]);
+  });
+  std::vector<bool> enters(selection.index.size(), false);
+  for (std::size_t v = 0; v < most; ++v) enters[violators[v]] = true;
+  keep_zeros([&](std::size_t i) { return enters[i]; }, selection);
+}
+
+}  // namespace
+
+double entries_of(const Objective& objective, std::span<const Coord> index) {
+  double entries = 0.0;
+  for (const Coord c : index)
+    if (c < objective.unary_weights())
+      entries += static_cast<double>(objective.x().whole_column_size(static_cast<Index>(c / objective.outputs())));
+  return entries;
+}
+
+void Entering::begin(const SolveProblem& problem) {
+  if (!problem.in_sequence) last_ = {};
+  lambda_before_ = problem.in_sequence ? lambda_ : 0.0;
+  lambda_ = problem.objective.lambda();
+}
+
+void Entering::select(Iterate& at, const SparseVector& w, const KnownStart* known,
+                      Objective::Selection& selection) {
+  const double lambda = at.lambda();
+  at.select(w, lambda, known, selection);
+  keep_worst_violators(selection);
+  if (known != nullptr) {
+    drop_leaving(selection);
+    last_ = {lambda_before_, known->selection.index, known->selection.gradient};
+  }
+}
+
+/// Leaves those violators that will still be some at the optimum if the gradient goes on to this lambda as it did
+/// in the last solve.
+void Entering::drop_leaving(Objective::Selection& selection) const {
+  const double lambda_step = last_.lambda - lambda_before_;
+  if (!(lambda_step > 0.0 && lambda_ < lambda_before_)) return;
+  const double ratio = (lambda_before_ - lambda_) / lambda_step;
+  std::size_t at = 0;
+  keep_zeros(
+      [&](std::size_t i) {
+        while (at < last_.index.size() && last_.index[at] < selection.index[i]) ++at;
+        if (at == last_.index.size() || last_.index[at] != selection.index[i]) return true;
+        const double change = selection.gradient[i] - last_.gradient[at];
+        return std::abs(selection.gradient[i] + ratio * change) > lambda_;
+      },
+      selection);
+}
+
+}  // namespace proxbench::prox_newton

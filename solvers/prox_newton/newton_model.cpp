@@ -1,0 +1,231 @@
+#include "solvers/prox_newton/newton_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/base/sum.h"
+#include "core/kernels/kernel_table.h"
+#include "solvers/prox_newton/entering.h"
+#include "solvers/shared/proximal/coordinate_descent.h"
+
+namespace proxbench::prox_newton {
+
+using namespace proximal;
+
+namespace {
+
+constexpr auto kNone = static_cast<std::uint32_t>(-1);
+/// What is within rounding. Each diagonal entry is raised by this share of itself, so that coordinates that always go
+/// together leave the matrix positive definite, to this share of their mean at least; and a zero's gradient exceeds
+/// lambda where it does by more.
+constexpr double kWithinRounding = 1e-10;
+/// Linear systems of one inner problem at most, and passes of coordinate descent where they fail. After kPatience in a row without a new low of wrong signs
+/// only the last wrong one is changed, so that sets do not follow each other in a circle (Kostreva 1978,
+/// Judice and Pires 1994).
+constexpr int kMostRounds = 60, kPatience = 3;
+/// Rows of a task, and instances that are looked at.
+constexpr std::size_t kChunk = 64;
+
+/// Additions to H where there is one output (candidates): a nonzero meets those of its own position, and the
+/// mean of an instance itself. From kChunk instances spread evenly.
+double additions_of_one_output(const Objective& objective, std::span<const Coord> index) {
+  const DesignMatrix& x = objective.x();
+  const std::span<const Index> begin = objective.structure().begin();
+  std::vector<std::size_t> seen(index.size(),
+                                objective.instances());  // the last instance that has the coordinate
+  const std::size_t own = begin.size() - 1, step = std::max<std::size_t>(1, objective.instances() / kChunk),
+                    before = count_before(objective.parallel(), own);
+  double counts[] = {0.0, 0.0}, &additions = counts[0], &looked = counts[1];
+  for (std::size_t i = (step - before % step) % step; i < own; i += step, ++looked) {
+    double slots = 0.0;
+    for (Index p = begin[i]; p < begin[i + 1]; ++p) {
+      double on = 0.0;
+      for (const Index j : x.row(p)) {  // with one output a feature is a coordinate
+        const auto at = std::lower_bound(index.begin(), index.end(), Coord{j});
+        if (at == index.end() || *at != j) continue;
+        ++on;
+        slots += std::exchange(seen[static_cast<std::size_t>(at - index.begin())], i) != i ? 1.0 : 0.0;
+      }
+      additions += on * on;
+    }
+    additions += 2.0 * slots * slots;
+  }
+  add_exact(objective.parallel(), counts);
+  return additions * static_cast<double>(objective.instances()) / looked;
+}
+
+}  // namespace
+
+double NewtonModel::work(const Objective& objective, std::span<const Coord> index) {
+  const double n = static_cast<double>(index.size()), outputs = static_cast<double>(objective.outputs()),
+               positions = static_cast<double>(objective.x().whole_positions()),
+               instances = static_cast<double>(objective.instances()), factor = n * n * n / 3.0;
+  if (objective.outputs() == 1) return additions_of_one_output(objective, index) + factor;
+  const double entries = entries_of(objective, index);
+  const auto unary = std::lower_bound(index.begin(), index.end(), objective.unary_weights());
+  const double extra = static_cast<double>(index.end() - unary),
+               slots = std::min(extra + entries / instances, n);  // coordinates that an instance has
+  return slots * (positions * (outputs * outputs + extra) + entries + instances * slots) + factor;
+}
+
+double NewtonModel::pass_work(const Objective& objective, std::span<const Coord> index,
+                              double inference_flops) {
+  return inference_flops + 2.0 * entries_of(objective, index);
+}
+
+bool NewtonModel::build(const Objective& objective, const Scores& scores, std::span<const Coord> index,
+                        const StopToken& stop) {
+  size_ = index.size();
+  const std::size_t stride = padded(size_);
+  matrix_.resize(size_ * stride);
+  if (!objective.hessian(scores, index, matrix_.data(), stride, stop)) return false;
+  double mean = 0.0;
+  for (std::size_t i = 0; i < size_; ++i) mean += matrix_[i * stride + i] / static_cast<double>(size_);
+  for (std::size_t i = 0; i < size_; ++i) {
+    double& entry = matrix_[i * stride + i];
+    entry = (1.0 + kWithinRounding) * std::max(entry, kWithinRounding * mean);
+    std::fill(matrix_.begin() + static_cast<std::ptrdiff_t>(i * stride + size_),
+              matrix_.begin() + static_cast<std::ptrdiff_t>((i + 1) * stride), 0.0);
+  }
+  order_.clear();
+  return true;
+}
+
+void NewtonModel::multiply(std::span<const double> x, const Parallel& parallel,
+                           std::vector<double>& out) const {
+  out.resize(size_);
+  const Chunks chunks{size_, kChunk};
+  parallel.for_each(chunks.count(), [&](std::size_t c) {
+    for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
+      out[i] = kernels_in_use().dot(row(i), x.data(), size_);
+  });
+}
+
+/// On the rows that have a sign.
+bool NewtonModel::factor(const Parallel& parallel, const StopToken& stop) {
+  order_.clear();
+  place_.assign(size_, kNone);
+  for (std::size_t j = 0; j < size_; ++j) {
+    if (sign_[j] == 0) continue;
+    place_[j] = static_cast<std::uint32_t>(order_.size());
+    order_.push_back(static_cast<std::uint32_t>(j));
+  }
+  return cholesky_.factor(
+      order_.size(), size_, parallel,
+      [&](std::size_t i, double* out) {
+        for (std::size_t j = 0; j <= i; ++j) out[j] = row(order_[i])[order_[j]];
+      },
+      stop);
+}
+
+bool NewtonModel::append(std::size_t j) {
+  std::vector<double> numbers(order_.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = row(j)[order_[i]];
+  if (!cholesky_.append(numbers, row(j)[j])) return false;
+  place_[j] = static_cast<std::uint32_t>(order_.size());
+  order_.push_back(static_cast<std::uint32_t>(j));
+  return true;
+}
+
+double NewtonModel::solve(std::span<const double> w, std::span<const double> g, double lambda,
+                          const Parallel& parallel, std::vector<double>& d, const StopToken& stop) {
+  if (!settle_signs(w, g, lambda, parallel, d, stop)) descend(w, g, lambda, d, stop);
+  return predicted_change(w, g, d, lambda);
+}
+
+/// The active-set method; with lambda = 0 signs do not matter, and one system is enough. Returns false where
+/// it did not find the solution.
+bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double> g, double lambda,
+                               const Parallel& parallel, std::vector<double>& d, const StopToken& stop) {
+  sign_.resize(size_);
+  for (std::size_t j = 0; j < size_; ++j) {
+    const double towards = w[j] != 0.0 ? w[j] : (std::abs(g[j]) > lambda ? -g[j] : 0.0);
+    sign_[j] = static_cast<signed char>((towards > 0.0) - (towards < 0.0));
+  }
+  std::vector<double> product;
+  AlignedVector<double> u;
+  std::vector<std::size_t> wrong;
+  std::size_t least = size_ + 1;
+  int patience = kPatience;
+  for (int system = 0; system < kMostRounds; ++system) {
+    if (!bring_up_to_date(parallel, stop)) return false;
+    systems_ += 1.0;
+    d.assign(size_, 0.0);
+    product.assign(size_, 0.0);
+    for (std::size_t j = 0; j < size_; ++j) {
+      if (sign_[j] != 0 || w[j] == 0.0) continue;
+      d[j] = -w[j];
+      kernels_in_use().add_scaled(product.data(), d[j], row(j), size_);
+    }
+    // What a solution leaves of its system, because the matrix is ill-conditioned, is solved for again, for as long
+    // as that halves it.
+    for (double left_before = std::numeric_limits<double>::infinity();;) {
+      u.resize(order_.size());
+      double left = 0.0;
+      for (std::size_t i = 0; i < u.size(); ++i) {
+        const std::size_t j = order_[i];
+        u[i] = -(g[j] + lambda * sign_[j] + product[j]);
+        left = std::max(left, std::abs(u[i]));
+      }
+      if (!(left < 0.5 * left_before)) break;
+      if (stop.requested()) return false;
+      left_before = left;
+      cholesky_.solve_lower(u);
+      cholesky_.solve_upper(u);
+      for (std::size_t i = 0; i < u.size(); ++i) d[order_[i]] += u[i];
+      multiply(d, parallel, product);
+    }
+
+    wrong.clear();
+    for (std::size_t j = 0; j < size_; ++j)
+      if (sign_[j] != 0 ? lambda > 0.0 && !((w[j] + d[j]) * sign_[j] > 0.0)
+                        : std::abs(g[j] + product[j]) > (1.0 + kWithinRounding) * lambda)
+        wrong.push_back(j);
+    if (wrong.empty()) return true;
+    if (wrong.size() < least) {
+      least = wrong.size();
+      patience = kPatience;
+    } else if (patience > 0) {
+      --patience;
+    } else {
+      wrong.erase(wrong.begin(), wrong.end() - 1);
+    }
+    for (const std::size_t j : wrong) {
+      if (sign_[j] != 0)
+        sign_[j] = 0;
+      else
+        sign_[j] = static_cast<signed char>(g[j] + product[j] < 0.0 ? 1 : -1);
+    }
+  }
+  return false;
+}
+
+/// The factor for the rows that have a sign: where none of its rows has lost it, with the new ones appended.
+bool NewtonModel::bring_up_to_date(const Parallel& parallel, const StopToken& stop) {
+  bool fits = !order_.empty() && std::ranges::all_of(order_, [&](std::uint32_t j) { return sign_[j] != 0; });
+  for (std::size_t j = 0; fits && j < size_; ++j) {
+    if (sign_[j] == 0 || place_[j] != kNone) continue;
+    if (stop.requested()) return false;
+    fits = append(j);
+  }
+  return fits || factor(parallel, stop);
+}
+
+/// Coordinate descent from d = 0: a step at least, where the signs did not settle.
+void NewtonModel::descend(std::span<const double> w, std::span<const double> g, double lambda,
+                          std::vector<double>& d, const StopToken& stop) const {
+  d.assign(size_, 0.0);
+  std::vector<double> product(size_, 0.0);
+  for (int pass = 0; pass < kMostRounds && !stop.requested(); ++pass)
+    for (std::size_t j = 0; j < size_; ++j) {
+      const double curvature = row(j)[j], at = w[j] + d[j];
+      const double next = soft_threshold(at - (g[j] + product[j]) / curvature, lambda / curvature);
+      if (next == at) continue;
+      kernels_in_use().add_scaled(product.data(), next - at, row(j), size_);
+      d[j] = next == 0.0 ? -w[j] : d[j] + (next - at);
+    }
+}
+
+}  // namespace proxbench::prox_newton

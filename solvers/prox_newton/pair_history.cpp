@@ -1,0 +1,124 @@
+#include "solvers/prox_newton/pair_history.h"
+
+#include <algorithm>
+
+#include "core/base/sum.h"
+
+namespace proxbench::prox_newton {
+
+namespace {
+
+/// Numbers of a residual that one task takes.
+constexpr std::size_t kNumbersPerTask = 1 << 15;
+/// Coordinates of one output in a task.
+constexpr std::size_t kCoordinatesPerTask = 32;
+
+/// sum + sum of value * column[offset], in order.
+double gathered(const ColumnBlock& block, const float* column, double sum) {
+  for (std::size_t e = 0; e < block.size; ++e) {
+    const double change = static_cast<double>(column[block.offset[e]]);
+    sum += block.value != nullptr ? block.value[e] * change : change;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::size_t PairHistory::capacity(const Objective& objective, std::size_t wanted) {
+  if (objective.map().collapses()) return 0;
+  const std::size_t bytes =
+      sizeof(float) * std::max<std::size_t>(padded(objective.x().whole_positions()) * objective.outputs(), 1);
+  return std::min(wanted, kMostBytes / bytes);
+}
+
+void PairHistory::next_solve(std::size_t most) {
+  ++solve_;
+  std::erase_if(steps_, [&](const Step& step) { return solve_ - step.solve > most; });
+}
+
+void PairHistory::push(std::size_t capacity, std::span<const Coord> index, std::span<const double> d,
+                       const Residual& before, const Residual& after, const Parallel& parallel) {
+  Step step;
+  if (steps_.size() >= capacity) {
+    // Its memory serves again.
+    step = std::move(steps_.front());
+    steps_.erase(steps_.begin());
+    step.index.clear();
+    step.value.clear();
+  }
+  for (std::size_t j = 0; j < index.size(); ++j) {
+    if (d[j] == 0.0) continue;
+    step.index.push_back(index[j]);
+    step.value.push_back(d[j]);
+  }
+  step.solve = solve_;
+  stride_ = before.stride;
+  step.change.resize(before.values.size());
+  const Chunks chunks{before.values.size(), kNumbersPerTask};
+  parallel.for_each(chunks.count(), [&](std::size_t c) {
+    for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
+      step.change[i] = static_cast<float>(after.values[i] - before.values[i]);
+  });
+  step.extra.resize(before.extra.size());
+  for (std::size_t e = 0; e < before.extra.size(); ++e) step.extra[e] = after.extra[e] - before.extra[e];
+  steps_.push_back(std::move(step));
+}
+
+void PairHistory::keep(std::span<const std::size_t> steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i] != i) steps_[i] = std::move(steps_[steps[i]]);
+  steps_.resize(steps.size());
+}
+
+std::vector<double> PairHistory::step(std::size_t i, std::span<const Coord> index) const {
+  const Step& step = steps_[i];
+  std::vector<double> out(index.size(), 0.0);
+  for (std::size_t k = 0, j = 0; k < step.index.size(); ++k) {
+    while (j < index.size() && index[j] < step.index[k]) ++j;
+    if (j < index.size() && index[j] == step.index[k]) out[j] = step.value[k];
+  }
+  return out;
+}
+
+std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& objective,
+                                                               std::span<const Coord> index) const {
+  const DesignMatrix& x = objective.x();
+  const Index outputs = objective.outputs();
+  std::vector<std::vector<double>> out(steps_.size(), std::vector<double>(index.size(), 0.0));
+  std::vector<double> sums(steps_.size() * index.size());  // of each step, one after the other
+  // By output, so that a task reads one column of each step, a block of positions at a time.
+  const std::size_t unary = static_cast<std::size_t>(
+      std::lower_bound(index.begin(), index.end(), objective.unary_weights()) - index.begin());
+  std::vector<std::size_t> order(unary);
+  for (std::size_t c = 0; c < unary; ++c) order[c] = c;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return index[a] % outputs < index[b] % outputs; });
+  std::vector<std::size_t> task_begin{0};
+  for (std::size_t o = 1; o <= unary; ++o)
+    if (o == unary || index[order[o]] % outputs != index[order[task_begin.back()]] % outputs ||
+        o - task_begin.back() == kCoordinatesPerTask)
+      task_begin.push_back(o);
+  const InOrder in_order(objective.parallel());
+  in_order.add(std::span(sums), [&] {
+    objective.parallel().for_each(task_begin.size() - 1, [&](std::size_t t) {
+      const std::size_t first = index[order[task_begin[t]]] % outputs * stride_;
+      for (std::size_t b = 0; b < x.blocks(); ++b)
+        for (std::size_t i = 0; i < steps_.size(); ++i) {
+          const float* column = steps_[i].change.data() + first + x.block_begin(b);
+          for (std::size_t o = task_begin[t]; o < task_begin[t + 1]; ++o) {
+            double& sum = sums[i * index.size() + order[o]];
+            sum = gathered(x.column_block(static_cast<Index>(index[order[o]] / outputs), b), column, sum);
+          }
+        }
+    });
+  });
+  in_order.hand_back(std::span(sums));
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(i * index.size()), index.size(), out[i].begin());
+  for (std::size_t c = unary; c < index.size(); ++c)
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      out[i][c] = steps_[i].extra[index[c] - objective.unary_weights()];
+  return out;
+}
+
+}  // namespace proxbench::prox_newton

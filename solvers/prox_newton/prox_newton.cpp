@@ -1,0 +1,238 @@
+/// A proximal Newton-type method on growing working sets. Each iteration minimises a model
+///     g^T d + 1/2 d^T B d + lambda*||w + d||_1
+/// over a working set, then backtracks on w + alpha*d until Armijo's rule holds. Within an epoch the working
+/// set only shrinks; at its end a full gradient tells which coordinates come in. After Zhong et al. 2014
+/// (prox_qn.cpp), it differs in
+///
+///   - B: the Hessian's blocks by output, corrected by L-BFGS pairs (quasi_newton_model.h), or the exact Hessian
+///     once the iterations have cost as much as it does (newton_model.h);
+///   - the inner problem, which is solved to a tolerance;
+///   - the working sets, which begin with the worst violators (entering.h), and epochs that end relative to
+///     their own start.
+///
+/// Each choice stands in the table of ablations in solvers/RESULTS.md.
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "solvers/prox_newton/entering.h"
+#include "solvers/prox_newton/newton_model.h"
+#include "solvers/prox_newton/quasi_newton_model.h"
+#include "solvers/prox_newton/settings.h"
+#include "solvers/shared/proximal/iterate.h"
+#include "solvers/shared/proximal/progress.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace prox_newton {
+namespace {
+
+using namespace proximal;
+
+/// Iterations of an epoch at most.
+constexpr std::int64_t kMostIterations = 25;
+/// By how much F may rise in the line search, in units of eps*|F|: near the optimum a good step must not be cut for
+/// the last digits of F, and kkt tells whether it was good.
+constexpr double kRounding = 256.0;
+
+/// One solve.
+class Minimiser {
+ public:
+  Minimiser(const Settings& settings, const SolveProblem& problem, Buffers& buffers, Entering& entering,
+            QuasiNewtonModel& model)
+      : settings_(settings),
+        problem_(problem),
+        at_(problem.objective, buffers, problem.monitor.stop_token()),
+        entering_(entering),
+        model_(model),
+        passes_before_newton_(problem.objective.passes()) {
+    result_.w = problem.start;
+    result_.working_set = problem.start.nnz();
+    entering_.begin(problem);
+    model_.begin(problem, at_.set);
+  }
+
+  SolveResult run() {
+    problem_.monitor.start(problem_.start);
+    at_.open(problem_.start, problem_.known);
+    progress_.emplace(settings_.max_stagnant, at_.value);
+    std::optional<Status> ended;
+    if (!std::isfinite(at_.value)) ended = Status::kDiverged;
+    while (!ended) ended = hessian_pays() ? newton_phase() : epoch();
+    return finish(*ended);
+  }
+
+ private:
+  /// Quasi-Newton iterations on a working set that shrinks. Returns how the solve ended, or nothing.
+  std::optional<Status> epoch() {
+    entering_.select(at_, w(), result_.iterations == 0 ? problem_.known : nullptr, selection_);
+    if (const auto ended = judge_optimality()) return ended;
+    optimality_ = {selection_.kkt_max, selection_.kkt_l1};
+    const double target = settings_.epoch_factor * optimality_.l1;
+    at_.set.take(selection_);
+    model_.start_epoch(at_, progressed_);
+    for (std::int64_t iteration = 1;; ++iteration) {
+      const double slope = model_.minimise(at_);
+      const auto learn = [&](const Step& taken) { model_.learn(taken, at_); };
+      if (const auto ended = step(slope, learn)) return ended;
+      shrink_working_set();
+      if (!progressed_ || optimality_.largest <= problem_.kkt_target() || optimality_.l1 <= target ||
+          iteration == kMostIterations)
+        return std::nullopt;
+    }
+  }
+
+  /// Newton's method with the exact Hessian, which stays for as long as it serves. Returns how the solve ended, or
+  /// nothing: a new Hessian brought next to nothing, or there is no room for the working set.
+  std::optional<Status> newton_phase() {
+    model_.forget();
+    for (bool old = true;;) {
+      at_.select(w(), at_.lambda(), nullptr, selection_);
+      if (const auto ended = judge_optimality()) return ended;
+      const bool anew = old || selection_.kkt_max > optimality_.largest;
+      if (anew) {
+        if (selection_.index.size() > NewtonModel::kMostRows) break;
+        optimality_ = {selection_.kkt_max, selection_.kkt_l1};
+        at_.set.take(selection_);
+        if (hessian_.build(at_.objective, at_.scores(), at_.set.index, at_.stop)) hessians_ += 1.0;
+      }
+      const double before = optimality_.l1;
+      const double slope =
+          hessian_.solve(at_.set.w, at_.set.g, at_.lambda(), at_.parallel(), at_.d, at_.stop);
+      if (const auto ended = step(slope, [](const Step&) {})) return ended;
+      at_.set.shrink(at_.lambda(), std::numeric_limits<double>::infinity(), optimality_);  // measures, drops none
+      progress_->saw_subgradient(optimality_.largest);
+      old = !progressed_ || optimality_.l1 > before;
+      if (old && anew) break;
+    }
+    hessian_ = {};
+    passes_before_newton_ = at_.objective.passes();
+    return std::nullopt;
+  }
+
+  /// Whether iterations without the Hessian have cost as much as it does. Taking turns like this costs at most
+  /// twice what the better of both methods does. Not where pairs go along a path: they would be lost.
+  bool hessian_pays() const {
+    const Objective& objective = at_.objective;
+    if (!settings_.newton || !at_.set.chosen || at_.set.size() > NewtonModel::kMostRows ||
+        !objective.has(Capability::kCovariance) || model_.keeps_history())
+      return false;
+    const double passes = objective.passes() - passes_before_newton_;
+    return passes * NewtonModel::pass_work(objective, at_.set.index, at_.inference_flops()) >=
+           NewtonModel::work(objective, at_.set.index);
+  }
+
+  /// Line search along at_.d, `slope` its predicted change of F, and the step, which `learn` is told of. Returns
+  /// how the solve ended, or nothing.
+  template <class Learn>
+  std::optional<Status> step(double slope, const Learn& learn) {
+    if (at_.stop.requested()) return give_up();
+    const ArmijoResult found = at_.search(slope, settings_.line_search, true);
+    progressed_ = progress_->saw_step(found);
+    if (!progressed_ && at_.stop.requested()) return give_up();
+    if (progressed_) learn(at_.move(found, true));
+    ++result_.iterations;
+    result_.working_set = at_.set.size();
+    // w's nonzeros are gathered where a sample wants them, off the clock.
+    const bool goes_on = problem_.monitor.step(
+        result_.iterations, [&] { return w(); }, at_.set.size(), at_.loss());
+    return goes_on ? std::nullopt : std::optional(problem_.monitor.stop_status());
+  }
+
+  /// Drops from the working set what is zero and will likely stay so (Zhong et al. 2014, Algorithm 2, lines 2 to
+  /// 9).
+  void shrink_working_set() {
+    const double slack = optimality_.largest / static_cast<double>(at_.objective.instances());
+    const std::size_t before = at_.set.size();
+    const std::vector<std::uint32_t>& kept = at_.set.shrink(at_.lambda(), slack, optimality_);
+    if (kept.size() < before) model_.keep_rows(kept);
+    progress_->saw_subgradient(optimality_.largest);
+  }
+
+  /// What a selection says of the solve: how it ended, or nothing.
+  std::optional<Status> judge_optimality() {
+    if (!std::isfinite(selection_.kkt_max)) return Status::kDiverged;
+    if (selection_.kkt_max <= problem_.kkt_target()) return Status::kConverged;
+    // Neither F nor kkt came down since the last time: rounding is all that is left.
+    if (!progressed_ && !progress_->restart()) return Status::kStalled;
+    result_.notes["epochs"] += 1;
+    return std::nullopt;
+  }
+
+  /// Time is up within an iteration, where model and working set may be of different iterations.
+  Status give_up() {
+    model_.forget();
+    cut_short_ = true;
+    return problem_.monitor.stop_status();
+  }
+
+  SolveResult finish(Status status) {
+    w();
+    result_.status = status;
+    if (!cut_short_) result_.working_set = at_.set.size();
+    result_.notes["inner_passes"] = model_.inner_passes();
+    if (hessians_ > 0.0) result_.notes["hessians"] = hessians_;
+    if (problem_.known != nullptr) at_.leave(*problem_.known);
+    model_.end(at_.set);
+    return std::move(result_);
+  }
+
+  const SparseVector& w() { return at_.set.collect(result_.w); }
+
+  const Settings& settings_;
+  const SolveProblem& problem_;
+  Iterate at_;
+  Entering& entering_;
+  QuasiNewtonModel& model_;
+  NewtonModel hessian_;
+  std::optional<Progress> progress_;
+  Objective::Selection selection_;
+  Optimality optimality_;      ///< on the working set; after a new selection on all coordinates
+  bool progressed_ = true;     ///< whether the last step brought something
+  double passes_before_newton_;  ///< of the objective, when iterations without the Hessian began
+  double hessians_ = 0.0;
+  bool cut_short_ = false;
+  SolveResult result_;
+};
+
+/// Its members are what a path carries from one lambda to the next.
+class ProxNewton final : public Solver {
+ public:
+  explicit ProxNewton(const Settings& settings) : settings_(settings), model_(settings_) {
+    settings_.line_search.rounding = kRounding;
+  }
+
+  SolveResult solve(const SolveProblem& problem) override {
+    if (!problem.in_sequence) buffers_ = {};
+    return Minimiser(settings_, problem, buffers_, entering_, model_).run();
+  }
+
+ private:
+  Settings settings_;
+  Buffers buffers_;
+  Entering entering_;
+  QuasiNewtonModel model_;
+};
+
+}  // namespace
+}  // namespace prox_newton
+
+SolverInfo prox_newton_info() {
+  SolverInfo info{"prox-newton",
+                  "proximal Newton-type method on growing working sets: the Hessian's blocks, corrected by L-BFGS "
+                  "pairs, or the exact Hessian",
+                  "after Zhong, Yen, Dhillon, Ravikumar 2014", prox_newton::option_rows().table(),
+                  prox_newton::option_rows().maker<prox_newton::ProxNewton>()};
+  info.continues = true;
+  info.shares_instances = true;
+  info.scale_free = true;
+  // F is within rounding of its minimum there, and kkt rises for a while before it falls.
+  info.as_reference = {.options = {{"max_stagnant", "200"}}, .tightened = true};
+  return info;
+}
+
+}  // namespace proxbench

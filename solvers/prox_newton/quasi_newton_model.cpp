@@ -1,0 +1,220 @@
+#include "solvers/prox_newton/quasi_newton_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace proxbench::prox_newton {
+
+using namespace proximal;
+
+namespace {
+
+/// Blocks wait for an epoch that brings F down by less than this share, but where full gradients, and with them
+/// epochs, are costly: where X has more entries than so many times N*K, about what an inference costs.
+constexpr double kSlowEpoch = 0.1, kCostlyGradient = 3.0;
+/// Relative decrease of F since the blocks were made, up to which they also serve the next working set.
+constexpr double kFresh = 1e-4;
+/// gamma with blocks at the start: Newton steps from w = 0 are too long by about this. It grows by alpha^-1/2
+/// with a step that had to be cut, and halves with one that had not.
+constexpr double kFirstGamma = 3.0;
+/// Relative change of the smooth part over which its curvature is measured: the quadratic term keeps eight
+/// digits or more.
+constexpr double kShortStep = 1e-3;
+
+bool full_gradients_are_costly(const Objective& objective) {
+  const double cells = static_cast<double>(objective.x().whole_positions()) * static_cast<double>(objective.outputs());
+  return static_cast<double>(objective.x().whole_nonzeros()) > kCostlyGradient * cells;
+}
+
+}  // namespace
+
+void QuasiNewtonModel::begin(const SolveProblem& problem, WorkingSet& set) {
+  blocks_at_once_ = full_gradients_are_costly(problem.objective);
+  history_capacity_ = problem.in_sequence ? PairHistory::capacity(problem.objective, settings_.memory) : 0;
+  history_.next_solve(history_capacity_ > 0 ? 1 : 0);
+  if (history_.size() > 0) {
+    blocks_ = true;
+    set.index = std::move(index_);
+    set.w = std::move(weights_);
+    set.chosen = true;
+  } else {
+    forget();
+    gamma_of_blocks_ = kFirstGamma;
+  }
+  gamma_of_counts_ = 0.0;
+  made_at_ = epoch_value_ = std::numeric_limits<double>::infinity();
+  inner_passes_ = 0.0;
+  random_ = Random(problem.seed);
+}
+
+void QuasiNewtonModel::end(WorkingSet& set) {
+  metric_ = {};
+  if (history_.size() == 0) return forget();
+  index_ = std::move(set.index);
+  weights_ = std::move(set.w);
+}
+
+void QuasiNewtonModel::forget() {
+  history_.clear();
+  lbfgs_ = CompactLbfgs(settings_.memory, GammaRule::kNone);
+  metric_ = {};
+  blocks_ = false;
+}
+
+void QuasiNewtonModel::start_epoch(Iterate& at, bool progressed) {
+  if (blocks_ && lbfgs_.pairs() > 0 && progressed && blocks_fit(at)) return continue_with_blocks(at);
+  const bool slow = epoch_value_ - at.value <= kSlowEpoch * at.value;
+  epoch_value_ = at.value;
+  if ((slow || blocks_at_once_) && blocks_fit(at)) return start_blocks(at);
+  start_counts(at);
+}
+
+void QuasiNewtonModel::keep_rows(std::span<const std::uint32_t> kept) {
+  lbfgs_.keep_rows(kept);
+  metric_.keep_rows(kept);
+}
+
+double QuasiNewtonModel::minimise(Iterate& at) {
+  lbfgs_.refresh(at.parallel());
+  descent_.begin(lbfgs_, {metric_.start(), metric_.diagonal()}, at.set.w, at.set.g, at.lambda(), at.d);
+  double first = 0.0;
+  for (std::int64_t pass = 0; pass < settings_.max_inner && !at.stop.requested(); ++pass) {
+    const double moved = descent_.pass(random_);
+    inner_passes_ += 1.0;
+    if (pass == 0) first = moved;
+    if (moved <= settings_.inner_tol * first) break;
+  }
+  return predicted_change(at.set.w, at.set.g, at.d, at.lambda());
+}
+
+void QuasiNewtonModel::learn(const Step& step, const Iterate& at) {
+  if (blocks_) {
+    gamma_of_blocks_ =
+        step.alpha < 1.0 ? gamma_of_blocks_ / std::sqrt(step.alpha) : std::max(0.5 * gamma_of_blocks_, 1.0);
+    lbfgs_.set_gamma(gamma_of_blocks_);
+  }
+  metric_.multiply(step.d, product_);
+  if (!lbfgs_.update(step.d, step.change, product_)) return;
+  if (!blocks_) {
+    // |y|/|s| in the norms of D: a longer step, as y^T s / s^T D s allows it, is often cut.
+    double inverse = 0.0, along = 0.0;  // y^T D^-1 y, s^T D s
+    for (std::size_t j = 0; j < step.d.size(); ++j) {
+      inverse += step.change[j] * step.change[j] / metric_.diagonal(j);
+      along += step.d[j] * product_[j];
+    }
+    lbfgs_.set_gamma(std::sqrt(inverse / along));
+  } else if (history_capacity_ > 0) {
+    history_.push(history_capacity_, at.set.index, step.d, step.before, step.after, at.parallel());
+  }
+}
+
+/// Blocks for whose memory there is room.
+bool QuasiNewtonModel::blocks_fit(const Iterate& at) const {
+  return BlockMetric::entries(at.objective, at.set.index) <= BlockMetric::kMostEntries;
+}
+
+void QuasiNewtonModel::start_counts(Iterate& at) {
+  blocks_ = false;
+  history_.clear();
+  metric_.build_counts(at.objective, at.set.index);
+  lbfgs_.reset(at.set.size(), gamma_of_counts_ > 0.0 ? gamma_of_counts_ : 1.0);
+  if (gamma_of_counts_ > 0.0) return;
+  // Without a measured gamma the first line search would pay for a wrong guess with many inferences.
+  minimise(at);
+  if (at.stop.requested()) return;
+  const double curvature = curvature_along_direction(at);
+  gamma_of_counts_ = curvature > 0.0 && std::isfinite(curvature) ? curvature : 1.0;
+  lbfgs_.reset(at.set.size(), gamma_of_counts_);
+}
+
+/// d^T H d / d^T D d of the smooth part along at.d, from an inference close to w. Not finite, or <= 0, where
+/// rounding hides it.
+double QuasiNewtonModel::curvature_along_direction(Iterate& at) const {
+  double slope = 0.0, norm = 0.0, wd = 0.0, dd = 0.0;
+  for (std::size_t j = 0; j < at.set.size(); ++j) {
+    slope += at.set.g[j] * at.d[j];
+    norm += at.d[j] * at.d[j] * metric_.diagonal(j);
+    wd += at.set.w[j] * at.d[j];
+    dd += at.d[j] * at.d[j];
+  }
+  const double alpha = kShortStep * (at.loss() + at.objective.l2(at.set.w)) / std::abs(slope);
+  at.map_direction();
+  const double change = at.loss_along(alpha, false) - at.loss() + at.objective.mu() * alpha * (wd + 0.5 * alpha * dd);
+  return 2.0 * (change - alpha * slope) / (alpha * alpha * norm);
+}
+
+void QuasiNewtonModel::start_blocks(const Iterate& at) {
+  blocks_ = true;
+  make_blocks(at);
+  forget_pairs(at);
+}
+
+/// On another working set: the blocks stay where F has hardly fallen since they were made, and so do the pairs
+/// that can.
+void QuasiNewtonModel::continue_with_blocks(const Iterate& at) {
+  const bool fresh = made_at_ - at.value <= kFresh * at.value;
+  if (fresh)
+    metric_.take_rows(at.objective, at.residual(), at.set.index, at.set.from);
+  else if (!make_blocks(at))
+    return;
+  if (history_.size() > 0)
+    carry_pairs(at);
+  else if (fresh)
+    lbfgs_.take_rows(at.set.from);
+  else
+    forget_pairs(at);
+}
+
+bool QuasiNewtonModel::make_blocks(const Iterate& at) {
+  made_at_ = at.value;
+  return metric_.build(at.objective, at.residual(), at.set.index, at.stop);
+}
+
+void QuasiNewtonModel::forget_pairs(const Iterate& at) {
+  history_.clear();
+  lbfgs_.reset(at.set.size(), gamma_of_blocks_);
+}
+
+/// The pairs in the history on the working set at hand, for the blocks at hand. Only where they come with all
+/// their rows: without, they do more harm than good (pair_history.h).
+void QuasiNewtonModel::carry_pairs(const Iterate& at) {
+  const std::vector<Coord>& index = at.set.index;
+  const std::vector<std::uint32_t>& from = at.set.from;
+  const std::size_t n = index.size(), pairs = history_.size(), older = lbfgs_.pairs() - pairs;
+  std::vector<Coord> fresh;
+  std::vector<std::size_t> fresh_row;
+  for (std::size_t j = 0; j < n; ++j) {
+    if (from[j] != CompactLbfgs::kNew) continue;
+    fresh.push_back(index[j]);
+    fresh_row.push_back(j);
+  }
+  const std::vector<std::vector<double>> changes = history_.gradient_changes(at.objective, fresh);
+  std::vector<std::vector<double>> s(pairs), y(pairs);
+  for (std::size_t i = 0; i < pairs; ++i) s[i] = history_.step(i, index);
+  std::vector<std::vector<double>> b = metric_.multiply(s, at.parallel());
+  std::vector<std::size_t> carried;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    y[i].resize(n);
+    for (std::size_t j = 0; j < n; ++j)
+      if (from[j] != CompactLbfgs::kNew) y[i][j] = lbfgs_.y(older + i, from[j]);
+    for (std::size_t f = 0; f < fresh.size(); ++f)
+      y[i][fresh_row[f]] = changes[i][f] + at.objective.mu() * s[i][fresh_row[f]];
+    double sy = 0.0;
+    for (std::size_t j = 0; j < n; ++j) sy += s[i][j] * y[i][j];
+    if (!(sy > 0.0)) continue;
+    if (carried.size() < i) {
+      s[carried.size()].swap(s[i]);
+      y[carried.size()].swap(y[i]);
+      b[carried.size()].swap(b[i]);
+    }
+    carried.push_back(i);
+  }
+  s.resize(carried.size());
+  history_.keep(carried);
+  lbfgs_.set_gamma(gamma_of_blocks_);
+  lbfgs_.assign(n, s, y, b, at.parallel());
+}
+
+}  // namespace proxbench::prox_newton

@@ -1,0 +1,24 @@
+#pragma once
+/// The options of prox-newton.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/option_rows.h"
+#include "core/quasi_newton/line_search.h"
+
+namespace proxbench::prox_newton {
+
+struct Settings {
+  std::size_t memory;  ///< L-BFGS pairs
+  std::int64_t max_inner;
+  double inner_tol;
+  double epoch_factor;
+  bool newton;  ///< whether the exact Hessian may serve
+  std::int64_t max_stagnant;
+  ArmijoOptions line_search;
+};
+
+OptionRows<Settings> option_rows();
+
+}  // namespace proxbench::prox_newton

@@ -1,0 +1,211 @@
+/// Proximal quasi-Newton with aggressive shrinking (Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2), as its
+/// authors' program does it. Comments name the algorithm's lines.
+///
+/// Each iteration minimises the model g^T d + 1/2 d^T B d + lambda*||w + d||_1 over a working set A by
+/// coordinate descent, B the compact L-BFGS matrix of the smooth part, then backtracks on w + alpha*d. Within
+/// an epoch A only shrinks. At its end all coordinates come back, and the tolerance of the next epoch falls.
+///
+/// Where the paper leaves a choice, the authors' program decides: an epoch begins with the zero coordinates
+/// whose gradient exceeds epoch_margin*lambda, and gamma stays from epoch to epoch. Rounding is ours: the
+/// paper has no rule for what it does at the end.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/quasi_newton/lbfgs.h"
+#include "solvers/shared/common_options.h"
+#include "solvers/shared/proximal/coordinate_descent.h"
+#include "solvers/shared/proximal/iterate.h"
+#include "solvers/shared/proximal/progress.h"
+#include "solvers/solvers.h"
+
+namespace proxbench {
+namespace {
+
+using namespace proximal;
+
+/// Iterations in a row with neither F nor kkt at a new low, all within rounding, before the memory is cleared.
+/// Twice in a row ends the run as stalled.
+constexpr std::int64_t kPatience = 20;
+
+struct Settings {
+  std::size_t memory;      ///< m
+  std::int64_t max_inner;  ///< passes of an inner problem
+  EpochSettings epochs;
+  ArmijoOptions line_search;
+};
+
+/// One solve.
+class Minimiser {
+ public:
+  Minimiser(const Settings& settings, const SolveProblem& problem, Buffers& buffers)
+      : settings_(settings),
+        problem_(problem),
+        at_(problem.objective, buffers, problem.monitor.stop_token()),
+        lbfgs_(settings.memory),
+        random_(problem.seed) {
+    result_.w = problem.start;
+    result_.working_set = problem.start.nnz();
+  }
+
+  SolveResult run() {
+    problem_.monitor.start(problem_.start);
+    at_.open(problem_.start, problem_.known);  // line 1
+    progress_.emplace(kPatience, at_.value);
+    for (std::int64_t iteration = 1;; ++iteration) {  // line 2
+      if (!std::isfinite(at_.value)) return finish(Status::kDiverged);
+      if (iteration == 1 || shrink_working_set()) {                               // lines 3 to 10
+        if (const auto status = start_epoch(iteration)) return finish(*status);  // lines 11 to 16
+      }
+      const double slope = solve_inner_problem();  // lines 19 to 27
+      if (at_.stop.requested()) return give_up();
+      progressed_ = search_and_update(slope);  // lines 28 to 39
+      if (!progressed_ && at_.stop.requested()) return give_up();
+      if (is_last(iteration)) return finish(problem_.monitor.stop_status());
+    }
+  }
+
+ private:
+  /// Lines 3 to 10. Returns whether the epoch is over.
+  bool shrink_working_set() {
+    const double slack = settings_.epochs.shrinking
+                             ? optimality_.largest / static_cast<double>(at_.objective.instances())
+                             : std::numeric_limits<double>::infinity();
+    const std::size_t before = at_.set.size();
+    const std::vector<std::uint32_t>& kept = at_.set.shrink(at_.lambda(), slack, optimality_);
+    if (kept.size() < before) lbfgs_.keep_rows(kept);
+    progress_->saw_subgradient(optimality_.largest);
+    return (settings_.epochs.shrinking && optimality_.l1 <= epoch_target_) ||
+           optimality_.largest <= problem_.kkt_target() || !progressed_;
+  }
+
+  /// Lines 11 to 16: a full gradient tells whether the solve is over, and what the next working set is. Returns
+  /// how the solve ends, or nothing.
+  std::optional<Status> start_epoch(std::int64_t iteration) {
+    const bool first = iteration == 1;
+    const SparseVector& w = at_.set.collect(result_.w);
+    const double from = settings_.epochs.shrinking ? settings_.epochs.margin * at_.lambda() : -1.0;
+    at_.select(w, from, first ? problem_.known : nullptr, selection_);
+    if (!std::isfinite(selection_.kkt_max)) return Status::kDiverged;
+    if (selection_.kkt_max <= problem_.kkt_target()) return Status::kConverged;
+    if (!progressed_ && !progress_->restart()) return Status::kStalled;
+    result_.notes["epochs"] += 1;
+    optimality_ = {selection_.kkt_max, selection_.kkt_l1};
+    epoch_target_ = first ? settings_.epochs.tol * optimality_.l1 : settings_.epochs.factor * epoch_target_;
+    at_.set.take(selection_);
+    // gamma = 1 in the units of the features' values.
+    const double unit = at_.objective.map().typical_value();
+    lbfgs_.reset(at_.set.size(), first ? unit * unit : lbfgs_.gamma());
+    return std::nullopt;
+  }
+
+  /// Lines 19 to 27. Returns g^T d + lambda*(||w + d||_1 - ||w||_1).
+  double solve_inner_problem() {
+    const std::size_t n = at_.set.size();
+    const auto shrunk = static_cast<std::int64_t>(at_.objective.dimension() / std::max<std::size_t>(n, 1));
+    const std::int64_t passes = std::min(settings_.max_inner, std::max<std::int64_t>(shrunk, 1));  // line 20
+    lbfgs_.refresh(at_.parallel());
+    descent_.begin(lbfgs_, {}, at_.set.w, at_.set.g, at_.lambda(), at_.d);
+    for (std::int64_t p = 0; p < passes && n > 0 && !at_.stop.requested(); ++p) {
+      inner_passes_ += 1.0;
+      const bool solved = descent_.pass(random_) == 0.0;
+      if (solved || lbfgs_.pairs() == 0) break;  // without pairs a pass is the solution
+    }
+    return predicted_change(at_.set.w, at_.set.g, at_.d, at_.lambda());
+  }
+
+  /// Lines 28 to 39. Returns whether that was progress; where not, w stays.
+  bool search_and_update(double slope) {
+    // With pairs the first trial is mostly taken, so its residual comes with it. Without, gamma is a guess that
+    // may be off by many halvings.
+    const bool with_residual = lbfgs_.pairs() > 0;
+    const ArmijoResult found = at_.search(slope, settings_.line_search, with_residual);
+    if (!progress_->saw_step(found)) return false;
+    const Step step = at_.move(found, with_residual);
+    lbfgs_.update(step.d, step.change);
+    return true;
+  }
+
+  bool is_last(std::int64_t iteration) {
+    result_.iterations = iteration;
+    result_.working_set = at_.set.size();
+    return !problem_.monitor.step(
+        iteration, [&] { return at_.set.collect(result_.w); }, at_.set.size(), at_.loss());
+  }
+
+  SolveResult finish(Status status) {
+    result_.working_set = at_.set.size();
+    return give_back(status);
+  }
+  /// Time is up within an iteration: with the last iterate and its working set.
+  SolveResult give_up() { return give_back(problem_.monitor.stop_status()); }
+
+  SolveResult give_back(Status status) {
+    at_.set.collect(result_.w);
+    result_.status = status;
+    result_.notes["inner_passes"] = inner_passes_;
+    if (problem_.known != nullptr) at_.leave(*problem_.known);
+    return std::move(result_);
+  }
+
+  const Settings& settings_;
+  const SolveProblem& problem_;
+  Iterate at_;
+  CompactLbfgs lbfgs_;
+  CoordinateDescent descent_;
+  Random random_;
+  std::optional<Progress> progress_;
+  Objective::Selection selection_;
+  Optimality optimality_;      ///< on the working set; at the start of an epoch on all coordinates
+  double epoch_target_ = 0.0;  ///< of the subgradient's l1 norm
+  bool progressed_ = true;     ///< whether the last step brought something
+  double inner_passes_ = 0.0;
+  SolveResult result_;
+};
+
+class ProxQn final : public Solver {
+ public:
+  explicit ProxQn(const Settings& settings) : settings_(settings) {}
+
+  SolveResult solve(const SolveProblem& problem) override {
+    if (!problem.in_sequence) buffers_ = {};
+    return Minimiser(settings_, problem, buffers_).run();
+  }
+
+ private:
+  Settings settings_;
+  Buffers buffers_;
+};
+
+OptionRows<Settings> rows() {
+  return OptionRows<Settings>(
+      {option(&Settings::memory,
+              {.name = "memory", .default_value = "10", .help = "L-BFGS pairs kept, m", .min = 1, .max = 1000}),
+       option(&Settings::max_inner,
+              {.name = "max_inner",
+               .default_value = "10",
+               .help = "most passes of coordinate descent over the working set (Algorithm 2, line 20)",
+               .min = 1,
+               .max = 100000}),
+       part(&Settings::epochs, epoch_rows("1e-4")), part(&Settings::line_search, line_search_rows())});
+}
+
+}  // namespace
+
+SolverInfo prox_qn_info() {
+  SolverInfo info{"prox-qn",
+                  "proximal quasi-Newton with shrinking: L-BFGS model, coordinate descent on the working set",
+                  "Zhong, Yen, Dhillon, Ravikumar 2014, Algorithm 2", rows().table(), rows().maker<ProxQn>()};
+  info.continues = true;
+  info.shares_instances = true;
+  info.scale_free = true;
+  info.as_reference = {.tightened = true};
+  return info;
+}
+
+}  // namespace proxbench

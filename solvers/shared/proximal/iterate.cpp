@@ -1,0 +1,95 @@
+#include "solvers/shared/proximal/iterate.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace proxbench::proximal {
+
+namespace {
+
+/// Scores are made anew where they have more columns than the working set's outputs by this factor and this
+/// many.
+constexpr std::size_t kSpareColumns = 64;
+
+}  // namespace
+
+Iterate::Iterate(Objective& of, Buffers& buffers, StopToken token)
+    : objective(of), stop(std::move(token)), buffers_(buffers) {
+  if (buffers_.at_w.scores.values.empty())
+    buffers_ = {{objective.make_scores(), objective.make_residual()},
+                {objective.make_scores(), objective.make_residual()}};
+}
+
+void Iterate::open(const SparseVector& w, KnownStart* known) {
+  SmoothState& at = buffers_.at_w;
+  if (known != nullptr) {
+    std::swap(at, known->state);
+  } else {
+    objective.scores(w, at.scores);
+    at.loss = objective.infer({at.scores}, &at.residual);
+  }
+  value = at.loss + objective.l1(w.value) + objective.l2(w.value);
+}
+
+void Iterate::leave(KnownStart& known) {
+  std::swap(buffers_.at_w, known.state);
+  known.at_result = true;
+}
+
+void Iterate::select(const SparseVector& w, double from, const KnownStart* known,
+                     Objective::Selection& selection) {
+  if (known != nullptr && known->complete_above <= std::min(from, lambda()))
+    objective.select_gradient(known->selection, known->complete_above, from, selection);
+  else
+    objective.select_gradient(residual(), w, from, selection);
+}
+
+void Iterate::map_direction() {
+  objective.scores(set.index, d, buffers_.trial.scores);
+}
+
+double Iterate::loss_along(double alpha, bool with_residual) {
+  SmoothState& trial = buffers_.trial;
+  return trial.loss = objective.infer({scores(), &trial.scores, alpha}, with_residual ? &trial.residual : nullptr);
+}
+
+ArmijoResult Iterate::search(double slope, const ArmijoOptions& options, bool with_residual) {
+  map_direction();
+  if (!(slope < 0.0)) return {};
+  return armijo(value, slope, 1.0, options, [&](double alpha) {
+    if (stop.requested()) return std::numeric_limits<double>::quiet_NaN();
+    return loss_along(alpha, with_residual) + penalty(alpha);
+  });
+}
+
+Step Iterate::move(const ArmijoResult& found, bool has_residual) {
+  SmoothState &at = buffers_.at_w, &trial = buffers_.trial;
+  value = found.value;
+  at.loss = trial.loss;
+  objective.advance(at.scores, found.alpha, trial.scores);
+  if (!has_residual) objective.infer({at.scores}, &trial.residual);
+  for (std::size_t j = 0; j < set.size(); ++j) {
+    d[j] *= found.alpha;
+    // w + d is exactly zero where the inner problem set it to zero.
+    set.w[j] += d[j];
+  }
+  // Columns of outputs that have left the working set hold zeros, but cost as much as others.
+  if (!at.scores.one_each() && 4 * at.scores.columns > 5 * trial.scores.columns + kSpareColumns)
+    objective.scores(set.index, set.w, at.scores);
+  change_.resize(set.size());
+  objective.partial_gradient(trial.residual, set.index, set.w, change_);
+  set.g.swap(change_);
+  for (std::size_t j = 0; j < set.size(); ++j) change_[j] = set.g[j] - change_[j];
+  std::swap(at.residual, trial.residual);
+  return {found.alpha, d, change_, trial.residual, at.residual};
+}
+
+/// lambda*||w + alpha*d||_1 + (mu/2)*||w + alpha*d||^2.
+double Iterate::penalty(double alpha) {
+  trial_.resize(set.size());
+  for (std::size_t j = 0; j < set.size(); ++j) trial_[j] = set.w[j] + alpha * d[j];
+  return objective.l1(trial_) + objective.l2(trial_);
+}
+
+}  // namespace proxbench::proximal

@@ -1,0 +1,33 @@
+#pragma once
+/// Tells the end of all progress from a pause: within rounding of F a step may still bring the subgradient
+/// down. So the memory is cleared only where neither has fallen for long. Where that brings neither below what
+/// it was, the run is over.
+
+#include <cstdint>
+#include <limits>
+
+#include "core/quasi_newton/line_search.h"
+
+namespace proxbench::proximal {
+
+class Progress {
+ public:
+  /// `patience`: iterations in a row with neither F nor kkt at a new low, after which a step counts as none.
+  /// `value`: F at the start.
+  Progress(std::int64_t patience, double value) : patience_(patience), lowest_(value) {}
+
+  /// `largest`: entry of the minimum-norm subgradient on the working set.
+  void saw_subgradient(double largest);
+  /// Whether the step counts as progress.
+  bool saw_step(const ArmijoResult& step);
+  /// Begins anew after a step without progress. Returns whether there was some since the last time.
+  bool restart();
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::int64_t patience_, since_ = 0;
+  double lowest_, lowest_kkt_ = kInfinity;
+  double at_restart_ = kInfinity, kkt_at_restart_ = kInfinity;
+};
+
+}  // namespace proxbench::proximal
