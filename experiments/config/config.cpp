@@ -249,7 +249,7 @@ class ConfigReader {
     if (!text_.check_name(section.name, key, solver.solver, solver_registry().names())) return;
     const OptionTable& options = solver_registry().find(solver.solver).options;
     check_key_names<SolverConfig>(section.name, options,
-                                  [&](const std::string& key) { return former_option(solver.solver, key); });
+                                  [&](const std::string& name) { return former_option(solver.solver, name); });
     solver.options = read_options(section, options);
     // A tol that nobody gave might end a run before its gap is reached.
     if (solver.gap > 0 && !section.find("tol") && !text_.given("experiment", "tol")) solver.tol = 0.0;

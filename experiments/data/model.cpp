@@ -302,14 +302,14 @@ std::string model_text(const std::map<std::string, std::string>& header, const D
                   ": a model holds finite weights only");
     const Coord c = w.index[i];
     if (c < unary) {
-      out += fmt::format("unary\t{}\t{}\t{}\n", escaped(vocabulary.features[c / outputs]),
-                         escaped(vocabulary.outputs[c % outputs]), shortest_text(w.value[i]));
+      out.append("unary\t").append(escaped(vocabulary.features[c / outputs])).append("\t");
+      out.append(escaped(vocabulary.outputs[c % outputs])).append("\t").append(shortest_text(w.value[i])).append("\n");
       continue;
     }
     const std::string key = key_of(names, c - unary, data);
     if (const auto [other, added] = written.emplace(key, c - unary); !added)
       same_names(key, other->second, c - unary);
-    out += fmt::format("{}\t{}{}\n", names.word, key, shortest_text(w.value[i]));
+    out.append(names.word).append("\t").append(key).append(shortest_text(w.value[i])).append("\n");
   }
   return out;
 }
