@@ -9,8 +9,11 @@ using namespace proximal;
 
 namespace {
 
-/// Violators that enter at most, or as many as the support has where that is more.
-constexpr std::size_t kMostEntering = 5000;
+/// Violators that enter at most, or as many as the support has where that is more: fewer where full gradients are
+/// costly, for there an iteration costs what its working set does.
+constexpr std::size_t kMostEntering = 5000, kMostEnteringCostly = 1000;
+/// Full gradients are costly where X has more entries than so many times N*K, about what an inference costs.
+constexpr double kCostlyGradient = 3.0;
 
 /// Leaves in the selection the support and the other i, in ascending order, that enters(i).
 template <class Enters>
@@ -28,11 +31,11 @@ void keep_zeros(const Enters& enters, Objective::Selection& selection) {
 }
 
 /// Leaves in the selection the support and the violators with the largest gradients.
-void keep_worst_violators(Objective::Selection& selection) {
+void keep_worst_violators(std::size_t most, Objective::Selection& selection) {
   std::vector<std::size_t> violators;
   for (std::size_t i = 0; i < selection.index.size(); ++i)
     if (selection.weight[i] == 0.0) violators.push_back(i);
-  const std::size_t most = std::max(kMostEntering, selection.index.size() - violators.size());
+  most = std::max(most, selection.index.size() - violators.size());
   if (violators.size() <= most) return;
   std::stable_sort(violators.begin(), violators.end(), [&](std::size_t a, std::size_t b) {
     return std::abs(selection.gradient[a]) > std::abs(selection.gradient[b]);
@@ -43,6 +46,11 @@ void keep_worst_violators(Objective::Selection& selection) {
 }
 
 }  // namespace
+
+bool full_gradients_are_costly(const Objective& objective) {
+  const double cells = static_cast<double>(objective.x().whole_positions()) * static_cast<double>(objective.outputs());
+  return static_cast<double>(objective.x().whole_nonzeros()) > kCostlyGradient * cells;
+}
 
 double entries_of(const Objective& objective, std::span<const Coord> index) {
   double entries = 0.0;
@@ -62,7 +70,7 @@ void Entering::select(Iterate& at, const SparseVector& w, const KnownStart* know
                       Objective::Selection& selection) {
   const double lambda = at.lambda();
   at.select(w, lambda, known, selection);
-  keep_worst_violators(selection);
+  keep_worst_violators(full_gradients_are_costly(at.objective) ? kMostEnteringCostly : kMostEntering, selection);
   if (known != nullptr) {
     drop_leaving(selection);
     last_ = {lambda_before_, known->selection.index, known->selection.gradient};

@@ -11,6 +11,9 @@
 
 namespace proxbench::prox_newton {
 
+/// Whether a full gradient costs much more than an inference.
+bool full_gradients_are_costly(const Objective& objective);
+
 /// Entries of X under the coordinates; none under extra weights.
 double entries_of(const Objective& objective, std::span<const Coord> index);
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "solvers/prox_newton/entering.h"
+
 namespace proxbench::prox_newton {
 
 using namespace proximal;
@@ -12,8 +14,8 @@ using namespace proximal;
 namespace {
 
 /// Blocks wait for an epoch that brings F down by less than this share, but where full gradients, and with them
-/// epochs, are costly: where X has more entries than so many times N*K, about what an inference costs.
-constexpr double kSlowEpoch = 0.1, kCostlyGradient = 3.0;
+/// epochs, are costly.
+constexpr double kSlowEpoch = 0.1;
 /// Relative decrease of F since the blocks were made, up to which they also serve the next working set.
 constexpr double kFresh = 1e-4;
 /// gamma with blocks at the start: Newton steps from w = 0 are too long by about this. It grows by alpha^-1/2
@@ -22,11 +24,6 @@ constexpr double kFirstGamma = 3.0;
 /// Relative change of the smooth part over which its curvature is measured: the quadratic term keeps eight
 /// digits or more.
 constexpr double kShortStep = 1e-3;
-
-bool full_gradients_are_costly(const Objective& objective) {
-  const double cells = static_cast<double>(objective.x().whole_positions()) * static_cast<double>(objective.outputs());
-  return static_cast<double>(objective.x().whole_nonzeros()) > kCostlyGradient * cells;
-}
 
 }  // namespace
 
