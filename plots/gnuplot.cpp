@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <memory>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -209,18 +208,16 @@ std::string panel_text(const Chart& chart, const Panel& panel) {
 /// Runs `gnuplot SCRIPT` in the folder. It dies with this process, so that it writes nothing after it.
 void run_gnuplot(const fs::path& folder, const std::string& script) {
   const fs::path log = fs::absolute(folder / "gnuplot.log");
-  std::unique_ptr<Process> gnuplot;
   try {
-    gnuplot = std::make_unique<Process>(ProcessSettings{
-        .command = {"gnuplot", script}, .environment = {kLocale}, .folder = folder, .log = log});
+    Process gnuplot({.command = {"gnuplot", script}, .environment = {kLocale}, .folder = folder, .log = log});
+    while (!gnuplot.wait_for(std::chrono::seconds(1))) {
+    }
+    if (gnuplot.end().exit_status == 0) return;
   } catch (const Error& error) {
     throw Error(fmt::format("cannot draw figures: {} (Debian package gnuplot-nox; scripts/install-deps)",
                             error.what()));
   }
-  while (!gnuplot->wait_for(std::chrono::seconds(1))) {
-  }
-  if (gnuplot->end().exit_status != 0)
-    throw Error(fmt::format("gnuplot failed on {}: {}", script, text_of(log)));
+  throw Error(fmt::format("gnuplot failed on {}: {}", script, text_of(log)));
 }
 
 void rename_into(const fs::path& from, const fs::path& folder) {

@@ -104,17 +104,6 @@ void set_value(std::optional<T>& out, const nlohmann::json& value) {
     set_value(out.emplace(), value);
 }
 
-/// Null where there is no text, and back.
-inline Json text_json(const std::string& text) {
-  return text.empty() ? Json() : Json(text);
-}
-inline void set_text(std::string& out, const nlohmann::json& value) {
-  if (value.is_null())
-    out.clear();
-  else
-    value.get_to(out);
-}
-
 /// `access`: gives the value of a record, by reference where it is read back.
 template <class Record, class Access>
 Field<Record> field(std::string section, std::string name, std::string unit, FieldUse use, std::string help,
@@ -131,6 +120,14 @@ Field<Record> field(std::string section, std::string name, std::string unit, Fie
   if constexpr (std::is_lvalue_reference_v<std::invoke_result_t<Access, Record&>>)
     out.set = [](Record& record, const nlohmann::json& value) { set_value(Access{}(record), value); };
   return out;
+}
+
+/// Of a member, of a member of a member, and so on.
+template <class Record, auto... members>
+Field<Record> member(const char* section, const char* name, const char* unit, FieldUse use,
+                     const char* help) {
+  return field<Record>(
+      section, name, unit, use, help, [](auto& record) -> auto& { return (record.*....*members); });
 }
 
 }  // namespace proxbench::fields

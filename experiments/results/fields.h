@@ -187,6 +187,9 @@ struct Run {
   void set_status(const std::string& text);
   /// Whether it did not come to an end of its own.
   bool failed() const;
+  bool reached_tolerance() const {
+    return result.status == Status::kConverged || result.status == Status::kGapReached;
+  }
 };
 
 /// What is expected of a file among stored results.

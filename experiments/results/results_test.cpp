@@ -135,7 +135,7 @@ TEST(Results, AreSortedAsTheConfigHasThem) {
   write_run(out, "6", "late", 3, "unknown", 1);
   write_run(out, ".half.tmp", "late", 3, "z", 1);
   std::vector<std::string> order;
-  for (const proxbench::Run& run : read_results(out.path(), config)) order.push_back(run.folder.filename());
+  for (const proxbench::Run& run : read_all_runs(out.path(), config)) order.push_back(run.folder.filename());
   EXPECT_THAT(order, ElementsAre("5", "4", "3", "6", "2", "1"));
 }
 
@@ -165,7 +165,7 @@ TEST(Results, ThatAreMissingOrMalformedAreErrors) {
   const TestFolder out;
   const auto error = [&]() -> std::string {
     try {
-      read_results(out.path());
+      read_all_runs(out.path());
       return "";
     } catch (const Error& e) {
       return e.what();
@@ -200,14 +200,15 @@ TEST(Results, AFailedRunHasWhatItsTraceGotTo) {
   out.write("runs/2/trace.csv", read_text(out / "runs/2/trace.csv") + "1,2,3");
   out.write("runs/3/trace.csv", csv_header(trace_columns()).substr(0, 9));
   std::map<std::string, std::size_t> samples;
-  for (const proxbench::Run& run : read_results(out.path())) samples[run.parameters.label] = run.trace.size();
+  for (const proxbench::Run& run : read_all_runs(out.path()))
+    samples[run.parameters.label] = run.trace.size();
   EXPECT_EQ(samples, (std::map<std::string, std::size_t>{{"gone", 0}, {"cut", 1}, {"empty", 0}}));
 }
 
-TEST(Results, AreChosenBySolver) {
+TEST(Results, AreChosenBySolversThatTheyHave) {
   const std::vector<proxbench::Run> runs{made_up("a", 1, {1}), made_up("b", 1, {1}), made_up("a", 2, {1})};
-  EXPECT_EQ(runs_of_solvers(runs, {"a"}).size(), 2u);
-  EXPECT_THROW(runs_of_solvers(runs, {"a", "c"}), Error);
+  require_labels(runs, {"a"});
+  EXPECT_THROW(require_labels(runs, {"a", "c"}), Error);
 }
 
 TEST(Results, ACostToATargetIsThatOfTheFirstSampleThere) {

@@ -1,8 +1,6 @@
 #include "experiments/results/tables/data_table.h"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "experiments/base/numbers.h"
 
@@ -18,31 +16,28 @@ TableSet data_table(const std::vector<Run>& runs) {
       "instances, pairs and singletons."};
   table.head = {"data", "n", "N", "K", "A", "d", "marginals (GiB)"};
   table.text_columns = 1;
-  for (const Run& run : runs) {
-    const std::string& name = run.parameters.dataset;
-    const RunFigures& result = run.result;
-    auto found =
-        std::ranges::find_if(out.records, [&](const auto& record) { return record["dataset"] == name; });
-    if (found == out.records.end()) {
-      out.records.emplace_back()["dataset"] = name;
-      found = std::prev(out.records.end());
-    }
-    const auto take = [&](const char* what, double value) {
-      if (!found->contains(what) || std::isnan((*found)[what].get<double>())) (*found)[what] = value;
+  for (const auto& [dataset, of_dataset] : grouped(runs, dataset_of)) {
+    nlohmann::ordered_json& record = out.records.emplace_back();
+    record["dataset"] = dataset;
+    std::vector<std::string>& cells = table.rows.emplace_back(1, dataset);
+    // What any of the runs tells.
+    const auto add = [&, &of_dataset = of_dataset](const char* what, auto value_of) {
+      double value = kNaN;
+      for (const Run* run : of_dataset)
+        if (std::isnan(value)) value = value_of(run->result);
+      record[what] = value;
+      cells.push_back(count_cell(value));
     };
-    take("instances", number_or_nan(result.instances));
-    take("positions", number_or_nan(result.positions));
-    take("outputs", number_or_nan(result.outputs));
-    take("features", number_or_nan(result.features));
-    take("d", number_or_nan(result.d));
-    const auto note = result.notes.find("belief_bytes");
-    take("belief_bytes", note == result.notes.end() ? kNaN : note->second);
-  }
-  for (const nlohmann::ordered_json& record : out.records) {
-    const auto size = [&](const char* what) { return count_cell(record[what].get<double>()); };
-    table.rows.push_back({record["dataset"], size("instances"), size("positions"), size("outputs"),
-                          size("features"), size("d"),
-                          fixed_cell(record["belief_bytes"].get<double>() / kGibibyte, 2)});
+    add("instances", [](const RunFigures& of) { return number_or_nan(of.instances); });
+    add("positions", [](const RunFigures& of) { return number_or_nan(of.positions); });
+    add("outputs", [](const RunFigures& of) { return number_or_nan(of.outputs); });
+    add("features", [](const RunFigures& of) { return number_or_nan(of.features); });
+    add("d", [](const RunFigures& of) { return number_or_nan(of.d); });
+    add("belief_bytes", [](const RunFigures& of) {
+      const auto note = of.notes.find("belief_bytes");
+      return note == of.notes.end() ? kNaN : note->second;
+    });
+    cells.back() = fixed_cell(record["belief_bytes"].get<double>() / kGibibyte, 2);
   }
   return out;
 }

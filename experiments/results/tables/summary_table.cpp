@@ -14,7 +14,6 @@ namespace proxbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Runs = std::vector<const Run*>;
 
 // ---- figures
 
@@ -63,22 +62,21 @@ Figure timed_figure(const char* name, const char* head, double RunFigures::*memb
   out.timed = true;
   return out;
 }
+Figure cost_to(double target, const char* what, const char* unit, std::string (*cell)(double),
+               double (*cost)(const Sample&)) {
+  return {.name = fmt::format("{}_to_{}", what, target),
+          .head = fmt::format("{} to {:g}", unit, target),
+          .cell = cell,
+          .value = [=](const Run& run) { return cost_to_target(run, target, cost); },
+          .target = target};
+}
 Figure seconds_to(double target) {
-  return {fmt::format("seconds_to_{}", target),
-          fmt::format("s to {:g}", target),
-          seconds_cell,
-          [target](const Run& run) { return cost_to_target(run, target, sample_seconds); },
-          true,
-          target};
+  Figure out = cost_to(target, "seconds", "s", seconds_cell, sample_seconds);
+  out.timed = true;
+  return out;
 }
 Figure passes_to(double target) {
-  const auto passes = [](const Sample& sample) { return sample.passes; };
-  return {fmt::format("passes_to_{}", target),
-          fmt::format("passes to {:g}", target),
-          passes_cell,
-          [=](const Run& run) { return cost_to_target(run, target, passes); },
-          false,
-          target};
+  return cost_to(target, "passes", "passes", passes_cell, [](const Sample& sample) { return sample.passes; });
 }
 
 std::vector<Figure> figures_of(const std::vector<Run>& runs, const TableOptions& options) {
@@ -130,15 +128,6 @@ RangeSpread spread_over(const Runs& runs, const Figure& figure) {
 
 // ---- rows
 
-void count_failure(const Run& run, std::vector<FailureCount>& failures) {
-  const std::string status = run.status(), &reason = run.result.reason;
-  auto found = std::ranges::find_if(failures, [&](const FailureCount& failure) {
-    return failure.status == status && failure.reason == reason;
-  });
-  if (found == failures.end()) found = failures.insert(found, {status, reason, 0});
-  ++found->count;
-}
-
 /// `ratio` is the time itself until it is divided by the fastest solver's.
 TableRow summarize_series(const std::string& name, const Runs& runs, const TableGroup& group,
                           const std::vector<Figure>& figures, const TableOptions& options) {
@@ -146,15 +135,10 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const Table
   row.label = name;
   row.machine = runs.front()->provenance.machine;
   row.repetitions = static_cast<int>(runs.size());
-  Runs measured, timed;
-  std::vector<std::string> statuses;
+  Runs failed, measured, timed;
   for (const Run* run : runs) {
-    if (run->failed()) {
-      count_failure(*run, row.failures);
-      continue;
-    }
-    measured.push_back(run);
-    if (std::ranges::find(statuses, run->status()) == statuses.end()) statuses.push_back(run->status());
+    (run->failed() ? failed : measured).push_back(run);
+    if (run->failed()) continue;
     if (run->timing.comparable || options.allow_not_comparable) {
       timed.push_back(run);
     } else {
@@ -162,7 +146,11 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const Table
       row.not_comparable_because = run->timing.not_comparable_because;
     }
   }
-  row.status = fmt::format("{}", fmt::join(statuses, "/"));
+  for (const auto& [end, some] :
+       grouped(failed, [](const Run& run) { return std::pair(run.status(), run.result.reason); }))
+    row.failures.push_back({end.first, end.second, static_cast<int>(some.size())});
+  row.status =
+      fmt::format("{}", fmt::join(distinct(measured, [](const Run& run) { return run.status(); }), "/"));
   const auto spread = [&](const Figure& of) {
     return spread_over(group.unproven(of.target) ? Runs{} : of.timed ? timed : measured, of);
   };
@@ -193,14 +181,8 @@ TableGroup summarize_group(const Runs& runs, bool machines, const std::vector<Fi
                            const TableOptions& options) {
   TableGroup group{runs.front()->parameters, runs.front()->result.description, runs.front()->best, kNaN, {}};
   for (const Run* run : runs) group.accuracy = std::fmax(group.accuracy, reference_bound(*run));
-  std::vector<std::pair<std::string, Runs>> series;
-  for (const Run* run : runs) {
-    const std::string name = series_name(*run, machines);
-    auto found = std::ranges::find(series, name, &std::pair<std::string, Runs>::first);
-    if (found == series.end()) found = series.insert(found, {name, {}});
-    found->second.push_back(run);
-  }
-  for (const auto& [name, repetitions] : series)
+  for (const auto& [name, repetitions] :
+       grouped(runs, [&](const Run& run) { return series_name(run, machines); }))
     group.rows.push_back(summarize_series(name, repetitions, group, figures, options));
   divide_by_fastest(group.rows);
   return group;
@@ -292,7 +274,8 @@ std::vector<Column> shown_columns(const Summary& summary, const TableGroup& grou
       return first == kPrintedColumns && (name.starts_with("passes_to") || name == "load_seconds" ||
                                           name == "setup_seconds" || name == "warm_up_seconds");
     };
-    std::erase_if(all, [&](const Column& column) { return !says(group, column, false) || is_left_out(column.name); });
+    std::erase_if(
+        all, [&](const Column& column) { return !says(group, column, false) || is_left_out(column.name); });
     return all;
   }
   std::vector<std::string> wanted = options.columns, known;
@@ -321,7 +304,7 @@ std::vector<Column> shown_columns(const Summary& summary, const TableGroup& grou
 
 std::string caption(const TableGroup& group) {
   const RunParameters& p = group.problem;
-  std::string out = fmt::format("{}, {}", p.dataset, problem_text({p.lambda, p.mu}, p.loss));
+  std::string out = fmt::format("{}, {}", p.dataset, penalty_text(p));
   if (!std::isnan(group.best.objective)) {
     std::vector<std::string> proofs;
     if (!std::isnan(group.best.relative_kkt))
@@ -445,13 +428,8 @@ const RangeSpread& Summary::of(const TableRow& row, const std::string& name) con
 
 Summary summarize(const std::vector<Run>& runs, const TableOptions& options) {
   Summary out{figures_of(runs, options), {}};
-  const bool machines = several_machines(runs);
-  for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
-    Runs group;
-    for (; end < runs.size() && same_problem(runs[end].parameters, runs[begin].parameters); ++end)
-      group.push_back(&runs[end]);
-    out.groups.push_back(summarize_group(group, machines, out.figures, options));
-  }
+  for (const auto& [problem, group] : grouped(runs, problem_of))
+    out.groups.push_back(summarize_group(group, several_machines(runs), out.figures, options));
   return out;
 }
 
