@@ -11,7 +11,6 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "experiments/base/text.h"
 #include "experiments/results/tables/summary_table.h"
 #include "plots/curve_panel.h"
 #include "plots/facts.h"
@@ -250,13 +249,8 @@ Chart make_chart(const CurvePanel& panel, const Ranges& ranges, const Styles& st
 template <class Named>
 std::vector<Named> chosen(const std::vector<Named>& all, const std::vector<std::string>& names,
                           const char* option) {
-  std::vector<std::string> known;
-  for (const Named& one : all) known.push_back(one.name);
   std::vector<Named> out;
-  for (const std::string& name : names) {
-    require_known(option, name, known);
-    out.push_back(*std::ranges::find(all, name, &Named::name));
-  }
+  for (const std::string& name : names) out.push_back(find_named(all, name, option));
   return out;
 }
 

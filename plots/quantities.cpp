@@ -17,12 +17,6 @@ double suboptimality_unit(const Run& run) {
   return std::abs(run.best.objective) / instances_of(run);
 }
 
-/// NaN where it was not measured.
-double metric_at(const Sample& sample, const char* name) {
-  const auto found = sample.test_metrics.find(name);
-  return found == sample.test_metrics.end() ? kNaN : found->second;
-}
-
 }  // namespace
 
 const std::vector<Abscissa>& abscissas() {

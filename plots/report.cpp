@@ -217,11 +217,15 @@ std::string chart_html(const Section& section, const nlohmann::json& charts) {
       section.id, html_text(section.heading), json_in_html(charts));
 }
 
-std::string summaries_html(const std::vector<TextTable>& summaries, bool paths) {
+std::string tables_html(const std::vector<TextTable>& tables) {
   std::string out;
-  for (const TextTable& table : summaries) out += table_html(table);
+  for (const TextTable& table : tables) out += table_html(table);
+  return out;
+}
+
+std::string summaries_html(const std::vector<TextTable>& summaries, bool paths) {
   return details_html(paths ? "Times and ends of all runs of single penalties" : "Times and ends of all runs",
-                      out,
+                      tables_html(summaries),
                       summaries.size() <= kOpenTables ? " class=\"printed\" open" : " class=\"printed\"");
 }
 
@@ -253,9 +257,8 @@ std::string paths_html(const std::vector<Run>& paths, const std::vector<Run>& ru
 }
 
 std::string theory_html(const nlohmann::json& theory, const fs::path& figures) {
-  std::string out = "<h3>Theory</h3>\n" + pictures_html(figures, theory_charts(theory), "theory");
-  for (const TextTable& table : theory_tables(theory)) out += table_html(table);
-  return out;
+  return "<h3>Theory</h3>\n" + pictures_html(figures, theory_charts(theory), "theory") +
+         tables_html(theory_tables(theory));
 }
 
 std::string files_html(const fs::path& results, const fs::path& folder) {
@@ -297,8 +300,7 @@ Section make_section(const fs::path& results, const fs::path& folder,
   body = passages_html(
       paper, section, all,
       tables.size() == 1 ? order_lines(runs, presentation.targets) : std::vector<std::string>{});
-  for (std::size_t i = 0; i + 1 < tables.size(); ++i)
-    for (const TextTable& table : tables[i].tables) body += table_html(table);
+  for (std::size_t i = 0; i + 1 < tables.size(); ++i) body += tables_html(tables[i].tables);
   if (!runs.empty()) body += chart_html(section, page_charts(runs, presentation.plot));
   if (!paths.empty()) body += paths_html(paths, runs, results / "figures");
   if (const nlohmann::json theory = read_theory(results); !theory.is_null())

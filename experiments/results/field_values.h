@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <type_traits>
 
 #include "core/base/error.h"
@@ -85,7 +84,7 @@ inline void set_value(TightenEnd& out, const nlohmann::json& value) {
 template <class T>
 void set_value(T& out, const nlohmann::json& value) {
   if constexpr (std::is_same_v<T, double>)
-    out = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+    out = value.is_null() ? kNaN : value.get<double>();
   else
     value.get_to(out);
 }

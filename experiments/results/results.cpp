@@ -213,8 +213,9 @@ CostRange cost_to_target(const Run& run, double target, double (*cost)(const Sam
   return {kInfinity, kInfinity};
 }
 
-double sample_seconds(const Sample& sample) {
-  return sample.seconds;
+double metric_at(const Sample& sample, const std::string& name) {
+  const auto found = sample.test_metrics.find(name);
+  return found == sample.test_metrics.end() ? kNaN : found->second;
 }
 
 }  // namespace proxbench

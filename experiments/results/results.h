@@ -24,6 +24,7 @@
 
 #include "core/monitor.h"
 #include "experiments/base/files.h"
+#include "experiments/base/text.h"
 #include "experiments/config/config.h"
 #include "experiments/results/fields.h"
 
@@ -64,6 +65,16 @@ auto distinct(const SomeRuns& runs, const KeyOf& key_of) {
 template <class Value>
 std::size_t place_in(const std::vector<Value>& list, const std::type_identity_t<Value>& value) {
   return static_cast<std::size_t>(std::ranges::find(list, value) - list.begin());
+}
+
+/// The one with this name. Throws Error (kUsage) "WHAT: found 'NAME' (did you mean ...?)" where there is
+/// none.
+template <class Named>
+const Named& find_named(const std::vector<Named>& all, const std::string& name, const char* what) {
+  std::vector<std::string> known;
+  for (const Named& one : all) known.push_back(one.name);
+  require_known(what, name, known);
+  return *std::ranges::find(all, name, &Named::name);
 }
 
 // Keys of runs.
@@ -163,6 +174,7 @@ bool is_wide(const CostRange& range);
 /// of all twice that of the first): nothing is interpolated. Infinity twice where there is none. NaN twice
 /// where the run has no f*.
 CostRange cost_to_target(const Run& run, double target, double (*cost)(const Sample&));
-double sample_seconds(const Sample& sample);
+/// A test metric; NaN where it was not measured.
+double metric_at(const Sample& sample, const std::string& name);
 
 }  // namespace proxbench

@@ -205,7 +205,7 @@ const std::vector<Field<Run>>& run_fields() {
       {"", "audit_max_difference", "", FieldType::kReal, kModel, "the largest relative difference in audits",
        [](const Run& run) {
          const std::optional<Audits>& audits = run.result.audits;
-         return number_json(audits && audits->count > 0 ? audits->largest : F::kNone);
+         return number_json(audits && audits->count > 0 ? audits->largest : kNaN);
        },
        [](Run& run, const nlohmann::json& value) {
          if (!value.is_null() && run.result.audits) set_value(run.result.audits->largest, value);

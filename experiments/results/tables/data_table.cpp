@@ -1,6 +1,7 @@
 #include "experiments/results/tables/data_table.h"
 
 #include <cmath>
+#include <utility>
 
 #include "experiments/base/numbers.h"
 
@@ -20,24 +21,28 @@ TableSet data_table(const std::vector<Run>& runs) {
     nlohmann::ordered_json& record = out.records.emplace_back();
     record["dataset"] = dataset;
     std::vector<std::string>& cells = table.rows.emplace_back(1, dataset);
-    // What any of the runs tells.
-    const auto add = [&, &of_dataset = of_dataset](const char* what, auto value_of) {
+    const auto told_by_any = [&runs = of_dataset](const auto& value_of) {
       double value = kNaN;
-      for (const Run* run : of_dataset)
+      for (const Run* run : runs)
         if (std::isnan(value)) value = value_of(run->result);
-      record[what] = value;
-      cells.push_back(count_cell(value));
+      return value;
     };
-    add("instances", [](const RunFigures& of) { return number_or_nan(of.instances); });
-    add("positions", [](const RunFigures& of) { return number_or_nan(of.positions); });
-    add("outputs", [](const RunFigures& of) { return number_or_nan(of.outputs); });
-    add("features", [](const RunFigures& of) { return number_or_nan(of.features); });
-    add("d", [](const RunFigures& of) { return number_or_nan(of.d); });
-    add("belief_bytes", [](const RunFigures& of) {
-      const auto note = of.notes.find("belief_bytes");
-      return note == of.notes.end() ? kNaN : note->second;
+    for (const auto& [what, member] : {std::pair("instances", &RunFigures::instances),
+                                       {"positions", &RunFigures::positions},
+                                       {"outputs", &RunFigures::outputs},
+                                       {"features", &RunFigures::features},
+                                       {"d", &RunFigures::d}}) {
+      const double count =
+          told_by_any([&one = member](const RunFigures& result) { return number_or_nan(result.*one); });
+      record[what] = count;
+      cells.push_back(count_cell(count));
+    }
+    const double bytes = told_by_any([](const RunFigures& result) {
+      const auto note = result.notes.find("belief_bytes");
+      return note == result.notes.end() ? kNaN : note->second;
     });
-    cells.back() = fixed_cell(record["belief_bytes"].get<double>() / kGibibyte, 2);
+    record["belief_bytes"] = bytes;
+    cells.push_back(fixed_cell(bytes / kGibibyte, 2));
   }
   return out;
 }

@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "experiments/base/numbers.h"
-#include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {
@@ -132,20 +131,13 @@ ProblemSet::Known ProblemSet::known() const {
   return known;
 }
 
-const std::vector<Measure>& measures() {
+const Measure& find_measure(const std::string& name) {
   static const std::vector<Measure> all = {
-      {"seconds", sample_seconds},
+      {"seconds", [](const Sample& s) { return s.seconds; }},
       {"passes", [](const Sample& s) { return s.passes; }},
       {"updates", [](const Sample& s) { return s.updates; }},
       {"iterations", [](const Sample& s) { return static_cast<double>(s.iteration); }}};
-  return all;
-}
-
-const Measure& find_measure(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Measure& measure : measures()) known.push_back(measure.name);
-  require_known("measure", name, known);
-  return *std::ranges::find(measures(), name, &Measure::name);
+  return find_named(all, name, "measure");
 }
 
 std::vector<ProblemSet> problem_sets(const std::vector<Run>& runs, const std::string& measure,

@@ -19,8 +19,7 @@ struct Measure {
   std::string name;
   double (*of)(const Sample&);
 };
-const std::vector<Measure>& measures();
-/// Throws Error (kUsage) with a did-you-mean.
+/// "seconds", "passes", "updates" or "iterations". Throws Error (kUsage) with a did-you-mean.
 const Measure& find_measure(const std::string& name);
 
 struct Problem {

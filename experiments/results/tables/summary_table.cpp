@@ -6,9 +6,11 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <type_traits>
 
 #include "core/base/profile.h"
 #include "experiments/base/text.h"
+#include "experiments/results/tables/problem_set.h"
 
 namespace proxbench {
 namespace {
@@ -33,12 +35,6 @@ double function_share(const Run& run) {
   return all > 0.0 ? function / all : kNaN;
 }
 
-double final_metric(const Run& run, const std::string& name) {
-  if (run.trace.empty()) return kNaN;
-  const auto found = run.trace.back().test_metrics.find(name);
-  return found == run.trace.back().test_metrics.end() ? kNaN : found->second;
-}
-
 std::string share_cell(double share) {
   return fixed_cell(share, 4);
 }
@@ -49,34 +45,38 @@ std::string passes_cell(double passes) {
   return fixed_cell(passes, 1);
 }
 
+/// `value`: of a Run or of its result, also a member.
 template <class Value>
 Figure plain_figure(std::string name, std::string head, std::string (*cell)(double), Value value) {
   return {std::move(name), std::move(head), cell, [value](const Run& run) -> CostRange {
-            const double x = value(run);
+            double x = kNaN;
+            if constexpr (std::is_invocable_v<Value, const Run&>)
+              x = value(run);
+            else
+              x = std::invoke(value, run.result);
             return {x, x};
           }};
 }
 Figure timed_figure(const char* name, const char* head, double RunFigures::*member) {
-  Figure out =
-      plain_figure(name, head, seconds_cell, [member](const Run& run) { return run.result.*member; });
+  Figure out = plain_figure(name, head, seconds_cell, member);
   out.timed = true;
   return out;
 }
-Figure cost_to(double target, const char* what, const char* unit, std::string (*cell)(double),
-               double (*cost)(const Sample&)) {
-  return {.name = fmt::format("{}_to_{}", what, target),
+Figure cost_to(double target, const char* measure, const char* unit, std::string (*cell)(double)) {
+  const auto cost = find_measure(measure).of;
+  return {.name = fmt::format("{}_to_{}", measure, target),
           .head = fmt::format("{} to {:g}", unit, target),
           .cell = cell,
           .value = [=](const Run& run) { return cost_to_target(run, target, cost); },
           .target = target};
 }
 Figure seconds_to(double target) {
-  Figure out = cost_to(target, "seconds", "s", seconds_cell, sample_seconds);
+  Figure out = cost_to(target, "seconds", "s", seconds_cell);
   out.timed = true;
   return out;
 }
 Figure passes_to(double target) {
-  return cost_to(target, "passes", "passes", passes_cell, [](const Sample& sample) { return sample.passes; });
+  return cost_to(target, "passes", "passes", passes_cell);
 }
 
 std::vector<Figure> figures_of(const std::vector<Run>& runs, const TableOptions& options) {
@@ -85,30 +85,29 @@ std::vector<Figure> figures_of(const std::vector<Run>& runs, const TableOptions&
   for (const double target : options.targets) out.push_back(seconds_to(target));
   const std::vector<Figure> others{
       plain_figure("final_difference", "final difference", scientific_cell, final_difference),
-      plain_figure("nnz", "nnz", count_cell, [](const Run& run) { return run.result.nonzeros_found(); }),
-      plain_figure("relative_kkt", "relative kkt", scientific_cell,
-                   [](const Run& run) { return run.result.relative_kkt(); }),
+      plain_figure("nnz", "nnz", count_cell, &F::nonzeros_found),
+      plain_figure("relative_kkt", "relative kkt", scientific_cell, &F::relative_kkt),
       plain_figure("relative_gap", "relative gap", scientific_cell,
-                   [](const Run& run) { return run.result.certificate.relative_gap(); }),
+                   [](const F& of) { return of.certificate.relative_gap(); }),
       plain_figure("iterations", "iterations", count_cell,
-                   [](const Run& run) { return number_or_nan(run.result.iterations); }),
-      plain_figure("passes", "passes", count_cell, [](const Run& run) { return run.result.passes; }),
-      plain_figure("updates", "updates", count_cell, [](const Run& run) { return run.result.updates; }),
+                   [](const F& of) { return number_or_nan(of.iterations); }),
+      plain_figure("passes", "passes", count_cell, &F::passes),
+      plain_figure("updates", "updates", count_cell, &F::updates),
       timed_figure("seconds", "seconds", &F::seconds),
       timed_figure("load_seconds", "load s", &F::load_seconds),
       timed_figure("setup_seconds", "set-up s", &F::setup_seconds),
       timed_figure("warm_up_seconds", "warm-up s", &F::warm_up_seconds),
       timed_figure("sampling_seconds", "sampling s", &F::sampling_seconds),
-      plain_figure("test_accuracy", "test accuracy", share_cell,
-                   [](const Run& run) { return run.result.test_accuracy; })};
+      plain_figure("test_accuracy", "test accuracy", share_cell, &F::test_accuracy)};
   out.insert(out.end(), others.begin(), others.end());
   std::set<std::string> metrics;
   for (const Run& run : runs)
     for (const Sample& sample : run.trace)
       for (const auto& [name, value] : sample.test_metrics) metrics.insert(name);
   for (const std::string& name : metrics)
-    out.push_back(plain_figure("test_metrics." + name, "test " + name, share_cell,
-                               [name](const Run& run) { return final_metric(run, name); }));
+    out.push_back(plain_figure("test_metrics." + name, "test " + name, share_cell, [name](const Run& run) {
+      return run.trace.empty() ? kNaN : metric_at(run.trace.back(), name);
+    }));
   for (const double target : options.targets) out.push_back(passes_to(target));
   out.push_back(plain_figure("function_share", "function %", percentage_cell, function_share));
   out.push_back(plain_figure("solver_share", "solver %", percentage_cell,
@@ -419,11 +418,6 @@ int TableRow::failed() const {
   int count = 0;
   for (const FailureCount& failure : failures) count += failure.count;
   return count;
-}
-
-const RangeSpread& Summary::of(const TableRow& row, const std::string& name) const {
-  const auto found = std::ranges::find(figures, name, &Figure::name);
-  return row.figures.at(static_cast<std::size_t>(found - figures.begin()));
 }
 
 Summary summarize(const std::vector<Run>& runs, const TableOptions& options) {

@@ -91,9 +91,6 @@ struct TableGroup {
 struct Summary {
   std::vector<Figure> figures;
   std::vector<TableGroup> groups;
-
-  /// The spread of a figure, of whose name there is one.
-  const RangeSpread& of(const TableRow& row, const std::string& name) const;
 };
 
 /// `runs` in the order of read_all_runs(); groups and rows keep it. Runs of several machines get rows of
