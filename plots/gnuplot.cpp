@@ -55,27 +55,23 @@ std::string literal(const std::string& text) {
   return out;
 }
 
-/// Lines of at most kLineLength characters, broken at newlines and spaces.
-std::vector<std::string> wrapped(const std::string& text) {
-  std::vector<std::string> lines;
+/// Lines of small print, each after a line break, of at most kLineLength characters: broken at newlines and
+/// spaces.
+std::string small_lines(const std::string& text) {
+  std::string out;
   std::istringstream paragraphs(text);
   for (std::string paragraph; std::getline(paragraphs, paragraph);) {
     std::istringstream words(paragraph);
     std::string line;
+    const auto end_line = [&] {
+      if (!line.empty()) out += "\n{/*0.75 " + literal(std::exchange(line, "")) + "}";
+    };
     for (std::string word; words >> word;) {
-      if (!line.empty() && line.size() + 1 + word.size() > kLineLength)
-        lines.push_back(std::exchange(line, ""));
+      if (line.size() + 1 + word.size() > kLineLength) end_line();
       line += (line.empty() ? "" : " ") + word;
     }
-    if (!line.empty()) lines.push_back(line);
+    end_line();
   }
-  return lines;
-}
-
-/// Lines of small print, each after a line break.
-std::string small_lines(const std::string& text) {
-  std::string out;
-  for (const std::string& line : wrapped(text)) out += "\n{/*0.75 " + literal(line) + "}";
   return out;
 }
 

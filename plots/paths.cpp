@@ -21,16 +21,13 @@ struct PathQuantity {
 
   bool of_time() const { return std::string_view(name) == "seconds"; }
 };
-const std::vector<PathQuantity>& path_quantities() {
-  static const std::vector<PathQuantity> all = {
-      {"nnz", "nonzeros", "left top",
-       [](const PathPoint& p) { return static_cast<double>(p.certificate.nnz); }},
-      {"objective", "objective F", "left bottom", [](const PathPoint& p) { return p.certificate.objective; }},
-      {"accuracy", "test accuracy", "left top", [](const PathPoint& p) { return p.test_accuracy; }},
-      {"seconds", "seconds since the path began", "left top", [](const PathPoint& p) { return p.seconds; }},
-  };
-  return all;
-}
+constexpr PathQuantity kPathQuantities[] = {
+    {"nnz", "nonzeros", "left top",
+     [](const PathPoint& p) { return static_cast<double>(p.certificate.nnz); }},
+    {"objective", "objective F", "left bottom", [](const PathPoint& p) { return p.certificate.objective; }},
+    {"accuracy", "test accuracy", "left top", [](const PathPoint& p) { return p.test_accuracy; }},
+    {"seconds", "seconds since the path began", "left top", [](const PathPoint& p) { return p.seconds; }},
+};
 
 /// One line of a figure.
 struct Line {
@@ -135,7 +132,7 @@ std::vector<Chart> path_charts(const std::vector<Run>& paths, bool allow_not_com
       all.push_back({series_name(*path, machines) + (several ? " " + path->parameters.path : ""), path});
       if (place_in(titles, all.back().title) == titles.size()) titles.push_back(all.back().title);
     }
-    for (const PathQuantity& quantity : path_quantities()) {
+    for (const PathQuantity& quantity : kPathQuantities) {
       std::vector<Line> lines;
       std::ranges::copy_if(all, std::back_inserter(lines), [&](const Line& line) {
         return (!quantity.of_time() || line.path->timing.comparable || allow_not_comparable) &&

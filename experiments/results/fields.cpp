@@ -1,6 +1,7 @@
 #include "experiments/results/fields.h"
 
 #include <algorithm>
+#include <array>
 
 #include "experiments/base/table_text.h"
 #include "experiments/results/field_values.h"
@@ -21,20 +22,8 @@ Json::json_pointer place_of(const Field<Run>& field) {
   return Json::json_pointer(text);
 }
 
-const char* type_name(FieldType type) {
-  switch (type) {
-    case FieldType::kText:
-      return "text";
-    case FieldType::kCount:
-      return "integer";
-    case FieldType::kReal:
-      return "real";
-    case FieldType::kTruth:
-      return "bool";
-    default:
-      return "JSON";
-  }
-}
+/// Of each FieldType.
+constexpr std::array<const char*, 5> kTypeNames = {"text", "integer", "real", "bool", "JSON"};
 
 /// `section_is`: whether fields of this section belong to the block.
 template <class Record, class Belongs>
@@ -47,7 +36,7 @@ DocBlock block_of(const std::string& name, const std::vector<Field<Record>>& fie
     if (section_is(field.section))
       grid.rows.push_back(
           {fmt::format("`{}{}{}`", field.section, field.section.empty() ? "" : ".", field.name),
-           type_name(field.type), field.unit, markdown_literal(field.help)});
+           kTypeNames.at(static_cast<std::size_t>(field.type)), field.unit, markdown_literal(field.help)});
   return {name, fmt::format("<!-- {} -->\n\n{}\n<!-- end -->\n", name, markdown_grid(grid))};
 }
 
