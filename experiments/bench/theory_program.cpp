@@ -69,7 +69,7 @@ class Study {
         return;
       iterations.push_back({sample.iteration, sample.passes, sample.objective, sample.nnz, sample.kkt,
                             distance(oracle_.last(), marginals_),
-                            before.empty() ? RunFigures::kNone : distance(oracle_.last(), before)});
+                            before.empty() ? kNaN : distance(oracle_.last(), before)});
       before = oracle_.last();
     });
     json_["arms"].push_back(arm_json(job.label, iterations, best_.nnz()));

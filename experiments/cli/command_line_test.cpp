@@ -313,7 +313,8 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
       {"--lambda 1 --mu 1 --loss hinge",
        "no solver has a hinge loss with lambda = 1, mu = 1 on oracle 'chain'"},
       {"--mu 1 --solver bcfw",
-       "solver 'bcfw' minimises the hinge loss: found loss = log; solvers that fit: prox-newton, prox-qn, owl-qn, "
+       "solver 'bcfw' minimises the hinge loss: found loss = log; solvers that fit: prox-newton, prox-qn, "
+       "owl-qn, "
        "lbfgs, "},
       {"--lambda 0 --mu 1 --loss hinges", "expected one of log, hinge (did you mean 'hinge'?)"},
       {"--lambda 1 --cost hamming-mean", "found loss = log, expected --loss hinge"},
@@ -328,7 +329,8 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
       {"--lambda 1 --option memry=3", "unknown option 'memry' (did you mean 'memory'?)"},
       {"--lambda 1 --option memory", "--option memory: expected key=value"},
       {"--lambda 1 --solver prox-qn --option preset=fast",
-       "no option 'preset': preset = paper is the solver prox-qn now, and preset = fast the solver prox-newton"},
+       "no option 'preset': preset = paper is the solver prox-qn now, and preset = fast the solver "
+       "prox-newton"},
       {"--lambda 1 --solver prox-qn --option newton=never", "it is an option of prox-newton"},
       {"--lambda 1 --backend tbbb", "expected one of openmp, tbb (did you mean 'tbb'?)"},
       {"--lambda 1 --tol -2", "violated constraint 0 <= tol <= 1"},
@@ -377,7 +379,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   EXPECT_THAT(result.out, HasSubstr("## tiny\n\n### words, lambda = 0.5, f* = "));
   EXPECT_EQ(read_json("r.json")["runs"].size(), 4u);
   const auto stored_runs = [&] {
-    return read_results(folder / "out", load_presentation(folder / "out/config.ini"));
+    return read_all_runs(folder / "out", load_presentation(folder / "out/config.ini"));
   };
   const std::vector<proxbench::Run> runs = stored_runs();
   ASSERT_EQ(runs.size(), 4u);
@@ -417,7 +419,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   const Result tight =
       run("run tight.ini --out out --set experiment.lambda=1 --set experiment.reference_tol=1e-9");
   ASSERT_EQ(tight.status, 0) << tight.err;
-  for (const proxbench::Run& stored : read_results(folder / "out"))
+  for (const proxbench::Run& stored : read_all_runs(folder / "out"))
     EXPECT_LE(stored.best.relative_kkt, stored.parameters.lambda == 1 ? 1e-9 : 1e-8) << stored.folder;
 
   const Result table = run("table out --format csv --targets 1e-1");
@@ -634,7 +636,8 @@ keep_doc_id = true
   const Result result =
       run("run paper.ini --quiet --out out", "PROXBENCH_DATA='" + (folder / "data").string() + "'");
   ASSERT_EQ(result.status, 0) << result.err;
-  const json summary = json::parse(read_text(folder / "out/runs/lshtc-lambda0.3-prox-newton-rep1/manifest.json"));
+  const json summary =
+      json::parse(read_text(folder / "out/runs/lshtc-lambda0.3-prox-newton-rep1/manifest.json"));
   EXPECT_EQ(summary["d"], 5 * 7);
 }
 

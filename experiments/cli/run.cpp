@@ -191,9 +191,8 @@ void run(const RunCommand& command) {
     if (prints) fmt::print("{}\n", tables.text("md"));
   }
   if (!runs.empty()) {
-    const TableOptions options{.title = config.title, .targets = config.targets};
-    write_result_tables(runs, out, presentation, options);
-    for (const TableSet& tables : result_tables(runs, presentation, options))
+    write_result_tables(runs, out, presentation);
+    for (const TableSet& tables : result_tables(runs, presentation))
       if (prints) fmt::print("{}\n", tables.text("md"));
   }
   nlohmann::ordered_json summaries = nlohmann::ordered_json::array();

@@ -57,7 +57,7 @@ std::vector<Source> ReadFlags::read() const {
     for (const Run& path : source.paths) all.push_back(path);
   }
   const std::vector<std::string> labels = split_list(solvers);
-  runs_of_solvers(all, labels);
+  require_labels(all, labels);
   const auto unknown = [&](const Run& run) {
     return std::find(labels.begin(), labels.end(), run.parameters.label) == labels.end();
   };
@@ -70,8 +70,7 @@ std::vector<Source> ReadFlags::read() const {
 }
 
 void require_runs(const std::vector<Source>& sources) {
-  for (const Source& source : sources)
-    if (source.runs.empty()) read_results(source.folder);  // which says what there is instead
+  for (const Source& source : sources) require_single_penalties(source.runs, source.folder);
 }
 
 std::vector<Run> all_runs(const std::vector<Source>& sources) {

@@ -28,13 +28,6 @@ struct TableCommand {
   JsonFlag json;
 };
 
-TableOptions table_options(const Source& source, const TableCommand& command) {
-  return {.title = source.presentation.title,
-          .targets = source.presentation.targets,
-          .columns = split_list(command.columns),
-          .allow_not_comparable = command.read.allow_not_comparable};
-}
-
 void table_of_paths(const TableCommand& command, const std::vector<Source>& sources) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   std::string text;
@@ -51,9 +44,10 @@ void table_of_paths(const TableCommand& command, const std::vector<Source>& sour
 
 /// The means over the problems of all sources, by the presentation of the first.
 TableSet means_of(const TableCommand& command, const std::vector<Source>& sources) {
-  MeansOptions options = means_options(sources.front().presentation, table_options(sources.front(), command));
-  if (sources.size() > 1) options.title.clear();  // it is the first one's
-  TableSet means = means_tables(geometric_means(all_runs(sources), options), options);
+  Presentation presentation = sources.front().presentation;
+  if (sources.size() > 1) presentation.title.clear();  // it is the first one's
+  TableSet means = means_tables(
+      geometric_means(all_runs(sources), presentation, command.read.allow_not_comparable), presentation);
   means.write(command.read.out_folder() / "tables");
   return means;
 }
@@ -66,14 +60,15 @@ void table(const TableCommand& command) {
     throw Error::usage("columns: found '" + command.columns + "', expected them with --kind summary only");
   if (paths) return table_of_paths(command, sources);
   require_runs(sources);
+  const std::vector<std::string> columns = split_list(command.columns);
   nlohmann::ordered_json records = nlohmann::ordered_json::array();
   std::string text;
   for (Source& source : sources) {
     if (command.shift > 0.0) source.presentation.plot.shift = command.shift;
     if (command.par > 0.0) source.presentation.plot.par = command.par;
-    const TableOptions options = table_options(source, command);
-    write_result_tables(source.runs, command.read.out_folder(source), source.presentation, options);
-    for (const TableSet& set : result_tables(source.runs, source.presentation, options)) {
+    const bool allow = command.read.allow_not_comparable;
+    write_result_tables(source.runs, command.read.out_folder(source), source.presentation, columns, allow);
+    for (const TableSet& set : result_tables(source.runs, source.presentation, columns, allow)) {
       text += (text.empty() ? "" : "\n") + set.text(command.format);
       if (set.name == "summary")
         for (const nlohmann::ordered_json& record : set.records) records.push_back(record);

@@ -326,7 +326,7 @@ class Path {
   void summarize() {
     const bool any = !outcome_.points.empty();
     const PathPoint last = any ? outcome_.points.back() : PathPoint{.mu = penalties_.front().mu};
-    outcome_.parameters.lambda = any ? last.lambda : RunFigures::kNone;
+    outcome_.parameters.lambda = any ? last.lambda : kNaN;
     outcome_.parameters.mu = last.mu;
     set_test_figures({.test_accuracy = last.test_accuracy, .test_metrics = last.test_metrics}, outcome_);
     if (any) {
