@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/process_team_test.h"
+#include "core/base/test_process_team.h"
 #include "core/base/random.h"
 #include "core/data/sharing.h"
 #include "oracles/chain/chain.h"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/base/process_team_test.h"
+#include "core/base/test_process_team.h"
 #include "core/base/random.h"
 #include "core/data/sharing.h"
 #include "core/linear_map.h"

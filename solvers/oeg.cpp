@@ -25,6 +25,7 @@
 #include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/weight_rows.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -178,45 +179,37 @@ OptionRows<Settings> rows() {
        option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
 }
 
-class Oeg final : public Solver {
- public:
-  explicit Oeg(const Settings& settings) : settings_(settings) {}
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  Objective& objective = problem.objective;
+  Monitor& monitor = problem.monitor;
+  const double bytes = 2.0 * InstanceRows::bytes(objective);
+  require_memory(bytes, settings.memory_limit,
+                 "the scores and marginals of " + std::to_string(objective.instances()) + " instances");
+  Ascent ascent(objective);
+  Random random(problem.seed);
+  std::vector<Index> order(objective.instances());
+  std::iota(order.begin(), order.end(), Index{0});
+  SolveResult result{.w = problem.start};
+  result.notes["score_bytes"] = bytes;
 
-  SolveResult solve(const SolveProblem& problem) override {
-    Objective& objective = problem.objective;
-    Monitor& monitor = problem.monitor;
-    const double bytes = 2.0 * InstanceRows::bytes(objective);
-    require_memory(bytes, settings_.memory_limit,
-                   "the scores and marginals of " + std::to_string(objective.instances()) + " instances");
-    Ascent ascent(objective);
-    Random random(problem.seed);
-    std::vector<Index> order(objective.instances());
-    std::iota(order.begin(), order.end(), Index{0});
-    SolveResult result{.w = problem.start};
-    result.notes["score_bytes"] = bytes;
-
-    monitor.start(problem.start);
-    if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
-    random.shuffle(std::span(order));
-    const bool valid = ascent.start(problem.start, settings_.gold_score, monitor);
-    if (!valid || monitor.out_of_time()) {
-      result.status = valid ? monitor.stop_status() : Status::kDiverged;
-      return result;
-    }
-    monitor.watch(ascent.dual_point());
-    Passes passes;
-    passes.visit = [&](std::int64_t pass, std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
-        if (!ascent.step(pass == 1 ? order[i] : static_cast<Index>(random.below(order.size())))) return false;
-      return true;
-    };
-    passes.weights = [&] { return ascent.weights(); };
-    return run_passes(problem, settings_.reports, passes, result);
+  monitor.start(problem.start);
+  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  random.shuffle(std::span(order));
+  const bool valid = ascent.start(problem.start, settings.gold_score, monitor);
+  if (!valid || monitor.out_of_time()) {
+    result.status = valid ? monitor.stop_status() : Status::kDiverged;
+    return result;
   }
-
- private:
-  Settings settings_;
-};
+  monitor.watch(ascent.dual_point());
+  Passes passes;
+  passes.visit = [&](std::int64_t pass, std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
+      if (!ascent.step(pass == 1 ? order[i] : static_cast<Index>(random.below(order.size())))) return false;
+    return true;
+  };
+  passes.weights = [&] { return ascent.weights(); };
+  return run_passes(problem, settings.reports, passes, result);
+}
 
 }  // namespace
 
@@ -229,7 +222,7 @@ SolverInfo oeg_info() {
           "random "
           "fields and max-margin Markov networks, JMLR 2008",
       .options = rows().table(),
-      .make = rows().maker<Oeg>(),
+      .make = stateless(rows(), solve),
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs},
                 .l2 = true,
                 .smooth = true},

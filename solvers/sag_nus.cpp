@@ -36,6 +36,7 @@
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/sum_tree.h"
 #include "solvers/shared/instances/weight_rows.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -269,36 +270,28 @@ OptionRows<Settings> rows() {
        option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
 }
 
-class SagNus final : public Solver {
- public:
-  explicit SagNus(const Settings& settings) : settings_(settings) {}
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  Monitor& monitor = problem.monitor;
+  const double bytes = InstanceRows::bytes(problem.objective);
+  require_memory(bytes, settings.memory_limit,
+                 "the marginals of " + std::to_string(problem.objective.instances()) + " instances");
+  Descent descent(problem.objective, settings.skipping);
+  Random random(problem.seed);
+  SolveResult result{.w = problem.start};
+  result.notes["marginal_bytes"] = bytes;
 
-  SolveResult solve(const SolveProblem& problem) override {
-    Monitor& monitor = problem.monitor;
-    const double bytes = InstanceRows::bytes(problem.objective);
-    require_memory(bytes, settings_.memory_limit,
-                   "the marginals of " + std::to_string(problem.objective.instances()) + " instances");
-    Descent descent(problem.objective, settings_.skipping);
-    Random random(problem.seed);
-    SolveResult result{.w = problem.start};
-    result.notes["marginal_bytes"] = bytes;
-
-    monitor.start(problem.start);
-    if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
-    descent.start(problem.start);
-    Passes passes;
-    passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
-        if (!descent.step(random)) return false;
-      return true;
-    };
-    passes.weights = [&] { return descent.weights(); };
-    return run_passes(problem, settings_.reports, passes, result);
-  }
-
- private:
-  Settings settings_;
-};
+  monitor.start(problem.start);
+  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  descent.start(problem.start);
+  Passes passes;
+  passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
+      if (!descent.step(random)) return false;
+    return true;
+  };
+  passes.weights = [&] { return descent.weights(); };
+  return run_passes(problem, settings.reports, passes, result);
+}
 
 }  // namespace
 
@@ -314,7 +307,7 @@ SolverInfo sag_nus_info() {
           "method for "
           "training conditional random fields, AISTATS 2015",
       .options = rows().table(),
-      .make = rows().maker<SagNus>(),
+      .make = stateless(rows(), solve),
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
       .exact = false,
   };

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/base/random.h"
-#include "core/kernels/instruction_set_test.h"
+#include "core/kernels/test_instruction_sets.h"
 #include "solvers/sgd_kernels.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/shared/test_solvers.h"

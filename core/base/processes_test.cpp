@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/base/process_team_test.h"
+#include "core/base/test_process_team.h"
 #include "core/base/random.h"
 #include "core/base/sum.h"
 

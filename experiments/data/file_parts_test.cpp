@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "core/base/process_team_test.h"
+#include "core/base/test_process_team.h"
 #include "core/base/random.h"
 #include "core/data/sharing.h"
 #include "experiments/base/test_file.h"

@@ -1,5 +1,9 @@
 #include "solvers/gdmm/chain_factors.h"
 
+#include <algorithm>
+
+#include "solvers/gdmm/rounding.h"
+
 namespace proxbench {
 namespace {
 
@@ -61,10 +65,25 @@ double ChainFactors::feature_curvature(std::size_t factor) const {
   return (factors_[factor].pair ? 1.0 : squared_norm_[factor]) / settings_.mu;
 }
 
-double ChainFactors::squared_weights() const {
+void ChainFactors::labels(Index position, std::vector<LabelWeight>& out) const {
+  out.clear();
   double sum = 0.0;
-  for (const double v : pairs_.values()) sum += v * v;
-  return sum + unary_.squared_sum();
+  for (const Atom& atom : active(position)) {
+    out.push_back({static_cast<Index>(atom.value), std::max(atom.weight, 0.0)});
+    sum += out.back().weight;
+  }
+  for (LabelWeight& one : out) one.weight /= sum;  // rounding of many steps
+}
+
+void ChainFactors::pairs(Index position, std::vector<PairWeight>& out) const {
+  std::vector<LabelWeight> left, right;
+  labels(position, left);
+  labels(position + 1, right);
+  out.clear();
+  for (const Atom& atom : active(pair_of_[position]))
+    out.push_back({static_cast<Index>(atom.value / labels_), static_cast<Index>(atom.value % labels_),
+                   std::max(atom.weight, 0.0)});
+  round_onto(left, right, out);
 }
 
 SparseVector ChainFactors::weights() const {

@@ -69,6 +69,7 @@ class BlockMetric {
     double excess;        ///< of the diagonal over the block's
   };
 
+  void set_ridge(double mu);
   void multiply_into(std::span<const double> d, double* product, std::vector<double>& out) const;
 
   std::vector<Block> blocks_;

@@ -47,11 +47,6 @@ OptionRows<ArmijoOptions> line_search_rows() {
        .max = 1,
        .min_open = true,
        .max_open = true}),
-      option(&ArmijoOptions::max_trials, {.name = "max_linesearch",
-       .default_value = "60",
-       .help = "most trials of a line search",
-       .min = 1,
-       .max = 1000}),
   });
 }
 

@@ -37,14 +37,6 @@ class CoordinateDescent {
   /// its own step.
   double pass(Random& random);
 
-  /// w_j + d_j.
-  double at(std::size_t j) const { return w_[j] + (*d_)[j]; }
-  /// (g + B d)_j.
-  double gradient(std::size_t j) const;
-  double curvature(std::size_t j) const { return diagonal_[j]; }
-  /// d_j += z; w_j + d_j is exactly zero where `zero`.
-  void step(std::size_t j, double z, bool zero);
-
  private:
   const CompactLbfgs* lbfgs_ = nullptr;
   const BlockRow* rows_ = nullptr;
