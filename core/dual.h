@@ -49,15 +49,16 @@ struct DualBound {
 struct PointBound {
   double loss, objective;  ///< l and F
   double rounding;         ///< of F (objective_rounding())
-  /// With a threshold of lambda where both penalties are there, a bit less for l1 alone, infinite for l2 alone.
+  /// With a threshold of lambda where both penalties are there, a bit less for l1 alone, infinite for l2
+  /// alone.
   Objective::Selection selection;
   DualBound bound;  ///< 0 where the one found is not finite
 };
 
-/// The lower bound that the model at w gives, from its scores. Fills `residual`. Costs two inferences, of a hinge
-/// loss one, of which passes() counts one at most, and about as much as two full gradients. If the objective is
-/// restricted, this bounds F over its candidates; that is a bound on F if all other weights are proven to be
-/// zero. Throws Error if a gold output is unknown.
+/// The lower bound that the model at w gives, from its scores. Fills `residual`. Costs two inferences, of a
+/// hinge loss one, of which passes() counts one at most, and about as much as two full gradients. If the
+/// objective is restricted, this bounds F over its candidates; that is a bound on F if all other weights are
+/// proven to be zero. Throws Error if a gold output is unknown.
 PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& scores, Residual& residual);
 
 /// A dual point that a solver keeps: a distribution over the structures of each instance. Of what it holds

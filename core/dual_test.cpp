@@ -280,8 +280,8 @@ TEST(DualBound, SameBitsForAnyThreadsAndBackEnd) {
   }
 }
 
-/// Restricted to the coordinates that are no farther from lambda than others, the optimum is the same, and so is
-/// the bound.
+/// Restricted to the coordinates that are no farther from lambda than others, the optimum is the same, and so
+/// is the bound.
 TEST(DualBound, OfARestrictedObjectiveIsThatOfTheWholeOne) {
   for (const test::ProblemSpec& spec : test::problem_specs()) {
     if (spec.lambda == 0.0) continue;

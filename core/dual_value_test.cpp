@@ -253,7 +253,8 @@ TEST(DualValue, SameBitsForAnyThreadsAndBackEnd) {
 TEST(Monitor, AWatchedPointRaisesTheBoundAndIsInTheTrace) {
   const Problem problem({.name = "chain", .labels = 3, .features = 8, .lambda = 0.0, .mu = 0.5, .seed = 85});
   Objective objective = problem.objective(), evaluator = problem.objective();
-  const SparseVector optimum = test::run(solver_registry().find("prox-newton"), problem, {.tol = 1e-10}).result.w;
+  const SparseVector optimum =
+      test::run(solver_registry().find("prox-newton"), problem, {.tol = 1e-10}).result.w;
   Monitor monitor(evaluator, objective, {.sample_kkt = true});
   monitor.start({});
   EXPECT_TRUE(std::isnan(monitor.trace().back().dual_gap)) << "there is no point yet";

@@ -20,9 +20,10 @@ namespace {
 /// iterate. The two run through the same kernels; what may differ is rounding. Scores that are advanced step
 /// by step gather at most an ulp a step, an ulp moves the loss by |marginal - gold| of its position, and
 /// these add up to about the loss itself: n steps at scores of size s cost a relative n*s*eps, which is 1e-9
-/// for n = 1e5, s = 50 were all of one sign. Measured after a minute of prox-newton and bcd, which advance their
-/// scores: at most 4e-15 on OCR (degree 2, lambda = 100) and LSHTC1 (lambda = 1); solvers that map w afresh
-/// differ by an ulp at most. A loss of another iterate, or one with penalties in it, is off by far more.
+/// for n = 1e5, s = 50 were all of one sign. Measured after a minute of prox-newton and bcd, which advance
+/// their scores: at most 4e-15 on OCR (degree 2, lambda = 100) and LSHTC1 (lambda = 1); solvers that map w
+/// afresh differ by an ulp at most. A loss of another iterate, or one with penalties in it, is off by far
+/// more.
 constexpr double kAuditTolerance = 1e-9;
 /// Where scores are so large that rounding them moves the loss by more than that, the two may differ by this
 /// many times what rounding does to F at the iterate: scores are advanced over many steps.
@@ -101,8 +102,9 @@ Certificate certificate_of(const Objective& objective, const SparseVector& w, co
 }
 
 const char* status_name(Status status) {
-  constexpr const char* kNames[] = {"converged",  "target-reached", "gap-reached", "max-iterations", "time-limit",
-                                    "interrupted", "stalled",        "small-change", "diverged"};
+  constexpr const char* kNames[] = {"converged",      "target-reached", "gap-reached",
+                                    "max-iterations", "time-limit",     "interrupted",
+                                    "stalled",        "small-change",   "diverged"};
   return kNames[static_cast<std::size_t>(status)];
 }
 
@@ -372,8 +374,9 @@ void Monitor::check_bound() const {
   const double off = objective_rounding(evaluator_, smallest_at_);
   if (!(lower_bound_ > smallest_ + off)) return;
   throw Error("the lower bound " + shortest_text(lower_bound_) + " on min F, from " + bound_from_ +
-              ", is above F = " + shortest_text(smallest_) + " at iteration " + std::to_string(smallest_iteration_) +
-              ", which is known to " + shortest_text(off) + ": one of the two is wrong");
+              ", is above F = " + shortest_text(smallest_) + " at iteration " +
+              std::to_string(smallest_iteration_) + ", which is known to " + shortest_text(off) +
+              ": one of the two is wrong");
 }
 
 void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {

@@ -130,7 +130,7 @@ void Objective::hessian_product(Curvature& at, std::span<const double> v, std::s
 double Objective::infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual) {
   const PhaseTimer timer(profile_, Phase::kInference, [&] {
     std::size_t positions = 0;
-    for (const Index i : instances) positions += oracle_.begin()[i + std::size_t{1}] - oracle_.begin()[i];
+    for (const Index i : instances) positions += oracle_.length(i);
     return inference_work(at, residual, positions);
   });
   passes_ += static_cast<double>(instances.size()) / static_cast<double>(this->instances());
@@ -140,7 +140,7 @@ double Objective::infer_some(std::span<const Index> instances, const ScorePoint&
 double Objective::infer_instance(Index instance, const double* scores, std::span<const double> extra,
                                  double* residual, std::span<double> extra_residual,
                                  InstanceOracle::Workspace& work) {
-  const std::size_t positions = oracle_.begin()[instance + std::size_t{1}] - oracle_.begin()[instance];
+  const std::size_t positions = oracle_.length(instance);
   const PhaseTimer timer(profile_, Phase::kInference, [&] {
     return inference_work({work.scores}, residual != nullptr ? &work.residual : nullptr, positions);
   });

@@ -15,7 +15,8 @@ struct Row {
 /// In the order of the enum.
 constexpr Row kRows[] = {
     {Capability::kSum, "sum", [](const Oracle& oracle) { return oracle.sum() != nullptr; }},
-    {Capability::kInstance, "one instance", [](const Oracle& oracle) { return oracle.instance() != nullptr; }},
+    {Capability::kInstance, "one instance",
+     [](const Oracle& oracle) { return oracle.instance() != nullptr; }},
     {Capability::kBeliefs, "beliefs", [](const Oracle& oracle) { return oracle.beliefs() != nullptr; }},
     {Capability::kCovariance, "covariances",
      [](const Oracle& oracle) { return oracle.covariance() != nullptr; }},
@@ -25,7 +26,8 @@ constexpr Row kRows[] = {
     {Capability::kMax, "max", [](const Oracle& oracle) { return oracle.max() != nullptr; }},
     {Capability::kInstanceMax, "max of one instance",
      [](const Oracle& oracle) { return oracle.instance_max() != nullptr; }},
-    {Capability::kRelaxation, "relaxation", [](const Oracle& oracle) { return oracle.relaxation() != nullptr; }},
+    {Capability::kRelaxation, "relaxation",
+     [](const Oracle& oracle) { return oracle.relaxation() != nullptr; }},
     {Capability::kFactors, "factors", [](const Oracle& oracle) { return oracle.factors() != nullptr; }}};
 
 const Row& row(Capability capability) {

@@ -121,7 +121,7 @@ class InstanceOracle {
     Residual residual;
   };
   /// Row p - begin()[instance] of `scores` holds those of position p: K numbers at padded(K) apart. Returns
-  /// A_i - score of the gold structure. Where `residual` is not null, fills it (same shape) and
+  /// A_i - score of the gold structure. Where `residual` is not null, fills it (same shape, padding 0) and
   /// `extra_residual` (extra_weights() numbers), both with marginals - gold. Throws Error where a gold output
   /// is unknown.
   virtual double infer_instance(Index instance, const double* scores, std::span<const double> extra,

@@ -56,8 +56,7 @@ double ChoiceOracle::inconsistency(Index instance, const double* beliefs) const 
 }
 
 InstanceMaxOracle::Value ChoiceOracle::best_structure(Index instance, Cost cost, const double* scores,
-                                                      std::span<const double> extra,
-                                                      std::span<Index> outputs,
+                                                      std::span<const double> extra, std::span<Index> outputs,
                                                       InstanceMaxOracle::Workspace& work) const {
   require_gold();
   const std::size_t n = alternatives(instance), gold = number_of(gold_of(instance));

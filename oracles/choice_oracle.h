@@ -5,8 +5,8 @@
 
 namespace proxbench {
 
-/// Beliefs, loss-augmented maximisation and n best from a list of all alternatives' scores. An alternative that
-/// is not the gold one costs 1.
+/// Beliefs, loss-augmented maximisation and n best from a list of all alternatives' scores. An alternative
+/// that is not the gold one costs 1.
 class ChoiceOracle : public ExactOracle {
  public:
   /// One number an alternative: every sign is +.

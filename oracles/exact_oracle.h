@@ -43,8 +43,8 @@ class ExactOracle : public Oracle,
   void extra_on(std::span<const Index>, std::vector<std::size_t>& on) const override { on.clear(); }
 
  protected:
-  /// Copies boundaries and gold outputs. `unknown` is what require_gold() says: "tree oracle: a gold output is
-  /// unknown".
+  /// Copies boundaries and gold outputs. `unknown` is what require_gold() says: "tree oracle: a gold output
+  /// is unknown".
   ExactOracle(const Dataset& data, const char* unknown)
       : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold), unknown_(unknown) {}
   /// Throws Error unless all gold outputs are known.

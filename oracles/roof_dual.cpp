@@ -71,8 +71,8 @@ class Flow {
 
 }  // namespace
 
-/// As a posiform to minimise, -value: a term c*p of one literal and c*p*q of two, c > 0. Node 2i is literal x_i,
-/// node 2i + 1 its negation; the last two are true and false. A term c*p*q gives the arcs p -> not q and
+/// As a posiform to minimise, -value: a term c*p of one literal and c*p*q of two, c > 0. Node 2i is literal
+/// x_i, node 2i + 1 its negation; the last two are true and false. A term c*p*q gives the arcs p -> not q and
 /// q -> not p of capacity c/2.
 double solve_relaxation(const PairwiseProblem& problem, std::vector<double>& x) {
   const std::size_t n = problem.unary.size(), yes = 2 * n, no = yes + 1;

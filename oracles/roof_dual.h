@@ -25,8 +25,8 @@ inline double pair_value(double weight, double x_a, double x_b) {
 }
 
 /// Sets x to a solution, all of whose numbers are 0, 1/2 or 1, and returns its value: one maximum flow (roof
-/// duality: Boros, Hammer, "Pseudo-Boolean optimization", Discrete Applied Mathematics 2002). Capacities below
-/// 1e-12 of the largest weight count as none, so the value is the optimum to about that.
+/// duality: Boros, Hammer, "Pseudo-Boolean optimization", Discrete Applied Mathematics 2002). Capacities
+/// below 1e-12 of the largest weight count as none, so the value is the optimum to about that.
 double solve_relaxation(const PairwiseProblem& problem, std::vector<double>& x);
 
 /// Makes a relaxed solution integral: variables at 1/2 in ascending order, each on where that raises the

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "core/kernels/test_instruction_sets.h"
 #include "core/objective.h"
-#include "core/base/random.h"
 
 namespace proxbench {
 namespace {

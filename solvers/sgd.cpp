@@ -54,16 +54,6 @@ PROXBENCH_KERNEL_SETS(SgdKernels, sgd_kernels)
 
 namespace {
 
-/// (w, q) -> A_u(w, q): charges w what it owes.
-void charge(double u, double& w, double& q) {
-  const double before = w;
-  if (w > 0.0)
-    w = std::max(0.0, w - (u + q));
-  else if (w < 0.0)
-    w = std::min(0.0, w + (u - q));
-  q += w - before;
-}
-
 /// Weights w with the penalty q that each has received, in rows of `width` doubles: all w of a row, then all
 /// its q. Memory is what bounds a step, so rows that hold no weight are known, and left alone where nothing
 /// but their weights is asked for.
@@ -74,7 +64,6 @@ class WeightTable {
 
   std::size_t width() const { return width_; }
   const double* w(std::size_t row) const { return values_.data() + row * 2 * width_; }
-  const double* q(std::size_t row) const { return w(row) + width_; }
   /// Whether all weights of the row are 0.
   bool empty(std::size_t row) const { return empty_[row] != 0; }
   void set(std::size_t row, std::size_t k, double value) {
@@ -170,14 +159,14 @@ class Learner {
   /// asked for changes no bit of the run.
   SparseVector weights() const {
     SparseVector out;
+    AlignedVector<double> charged;  // w of a row, then q
     auto add = [&](const WeightTable& table, std::size_t row, std::size_t count, Coord first) {
       if (table.empty(row)) return;
-      for (std::size_t k = 0; k < count; ++k) {
-        double w = table.w(row)[k], q = table.q(row)[k];
-        if (w == 0.0) continue;
-        charge(penalty_, w, q);
-        if (w != 0.0) out.push_back(first + k, w);
-      }
+      const std::size_t width = table.width();
+      charged.assign(table.w(row), table.w(row) + 2 * width);
+      sgd_kernels().charge(penalty_, charged.data(), charged.data() + width, width);
+      for (std::size_t k = 0; k < count; ++k)
+        if (charged[k] != 0.0) out.push_back(first + k, charged[k]);
     };
     const Index outputs = objective_.outputs();
     for (Index j = 0; j < objective_.features(); ++j)
@@ -189,8 +178,7 @@ class Learner {
  private:
   /// The loss of an instance at w, whose weights there are charged first.
   double infer(Index instance, bool with_residual) {
-    const auto bounds = objective_.structure().begin();
-    const std::size_t positions = bounds[instance + std::size_t{1}] - bounds[instance];
+    const std::size_t positions = objective_.structure().length(instance);
     const InstanceFeatures::View view = features_->of(instance);
     const std::size_t width = unary_.width();
     rows_.assign(positions * width, 0.0);
@@ -265,11 +253,11 @@ double first_guess(const Objective& objective, std::span<const Index> sample) {
   return static_cast<double>(sample.size()) / sum;
 }
 
-/// eta0 by the procedure of Bottou's sgd and CRFsuite: one pass over a sample from the starting point with each
-/// eta of a geometric ladder; the one with the lowest objective on the sample, where an instance bears its share
-/// of the penalty. The ladder is climbed from first_guess() to the side where the objective falls. Each trial is
-/// an iteration that leaves w where it is. False: the monitor says stop, at the end of a trial or within one,
-/// which then does not count.
+/// eta0 by the procedure of Bottou's sgd and CRFsuite: one pass over a sample from the starting point with
+/// each eta of a geometric ladder; the one with the lowest objective on the sample, where an instance bears
+/// its share of the penalty. The ladder is climbed from first_guess() to the side where the objective falls.
+/// Each trial is an iteration that leaves w where it is. False: the monitor says stop, at the end of a trial
+/// or within one, which then does not count.
 bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const Index> sample, double& eta0,
                std::int64_t& iterations) {
   Objective& objective = problem.objective;
@@ -282,8 +270,7 @@ bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const In
       for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i) learner.learn(sample[i]);
     const SparseVector w = learner.weights();
     double sum = share * (objective.l1(w.value) + objective.l2(w.value));
-    for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i)
-      sum += learner.loss(sample[i]);
+    for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i) sum += learner.loss(sample[i]);
     if (learn)
       go_on = !monitor.out_of_time() && monitor.step(++iterations, problem.start, objective.dimension());
     return std::isfinite(sum) ? sum : std::numeric_limits<double>::infinity();

@@ -66,7 +66,8 @@ class DesignMatrix {
     const double* value = binary() ? nullptr : row_value_.data() + row_value_begin_[position];
     for (const Index j : row(position)) visit(j, value != nullptr && has_values(j) ? *value++ : 1.0);
   }
-  /// For kernels: the values alone. Empty where binary(). Points into `scratch`, which it fills, where a feature of the row has no values.
+  /// For kernels: the values alone. Empty where binary(). Points into `scratch`, which it fills, where a
+  /// feature of the row has no values.
   std::span<const double> row_values(Index position, std::vector<double>& scratch) const;
   /// A copy of them.
   std::vector<double> row_values(Index position) const;

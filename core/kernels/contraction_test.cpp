@@ -10,8 +10,8 @@
 
 #include "core/base/random.h"
 #include "core/base/types.h"
-#include "core/kernels/test_instruction_sets.h"
 #include "core/kernels/kernel_table.h"
+#include "core/kernels/test_instruction_sets.h"
 
 namespace proxbench {
 namespace {

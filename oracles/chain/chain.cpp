@@ -124,9 +124,8 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
 
 /// Instances [first, last): one, or a chunk. Fills work.log_partition; with `backward` also posterior and its
 /// pair. Returns the sum of log-partitions.
-double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at,
-                               Buffers& work, std::size_t first, std::size_t last,
-                               const Backward* backward) const {
+double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
+                               std::size_t first, std::size_t last, const Backward* backward) const {
   if (m.linear()) return infer_linear(on, m, at, work, first, last, backward);
   score_rows(on, at, first, last, work.score);
   return infer_log(on, m, work, first, last, backward);
@@ -334,7 +333,8 @@ OracleInfo chain_info() {
           "Zhong et al. 2014, appendix D.1",
           [](const Dataset& data) { return std::make_unique<ChainOracle>(data); },
           {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
-           Capability::kDerivative, Capability::kNbest, Capability::kMax, Capability::kInstanceMax, Capability::kFactors},
+           Capability::kDerivative, Capability::kNbest, Capability::kMax, Capability::kInstanceMax,
+           Capability::kFactors},
           {"pair", {"label", "label"}, pair}};
 }
 

@@ -65,8 +65,7 @@ double ChainOracle::infer_beliefs(Index instance, const double* scores, std::spa
     for (AlignedVector<double>* numbers : {&work.message, &work.posterior, &work.score})
       kernels.logarithm(numbers->data(), positions * width);
     if (edges == 0) write(work.posterior.data(), labels, log_beliefs);
-    for (std::size_t t = 1; t < edges; ++t)
-      shared = write(work.posterior.data() + t * width, labels, shared);
+    for (std::size_t t = 1; t < edges; ++t) shared = write(work.posterior.data() + t * width, labels, shared);
     if (edges > 0)
       chain_kernels().log_pairs({.outputs = labels,
                                  .width = width,

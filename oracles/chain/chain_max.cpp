@@ -18,8 +18,9 @@ double cost_of_position(Cost cost, std::size_t length) {
 
 }  // namespace
 
-/// The best label sequence of n positions; of equal ones that with the smaller label at the latest difference.
-/// Each label but gold[t] gains `wrong` at position t. Without costs `gold` is null and `wrong` is 0.
+/// The best label sequence of n positions; of equal ones that with the smaller label at the latest
+/// difference. Each label but gold[t] gains `wrong` at position t. Without costs `gold` is null and `wrong`
+/// is 0.
 void ChainOracle::viterbi(const double* scores, std::span<const double> extra, const Index* gold,
                           double wrong, std::span<Index> best_labels,
                           InstanceMaxOracle::Workspace& work) const {
@@ -64,8 +65,7 @@ InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, 
                                                      std::span<const double> extra, std::span<Index> outputs,
                                                      InstanceMaxOracle::Workspace& work) const {
   require_gold();
-  viterbi(scores, extra, gold_of(instance).data(), cost_of_position(cost, outputs.size()),
-          outputs, work);
+  viterbi(scores, extra, gold_of(instance).data(), cost_of_position(cost, outputs.size()), outputs, work);
   return value_of(instance, cost, scores, extra, outputs);
 }
 

@@ -65,7 +65,7 @@ class ChainOracle::LazyKBest final : public NbestOracle::Workspace {
   std::vector<Vertex> vertices_;     ///< by slot; their memory stays
   AlignedVector<double> candidate_;  ///< by slot, rows by the label before: the score of the next derivation
                                      ///< by it, without this vertex's own score
-  std::vector<Index> next_rank_;  ///< by slot and label before: the rank of that derivation there
+  std::vector<Index> next_rank_;     ///< by slot and label before: the rank of that derivation there
   std::vector<std::size_t>
       waiting_;  ///< labels of the vertices that wait for one another, the first asked first
 };

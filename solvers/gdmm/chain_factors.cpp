@@ -24,7 +24,8 @@ ChainFactors::ChainFactors(const Objective& objective, const Settings& settings)
   for (std::size_t i = 0; i < instances(); ++i)
     for (Index p = begin[i]; p < begin[i + 1]; ++p) {
       add_variable(i, objective.structure().gold_outputs(p).front());
-      cost_.push_back(mean ? 1.0 / static_cast<double>(begin[i + 1] - begin[i]) : 1.0);
+      cost_.push_back(mean ? 1.0 / static_cast<double>(objective.structure().length(static_cast<Index>(i)))
+                           : 1.0);
       squared_norm_.push_back(unary_.squared_norm(p));
     }
   for (std::size_t i = 0; i < instances(); ++i)

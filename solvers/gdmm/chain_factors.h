@@ -19,6 +19,7 @@ class ChainFactors final : public Factors {
   /// The weights of positions as they are, those of pairs rounded onto them.
   void labels(Index position, std::vector<LabelWeight>& out) const override;
   void pairs(Index position, std::vector<PairWeight>& out) const override;
+
  protected:
   double score(std::size_t factor, Value value) const override;
   double cost(std::size_t variable) const override { return cost_[variable]; }

@@ -50,7 +50,6 @@ class Factors : public MarginalPoint {
     enum class Search { kAuto, kFactorwise, kBrute } search;
   };
 
-
   std::size_t instances() const { return factors_of_.size(); }
   std::size_t size() const { return factors_.size(); }
   /// The factors of an instance.

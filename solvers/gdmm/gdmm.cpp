@@ -253,10 +253,9 @@ double gap(Objective& objective, const Factors& factors) {
 
 std::shared_ptr<Factors> make_factors(const Objective& objective, const Settings& settings) {
   const double unit = objective.map().typical_value();
-  const Factors::Settings own{
-      .mu = objective.mu(),
-      .rho = std::isnan(settings.rho) ? unit * unit / objective.mu() : settings.rho,
-      .search = settings.search};
+  const Factors::Settings own{.mu = objective.mu(),
+                              .rho = std::isnan(settings.rho) ? unit * unit / objective.mu() : settings.rho,
+                              .search = settings.search};
   if (objective.factors().shape() == FactorOracle::Shape::kLabels)
     return std::make_shared<LabelFactors>(objective, own);
   return std::make_shared<ChainFactors>(objective, own);

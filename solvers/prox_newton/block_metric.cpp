@@ -6,6 +6,7 @@
 #include "core/base/grouping.h"
 #include "core/base/sum.h"
 #include "core/quasi_newton/lbfgs.h"
+#include "solvers/prox_newton/settings.h"
 
 namespace proxbench::prox_newton {
 
@@ -14,9 +15,6 @@ namespace {
 /// Share of the mean of a working set's second derivatives that all are raised by, so that coordinates whose
 /// curvature has all but gone do not run away.
 constexpr double kRidge = 1e-3;
-
-/// Coordinates of a task of the counts.
-constexpr std::size_t kCountsChunk = 256;
 
 /// m_pk * (1 - m_pk).
 class Spread {
@@ -155,7 +153,7 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
   unary /= static_cast<double>(x.whole_positions()) * static_cast<double>(objective.outputs());
   const InOrder in_order(objective.parallel());
   in_order.add(std::span(diagonal_), [&] {
-    const Chunks chunks{n, kCountsChunk};
+    const Chunks chunks{n, kTask};
     objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
       for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
         if (index[i] < objective.unary_weights())

@@ -4,15 +4,11 @@
 
 #include "core/base/grouping.h"
 #include "core/base/sum.h"
+#include "solvers/prox_newton/settings.h"
 
 namespace proxbench::prox_newton {
 
 namespace {
-
-/// Numbers of a residual that one task takes.
-constexpr std::size_t kNumbersPerTask = 1 << 15;
-/// Coordinates of one output in a task.
-constexpr std::size_t kCoordinatesPerTask = 32;
 
 /// sum + sum of value * column[offset], in order.
 double gathered(const ColumnBlock& block, const float* column, double sum) {
@@ -55,7 +51,7 @@ void PairHistory::push(std::size_t capacity, std::span<const Coord> index, std::
   step.solve = solve_;
   stride_ = before.stride;
   step.change.resize(before.values.size());
-  const Chunks chunks{before.values.size(), kNumbersPerTask};
+  const Chunks chunks{before.values.size(), std::max<std::size_t>(stride_, 1)};
   parallel.for_each(chunks.count(), [&](std::size_t c) {
     for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
       step.change[i] = static_cast<float>(after.values[i] - before.values[i]);
@@ -94,7 +90,7 @@ std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& 
   std::vector<std::span<const std::size_t>> tasks;
   for (std::size_t k = 0; k < outputs; ++k)
     for (auto left = by_output.of(k); !left.empty(); left = left.subspan(tasks.back().size()))
-      tasks.push_back(left.first(std::min(kCoordinatesPerTask, left.size())));
+      tasks.push_back(left.first(std::min(kTask, left.size())));
   const InOrder in_order(objective.parallel());
   in_order.add(std::span(sums), [&] {
     objective.parallel().for_each(tasks.size(), [&](std::size_t t) {

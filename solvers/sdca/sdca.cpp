@@ -115,8 +115,8 @@ OptionRows<Settings> rows() {
                                          .min = 0,
                                          .max = 1,
                                          .min_open = true}),
-       option(&Settings::batch, batch_option()),
-       option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
+       option(&Settings::batch, batch_option()), option(&Settings::memory_limit, memory_limit_option()),
+       option(&Settings::reports, reports_option())});
 }
 
 /// One instance of a batch.
@@ -243,10 +243,14 @@ class Ascent {
     return on.empty() ? kNoOutput : on.back();
   }
 
+  std::vector<Index> gold_outputs(Index i) const {
+    std::vector<Index> out;
+    for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p) out.push_back(gold_output(p));
+    return out;
+  }
+
   void gold_structure(Index i, double* beliefs) const {
-    std::vector<Index> outputs;
-    for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p) outputs.push_back(gold_output(p));
-    objective_.beliefs().structure_beliefs(i, outputs, beliefs);
+    objective_.beliefs().structure_beliefs(i, gold_outputs(i), beliefs);
   }
 
   /// The beliefs to begin with: those of the model at `start`, or distributions near gold where start = 0.
@@ -279,8 +283,7 @@ class Ascent {
   /// All positions have one of these labels, ascending: the first that gold lacks, or its rarest. Of a group
   /// of candidates the first that is not gold.
   std::vector<Index> other_structure(Index i, const std::vector<Index>& labels) const {
-    std::vector<Index> gold;
-    for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p) gold.push_back(gold_output(p));
+    const std::vector<Index> gold = gold_outputs(i);
     if (const auto other = std::find(gold.begin(), gold.end(), kNoOutput); other != gold.end()) {
       std::vector<Index> out(gold.size(), kNoOutput);
       out[static_cast<std::size_t>(other - gold.begin())] = 0;
@@ -347,8 +350,7 @@ SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   monitor.watch(ascent.dual_point());
   Passes passes;
   passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-    if (!visit_in_batches(monitor, from, to, settings.batch,
-                          [&](std::size_t n) { return ascent.step(n); }))
+    if (!visit_in_batches(monitor, from, to, settings.batch, [&](std::size_t n) { return ascent.step(n); }))
       return false;
     ascent.dual_point()->set_estimated_gap(ascent.total_gap());
     return true;

@@ -220,10 +220,8 @@ TEST(Sdca, NeedsASmoothObjective) {
   for (const std::string solver : {"sdca", "oeg", "sag-nus"}) {
     const SolverInfo& info = solver_registry().find(solver);
     EXPECT_EQ(unmet_needs(info, {0.0, 1.0}, Loss::Kind::kLog), "");
-    EXPECT_THAT(unmet_needs(info, {0.5, 1.0}, Loss::Kind::kLog),
-                testing::HasSubstr("expected lambda = 0"));
-    EXPECT_THAT(unmet_needs(info, {0.0, 0.0}, Loss::Kind::kLog),
-                testing::HasSubstr("expected mu > 0"));
+    EXPECT_THAT(unmet_needs(info, {0.5, 1.0}, Loss::Kind::kLog), testing::HasSubstr("expected lambda = 0"));
+    EXPECT_THAT(unmet_needs(info, {0.0, 0.0}, Loss::Kind::kLog), testing::HasSubstr("expected mu > 0"));
   }
 }
 

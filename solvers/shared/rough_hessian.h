@@ -1,13 +1,13 @@
 #pragma once
 /// A positive definite stand-in for the Hessian of a smooth F = l + (mu/2)*||w||^2, whose inverse is cheap:
-/// what L-BFGS starts from, and what conjugate gradients are preconditioned with. Where features are few, it has
-/// blocks by output, for features j, j' and an output k
+/// what L-BFGS starts from, and what conjugate gradients are preconditioned with. Where features are few, it
+/// has blocks by output, for features j, j' and an output k
 ///
 ///     M[(j,k), (j',k)] = sum_p x_pj * x_pj' * m_pk * (1 - m_pk) + mu*[j = j'],
 ///
 /// m_pk the marginal of output k at position p: the exact second derivatives but for covariances between
-/// positions and between outputs, from a sample of positions where these are many (symmetric_block.h). An extra
-/// weight has its expected number + mu.
+/// positions and between outputs, from a sample of positions where these are many (symmetric_block.h). An
+/// extra weight has its expected number + mu.
 ///
 /// Where the marginals of each position sum to one, l does not change along directions that
 /// are constant over the outputs of a feature (Zhong et al. 2014, Theorem 3): there the Hessian is mu*I

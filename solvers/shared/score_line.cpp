@@ -21,7 +21,8 @@ void ScoreLine::open(const Point& from, std::span<const double> gradient, std::s
 double ScoreLine::value(double alpha, Objective::Curvature* curvature) {
   alpha_ = alpha;
   const ScorePoint at{from_->scores, &scores_, alpha};
-  loss_ = curvature == nullptr ? objective_.infer(at, &residual_) : objective_.infer(at, residual_, *curvature);
+  loss_ =
+      curvature == nullptr ? objective_.infer(at, &residual_) : objective_.infer(at, residual_, *curvature);
   const double l2 = objective_.mu() * alpha * (w_dot_p_ + 0.5 * alpha * p_dot_p_);
   return from_->smooth + ((loss_ - from_->loss) + l2);
 }

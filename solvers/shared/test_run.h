@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/monitor.h"
-#include "core/wrapped_oracle.h"
 #include "core/solver.h"
+#include "core/wrapped_oracle.h"
 #include "solvers/shared/test_problems.h"
 
 namespace proxbench::test {

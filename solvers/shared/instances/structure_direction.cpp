@@ -10,7 +10,7 @@ namespace proxbench {
 PositionGrams::PositionGrams(const Objective& objective, double limit_gigabytes) : begin_{0} {
   const auto begin = objective.structure().begin();
   for (Index i = 0; i < objective.instances(); ++i) {
-    const std::size_t length = begin[i + std::size_t{1}] - begin[i];
+    const std::size_t length = objective.structure().length(i);
     begin_.push_back(begin_.back() + length * (length + 1) / 2);
   }
   require_memory(

@@ -78,8 +78,7 @@ TEST(WeightRows, DoWhatDenseWeightsDo) {
       std::vector<double> rows(n * width, 0.0), extra(extras), direction(d, 0.0);
       for (std::size_t t = 0; t < n; ++t)
         for (std::size_t k = 0; k < outputs; ++k) rows[t * width + k] = random.normal();
-      for (std::size_t e = 0; e < extras; ++e)
-        direction[d - extras + e] = extra[e] = random.normal();
+      for (std::size_t e = 0; e < extras; ++e) direction[d - extras + e] = extra[e] = random.normal();
       for (std::size_t t = 0; t < n; ++t)
         for (std::size_t e = 0; e < x.row(begin[i] + static_cast<Index>(t)).size(); ++e) {
           const Index p = begin[i] + static_cast<Index>(t);

@@ -45,18 +45,18 @@ double CoordinateDescent::pass(Random& random) {
   std::iota(order_.begin(), order_.end(), 0u);
   random.shuffle(std::span(order_));
   return descent_kernels().descend({.start = rows_,
-                                                        .q = n > 0 ? lbfgs_->q(0) : nullptr,
-                                                        .q_hat = n > 0 ? lbfgs_->q_hat(0) : nullptr,
-                                                        .stride = lbfgs_->stride(),
-                                                        .width = lbfgs_->width(),
-                                                        .gamma = lbfgs_->gamma(),
-                                                        .lambda = lambda_,
-                                                        .w = w_.data(),
-                                                        .g = g_.data(),
-                                                        .diagonal = diagonal_.data(),
-                                                        .d = d_->data(),
-                                                        .d_hat = d_hat_.data()},
-                                                       order_.data(), n);
+                                    .q = n > 0 ? lbfgs_->q(0) : nullptr,
+                                    .q_hat = n > 0 ? lbfgs_->q_hat(0) : nullptr,
+                                    .stride = lbfgs_->stride(),
+                                    .width = lbfgs_->width(),
+                                    .gamma = lbfgs_->gamma(),
+                                    .lambda = lambda_,
+                                    .w = w_.data(),
+                                    .g = g_.data(),
+                                    .diagonal = diagonal_.data(),
+                                    .d = d_->data(),
+                                    .d_hat = d_hat_.data()},
+                                   order_.data(), n);
 }
 
 }  // namespace proximal

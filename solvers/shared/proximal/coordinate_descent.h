@@ -33,8 +33,8 @@ class CoordinateDescent {
   /// From d = 0, which it fills; w, g and d: n numbers each. `lbfgs` refreshed. Borrows all of it.
   void begin(const CompactLbfgs& lbfgs, const StartMatrix& start, std::span<const double> w,
              std::span<const double> g, double lambda, std::vector<double>& d);
-  /// One step for each of the coordinates, in random order. Returns the largest change of a coordinate's gradient by
-  /// its own step.
+  /// One step for each of the coordinates, in random order. Returns the largest change of a coordinate's
+  /// gradient by its own step.
   double pass(Random& random);
 
  private:
