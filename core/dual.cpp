@@ -74,24 +74,25 @@ double best_scale(const Value& value) {
 /// The dual point at one w.
 class Bound {
  public:
-  Bound(const Objective& objective, const BoundedPoint& at, const MaxOracle::Sums* known)
+  /// `cost`: of the structures that a hinge loss is of.
+  Bound(const Objective& objective, const SparseVector& w, const Scores& scores, const Residual& residual,
+        double cost, const PointBound& at)
       : objective_(objective),
+        w_(w),
         at_(at),
         lambda_(objective.lambda()),
         mu_(objective.mu()),
         hinge_(objective.loss().hinge()),
-        rounding_(objective, at.residual) {
-    if (hinge_) {
-      cost_ = known != nullptr ? known->cost : objective.hinge(at.scores).cost;
-    } else {
-      terms_.resize(objective.structure().instances());
-      objective.instance_terms(at.scores, terms_);
-    }
+        rounding_(objective, residual),
+        cost_(cost) {
+    if (hinge_) return;
+    terms_.resize(objective.structure().instances());
+    objective.instance_terms(scores, terms_);
   }
 
   DualBound best() const {
     const double t = scale();
-    const double value = hinge_ ? value_at(t) - hinge_rounding(t) : at_.value - at_.rounding - gap(t);
+    const double value = hinge_ ? value_at(t) - hinge_rounding(t) : at_.objective - at_.rounding - gap(t);
     // All mass on the gold structures has D = 0; NaN, too.
     return value > 0.0 && std::isfinite(value) ? DualBound{value, t} : DualBound{0.0, 0.0};
   }
@@ -145,7 +146,7 @@ class Bound {
 
   double divergence(double t) const {
     const double sum = sum_over_instances(mixture_divergence, t);
-    return sum + at_.rounding + kUnitRoundoff * kAdditionsOfLosses * (sum + at_.value);
+    return sum + at_.rounding + kUnitRoundoff * kAdditionsOfLosses * (sum + at_.objective);
   }
 
   /// With l2 alone: sum_j (t*g_j + mu*w_j)^2 / (2*mu), by the gradient g_j + mu*w_j of F, and w.
@@ -162,7 +163,7 @@ class Bound {
                  rest = 1.0 - t;
     const double squares = t * t * selection.kkt_squares * (1.0 + rounding) +
                            2.0 * t * rest * mu_ * (along + rounding * sizes) +
-                           rest * rest * mu_ * 2.0 * objective_.l2(at_.w.value) * (1.0 + rounding);
+                           rest * rest * mu_ * 2.0 * objective_.l2(w_.value) * (1.0 + rounding);
     const double off = std::sqrt(std::max(squares, 0.0)) + t * rounding_.norm();
     return off * off / (2.0 * mu_);
   }
@@ -203,31 +204,33 @@ class Bound {
   }
 
   const Objective& objective_;
-  const BoundedPoint& at_;
+  const SparseVector& w_;
+  const PointBound& at_;
   double lambda_, mu_;
   bool hinge_;
   GradientRounding rounding_;
-  double cost_ = 0.0;
+  double cost_;
   std::vector<InstanceTerms> terms_;
 };
 
 }  // namespace
 
-DualBound dual_bound(const Objective& objective, const BoundedPoint& at, const MaxOracle::Sums* hinge) {
-  return Bound(objective, at, hinge).best();
-}
-
 PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& scores, Residual& residual) {
   PointBound out;
   MaxOracle::Sums sums{};
-  const bool hinge = objective.loss().hinge();
-  if (hinge) sums = objective.hinge(scores, &residual);
-  out.loss = hinge ? sums.loss : objective.infer({scores}, &residual);
+  if (objective.loss().hinge())
+    sums = objective.hinge(scores, &residual);
+  else
+    sums.loss = objective.infer({scores}, &residual);
+  out.loss = sums.loss;
+  out.objective = out.loss + objective.l1(w.value) + objective.l2(w.value);
   out.rounding = objective_rounding(objective, w);
-  objective.select_gradient(residual, w, bound_threshold(objective.penalty()), out.selection);
-  const double value = out.loss + objective.l1(w.value) + objective.l2(w.value);
-  out.bound = dual_bound(objective, {w, scores, residual, value, out.rounding, out.selection},
-                         hinge ? &sums : nullptr);
+  const double lambda = objective.lambda();
+  const double threshold = lambda == 0.0          ? std::numeric_limits<double>::infinity()
+                           : objective.mu() > 0.0 ? lambda
+                                                  : lambda * (1.0 - 0x1p-20);
+  objective.select_gradient(residual, w, threshold, out.selection);
+  out.bound = Bound(objective, w, scores, residual, sums.cost, out).best();
   return out;
 }
 

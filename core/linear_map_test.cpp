@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/process_team_test.h"
 #include "core/base/random.h"
+#include "core/base/test_process_team.h"
 #include "core/data/sharing.h"
 #include "oracles/chain/chain.h"
 

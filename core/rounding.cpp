@@ -63,18 +63,15 @@ double objective_rounding(const Objective& objective, const SparseVector& w) {
   const std::span<const Index> chunks = objective.map().instance_chunks();
   const double of_losses = sum_chunks(objective.parallel(), chunks.size() - 1, [&](std::size_t chunk) {
     double sum = 0.0;
-    std::vector<double> scratch;
     for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i) {
       double instance = 0.0;
       for (Index p = begin[i]; p < begin[i + 1]; ++p) {
-        const auto row = x.row(p);
-        const auto values = x.row_values(p, scratch);
         double score = extra, terms = 1.0;
-        for (std::size_t e = 0; e < row.size(); ++e) {
-          if (largest[row[e]] == 0.0) continue;
-          score += path * (values.empty() ? 1.0 : std::abs(values[e])) * largest[row[e]];
+        x.for_each_entry(p, [&](Index j, double value) {
+          if (largest[j] == 0.0) return;
+          score += path * std::abs(value) * largest[j];
           terms += path;
-        }
+        });
         instance += (terms + kRoundingsOfAScore) * score + outputs + kRoundingsOfAScore;
       }
       instance *= kUnitRoundoff;

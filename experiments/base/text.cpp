@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
@@ -22,11 +21,6 @@ std::string_view take_word(std::string_view& text) {
   const auto end = std::find_if(begin, text.end(), is_blank);
   text = {end, text.end()};
   return {begin, end};
-}
-
-std::string shortest_text(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,

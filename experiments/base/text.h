@@ -1,5 +1,5 @@
 #pragma once
-/// Pieces of a line of text, and numbers as text.
+/// Pieces of a line of text.
 
 #include <string>
 #include <string_view>
@@ -22,8 +22,5 @@ std::string_view take_word(std::string_view& text);
 /// none of the known ones.
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
                    const std::string& expected = "one of");
-
-/// The shortest text that reads back to the same number: as data and model files have numbers.
-std::string shortest_text(double value);
 
 }  // namespace proxbench
