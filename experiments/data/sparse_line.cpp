@@ -1,5 +1,7 @@
 #include "experiments/data/sparse_line.h"
 
+#include <algorithm>
+
 #include "core/base/options.h"
 
 namespace proxbench {
@@ -12,6 +14,7 @@ SparseEntry parse_entry(const LineReader& in, std::string_view word, const Spars
   if (!parse_integer(feature, out.feature) || out.feature < rules.first_feature)
     in.fail("feature " + in_quotes(feature),
             "an integer of at least " + std::to_string(rules.first_feature) + rules.first_feature_hint);
+  out.name = feature.substr(std::min(feature.find_first_not_of("+-0"), feature.size() - 1));
   if (!parse_real(value, out.value) || (out.value < 0.0 && !rules.negative_values))
     in.fail("value " + in_quotes(value) + " of feature " + std::to_string(out.feature),
             rules.negative_values ? "a finite real number" : "a finite real number of at least 0");

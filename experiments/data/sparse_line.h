@@ -14,6 +14,7 @@ namespace proxbench {
 /// One feature of a line, by the number it has in the file.
 struct SparseEntry {
   std::int64_t feature;
+  std::string_view name;  ///< the feature without sign and leading zeros, a part of the line
   double value;
 };
 

@@ -7,7 +7,6 @@
 
 #include "core/base/options.h"
 #include "experiments/base/line_reader.h"
-#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
@@ -75,8 +74,7 @@ void read_crfsuite_file(const FilePart& part, NamedSequences& out) {
 }
 
 DataPair read_crfsuite(const DataFiles& files, const Options& options, const Processes* processes) {
-  require_training_files(files, "crfsuite");
-  return read_sequences(files, options, processes, NamedSequences(), read_crfsuite_file);
+  return read_sequences(files, options, processes, NamedSequences(), {.read = read_crfsuite_file});
 }
 
 }  // namespace
