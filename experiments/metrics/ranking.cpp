@@ -60,36 +60,29 @@ double oracle_f1(const Dataset& data, std::span<const Index>) {
 
 }  // namespace
 
-MetricInfo ranking_accuracy_metric() {
-  return {.name = "ranking-accuracy",
-          .help = "share of groups whose chosen candidate has the highest quality",
-          .paper = "unlike accuracy, any of several that share it is right",
-          .measure = ranking_accuracy,
-          .applies = has_candidates};
-}
-
-MetricInfo mean_quality_metric() {
-  return {.name = "mean-quality",
-          .help = "mean over groups of the chosen candidate's quality",
-          .paper = "of counts: the mean of F1 by group",
-          .measure = mean_quality,
-          .applies = has_candidates};
-}
-
-MetricInfo ranking_f1_metric() {
-  return {.name = "ranking-f1",
-          .help = "F1 over the corpus of the chosen candidates' items",
-          .paper = "2*correct/(gold + guessed), each summed over groups; Andrew and Gao 2007, section 4.1",
-          .measure = ranking_f1,
-          .applies = has_counts};
-}
-
-MetricInfo oracle_f1_metric() {
-  return {.name = "oracle-f1",
-          .help = "the same where the gold candidate of each group is chosen: what re-ranking could reach",
-          .paper = "Andrew and Gao 2007, table 1",
-          .measure = oracle_f1,
-          .applies = has_counts};
+std::vector<MetricInfo> ranking_metrics() {
+  return {
+      {.name = "ranking-accuracy",
+       .help = "share of groups whose chosen candidate has the highest quality",
+       .paper = "unlike accuracy, any of several that share it is right",
+       .measure = ranking_accuracy,
+       .applies = has_candidates},
+      {.name = "mean-quality",
+       .help = "mean over groups of the chosen candidate's quality",
+       .paper = "of counts: the mean of F1 by group",
+       .measure = mean_quality,
+       .applies = has_candidates},
+      {.name = "ranking-f1",
+       .help = "F1 over the corpus of the chosen candidates' items",
+       .paper = "2*correct/(gold + guessed), each summed over groups; Andrew and Gao 2007, section 4.1",
+       .measure = ranking_f1,
+       .applies = has_counts},
+      {.name = "oracle-f1",
+       .help = "the same where the gold candidate of each group is chosen: what re-ranking could reach",
+       .paper = "Andrew and Gao 2007, table 1",
+       .measure = oracle_f1,
+       .applies = has_counts},
+  };
 }
 
 }  // namespace proxbench
