@@ -165,9 +165,25 @@ double entries(const Point& p) {
     n += static_cast<double>(p.objective.x().column_size(static_cast<Index>(c / p.objective.outputs())));
   return n;
 }
-/// Bytes that an entry of X has beside its index: a value where it is not 1.
-double value_bytes(const Point& p) {
-  return p.objective.x().binary() ? 0.0 : 8.0;
+/// An addition for each of them.
+double flops_of_entries(const Point& p) {
+  return 2.0 * entries(p);
+}
+/// Index (2 bytes), residual (8), and the value (8) where it is not 1.
+double bytes_gathered(const Point& p) {
+  return (p.objective.x().binary() ? 10.0 : 18.0) * entries(p);
+}
+/// Index (2 bytes), score read and written (16), and the value (8) where it is not 1.
+double bytes_scattered(const Point& p) {
+  return (p.objective.x().binary() ? 18.0 : 26.0) * entries(p);
+}
+/// K additions for each nonzero of X.
+double flops_of_rows(const Point& p) {
+  return 2.0 * nonzeros(p) * p.objective.outputs();
+}
+/// K^2 multiply-adds a position.
+double flops_of_pairs(const Point& p) {
+  return 2.0 * positions(p) * p.objective.outputs() * p.objective.outputs();
 }
 double none(const Point&) {
   return 0.0;
@@ -192,53 +208,30 @@ struct Benchmark {
 const Benchmark kBenchmarks[] = {
     // Per position: K^2 multiply-adds forward, K^2 backward, K^2 for the pair sums, and K exponentials (not
     // counted).
-    {"forward_backward", ocr, infer,
-     [](const Point& p) { return 6.0 * positions(p) * p.objective.outputs() * p.objective.outputs(); },
+    {"forward_backward", ocr, infer, [](const Point& p) { return 3.0 * flops_of_pairs(p); },
      [](const Point& p) { return 16.0 * positions(p) * p.objective.outputs(); }},
-    // The forward pass alone: K^2 multiply-adds a position.
-    {"forward_only", ocr, infer_value,
-     [](const Point& p) { return 2.0 * positions(p) * p.objective.outputs() * p.objective.outputs(); },
+    // The forward pass alone.
+    {"forward_only", ocr, infer_value, flops_of_pairs,
      [](const Point& p) { return 8.0 * positions(p) * p.objective.outputs(); }},
-    // X^T R: K additions for each nonzero of X; X is all ones here, so a multiply-add does the work of one
-    // addition.
-    // Bytes: the index of each nonzero from memory, its row of R (8K bytes) from the second-level cache. Each
-    // number
-    // is loaded for one addition: where a core loads one register a cycle, padded(K)/8 loads allow 0.81 of
-    // peak at
-    // K = 26, and less from the second level.
-    {"full_gradient", ocr, full_gradient,
-     [](const Point& p) { return 2.0 * nonzeros(p) * p.objective.outputs(); },
+    // X^T R; X is all ones here, so a multiply-add does the work of one addition. Bytes: the index of each
+    // nonzero
+    // from memory, its row of R (8K bytes) from the second-level cache. Each number is loaded for one
+    // addition: where
+    // a core loads one register a cycle, padded(K)/8 loads allow 0.81 of peak at K = 26, and less from the
+    // second
+    // level.
+    {"full_gradient", ocr, full_gradient, flops_of_rows,
      [](const Point& p) { return nonzeros(p) * (2.0 + 8.0 * p.objective.outputs()); }},
     // The same for the support and the coordinates above the threshold; all others are told apart in single
     // precision: half as many registers are loaded, from half as many bytes.
-    {"select_gradient", ocr, select_gradient,
-     [](const Point& p) { return 2.0 * nonzeros(p) * p.objective.outputs(); },
+    {"select_gradient", ocr, select_gradient, flops_of_rows,
      [](const Point& p) { return nonzeros(p) * (2.0 + 4.0 * p.objective.outputs()); }},
-    // One gathered addition for each entry of X under the working set: index (2 bytes), residual (8 bytes),
-    // value.
-    {"partial_gradient",
-     ocr,
-     partial_gradient,
-     [](const Point& p) { return 2.0 * entries(p); },
-     [](const Point& p) { return (10.0 + value_bytes(p)) * entries(p); },
-     {1500, 60000}},
-    // One scattered addition for each entry of X under the support: index (2 bytes), score read and written
-    // (16),
-    // value.
-    {"sparse_scores",
-     ocr,
-     make_scores,
-     [](const Point& p) { return 2.0 * entries(p); },
-     [](const Point& p) { return (18.0 + value_bytes(p)) * entries(p); },
-     {1500, 60000}},
+    {"partial_gradient", ocr, partial_gradient, flops_of_entries, bytes_gathered, {1500, 60000}},
+    {"sparse_scores", ocr, make_scores, flops_of_entries, bytes_scattered, {1500, 60000}},
     // What the recursions and the products with labels take on whole rows, K^2 multiply-adds a position and
     // coordinate; most time goes into adding covariances to the Hessian's entries, in memory.
     {"hessian", ocr, hessian,
-     [](const Point& p) {
-       return 2.0 * positions(p) * p.objective.outputs() * p.objective.outputs() *
-              static_cast<double>(p.w.nnz());
-     },
-     none},
+     [](const Point& p) { return flops_of_pairs(p) * static_cast<double>(p.w.nnz()); }, none},
     // Downward and upward: each column of scores is read once and each column of the residual written once, 8
     // bytes
     // a document; in between, an exponential for each visited node with leaves of its own (not counted).
@@ -257,10 +250,8 @@ const Benchmark kBenchmarks[] = {
     {"tree_full_gradient", lshtc, select_gradient,
      [](const Point& p) { return 2.0 * nonzeros(p) * p.residual.columns; },
      [](const Point& p) { return nonzeros(p) * (10.0 + 8.0 * p.residual.columns); }},
-    {"tree_partial_gradient", lshtc, partial_gradient, [](const Point& p) { return 2.0 * entries(p); },
-     [](const Point& p) { return (10.0 + value_bytes(p)) * entries(p); }},
-    {"tree_scores", lshtc, make_scores, [](const Point& p) { return 2.0 * entries(p); },
-     [](const Point& p) { return (18.0 + value_bytes(p)) * entries(p); }},
+    {"tree_partial_gradient", lshtc, partial_gradient, flops_of_entries, bytes_gathered},
+    {"tree_scores", lshtc, make_scores, flops_of_entries, bytes_scattered},
 };
 
 /// n^3/6 multiply-adds.

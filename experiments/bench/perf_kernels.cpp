@@ -53,20 +53,24 @@ Dataset chain_data(Index labels, Index sequences, Index features, Index nonzeros
   return data;
 }
 
-DataPair generated(const char* format, const std::vector<std::pair<const char*, const char*>>& settings) {
+using Settings = std::vector<std::pair<const char*, const char*>>;
+
+/// Reads these files with the options, as often as it is called.
+std::function<DataPair()> reader_of(const char* format, const Settings& settings,
+                                    const DataFiles& files = {}) {
   const DataFormatInfo& info = data_format_registry().find(format);
   Options options(info.options);
   for (const auto& [name, value] : settings) options.set(name, value);
-  return info.read({}, options);
+  return [&info, files, options] { return info.read(files, options); };
 }
 
 Dataset tree_data() {
-  return generated("synthetic-lshtc", {{"documents", "300"},
+  return reader_of("synthetic-lshtc", {{"documents", "300"},
                                        {"test_documents", "0"},
                                        {"features", "2000"},
                                        {"nodes", "400"},
                                        {"leaves", "190"},
-                                       {"nonzeros", "60"}})
+                                       {"nonzeros", "60"}})()
       .train;
 }
 
@@ -141,13 +145,11 @@ std::string letter_data(const Words& words) {
 
 /// Reads files from memory with a registered format.
 Body read_body(const char* format, const std::string& train, const std::string& hierarchy = "",
-               const std::vector<std::pair<std::string, std::string>>& settings = {}) {
-  const DataFormatInfo& info = data_format_registry().find(format);
-  Options options(info.options);
-  for (const auto& [name, value] : settings) options.set(name, value);
+               const Settings& settings = {}) {
   const auto train_file = std::make_shared<MemoryFile>(train), tree = std::make_shared<MemoryFile>(hierarchy);
-  const DataFiles files{{train_file->path()}, {}, hierarchy.empty() ? "" : tree->path()};
-  return [&info, options, files, train_file, tree] { info.read(files, options); };
+  const auto read =
+      reader_of(format, settings, {{train_file->path()}, {}, hierarchy.empty() ? "" : tree->path()});
+  return [read, train_file, tree] { read(); };
 }
 
 Body read_letters() {

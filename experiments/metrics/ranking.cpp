@@ -1,6 +1,5 @@
 /// What the candidates chosen from groups are worth.
 #include <algorithm>
-#include <functional>
 
 #include "experiments/metrics/metrics.h"
 
@@ -14,35 +13,34 @@ bool has_counts(const Dataset& data) {
   return !data.counts.empty();
 }
 
-/// The mean over groups of measure(position of the candidate chosen, first position, end).
+/// The mean over groups of measure(qualities of the group, number of the candidate chosen).
 double mean_of_chosen(const Dataset& data, std::span<const Index> prediction,
-                      const std::function<double(std::size_t, std::size_t, std::size_t)>& measure) {
+                      double (*measure)(std::span<const double> quality, std::size_t chosen)) {
   double sum = 0.0;
-  for (std::size_t i = 0; i < data.instances(); ++i)
-    for (std::size_t p = data.begin[i]; p < data.begin[i + 1]; ++p)
-      if (prediction[p] != kNoOutput) sum += measure(p, data.begin[i], data.begin[i + 1]);
+  for (std::size_t i = 0; i < data.instances(); ++i) {
+    const std::span<const double> quality(&data.quality[data.begin[i]], data.begin[i + 1] - data.begin[i]);
+    for (std::size_t c = 0; c < quality.size(); ++c)
+      if (prediction[data.begin[i] + c] != kNoOutput) sum += measure(quality, c);
+  }
   return sum / static_cast<double>(data.instances());
 }
 
 double ranking_accuracy(const Dataset& data, std::span<const Index> prediction) {
-  const auto quality = data.quality.begin();
-  return mean_of_chosen(data, prediction, [&](std::size_t chosen, std::size_t begin, std::size_t end) {
-    const double best = *std::max_element(quality + static_cast<std::ptrdiff_t>(begin),
-                                          quality + static_cast<std::ptrdiff_t>(end));
-    return data.quality[chosen] == best ? 1.0 : 0.0;
+  return mean_of_chosen(data, prediction, [](std::span<const double> quality, std::size_t chosen) {
+    return quality[chosen] == std::ranges::max(quality) ? 1.0 : 0.0;
   });
 }
 
 double mean_quality(const Dataset& data, std::span<const Index> prediction) {
   return mean_of_chosen(data, prediction,
-                        [&](std::size_t chosen, auto, auto) { return data.quality[chosen]; });
+                        [](std::span<const double> quality, std::size_t chosen) { return quality[chosen]; });
 }
 
-/// F1 of the sums over the positions that `chosen` has.
-double corpus_f1(const Dataset& data, const std::function<bool(std::size_t)>& chosen) {
+/// F1 of the sums over the candidates chosen.
+double ranking_f1(const Dataset& data, std::span<const Index> chosen) {
   double correct = 0.0, gold = 0.0, guessed = 0.0;
   for (std::size_t p = 0; p < data.positions(); ++p) {
-    if (!chosen(p)) continue;
+    if (chosen[p] == kNoOutput) continue;
     correct += data.counts[p].correct;
     gold += data.counts[p].gold;
     guessed += data.counts[p].guessed;
@@ -50,12 +48,8 @@ double corpus_f1(const Dataset& data, const std::function<bool(std::size_t)>& ch
   return f1_of(correct, gold, guessed);
 }
 
-double ranking_f1(const Dataset& data, std::span<const Index> prediction) {
-  return corpus_f1(data, [&](std::size_t p) { return prediction[p] != kNoOutput; });
-}
-
 double oracle_f1(const Dataset& data, std::span<const Index>) {
-  return corpus_f1(data, [&](std::size_t p) { return data.gold[p] == 0; });
+  return ranking_f1(data, data.gold);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ class RerankReader {
         in.fail("base score " + in_quotes(line.substr(begin, at - begin)), "a finite number");
       out.add(kBase, score);
     }
-    add_attributes(in, line.substr(at), out, scratch_);
+    add_attributes(in, line.substr(at), out);
     out.end_position(in, kOutput);
   }
 
@@ -108,7 +108,6 @@ class RerankReader {
 
   bool base_column_, perfect_;
   std::optional<bool> counted_;  ///< whether qualities are counts; unset before the first
-  std::string scratch_;
 };
 
 DataPair read_rerank(const DataFiles& files, const Options& options) {

@@ -1,7 +1,8 @@
 #pragma once
-/// Data sets of documents, each one instance of one position: what `lshtc`, `libsvm` and the hierarchical
-/// examples of `crfsparse` have in common.
+/// Lines `label feature:value feature:value ...`, and data sets of documents, each a line and one instance of
+/// one position: what `lshtc`, `libsvm` and `crfsparse` have in common.
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -9,9 +10,28 @@
 #include "core/base/processes.h"
 #include "experiments/base/line_reader.h"
 #include "experiments/config/data_format.h"
-#include "experiments/data/sparse_line.h"
 
 namespace proxbench {
+
+/// One feature of a line, by the number it has in the file.
+struct SparseEntry {
+  std::int64_t feature;
+  std::string_view name;  ///< the feature without sign and leading zeros, a part of the line
+  double value;
+};
+
+/// What a format allows in a line beyond `feature:value`.
+struct SparseLineRules {
+  const char* line = "label feature:value feature:value ...";  ///< a whole line, for error messages
+  std::int64_t first_feature = 0;
+  const char* first_feature_hint = "";  ///< goes after "an integer of at least N" in error messages
+  bool negative_values = true;
+  bool document_id = false;  ///< feature 0 is no feature but the document's id, at most once a line
+};
+
+/// Reads `feature:value`. Throws through in.fail() where the feature is not an integer of at least
+/// rules.first_feature, or the value not a finite number or one that the rules exclude.
+SparseEntry parse_entry(const LineReader& in, std::string_view word, const SparseLineRules& rules = {});
 
 /// How a format reads a document, which is a line, and what becomes of its features.
 struct DocumentFormat {

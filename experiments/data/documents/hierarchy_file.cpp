@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/options.h"
-#include "experiments/data/sparse_line.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "core/base/error.h"
 #include "experiments/base/line_reader.h"
+#include "experiments/base/text.h"
 #include "experiments/data/documents/documents.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
-#include "experiments/data/sparse_line.h"
 
 namespace proxbench {
 namespace {

@@ -127,7 +127,8 @@ class NamedSequences {
 struct SequenceFormat {
   /// Adds a file, or a part of one.
   std::function<void(const FilePart&, NamedSequences&)> read;
-  /// Called once a set has been read, the training set before test files are opened.
+  /// Called once a set has been read: the training set before processes share its rows and before test files
+  /// are opened. It may give names and rows other numbers.
   std::function<void(NamedSequences&)> complete = nullptr;
   FileRecords records = FileRecords::kUpToBlankLine;
   const char* oracle = "chain";
