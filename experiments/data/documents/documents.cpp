@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,7 +21,8 @@
 namespace proxbench {
 namespace {
 
-constexpr const char* kDocumentId = "0";
+/// Larger features have numbers by first appearance, from here on, while the training set is read.
+constexpr Index kLarge = Index{1} << 31;
 
 /// Sorts the labels of a training set where all of them are numbers.
 void sort_labels(NamedSequences& train) {
@@ -44,9 +46,7 @@ class DocumentReader {
   }
 
   NamedSequences training_set() const {
-    NamedSequences out(tree_ ? tree_->names : std::vector<std::string>());
-    if (format_.bias > 0.0) out.names.features.intern(kBias);
-    return out;
+    return NamedSequences(tree_ ? tree_->names : std::vector<std::string>());
   }
 
   void read(const FilePart& part, NamedSequences& out) {
@@ -73,14 +73,10 @@ class DocumentReader {
     lowest_id_ = -whole_max(all, -lowest_id_);
     highest_id_ = whole_max(all, highest_id_);
     if (!tree_) sort_labels(out);
-    const auto is_lower = [](const std::string& a, const std::string& b) {
-      return a.size() != b.size() ? a.size() < b.size() : a < b;
-    };
-    const std::vector<Index> number = sort_names(out.names.features, is_lower, format_.bias > 0.0 ? 1 : 0);
-    set_divisors(out, number);
+    number_features(out);
+    set_divisors(out);
     out.remake_rows([&](DesignMatrix::Builder& rows, Index feature, double value) {
-      const Index j = number[feature];
-      rows.add(j, format_.keep_id && j == 0 ? in_range(value) : value / divisor_[j]);
+      rows.add(feature, format_.keep_id && feature == 0 ? in_range(value) : value / divisor_[feature]);
     });
   }
 
@@ -98,7 +94,7 @@ class DocumentReader {
     if (label.find(':') != std::string_view::npos)
       in.fail(in_quotes(label) + " in place of the label", format_.rules.line);
     const std::string output = tree_ ? tree_->names[tree_->leaf(in, label)] : format_.output(in, label);
-    if (format_.bias > 0.0) out.add(kBias, format_.bias);
+    if (format_.bias > 0.0) out.rows.add(0, format_.bias);
     const std::uint64_t before = known_entries_;
     add_entries(in, line, out);
     if (known_entries_ == before) ++out.data.notes[kFeatureless];
@@ -114,14 +110,14 @@ class DocumentReader {
       if (format_.rules.document_id && entry.feature == 0) {
         if (has_id) in.fail("feature 0 a second time", "it once, as the document's id");
         has_id = true;
-        if (format_.keep_id) add_id(entry.value, out);
+        if (format_.keep_id) add_id(entry, out);
         continue;
       }
       seen_.push_back(entry.feature);
       if (entry.value == 0.0)
         ++out.data.notes[kZeroValues];
       else
-        known_entries_ += out.add(entry.name, entry.value);
+        known_entries_ += add(entry, entry.value, out);
     }
     if (format_.keep_id && !has_id)
       in.fail("no document id", "a field 0:<document id> (it is kept as a feature)");
@@ -130,27 +126,64 @@ class DocumentReader {
       in.fail(fmt::format("feature {} a second time", *twice), "each feature once a line");
   }
 
+  /// In a training set under a number that keeps the order of a line, mostly the one of the file: 0 is the
+  /// bias.
+  bool add(const SparseEntry& entry, double value, NamedSequences& out) {
+    if (out.is_test()) return out.add(entry.name, value);
+    out.rows.add(entry.feature < kLarge - 1 ? static_cast<Index>(1 + entry.feature)
+                                            : kLarge + large_.intern(entry.name),
+                 value);
+    return true;
+  }
   /// Ids of test documents are scaled at once, since a row does not keep one of 0.
-  void add_id(double id, NamedSequences& out) {
+  void add_id(const SparseEntry& entry, NamedSequences& out) {
     if (!out.is_test()) {
-      lowest_id_ = std::min(lowest_id_, id);
-      highest_id_ = std::max(highest_id_, id);
+      lowest_id_ = std::min(lowest_id_, entry.value);
+      highest_id_ = std::max(highest_id_, entry.value);
     }
-    out.add(kDocumentId, out.is_test() ? in_range(id) : id);
+    add(entry, out.is_test() ? in_range(entry.value) : entry.value, out);
   }
   double in_range(double id) const {
     const double range = highest_id_ - lowest_id_;
     return range > 0.0 ? (id - lowest_id_) / range : 0.0;
   }
 
-  /// number: the place of each feature.
-  void set_divisors(const NamedSequences& train, const std::vector<Index>& number) {
-    divisor_.assign(number.size(), format_.divide_by_max ? 0.0 : 1.0);
+  /// Gives the features of a training set their names and places.
+  void number_features(NamedSequences& out) {
+    std::vector<Index> used;  // numbers in rows, ascending
+    if (format_.bias > 0.0) used.push_back(0);
+    if (format_.keep_id) used.push_back(1);
+    for (std::size_t p = 0; p < out.data.positions(); ++p)
+      used.insert(used.end(), out.rows.row(p).begin(), out.rows.row(p).end());
+    std::ranges::sort(used);
+    used.erase(std::ranges::unique(used).begin(), used.end());
+    for (const Index u : used)
+      out.names.features.intern(u == 0       ? kBias
+                                : u < kLarge ? std::to_string(u - 1)
+                                             : large_.names()[u - kLarge]);
+    std::vector<Index> number(used.size());
+    std::iota(number.begin(), number.end(), Index{0});
+    if (processes_ != nullptr) number = merge_names(out.names.features, *processes_);
+    const auto is_lower = [](const std::string& a, const std::string& b) {
+      return a.size() != b.size() ? a.size() < b.size() : a < b;
+    };
+    if (processes_ != nullptr || !large_.names().empty()) {
+      const std::vector<Index> place = sort_names(out.names.features, is_lower, format_.bias > 0.0 ? 1 : 0);
+      for (Index& j : number) j = place[j];
+    }
+    out.remake_rows([&](DesignMatrix::Builder& rows, Index feature, double value) {
+      rows.add(number[static_cast<std::size_t>(std::ranges::lower_bound(used, feature) - used.begin())],
+               value);
+    });
+  }
+
+  void set_divisors(const NamedSequences& train) {
+    divisor_.assign(train.names.features.names().size(), format_.divide_by_max ? 0.0 : 1.0);
     if (!format_.divide_by_max) return;
     const DesignMatrix::Builder& rows = train.rows;
     for (std::size_t p = 0; p < train.data.positions(); ++p)
       for (std::size_t e = 0; e < rows.row(p).size(); ++e) {
-        double& largest = divisor_[number[rows.row(p)[e]]];
+        double& largest = divisor_[rows.row(p)[e]];
         largest = std::max(largest, std::abs(rows.value(p, e)));
       }
     for (int root = 0; processes_ != nullptr && root < processes_->count(); ++root) {
@@ -165,6 +198,7 @@ class DocumentReader {
   const DocumentFormat& format_;
   const Processes* processes_;
   std::optional<NamedHierarchy> tree_;
+  NameIndex large_;              ///< features from kLarge - 1 on
   std::vector<double> divisor_;  ///< by feature
   double lowest_id_ = std::numeric_limits<double>::infinity(), highest_id_ = -lowest_id_;
   std::uint64_t known_entries_ = 0;  ///< that were added, of both sets
@@ -181,7 +215,8 @@ SparseEntry parse_entry(const LineReader& in, std::string_view word, const Spars
   if (!parse_integer(feature, out.feature) || out.feature < rules.first_feature)
     in.fail("feature " + in_quotes(feature),
             "an integer of at least " + std::to_string(rules.first_feature) + rules.first_feature_hint);
-  out.name = feature.substr(std::min(feature.find_first_not_of("+-0"), feature.size() - 1));
+  out.name = feature;
+  while (out.name.size() > 1 && (out.name[0] < '1' || out.name[0] > '9')) out.name.remove_prefix(1);
   if (!parse_real(value, out.value) || (out.value < 0.0 && !rules.negative_values))
     in.fail("value " + in_quotes(value) + " of feature " + std::to_string(out.feature),
             rules.negative_values ? "a finite real number" : "a finite real number of at least 0");
@@ -194,6 +229,7 @@ DataPair read_documents(const DataFiles& files, const Options& options, const Pr
   return read_sequences(files, options, processes, reader.training_set(),
                         {.read = [&](const FilePart& part, NamedSequences& out) { reader.read(part, out); },
                          .complete = [&](NamedSequences& out) { reader.complete(out); },
+                         .own_features = true,
                          .records = FileRecords::kLine,
                          .oracle = "tree",
                          .instances = "documents",

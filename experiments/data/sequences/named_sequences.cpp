@@ -128,8 +128,11 @@ std::vector<Index> sort_names(NameIndex& names,
   return number;
 }
 
-void NamedSequences::share_names(const Processes& processes) {
+void NamedSequences::share_features(const Processes& processes) {
   rows.renumber(merge_names(names.features, processes));
+}
+
+void NamedSequences::share_labels(const Processes& processes) {
   const std::vector<Index> label = merge_names(names.labels, processes);
   for (Index& gold : data.gold) gold = label[gold];
 }
@@ -166,7 +169,8 @@ DataPair read_sequences(const DataFiles& files, const Options& options, const Pr
     if (format.complete) format.complete(set);
   };
   for (const FilePart& part : own_parts(files, options, processes, format.records)) format.read(part, train);
-  if (processes != nullptr) train.share_names(*processes);
+  if (processes != nullptr && !format.own_features) train.share_features(*processes);
+  if (processes != nullptr) train.share_labels(*processes);
   complete(train);
   if (processes != nullptr) train.share_rows(*processes);
   NamedSequences test = NamedSequences::test_for(train);

@@ -81,10 +81,11 @@ class NamedSequences {
   /// Those of the training set.
   const Names& known() const { return train_ != nullptr ? train_->names : names; }
 
-  /// Once each of several processes has read its part of the training files: share_names() gives names the
-  /// numbers that reading all of them in order gives, and then share_rows() each process the sequences of its
-  /// share (core/data/sharing.h), and the notes their sums.
-  void share_names(const Processes& processes);
+  /// Once each of several processes has read its part of the training files: share_features() and
+  /// share_labels() give names the numbers that reading all of them in order gives, and then share_rows()
+  /// each process the sequences of its share (core/data/sharing.h), and the notes their sums.
+  void share_features(const Processes& processes);
+  void share_labels(const Processes& processes);
   void share_rows(const Processes& processes);
 
   /// Adds a feature to the current position, unless it is unknown (false); repeated features are summed.
@@ -130,6 +131,9 @@ struct SequenceFormat {
   /// Called once a set has been read: the training set before processes share its rows and before test files
   /// are opened. It may give names and rows other numbers.
   std::function<void(NamedSequences&)> complete = nullptr;
+  /// Rows of the training set have numbers of the format's own until complete() gives features their names,
+  /// the same on all processes.
+  bool own_features = false;
   FileRecords records = FileRecords::kUpToBlankLine;
   const char* oracle = "chain";
   /// For descriptions: what instances are called, and what follows their number.
