@@ -104,16 +104,16 @@ bool JobProcess::watch(std::chrono::milliseconds slice, bool interrupt) {
   return false;
 }
 
-std::vector<Sample> JobProcess::new_samples() {
-  std::vector<Sample> out;
+std::optional<Sample> JobProcess::newest_sample() {
+  std::string newest;
   std::ifstream in(folder_ / "trace.csv", std::ios::binary);
   in.seekg(read_);
   for (std::string line; std::getline(in, line) && !in.eof();) {
     read_ += static_cast<std::streamoff>(line.size()) + 1;
-    if (trace_lines_++ > 0)
-      out.push_back(record_of(trace_columns(), line, folder_ / "trace.csv", trace_lines_));
+    if (trace_lines_++ > 0) newest = line;  // behind the header
   }
-  return out;
+  if (newest.empty()) return std::nullopt;
+  return record_of(trace_columns(), newest, folder_ / "trace.csv", trace_lines_);
 }
 
 double JobProcess::seconds() const {

@@ -38,8 +38,8 @@ class JobProcess {
   /// wall time is over, and kills it where it does not within the grace.
   bool watch(std::chrono::milliseconds slice, bool interrupt);
 
-  /// Samples that have been added to its trace since the last call.
-  std::vector<Sample> new_samples();
+  /// The last of the samples that have been added to its trace since the last call.
+  std::optional<Sample> newest_sample();
 
   /// Since its start.
   double seconds() const;

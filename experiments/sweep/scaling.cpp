@@ -11,8 +11,7 @@
 #include "experiments/config/ini.h"
 #include "experiments/results/results.h"
 #include "experiments/sweep/cache.h"
-#include "experiments/sweep/job_process.h"
-#include "experiments/sweep/plan.h"
+#include "experiments/sweep/local_launcher.h"
 #include "experiments/sweep/provenance.h"
 
 namespace proxbench {
@@ -25,7 +24,7 @@ constexpr std::int64_t kMostThreads = 4096;
 class Measurement {
  public:
   Measurement(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
-              const ScalingHooks& hooks)
+              const Hooks& hooks)
       : config_(config), options_(options), scratch_(scratch), hooks_(hooks), cpus_(usable_cpus()) {}
 
   Scaling run() {
@@ -48,14 +47,12 @@ class Measurement {
 
  private:
   void announce() const {
-    if (!hooks_.warning) return;
-    const int most = options_.threads.back();
-    if (most > static_cast<int>(cpus_.size()))
-      hooks_.warning(
-          fmt::format("oversubscribed: {} threads on {} CPUs are not bound to CPUs and wait for each other",
-                      most, cpus_.size()));
-    for (const std::string& hazard : timing_hazards(std::min<int>(most, static_cast<int>(cpus_.size())), 1))
-      hooks_.warning("timings: " + hazard);
+    const int most = options_.threads.back(), cpus = static_cast<int>(cpus_.size());
+    if (most > cpus)
+      hooks_.warn(fmt::format(
+          "oversubscribed: {} threads on {} CPUs are not bound to CPUs and wait for each other", most, cpus));
+    for (const std::string& hazard : timing_hazards(std::min(most, cpus), 1))
+      hooks_.warn("timings: " + hazard);
   }
 
   /// One cell for each problem.
@@ -70,13 +67,10 @@ class Measurement {
   ScalingProblem measure(const RunParameters& cell) {
     if (const std::string unmet = unmet_needs(cell); !unmet.empty())
       throw Error::usage(fmt::format("{}: {}", cell.name, unmet));
-    ScalingProblem problem{.dataset = cell.dataset,
-                           .description = "",
-                           .label = cell.label,
-                           .lambda = cell.lambda,
-                           .status = "",
-                           .weights = "",
-                           .runs = {}};
+    ScalingProblem problem;
+    problem.dataset = cell.dataset;
+    problem.label = cell.label;
+    problem.lambda = cell.lambda;
     for (int repetition = 1; repetition <= options_.repetitions; ++repetition)
       for (const int threads : options_.threads)
         for (const std::string& backend : options_.backends) {
@@ -85,12 +79,10 @@ class Measurement {
           (processes ? job.processes : job.threads) = threads;
           (processes ? job.threads : job.processes) = 1;
           if (!processes) job.backend = backend;
-          job.name = fmt::format("{}: {} {}{}, {}, repetition {}", problem.name(), threads,
-                                 processes ? "process" : "thread",
-                                 threads == 1 ? ""
-                                 : processes  ? "es"
-                                              : "s",
-                                 backend, repetition);
+          const char* const word =
+              processes ? (threads == 1 ? "process" : "processes") : (threads == 1 ? "thread" : "threads");
+          job.name =
+              fmt::format("{}: {} {}, {}, repetition {}", problem.name(), threads, word, backend, repetition);
           add(problem, job, {.backend = backend, .threads = threads, .repetition = repetition, .phases = {}});
         }
     return problem;
@@ -110,7 +102,7 @@ class Measurement {
 
   void add(ScalingProblem& problem, const RunParameters& job, ScalingRun run) {
     ++started_;
-    if (hooks_.message) hooks_.message(fmt::format("[{}/{}] {}", started_, total_, job.name));
+    hooks_.tell(fmt::format("[{}/{}] {}", started_, total_, job.name));
     const ScratchFolder folder(scratch_ / "run");
     const Run measured = result_of(job, folder.path);
     const RunFigures& result = measured.result;
@@ -142,25 +134,21 @@ class Measurement {
     if (pins(job)) pin(settings, cpus_, 0, static_cast<std::size_t>(job.threads), parse_backend(job.backend));
     Run asked;
     asked.parameters = job;
-    JobProcess child(asked, folder, settings,
-                     {config_.wall_limit > 0 ? config_.wall_limit : 0.0, config_.kill_grace});
-    const auto stop = [this] { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); };
-    while (!child.watch(kSlice, stop())) {
+    JobProcess child(asked, folder, settings, job_limits(config_, job.time_limit));
+    while (!child.watch(std::chrono::milliseconds(500), hooks_.stop())) {
     }
     Run ended = child.result();
     const std::string& reason = ended.result.reason;
-    if (stop()) throw Error("interrupted; nothing is stored");
+    if (hooks_.stop()) throw Error("interrupted; nothing is stored");
     if (!reason.empty() || ended.failed() || ended.result.status == Status::kDiverged)
       throw Error(fmt::format("{}: {}: {}", job.name, ended.status(), reason.empty() ? "no model" : reason));
     return ended;
   }
 
-  static constexpr std::chrono::milliseconds kSlice{500};
-
   const ExperimentConfig& config_;
   const ScalingOptions& options_;
   const fs::path& scratch_;
-  const ScalingHooks& hooks_;
+  const Hooks& hooks_;
   std::vector<int> cpus_;
   std::size_t started_ = 0, total_ = 0;
   std::string first_;  ///< the run that the others of its problem are compared with
@@ -203,8 +191,7 @@ ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::
     const std::vector<std::string> known{"openmp", "tbb", kProcessesBackend};
     for (const std::string& name : split_list(backends)) {
       require_known("--backend", name, known, "some of");
-      if (std::find(out.backends.begin(), out.backends.end(), name) == out.backends.end())
-        out.backends.push_back(name);
+      if (std::ranges::find(out.backends, name) == out.backends.end()) out.backends.push_back(name);
     }
     if (out.backends.empty()) throw Error::usage("--backend: found none, expected openmp, tbb or mpi");
   }
@@ -218,7 +205,7 @@ ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::
 }
 
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
-                    const ScalingHooks& hooks) {
+                    const Hooks& hooks) {
   const ScratchFolder folder(scratch);
   return Measurement(config, options, folder.path, hooks).run();
 }

@@ -22,17 +22,23 @@ namespace proxbench {
 
 /// A problem, or the share of it that one task makes.
 struct SlurmTask {
-  std::string problem;            ///< problem_name() of its jobs
-  std::string solver;             ///< label of the only solver that it runs; empty: f* and what `runs` holds
-  std::string key;                ///< digest over the keys of all its runs, also of those that were stored
-  std::vector<std::string> runs;  ///< those that were missing; none: it finds f* alone
+  std::string problem;  ///< problem_name() of its jobs
+  std::string solver;   ///< label of the only solver that it runs; empty: f* and what `runs` holds
+  std::string key;      ///< digest over the keys of all its runs, also of those that were stored
+  /// Those that were missing, with their keys; where it finds f* alone, reference().
+  std::map<std::string, std::string> runs;
 
   std::string name() const { return solver.empty() ? problem : problem + " " + solver; }
+  /// What stands for f* among runs.
+  std::string reference() const { return "reference " + problem; }
   static auto members() {
     return std::tuple(std::pair("problem", &SlurmTask::problem), std::pair("solver", &SlurmTask::solver),
                       std::pair("key", &SlurmTask::key), std::pair("runs", &SlurmTask::runs));
   }
 };
+
+/// In the folder of an array.
+inline constexpr const char* kArrayFile = "jobs.json";
 
 struct SlurmArray {
   std::filesystem::path folder;
@@ -40,12 +46,11 @@ struct SlurmArray {
   std::vector<SlurmTask> tasks;
 
   std::string name() const { return folder.filename().string(); }
-  void write() const;
   static auto members() {
     return std::tuple(std::pair("force", &SlurmArray::force), std::pair("tasks", &SlurmArray::tasks));
   }
 };
-/// Throws Error where its jobs.json is malformed.
+/// Throws Error where its file is malformed.
 SlurmArray read_array(const std::filesystem::path& folder);
 /// In the order of their submission.
 std::vector<SlurmArray> read_arrays(const std::filesystem::path& out);
@@ -71,7 +76,7 @@ struct OpenRun {
   std::filesystem::path log;  ///< of its task
   bool live() const { return state != "failed"; }
 };
-/// By name; f* has the name "reference PROBLEM". Without a queue, what is not stored counts as live.
+/// By the names in SlurmTask::runs. Without a queue, what is not stored counts as live.
 std::map<std::string, OpenRun> open_runs(const std::filesystem::path& out, const SubmittedJobs& jobs);
 
 /// Throws Error where jobs of OUT wait or run, or where that cannot be known.
