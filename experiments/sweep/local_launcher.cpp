@@ -52,6 +52,7 @@ class LocalSweep {
  public:
   LocalSweep(const Sweep& sweep, const NodeRules& rules, SweepResult& result)
       : sweep_(sweep), config_(sweep.config), hooks_(sweep.hooks), rules_(rules), result_(result) {
+    if (rules.bind) cpus_ = usable_cpus();
     if (sweep.options.jobs > 1)
       rules_.not_comparable_because = fmt::format("{} runs were made at a time", sweep.options.jobs);
     for (const SweepProblem& problem : sweep.problems)
@@ -98,9 +99,9 @@ class LocalSweep {
     if (total_ == 0) return;
     const int threads = resolved_threads(config_.threads) * config_.processes, jobs = sweep_.options.jobs;
     for (const std::string& hazard : timing_hazards(threads, jobs)) hooks_.warn("timings: " + hazard);
-    if (config_.pin && threads * jobs > static_cast<int>(cpus_.size()))
+    if (const auto cpus = usable_cpus().size(); config_.pin && threads * jobs > static_cast<int>(cpus))
       hooks_.warn(fmt::format("{} runs of {} threads cannot be bound to {} CPUs, so they are not", jobs,
-                              threads, cpus_.size()));
+                              threads, cpus));
   }
 
   void run_problem(const SweepProblem& problem) {
@@ -130,7 +131,8 @@ class LocalSweep {
   /// Makes a run that others wait for, in a folder that no other task has, on whatever machine.
   Run made_alone(const Run& run, const std::string& folder_name, const JobLimits& limits) {
     const ScratchFolder folder(start_folder(sweep_.out / "runs" / folder_name));
-    JobProcess child(run, folder.path, process_of(run.parameters, 0), until_the_end(limits));
+    JobProcess child(run, folder.path, job_settings(config_, run.parameters, cpus_, 0, sweep_.options.jobs),
+                     until_the_end(limits));
     while (!child.watch(kSlice, hooks_.stop())) report_samples(child, run.parameters.name);
     return child.result();
   }
@@ -214,8 +216,8 @@ class LocalSweep {
     ++started_;
     hooks_.tell(progress_text(cell.name(), 0.0));
     Run run = begun(cell.run);
-    const ProcessSettings process = process_of(run.parameters, slot);
-    run.timing.cpus = process.cpus.empty() ? cpus_ : process.cpus;
+    const ProcessSettings process = job_settings(config_, run.parameters, cpus_, slot, sweep_.options.jobs);
+    run.timing.cpus = process.cpus.empty() ? usable_cpus() : process.cpus;
     run.timing.memory_nodes = process.memory_nodes;
     run.timing.environment = process.environment;
     if (config_.stop_at > 0)
@@ -239,17 +241,6 @@ class LocalSweep {
     const double left = std::max(kLeast, rules_.ends_at - wall_seconds());
     if (std::isfinite(left) && (limits.wall == 0 || left < limits.wall)) limits.wall = left;
     return limits;
-  }
-
-  ProcessSettings process_of(const RunParameters& job, std::size_t slot) const {
-    ProcessSettings process;
-    process.memory_limit = static_cast<std::uint64_t>(config_.memory_limit * 1024 * 1024);
-    const auto threads = static_cast<std::size_t>(job.threads),
-               jobs = static_cast<std::size_t>(sweep_.options.jobs);
-    // Several processes are bound by what launches them.
-    if (config_.pin && rules_.bind && job.processes == 1 && threads * jobs <= cpus_.size())
-      pin(process, cpus_, slot * threads, threads, parse_backend(job.backend));
-    return process;
   }
 
   void report_samples(JobProcess& child, const std::string& name) const {
@@ -315,8 +306,8 @@ class LocalSweep {
   const Hooks& hooks_;
   NodeRules rules_;
   SweepResult& result_;
-  std::vector<int> cpus_ = usable_cpus();  ///< those that processes may be bound to
-  std::string described_;                  ///< the data set that facts_ are of
+  std::vector<int> cpus_;  ///< those that processes may be bound to
+  std::string described_;  ///< the data set that facts_ are of
   RunFigures facts_;
   std::optional<Run> reference_;        ///< of the problem at hand
   std::map<std::string, double> left_;  ///< runs that have not ended, and what is known of their seconds
@@ -334,11 +325,6 @@ void run_locally(Sweep& sweep, SweepResult& result) {
 }
 
 }  // namespace
-
-JobLimits job_limits(const ExperimentConfig& config, double time_limit) {
-  const double automatic = time_limit > 0 ? 60.0 + 3.0 * time_limit : 0.0;
-  return {std::isnan(config.wall_limit) ? automatic : config.wall_limit, config.kill_grace};
-}
 
 void make_runs(const Sweep& sweep, const NodeRules& rules, SweepResult& result) {
   LocalSweep(sweep, rules, result).run();

@@ -21,7 +21,4 @@ void make_runs(const Sweep& sweep, const NodeRules& rules, SweepResult& result);
 /// Stores what is missing as failed, for this reason.
 void store_as_failed(const Sweep& sweep, const std::string& reason, SweepResult& result);
 
-/// Of the process of a run with this time limit.
-JobLimits job_limits(const ExperimentConfig& config, double time_limit);
-
 }  // namespace proxbench

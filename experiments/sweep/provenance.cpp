@@ -75,7 +75,7 @@ std::string governors() {
     if (const auto governor =
             first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu)))
       found.insert(*governor);
-  return found.empty() ? kUnavailable : fmt::format("{}", fmt::join(found, ", "));
+  return or_unavailable(fmt::format("{}", fmt::join(found, ", ")));
 }
 
 std::optional<std::array<double, 3>> load_averages() {

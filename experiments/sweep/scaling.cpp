@@ -11,7 +11,8 @@
 #include "experiments/config/ini.h"
 #include "experiments/results/results.h"
 #include "experiments/sweep/cache.h"
-#include "experiments/sweep/local_launcher.h"
+#include "experiments/sweep/job_process.h"
+#include "experiments/sweep/plan.h"
 #include "experiments/sweep/provenance.h"
 
 namespace proxbench {
@@ -104,8 +105,18 @@ class Measurement {
     ++started_;
     hooks_.tell(fmt::format("[{}/{}] {}", started_, total_, job.name));
     const ScratchFolder folder(scratch_ / "run");
-    const Run measured = result_of(job, folder.path);
+    const ProcessSettings settings = job_settings(config_, job, cpus_);
+    Run asked;
+    asked.parameters = job;
+    JobProcess child(asked, folder.path, settings, job_limits(config_, job.time_limit));
+    while (!child.watch(std::chrono::milliseconds(500), hooks_.stop())) {
+    }
+    if (hooks_.stop()) throw Error("interrupted; nothing is stored");
+    const Run measured = child.result();
     const RunFigures& result = measured.result;
+    if (!result.reason.empty() || measured.failed() || result.status == Status::kDiverged)
+      throw Error(fmt::format("{}: {}: {}", job.name, measured.status(),
+                              result.reason.empty() ? "no model" : result.reason));
     const std::string weights = file_digest(folder.path / "model.tsv");
     if (problem.runs.empty()) {
       problem.description = result.description;
@@ -118,31 +129,10 @@ class Measurement {
       throw Error(fmt::format("{}: ends at other weights than {}: found a model of digest {}, expected {}",
                               job.name, first_, weights, problem.weights));
     }
-    run.pinned = pins(job);
+    run.pinned = !settings.cpus.empty();
     run.seconds = result.seconds;
     run.phases = result.phases;
     problem.runs.push_back(std::move(run));
-  }
-
-  bool pins(const RunParameters& job) const {
-    return config_.pin && job.processes == 1 && static_cast<std::size_t>(job.threads) <= cpus_.size();
-  }
-
-  Run result_of(const RunParameters& job, const fs::path& folder) const {
-    ProcessSettings settings;
-    settings.memory_limit = static_cast<std::uint64_t>(config_.memory_limit * 1024 * 1024);
-    if (pins(job)) pin(settings, cpus_, 0, static_cast<std::size_t>(job.threads), parse_backend(job.backend));
-    Run asked;
-    asked.parameters = job;
-    JobProcess child(asked, folder, settings, job_limits(config_, job.time_limit));
-    while (!child.watch(std::chrono::milliseconds(500), hooks_.stop())) {
-    }
-    Run ended = child.result();
-    const std::string& reason = ended.result.reason;
-    if (hooks_.stop()) throw Error("interrupted; nothing is stored");
-    if (!reason.empty() || ended.failed() || ended.result.status == Status::kDiverged)
-      throw Error(fmt::format("{}: {}: {}", job.name, ended.status(), reason.empty() ? "no model" : reason));
-    return ended;
   }
 
   const ExperimentConfig& config_;

@@ -101,7 +101,9 @@ class SlurmSweep {
 
   void add_task(SweepProblem share, const std::string& solver, const std::string& waits_for) {
     restrict_to(share, solver, config_.slurm);
-    Asked asked{{share.name, solver, task_key(share), {}}, kJobMargin + kReadingData, waits_for};
+    Asked asked{{share.name, solver, task_key(share), sweep_.options.force, {}},
+                kJobMargin + kReadingData,
+                waits_for};
     const auto add = [&](const Run& run) {
       const JobLimits limits = job_limits(config_, run.parameters.time_limit);
       asked.seconds += limits.wall > 0 ? limits.wall + limits.grace : kInfinity;
@@ -134,18 +136,16 @@ class SlurmSweep {
   void note_live() {
     live_.clear();
     std::vector<std::string> others;
-    for (const SlurmArray& array : jobs_.arrays)
-      for (std::size_t index = 0; index < array.tasks.size(); ++index) {
-        const QueuedTask* queued = jobs_.find(array, index);
-        if (queued == nullptr || !queued->live()) continue;
-        const SlurmTask& task = array.tasks[index];
-        const auto same = std::ranges::find_if(
-            asked_, [&](const Asked& asked) { return asked.name() == task.name() && asked.key == task.key; });
-        if (same == asked_.end())
-          others.push_back(fmt::format("{} ({})", task.name(), queued->id()));
-        else
-          note_submitted(*same, queued->id());
-      }
+    for (const SlurmTask& task : jobs_.tasks) {
+      const QueuedTask* queued = jobs_.find(task);
+      if (queued == nullptr || !queued->live()) continue;
+      const auto same = std::ranges::find_if(
+          asked_, [&](const Asked& asked) { return asked.name() == task.name() && asked.key == task.key; });
+      if (same == asked_.end())
+        others.push_back(fmt::format("{} ({})", task.name(), queued->id()));
+      else
+        note_submitted(*same, queued->id());
+    }
     if (!others.empty())
       throw Error(
           fmt::format("in the queue with another config, data or build: {}; `proxbench cancel {}` ends them",
@@ -157,7 +157,7 @@ class SlurmSweep {
     const fs::path removed = out_ / fmt::format(".slurm-{}", getpid());
     if (fs::exists(out_ / "slurm")) fs::rename(out_ / "slurm", removed);
     fs::remove_all(removed);
-    jobs_.arrays.clear();
+    jobs_.tasks.clear();
   }
 
   JobRequest request(double seconds) const {
@@ -217,31 +217,28 @@ class SlurmSweep {
   Submission submit_array(std::span<Asked* const> tasks, const std::string& waits_for_job) {
     make_folder(out_ / "slurm");
     const auto number = std::distance(fs::directory_iterator(out_ / "slurm"), fs::directory_iterator());
-    SlurmArray array{.folder = out_ / "slurm" /
-                               fmt::format("proxbench-{:06}-{:08x}-{}", number, std::random_device{}(),
-                                           file_name_part(config_.name)),
-                     .force = sweep_.options.force,
-                     .tasks = {}};
+    const std::string name = fmt::format("proxbench-{:06}-{:08x}-{}", number, std::random_device{}(),
+                                         file_name_part(config_.name));
+    const fs::path folder = out_ / "slurm" / name, script = folder / "script";
     double seconds = 0.0;
+    nlohmann::ordered_json array;
     for (const Asked* asked : tasks) {
-      array.tasks.push_back(*asked);
+      array.push_back(static_cast<const SlurmTask&>(*asked));
       seconds = std::max(seconds, asked->seconds);
     }
-    make_folder(array.folder);
-    write_file_atomically(array.folder / "script", script_of(array.folder));
-    write_json(array.folder / kArrayFile, array);
+    make_folder(folder);
+    write_file_atomically(script, script_of(folder));
+    write_json(folder / kArrayFile, array);
     std::vector<std::string> arguments = request(seconds).arguments(config_.slurm);
-    // A node without these folders must not fail before the script can say so.
-    for (const std::string& argument :
-         {"--job-name=" + array.name(), std::string("--output=/dev/null"), std::string("--chdir=/"),
-          std::string("--requeue"), fmt::format("--array=0-{}", tasks.size() - 1)})
-      arguments.push_back(argument);
     if (!waits_for_job.empty()) arguments.push_back("--dependency=afterany:" + waits_for_job);
-    arguments.push_back((array.folder / "script").string());
+    // A node without these folders must not fail before the script can say so.
+    for (const std::string& argument : {"--job-name=" + name, fmt::format("--array=0-{}", tasks.size() - 1),
+                                        std::string("--output=/dev/null"), std::string("--chdir=/"),
+                                        std::string("--requeue"), script.string()})
+      arguments.push_back(argument);
     const Submission submission = submit_job(arguments);
     using enum Submission::Outcome;
-    if (submission.outcome == kAccepted) jobs_.arrays.push_back(array);
-    if (submission.outcome == kFull || submission.outcome == kRefused) fs::remove_all(array.folder);
+    if (submission.outcome == kFull || submission.outcome == kRefused) fs::remove_all(folder);
     if (submission.outcome == kRefused)
       throw Error(
           fmt::format("sbatch: {}{}", submission.text, live_.empty() ? "; nothing was submitted" : ""));

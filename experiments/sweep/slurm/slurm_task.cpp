@@ -46,14 +46,13 @@ std::string task_key(const SweepProblem& problem) {
 
 SweepResult do_slurm_task(const fs::path& array_folder, std::size_t index, const Hooks& hooks) {
   const double begin = wall_seconds();
-  const SlurmArray array = read_array(fs::canonical(array_folder));
-  const SlurmTask& task = array.tasks.at(index);
-  const fs::path out = array.folder.parent_path().parent_path(), config_file = out / "config.ini";
+  const SlurmTask task = read_array(fs::canonical(array_folder)).at(index);
+  const fs::path out = task.folder.parent_path().parent_path(), config_file = out / "config.ini";
   const ExperimentConfig config = load_config(config_file);
   OutLock lock(out, kForAsLongAsItTakes, OutLock::problem(task.name()));
   const auto names = std::views::keys(task.runs);
   recover_runs(out, {names.begin(), names.end()});
-  const SweepOptions options{.force = array.force, .launcher = "slurm"};
+  const SweepOptions options{.force = task.force, .launcher = "slurm"};
   Sweep sweep{config, out, options, hooks, lock, inspect(config, out, options, task.problem)};
   if (sweep.problems.empty())
     throw Error(fmt::format("{}: found no problem {}, expected one", config_file.string(), task.problem));
