@@ -74,26 +74,26 @@ nlohmann::ordered_json list_json() {
                                 {"smooth", info.needs.smooth},
                                 {"loss", loss_name(info.needs.loss)}}},
                               {"scale_free", info.scale_free},
-                              {"plugin", origin_json(plugin_of_solver(info.name))},
+                              {"plugin", origin_json(plugin_of(&Plugin::solvers, info.name))},
                               {"options", options_table_json(info.options)}});
   for (const OracleInfo& info : oracle_registry().items())
     out["oracles"].push_back({{"name", info.name},
                               {"help", info.help},
                               {"paper", info.paper},
                               {"capabilities", names_of(info.capabilities)},
-                              {"plugin", origin_json(plugin_of_oracle(info.name))}});
+                              {"plugin", origin_json(plugin_of(&Plugin::oracles, info.name))}});
   for (const DataFormatInfo& info : data_format_registry().items())
     out["formats"].push_back({{"name", info.name},
                               {"help", info.help},
                               {"source", info.source},
-                              {"plugin", origin_json(plugin_of_format(info.name))},
+                              {"plugin", origin_json(plugin_of(&Plugin::formats, info.name))},
                               {"options", options_table_json(info.options)}});
   for (const MetricInfo& info : metric_registry().items())
     out["metrics"].push_back({{"name", info.name},
                               {"help", info.help},
                               {"paper", info.paper},
                               {"better", info.better == MetricInfo::Better::kHigher ? "higher" : "lower"},
-                              {"plugin", origin_json(plugin_of_metric(info.name))}});
+                              {"plugin", origin_json(plugin_of(&Plugin::metrics, info.name))}});
   const auto contains = [](const std::vector<std::string>& names, const Json& name) {
     return std::ranges::find(names, name.get<std::string>()) != names.end();
   };
@@ -134,17 +134,17 @@ void print_entry(const std::string& name, const std::string& help, const LoadedP
 void print_list(bool options) {
   fmt::print("Solvers (--solver, [solver.LABEL])\n");
   for (const SolverInfo& info : solver_registry().items()) {
-    print_entry(info.name, info.help, plugin_of_solver(info.name),
+    print_entry(info.name, info.help, plugin_of(&Plugin::solvers, info.name),
                 {info.paper, "needs " + needs_text(info.needs) + (info.scale_free ? "; scale-free" : "")});
     if (options) print_options(info.options);
   }
   fmt::print("\nOracles (--oracle, oracle = NAME in [data.NAME])\n");
   for (const OracleInfo& info : oracle_registry().items())
-    print_entry(info.name, info.help, plugin_of_oracle(info.name),
+    print_entry(info.name, info.help, plugin_of(&Plugin::oracles, info.name),
                 {info.paper, fmt::format("has {}", fmt::join(names_of(info.capabilities), ", "))});
   fmt::print("\nData formats (--format, [data.NAME])\n");
   for (const DataFormatInfo& info : data_format_registry().items()) {
-    print_entry(info.name, info.help, plugin_of_format(info.name), {info.source});
+    print_entry(info.name, info.help, plugin_of(&Plugin::formats, info.name), {info.source});
     if (options) print_options(info.options);
   }
   fmt::print("\nMetrics of predictions\n");
@@ -152,7 +152,7 @@ void print_list(bool options) {
     print_entry(
         info.name,
         info.help + (info.better == MetricInfo::Better::kHigher ? "; higher" : "; lower") + " is better",
-        plugin_of_metric(info.name), {info.paper});
+        plugin_of(&Plugin::metrics, info.name), {info.paper});
   if (!options) return;
   fmt::print("\nConfig sections\n");
   for (const ConfigSectionInfo& section : config_sections()) {

@@ -202,13 +202,13 @@ struct CertifyCommand : ModelCommand {
   double tighten = 0.0;  ///< seconds; 0: do not
 };
 
-nlohmann::ordered_json tightened_summary(const Tightened& better, const Certificate& c) {
+nlohmann::ordered_json tightened_summary(const RunOutcome& better, const Certificate& c) {
   return {{"dual", c.dual},
           {"gap", c.gap()},
           {"relative_gap", c.relative_gap()},
-          {"status", status_name(better.status)},
-          {"iterations", better.iterations},
-          {"seconds", better.seconds}};
+          {"status", status_name(*better.status)},
+          {"iterations", *better.iterations},
+          {"seconds", better.wall_seconds}};
 }
 
 void certify_model(const CertifyCommand& command) {
@@ -259,9 +259,10 @@ void certify_model(const CertifyCommand& command) {
   summary["tightened"] = nullptr;
   if (command.tighten > 0.0) {
     stop_cleanly_on_interrupt();
-    const Tightened found = tighten(
-        data, w,
-        {.lambda = lambda, .mu = mu, .loss = loss, .seconds = command.tighten, .interrupt = &interrupted});
+    RunParameters search = outcome.parameters;
+    search.tighten = 1e-9;
+    search.time_limit = command.tighten;
+    const RunOutcome found = tighten(data, w, search, &interrupted);
     better.dual = std::fmax(better.dual, found.certificate.dual);
     summary["tightened"] = tightened_summary(found, better);
   }

@@ -56,17 +56,18 @@ nlohmann::ordered_json planned_json(const RunParameters& run) {
   return out;
 }
 
-nlohmann::ordered_json states_json(const std::vector<CellState>& states) {
+nlohmann::ordered_json cells_json(const std::vector<SweepProblem>& problems) {
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
-  for (const CellState& state : states) {
-    nlohmann::ordered_json& run = runs.emplace_back(planned_json(state.run.parameters));
-    run["stored"] = state.stored;
-    run["skipped"] = nullptr;
-    if (!state.skipped.empty()) run["skipped"] = state.skipped;
-    run["why"] = state.why;
-    run["key"] = state.run.key.digest;
-    run["estimated_seconds"] = state.wall_seconds;  // NaN becomes null
-  }
+  for (const SweepProblem& problem : problems)
+    for (const Cell& cell : problem.cells) {
+      nlohmann::ordered_json& run = runs.emplace_back(planned_json(cell.run.parameters));
+      run["stored"] = cell.stored;
+      run["skipped"] = nullptr;
+      if (!cell.skipped.empty()) run["skipped"] = cell.skipped;
+      run["why"] = cell.why;
+      run["key"] = cell.run.key.digest;
+      run["estimated_seconds"] = cell.wall_seconds;  // NaN becomes null
+    }
   return runs;
 }
 
@@ -81,24 +82,28 @@ struct Estimate {
   }
 };
 
-void print_states(const RunCommand& command, const ExperimentConfig& config,
-                  const std::vector<CellState>& states, std::size_t references) {
+void print_problems(const RunCommand& command, const ExperimentConfig& config,
+                    const std::vector<SweepProblem>& problems) {
   Estimate estimate;
-  std::size_t missing = 0;
-  for (const CellState& state : states) {
-    std::string what = state.stored ? "stored" : state.why.front();
-    if (command.why && !state.stored) what = fmt::format("{}", fmt::join(state.why, "; "));
-    if (!state.skipped.empty()) what = fmt::format("{}: {}", kDoesNotFit, state.skipped);
-    fmt::print("{}  ({})  {}\n", state.run.parameters.name, limit_text(state.run.parameters), what);
-    if (state.stored) continue;
-    ++missing;
-    if (state.skipped.empty()) estimate.add(state.wall_seconds / command.jobs);
+  std::size_t runs = 0, missing = 0, references = 0;
+  for (const SweepProblem& problem : problems) {
+    if (problem.lacks_reference) {
+      ++references;
+      estimate.add(config.reference_time_limit > 0 ? config.reference_time_limit : kNaN);
+    }
+    for (const Cell& cell : problem.cells) {
+      std::string what = cell.stored ? "stored" : cell.why.front();
+      if (command.why && !cell.stored) what = fmt::format("{}", fmt::join(cell.why, "; "));
+      if (!cell.skipped.empty()) what = fmt::format("{}: {}", kDoesNotFit, cell.skipped);
+      fmt::print("{}  ({})  {}\n", cell.name(), limit_text(cell.run.parameters), what);
+      ++runs;
+      if (cell.stored) continue;
+      ++missing;
+      if (cell.skipped.empty()) estimate.add(cell.wall_seconds / command.jobs);
+    }
   }
-  for (std::size_t i = 0; i < references; ++i)
-    estimate.add(config.reference_time_limit > 0 ? config.reference_time_limit : kNaN);
   for (const std::string& note : notes_of_skipped_solvers(config)) fmt::print("{}\n", note);
-  fmt::print("{} runs, {} of them stored; {} references to make", states.size(), states.size() - missing,
-             references);
+  fmt::print("{} runs, {} of them stored; {} references to make", runs, runs - missing, references);
   if (estimate.known > 0) fmt::print("; at most about {:.0f} s for what is missing", estimate.seconds);
   if (estimate.unknown > 0)
     fmt::print(" ({} have no limit and were never run: not counted)", estimate.unknown);
@@ -113,7 +118,7 @@ std::filesystem::path out_folder(const RunCommand& command, const ExperimentConf
 SweepResult sweep(const RunCommand& command, const ExperimentConfig& config,
                   const std::filesystem::path& out) {
   ProgressPrinter progress(command.quiet);
-  SweepHooks hooks;
+  Hooks hooks;
   hooks.message = [&](const std::string& text) { progress.message(text); };
   if (command.verbose || command.why) hooks.detail = hooks.message;
   hooks.warning = [&](const std::string& text) { progress.warning(text); };
@@ -157,18 +162,17 @@ void run(const RunCommand& command) {
   const ExperimentConfig config = config_of(command);
   const std::filesystem::path out = out_folder(command, config);
   if (command.dry_run) {
-    const std::vector<CellState> states = inspect_cells(config, out, command.sweep());
-    const std::size_t references = missing_references(config, out, command.force, states);
+    const std::vector<SweepProblem> problems = inspect(config, out, command.sweep());
     if (!command.json.to_stdout() && !command.quiet) {
       if (!config.includes.empty()) fmt::print("includes {}\n", fmt::join(config.includes, ", "));
-      print_states(command, config, states, references);
+      print_problems(command, config, problems);
     }
     command.json.write({{"experiment", config.name},
                         {"includes", config.includes},
                         {"out", out.string()},
                         {"notes", notes_of_skipped_solvers(config)},
-                        {"references", references},
-                        {"runs", states_json(states)}});
+                        {"references", std::ranges::count_if(problems, &SweepProblem::lacks_reference)},
+                        {"runs", cells_json(problems)}});
     return;
   }
   command.json.check();

@@ -45,7 +45,7 @@ Scaling measure(const ScaleCommand& command, const ExperimentConfig& config, con
   make_folder(out);
   const OutLock lock(out);
   ProgressPrinter progress(command.quiet);
-  ScalingHooks hooks;
+  Hooks hooks;
   hooks.message = [&](const std::string& text) { progress.message(text); };
   hooks.warning = [&](const std::string& text) { progress.warning(text); };
   hooks.interrupt = &interrupted;

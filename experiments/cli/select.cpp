@@ -135,7 +135,7 @@ void select(const SelectCommand& command) {
   tell_data(progress, data);
   command.choose_solver(data, settings, progress);
   stop_cleanly_on_interrupt();
-  SelectionHooks hooks;
+  Hooks hooks;
   hooks.interrupt = &interrupted;
   hooks.message = [&](const std::string& text) { progress.message(text); };
   hooks.on_sample = [&](const std::string& name, const Sample& sample) { progress.sample(name, sample); };

@@ -15,7 +15,7 @@ struct SlurmTaskCommand {
 
 void do_task(const SlurmTaskCommand& command) {
   ProgressPrinter progress(false);
-  SweepHooks hooks;
+  Hooks hooks;
   hooks.message = [&](const std::string& text) { progress.message(text); };
   hooks.warning = [&](const std::string& text) { progress.warning(text); };
   hooks.interrupt = &interrupted;

@@ -5,9 +5,9 @@
 #include "experiments/base/files.h"
 #include "experiments/cli/cli.h"
 #include "experiments/results/results.h"
-#include "experiments/sweep/problem_runner.h"
 #include "experiments/sweep/provenance.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
+#include "experiments/sweep/sweep.h"
 
 namespace proxbench {
 namespace {

@@ -114,7 +114,7 @@ double number_or_nan(const std::optional<Count>& count) {
 struct RunKey {
   std::string digest;           ///< over all of it and the parameters that decide
   std::string data;             ///< of the files of the data set
-  std::string program;          ///< of the worker and the plug-ins
+  std::string program;          ///< of the code that decides results, and the plug-ins
   std::string start;            ///< of the model that the solver starts from; empty: none
   std::string instruction_set;  ///< of the hot loops: results differ within rounding
   double stop_at = 0.0;         ///< relative difference to f* at which the run stops; 0: it does not

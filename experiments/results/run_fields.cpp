@@ -144,7 +144,7 @@ const std::vector<Field<Run>>& run_fields() {
       parameter<&P::plugins>("plugins", "", kRecord, "shared libraries to load"),
       key<&RunKey::digest>("digest", "of all that decides the result"),
       key<&RunKey::data>("data", "digest of the files of the data set"),
-      key<&RunKey::program>("program", "digest of the worker and the plug-ins"),
+      key<&RunKey::program>("program", "digest of the sources that decide results, the compiler, its flags and the plug-ins"),
       key<&RunKey::start>("start", "digest of the model to start from; empty: none"),
       key<&RunKey::instruction_set>("instruction_set", "of the hot loops"),
       key<&RunKey::stop_at>("stop_at", "relative difference to f* to stop at; 0: none"),
