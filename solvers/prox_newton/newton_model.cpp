@@ -26,6 +26,8 @@ constexpr double kWithinRounding = 1e-10;
 /// kPatience in a row without a new low of wrong signs only the last wrong one is changed, so that sets do
 /// not follow each other in a circle (Kostreva 1978, Judice and Pires 1994).
 constexpr int kMostRounds = 60, kPatience = 3;
+/// Multiply-adds that the conditional probability of a label after another costs, by logarithms.
+constexpr double kConditional = 40.0;
 /// Instances that are looked at.
 constexpr std::size_t kLooked = kTask;
 
@@ -68,7 +70,8 @@ double NewtonModel::work(const Objective& objective, std::span<const Coord> inde
   const auto unary = std::lower_bound(index.begin(), index.end(), objective.unary_weights());
   const double extra = static_cast<double>(index.end() - unary),
                slots = std::min(extra + entries / instances, n);  // coordinates that an instance has
-  return slots * (positions * (outputs * outputs + extra) + entries + instances * slots) + factor;
+  return slots * (positions * (outputs * outputs + extra) + entries + instances * slots) +
+         kConditional * positions * outputs * outputs + factor;
 }
 
 double NewtonModel::pass_work(const Objective& objective, std::span<const Coord> index,

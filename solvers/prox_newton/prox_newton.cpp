@@ -36,8 +36,6 @@ namespace {
 
 using namespace proximal;
 
-/// Iterations of an epoch at most.
-constexpr std::int64_t kMostIterations = 25;
 /// By how much F may rise in the line search, in units of eps*|F|: near the optimum a good step must not be
 /// cut for the last digits of F, and kkt tells whether it was good.
 constexpr double kRounding = 256.0;
@@ -84,7 +82,7 @@ class Minimiser {
       if (const auto ended = step(slope, learn)) return ended;
       shrink_working_set();
       if (!progressed_ || optimality_.largest <= problem_.kkt_target() || optimality_.l1 <= target ||
-          iteration == kMostIterations)
+          iteration == model_.most_iterations())
         return std::nullopt;
     }
   }
