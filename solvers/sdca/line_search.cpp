@@ -46,6 +46,9 @@ LineSearch::Slope LineSearch::slope(double gamma, double curvature) {
 /// than half of the one before the last, the bracket is halved instead.
 double LineSearch::maximise(double curvature, double precision) {
   constexpr double kNarrow = 1e-12;
+  // Afterwards the bracket is halved each time. Where f'' grows without bound towards 1, steps from above
+  // fall ever shorter of the maximum.
+  constexpr int kMostNewtonSteps = 50;
   if (!(forward_ + backward_ > 0.0)) return gamma_ = 0.0;  // f'(0)
   gamma_ = curvature == 0.0 ? 1.0 : 0.5;                   // with no curvature f'(1) is 0
   double low = 0.0, high = 1.0, last = 1.0, before_last = 1.0;
@@ -64,7 +67,8 @@ double LineSearch::maximise(double curvature, double precision) {
     if (high - low < kNarrow) break;
     // From above the maximum, a step twice as long ends about as far below it.
     if (close) next = gamma_ + 2.0 * (next - gamma_);
-    if (!(next > low && next < high) || (!close && 2.0 * std::abs(next - gamma_) > std::abs(before_last)))
+    if (evaluations_ > kMostNewtonSteps || !(next > low && next < high) ||
+        (!close && 2.0 * std::abs(next - gamma_) > std::abs(before_last)))
       next = 0.5 * (low + high);
     before_last = last;
     last = next - gamma_;

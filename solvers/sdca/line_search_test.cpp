@@ -193,6 +193,28 @@ TEST(SdcaLineSearch, ANewtonStepFromOneHalfHasTheDerivativesOfTheDual) {
   EXPECT_GE(tried, 40u);
 }
 
+/// Two labels whose beliefs hardly differ, or all but vanish, and curvatures of any size: where f'' of the
+/// entropies is far above what rounding leaves of f', Newton steps creep.
+TEST(SdcaLineSearch, EndsSoonForAnyCurvature) {
+  const BeliefOracle::Size two{.positive = kPad, .negative = 0};
+  for (const double mu : {1e-3, 1.0, 30.0, 100.0, 700.0})
+    for (const double off : {1e-13, 1e-10, 1e-7, 1e-3, 1.0})
+      for (int power = -60; power <= 20; ++power)
+        for (const double precision : {1e-1, 1e-3, 1e-8}) {
+          AlignedVector<double> log_mu(kPad, -708.0), log_nu(kPad, -708.0);
+          const double nu = mu * (1.0 + off);
+          log_mu[0] = -mu;
+          log_mu[1] = std::log(-std::expm1(-mu));
+          log_nu[0] = -nu;
+          log_nu[1] = std::log(-std::expm1(-nu));
+          LineSearch search;
+          search.set(two, log_mu.data(), log_nu.data());
+          const double gamma = search.maximise(std::pow(10.0, power), precision);
+          EXPECT_TRUE(gamma >= 0.0 && gamma <= 1.0);
+          EXPECT_LE(search.evaluations(), 100) << mu << ", " << off << ", " << power << ", " << precision;
+        }
+}
+
 TEST(SdcaLineSearch, FindsTheMaximumFromBelow) {
   std::size_t inside = 0;
   for (const Line& line : lines())
