@@ -13,6 +13,8 @@ namespace {
 
 /// Additions on the longest path through a sum over instances, and the roundings of a term.
 constexpr double kAdditionsOfLosses = static_cast<double>(kChunkPositions) + 64.0;
+/// Gradients are summed up again, compensated, where their rounding may be this share of the gap.
+constexpr double kMostRounding = 0.1;
 
 /// H of (1 - t)*(all on gold) + t*p.
 double mixture_entropy(const InstanceTerms& terms, double t) {
@@ -74,24 +76,31 @@ double best_scale(const Value& value) {
 /// The dual point at one w.
 class Bound {
  public:
-  Bound(const Objective& objective, const BoundedPoint& at, const MaxOracle::Sums* known)
+  /// `cost`: of the structures that a hinge loss is of.
+  Bound(const Objective& objective, const SparseVector& w, const Scores& scores, const Residual& residual,
+        double cost, const PointBound& at)
       : objective_(objective),
+        w_(w),
+        residual_(residual),
         at_(at),
         lambda_(objective.lambda()),
         mu_(objective.mu()),
         hinge_(objective.loss().hinge()),
-        rounding_(objective, at.residual) {
-    if (hinge_) {
-      cost_ = known != nullptr ? known->cost : objective.hinge(at.scores).cost;
-    } else {
-      terms_.resize(objective.structure().instances());
-      objective.instance_terms(at.scores, terms_);
+        rounding_(objective, residual),
+        cost_(cost) {
+    for (std::size_t i = 0; i < at.selection.index.size(); ++i) {
+      gradient_.push_back(at.selection.gradient[i] - mu_ * at.selection.weight[i]);
+      error_.push_back(rounding_.at(at.selection.index[i]));
     }
+    if (hinge_) return;
+    terms_.resize(objective.structure().instances());
+    objective.instance_terms(scores, terms_);
   }
 
-  DualBound best() const {
+  DualBound best() {
+    if (rounding_matters()) sharpen();
     const double t = scale();
-    const double value = hinge_ ? value_at(t) - hinge_rounding(t) : at_.value - at_.rounding - gap(t);
+    const double value = hinge_ ? value_at(t) - hinge_rounding(t) : at_.objective - at_.rounding - gap(t);
     // All mass on the gold structures has D = 0; NaN, too.
     return value > 0.0 && std::isfinite(value) ? DualBound{value, t} : DualBound{0.0, 0.0};
   }
@@ -113,8 +122,35 @@ class Bound {
     return sum;
   }
 
-  /// The gradient of l at the i-th coordinate of the selection.
-  double gradient(std::size_t i) const { return at_.selection.gradient[i] - mu_ * at_.selection.weight[i]; }
+  /// With l1 alone: what the errors of gradients take from the bound is about (F + lambda*||w||_1) times the
+  /// largest of them over lambda.
+  bool rounding_matters() const {
+    if (mu_ > 0.0 || hinge_ || !residual_.one_each()) return false;
+    double largest = 0.0;
+    for (std::size_t i = 0; i < error_.size(); ++i)
+      if (std::abs(gradient_[i]) + error_[i] > lambda_) largest = std::max(largest, error_[i]);
+    const double t = feasible_scale();
+    return largest / lambda_ * (at_.objective + objective_.l1(w_.value)) > kMostRounding * gap(t);
+  }
+
+  /// Sums up again the gradients that may exceed lambda, of unary weights.
+  void sharpen() {
+    std::vector<std::size_t> place;
+    std::vector<Coord> index;
+    for (std::size_t i = 0; i < gradient_.size(); ++i) {
+      const Coord c = at_.selection.index[i];
+      if (c >= objective_.unary_weights() || !(std::abs(gradient_[i]) + error_[i] > lambda_)) continue;
+      place.push_back(i);
+      index.push_back(c);
+    }
+    sharp_ = true;
+    const std::vector<SharpGradient> sharp = sharp_gradients(objective_.map(), residual_, index);
+    for (std::size_t k = 0; k < place.size(); ++k) {
+      if (!(sharp[k].error < error_[place[k]])) continue;
+      gradient_[place[k]] = sharp[k].value;
+      error_[place[k]] = sharp[k].error;
+    }
+  }
 
   double scale() const {
     if (mu_ == 0.0) return feasible_scale();
@@ -132,7 +168,7 @@ class Bound {
     double largest =
         std::min(selection.complete_above, std::max(selection.gradient_max, lambda_)) + rounding_.largest();
     for (std::size_t i = 0; i < selection.index.size(); ++i)
-      largest = std::max(largest, std::abs(gradient(i)) + rounding_.at(selection.index[i]));
+      largest = std::max(largest, std::abs(gradient_[i]) + error_[i]);
     if (!(largest > lambda_)) return 1.0;
     return lambda_ / largest * (1.0 - 0x1p-52);
   }
@@ -145,7 +181,7 @@ class Bound {
 
   double divergence(double t) const {
     const double sum = sum_over_instances(mixture_divergence, t);
-    return sum + at_.rounding + kUnitRoundoff * kAdditionsOfLosses * (sum + at_.value);
+    return sum + at_.rounding + kUnitRoundoff * kAdditionsOfLosses * (sum + at_.objective);
   }
 
   /// With l2 alone: sum_j (t*g_j + mu*w_j)^2 / (2*mu), by the gradient g_j + mu*w_j of F, and w.
@@ -162,7 +198,7 @@ class Bound {
                  rest = 1.0 - t;
     const double squares = t * t * selection.kkt_squares * (1.0 + rounding) +
                            2.0 * t * rest * mu_ * (along + rounding * sizes) +
-                           rest * rest * mu_ * 2.0 * objective_.l2(at_.w.value) * (1.0 + rounding);
+                           rest * rest * mu_ * 2.0 * objective_.l2(w_.value) * (1.0 + rounding);
     const double off = std::sqrt(std::max(squares, 0.0)) + t * rounding_.norm();
     return off * off / (2.0 * mu_);
   }
@@ -171,9 +207,9 @@ class Bound {
   double gap_of_terms(double t) const {
     const Objective::Selection& selection = at_.selection;
     std::vector<double> v;  // w - w(alpha): how the gap changes with g
-    double sum = 0.0, sizes = 0.0;
+    double sum = 0.0, sizes = 0.0, errors = 0.0;
     for (std::size_t i = 0; i < selection.index.size(); ++i) {
-      const double w = selection.weight[i], g = t * gradient(i), over = std::max(std::abs(g) - lambda_, 0.0);
+      const double w = selection.weight[i], g = t * gradient_[i], over = std::max(std::abs(g) - lambda_, 0.0);
       const double size = lambda_ * std::abs(w) + 0.5 * mu_ * w * w;
       if (over > 0.0 && mu_ > 0.0 && w * g <= 0.0) {
         const double off = mu_ * std::abs(w) - over;
@@ -183,10 +219,12 @@ class Bound {
       }
       sizes += size + std::abs(g * w);
       v.push_back(mu_ > 0.0 ? w + std::copysign(over, g) / mu_ : w);
+      errors += std::abs(v.back()) * error_[i];
     }
     const auto terms = static_cast<double>(selection.index.size());
     sum = std::max(sum, 0.0) * (1.0 + kUnitRoundoff * terms) + kUnitRoundoff * 4.0 * sizes;
-    sum += t * rounding_.weighted(selection.index, v);
+    // The norms over outputs are of the plain sums.
+    sum += t * (sharp_ ? errors : std::min(errors, rounding_.weighted(selection.index, v)));
     if (mu_ > 0.0) sum += t * t * rounding_.norm() * rounding_.norm() / (2.0 * mu_);
     return sum;
   }
@@ -203,31 +241,37 @@ class Bound {
   }
 
   const Objective& objective_;
-  const BoundedPoint& at_;
+  const SparseVector& w_;
+  const Residual& residual_;
+  const PointBound& at_;
   double lambda_, mu_;
   bool hinge_;
   GradientRounding rounding_;
-  double cost_ = 0.0;
+  double cost_;
+  bool sharp_ = false;  ///< whether gradients were summed up again
   std::vector<InstanceTerms> terms_;
+  std::vector<double> gradient_, error_;  ///< of l at the coordinates of the selection
 };
 
 }  // namespace
-
-DualBound dual_bound(const Objective& objective, const BoundedPoint& at, const MaxOracle::Sums* hinge) {
-  return Bound(objective, at, hinge).best();
-}
 
 PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& scores, Residual& residual) {
   PointBound out;
   MaxOracle::Sums sums{};
   const bool hinge = objective.loss().hinge();
-  if (hinge) sums = objective.hinge(scores, &residual);
-  out.loss = hinge ? sums.loss : objective.infer({scores}, &residual);
-  out.rounding = objective_rounding(objective, w);
-  objective.select_gradient(residual, w, bound_threshold(objective.penalty()), out.selection);
-  const double value = out.loss + objective.l1(w.value) + objective.l2(w.value);
-  out.bound = dual_bound(objective, {w, scores, residual, value, out.rounding, out.selection},
-                         hinge ? &sums : nullptr);
+  if (hinge)
+    sums = objective.hinge(scores, &residual);
+  else
+    sums.loss = objective.infer({scores}, &residual);
+  out.loss = sums.loss;
+  out.objective = out.loss + objective.l1(w.value) + objective.l2(w.value);
+  out.rounding = objective_rounding(objective, w, {&scores, hinge ? nullptr : &residual});
+  const double lambda = objective.lambda();
+  const double threshold = lambda == 0.0          ? std::numeric_limits<double>::infinity()
+                           : objective.mu() > 0.0 ? lambda
+                                                  : lambda * (1.0 - 0x1p-20);
+  objective.select_gradient(residual, w, threshold, out.selection);
+  out.bound = Bound(objective, w, scores, residual, sums.cost, out).best();
   return out;
 }
 

@@ -45,40 +45,20 @@ struct DualBound {
   double scale = 1.0;  ///< t
 };
 
-/// A threshold of the selection that is right for dual_bound(): lambda where both penalties are there, a bit
-/// less for l1 alone, none for l2 alone.
-inline double bound_threshold(const Penalty& penalty) {
-  if (penalty.lambda == 0.0) return std::numeric_limits<double>::infinity();
-  return penalty.mu > 0.0 ? penalty.lambda : penalty.lambda * (1.0 - 0x1p-20);
-}
-
-/// What is known of w: the scores and the residual are those of w, F is made from them, and `selection` is
-/// that of select_gradient() with a threshold of at most bound_threshold().
-struct BoundedPoint {
-  const SparseVector& w;
-  const Scores& scores;
-  const Residual& residual;
-  double value;     ///< F
-  double rounding;  ///< of F (objective_rounding())
-  const Objective::Selection& selection;
-};
-
-/// Returns the bound that the model at w gives, or 0 if the bound found is not finite. Costs one inference,
-/// which passes() does not count, and about as much as a full gradient. If the objective is restricted, this
-/// bounds F over its candidates; that is a bound on F if all other weights are proven to be zero. Throws
-/// Error if a gold output is unknown. With a hinge loss, a caller that has Objective::hinge() at these scores
-/// passes it as `hinge` and saves the inference.
-DualBound dual_bound(const Objective& objective, const BoundedPoint& at,
-                     const MaxOracle::Sums* hinge = nullptr);
-
 /// What one inference with a gradient says of a point.
 struct PointBound {
-  double loss;
-  double rounding;                 ///< of F made from it
-  Objective::Selection selection;  ///< with bound_threshold()
-  DualBound bound;
+  double loss, objective;  ///< l and F
+  double rounding;         ///< of F (objective_rounding())
+  /// With a threshold of lambda where both penalties are there, a bit less for l1 alone, infinite for l2
+  /// alone.
+  Objective::Selection selection;
+  DualBound bound;  ///< 0 where the one found is not finite
 };
-/// At the scores of w. Fills `residual`. Two inferences, of a hinge loss one.
+
+/// The lower bound that the model at w gives, from its scores. Fills `residual`. Costs two inferences, of a
+/// hinge loss one, of which passes() counts one at most, and about as much as two full gradients. If the
+/// objective is restricted, this bounds F over its candidates; that is a bound on F if all other weights are
+/// proven to be zero. Throws Error if a gold output is unknown.
 PointBound bound_at(Objective& objective, const SparseVector& w, const Scores& scores, Residual& residual);
 
 /// A dual point that a solver keeps: a distribution over the structures of each instance. Of what it holds

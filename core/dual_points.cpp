@@ -92,6 +92,20 @@ double Expectation::conjugate_rounding(const Objective& objective, double sum) {
                               (outputs / static_cast<double>(kPad) + kRoundings) * (1.0 + std::log(outputs)));
 }
 
+/// D of a point: add = make(expected, part) once for each chunk of so many instances, then add(i) for each of
+/// them.
+double sum_up(const Objective& objective, const auto& make, std::size_t grain = kInstancesPerChunk) {
+  Expectation expected(objective);
+  const Chunks chunks{objective.instances(), grain};
+  sum_chunks(objective.parallel(), chunks.count(), expected.extra.size(), expected.extra.data(),
+             [&](std::size_t chunk, double* part) {
+               auto add = make(expected, part);
+               for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
+                 add(static_cast<Index>(i));
+             });
+  return expected.dual_value(objective);
+}
+
 }  // namespace
 
 double BeliefPoint::value(const Objective& objective) const {
@@ -99,78 +113,65 @@ double BeliefPoint::value(const Objective& objective) const {
   const KernelTable& kernels = kernels_in_use();
   const auto begin = objective.structure().begin();
   const std::size_t extras = objective.structure().extra_weights();
-  Expectation expected(objective);
-  const Chunks chunks{objective.instances(), kInstancesPerChunk};
-  sum_chunks(objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
-             [&](std::size_t chunk, double* part) {
-               AlignedVector<double> logs, p;
-               AlignedVector<double> extra(extras);
-               for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
-                 const BeliefOracle::Size size = oracle.belief_size(i);
-                 logs.resize(size.all());
-                 beliefs(oracle, i, logs.data());
-                 p = logs;
-                 kernels.exponentiate(p.data(), p.size());
-                 const double off = oracle.inconsistency(i, p.data());
-                 if (!(off <= kBeliefTolerance))
-                   throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
-                               number(off) + ", expected at most " + number(kBeliefTolerance));
-                 // The penalty divides by mu what is still off: the bound is that of a distribution.
-                 oracle.make_consistent(i, p.data());
-                 logs = p;
-                 kernels.logarithm(logs.data(), logs.size());
-                 part[extras] -=
-                     kernels.dot(p.data(), logs.data(), size.positive) -
-                     kernels.dot(p.data() + size.positive, logs.data() + size.positive, size.negative);
-                 oracle.expectation(i, p.data(), expected.rows.data() + begin[i] * expected.width, extra);
-                 kernels.add_scaled(part, 1.0, extra.data(), extras);
-               }
-             });
-  return expected.dual_value(objective);
+  return sum_up(objective, [&](Expectation& expected, double* part) {
+    return [&, part, logs = AlignedVector<double>(), p = AlignedVector<double>(),
+            extra = AlignedVector<double>(extras)](Index i) mutable {
+      const BeliefOracle::Size size = oracle.belief_size(i);
+      logs.resize(size.all());
+      beliefs(oracle, i, logs.data());
+      p = logs;
+      kernels.exponentiate(p.data(), p.size());
+      const double off = oracle.inconsistency(i, p.data());
+      if (!(off <= kBeliefTolerance))
+        throw Error("instance " + std::to_string(i) + ": the dual point's marginals disagree by " +
+                    number(off) + ", expected at most " + number(kBeliefTolerance));
+      // The penalty divides by mu what is still off: the bound is that of a distribution.
+      oracle.make_consistent(i, p.data());
+      logs = p;
+      kernels.logarithm(logs.data(), logs.size());
+      part[extras] -= kernels.dot(p.data(), logs.data(), size.positive) -
+                      kernels.dot(p.data() + size.positive, logs.data() + size.positive, size.negative);
+      oracle.expectation(i, p.data(), expected.rows.data() + begin[i] * expected.width, extra);
+      kernels.add_scaled(part, 1.0, extra.data(), extras);
+    };
+  });
 }
 
 double StructurePoint::value(const Objective& objective) const {
   const InstanceMaxOracle& oracle = objective.structures();
   const auto begin = objective.structure().begin();
   const std::size_t extras = objective.structure().extra_weights();
-  Expectation expected(objective);
   const std::vector<double> no_extra(extras, 0.0);
-  const Chunks chunks{objective.instances(), kInstancesPerChunk};
-  sum_chunks(objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
-             [&](std::size_t chunk, double* part) {
-               Mixture mix;
-               AlignedVector<double> no_scores;
-               std::vector<std::size_t> on;
-               for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i) {
-                 const std::size_t length = begin[i + std::size_t{1}] - begin[i];
-                 no_scores.assign(length * expected.width, 0.0);
-                 mixture(i, mix);
-                 double sum = 0.0, least = 0.0;
-                 for (const double weight : mix.weight) {
-                   sum += weight;
-                   least = std::min(least, weight);
-                 }
-                 if (!(std::abs(sum - 1.0) <= kBeliefTolerance) || least < 0.0 ||
-                     mix.outputs.size() != mix.weight.size() * length)
-                   throw Error("instance " + std::to_string(i) + ": the dual point's " +
-                               std::to_string(mix.weight.size()) + " weights sum to 1 + " +
-                               number(sum - 1.0) + ", the least is " + number(least) +
-                               ": expected weights >= 0 that sum to 1 within " + number(kBeliefTolerance));
-                 for (std::size_t a = 0; a < mix.weight.size(); ++a) {
-                   const double weight = mix.weight[a] / sum;
-                   const std::span<const Index> outputs(mix.outputs.data() + a * length, length);
-                   part[extras] +=
-                       weight *
-                       oracle.value_of(i, objective.loss().cost, no_scores.data(), no_extra, outputs).cost;
-                   for (std::size_t t = 0; t < length; ++t)
-                     for (const Index k : oracle.outputs_on(outputs[t]))
-                       expected.rows[(begin[i] + t) * expected.width + k] += weight;
-                   oracle.extra_on(outputs, on);
-                   for (const std::size_t e : on) part[e] += weight;
-                 }
-               }
-             });
-  return expected.dual_value(objective);
+  return sum_up(objective, [&](Expectation& expected, double* part) {
+    return [&, part, mix = Mixture(), no_scores = AlignedVector<double>(),
+            on = std::vector<std::size_t>()](Index i) mutable {
+      const std::size_t length = objective.structure().length(i);
+      no_scores.assign(length * expected.width, 0.0);
+      mixture(i, mix);
+      double sum = 0.0, least = 0.0;
+      for (const double weight : mix.weight) {
+        sum += weight;
+        least = std::min(least, weight);
+      }
+      if (!(std::abs(sum - 1.0) <= kBeliefTolerance) || least < 0.0 ||
+          mix.outputs.size() != mix.weight.size() * length)
+        throw Error("instance " + std::to_string(i) + ": the dual point's " +
+                    std::to_string(mix.weight.size()) + " weights sum to 1 + " + number(sum - 1.0) +
+                    ", the least is " + number(least) + ": expected weights >= 0 that sum to 1 within " +
+                    number(kBeliefTolerance));
+      for (std::size_t a = 0; a < mix.weight.size(); ++a) {
+        const double weight = mix.weight[a] / sum;
+        const std::span<const Index> outputs(mix.outputs.data() + a * length, length);
+        part[extras] +=
+            weight * oracle.value_of(i, objective.loss().cost, no_scores.data(), no_extra, outputs).cost;
+        for (std::size_t t = 0; t < length; ++t)
+          for (const Index k : oracle.outputs_on(outputs[t]))
+            expected.rows[(begin[i] + t) * expected.width + k] += weight;
+        oracle.extra_on(outputs, on);
+        for (const std::size_t e : on) part[e] += weight;
+      }
+    };
+  });
 }
 
 namespace {
@@ -317,15 +318,14 @@ class MarginalSum {
 double MarginalPoint::value(const Objective& objective) const {
   const bool chain = objective.factors().shape() == FactorOracle::Shape::kChain;
   const std::size_t extras = objective.structure().extra_weights();
-  Expectation expected(objective);
-  const Chunks chunks{objective.instances(), std::max(kInstancesPerChunk, objective.instances() / 8)};
-  sum_chunks(objective.parallel(), chunks.count(), extras + 1, expected.extra.data(),
-             [&](std::size_t chunk, double* part) {
-               MarginalSum sum(objective, *this, expected, part);
-               for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk); ++i)
-                 part[extras] += chain ? sum.add_chain(i) : sum.add_label_set(i);
-             });
-  return expected.dual_value(objective);
+  return sum_up(
+      objective,
+      [&](Expectation& expected, double* part) {
+        return [=, sum = MarginalSum(objective, *this, expected, part)](Index i) mutable {
+          part[extras] += chain ? sum.add_chain(i) : sum.add_label_set(i);
+        };
+      },
+      std::max(kInstancesPerChunk, objective.instances() / 8));
 }
 
 }  // namespace proxbench

@@ -26,23 +26,13 @@ SparseVector random_weights(Coord d, double size, Random& random) {
   return w;
 }
 
-/// The Selection at w, whose threshold lambda is the largest that dual_bound() takes.
-struct Point {
-  Point(Objective& objective, const SparseVector& w, double threshold)
-      : scores(objective.make_scores()), residual(objective.make_residual()) {
-    objective.scores(w, scores);
-    primal = objective.infer({scores}, &residual) + objective.l1(w.value) + objective.l2(w.value);
-    objective.select_gradient(residual, w, threshold, selection);
-    bound = dual_bound(objective, {w, scores, residual, primal, objective_rounding(objective, w), selection});
-  }
-  double gap() const { return primal - bound.value; }
-
-  Scores scores;
-  Residual residual;
-  Objective::Selection selection;
-  DualBound bound;
-  double primal;
-};
+/// What the gradient at w proves.
+PointBound bound_of(Objective& objective, const SparseVector& w) {
+  Scores scores = objective.make_scores();
+  Residual residual = objective.make_residual();
+  objective.scores(w, scores);
+  return bound_at(objective, w, scores, residual);
+}
 
 /// A registered solver from w = 0; `monitor` may hold limits.
 test::Outcome best_of(const test::Problem& problem, double tol, MonitorOptions monitor = {}) {
@@ -168,7 +158,7 @@ TEST(DualBound, IsTheDualOfTheMixturesThatEnumerationFinds) {
     for (const double size : {0.0, 0.01, 0.3, 1.0, 5.0, 40.0}) {
       SCOPED_TRACE(testing::Message() << spec.name << ", weights of size " << size);
       const SparseVector w = random_weights(objective.dimension(), size, random);
-      const Point point(objective, w, spec.lambda);
+      const PointBound point = bound_of(objective, w);
       const Enumerated truth = enumerate(problem, w, point.bound.scale);
       double expected = truth.entropy, largest = 0.0;
       for (const auto& [c, g] : truth.g) {
@@ -290,16 +280,21 @@ TEST(DualBound, SameBitsForAnyThreadsAndBackEnd) {
   }
 }
 
-/// Restricted to the coordinates that are no farther from lambda than others, the optimum is the same, and so is
-/// the bound.
+/// Restricted to the coordinates that are no farther from lambda than others, the optimum is the same, and so
+/// is the bound.
 TEST(DualBound, OfARestrictedObjectiveIsThatOfTheWholeOne) {
   for (const test::ProblemSpec& spec : test::problem_specs()) {
     if (spec.lambda == 0.0) continue;
     const test::Problem problem(spec);
     const test::Outcome best = best_of(problem, 1e-12);
     Objective restricted = problem.objective();
-    const Point all(restricted, best.result.w, 0.5 * spec.lambda);
-    restricted.restrict_to(all.selection.index);
+    Scores scores = restricted.make_scores();
+    Residual residual = restricted.make_residual();
+    restricted.scores(best.result.w, scores);
+    restricted.infer({scores}, &residual);
+    Objective::Selection near;
+    restricted.select_gradient(residual, best.result.w, 0.5 * spec.lambda, near);
+    restricted.restrict_to(near.index);
     const Certificate c = certify(restricted, best.result.w);
     EXPECT_EQ(c.objective, best.certificate.objective) << spec.name;
     EXPECT_LE(c.kkt, best.certificate.kkt + 1e-12) << spec.name;

@@ -171,12 +171,12 @@ TEST(DualValue, OfTheModelIsTheBoundOfItsGradient) {
       const Primal p = primal(objective, w);
       const double dual = model(objective, w).value(objective),
                    scale = 1.0 + std::abs(p.value) + std::abs(dual);
-      EXPECT_NEAR(dual, p.model_bound, 1e-12 * scale) << "dual_bound() at t = 1";
+      EXPECT_NEAR(dual, p.model_bound, 1e-12 * scale) << "the bound of the gradient at t = 1";
       // Le Priol et al. 2018, equation 8.
       if (spec.lambda == 0.0) {
         EXPECT_NEAR(p.value - dual, p.squared_gradient / (2.0 * spec.mu), 1e-12 * scale);
       }
-      // dual_bound() takes the best t, so it is no lower.
+      // The bound takes the best t, so it is no lower.
       EXPECT_GE(certify(objective, w).dual, dual - 1e-10 * scale);
     }
   }
@@ -253,7 +253,8 @@ TEST(DualValue, SameBitsForAnyThreadsAndBackEnd) {
 TEST(Monitor, AWatchedPointRaisesTheBoundAndIsInTheTrace) {
   const Problem problem({.name = "chain", .labels = 3, .features = 8, .lambda = 0.0, .mu = 0.5, .seed = 85});
   Objective objective = problem.objective(), evaluator = problem.objective();
-  const SparseVector optimum = test::run(solver_registry().find("prox-newton"), problem, {.tol = 1e-10}).result.w;
+  const SparseVector optimum =
+      test::run(solver_registry().find("prox-newton"), problem, {.tol = 1e-10}).result.w;
   Monitor monitor(evaluator, objective, {.sample_kkt = true});
   monitor.start({});
   EXPECT_TRUE(std::isnan(monitor.trace().back().dual_gap)) << "there is no point yet";

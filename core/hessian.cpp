@@ -1,4 +1,4 @@
-/// The dense Hessian of an objective's smooth part on a set of coordinates, and a rough diagonal.
+/// The dense Hessian of an objective's smooth part on a set of coordinates.
 #include <algorithm>
 #include <numeric>
 
@@ -18,12 +18,6 @@ constexpr std::size_t kCovariancesAtOnce = std::size_t{1} << 21, kHessianRows = 
 constexpr std::uint32_t kHessianParts = 4;
 /// Numbers of all matrices that the processes exchange at once.
 constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 20;
-/// Positions in a task of the rough diagonal.
-constexpr std::size_t kDiagonalPositions = 512;
-
-}  // namespace
-
-namespace {
 
 /// The instances of this process that belong to one part of the sum.
 struct HessianPart {
@@ -64,7 +58,6 @@ struct Objective::LocalCoordinates {
   std::vector<std::uint32_t> of_slot;
   std::vector<std::uint32_t> ascending;  ///< slots by coordinate
   HalfMatrix covariances;
-  std::vector<double> scratch;  ///< values of a row
 };
 
 /// `out` = the sum of all parts, to which add(first, end, matrix) adds instances.
@@ -153,12 +146,10 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
     }
     local.features.begin.assign(1, 0);
     for (Index p = oracle_.begin()[instance]; p < oracle_.begin()[instance + 1]; ++p) {
-      const auto row = map_.x().row(p);
-      const auto values = map_.x().row_values(p, local.scratch);
-      for (std::size_t e = 0; e < row.size(); ++e)
-        for (std::uint32_t i = of_feature[row[e]]; i < of_feature[row[e] + std::size_t{1}]; ++i)
-          local.features.entry.push_back(
-              {slot(i), static_cast<Index>(set[i] % outputs()), values.empty() ? 1.0 : values[e]});
+      map_.x().for_each_entry(p, [&](Index j, double value) {
+        for (std::uint32_t i = of_feature[j]; i < of_feature[j + std::size_t{1}]; ++i)
+          local.features.entry.push_back({slot(i), static_cast<Index>(set[i] % outputs()), value});
+      });
       local.features.begin.push_back(local.features.entry.size());
     }
     local.features.slots = local.of_slot.size();
@@ -219,37 +210,6 @@ bool Objective::hessian(const Scores& scores, std::span<const Coord> set, double
   });
   for (std::size_t i = 0; i < n; ++i) out[i * stride + i] += mu();
   return !stop.requested();
-}
-
-void Objective::rough_diagonal(const Residual& residual, std::span<double> out) const {
-  const DesignMatrix& x = map_.x();
-  const std::size_t width = padded(outputs());
-  AlignedVector<double> rows(x.positions() * width, 0.0);
-  const Chunks positions{x.positions(), kDiagonalPositions};
-  parallel().for_each(positions.count(), [&](std::size_t chunk) {
-    const std::size_t first = positions.begin(chunk), end = positions.end(chunk);
-    for (Index k = 0; k < outputs(); ++k) {
-      const double share = residual.owns(k) ? 1.0 : residual.share[k], *column = residual.find(k);
-      for (std::size_t p = first; p < end; ++p) rows[p * width + k] = share * column[p];
-    }
-    for (std::size_t p = first; p < end; ++p) {
-      for (const Index k : oracle_.gold_outputs(static_cast<Index>(p)))
-        if (residual.owns(k)) rows[p * width + k] += 1.0;
-      for (Index k = 0; k < outputs(); ++k) {
-        double& m = rows[p * width + k];
-        m = std::max(m * (1.0 - m), 0.0);
-      }
-    }
-  });
-  std::fill(out.begin(), out.end(), 0.0);
-  map_.sum_rows(rows.data(), width, true, [&](Index j, const double* sums) {
-    std::copy_n(sums, outputs(), out.begin() + static_cast<std::ptrdiff_t>(std::size_t{j} * outputs()));
-  });
-  map_.share_rows(out);
-  for (double& h : out) h += mu();
-  const std::vector<double> gold = oracle_.gold_extra(parallel());
-  for (std::size_t e = 0; e < gold.size(); ++e)
-    out[unary_weights() + e] = std::max(residual.extra[e] + gold[e], 0.0) + mu();
 }
 
 }  // namespace proxbench

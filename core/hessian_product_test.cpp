@@ -148,32 +148,5 @@ TEST(HessianProduct, SameBitsForAnyThreadsAndBackEnd) {
   }
 }
 
-/// Where instances are single positions nothing is left out: the diagonal of finite differences of the
-/// gradient.
-TEST(RoughDiagonal, IsThatOfTheHessianWhereInstancesHaveOnePosition) {
-  for (test::ProblemSpec spec : test::problem_specs()) {
-    if (spec.tree == test::ProblemSpec::Tree::kNone) spec.longest = 1;
-    spec.mu = 0.25;
-    for (const double density : {0.0, 0.1, 1.0}) {
-      SCOPED_TRACE(testing::Message() << spec.name << ", " << density);
-      const test::Problem problem(spec);
-      Objective objective = problem.objective(Parallel(2));
-      const SparseVector w = random_weights(objective.dimension(), density, 6);
-      Scores scores = objective.make_scores();
-      Residual residual = objective.make_residual();
-      objective.scores(w, scores);
-      Objective::Curvature curvature = objective.make_curvature();
-      objective.infer({scores}, residual, curvature);
-      std::vector<double> diagonal(objective.dimension());
-      objective.rough_diagonal(residual, diagonal);
-      for (Coord c = 0; c < objective.dimension(); c += 1 + objective.dimension() / 100) {
-        double expected = 0.0;
-        objective.hessian_product(curvature, std::vector<Coord>{c}, std::vector<double>{1.0}, {&expected, 1});
-        EXPECT_NEAR(diagonal[c], expected, 1e-11 * (1.0 + expected)) << c;
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace proxbench

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/grouping.h"
 #include "core/base/sum.h"
 #include "core/data/typical_value.h"
 #include "core/kernels/kernel_table.h"
@@ -86,11 +87,7 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
 
   if (scatter_cost <= row_cost) {
     // Coordinates by column, then feature.
-    std::vector<std::size_t> begin(out.columns + std::size_t{1}, 0);
-    for (std::size_t i = 0; i < unary; ++i) ++begin[column_of(index[i]) + 1];
-    for (Index k = 0; k < out.columns; ++k) begin[k + 1] += begin[k];
-    std::vector<std::size_t> order(unary), next(begin.begin(), begin.end() - 1);
-    for (std::size_t i = 0; i < unary; ++i) order[next[column_of(index[i])]++] = i;
+    const Grouping by_column(unary, out.columns, [&](std::size_t i) { return column_of(index[i]); });
     const std::size_t blocks = x_.blocks();
     parallel_.for_each(out.columns * blocks, [&](std::size_t task) {
       const std::size_t k = task / blocks, b = task % blocks;
@@ -99,8 +96,9 @@ void LinearMap::apply(std::span<const Coord> index, std::span<const double> valu
       std::fill(column + first, column + (b + 1 == blocks ? out.stride : x_.block_begin(b + 1)), 0.0);
       ColumnBlock entries[kCoordinatesPerTask];
       double weight[kCoordinatesPerTask];
-      for (std::size_t o = begin[k]; o < begin[k + 1]; o += kCoordinatesPerTask) {
-        const std::size_t n = std::min(kCoordinatesPerTask, begin[k + 1] - o);
+      const std::span<const std::size_t> order = by_column.of(k);
+      for (std::size_t o = 0; o < order.size(); o += kCoordinatesPerTask) {
+        const std::size_t n = std::min(kCoordinatesPerTask, order.size() - o);
         for (std::size_t i = 0; i < n; ++i) {
           entries[i] = x_.column_block(static_cast<Index>(index[order[o + i]] / outputs_), b);
           weight[i] = value[order[o + i]];

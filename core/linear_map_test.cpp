@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/base/process_team_test.h"
 #include "core/base/random.h"
+#include "core/base/test_process_team.h"
 #include "core/data/sharing.h"
+#include "core/rounding.h"
 #include "oracles/chain/chain.h"
 
 namespace proxbench {
@@ -119,6 +120,7 @@ TEST_P(EachEnemy, GradientsAreAsExactAsPlainSums) {
   const LinearMap map(data.x, oracle, Parallel(2));
   const Residual residual = residual_of(map, 0);
   const std::vector<std::vector<double>> ways = each_way(map, residual);
+  const std::vector<SharpGradient> sharp = sharp_gradients(map, residual, all(map));
   for (Index j = 0; j < kFeatures; ++j)
     for (Index k = 0; k < map.outputs(); ++k) {
       Wide sum = 0.0, size = 0.0;
@@ -136,6 +138,14 @@ TEST_P(EachEnemy, GradientsAreAsExactAsPlainSums) {
         EXPECT_LE(static_cast<double>(off < 0 ? -off : off), static_cast<double>(bound)) << j << ", " << k;
         EXPECT_EQ(way, ways[0]);
       }
+      const Wide off = sharp[j * map.outputs() + k].value - sum,
+                 sharp_bound = sharp[j * map.outputs() + k].error;
+      EXPECT_LE(static_cast<double>(off < 0 ? -off : off), static_cast<double>(sharp_bound))
+          << j << ", " << k;
+      const Wide once = 0x1p-52 * (sum < 0 ? -sum : sum),
+                 n = 2.0 * static_cast<double>(data.x.column_size(j) + 1);
+      EXPECT_LE(static_cast<double>(off < 0 ? -off : off),
+                static_cast<double>(once + n * n * 0x1p-106 * size));
     }
 }
 
@@ -144,6 +154,15 @@ TEST_P(EachEnemy, GradientsHaveTheSameBitsForAnyThreadsAndProcesses) {
   const ChainOracle oracle(data);
   const LinearMap map(data.x, oracle, Parallel());
   const std::vector<double> once = each_way(map, residual_of(map, 0))[0];
+  const auto sharp = [](const LinearMap& of, const Residual& residual) {
+    std::vector<double> out;
+    for (const SharpGradient& g : sharp_gradients(of, residual, all(of))) {
+      out.push_back(g.value);
+      out.push_back(g.error);
+    }
+    return out;
+  };
+  const std::vector<double> sharp_once = sharp(map, residual_of(map, 0));
   EXPECT_EQ(each_way(LinearMap(data.x, oracle, Parallel(3)), residual_of(map, 0))[0], once);
   for (const int count : {2, 3, 5}) {
     if (data.x.leaves().size() < static_cast<std::size_t>(count)) continue;
@@ -154,6 +173,7 @@ TEST_P(EachEnemy, GradientsHaveTheSameBitsForAnyThreadsAndProcesses) {
       const LinearMap own_map(part.x, own, Parallel(2, Backend::kOpenMP, &processes));
       for (const std::vector<double>& way : each_way(own_map, residual_of(own_map, first)))
         EXPECT_EQ(way, once);
+      EXPECT_EQ(sharp(own_map, residual_of(own_map, first)), sharp_once);
     });
   }
 }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <ctime>
 #include <string>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/options.h"
 #include "core/base/processes.h"
 #include "core/dual.h"
 #include "core/rounding.h"
@@ -20,9 +20,10 @@ namespace {
 /// iterate. The two run through the same kernels; what may differ is rounding. Scores that are advanced step
 /// by step gather at most an ulp a step, an ulp moves the loss by |marginal - gold| of its position, and
 /// these add up to about the loss itself: n steps at scores of size s cost a relative n*s*eps, which is 1e-9
-/// for n = 1e5, s = 50 were all of one sign. Measured after a minute of prox-newton and bcd, which advance their
-/// scores: at most 4e-15 on OCR (degree 2, lambda = 100) and LSHTC1 (lambda = 1); solvers that map w afresh
-/// differ by an ulp at most. A loss of another iterate, or one with penalties in it, is off by far more.
+/// for n = 1e5, s = 50 were all of one sign. Measured after a minute of prox-newton and bcd, which advance
+/// their scores: at most 4e-15 on OCR (degree 2, lambda = 100) and LSHTC1 (lambda = 1); solvers that map w
+/// afresh differ by an ulp at most. A loss of another iterate, or one with penalties in it, is off by far
+/// more.
 constexpr double kAuditTolerance = 1e-9;
 /// Where scores are so large that rounding them moves the loss by more than that, the two may differ by this
 /// many times what rounding does to F at the iterate: scores are advanced over many steps.
@@ -49,12 +50,6 @@ double read_clock(clockid_t id) {
   timespec t{};
   clock_gettime(id, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-std::string digits(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", x);
-  return text;
 }
 
 }  // namespace
@@ -95,7 +90,7 @@ Certificate certify(Objective& objective, const SparseVector& w) {
 Certificate certificate_of(const Objective& objective, const SparseVector& w, const PointBound& found) {
   Certificate c;
   c.loss = found.loss;
-  c.objective = c.loss + objective.l1(w.value) + objective.l2(w.value);
+  c.objective = found.objective;
   c.l1 = l1_norm(w.value);
   c.nnz = w.nnz();
   c.kkt = objective.loss().hinge() && found.selection.kkt_max != 0.0
@@ -107,27 +102,10 @@ Certificate certificate_of(const Objective& objective, const SparseVector& w, co
 }
 
 const char* status_name(Status status) {
-  switch (status) {
-    case Status::kConverged:
-      return "converged";
-    case Status::kTargetReached:
-      return "target-reached";
-    case Status::kGapReached:
-      return "gap-reached";
-    case Status::kMaxIterations:
-      return "max-iterations";
-    case Status::kTimeLimit:
-      return "time-limit";
-    case Status::kInterrupted:
-      return "interrupted";
-    case Status::kStalled:
-      return "stalled";
-    case Status::kSmallChange:
-      return "small-change";
-    case Status::kDiverged:
-      return "diverged";
-  }
-  return "unknown";
+  constexpr const char* kNames[] = {"converged",      "target-reached", "gap-reached",
+                                    "max-iterations", "time-limit",     "interrupted",
+                                    "stalled",        "small-change",   "diverged"};
+  return kNames[static_cast<std::size_t>(status)];
 }
 
 Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const MonitorOptions& options,
@@ -141,11 +119,11 @@ Monitor::Monitor(Objective& evaluator, const Objective& solver_objective, const 
   if (processes_ != nullptr)
     options_.clock = [processes = processes_, own = options.clock] { return agree(processes, own()); };
   if (!(options.sampling_budget >= 0.0))
-    throw Error::usage("sampling_budget = " + digits(options.sampling_budget) +
+    throw Error::usage("sampling_budget = " + shortest_text(options.sampling_budget) +
                        ": violated constraint sampling_budget >= 0");
   if (std::isnan(options.objective_target)) throw Error::usage("objective_target = nan: expected a number");
   if (!(options.gap_target >= 0.0))
-    throw Error::usage("gap_target = " + digits(options.gap_target) +
+    throw Error::usage("gap_target = " + shortest_text(options.gap_target) +
                        ": violated constraint gap_target >= 0");
   if (options.gap_by_count && options.sample_kkt)
     throw Error::usage(
@@ -313,11 +291,6 @@ bool Monitor::step(std::int64_t iteration, const SparseVector& w, std::uint64_t 
       iteration, [&]() -> const SparseVector& { return w; }, working_set, loss);
 }
 
-bool Monitor::step(std::int64_t iteration, std::span<const double> w, double loss) {
-  return step_at(
-      iteration, [&] { return SparseVector::from_dense(w); }, w.size(), loss);
-}
-
 bool Monitor::step(std::int64_t iteration, const std::function<SparseVector()>& iterate,
                    std::uint64_t working_set, double loss) {
   return step_at(iteration, iterate, working_set, loss);
@@ -400,9 +373,10 @@ void Monitor::check_bound() const {
   if (!(lower_bound_ > smallest_)) return;
   const double off = objective_rounding(evaluator_, smallest_at_);
   if (!(lower_bound_ > smallest_ + off)) return;
-  throw Error("the lower bound " + digits(lower_bound_) + " on min F, from " + bound_from_ +
-              ", is above F = " + digits(smallest_) + " at iteration " + std::to_string(smallest_iteration_) +
-              ", which is known to " + digits(off) + ": one of the two is wrong");
+  throw Error("the lower bound " + shortest_text(lower_bound_) + " on min F, from " + bound_from_ +
+              ", is above F = " + shortest_text(smallest_) + " at iteration " +
+              std::to_string(smallest_iteration_) + ", which is known to " + shortest_text(off) +
+              ": one of the two is wrong");
 }
 
 void Monitor::take_full_sample(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set) {
@@ -433,8 +407,8 @@ void Monitor::audit(const Sample& found, const SparseVector& w) {
   const double difference = off / std::max(1.0, std::abs(found.loss));
   if (!(difference <= kAuditTolerance) && !(off <= kAuditRoundings * objective_rounding(evaluator_, w)))
     throw Error("iteration " + std::to_string(found.iteration) + ": the solver gave the loss " +
-                digits(given_loss_) + ", but at its iterate the loss is " + digits(found.loss) +
-                ": expected a relative difference of at most " + digits(kAuditTolerance));
+                shortest_text(given_loss_) + ", but at its iterate the loss is " + shortest_text(found.loss) +
+                ": expected a relative difference of at most " + shortest_text(kAuditTolerance));
   ++audits_.count;
   audits_.largest = std::max(audits_.largest, difference);
 }

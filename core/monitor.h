@@ -194,8 +194,6 @@ class Monitor {
   /// stop, for the reason in stop_status(). Throws Error where a full sample finds another loss than the one
   /// given.
   bool step(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set, double loss = kNoLoss);
-  /// The same for solvers that keep w dense; the copy is made off the clock.
-  bool step(std::int64_t iteration, std::span<const double> w, double loss = kNoLoss);
   /// The same for solvers that keep w in a form of their own: iterate() makes its nonzeros, off the clock and
   /// only where they are needed. What it returns must not depend on whether it was called before.
   bool step(std::int64_t iteration, const std::function<SparseVector()>& iterate, std::uint64_t working_set,

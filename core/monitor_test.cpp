@@ -152,16 +152,6 @@ TEST(Monitor, TellsTheUpdatesThatTheSolverCounts) {
   EXPECT_EQ(monitor.trace().back().updates, 1.5) << "three steps on one of two instances each";
 }
 
-TEST(Monitor, TakesDenseIteratesToo) {
-  Problem problem;
-  Monitor monitor(*problem.evaluator, *problem.objective, {.sampling_budget = kInfinity});
-  const std::vector<double> w = {0, -2.0, 0, 4.0, 0, 0, 0, 0};
-  monitor.start(SparseVector{});
-  monitor.step(1, w);
-  EXPECT_EQ(monitor.trace().back().nnz, 2u);
-  EXPECT_EQ(monitor.trace().back().working_set, w.size());
-}
-
 TEST(Monitor, AsksForTheIterateOnlyWhereASampleIsDueAndOffTheClock) {
   Problem problem;
   FakeTime time(0.0);

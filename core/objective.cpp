@@ -17,14 +17,19 @@ namespace {
 /// full gradient's work; what is near lambda, too, at most kMostNear.
 constexpr double kShortenCost = 8.0, kMostBeside = 0.2, kMostNear = 0.5;
 
+/// Numbers of a selection over all coordinates.
+constexpr double Objective::Selection::*kOverAll[] = {
+    &Objective::Selection::kkt_max, &Objective::Selection::kkt_l1, &Objective::Selection::kkt_squares,
+    &Objective::Selection::gradient_max, &Objective::Selection::excess_squares};
+
 /// Gives all processes the selections of all chunks, of which each has those of `own`.
 void exchange(const Processes* processes, LinearMap::Range own, std::span<Objective::Selection> parts) {
   if (processes == nullptr) return;
   std::vector<double> numbers;
   for (std::size_t c = own.begin; c < own.end; ++c) {
     const Objective::Selection& part = parts[c];
-    numbers.insert(numbers.end(), {part.kkt_max, part.kkt_l1, part.gradient_max, part.excess_squares,
-                                   part.kkt_squares, static_cast<double>(part.index.size())});
+    for (const auto number : kOverAll) numbers.push_back(part.*number);
+    numbers.push_back(static_cast<double>(part.index.size()));
     for (std::size_t i = 0; i < part.index.size(); ++i)
       numbers.insert(numbers.end(), {static_cast<double>(part.index[i]), part.weight[i], part.gradient[i]});
   }
@@ -32,11 +37,7 @@ void exchange(const Processes* processes, LinearMap::Range own, std::span<Object
   const double* next = all.data();
   for (Objective::Selection& part : parts) {
     part = {};
-    part.kkt_max = *next++;
-    part.kkt_l1 = *next++;
-    part.gradient_max = *next++;
-    part.excess_squares = *next++;
-    part.kkt_squares = *next++;
+    for (const auto number : kOverAll) part.*number = *next++;
     for (auto left = static_cast<std::size_t>(*next++); left > 0; --left) {
       part.index.push_back(static_cast<Coord>(*next++));
       part.weight.push_back(*next++);
@@ -129,7 +130,7 @@ void Objective::hessian_product(Curvature& at, std::span<const double> v, std::s
 double Objective::infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual) {
   const PhaseTimer timer(profile_, Phase::kInference, [&] {
     std::size_t positions = 0;
-    for (const Index i : instances) positions += oracle_.begin()[i + std::size_t{1}] - oracle_.begin()[i];
+    for (const Index i : instances) positions += oracle_.length(i);
     return inference_work(at, residual, positions);
   });
   passes_ += static_cast<double>(instances.size()) / static_cast<double>(this->instances());
@@ -139,7 +140,7 @@ double Objective::infer_some(std::span<const Index> instances, const ScorePoint&
 double Objective::infer_instance(Index instance, const double* scores, std::span<const double> extra,
                                  double* residual, std::span<double> extra_residual,
                                  InstanceOracle::Workspace& work) {
-  const std::size_t positions = oracle_.begin()[instance + std::size_t{1}] - oracle_.begin()[instance];
+  const std::size_t positions = oracle_.length(instance);
   const PhaseTimer timer(profile_, Phase::kInference, [&] {
     return inference_work({work.scores}, residual != nullptr ? &work.residual : nullptr, positions);
   });

@@ -128,11 +128,6 @@ class Objective {
   /// The same on all coordinates, v.size() == out.size() == dimension(); v zero outside candidates().
   void hessian_product(Curvature& at, std::span<const double> v, std::span<double> out);
 
-  /// The diagonal of the Hessian at the point of the residual, all d numbers, but for covariances between
-  /// positions: sum_p x_pj^2 * m_pk * (1 - m_pk) + mu, m_pk the marginal of output k; of an extra weight its
-  /// expected number + mu. Takes positions * padded(K) numbers of memory.
-  void rough_diagonal(const Residual& residual, std::span<double> out) const;
-
   /// Forms the gradient one feature at a time, in O(K) memory a thread, and keeps the coordinates with
   /// |g| > threshold and all of the support of w (sorted). Returns the max norm and the l1 norm of the
   /// minimum-norm subgradient of F over ALL coordinates.

@@ -77,6 +77,8 @@ class Structure {
   std::size_t instances() const { return begin().size() - 1; }
   /// Instance i holds the positions [begin()[i], begin()[i+1]).
   virtual std::span<const Index> begin() const = 0;
+  /// How many these are.
+  std::size_t length(Index instance) const { return begin()[instance + std::size_t{1}] - begin()[instance]; }
   /// The outputs that are on at this position in the gold structure: the label, or the nodes of a path; none
   /// at a candidate that is not the gold one.
   virtual std::span<const Index> gold_outputs(Index position) const = 0;
@@ -119,7 +121,7 @@ class InstanceOracle {
     Residual residual;
   };
   /// Row p - begin()[instance] of `scores` holds those of position p: K numbers at padded(K) apart. Returns
-  /// A_i - score of the gold structure. Where `residual` is not null, fills it (same shape) and
+  /// A_i - score of the gold structure. Where `residual` is not null, fills it (same shape, padding 0) and
   /// `extra_residual` (extra_weights() numbers), both with marginals - gold. Throws Error where a gold output
   /// is unknown.
   virtual double infer_instance(Index instance, const double* scores, std::span<const double> extra,
@@ -329,10 +331,6 @@ enum class Capability {
   kRelaxation,
   kFactors
 };
-inline constexpr Capability kCapabilities[] = {
-    Capability::kSum,        Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
-    Capability::kDerivative, Capability::kNbest,    Capability::kMax,     Capability::kInstanceMax,
-    Capability::kRelaxation, Capability::kFactors};
 /// "sum", "one instance", "beliefs", "covariances", "derivative", "n best", "max", "max of one instance",
 /// "relaxation" or "factors".
 const char* capability_name(Capability capability);

@@ -1,23 +1,11 @@
 #include "core/penalty.h"
 
-#include <charconv>
-
-#include "core/base/error.h"
+#include "core/base/options.h"
 
 namespace proxbench {
 
-namespace {
-
-/// The shortest text that reads back to the same number.
-std::string number_text(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
-
-}  // namespace
-
 std::string Penalty::text() const {
-  const std::string l1 = "lambda = " + number_text(lambda), l2 = "mu = " + number_text(mu);
+  const std::string l1 = "lambda = " + shortest_text(lambda), l2 = "mu = " + shortest_text(mu);
   if (mu == 0.0) return l1;
   return lambda == 0.0 ? l2 : l1 + ", " + l2;
 }
@@ -25,7 +13,7 @@ std::string Penalty::text() const {
 void Penalty::check() const {
   for (const auto& [name, value] : {std::pair{"lambda", lambda}, {"mu", mu}})
     if (!(value >= 0.0) || !std::isfinite(value))
-      throw Error::usage(std::string(name) + " = " + number_text(value) + ": violated constraint " + name +
+      throw Error::usage(std::string(name) + " = " + shortest_text(value) + ": violated constraint " + name +
                          " >= 0");
   if (lambda == 0.0 && mu == 0.0)
     throw Error::usage("lambda = 0 and mu = 0: violated constraint lambda + mu > 0 (F may have no minimum)");

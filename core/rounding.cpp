@@ -19,6 +19,8 @@ constexpr double kRoundingsOfAMarginal = 4.0;
 /// term.
 constexpr double kLevelsOfLeaves = 8.0, kLevelsOfChunks = 24.0;
 constexpr std::size_t kPositionsPerTask = 512;
+/// Coordinates of a task of compensated sums.
+constexpr std::size_t kSharpChunk = 16;
 /// The square root of the smallest normal number: squares below it may vanish.
 constexpr double kSmallest = 0x1p-511;
 
@@ -37,9 +39,27 @@ std::size_t longest_path(const Objective& objective) {
   return static_cast<std::size_t>(whole_max(objective.parallel(), static_cast<double>(longest)));
 }
 
+void largest_at(double& size, double number) {
+  size = std::max(size, std::abs(number));
+}
+void sum_at(double& size, double number) {
+  size += std::abs(number);
+}
+
+/// One number for each position, from those of all outputs there. Empty where nothing is known, or not of
+/// each output.
+std::vector<double> sizes_by_position(const OutputColumns* numbers,
+                                      void (*add)(double& size, double number)) {
+  if (numbers == nullptr || !numbers->one_each()) return {};
+  std::vector<double> sizes(numbers->stride, 0.0);
+  for (Index k = 0; k < numbers->columns; ++k)
+    for (std::size_t p = 0; p < sizes.size(); ++p) add(sizes[p], numbers->column(k)[p]);
+  return sizes;
+}
+
 }  // namespace
 
-double objective_rounding(const Objective& objective, const SparseVector& w) {
+double objective_rounding(const Objective& objective, const SparseVector& w, const KnownPoint& known) {
   const DesignMatrix& x = objective.x();
   // By feature the largest |w|. A score adds up those on the path to its output.
   std::vector<double> largest(x.features(), 0.0);
@@ -59,27 +79,30 @@ double objective_rounding(const Objective& objective, const SparseVector& w) {
   if (independent) extra = all_extra;
   const auto path = static_cast<double>(longest_path(objective));
   const double outputs = static_cast<double>(objective.outputs()) / static_cast<double>(kPad);
+  const std::vector<double> score_sizes = sizes_by_position(known.scores, largest_at);
+  const std::vector<double> residual_sizes = sizes_by_position(known.residual, sum_at);
   const auto begin = objective.structure().begin();
   const std::span<const Index> chunks = objective.map().instance_chunks();
   const double of_losses = sum_chunks(objective.parallel(), chunks.size() - 1, [&](std::size_t chunk) {
     double sum = 0.0;
-    std::vector<double> scratch;
     for (std::size_t i = chunks[chunk]; i < chunks[chunk + 1]; ++i) {
-      double instance = 0.0;
+      double first_order = 0.0, of_scores = 0.0, of_inference = 0.0;
       for (Index p = begin[i]; p < begin[i + 1]; ++p) {
-        const auto row = x.row(p);
-        const auto values = x.row_values(p, scratch);
-        double score = extra, terms = 1.0;
-        for (std::size_t e = 0; e < row.size(); ++e) {
-          if (largest[row[e]] == 0.0) continue;
-          score += path * (values.empty() ? 1.0 : std::abs(values[e])) * largest[row[e]];
+        double size = extra, terms = 1.0;
+        x.for_each_entry(p, [&](Index j, double value) {
+          if (largest[j] == 0.0) return;
+          size += path * std::abs(value) * largest[j];
           terms += path;
-        }
-        instance += (terms + kRoundingsOfAScore) * score + outputs + kRoundingsOfAScore;
+        });
+        const double error = terms * size;
+        first_order += error * (residual_sizes.empty() ? 2.0 : residual_sizes[p]);
+        of_scores += error;
+        const double score = score_sizes.empty() ? size : std::min(score_sizes[p] + extra, size);
+        of_inference += kRoundingsOfAScore * score + outputs + kRoundingsOfAScore;
       }
-      instance *= kUnitRoundoff;
       // Of the loss, and of the divergence between the distributions of both scores.
-      sum += instance + std::min(2.0 * instance, instance * instance);
+      const double all = kUnitRoundoff * (of_scores + of_inference);
+      sum += kUnitRoundoff * (first_order + of_inference) + std::min(2.0 * all, all * all);
     }
     return sum;
   });
@@ -88,6 +111,57 @@ double objective_rounding(const Objective& objective, const SparseVector& w) {
                            static_cast<double>(w.nnz()) / static_cast<double>(kBlockOfNorms) +
                            kLevelsOfLeaves;
   return of_losses + kUnitRoundoff * additions * penalty;
+}
+
+namespace {
+
+/// A sum, what its additions have lost, and the sizes of its terms and of X's values. Numbers that processes
+/// hand on.
+struct SharpSum {
+  double sum = 0.0, lost = 0.0, sizes = 0.0, values = 0.0;
+
+  void add(double value, double number) {
+    const double term = value * number, next = sum + term;
+    lost += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
+    lost += std::fma(value, number, -term);
+    sum = next;
+    sizes += std::abs(term);
+    values += std::abs(value);
+  }
+  SharpGradient gradient(std::size_t terms) const {
+    const double left = kUnitRoundoff * 2.0 * static_cast<double>(terms + 1), value = sum + lost;
+    return {value,
+            kUnitRoundoff * (2.0 * std::abs(value) + kRoundingsOfAMarginal * values) + left * left * sizes};
+  }
+};
+
+}  // namespace
+
+std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual& residual,
+                                           std::span<const Coord> index) {
+  const DesignMatrix& x = map.x();
+  const auto feature = [&](std::size_t i) { return static_cast<Index>(index[i] / map.outputs()); };
+  std::vector<SharpSum> sums(index.size());
+  const InOrder in_order(map.parallel());
+  in_order.add(std::span(sums), [&] {
+    const Chunks chunks{index.size(), kSharpChunk};
+    map.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
+      for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+        const double* const column = residual.column(index[i] % map.outputs());
+        for (std::size_t b = 0; b < x.blocks(); ++b) {
+          const ColumnBlock entries = x.column_block(feature(i), b);
+          for (std::size_t e = 0; e < entries.size; ++e)
+            sums[i].add(entries.value == nullptr ? 1.0 : entries.value[e],
+                        column[x.block_begin(b) + entries.offset[e]]);
+        }
+      }
+    });
+  });
+  in_order.hand_back(std::span(sums));
+  std::vector<SharpGradient> out;
+  for (std::size_t i = 0; i < index.size(); ++i)
+    out.push_back(sums[i].gradient(x.whole_column_size(feature(i))));
+  return out;
 }
 
 GradientRounding::GradientRounding(const Objective& objective, const Residual& residual)

@@ -14,10 +14,26 @@ namespace proxbench {
 /// The unit roundoff of double precision.
 inline constexpr double kUnitRoundoff = 0x1p-53;
 
-/// By how much F may be off that is computed from the scores of w, mapped afresh. Each instance's loss
-/// changes by at most the sum over its positions of the largest change of a score, and inference is taken to
-/// be as exact as scores that are rounded a few times. Costs a walk over X.
-double objective_rounding(const Objective& objective, const SparseVector& w);
+/// What is known of a point beside w: its scores, and for the log loss the residual there.
+struct KnownPoint {
+  const Scores* scores = nullptr;
+  const Residual* residual = nullptr;
+};
+
+/// By how much F may be off that is computed from the scores of w, mapped afresh. An error e of the scores
+/// changes an instance's loss by R.e, R its residual, and by at most (sum over positions of max |e|)^2 more;
+/// without R, by at most 2 max |e| for each position. Inference is taken to be as exact as scores that are
+/// rounded a few times. The more is known of the point, the closer the bound. Costs a walk over X.
+double objective_rounding(const Objective& objective, const SparseVector& w, const KnownPoint& known = {});
+
+/// A coordinate of X^T R, and by how much it may be off.
+struct SharpGradient {
+  double value, error;
+};
+/// Those of unary weights by compensated sums (Neumaier; Higham 2002, section 4.3): what is left is the
+/// rounding of R itself. Where each output has its column. Costs several times as much as plain sums.
+std::vector<SharpGradient> sharp_gradients(const LinearMap& map, const Residual& residual,
+                                           std::span<const Coord> index);
 
 /// By how much the coordinates of X^T R may be off, R the residual at hand: the sums over positions, and R
 /// itself, whose numbers are taken to be off by a few units of 2^-53. (What else an inference rounds moves R

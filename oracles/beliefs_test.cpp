@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/kernels/instruction_set_test.h"
+#include "core/kernels/test_instruction_sets.h"
 #include "oracles/chain/chain.h"
 #include "oracles/tree.h"
 

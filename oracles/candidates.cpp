@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <string>
 
 #include "core/base/error.h"
@@ -54,16 +53,13 @@ struct CandidatesOracle::Softmax {
   }
 };
 
-void CandidatesOracle::Groups::cut() {
-  chunk_begin = instance_chunks(begin);
-}
-
-CandidatesOracle::CandidatesOracle(const Dataset& data) : gold_(data.gold) {
+CandidatesOracle::CandidatesOracle(const Dataset& data)
+    : ChoiceOracle(data, "candidates oracle: a group has no gold candidate"),
+      all_{begin_, {}, instance_chunks(begin_)} {
   if (data.outputs() != 1)
     throw Error("candidates oracle: found " + std::to_string(data.outputs()) +
                 " outputs, expected one (a format of candidates in groups, such as rerank)");
   if (data.hierarchy != nullptr) throw Error("candidates oracle: found a hierarchy, expected none");
-  all_.begin = data.begin;
   for (std::size_t i = 0; i < data.instances(); ++i) {
     if (data.begin[i] == data.begin[i + 1])
       throw Error("candidates oracle: group " + std::to_string(i) + " is empty");
@@ -78,16 +74,10 @@ CandidatesOracle::CandidatesOracle(const Dataset& data) : gold_(data.gold) {
     all_.gold.push_back(gold);
     gold_known_ = gold_known_ && gold != kUnknownOutput;
   }
-  all_.cut();
 }
 
 std::span<const Index> CandidatesOracle::gold_outputs(Index position) const {
   return {&gold_[position], gold_[position] == 0 ? std::size_t{1} : std::size_t{0}};
-}
-
-void CandidatesOracle::require_gold() const {
-  if (!gold_known_)
-    throw Error("candidates oracle: a group has no gold candidate, so the likelihood is not defined");
 }
 
 double CandidatesOracle::infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const {
@@ -96,13 +86,15 @@ double CandidatesOracle::infer(const ScorePoint& at, Residual* residual, const P
 
 double CandidatesOracle::infer_some(std::span<const Index> instances, const ScorePoint& at,
                                     Residual* residual, const Parallel& parallel) const {
+  std::vector<Index> begin{0};
   Groups some;
   for (const Index i : instances) {
     some.gold.push_back(all_.gold[i] == kUnknownOutput ? kUnknownOutput
-                                                       : some.begin.back() + all_.gold[i] - all_.begin[i]);
-    some.begin.push_back(some.begin.back() + all_.begin[i + std::size_t{1}] - all_.begin[i]);
+                                                       : begin.back() + all_.gold[i] - begin_[i]);
+    begin.push_back(begin.back() + static_cast<Index>(length(i)));
   }
-  some.cut();
+  some.begin = begin;
+  some.chunk_begin = instance_chunks(begin);
   return infer_on(some, at, residual, parallel);
 }
 
@@ -128,23 +120,6 @@ double CandidatesOracle::infer_on(const Groups& on, const ScorePoint& at, Residu
   });
 }
 
-double CandidatesOracle::infer_instance(Index instance, const double* scores, std::span<const double>,
-                                        double* residual, std::span<double>,
-                                        InstanceOracle::Workspace& work) const {
-  const std::size_t n = size_of(instance), width = padded(1);
-  for (OutputColumns* columns : {&work.scores, &work.residual}) {
-    columns->stride = padded(n);
-    columns->resize_columns(1);
-  }
-  const KernelTable& kernels = kernels_in_use();
-  kernels.rows_to_columns(scores, width, 1, 0, n, work.scores.values.data(), work.scores.stride);
-  const double loss =
-      infer_some({&instance, 1}, {work.scores}, residual != nullptr ? &work.residual : nullptr, Parallel());
-  if (residual != nullptr)
-    kernels.columns_to_rows(work.residual.values.data(), work.residual.stride, 1, 0, n, residual, width);
-  return loss;
-}
-
 double CandidatesOracle::infer_and_keep(const ScorePoint& at, Residual& residual,
                                         std::unique_ptr<Messages>& kept, const Parallel& parallel) const {
   if (kept == nullptr) kept = std::make_unique<Kept>();
@@ -167,57 +142,11 @@ void CandidatesOracle::derivative(const Messages& at, const Scores& direction, R
   });
 }
 
-double CandidatesOracle::infer_beliefs(Index instance, const double* scores, std::span<const double>,
-                                       double* log_beliefs) const {
-  require_gold();
-  static thread_local AlignedVector<double> weight;
-  const std::size_t n = size_of(instance), width = padded(1);
-  double largest = kMinusInfinity;
-  for (std::size_t y = 0; y < n; ++y) largest = std::max(largest, scores[y * width]);
-  weight.assign(padded(n), kMinusInfinity);
-  for (std::size_t y = 0; y < n; ++y) weight[y] = scores[y * width] - largest;
-  kernels_in_use().exponentiate(weight.data(), weight.size());
-  double sum = 0.0;
-  for (std::size_t y = 0; y < n; ++y) sum += weight[y];
-  // The largest is taken off first: log Z has the rounding of large scores.
-  const double log_sum = std::log(sum);
-  for (std::size_t y = 0; y < n; ++y) log_beliefs[y] = std::min(scores[y * width] - largest - log_sum, 0.0);
-  std::fill(log_beliefs + n, log_beliefs + padded(n), 0.0);
-  return log_sum + (largest - scores[(all_.gold[instance] - all_.begin[instance]) * width]);
-}
-
-void CandidatesOracle::gold_beliefs(Index instance, double score, double* log_beliefs) const {
-  require_gold();
-  const std::size_t n = size_of(instance);
-  // Relative to the gold candidate: 1 + (n - 1) * exp(-score).
-  const double log_partition = std::log1p((static_cast<double>(n) - 1.0) * std::exp(-score));
-  std::fill(log_beliefs, log_beliefs + n, -score - log_partition);
-  std::fill(log_beliefs + n, log_beliefs + padded(n), 0.0);
-  log_beliefs[all_.gold[instance] - all_.begin[instance]] = -log_partition;
-}
-
-void CandidatesOracle::structure_beliefs(Index, std::span<const Index> outputs, double* beliefs) const {
-  for (std::size_t y = 0; y < outputs.size(); ++y) beliefs[y] = outputs[y] == 0 ? 1.0 : 0.0;
-  std::fill(beliefs + outputs.size(), beliefs + padded(outputs.size()), 1.0);
-}
-
 void CandidatesOracle::expectation(Index instance, const double* beliefs, double* rows,
                                    std::span<double>) const {
-  const std::size_t n = size_of(instance), width = padded(1);
+  const std::size_t n = length(instance), width = padded(1);
   std::fill(rows, rows + n * width, 0.0);
   for (std::size_t y = 0; y < n; ++y) rows[y * width] = beliefs[y];
-}
-
-void CandidatesOracle::make_consistent(Index instance, double* beliefs) const {
-  const std::span<double> p(beliefs, size_of(instance));
-  const double sum = std::accumulate(p.begin(), p.end(), 0.0);
-  for (double& value : p) value /= sum;
-}
-
-double CandidatesOracle::inconsistency(Index instance, const double* beliefs) const {
-  const std::span<const double> p(beliefs, size_of(instance));
-  const double off = std::abs(std::accumulate(p.begin(), p.end(), 0.0) - 1.0);
-  return std::max(off, -*std::min_element(p.begin(), p.end()));
 }
 
 /// Cov(a, b) = sum over candidates of p(y) a(y) b(y), less the product of the means.
@@ -272,29 +201,26 @@ void CandidatesOracle::decode(const Scores& scores, Decoding, std::span<Index> o
   });
 }
 
-struct CandidatesOracle::Order final : NbestOracle::Workspace {
-  std::vector<Index> candidate;  ///< within the group
-};
-
-std::unique_ptr<NbestOracle::Workspace> CandidatesOracle::make_workspace() const {
-  return std::make_unique<Order>();
+InstanceMaxOracle::Value CandidatesOracle::value_of(Index instance, Cost, const double* scores,
+                                                    std::span<const double>,
+                                                    std::span<const Index> outputs) const {
+  const auto chosen = std::ranges::count(outputs, Index{0});
+  if (chosen != 1 || std::ranges::count(outputs, kNoOutput) + 1 != std::ssize(outputs))
+    throw Error("instance " + std::to_string(instance) + ": found " + std::to_string(chosen) +
+                " chosen candidates, expected one");
+  const std::size_t gold = number_of(gold_of(instance)), y = number_of(outputs);
+  if (y == gold) return {0.0, 0.0};
+  return {1.0 + (scores[y * padded(1)] - scores[gold * padded(1)]), 1.0};
 }
 
-void CandidatesOracle::nbest(const Scores& scores, Index instance, std::size_t n, List& out,
-                             NbestOracle::Workspace& work) const {
-  std::vector<Index>& order = dynamic_cast<Order&>(work).candidate;
-  const std::size_t size = size_of(instance), count = std::min(n, size);
-  const double* const score = scores.column(0) + all_.begin[instance];
-  order.resize(size);
-  std::iota(order.begin(), order.end(), Index{0});
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-                    [&](Index a, Index b) { return score[a] > score[b] || (score[a] == score[b] && a < b); });
-  out.outputs.assign(count * size, kNoOutput);
-  out.score.resize(count);
-  for (std::size_t r = 0; r < count; ++r) {
-    out.outputs[r * size + order[r]] = 0;
-    out.score[r] = score[order[r]];
-  }
+void CandidatesOracle::write(std::size_t candidate, std::span<Index> structure) const {
+  std::ranges::fill(structure, kNoOutput);
+  structure[candidate] = 0;
+}
+
+void CandidatesOracle::list_scores(const double* rows, std::size_t n, AlignedVector<double>& out) const {
+  out.resize(n);
+  for (std::size_t y = 0; y < n; ++y) out[y] = rows[y * padded(1)];
 }
 
 OracleInfo candidates_info() {

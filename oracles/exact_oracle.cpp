@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
+#include "core/base/error.h"
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 
-namespace {
-
-/// Rows of the positions [begin, begin + n) at the point; padding 0.
 void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n,
                AlignedVector<double>& rows) {
   const std::size_t width = padded(outputs);
@@ -26,11 +25,43 @@ void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size
   }
 }
 
+namespace {
+
 bool all_finite(std::span<const double> numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
 }
 
 }  // namespace
+
+void ExactOracle::require_gold() const {
+  if (!gold_known_) throw Error(std::string(unknown_) + ", so the likelihood is not defined");
+}
+
+void ExactOracle::gold_structure(Index instance, std::span<Index> outputs) const {
+  require_gold();
+  std::ranges::copy(gold_of(instance), outputs.begin());
+}
+
+double ExactOracle::infer_instance(Index instance, const double* scores, std::span<const double> extra,
+                                   double* residual, std::span<double> extra_residual,
+                                   InstanceOracle::Workspace& work) const {
+  const std::size_t n = length(instance), width = padded(outputs_);
+  for (OutputColumns* columns : {&work.scores, &work.residual}) {
+    columns->stride = padded(n);
+    columns->resize_columns(outputs_);
+    columns->extra.resize(extra_weights());
+  }
+  const KernelTable& kernels = kernels_in_use();
+  kernels.rows_to_columns(scores, width, outputs_, 0, n, work.scores.values.data(), work.scores.stride);
+  std::copy_n(extra.begin(), extra_weights(), work.scores.extra.begin());
+  const double loss =
+      infer_some({&instance, 1}, {work.scores}, residual != nullptr ? &work.residual : nullptr, Parallel());
+  if (residual == nullptr) return loss;
+  // Where outputs can share columns none does here, since each has one in the scores: own columns come first.
+  kernels.columns_to_rows(work.residual.values.data(), work.residual.stride, outputs_, 0, n, residual, width);
+  std::copy_n(work.residual.extra.begin(), extra_weights(), extra_residual.begin());
+  return loss;
+}
 
 MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual* residual,
                                       const Parallel& parallel) const {
@@ -60,7 +91,7 @@ MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual*
     std::vector<Index> best;
     std::vector<std::size_t> on;
     for (Index i = chunk_begin[chunk]; i < chunk_begin[chunk + 1]; ++i) {
-      const std::size_t length = begin[i + std::size_t{1}] - begin[i];
+      const std::size_t length = this->length(i);
       fill_rows(at, outputs, begin[i], length, rows);
       best.resize(length);
       const InstanceMaxOracle::Value value = best_structure(i, cost, rows.data(), extra, best, work);

@@ -16,6 +16,16 @@ class ExactOracle : public Oracle,
                     public MaxOracle,
                     public InstanceMaxOracle {
  public:
+  /// Derived classes keep views of the boundaries and the gold outputs.
+  ExactOracle(const ExactOracle&) = delete;
+  ExactOracle& operator=(const ExactOracle&) = delete;
+
+  Index outputs() const override { return outputs_; }
+  std::size_t positions() const override { return gold_.size(); }
+  std::span<const Index> begin() const override { return begin_; }
+  std::size_t extra_weights() const override { return 0; }
+  std::vector<double> gold_extra(const Parallel&) const override { return {}; }
+
   const SumOracle* sum() const override { return this; }
   const InstanceOracle* instance() const override { return this; }
   const BeliefOracle* beliefs() const override { return this; }
@@ -24,12 +34,36 @@ class ExactOracle : public Oracle,
   const MaxOracle* max() const override { return this; }
   const InstanceMaxOracle* instance_max() const override { return this; }
 
-  std::size_t extra_weights() const override { return 0; }
-  std::vector<double> gold_extra(const Parallel&) const override { return {}; }
-  void extra_on(std::span<const Index>, std::vector<std::size_t>& on) const override { on.clear(); }
-
+  /// By infer_some().
+  double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
+                        std::span<double> extra_residual, InstanceOracle::Workspace& work) const override;
   /// Sums best_structure() over all instances. The residual has a column for every output.
   Sums maximise(const ScorePoint& at, Cost cost, Residual* residual, const Parallel& parallel) const override;
+  void gold_structure(Index instance, std::span<Index> outputs) const override;
+  void extra_on(std::span<const Index>, std::vector<std::size_t>& on) const override { on.clear(); }
+
+ protected:
+  /// Copies boundaries and gold outputs. `unknown` is what require_gold() says: "tree oracle: a gold output
+  /// is unknown".
+  ExactOracle(const Dataset& data, const char* unknown)
+      : outputs_(data.outputs()), begin_(data.begin), gold_(data.gold), unknown_(unknown) {}
+  /// Throws Error unless all gold outputs are known.
+  void require_gold() const;
+  /// The gold outputs of an instance, one a position.
+  std::span<const Index> gold_of(Index instance) const {
+    return std::span(gold_).subspan(begin_[instance], length(instance));
+  }
+
+  Index outputs_;
+  std::vector<Index> begin_, gold_;
+  bool gold_known_ = true;  ///< for the derived class to find out
+
+ private:
+  const char* unknown_;
 };
+
+/// Rows of the positions [begin, begin + n) at the point: numbers of all outputs, padding 0.
+void fill_rows(const ScorePoint& at, Index outputs, std::size_t begin, std::size_t n,
+               AlignedVector<double>& rows);
 
 }  // namespace proxbench

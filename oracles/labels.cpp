@@ -36,8 +36,9 @@ struct LabelsOracle::PairScores {
   std::vector<double> weight, gain, loss;
 };
 
-/// The relaxed structure of one position. Labels that are decided whatever the others are go first, as in
-/// roof_dual.cpp, but by whole rows of the pair weights, which all positions share.
+/// The relaxed structure of one position. Labels that are decided whatever the others are go first: off where
+/// even all undecided gains do not make them positive, on where even all undecided losses do not make them
+/// negative. The flow finds the others.
 struct LabelsOracle::Relaxation {
   std::vector<double> x, gain, loss;
   std::vector<Index> queue, open;

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "core/base/process_team_test.h"
 #include "core/base/random.h"
+#include "core/base/test_process_team.h"
 #include "core/data/sharing.h"
 #include "core/linear_map.h"
 #include "oracles/oracles.h"

@@ -10,8 +10,8 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/kernels/instruction_set_test.h"
 #include "core/kernels/kernel_table.h"
+#include "core/kernels/test_instruction_sets.h"
 #include "oracles/candidates.h"
 #include "oracles/chain/chain.h"
 #include "oracles/test_chains.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/kernels/instruction_set_test.h"
+#include "core/kernels/test_instruction_sets.h"
 #include "oracles/candidates.h"
 #include "oracles/chain/chain.h"
 #include "oracles/tree.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <span>
 
 namespace proxbench {
 namespace {
@@ -70,103 +69,42 @@ class Flow {
   double least_;
 };
 
-/// Fixes what is decided whatever the others are: off where even all undecided gains do not make it positive,
-/// on where even all undecided losses do not make it negative. x is kHalf where undecided.
-class Persistency {
- public:
-  Persistency(const PairwiseProblem& problem, std::vector<double>& x)
-      : problem_(problem),
-        x_(x),
-        gain_(problem.unary),
-        loss_(problem.unary),
-        pairs_of_(problem.unary.size()) {
-    x_.assign(problem.unary.size(), kHalf);
-    for (std::size_t p = 0; p < problem.pairs.size(); ++p) {
-      const auto& pair = problem.pairs[p];
-      for (const Index k : {pair.a, pair.b}) {
-        (pair.weight > 0.0 ? gain_[k] : loss_[k]) += pair.weight;
-        pairs_of_[k].push_back(p);
-      }
-    }
-  }
-
-  void run() {
-    std::vector<Index> queue;
-    for (Index k = 0; k < x_.size(); ++k) queue.push_back(k);
-    for (std::size_t q = 0; q < queue.size(); ++q) {
-      const Index k = queue[q];
-      if (x_[k] != kHalf || (gain_[k] > 0.0 && loss_[k] < 0.0)) continue;
-      x_[k] = gain_[k] <= 0.0 ? 0.0 : 1.0;
-      for (const std::size_t p : pairs_of_[k]) {
-        const auto& pair = problem_.pairs[p];
-        const Index other = pair.a == k ? pair.b : pair.a;
-        // Off, the pair adds nothing any more; on, it adds its weight for certain.
-        const bool bound_gain = (pair.weight > 0.0) == (x_[k] == 0.0);
-        (bound_gain ? gain_[other] : loss_[other]) += x_[k] == 0.0 ? -pair.weight : pair.weight;
-        queue.push_back(other);
-      }
-    }
-  }
-
- private:
-  const PairwiseProblem& problem_;
-  std::vector<double>& x_;
-  std::vector<double> gain_, loss_;  ///< unary, with all that may raise it, and with all that may lower it
-  std::vector<std::vector<std::size_t>> pairs_of_;
-};
-
 }  // namespace
 
-/// The undecided part as a posiform to minimise, -value: a term c*p of one literal and c*p*q of two, c > 0.
-/// Node 2i is literal x_i, node 2i + 1 its negation; the last two are true and false. A term c*p*q gives the
-/// arcs p -> not q and q -> not p of capacity c/2.
+/// As a posiform to minimise, -value: a term c*p of one literal and c*p*q of two, c > 0. Node 2i is literal
+/// x_i, node 2i + 1 its negation; the last two are true and false. A term c*p*q gives the arcs p -> not q and
+/// q -> not p of capacity c/2.
 double solve_relaxation(const PairwiseProblem& problem, std::vector<double>& x) {
-  Persistency(problem, x).run();
-  std::vector<std::size_t> place(x.size(), 0);
-  std::vector<Index> open;
-  for (Index k = 0; k < x.size(); ++k)
-    if (x[k] == kHalf) {
-      place[k] = open.size();
-      open.push_back(k);
-    }
-  if (!open.empty()) {
-    double largest = 0.0;
-    std::vector<double> linear(open.size());
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      linear[i] = -problem.unary[open[i]];
-      largest = std::max(largest, std::abs(linear[i]));
-    }
-    for (const auto& pair : problem.pairs) largest = std::max(largest, std::abs(pair.weight));
-    Flow flow(2 * open.size() + 2, kNoCapacity * largest);
-    const std::size_t yes = 2 * open.size(), no = yes + 1;
-    const auto term = [&](std::size_t p, std::size_t q, double c) {
-      flow.add(p, q ^ 1u, 0.5 * c);
-      flow.add(q, p ^ 1u, 0.5 * c);
-    };
-    for (const auto& pair : problem.pairs) {
-      const bool a_open = x[pair.a] == kHalf, b_open = x[pair.b] == kHalf;
-      if (a_open && b_open) {
-        const std::size_t a = 2 * place[pair.a], b = 2 * place[pair.b];
-        if (pair.weight < 0.0) {
-          term(a, b, -pair.weight);
-        } else if (pair.weight > 0.0) {
-          linear[place[pair.a]] -= pair.weight;  // -c*x_a*x_b = -c*x_a + c*x_a*(1 - x_b)
-          term(a, b + 1, pair.weight);
-        }
-      } else if (a_open && x[pair.b] == 1.0) {
-        linear[place[pair.a]] -= pair.weight;
-      } else if (b_open && x[pair.a] == 1.0) {
-        linear[place[pair.b]] -= pair.weight;
-      }
-    }
-    for (std::size_t i = 0; i < open.size(); ++i)
-      if (linear[i] != 0.0) term(linear[i] > 0.0 ? 2 * i : 2 * i + 1, yes, std::abs(linear[i]));
-    flow.run(yes, no);
-    for (std::size_t i = 0; i < open.size(); ++i)
-      if (flow.reached(2 * i) != flow.reached(2 * i + 1)) x[open[i]] = flow.reached(2 * i) ? 1.0 : 0.0;
+  const std::size_t n = problem.unary.size(), yes = 2 * n, no = yes + 1;
+  double largest = 0.0;
+  std::vector<double> linear(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    linear[k] = -problem.unary[k];
+    largest = std::max(largest, std::abs(linear[k]));
   }
+  for (const auto& pair : problem.pairs) largest = std::max(largest, std::abs(pair.weight));
+  Flow flow(2 * n + 2, kNoCapacity * largest);
+  const auto term = [&](std::size_t p, std::size_t q, double c) {
+    flow.add(p, q ^ 1u, 0.5 * c);
+    flow.add(q, p ^ 1u, 0.5 * c);
+  };
+  for (const auto& pair : problem.pairs) {
+    const std::size_t a = 2 * std::size_t{pair.a}, b = 2 * std::size_t{pair.b};
+    if (pair.weight < 0.0) {
+      term(a, b, -pair.weight);
+    } else if (pair.weight > 0.0) {
+      linear[pair.a] -= pair.weight;  // -c*x_a*x_b = -c*x_a + c*x_a*(1 - x_b)
+      term(a, b + 1, pair.weight);
+    }
+  }
+  for (std::size_t k = 0; k < n; ++k)
+    if (linear[k] != 0.0) term(linear[k] > 0.0 ? 2 * k : 2 * k + 1, yes, std::abs(linear[k]));
+  flow.run(yes, no);
+  x.assign(n, kHalf);
+  for (std::size_t k = 0; k < n; ++k)
+    if (flow.reached(2 * k) != flow.reached(2 * k + 1)) x[k] = flow.reached(2 * k) ? 1.0 : 0.0;
   double value = 0.0;
-  for (Index k = 0; k < x.size(); ++k) value += problem.unary[k] * x[k];
+  for (std::size_t k = 0; k < n; ++k) value += problem.unary[k] * x[k];
   for (const auto& pair : problem.pairs) value += pair.weight * pair_value(pair.weight, x[pair.a], x[pair.b]);
   return value;
 }

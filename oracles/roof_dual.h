@@ -24,10 +24,9 @@ inline double pair_value(double weight, double x_a, double x_b) {
   return weight > 0.0 ? std::min(x_a, x_b) : std::max(0.0, x_a + x_b - 1.0);
 }
 
-/// Sets x to a solution, all of whose numbers are 0, 1/2 or 1, and returns its value. Variables whose sign is
-/// decided whatever the others are go first; the rest is one maximum flow (roof duality: Boros, Hammer,
-/// "Pseudo-Boolean optimization", Discrete Applied Mathematics 2002). Capacities below 1e-12 of the largest
-/// weight count as none, so the value is the optimum to about that.
+/// Sets x to a solution, all of whose numbers are 0, 1/2 or 1, and returns its value: one maximum flow (roof
+/// duality: Boros, Hammer, "Pseudo-Boolean optimization", Discrete Applied Mathematics 2002). Capacities
+/// below 1e-12 of the largest weight count as none, so the value is the optimum to about that.
 double solve_relaxation(const PairwiseProblem& problem, std::vector<double>& x);
 
 /// Makes a relaxed solution integral: variables at 1/2 in ascending order, each on where that raises the

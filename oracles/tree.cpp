@@ -13,11 +13,7 @@
 
 namespace proxbench {
 
-PROXBENCH_KERNEL_SETS(TreeKernels, tree_kernels, tree_kernels_for)
-
-const TreeKernels& tree_kernels() {
-  return tree_kernels_for(instruction_set());
-}
+PROXBENCH_KERNEL_SETS(TreeKernels, tree_kernels)
 
 namespace {
 
@@ -86,7 +82,8 @@ struct TreeOracle::Kept final : Messages {
   }
 };
 
-TreeOracle::TreeOracle(const Dataset& data) : tree_(data.hierarchy), gold_(data.gold), begin_(data.begin) {
+TreeOracle::TreeOracle(const Dataset& data)
+    : ChoiceOracle(data, "tree oracle: a gold output is unknown"), tree_(data.hierarchy) {
   if (data.outputs() == 0) throw Error("tree oracle: no outputs");
   if (tree_ == nullptr) tree_ = std::make_shared<Hierarchy>(Hierarchy::flat(data.outputs()));
   if (tree_->nodes() != data.outputs())
@@ -114,10 +111,6 @@ TreeOracle::TreeOracle(const Dataset& data) : tree_(data.hierarchy), gold_(data.
     }
     path_begin_.push_back(path_.size());
   }
-}
-
-void TreeOracle::require_gold() const {
-  if (!gold_known_) throw Error("tree oracle: a gold output is unknown, so the likelihood is not defined");
 }
 
 TreeOracle::Collapsed TreeOracle::collapse(const ScorePoint& at, const Kept* kept) const {
@@ -189,20 +182,6 @@ double TreeOracle::infer_some(std::span<const Index> instances, const ScorePoint
   std::vector<Index> gold(instances.size());
   for (std::size_t i = 0; i < instances.size(); ++i) gold[i] = gold_[instances[i]];
   return infer_on(gold, at, residual, parallel);
-}
-
-/// With a column for every output: each is a touched node, and owns its residual's.
-double TreeOracle::infer_instance(Index instance, const double* scores, std::span<const double>,
-                                  double* residual, std::span<double>,
-                                  InstanceOracle::Workspace& work) const {
-  work.scores.stride = padded(1);
-  work.scores.resize_columns(outputs());
-  for (Index k = 0; k < outputs(); ++k) work.scores.column(k)[0] = scores[k];
-  const double loss = infer_on({&gold_[instance], 1}, {work.scores},
-                               residual != nullptr ? &work.residual : nullptr, Parallel());
-  for (Index k = 0; residual != nullptr && k < outputs(); ++k)
-    residual[k] = work.residual.column(work.residual.column_of[k])[0];
-  return loss;
 }
 
 double TreeOracle::infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
@@ -383,34 +362,30 @@ void TreeOracle::decode(const Scores& scores, Decoding, std::span<Index> outputs
   });
 }
 
-struct TreeOracle::LeafScores final : NbestOracle::Workspace {
-  std::vector<double> score;  ///< of the path to each node
-  std::vector<Index> leaf;
-};
-
-std::unique_ptr<NbestOracle::Workspace> TreeOracle::make_workspace() const {
-  return std::make_unique<LeafScores>();
+void TreeOracle::list_scores(const double* rows, std::size_t n, AlignedVector<double>& out) const {
+  out.assign(rows, rows + outputs());  // then of paths, then of leaves alone
+  for (Index k = 0; k < outputs(); ++k)
+    if (tree_->parent(k) != Hierarchy::kNone) out[k] += out[tree_->parent(k)];
+  for (std::size_t a = 0; a < n; ++a) out[a] = out[leaves_[a]];
 }
 
-void TreeOracle::nbest(const Scores& scores, Index instance, std::size_t n, List& out,
-                       NbestOracle::Workspace& work) const {
-  LeafScores& leaves = dynamic_cast<LeafScores&>(work);
-  leaves.score.resize(outputs());
-  leaves.leaf.clear();
-  for (Index k = 0; k < outputs(); ++k) {
-    const double above = tree_->parent(k) == Hierarchy::kNone ? 0.0 : leaves.score[tree_->parent(k)];
-    const double* column = scores.find(k);
-    leaves.score[k] = column != nullptr ? above + column[instance] : above;
-    if (tree_->leaf(k)) leaves.leaf.push_back(k);
-  }
-  const auto better = [&](Index a, Index b) {
-    return leaves.score[a] > leaves.score[b] || (leaves.score[a] == leaves.score[b] && a < b);
-  };
-  const auto end = leaves.leaf.begin() + static_cast<std::ptrdiff_t>(std::min(n, leaves.leaf.size()));
-  std::partial_sort(leaves.leaf.begin(), end, leaves.leaf.end(), better);
-  out.outputs.assign(leaves.leaf.begin(), end);
-  out.score.clear();
-  for (const Index leaf : out.outputs) out.score.push_back(leaves.score[leaf]);
+InstanceMaxOracle::Value TreeOracle::value_of(Index instance, Cost, const double* scores,
+                                              std::span<const double>, std::span<const Index> outputs) const {
+  if (outputs[0] >= this->outputs() || !tree_->leaf(outputs[0]))
+    throw Error("instance " + std::to_string(instance) + ": found node " + std::to_string(outputs[0]) +
+                ", expected a leaf of the tree");
+  if (outputs[0] == gold_[instance]) return {0.0, 0.0};
+  double score = 0.0;
+  for (const Index k : path_of(outputs[0])) score += scores[k];
+  for (const Index k : path_of(gold_[instance])) score -= scores[k];
+  return {1.0 + score, 1.0};
+}
+
+void TreeOracle::expectation(Index, const double* beliefs, double* rows, std::span<double>) const {
+  std::fill(rows, rows + padded(outputs()), 0.0);
+  for (std::size_t i = 0; i < leaves_.size(); ++i) rows[leaves_[i]] = beliefs[i];
+  for (Index k = outputs(); k-- > 0;)
+    if (tree_->parent(k) != Hierarchy::kNone) rows[tree_->parent(k)] += rows[k];
 }
 
 OracleInfo tree_info() {

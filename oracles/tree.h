@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "core/data/hierarchy.h"
-#include "oracles/exact_oracle.h"
+#include "oracles/choice_oracle.h"
 
 namespace proxbench {
 
@@ -22,33 +22,20 @@ namespace proxbench {
 /// The residual has an own column for every touched node, then a column with the probability of one of its
 /// own leaves for the root of all and every touched node that is no leaf; an untouched node shares that of
 /// the node that it hangs below, times its leaves.
-class TreeOracle final : public ExactOracle, public CollapsedOutputs {
+class TreeOracle final : public ChoiceOracle, public CollapsedOutputs {
  public:
   /// Takes hierarchy and gold leaves. Throws Error where there is no output, where an instance is not one
   /// position, or where a gold output is no leaf of the hierarchy.
   explicit TreeOracle(const Dataset& data);
 
-  Index outputs() const override { return tree_->nodes(); }
-  std::size_t positions() const override { return gold_.size(); }
-  std::span<const Index> begin() const override { return begin_; }
   const CollapsedOutputs* collapsed() const override { return this; }
   std::span<const Index> gold_outputs(Index position) const override { return path_of(gold_[position]); }
 
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override;
   double infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                     const Parallel& parallel) const override;
-  double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
-                        std::span<double> extra_residual, InstanceOracle::Workspace& work) const override;
-  /// One number a leaf, in ascending order of leaves: every sign is +.
-  Size belief_size(Index) const override { return {padded(leaves_.size()), 0}; }
-  double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
-                       double* log_beliefs) const override;
-  void gold_beliefs(Index instance, double score, double* log_beliefs) const override;
-  void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const override;
   void expectation(Index instance, const double* beliefs, double* rows,
                    std::span<double> extra) const override;
-  void make_consistent(Index instance, double* beliefs) const override;
-  double inconsistency(Index instance, const double* beliefs) const override;
   /// Keeps the probability of a leaf below each touched node that has leaves of its own: a number a document.
   /// A derivative needs no exponentials; its residual has own columns for the outputs of point and direction,
   /// and is laid out as that of infer().
@@ -71,47 +58,39 @@ class TreeOracle final : public ExactOracle, public CollapsedOutputs {
   double max_flops(const ScorePoint&) const override {
     return 2.0 * static_cast<double>(outputs()) * static_cast<double>(positions());
   }
-  /// Of equal leaves the first.
-  InstanceMaxOracle::Value best_structure(Index instance, Cost cost, const double* scores,
-                                          std::span<const double> extra, std::span<Index> outputs,
-                                          InstanceMaxOracle::Workspace& work) const override;
   InstanceMaxOracle::Value value_of(Index instance, Cost cost, const double* scores,
                                     std::span<const double> extra,
                                     std::span<const Index> outputs) const override;
-  void gold_structure(Index instance, std::span<Index> outputs) const override;
   std::span<const Index> outputs_on(Index output) const override { return path_of(output); }
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
                       const Parallel& parallel) const override;
   /// Both decodings are the most probable leaf; of equal ones the first.
   void decode(const Scores& scores, Decoding decoding, std::span<Index> outputs,
               const Parallel& parallel) const override;
-  std::unique_ptr<NbestOracle::Workspace> make_workspace() const override;
-  /// The leaves of the largest scores; of equal ones the first.
-  void nbest(const Scores& scores, Index instance, std::size_t n, List& out,
-             NbestOracle::Workspace& work) const override;
 
  private:
   struct Collapsed;
   struct Block;
   struct Kept;
-  struct LeafScores;
   /// The nodes from the top to this leaf. Inner nodes have none: on a deep tree they would take quadratic
   /// memory.
   std::span<const Index> path_of(Index leaf) const {
     return {path_.data() + path_begin_[leaf], path_.data() + path_begin_[leaf + std::size_t{1}]};
   }
-  void require_gold() const;
-  std::size_t leaf_number(Index leaf) const;
+  std::size_t alternatives(Index) const override { return leaves_.size(); }
+  std::size_t number_of(std::span<const Index> structure) const override {
+    return static_cast<std::size_t>(std::ranges::lower_bound(leaves_, structure[0]) - leaves_.begin());
+  }
+  void write(std::size_t leaf, std::span<Index> structure) const override { structure[0] = leaves_[leaf]; }
+  void list_scores(const double* rows, std::size_t n, AlignedVector<double>& out) const override;
   Collapsed collapse(const ScorePoint& at, const Kept* kept = nullptr) const;
   std::vector<Index> lay_out(const Collapsed& tree, std::size_t positions, Residual& residual) const;
   double infer_on(std::span<const Index> gold, const ScorePoint& at, Residual* residual,
                   const Parallel& parallel, Kept* kept = nullptr) const;
 
   std::shared_ptr<const Hierarchy> tree_;
-  std::vector<Index> gold_, begin_;
   std::vector<Index> path_, inner_, leaves_;
   std::vector<std::size_t> path_begin_;  ///< size K + 1
-  bool gold_known_ = true;
 };
 
 }  // namespace proxbench

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/kernels/instruction_set_test.h"
-#include "core/objective.h"
 #include "core/base/random.h"
+#include "core/kernels/test_instruction_sets.h"
+#include "core/objective.h"
 
 namespace proxbench {
 namespace {

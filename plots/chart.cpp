@@ -25,7 +25,7 @@ double decimal(double digits, int exponent) {
 }
 
 /// "0.25", "1,500" or "2×10⁻⁴".
-std::string label_of(double tick, bool written_out) {
+std::string tick_label(double tick, bool written_out) {
   if (written_out)
     return tick == std::floor(tick) ? with_commas(std::llround(tick)) : fmt::format("{}", tick);
   constexpr std::array<const char*, 10> kRaised = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
@@ -81,7 +81,7 @@ const std::vector<RankedTick>& log_ticks() {
         int rank = digit == 1 ? kPowersOfTen : kPowersOfTen + (digit == 2 || digit == 5 ? 1 : 2);
         for (const int coarse : {2, 4, 8}) rank -= digit == 1 && exponent % coarse == 0;
         const double tick = decimal(digit, exponent);
-        ticks.push_back({{tick, label_of(tick, written_out({tick, tick}))}, rank});
+        ticks.push_back({{tick, tick_label(tick, written_out({tick, tick}))}, rank});
       }
     return ticks;
   }();
@@ -94,7 +94,7 @@ Axis log_axis(const std::string& label, const Range& range, std::size_t most_lab
     axis.ticks.clear();
     for (const RankedTick& ranked : log_ticks())
       if (ranked.rank <= rank && inside(range, ranked.tick.at))
-        axis.ticks.push_back({ranked.tick.at, label_of(ranked.tick.at, written_out(range))});
+        axis.ticks.push_back({ranked.tick.at, tick_label(ranked.tick.at, written_out(range))});
     if (axis.ticks.size() <= most_labels) break;
   }
   if (axis.ticks.size() < kFewestTicks && range.max < 10.0 * range.min)
@@ -109,7 +109,7 @@ Axis linear_axis(const std::string& label, const Range& range) {
                      step.times(1.0) >= kLeastWrittenOut;
   for (double i = std::ceil(range.min / step.times(1.0) - 1e-9); step.times(i) <= range.max; ++i)
     if (inside(range, step.times(i)))
-      axis.ticks.push_back({step.times(i), label_of(step.times(i), plain || i == 0.0)});
+      axis.ticks.push_back({step.times(i), tick_label(step.times(i), plain || i == 0.0)});
   return axis;
 }
 
@@ -132,7 +132,7 @@ std::string tsv_field(const std::string& text) {
   return out;
 }
 
-std::string tsv_number(double x) {
+std::string tsv_field(double x) {
   return std::isfinite(x) ? fmt::format("{}", x) : "";
 }
 

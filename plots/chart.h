@@ -2,6 +2,8 @@
 /// A figure as data: panels with axes, ticks, curves, bands and captions. Painters only draw it: gnuplot
 /// (plots/gnuplot.h) the files of a figure, web/report.js the page.
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -128,8 +130,14 @@ struct Chart {
   std::string data;  ///< of NAME.tsv
 };
 
-/// Fields of a .tsv file.
+/// A field of a .tsv file: text without what separates fields, a number in full precision; nothing for one
+/// that is not finite.
 std::string tsv_field(const std::string& text);
-std::string tsv_number(double x);
+std::string tsv_field(double x);
+/// A line of these fields.
+template <class... Fields>
+std::string tsv_line(const Fields&... fields) {
+  return fmt::format("{}\n", fmt::join(std::array{tsv_field(fields)...}, "\t"));
+}
 
 }  // namespace proxbench

@@ -12,7 +12,7 @@ struct ChartLibrary {
 };
 
 /// dygraph.min.js and dygraph.min.css from the folder $PROXBENCH_DYGRAPHS or, where it is not set, from where
-/// Debian puts them. Throws Error (kRun) that names file, package and variable where one cannot be read.
+/// Debian puts them. Throws Error (kInput) that names file, package and variable where one cannot be read.
 ChartLibrary load_chart_library();
 
 /// plots/web/report.js, report.css and dygraphs-licence.txt.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "experiments/results/statistics.h"
 
@@ -18,66 +20,13 @@ std::vector<CurvePoint> measured_points(const CurvePanel& panel, const Run& run)
   for (const Sample& sample : run.trace) {
     const double value = panel.quantity.value(run, sample);
     const double counted = std::isnan(value) ? panel.quantity.unmeasured : value;
-    const double x = panel.abscissa.value(sample);
+    const double x = panel.abscissa.of(sample);
     if (!std::isnan(counted) && !std::isnan(x)) points.push_back({x, counted});
   }
   return points;
 }
 
-/// Whether the run may be one of several in a band. Where a run has no f*, all of its differences are unknown
-/// and none has diverged.
-bool can_be_in_band(const CurvePanel& panel, const Run& run) {
-  return !run.failed() && (!panel.quantity.to_reference || !std::isnan(run.best.objective));
-}
-
-void add_bands(CurvePanel& panel) {
-  for (std::size_t i = 0; i < panel.traced.size(); ++i) {
-    const Run& run = *panel.traced[i];
-    const auto same = [&](const Band& band) {
-      return band.series == panel.series(run) &&
-             (panel.abscissa.name != "seconds" ||
-              panel.traced[band.runs.front()]->timing.comparable == run.timing.comparable);
-    };
-    if (!can_be_in_band(panel, run)) {
-      panel.lines.push_back(i);
-      continue;
-    }
-    auto found = std::find_if(panel.bands.begin(), panel.bands.end(), same);
-    if (found == panel.bands.end()) found = panel.bands.insert(found, {panel.series(run), {}, {}});
-    found->runs.push_back(i);
-  }
-  for (Band& band : panel.bands) {
-    std::vector<std::vector<CurvePoint>> traces;
-    std::vector<std::size_t> measured;
-    for (const std::size_t i : band.runs)
-      if (auto points = measured_points(panel, *panel.traced[i]); !points.empty()) {
-        traces.push_back(std::move(points));
-        measured.push_back(i);
-      }
-    if (traces.size() < 2) {
-      panel.lines.insert(panel.lines.end(), band.runs.begin(), band.runs.end());
-    } else {
-      band.points = repetition_band(traces);
-      band.runs = measured;
-    }
-  }
-  std::erase_if(panel.bands, [](const Band& band) { return band.points.empty(); });
-  std::sort(panel.lines.begin(), panel.lines.end());
-}
-
 }  // namespace
-
-std::vector<Group> problem_groups(const std::vector<Run>& runs) {
-  std::vector<Group> groups;
-  for (const Run& run : runs) {
-    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      return same_problem(group.front()->parameters, run.parameters);
-    });
-    if (found == groups.end()) found = groups.insert(found, Group{});
-    found->push_back(&run);
-  }
-  return groups;
-}
 
 std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>>& traces) {
   std::set<double> grid;
@@ -112,15 +61,41 @@ double CurvePanel::bound() const {
   return bound;
 }
 
-CurvePanel make_curve_panel(const Group& group, const Quantity& quantity, const Abscissa& abscissa,
+CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const Abscissa& abscissa,
                             bool machines, bool bands) {
-  CurvePanel panel{quantity, abscissa, machines, group, {}, {}, {}};
-  for (const Run* run : group)
-    if (!run->trace.empty()) panel.traced.push_back(run);
-  if (bands)
-    add_bands(panel);
-  else
-    for (std::size_t i = 0; i < panel.traced.size(); ++i) panel.lines.push_back(i);
+  CurvePanel panel{quantity, abscissa, machines, group, {}, {}};
+  std::ranges::copy_if(group, std::back_inserter(panel.traced),
+                       [](const Run* run) { return !run->trace.empty(); });
+  // Where a run has no f*, all of its differences are unknown and none has diverged.
+  const auto alone = [&](const Run& run) {
+    return !bands || run.failed() || (quantity.to_reference && std::isnan(run.best.objective));
+  };
+  const auto band_of = [&](const Run& run) {
+    return std::tuple(panel.series(run), abscissa.name != "seconds" || run.timing.comparable,
+                      alone(run) ? &run : nullptr);
+  };
+  Runs lines;
+  for (const auto& [key, runs] : grouped(panel.traced, band_of)) {
+    PanelCurve band{std::get<0>(key), {}, {}};
+    std::vector<std::vector<CurvePoint>> traces;
+    for (const Run* run : runs)
+      if (auto points = measured_points(panel, *run); !points.empty()) {
+        traces.push_back(std::move(points));
+        band.runs.push_back(run);
+      }
+    if (!band.is_band()) {
+      lines.insert(lines.end(), runs.begin(), runs.end());
+      continue;
+    }
+    band.points = repetition_band(traces);
+    panel.curves.push_back(std::move(band));
+  }
+  for (const Run* run : panel.traced) {
+    if (std::ranges::find(lines, run) == lines.end()) continue;
+    PanelCurve& line = panel.curves.emplace_back(PanelCurve{panel.series(*run), {run}, {}});
+    for (const auto& [x, value] : measured_points(panel, *run))
+      line.points.push_back({x, value, value, value});
+  }
   return panel;
 }
 

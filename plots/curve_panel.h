@@ -10,12 +10,7 @@
 
 namespace proxbench {
 
-/// Runs of the same data set, penalty and loss.
-using Group = std::vector<const Run*>;
-/// In the order of the runs.
-std::vector<Group> problem_groups(const std::vector<Run>& runs);
-
-/// The quartiles of several runs at one place of the horizontal axis.
+/// The quartiles of several runs at one place of the horizontal axis; of one run all three are its value.
 struct BandPoint {
   double x, q25, median, q75;
 };
@@ -29,11 +24,13 @@ struct CurvePoint {
 /// value. Samples that were not measured are not among the points.
 std::vector<BandPoint> repetition_band(const std::vector<std::vector<CurvePoint>>& traces);
 
-/// The repetitions of one series as their median and quartiles.
-struct Band {
+/// A run, or the repetitions of one series as their median and quartiles.
+struct PanelCurve {
   std::string series;
-  std::vector<std::size_t> runs;  ///< places among the traced runs
+  Runs runs;
   std::vector<BandPoint> points;
+
+  bool is_band() const { return runs.size() > 1; }
 };
 
 /// How far below the accuracy of f* an axis goes on: enough to see that a curve does, too little for a slope.
@@ -43,9 +40,8 @@ struct CurvePanel {
   const Quantity& quantity;
   const Abscissa& abscissa;
   bool machines;                   ///< there are several
-  Group group, traced;             ///< all runs, and those with a trace
-  std::vector<std::size_t> lines;  ///< places in `traced` of the runs that have a line each
-  std::vector<Band> bands;         ///< of the others
+  Runs group, traced;              ///< all runs, and those with a trace
+  std::vector<PanelCurve> curves;  ///< bands, then the other runs
 
   std::string series(const Run& run) const { return series_name(run, machines); }
   /// Values at or below are not drawn.
@@ -55,9 +51,9 @@ struct CurvePanel {
   double bound() const;
 };
 
-/// With `bands`, series of several repetitions have a band. Runs that failed have a line. No band is over
-/// machines, or over timings that are comparable and such that are not.
-CurvePanel make_curve_panel(const Group& group, const Quantity& quantity, const Abscissa& abscissa,
+/// Of runs on one problem. With `bands`, series of several repetitions have a band. Runs that failed have a
+/// line. No band is over machines, or over timings that are comparable and such that are not.
+CurvePanel make_curve_panel(const Runs& group, const Quantity& quantity, const Abscissa& abscissa,
                             bool machines, bool bands);
 
 /// Sentences on what is known of f*, what is not drawn, and who goes below f*.

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
+#include <cstdint>
+#include <iterator>
+#include <optional>
 #include <set>
 
 #include "core/base/error.h"
-#include "experiments/base/text.h"
 #include "experiments/results/tables/summary_table.h"
 #include "plots/curve_panel.h"
 #include "plots/facts.h"
@@ -19,23 +21,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Ends the names of figures with seconds on a log axis.
-constexpr const char* kLogSuffix = "-logx";
-constexpr double kFailedLineWidth = 1.0;
+constexpr double kLineWidth = 2.0, kFailedLineWidth = 1.0;
 /// So many symbols stand on a curve.
 constexpr int kSymbolsOfCurve = 12;
 
-/// How each series is drawn: a label has one colour; machines differ by their dashes.
-std::map<std::string, LineStyle> styles_of(const std::vector<Run>& runs, bool machines) {
-  std::map<std::string, std::size_t> labels, variants;
-  std::map<std::string, LineStyle> styles;
-  for (const Run& run : runs) {
-    const std::size_t label = labels.try_emplace(run.parameters.label, labels.size()).first->second;
-    const std::size_t variant = variants.try_emplace(run.provenance.machine, variants.size()).first->second;
-    styles.try_emplace(series_name(run, machines), line_style(label, variant));
+/// How the series of runs are drawn: a label has one colour; machines differ by their dashes.
+class Styles {
+ public:
+  explicit Styles(const std::vector<Run>& runs)
+      : labels_(distinct(runs, label_of)),
+        machines_(distinct(runs, [](const Run& run) { return run.provenance.machine; })) {}
+  LineStyle of(const Run& run) const {
+    return line_style(place_in(labels_, run.parameters.label), place_in(machines_, run.provenance.machine));
   }
-  return styles;
-}
+
+ private:
+  std::vector<std::string> labels_, machines_;
+};
 
 // ---- ranges
 
@@ -52,11 +54,8 @@ Ranges ranges_drawn(const CurvePanel& panel) {
     ranges.x.add(x);
     ranges.values.add(value);
   };
-  for (const std::size_t i : panel.lines)
-    for (const Sample& sample : panel.traced[i]->trace)
-      add(panel.abscissa.value(sample), panel.quantity.value(*panel.traced[i], sample));
-  for (const Band& band : panel.bands)
-    for (const BandPoint& point : band.points)
+  for (const PanelCurve& curve : panel.curves)
+    for (const BandPoint& point : curve.points)
       for (const double value : {point.q25, point.median, point.q75}) add(point.x, value);
   if (const double bound = panel.bound(); bound > ranges.values.min) {
     ranges.bound = bound;
@@ -82,28 +81,30 @@ Axis y_axis(const Quantity& quantity, const Range& drawn) {
 
 /// The description of the data, and its sizes.
 std::string subtitle_of(const CurvePanel& panel) {
-  std::set<std::string> descriptions;
-  for (const Run* run : panel.group) descriptions.insert(run->result.description);
-  std::string data = panel.group.front()->result.description;
+  const auto descriptions = distinct(panel.group, [](const Run& run) { return run.result.description; });
+  std::string data = descriptions.front();
   if (descriptions.size() > 1) data += fmt::format(" (and {} more like it)", descriptions.size() - 1);
 
-  std::string size;
-  const auto add = [&](const char* before, const CountOfRun& count, const char* after) {
-    const std::string value = distinct_counts(panel.group, count);
-    if (!value.empty()) size += (size.empty() ? "" : ", ") + (before + value) + after;
+  std::vector<std::string> sizes;
+  const auto add = [&](const char* format, const auto& count_of) {
+    std::set<std::int64_t> counts;
+    for (const Run* run : panel.group)
+      if (const std::optional<std::uint64_t> count = count_of(*run))
+        counts.insert(static_cast<std::int64_t>(*count));
+    std::vector<std::string> texts;
+    std::ranges::transform(counts, std::back_inserter(texts), with_commas);
+    if (!texts.empty()) sizes.push_back(fmt::format(fmt::runtime(format), fmt::join(texts, " / ")));
   };
-  add(
-      "", [](const Run& run) { return run.result.instances; }, " instances");
-  add(
-      "d = ", [](const Run& run) { return run.result.d; }, "");
-  add(
-      "threads: ", [](const Run& run) { return static_cast<std::uint64_t>(run.parameters.threads); }, "");
-  return data + "\n" + size;
+  add("{} instances", [](const Run& run) { return run.result.instances; });
+  add("d = {}", [](const Run& run) { return run.result.d; });
+  add("threads: {}", [](const Run& run) { return static_cast<std::uint64_t>(run.parameters.threads); });
+  return fmt::format("{}\n{}", data, fmt::join(sizes, ", "));
 }
 
 std::string band_caption(const CurvePanel& panel) {
   std::set<std::size_t> sizes;
-  for (const Band& band : panel.bands) sizes.insert(band.runs.size());
+  for (const PanelCurve& curve : panel.curves)
+    if (curve.is_band()) sizes.insert(curve.runs.size());
   if (sizes.empty()) return "";
   std::string out = fmt::format("\nMedians of n = {} repetitions with 25-75 % bands", fmt::join(sizes, ", "));
   if (*sizes.begin() < kFewRepetitions)
@@ -114,7 +115,7 @@ std::string band_caption(const CurvePanel& panel) {
 /// The last sample of a run that is drawn; -1: none.
 int last_drawn(const CurvePanel& panel, const Run& run) {
   for (std::size_t k = run.trace.size(); k-- > 0;)
-    if (panel.drawn(panel.abscissa.value(run.trace[k]), panel.quantity.value(run, run.trace[k])))
+    if (panel.drawn(panel.abscissa.of(run.trace[k]), panel.quantity.value(run, run.trace[k])))
       return static_cast<int>(k);
   return -1;
 }
@@ -140,92 +141,79 @@ std::string caption_of(const CurvePanel& panel, bool below_bound) {
 
 // ---- data
 
-/// A corner of the steps of a curve.
-std::string corner_line(const CurvePanel& panel, const std::string& series, const std::string& repetition,
-                        double x, double value) {
-  const auto in_column = [&](int column) { return column == panel.abscissa.column ? tsv_number(x) : ""; };
-  return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}", tsv_field(series), repetition, in_column(3),
-                     tsv_number(value), in_column(5), in_column(6), in_column(7));
+/// Whether rows have the two columns of bands.
+bool has_bands(const CurvePanel& panel) {
+  return !panel.curves.empty() && panel.curves.front().is_band();
 }
 
-std::string band_line(const CurvePanel& panel, const Band& band, double x, const BandPoint& values) {
-  return fmt::format("{}\t{}\t{}\n", corner_line(panel, band.series, "median", x, values.median),
-                     tsv_number(values.q25), tsv_number(values.q75));
+/// A row of the data; `values` are seconds, the quantity, iteration, passes and updates.
+std::string row_text(const CurvePanel& panel, const std::string& series, const std::string& repetition,
+                     const std::array<double, 5>& values, double q25 = kNaN, double q75 = kNaN) {
+  const auto& [seconds, value, iteration, passes, updates] = values;
+  return has_bands(panel) ? tsv_line(series, repetition, seconds, value, iteration, passes, updates, q25, q75)
+                          : tsv_line(series, repetition, seconds, value, iteration, passes, updates);
 }
 
-/// The corners of a run's curve: a value holds up to the next sample.
-std::string steps_text(const CurvePanel& panel, const Run& run) {
-  const char* end = panel.bands.empty() ? "\n" : "\t\t\n";
-  const auto line = [&](double x, double value) {
-    return corner_line(panel, panel.series(run), fmt::format("{}", run.parameters.repetition), x, value) +
-           end;
-  };
+/// A corner of the steps of a curve: its place stands in the column of the axis.
+std::string corner_text(const CurvePanel& panel, const PanelCurve& curve, double x, const BandPoint& values) {
+  const auto in_column = [&](int column) { return column == panel.abscissa.column ? x : kNaN; };
+  const std::array<double, 5> row{in_column(3), values.median, in_column(5), in_column(6), in_column(7)};
+  if (curve.is_band()) return row_text(panel, curve.series, "median", row, values.q25, values.q75);
+  return row_text(panel, curve.series, std::to_string(curve.runs.front()->parameters.repetition), row);
+}
+
+/// The corners of a curve: a value holds up to the next sample.
+std::string steps_text(const CurvePanel& panel, const PanelCurve& curve) {
   std::string out;
-  double before = kNaN;
-  for (const Sample& sample : run.trace) {
-    const double x = panel.abscissa.value(sample), value = panel.quantity.value(run, sample);
-    if (!std::isfinite(value) || !std::isfinite(x) || (panel.abscissa.log_axis && !(x > 0.0))) continue;
-    if (!std::isnan(before)) out += line(x, before);
-    out += line(x, value);
-    before = value;
+  const BandPoint* before = nullptr;
+  for (const BandPoint& point : curve.points) {
+    const bool shown =
+        std::isfinite(point.x) && std::isfinite(point.median) && (!panel.abscissa.log_axis || point.x > 0.0);
+    if (!curve.is_band() && !shown) continue;
+    if (before != nullptr) out += corner_text(panel, curve, point.x, *before);
+    out += corner_text(panel, curve, point.x, point);
+    before = &point;
   }
-  return out.empty() ? line(kNaN, kNaN) : out;  // without a row it would be no block
+  return out.empty() ? corner_text(panel, curve, kNaN, {kNaN, kNaN, kNaN, kNaN})
+                     : out;  // no row would be no block
 }
 
-/// A block of rows a run, then one a band and one a line with the corners of its steps, two blank lines
-/// between blocks; one header line.
+/// A block of rows a run, then one a curve with the corners of its steps, two blank lines between blocks; one
+/// header line.
 std::string data_text(const CurvePanel& panel) {
-  const bool bands = !panel.bands.empty();
   std::string out = fmt::format("label\trepetition\tseconds\t{}\titeration\tpasses\tupdates{}\n",
-                                panel.quantity.column, bands ? "\tq25\tq75" : "");
+                                panel.quantity.column, has_bands(panel) ? "\tq25\tq75" : "");
   for (const Run* run : panel.traced) {
     if (run != panel.traced.front()) out += "\n\n";
     for (const Sample& sample : run->trace)
-      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}{}\n", tsv_field(panel.series(*run)),
-                         run->parameters.repetition, tsv_number(sample.seconds),
-                         tsv_number(panel.quantity.value(*run, sample)), sample.iteration,
-                         tsv_number(sample.passes), tsv_number(sample.updates), bands ? "\t\t" : "");
+      out += row_text(panel, panel.series(*run), std::to_string(run->parameters.repetition),
+                      {sample.seconds, panel.quantity.value(*run, sample),
+                       static_cast<double>(sample.iteration), sample.passes, sample.updates});
   }
-  for (const Band& band : panel.bands) {
-    out += "\n\n";
-    for (std::size_t k = 0; k < band.points.size(); ++k) {
-      const BandPoint& point = band.points[k];
-      if (k > 0) out += band_line(panel, band, point.x, band.points[k - 1]);  // the corner before the step
-      out += band_line(panel, band, point.x, point);
-    }
-  }
-  for (const std::size_t i : panel.lines) out += "\n\n" + steps_text(panel, *panel.traced[i]);
+  for (const PanelCurve& curve : panel.curves) out += "\n\n" + steps_text(panel, curve);
   return out;
 }
 
 // ---- figures
 
 /// The blocks of data_text() that hold corners, as curves.
-void add_curves(Panel& drawn, const CurvePanel& panel, const std::map<std::string, LineStyle>& styles) {
+void add_curves(Panel& drawn, const CurvePanel& panel, const Styles& styles) {
   std::set<std::string> named;
-  const auto add = [&](const std::string& series) -> Curve& {
-    Curve& curve = drawn.curves.emplace_back();
-    curve.title = named.insert(series).second ? series : "";
-    curve.style = styles.at(series);
-    curve.block = panel.traced.size() + drawn.curves.size() - 1;
-    curve.x = panel.abscissa.column;
-    curve.y = 4;
-    curve.symbol_size = 0.9;
-    curve.symbols = kSymbolsOfCurve;
-    return curve;
-  };
-  for (const Band& band : panel.bands) {
-    Curve& curve = add(band.series);
-    curve.low = 8;
-    curve.high = 9;
-  }
-  for (const std::size_t i : panel.lines) {
-    const Run& run = *panel.traced[i];
-    Curve& curve = add(panel.series(run));
-    if (!run.failed()) continue;
-    curve.width = kFailedLineWidth;
-    if (const int last = last_drawn(panel, run); last >= 0)
-      drawn.crosses.push_back({i, static_cast<std::size_t>(last), curve.x, curve.y, curve.style.colour});
+  for (const PanelCurve& curve : panel.curves) {
+    const Run& run = *curve.runs.front();
+    drawn.curves.push_back({.title = named.insert(curve.series).second ? curve.series : "",
+                            .style = styles.of(run),
+                            .width = run.failed() ? kFailedLineWidth : kLineWidth,
+                            .block = panel.traced.size() + drawn.curves.size(),
+                            .x = panel.abscissa.column,
+                            .y = 4,
+                            .low = curve.is_band() ? 8 : 0,
+                            .high = curve.is_band() ? 9 : 0,
+                            .symbol_size = 0.9,
+                            .symbols = kSymbolsOfCurve});
+    if (const int last = last_drawn(panel, run); run.failed() && last >= 0)
+      drawn.crosses.push_back({place_in(panel.traced, &run), static_cast<std::size_t>(last),
+                               panel.abscissa.column, 4, styles.of(run).colour});
   }
 }
 
@@ -237,23 +225,20 @@ std::string figure_name(const Run& run, const Quantity& quantity, const std::str
                                     run.parameters.lambda, mu, quantity.name, suffix));
 }
 
-Chart make_chart(const CurvePanel& panel, const Ranges& ranges,
-                 const std::map<std::string, LineStyle>& styles) {
+Chart make_chart(const CurvePanel& panel, const Ranges& ranges, const Styles& styles) {
   const Run& first = *panel.group.front();
-  const bool comparable = std::all_of(panel.group.begin(), panel.group.end(),
-                                      [](const Run* run) { return run->timing.comparable; });
+  const bool comparable =
+      std::ranges::all_of(panel.group, [](const Run* run) { return run->timing.comparable; });
   Panel drawn{.x = x_axis(panel.abscissa, ranges.x),
               .y = y_axis(panel.quantity, ranges.values),
               .floor = panel.floor(),
               .bound = ranges.bound};
   add_curves(drawn, panel, styles);
-  return {.name = figure_name(first, panel.quantity, panel.abscissa.suffix),
+  return {.name = figure_name(first, panel.quantity, panel.abscissa.suffix()),
           .title = data_warnings(says_synthetic(subtitle_of(panel)),
                                  comparable || panel.abscissa.name != "seconds") +
                    panel.quantity.title,
-          .about = fmt::format(
-              ": {}, {}", first.parameters.dataset,
-              penalty_symbols({first.parameters.lambda, first.parameters.mu}, first.parameters.loss)),
+          .about = fmt::format(": {}, {}", first.parameters.dataset, penalty_symbols(first.parameters)),
           .subtitle = subtitle_of(panel),
           .caption = caption_of(panel, std::isfinite(ranges.bound)),
           .panels = {drawn},
@@ -264,13 +249,8 @@ Chart make_chart(const CurvePanel& panel, const Ranges& ranges,
 template <class Named>
 std::vector<Named> chosen(const std::vector<Named>& all, const std::vector<std::string>& names,
                           const char* option) {
-  std::vector<std::string> known;
-  for (const Named& one : all) known.push_back(one.name);
   std::vector<Named> out;
-  for (const std::string& name : names) {
-    require_known(option, name, known);
-    out.push_back(*std::ranges::find(all, name, &Named::name));
-  }
+  for (const std::string& name : names) out.push_back(find_named(all, name, option));
   return out;
 }
 
@@ -279,18 +259,13 @@ std::vector<Abscissa> chosen_abscissas(const PlotConfig& plot) {
   if (!plot.x_max.empty() && plot.x_max.size() != out.size())
     throw Error::usage(fmt::format("x_max: found {} values, expected one for each of x", plot.x_max.size()));
   for (std::size_t i = 0; i < plot.x_max.size(); ++i) out[i].max = plot.x_max[i];
-  for (Abscissa& one : out) {
-    if (one.name != "seconds" || !plot.log_seconds) continue;
-    one.log_axis = true;
-    one.suffix = kLogSuffix;
-  }
+  for (Abscissa& one : out) one.log_axis = one.name == "seconds" && plot.log_seconds;
   return out;
 }
 
 void check(const std::vector<Run>& runs, const PlotConfig& plot, bool allow_not_comparable) {
   if (runs.empty()) throw Error::usage("no runs to draw");
-  const bool seconds = std::find(plot.x.begin(), plot.x.end(), "seconds") != plot.x.end();
-  if (seconds && !plot.quantities.empty() && !allow_not_comparable)
+  if (place_in(plot.x, "seconds") < plot.x.size() && !plot.quantities.empty() && !allow_not_comparable)
     require_comparable(runs, "--allow-not-comparable, or x without seconds");
 }
 
@@ -303,17 +278,17 @@ std::vector<fs::path> make_curves(const std::vector<Run>& runs, const fs::path& 
   const std::vector<Quantity> drawn_quantities = chosen(quantities(), plot.quantities, "quantities");
 
   const bool machines = several_machines(runs);
-  const std::map<std::string, LineStyle> styles = styles_of(runs, machines);
-  std::vector<fs::path> written;
-  for (const Group& group : problem_groups(runs))
+  const Styles styles(runs);
+  std::vector<Chart> charts;
+  for (const auto& [problem, group] : grouped(runs, problem_of))
     for (const Quantity& quantity : drawn_quantities)
       for (const Abscissa& abscissa : axes) {
         const CurvePanel panel =
             make_curve_panel(group, quantity, abscissa, machines, plot.repetitions == "band");
         const Ranges ranges = ranges_drawn(panel);
-        if (!ranges.x.empty()) written.push_back(draw(make_chart(panel, ranges, styles), figures));
+        if (!ranges.x.empty()) charts.push_back(make_chart(panel, ranges, styles));
       }
-  return written;
+  return draw_all(charts, figures);
 }
 
 }  // namespace proxbench

@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <memory>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -56,27 +55,23 @@ std::string literal(const std::string& text) {
   return out;
 }
 
-/// Lines of at most kLineLength characters, broken at newlines and spaces.
-std::vector<std::string> wrapped(const std::string& text) {
-  std::vector<std::string> lines;
+/// Lines of small print, each after a line break, of at most kLineLength characters: broken at newlines and
+/// spaces.
+std::string small_lines(const std::string& text) {
+  std::string out;
   std::istringstream paragraphs(text);
   for (std::string paragraph; std::getline(paragraphs, paragraph);) {
     std::istringstream words(paragraph);
     std::string line;
+    const auto end_line = [&] {
+      if (!line.empty()) out += "\n{/*0.75 " + literal(std::exchange(line, "")) + "}";
+    };
     for (std::string word; words >> word;) {
-      if (!line.empty() && line.size() + 1 + word.size() > kLineLength)
-        lines.push_back(std::exchange(line, ""));
+      if (line.size() + 1 + word.size() > kLineLength) end_line();
       line += (line.empty() ? "" : " ") + word;
     }
-    if (!line.empty()) lines.push_back(line);
+    end_line();
   }
-  return lines;
-}
-
-/// Lines of small print, each after a line break.
-std::string small_lines(const std::string& text) {
-  std::string out;
-  for (const std::string& line : wrapped(text)) out += "\n{/*0.75 " + literal(line) + "}";
   return out;
 }
 
@@ -209,18 +204,16 @@ std::string panel_text(const Chart& chart, const Panel& panel) {
 /// Runs `gnuplot SCRIPT` in the folder. It dies with this process, so that it writes nothing after it.
 void run_gnuplot(const fs::path& folder, const std::string& script) {
   const fs::path log = fs::absolute(folder / "gnuplot.log");
-  std::unique_ptr<Process> gnuplot;
   try {
-    gnuplot = std::make_unique<Process>(ProcessSettings{
-        .command = {"gnuplot", script}, .environment = {kLocale}, .folder = folder, .log = log});
+    Process gnuplot({.command = {"gnuplot", script}, .environment = {kLocale}, .folder = folder, .log = log});
+    while (!gnuplot.wait_for(std::chrono::seconds(1))) {
+    }
+    if (gnuplot.end().exit_status == 0) return;
   } catch (const Error& error) {
     throw Error(fmt::format("cannot draw figures: {} (Debian package gnuplot-nox; scripts/install-deps)",
                             error.what()));
   }
-  while (!gnuplot->wait_for(std::chrono::seconds(1))) {
-  }
-  if (gnuplot->end().exit_status != 0)
-    throw Error(fmt::format("gnuplot failed on {}: {}", script, text_of(log)));
+  throw Error(fmt::format("gnuplot failed on {}: {}", script, text_of(log)));
 }
 
 void rename_into(const fs::path& from, const fs::path& folder) {

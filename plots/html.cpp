@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
 #include <string_view>
 
@@ -24,35 +23,16 @@ std::string percent_encoded(const std::string& bytes) {
   return out;
 }
 
-namespace {
-
-/// The path of a file as a link from a page in the folder.
-std::string relative_url(const fs::path& file, const fs::path& folder) {
-  return percent_encoded(
-      fs::weakly_canonical(file).lexically_proximate(fs::weakly_canonical(folder)).generic_string());
-}
-
-}  // namespace
-
-std::string links_html(const fs::path& in, const std::vector<std::string>& names,
-                       const fs::path& page_folder) {
+std::string links_html(const std::vector<fs::path>& files, const fs::path& page_folder) {
   std::vector<std::string> out;
-  for (const std::string& name : names)
-    if (fs::exists(in / name))
-      out.push_back(
-          fmt::format("<a href=\"{}\">{}</a>", relative_url(in / name, page_folder), html_text(name)));
+  for (const fs::path& file : files)
+    if (fs::is_regular_file(file))
+      out.push_back(fmt::format("<a href=\"{}\">{}</a>",
+                                percent_encoded(fs::weakly_canonical(file)
+                                                    .lexically_proximate(fs::weakly_canonical(page_folder))
+                                                    .generic_string()),
+                                html_text(file.filename().string())));
   return fmt::format("{}", fmt::join(out, " · "));
-}
-
-std::vector<std::string> files_in(const fs::path& folder, const std::string& begin, const std::string& end) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
-    if (const std::string name = entry.path().filename().string();
-        name.starts_with(begin) && name.ends_with(end) && entry.is_regular_file())
-      names.push_back(name);
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 std::string scroll_html(const std::string& label, const std::string& inside) {
@@ -73,18 +53,10 @@ std::string details_html(const std::string& summary, const std::string& inside, 
                      inside);
 }
 
-std::string json_text(const nlohmann::json& data) {
-  return data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 std::string json_in_html(const nlohmann::json& data) {
-  std::string out;
-  for (const char c : json_text(data)) {
-    if (c == '<')
-      out += "\\u003c";
-    else
-      out += c;
-  }
+  std::string out = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  for (std::size_t at = out.find('<'); at != std::string::npos; at = out.find('<', at))
+    out.replace(at, 1, "\\u003c");
   return out;
 }
 

@@ -14,9 +14,8 @@ namespace proxbench {
 /// Samples that a chart keeps of a run.
 inline constexpr std::size_t kMostSamples = 400;
 
-/// Where runs come from more than one machine, the label of each becomes "label @ machine" and the runs of a
-/// label stand together machine by machine, so that nothing is ever taken over several machines. `runs` in
-/// the order of read_results().
+/// Where runs come from more than one machine, the label of each becomes "label @ machine", so that nothing
+/// is ever taken over several machines.
 void tell_machines_apart(std::vector<Run>& runs);
 
 /// The samples that stand for a trace, ascending: all of at most `most` samples, otherwise at most `most`.
@@ -39,12 +38,11 @@ std::vector<std::size_t> thinned(const Run& run, std::size_t most = kMostSamples
 ///                  quantity that the run has values of}], runs without a sample left out
 ///     panels       name of a quantity -> {title, axis, log, count (the values are whole numbers), notes,
 ///                  bound (of f*; null: does not count), floor (values at or below are not shown; null:
-///                  all are), of, factor, against}: the values are those of the quantity `of` times the
-///                  factor
+///                  all are), against}
 ///     against      name of an x -> {lines, bands}: places of the runs that have a line each beside the
 ///                  medians, and [{curve, comparable, x, low, y, high}] for the others
 ///
-/// `runs` in the order of read_results() or tell_machines_apart().
+/// `runs` in the order of read_all_runs().
 nlohmann::json page_charts(std::vector<Run> runs, const PlotConfig& plot);
 
 /// The ticks of all log axes of a page: [[value, label, rank], ...], see log_ticks().

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -20,21 +21,17 @@ struct PathQuantity {
 
   bool of_time() const { return std::string_view(name) == "seconds"; }
 };
-const std::vector<PathQuantity>& path_quantities() {
-  static const std::vector<PathQuantity> all = {
-      {"nnz", "nonzeros", "left top",
-       [](const PathPoint& p) { return static_cast<double>(p.certificate.nnz); }},
-      {"objective", "objective F", "left bottom", [](const PathPoint& p) { return p.certificate.objective; }},
-      {"accuracy", "test accuracy", "left top", [](const PathPoint& p) { return p.test_accuracy; }},
-      {"seconds", "seconds since the path began", "left top", [](const PathPoint& p) { return p.seconds; }},
-  };
-  return all;
-}
+constexpr PathQuantity kPathQuantities[] = {
+    {"nnz", "nonzeros", "left top",
+     [](const PathPoint& p) { return static_cast<double>(p.certificate.nnz); }},
+    {"objective", "objective F", "left bottom", [](const PathPoint& p) { return p.certificate.objective; }},
+    {"accuracy", "test accuracy", "left top", [](const PathPoint& p) { return p.test_accuracy; }},
+    {"seconds", "seconds since the path began", "left top", [](const PathPoint& p) { return p.seconds; }},
+};
 
 /// One line of a figure.
 struct Line {
   std::string title;
-  std::size_t place;
   const Run* path;
 };
 
@@ -49,56 +46,42 @@ struct Family {
     const RunParameters& p = run.parameters;
     return {p.dataset, p.path_of_mu, p.path_of_mu ? p.lambda : p.mu};
   }
-  /// "mu-", "mu-lambda1-" or "mu0.1-" as part of a name; "" for paths over lambda with mu = 0.
-  std::string name_part() const {
+  double at(const PathPoint& point) const { return of_mu ? point.mu : point.lambda; }
+  /// "path-DATASET-", followed by "mu-", "mu-lambda1-" or "mu0.1-" but for paths over lambda with mu = 0.
+  std::string name() const {
     const std::string with = fixed == 0.0 ? "" : fmt::format("{}{}-", of_mu ? "lambda" : "mu", fixed);
-    return (of_mu ? "mu-" : "") + with;
+    return fmt::format("path-{}-{}{}", dataset, of_mu ? "mu-" : "", with);
   }
   /// "regularisation path over μ, λ = 1".
   std::string text() const {
-    std::string out = "regularisation path";
-    if (of_mu) out += " over μ";
-    if (fixed != 0.0) out += ", " + penalty_symbols(of_mu ? Penalty{fixed, 0.0} : Penalty{0.0, fixed});
-    return out;
+    const std::string with = fixed == 0.0 ? "" : fmt::format(", {} = {}", of_mu ? "λ" : "μ", fixed);
+    return fmt::format("regularisation path{}{}", of_mu ? " over μ" : "", with);
   }
 };
 
-std::string figure_name(const Family& family, const PathQuantity& quantity) {
-  return file_name_part(fmt::format("path-{}-{}{}", family.dataset, family.name_part(), quantity.name));
-}
-
-double at(const PathPoint& point, bool of_mu) {
-  return of_mu ? point.mu : point.lambda;
-}
-
-bool drawn(const PathQuantity& quantity, const Run& path, bool allow_not_comparable) {
-  return (!quantity.of_time() || path.timing.comparable || allow_not_comparable) &&
-         std::any_of(path.points.begin(), path.points.end(),
-                     [&](const PathPoint& point) { return std::isfinite(quantity.value(point)); });
-}
-
-std::string data_text(const PathQuantity& quantity, const std::vector<Line>& lines, bool of_mu) {
+std::string data_text(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
   std::string out;
   for (const Line& line : lines) {
-    out += fmt::format("solver\t{}\t{}\n", of_mu ? "mu" : "lambda", quantity.name);
+    out += tsv_line("solver", family.of_mu ? "mu" : "lambda", quantity.name);
     for (const PathPoint& point : line.path->points)
-      out += fmt::format("{}\t{}\t{}\n", tsv_field(line.title), tsv_number(at(point, of_mu)),
-                         tsv_number(quantity.value(point)));
+      out += tsv_line(line.title, family.at(point), quantity.value(point));
     out += "\n\n";
   }
   return out;
 }
 
-Panel make_panel(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
+/// `titles`: of all lines of all figures, whose places give the styles.
+Panel make_panel(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines,
+                 const std::vector<std::string>& titles) {
   Range penalties, values;
   Panel panel{.key = fmt::format("inside {}", quantity.key)};
   for (const Line& line : lines) {
     for (const PathPoint& point : line.path->points) {
-      penalties.add(at(point, family.of_mu));
+      penalties.add(family.at(point));
       if (const double value = quantity.value(point); std::isfinite(value)) values.add(value);
     }
     panel.curves.push_back({.title = line.title,
-                            .style = line_style(line.place),
+                            .style = line_style(place_in(titles, line.title)),
                             .block = panel.curves.size(),
                             .x = 2,
                             .y = 3,
@@ -111,50 +94,53 @@ Panel make_panel(const Family& family, const PathQuantity& quantity, const std::
 }
 
 std::string caption_of(const Family& family, const std::vector<Line>& lines) {
-  const auto cut = std::count_if(lines.begin(), lines.end(), [](const Line& line) {
-    return line.path->status() != "converged" && line.path->status() != "gap-reached";
-  });
+  const auto cut =
+      std::ranges::count_if(lines, [](const Line& line) { return !line.path->reached_tolerance(); });
   return cut == 0 ? ""
                   : fmt::format("{} of {} paths did not reach their tolerance at every {}.", cut,
                                 lines.size(), family.of_mu ? "μ" : "λ");
 }
 
-Chart make_chart(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines) {
+Chart make_chart(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines,
+                 const std::vector<std::string>& titles) {
   const Run& first = *lines.front().path;
   const bool comparable =
-      std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.path->timing.comparable; });
+      std::ranges::all_of(lines, [](const Line& line) { return line.path->timing.comparable; });
   return {
-      .name = figure_name(family, quantity),
+      .name = file_name_part(family.name() + quantity.name),
       .title = data_warnings(says_synthetic(first.result.description), comparable || !quantity.of_time()) +
                fmt::format("{}: {}", first.parameters.dataset, family.text()),
       .subtitle = first.result.description,
       .caption = caption_of(family, lines),
-      .panels = {make_panel(family, quantity, lines)},
-      .data = data_text(quantity, lines, family.of_mu)};
+      .panels = {make_panel(family, quantity, lines, titles)},
+      .data = data_text(family, quantity, lines)};
 }
 
 }  // namespace
 
 std::vector<Chart> path_charts(const std::vector<Run>& paths, bool allow_not_comparable) {
-  std::map<std::string, std::size_t> places;
-  std::map<Family, std::vector<const Run*>> families;
-  const bool machines = several_machines(paths);
+  std::map<Family, Runs> families;
   for (const Run& path : paths)
     if (path.parameters.repetition == 1) families[Family::of(path)].push_back(&path);
+  const bool machines = several_machines(paths);
+  std::vector<std::string> titles;
   std::vector<Chart> charts;
   for (const auto& [family, group] : families) {
-    const bool several = std::any_of(group.begin(), group.end(), [&group = group](const Run* path) {
-      return path->parameters.path != group.front()->parameters.path;
-    });
-    for (const PathQuantity& quantity : path_quantities()) {
+    const bool several = distinct(group, [](const Run& path) { return path.parameters.path; }).size() > 1;
+    std::vector<Line> all;
+    for (const Run* path : group) {
+      all.push_back({series_name(*path, machines) + (several ? " " + path->parameters.path : ""), path});
+      if (place_in(titles, all.back().title) == titles.size()) titles.push_back(all.back().title);
+    }
+    for (const PathQuantity& quantity : kPathQuantities) {
       std::vector<Line> lines;
-      for (const Run* path : group) {
-        std::string title = series_name(*path, machines);
-        if (several) title += " " + path->parameters.path;
-        const std::size_t place = places.try_emplace(title, places.size()).first->second;
-        if (drawn(quantity, *path, allow_not_comparable)) lines.push_back({title, place, path});
-      }
-      if (!lines.empty()) charts.push_back(make_chart(family, quantity, lines));
+      std::ranges::copy_if(all, std::back_inserter(lines), [&](const Line& line) {
+        return (!quantity.of_time() || line.path->timing.comparable || allow_not_comparable) &&
+               std::ranges::any_of(line.path->points, [&](const PathPoint& point) {
+                 return std::isfinite(quantity.value(point));
+               });
+      });
+      if (!lines.empty()) charts.push_back(make_chart(family, quantity, lines, titles));
     }
   }
   return charts;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "core/base/error.h"
 #include "experiments/base/numbers.h"
@@ -23,18 +22,12 @@ constexpr std::size_t kMostNames = 4;
 /// A ratio axis shows at least this.
 constexpr double kLeastRatio = 2.0;
 
-/// The distribution function of one solver.
-struct Staircase {
-  std::string solver;
-  std::vector<Step> steps;
-};
-
 /// What differs between profiles and distributions of costs.
 struct Distribution {
   std::string name, title, x_label, y_label, caption;
   double smallest_target;
-  std::vector<Staircase> solvers;
-  bool ratios;  ///< on the horizontal axis, from 1
+  bool ratios;                           ///< on the horizontal axis, from 1
+  std::vector<std::vector<Step>> steps;  ///< of each solver
 };
 
 std::string few_names(const std::vector<std::string>& names) {
@@ -82,113 +75,112 @@ std::string accuracy_caption(const Distribution& of, double accuracy) {
 // ---- the two kinds
 
 Distribution performance_profile(const ProblemSet& set, std::size_t target) {
-  Distribution of;
   const std::string goal = fmt::format("{:g}", set.targets[target]);
-  of.name = figure_name("profile-" + goal, set);
-  of.title = fmt::format("Performance profile: {} to (f − f*) / f* ≤ {}", set.measure, goal);
-  of.x_label = fmt::format("τ: {} over the least of any solver", set.measure);
-  of.y_label = "share of problems within τ";
-  of.ratios = true;
-  of.smallest_target = set.targets[target];
   std::vector<std::vector<double>> costs;
-  for (const Problem& problem : set.problems) costs.push_back(problem.costs[target]);
+  for (const Problem& problem : set.problems) {
+    std::vector<double>& row = costs.emplace_back();
+    for (const CostRange& cost : problem.costs[target]) row.push_back(cost.to);
+  }
   const std::vector<std::vector<double>> ratios = performance_ratios(costs);
-  std::size_t infinite = 0;
+  std::vector<std::vector<Step>> steps;
+  std::ptrdiff_t infinite = 0;
   for (std::size_t solver = 0; solver < set.solvers.size(); ++solver) {
     std::vector<double> of_solver;
     for (const std::vector<double>& row : ratios) of_solver.push_back(row[solver]);
-    infinite += static_cast<std::size_t>(std::count(of_solver.begin(), of_solver.end(), kInfinity));
-    of.solvers.push_back({set.solvers[solver], distribution_of(std::move(of_solver))});
+    infinite += std::ranges::count(of_solver, kInfinity);
+    steps.push_back(distribution_of(std::move(of_solver)));
   }
-  of.caption = fmt::format("A run that failed or never got there has an infinite ratio: {} of {}.", infinite,
-                           set.problems.size() * set.solvers.size());
-  return of;
+  return {.name = figure_name("profile-" + goal, set),
+          .title = fmt::format("Performance profile: {} to (f − f*) / f* ≤ {}", set.measure, goal),
+          .x_label = fmt::format("τ: {} over the least of any solver", set.measure),
+          .y_label = "share of problems within τ",
+          .caption = fmt::format("A run that failed or never got there has an infinite ratio: {} of {}.",
+                                 infinite, set.problems.size() * set.solvers.size()),
+          .smallest_target = set.targets[target],
+          .ratios = true,
+          .steps = std::move(steps)};
 }
 
 Distribution cost_distribution(const ProblemSet& set) {
-  Distribution of;
-  of.name = figure_name("ecdf", set);
-  of.title = fmt::format("Targets reached within so many {}", set.measure);
-  of.x_label = set.measure;
-  of.y_label = "share of (problem, target) pairs";
-  of.ratios = false;
-  of.smallest_target = *std::min_element(set.targets.begin(), set.targets.end());
+  std::vector<std::vector<Step>> steps;
   for (std::size_t solver = 0; solver < set.solvers.size(); ++solver) {
     std::vector<double> costs;
     for (const Problem& problem : set.problems)
-      for (const std::vector<double>& of_target : problem.costs) costs.push_back(of_target[solver]);
-    of.solvers.push_back({set.solvers[solver], distribution_of(std::move(costs))});
+      for (const std::vector<CostRange>& of_target : problem.costs) costs.push_back(of_target[solver].to);
+    steps.push_back(distribution_of(std::move(costs)));
   }
-  of.caption = fmt::format("Targets: (f − f*) / f* ≤ {:g}. A run that failed reaches none.",
-                           fmt::join(set.targets, ", "));
-  return of;
+  return {.name = figure_name("ecdf", set),
+          .title = fmt::format("Targets reached within so many {}", set.measure),
+          .x_label = set.measure,
+          .y_label = "share of (problem, target) pairs",
+          .caption = fmt::format("Targets: (f − f*) / f* ≤ {:g}. A run that failed reaches none.",
+                                 fmt::join(set.targets, ", ")),
+          .smallest_target = std::ranges::min(set.targets),
+          .ratios = false,
+          .steps = std::move(steps)};
 }
 
 // ---- drawing
 
-/// Of the steps that a log axis can show.
-Range range_of(const Distribution& of) {
+/// From where to where the horizontal axis goes: over the steps that a log axis can show.
+Range shown_range(const Distribution& of) {
+  constexpr double kMargin = 1.15;
   Range range;
-  for (const Staircase& solver : of.solvers)
-    for (const Step& step : solver.steps)
+  for (const std::vector<Step>& steps : of.steps)
+    for (const Step& step : steps)
       if (step.x > 0.0) range.add(step.x);
-  return range;
+  if (range.empty()) range.add(1.0);
+  return of.ratios ? Range{1.0, kMargin * std::max(range.max, kLeastRatio)} : range.widened(kMargin);
 }
 
 /// From the left end of the axis to the right one; one block a solver.
-std::string data_text(const Distribution& of, double left, double right) {
+std::string data_text(const Distribution& of, const ProblemSet& set, const Range& shown) {
   std::string out = "label\tx\tshare\n";
-  for (const Staircase& solver : of.solvers) {
-    if (&solver != of.solvers.data()) out += "\n\n";
-    const auto line = [&](double x, double share) {
-      out += fmt::format("{}\t{}\t{}\n", tsv_field(solver.solver), x, share);
-    };
-    double share = 0.0;
-    std::size_t i = 0;
-    while (i < solver.steps.size() && solver.steps[i].x <= left) share = solver.steps[i++].share;
-    line(left, share);
-    for (; i < solver.steps.size(); ++i) {
-      share = solver.steps[i].share;
-      line(solver.steps[i].x, share);
+  for (std::size_t solver = 0; solver < set.solvers.size(); ++solver) {
+    if (solver > 0) out += "\n\n";
+    std::string corners;
+    double at_left = 0.0, share = 0.0;
+    for (const Step& step : of.steps[solver]) {
+      share = step.share;
+      if (step.x <= shown.min)
+        at_left = share;
+      else
+        corners += tsv_line(set.solvers[solver], step.x, share);
     }
-    line(right, share);
+    out += tsv_line(set.solvers[solver], shown.min, at_left) + corners +
+           tsv_line(set.solvers[solver], shown.max, share);
   }
   return out;
 }
 
-/// Lines that lie on each other stay visible: later ones are thinner.
-std::vector<Curve> curves_of(const Distribution& of, const std::map<std::string, std::size_t>& places) {
+/// Lines that lie on each other stay visible: later ones are thinner. `labels`: of all solvers, which give
+/// the colours.
+std::vector<Curve> curves_of(const ProblemSet& set, const std::vector<std::string>& labels) {
   constexpr double kThick = 4.5, kThin = 2.0;
-  const double last = std::max(1.0, static_cast<double>(of.solvers.size()) - 1.0);
+  const std::size_t solvers = set.solvers.size();
   std::vector<Curve> curves;
-  for (const Staircase& solver : of.solvers) {
-    const std::size_t i = curves.size();
-    curves.push_back(
-        {.title = solver.solver,
-         .style = line_style(places.at(solver.solver)),
-         .width = kThick + (of.solvers.size() == 1 ? 1.0 : static_cast<double>(i) / last) * (kThin - kThick),
-         .block = i,
-         .x = 2,
-         .y = 3,
-         .steps = true});
+  for (std::size_t i = 0; i < solvers; ++i) {
+    const double thin = solvers == 1 ? 1.0 : static_cast<double>(i) / static_cast<double>(solvers - 1);
+    curves.push_back({.title = set.solvers[i],
+                      .style = line_style(place_in(labels, set.solvers[i])),
+                      .width = kThick + thin * (kThin - kThick),
+                      .block = i,
+                      .x = 2,
+                      .y = 3,
+                      .steps = true});
   }
   return curves;
 }
 
 std::string title_of(const Distribution& of, const ProblemSet& set) {
-  const auto synthetic = static_cast<std::size_t>(
-      std::count_if(set.descriptions.begin(), set.descriptions.end(), says_synthetic));
+  const auto synthetic = static_cast<std::size_t>(std::ranges::count_if(set.descriptions, says_synthetic));
   return (0 < synthetic && synthetic < set.descriptions.size() ? "PARTLY " : "") +
          data_warnings(synthetic > 0, set.comparable) + of.title;
 }
 
 Chart make_chart(const Distribution& of, const ProblemSet& set, double accuracy,
-                 const std::map<std::string, std::size_t>& places) {
-  constexpr double kMargin = 1.15;
-  Range range = range_of(of);
-  if (range.empty()) range.add(1.0);
-  const Range shown =
-      of.ratios ? Range{1.0, kMargin * std::max(range.max, kLeastRatio)} : range.widened(kMargin);
+                 const std::vector<std::string>& labels) {
+  const Range shown = shown_range(of);
   Axis shares{of.y_label, {-0.02, 1.02}, {}};
   for (int tenth = 0; tenth <= 10; ++tenth)
     shares.ticks.push_back({tenth / 10.0, fmt::format("{}", tenth / 10.0)});
@@ -199,8 +191,8 @@ Chart make_chart(const Distribution& of, const ProblemSet& set, double accuracy,
           .caption = of.caption + accuracy_caption(of, accuracy) + common_caption(set),
           .panels = {{.x = log_axis(of.x_label, shown, kMostLabelsX),
                       .y = shares,
-                      .curves = curves_of(of, places)}},
-          .data = data_text(of, shown.min, shown.max)};
+                      .curves = curves_of(set, labels)}},
+          .data = data_text(of, set, shown)};
 }
 
 // ---- checks
@@ -208,7 +200,7 @@ Chart make_chart(const Distribution& of, const ProblemSet& set, double accuracy,
 void check(const std::vector<Run>& runs, const std::vector<std::string>& costs, bool allow_not_comparable) {
   if (runs.empty()) throw Error::usage("no runs to compare");
   for (const std::string& cost : costs) find_measure(cost);
-  if (std::find(costs.begin(), costs.end(), "seconds") != costs.end() && !allow_not_comparable)
+  if (place_in(costs, "seconds") < costs.size() && !allow_not_comparable)
     require_comparable(runs, "--allow-not-comparable, or x without seconds");
 }
 
@@ -227,25 +219,19 @@ std::vector<fs::path> make_profiles(const std::vector<Run>& runs, const fs::path
                                     const PlotConfig& plot, const std::vector<double>& targets,
                                     bool allow_not_comparable) {
   check(runs, plot.x, allow_not_comparable);
-  std::map<std::string, std::size_t> places;
-  for (const Run& run : runs) places.try_emplace(run.parameters.label, places.size());
-
+  const std::vector<std::string> labels = distinct(runs, label_of);
   const double accuracy = reference_accuracy(runs);
-  std::vector<fs::path> written;
-  const auto add = [&](const Distribution& of, const ProblemSet& set) {
-    written.push_back(draw(make_chart(of, set, accuracy, places), figures));
-  };
+  std::vector<Chart> charts;
   for (const std::string& cost : plot.x)
-    for (const ProblemSet& set : problem_sets(
-             runs, {.measure = cost, .targets = targets, .allow_not_comparable = allow_not_comparable})) {
+    for (const ProblemSet& set : problem_sets(runs, cost, targets, allow_not_comparable)) {
       require_problems(set);
       for (const std::string& kind : plot.kinds) {
-        if (kind == "ecdf") add(cost_distribution(set), set);
+        if (kind == "ecdf") charts.push_back(make_chart(cost_distribution(set), set, accuracy, labels));
         for (std::size_t target = 0; kind == "profile" && target < set.targets.size(); ++target)
-          add(performance_profile(set, target), set);
+          charts.push_back(make_chart(performance_profile(set, target), set, accuracy, labels));
       }
     }
-  return written;
+  return draw_all(charts, figures);
 }
 
 }  // namespace proxbench

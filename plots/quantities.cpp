@@ -13,21 +13,17 @@ double instances_of(const Run& run) {
   return number_or_nan(run.result.instances);
 }
 
-/// NaN where it was not measured.
-double metric_at(const Sample& sample, const char* name) {
-  const auto found = sample.test_metrics.find(name);
-  return found == sample.test_metrics.end() ? kNaN : found->second;
+double suboptimality_unit(const Run& run) {
+  return std::abs(run.best.objective) / instances_of(run);
 }
 
 }  // namespace
 
 const std::vector<Abscissa>& abscissas() {
-  static const std::vector<Abscissa> all = {
-      {"seconds", "seconds", "", 3, [](const Sample& s) { return s.seconds; }},
-      {"passes", "oracle calls / n", "-passes", 6, [](const Sample& s) { return s.passes; }},
-      {"updates", "parameter updates / n", "-updates", 7, [](const Sample& s) { return s.updates; }},
-      {"iterations", "iterations", "-iterations", 5,
-       [](const Sample& s) { return static_cast<double>(s.iteration); }}};
+  static const std::vector<Abscissa> all = {{find_measure("seconds"), "seconds", 3},
+                                            {find_measure("passes"), "oracle calls / n", 6},
+                                            {find_measure("updates"), "parameter updates / n", 7},
+                                            {find_measure("iterations"), "iterations", 5}};
   return all;
 }
 
@@ -38,7 +34,7 @@ const std::vector<Quantity>& quantities() {
       {"suboptimality", "Primal suboptimality", "(f − f*) / n", "suboptimality", true, kDifferenceFloor,
        kInfinity,
        [](const Run& run, const Sample& s) { return (s.objective - run.best.objective) / instances_of(run); },
-       true, suboptimality_unit, "objective"},
+       true, suboptimality_unit},
       {"nnz", "Nonzero weights", "nonzeros", "nnz", true, 0.0, kNaN,
        [](const Run&, const Sample& s) { return static_cast<double>(s.nnz); }},
       {"accuracy", "Test accuracy", "accuracy per position", "test_accuracy", false, -kInfinity, kNaN,
@@ -67,10 +63,6 @@ const std::vector<Quantity>& quantities() {
          return (s.dual_gap + (std::isnan(s.infeasibility) ? 0.0 : s.infeasibility)) / instances_of(run);
        }}};
   return all;
-}
-
-double suboptimality_unit(const Run& run) {
-  return std::abs(run.best.objective) / instances_of(run);
 }
 
 }  // namespace proxbench

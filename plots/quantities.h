@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/results/results.h"
+#include "experiments/results/tables/problem_set.h"
 
 namespace proxbench {
 
@@ -21,29 +21,27 @@ struct Quantity {
   double unmeasured;  ///< what NaN stands for in a median: an objective that is none has diverged
   std::function<double(const Run&, const Sample&)> value;
   bool to_reference = false;  ///< a difference to f*
-  /// What a difference of |f*| is on the axis; null: 1.
+  /// What a difference of |f*| is on the axis, NaN where f* or n is not known; null: 1.
   double (*unit)(const Run&) = nullptr;
-  /// The name of the quantity that this one is `unit` times of; empty: none.
-  std::string of = {};
 
   double unit_of(const Run& run) const { return unit == nullptr ? 1.0 : unit(run); }
   /// Of runs on the same problem, of which some may have failed before it was known.
-  double unit_of_any(const std::vector<const Run*>& runs) const {
+  double unit_of_any(const Runs& runs) const {
     for (const Run* run : runs)
       if (const double found = unit_of(*run); std::isfinite(found)) return found;
     return 1.0;
   }
 };
 
-/// What is on the horizontal axis.
-struct Abscissa {
-  std::string name;    ///< in the options
-  std::string title;   ///< of the axis
-  std::string suffix;  ///< of the file names
-  int column;          ///< in the .tsv
-  double (*value)(const Sample&);
+/// What is on the horizontal axis: something that a run pays.
+struct Abscissa : Measure {
+  std::string title;  ///< of the axis
+  int column;         ///< in the .tsv
   bool log_axis = false;
   double max = 0.0;  ///< 0: where the runs end
+
+  /// Of the names of figures.
+  std::string suffix() const { return log_axis ? "-logx" : name == "seconds" ? "" : "-" + name; }
 };
 
 /// Relative differences at or below are rounding, and not drawn.
@@ -51,8 +49,5 @@ inline constexpr double kDifferenceFloor = 1e-12;
 /// All there are, under their names in PlotConfig.
 const std::vector<Abscissa>& abscissas();
 const std::vector<Quantity>& quantities();
-
-/// What a relative difference to f* of 1 is as a suboptimality (f - f*)/n; NaN where f* or n is not known.
-double suboptimality_unit(const Run& run);
 
 }  // namespace proxbench

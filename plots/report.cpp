@@ -43,36 +43,27 @@ struct Section {
 
 /// Each data set in one line, in the order of the runs.
 std::vector<std::string> data_lines(const std::vector<Run>& runs) {
-  std::vector<std::string> lines;
-  for (const Run& run : runs) {
-    std::string size;
+  std::vector<std::string> lines = distinct(runs, [](const Run& run) {
+    std::vector<std::string> sizes;
     for (const auto& [before, count, after] : {std::tuple{"", run.result.instances, " training instances"},
                                                {"", run.result.positions, " positions"},
                                                {"d = ", run.result.d, ""}})
-      if (count)
-        size +=
-            (size.empty() ? " (" : ", ") + (before + with_commas(static_cast<std::int64_t>(*count))) + after;
-    const std::string line = run.result.description + (size.empty() ? "" : size + ")");
-    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
-  }
+      if (count) sizes.push_back(before + with_commas(static_cast<std::int64_t>(*count)) + after);
+    return run.result.description + (sizes.empty() ? "" : fmt::format(" ({})", fmt::join(sizes, ", ")));
+  });
   // A run that failed early knows no sizes, which others tell.
-  const auto told = [&](const std::string& line) {
-    return std::any_of(lines.begin(), lines.end(),
-                       [&](const std::string& other) { return other.starts_with(line + " ("); });
-  };
-  std::vector<std::string> out;
-  std::remove_copy_if(lines.begin(), lines.end(), std::back_inserter(out), told);
-  return out;
+  const std::vector<std::string> all = lines;
+  std::erase_if(lines, [&](const std::string& line) {
+    return std::ranges::any_of(all, [&](const std::string& other) { return other.starts_with(line + " ("); });
+  });
+  return lines;
 }
 
 /// The distinct texts that `text_of` gives for the runs, joined.
 template <class TextOf>
 std::string distinct_texts(const std::vector<Run>& runs, const TextOf& text_of) {
-  std::vector<std::string> texts;
-  for (const Run& run : runs)
-    if (const std::string text = text_of(run);
-        !text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end())
-      texts.push_back(text);
+  std::vector<std::string> texts = distinct(runs, text_of);
+  std::erase(texts, "");
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
@@ -96,39 +87,37 @@ std::string limit_line(const std::vector<Run>& runs) {
 }
 
 std::string ended_line(const std::vector<Run>& runs) {
-  std::size_t converged = 0, failed = 0;
-  for (const Run& run : runs) {
-    converged += run.status() == "converged" || run.status() == "gap-reached" ? 1 : 0;
-    failed += run.failed() ? 1 : 0;
-  }
-  return fmt::format("{} of {} runs reached their tolerance", converged, runs.size()) +
-         (failed > 0 ? fmt::format(", {} failed", failed) : "");
+  const auto failed = std::ranges::count_if(runs, &Run::failed);
+  return fmt::format("{} of {} runs reached their tolerance{}",
+                     std::ranges::count_if(runs, &Run::reached_tolerance), runs.size(),
+                     failed > 0 ? fmt::format(", {} failed", failed) : "");
 }
 
-/// "prox-newton 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and that f*
-/// is exact enough for.
+/// "prox-newton 3.1 s, owl-qn 40 s; not reached: sgd", at the smallest target that any solver reached and
+/// that f* is exact enough for.
 std::string order_line(const TableGroup& group, const std::vector<double>& targets) {
-  const RunParameters& p = group.problem;
-  const std::string what = fmt::format("{}, {}", p.dataset, penalty_symbols({p.lambda, p.mu}, p.loss));
+  const std::string what = fmt::format("{}, {}", group.problem.dataset, penalty_symbols(group.problem));
   for (std::size_t i = targets.size(); i-- > 0;) {
     if (!(targets[i] >= group.accuracy)) continue;
-    std::vector<std::pair<CostRange, std::string>> reached;
-    std::vector<std::string> not_reached;
-    for (const TableRow& row : group.rows) {
-      const CostRange seconds = row.figures[i].medians();
-      if (std::isfinite(seconds.to))
-        reached.emplace_back(seconds, row.label);
+    std::vector<const TableRow*> reached;
+    std::vector<std::string> not_reached, texts;
+    for (const TableRow& row : group.rows)
+      if (std::isfinite(row.figures[i].to.median))
+        reached.push_back(&row);
       else
         not_reached.push_back(row.label);
-    }
     if (reached.empty()) continue;
-    std::ranges::sort(reached, {}, [](const auto& one) { return std::tuple(one.first.to, one.first.from); });
-    std::string out = fmt::format("{}, to (f − f*)/f* ≤ {:g}: ", what, targets[i]);
-    for (const auto& [seconds, label] : reached)
-      out += fmt::format("{}{} {}{:.3g} s", out.ends_with(": ") ? "" : ", ", label,
-                         is_wide(seconds) ? fmt::format("{:.3g} to ", seconds.from) : "", seconds.to);
-    if (!not_reached.empty()) out += fmt::format("; not reached: {}", fmt::join(not_reached, ", "));
-    return out + ".";
+    std::ranges::stable_sort(reached, {}, [&](const TableRow* row) {
+      return std::tuple(row->figures[i].to.median, row->figures[i].from.median);
+    });
+    for (const TableRow* row : reached) {
+      const CostRange seconds = row->figures[i].medians();
+      texts.push_back(fmt::format("{} {}{:.3g} s", row->label,
+                                  is_wide(seconds) ? fmt::format("{:.3g} to ", seconds.from) : "",
+                                  seconds.to));
+    }
+    return fmt::format("{}, to (f − f*)/f* ≤ {:g}: {}{}{}.", what, targets[i], fmt::join(texts, ", "),
+                       not_reached.empty() ? "" : "; not reached: ", fmt::join(not_reached, ", "));
   }
   if (!(targets.front() >= group.accuracy))
     return fmt::format("{}: none can be told, f* is proven to a relative accuracy of {:.1e} only.", what,
@@ -137,13 +126,11 @@ std::string order_line(const TableGroup& group, const std::vector<double>& targe
 }
 
 /// One line for each data set and penalty with several solvers; of runs whose timings can be compared.
-std::vector<std::string> order_lines(const std::vector<Run>& runs, const TableOptions& options) {
-  std::vector<Run> timed;
-  for (const Run& run : runs)
-    if (run.timing.comparable && !run.failed()) timed.push_back(run);
+std::vector<std::string> order_lines(std::vector<Run> runs, const std::vector<double>& targets) {
+  std::erase_if(runs, [](const Run& run) { return !run.timing.comparable || run.failed(); });
   std::vector<std::string> lines;
-  for (const TableGroup& group : summarize(timed, options).groups)
-    if (group.rows.size() > 1) lines.push_back(order_line(group, options.targets));
+  for (const TableGroup& group : summarize(runs, {.targets = targets}).groups)
+    if (group.rows.size() > 1) lines.push_back(order_line(group, targets));
   return lines;
 }
 
@@ -169,50 +156,36 @@ std::string passages_html(const PaperConfig& paper, const Section& section, cons
 
 // ---- parts of a section
 
-/// A table of the runs for which `cells_of` says something.
-template <class CellsOf>
-std::string reasons_html(TextTable table, const std::vector<Run>& runs, const CellsOf& cells_of) {
-  table.text_columns = table.head.size();
-  for (const Run& run : runs)
-    if (std::vector<std::string> cells = cells_of(run); !cells.empty()) {
-      cells.insert(cells.begin(), run.folder.filename().string());
-      if (cells.back().empty()) cells.back() = "-";
-      table.rows.push_back(std::move(cells));
-    }
-  return table.rows.empty() ? "" : table_html(table);
+std::string or_dash(const std::string& text) {
+  return text.empty() ? "-" : text;
 }
 
-std::string failures_html(const std::vector<Run>& runs) {
-  using Cells = std::vector<std::string>;
-  const std::string table =
-      reasons_html({"Runs that failed", {}, {"run", "status", "reason"}}, runs, [](const Run& run) {
-        return run.failed() ? Cells{run.status(), run.result.reason} : Cells{};
-      });
-  return table.empty() ? "" : "<div class=\"failures\">\n" + table + "</div>\n";
-}
-
-std::string not_comparable_html(const std::vector<Run>& runs) {
-  using Cells = std::vector<std::string>;
-  return reasons_html(
-      {"Timings that are not comparable",
-       {"Charts leave these runs out where they show seconds, and no order of the solvers counts them."},
-       {"run", "reason"}},
-      runs, [](const Run& run) {
-        return run.timing.comparable ? Cells{} : Cells{run.timing.not_comparable_because};
-      });
+/// The runs that failed, and those with timings that are not comparable.
+std::string troubles_html(const std::vector<Run>& runs) {
+  TextTable failed{"Runs that failed", {}, {"run", "status", "reason"}, 3};
+  TextTable alone{
+      "Timings that are not comparable",
+      {"Charts leave these runs out where they show seconds, and no order of the solvers counts them."},
+      {"run", "reason"},
+      2};
+  for (const Run& run : runs) {
+    const std::string name = run.folder.filename().string();
+    if (run.failed()) failed.rows.push_back({name, run.status(), or_dash(run.result.reason)});
+    if (!run.timing.comparable) alone.rows.push_back({name, or_dash(run.timing.not_comparable_because)});
+  }
+  return (failed.rows.empty() ? "" : "<div class=\"failures\">\n" + table_html(failed) + "</div>\n") +
+         (alone.rows.empty() ? "" : table_html(alone));
 }
 
 std::string runs_html(const std::vector<Run>& runs, const fs::path& folder) {
-  std::string rows;
+  TextTable table{"Runs and their files", {}, {"run", "status", "files"}, 3};
+  table.html = true;
   for (const Run& run : runs)
-    rows +=
-        fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", html_text(run.folder.filename().string()),
-                    html_text(run.status()),
-                    links_html(run.folder, {"manifest.json", "path.csv", "trace.csv", "model.tsv"}, folder));
-  return scroll_html("Runs and their files",
-                     "<table>\n<thead>\n<tr><th scope=\"col\">run</th><th scope=\"col\">status</th>"
-                     "<th scope=\"col\">files</th></tr>\n</thead>\n<tbody>\n" +
-                         rows + "</tbody>\n</table>\n");
+    table.rows.push_back({html_text(run.folder.filename().string()), html_text(run.status()),
+                          links_html({run.folder / "manifest.json", run.folder / "path.csv",
+                                      run.folder / "trace.csv", run.folder / "model.tsv"},
+                                     folder)});
+  return scroll_html(table.caption, html_grid(table));
 }
 
 /// What is the same in the provenance of all runs, and what is not: a row a run.
@@ -223,8 +196,7 @@ std::string provenance_html(const std::vector<Run>& runs) {
   for (const Field<Run>& field : run_fields()) {
     if (!field.section.starts_with("provenance")) continue;
     std::vector<std::string> values;
-    for (const Run& run : runs)
-      if (values.push_back(csv_value(field.get(run))); values.back().empty()) values.back() = "-";
+    for (const Run& run : runs) values.push_back(or_dash(csv_value(field.get(run))));
     if (std::ranges::count(values, values.front()) == std::ssize(values)) {
       if (values.front() != "-") common.rows.push_back({column_name(field), values.front()});
       continue;
@@ -245,11 +217,15 @@ std::string chart_html(const Section& section, const nlohmann::json& charts) {
       section.id, html_text(section.heading), json_in_html(charts));
 }
 
-std::string summaries_html(const std::vector<TextTable>& summaries, bool paths) {
+std::string tables_html(const std::vector<TextTable>& tables) {
   std::string out;
-  for (const TextTable& table : summaries) out += table_html(table);
+  for (const TextTable& table : tables) out += table_html(table);
+  return out;
+}
+
+std::string summaries_html(const std::vector<TextTable>& summaries, bool paths) {
   return details_html(paths ? "Times and ends of all runs of single penalties" : "Times and ends of all runs",
-                      out,
+                      tables_html(summaries),
                       summaries.size() <= kOpenTables ? " class=\"printed\" open" : " class=\"printed\"");
 }
 
@@ -281,16 +257,14 @@ std::string paths_html(const std::vector<Run>& paths, const std::vector<Run>& ru
 }
 
 std::string theory_html(const nlohmann::json& theory, const fs::path& figures) {
-  std::string out = "<h3>Theory</h3>\n" + pictures_html(figures, theory_charts(theory), "theory");
-  for (const TextTable& table : theory_tables(theory)) out += table_html(table);
-  return out;
+  return "<h3>Theory</h3>\n" + pictures_html(figures, theory_charts(theory), "theory") +
+         tables_html(theory_tables(theory));
 }
 
 std::string files_html(const fs::path& results, const fs::path& folder) {
   std::string out;
   for (const auto& [what, in] : {std::pair{"Tables", "tables"}, {"Figures for print", "figures"}})
-    if (const std::string links = links_html(results / in, files_in(results / in, "", ""), folder);
-        !links.empty())
+    if (const std::string links = links_html(entries_of(results / in), folder); !links.empty())
       out += fmt::format("<p class=\"files\">{}: {}</p>\n", what, links);
   return out;
 }
@@ -298,12 +272,9 @@ std::string files_html(const fs::path& results, const fs::path& folder) {
 /// Of the results of one experiment, for a page in the folder. `warn` hears which stored runs are left out.
 Section make_section(const fs::path& results, const fs::path& folder,
                      const std::function<void(const std::string&)>& warn) {
-  const Presentation presentation = load_presentation(results / "config.ini");
+  Presentation presentation = load_presentation(results / "config.ini");
   const PaperConfig& paper = presentation.paper;
-  TableOptions options;
-  options.targets = presentation.targets;
-  options.columns = {kPrintedColumns};
-  std::sort(options.targets.begin(), options.targets.end(), std::greater<>());
+  std::ranges::sort(presentation.targets, std::greater());
 
   std::vector<Run> all = read_all_runs(results, presentation);
   if (const std::string left_out = leave_out_strangers(results, presentation, all); !left_out.empty())
@@ -317,31 +288,25 @@ Section make_section(const fs::path& results, const fs::path& folder,
       file_name_part(presentation.name.empty() ? all.front().parameters.experiment : presentation.name);
   section.heading = paper.item.empty() ? section.id : paper.item;
   section.title = presentation.title;
-  section.synthetic = std::any_of(all.begin(), all.end(),
-                                  [](const Run& run) { return says_synthetic(run.result.description); });
+  section.synthetic =
+      std::ranges::any_of(all, [](const Run& run) { return says_synthetic(run.result.description); });
   section.data = data_lines(all);
   section.ended = ended_line(all);
 
-  std::vector<TableSet> tables;
-  if (!runs.empty()) tables = result_tables(runs, presentation, options);
-  std::vector<TextTable> summaries;
-  if (!tables.empty()) {  // the summary is the last
-    summaries = std::move(tables.back().tables);
-    tables.pop_back();
-  }
+  std::vector<TableSet> tables;  // the summary is the last
+  if (!runs.empty()) tables = result_tables(runs, presentation, {kPrintedColumns});
 
   std::string& body = section.body;
-  body = passages_html(paper, section, all,
-                       tables.empty() ? order_lines(runs, options) : std::vector<std::string>{});
-  for (const TableSet& set : tables)
-    for (const TextTable& table : set.tables) body += table_html(table);
+  body = passages_html(
+      paper, section, all,
+      tables.size() == 1 ? order_lines(runs, presentation.targets) : std::vector<std::string>{});
+  for (std::size_t i = 0; i + 1 < tables.size(); ++i) body += tables_html(tables[i].tables);
   if (!runs.empty()) body += chart_html(section, page_charts(runs, presentation.plot));
   if (!paths.empty()) body += paths_html(paths, runs, results / "figures");
   if (const nlohmann::json theory = read_theory(results); !theory.is_null())
     body += theory_html(theory, results / "figures");
-  body += failures_html(all);
-  if (!runs.empty()) body += summaries_html(summaries, !paths.empty());
-  body += not_comparable_html(all);
+  body += troubles_html(all);
+  if (!runs.empty()) body += summaries_html(tables.back().tables, !paths.empty());
   body += details_html("Runs and their files", runs_html(all, folder) + files_html(results, folder));
   body += details_html("Where, when and with what it was made", provenance_html(all));
   if (const fs::path config = results / "config.ini"; fs::exists(config))
@@ -362,18 +327,18 @@ std::string section_html(const Section& section) {
 }
 
 std::string contents_html(const std::vector<Section>& sections) {
-  std::string out =
-      "<table class=\"contents\">\n<thead>\n<tr><th scope=\"col\">what</th><th scope=\"col\">title</th>"
-      "<th scope=\"col\">data</th><th scope=\"col\">runs</th></tr>\n</thead>\n<tbody>\n";
-  for (const Section& section : sections)
-    out +=
-        fmt::format("<tr><td><a href=\"#{}\">{}</a></td><td>{}</td><td>{}{}</td><td>{}</td></tr>\n",
-                    section.id, html_text(section.heading), html_text(section.title),
-                    section.synthetic ? fmt::format("<strong>{}</strong> ", kSynthetic) : "",
-                    html_text(section.data.front()) +
-                        (section.data.size() > 1 ? fmt::format(" and {} more", section.data.size() - 1) : ""),
-                    html_text(section.ended));
-  return "<nav aria-label=\"Contents\">\n" + scroll_html("Contents", out + "</tbody>\n</table>\n") +
+  TextTable table{"Contents", {}, {"what", "title", "data", "runs"}, 4};
+  table.html = true;
+  for (const Section& section : sections) {
+    const std::string more =
+        section.data.size() > 1 ? fmt::format(" and {} more", section.data.size() - 1) : "";
+    table.rows.push_back({fmt::format("<a href=\"#{}\">{}</a>", section.id, html_text(section.heading)),
+                          html_text(section.title),
+                          (section.synthetic ? fmt::format("<strong>{}</strong> ", kSynthetic) : "") +
+                              html_text(section.data.front() + more),
+                          html_text(section.ended)});
+  }
+  return "<nav class=\"contents\" aria-label=\"Contents\">\n" + scroll_html(table.caption, html_grid(table)) +
          "</nav>\n";
 }
 

@@ -181,9 +181,11 @@ TEST(Report, SaysWhatToInstallWhereTheChartingLibraryIsMissing) {
     write_report({shown}, folder / "page.html");
     ADD_FAILURE() << "expected an error";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(),
-                HasSubstr("nowhere/dygraph.min.js, expected the charting library dygraphs (Debian "
-                          "package libjs-dygraphs; scripts/install-deps)"));
+    EXPECT_THAT(
+        error.what(),
+        HasSubstr(
+            "nowhere/dygraph.min.js: found no readable file, expected the charting library dygraphs (Debian "
+            "package libjs-dygraphs; scripts/install-deps)"));
   }
   EXPECT_FALSE(fs::exists(folder / "page.html"));
 }

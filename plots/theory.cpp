@@ -50,10 +50,9 @@ std::string data_text(const json& problem) {
   for (const json& arm : problem.at("arms")) {
     out += "arm\titeration\terror\tratio\tdennis_more\tnnz\n";
     for (const json& at : arm.at("iterations"))
-      out += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", tsv_field(arm.at("label").get<std::string>()),
-                         at.at("iteration").get<std::int64_t>(), tsv_number(field(at, "error")),
-                         tsv_number(field(at, "ratio")), tsv_number(field(at, "dennis_more")),
-                         at.at("nnz").get<std::uint64_t>());
+      out +=
+          tsv_line(arm.at("label").get<std::string>(), at.at("iteration").get<double>(), field(at, "error"),
+                   field(at, "ratio"), field(at, "dennis_more"), at.at("nnz").get<double>());
     out += "\n\n";
   }
   return out;
@@ -100,13 +99,13 @@ std::vector<std::size_t> tail_of(const json& iterations) {
   return out;
 }
 
+/// The upper one of two in the middle.
 double median_at(const json& iterations, const std::vector<std::size_t>& places, const char* key) {
   std::vector<double> values;
   for (const std::size_t t : places)
     if (const double value = field(iterations[t], key); std::isfinite(value)) values.push_back(value);
-  if (values.empty()) return kNaN;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
+  std::ranges::sort(values);
+  return values.empty() ? kNaN : values[values.size() / 2];
 }
 
 /// Geometric mean of the ratios there.
@@ -188,15 +187,12 @@ std::vector<TextTable> theory_tables(const json& theory) {
     std::vector<std::string> row{text_of_problem(problem), count_cell(number_at(problem, "/optimum/nnz")),
                                  count_cell(field(face, "rank")), scientific_cell(field(face, "smallest")),
                                  scientific_cell(field(face, "largest"))};
-    const json stretches = problem.value("stretch", none);
+    json stretches = problem.value("stretch", none);
+    if (stretches.empty()) stretches["-"] = nullptr;
     for (const auto& [what, stretch] : stretches.items()) {
       row.insert(row.end(), {what, scientific_cell(stretch.is_null() ? kNaN : stretch.get<double>())});
       optima.rows.push_back(std::move(row));
       row.assign(5, "");
-    }
-    if (stretches.empty()) {
-      row.insert(row.end(), {"-", "-"});
-      optima.rows.push_back(std::move(row));
     }
   }
   return {arms, optima};

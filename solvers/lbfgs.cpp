@@ -14,6 +14,7 @@
 
 #include "core/base/option_rows.h"
 #include "solvers/shared/lbfgs_steps.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -42,29 +43,18 @@ OptionRows<Settings> rows() {
               {{"blocks", true}, {"identity", false}})});
 }
 
-class Lbfgs final : public Solver {
- public:
-  explicit Lbfgs(const Settings& settings) : settings_(settings) {}
-
-  SolveResult solve(const SolveProblem& problem) override {
-    Objective& objective = problem.objective;
-    dense::Point now(objective, problem.start);
-    std::vector<double> g(objective.dimension());
-    dense::LbfgsSteps steps(objective, settings_.memory, settings_.blocks, {});
-    dense::Run run(problem, kPatience);
-    if (!run.open(now, g)) return run.result(now);
-    const auto infer = [&](const ScorePoint& at, Residual& residual) {
-      return objective.infer(at, &residual);
-    };
-    while (true) {
-      if (!steps.step(problem, now, g, infer)) return run.result(now, run.without_step());
-      if (!run.step(now, run.kkt(now, g))) return run.result(now);
-    }
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  Objective& objective = problem.objective;
+  dense::Point now(objective, problem.start);
+  std::vector<double> g(objective.dimension());
+  dense::LbfgsSteps steps(objective, settings.memory, settings.blocks);
+  dense::Run run(problem, kPatience);
+  if (!run.open(now, g)) return run.result(now);
+  while (true) {
+    if (!steps.step(problem.monitor, now, g)) return run.result(now, run.without_step());
+    if (!run.step(now, run.kkt(now, g))) return run.result(now);
   }
-
- private:
-  Settings settings_;
-};
+}
 
 }  // namespace
 
@@ -76,7 +66,7 @@ SolverInfo lbfgs_info() {
           "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
           "Programming 1989",
       .options = rows().table(),
-      .make = rows().maker<Lbfgs>(),
+      .make = stateless(rows(), solve),
       .needs = {.smooth = true},
       .shares_instances = true,
       .scale_free = true,

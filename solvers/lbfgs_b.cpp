@@ -30,6 +30,7 @@
 #include "core/base/option_rows.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/instances/passes.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 extern "C" {
@@ -140,16 +141,6 @@ void require_room(Coord d, std::size_t variables, const Settings& settings) {
                      " variables with memory = " + std::to_string(settings.memory));
 }
 
-class LbfgsB final : public Solver {
- public:
-  explicit LbfgsB(const Settings& settings) : settings_(settings) {}
-
-  SolveResult solve(const SolveProblem& problem) override;
-
- private:
-  Settings settings_;
-};
-
 /// One run of the library.
 class Session {
  public:
@@ -248,13 +239,13 @@ class Session {
   dense::Run run_;
 };
 
-SolveResult LbfgsB::solve(const SolveProblem& problem) {
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   const Coord d = problem.objective.dimension();
   const std::size_t variables = problem.objective.lambda() > 0.0 ? 2 * d : d;
-  require_room(d, variables, settings_);
-  Session session(problem, settings_);
+  require_room(d, variables, settings);
+  Session session(problem, settings);
   SolveResult result = session.solve();
-  result.notes["work_array_bytes"] = Lbfgsb::bytes(variables, settings_.memory);
+  result.notes["work_array_bytes"] = Lbfgsb::bytes(variables, settings.memory);
   return result;
 }
 
@@ -270,7 +261,7 @@ SolverInfo lbfgs_b_info() {
           "Kazama and Tsujii, EMNLP 2003; Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 1995; Andrew and Gao "
           "2007, section 4",
       .options = rows().table(),
-      .make = rows().maker<LbfgsB>(),
+      .make = stateless(rows(), solve),
   };
 }
 

@@ -18,10 +18,12 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/base/option_rows.h"
 #include "solvers/shared/dense.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -52,27 +54,14 @@ class Callbacks {
       std::fill(g, g + d, 0.0);
       return -std::numeric_limits<double>::infinity();
     }
-    if (!ended_) {
-      try {
-        return evaluate_or_throw({x, d}, {g, d});
-      } catch (...) {
-        failure_ = std::current_exception();
-        ended_ = true;
-      }
-    }
+    if (const auto value = guarded([&] { return evaluate_or_throw({x, d}, {g, d}); })) return *value;
     stop(x, g);
     return std::numeric_limits<double>::quiet_NaN();
   }
 
   /// Nonzero: stop.
   int progress(const double* g, int iteration) {
-    if (ended_) return 1;
-    try {
-      progress_or_throw({g, at_.w.size()}, iteration);
-    } catch (...) {
-      failure_ = std::current_exception();
-      ended_ = true;
-    }
+    guarded([&] { return progress_or_throw({g, at_.w.size()}, iteration); });
     return ended_ ? 1 : 0;
   }
 
@@ -85,6 +74,17 @@ class Callbacks {
   }
 
  private:
+  /// What call() gives, unless all has ended, or ends with an exception.
+  std::optional<double> guarded(const auto& call) {
+    try {
+      if (!ended_) return call();
+    } catch (...) {
+      failure_ = std::current_exception();
+      ended_ = true;
+    }
+    return std::nullopt;
+  }
+
   double evaluate_or_throw(std::span<const double> x, std::span<double> g) {
     if (!started_) {
       // By now the library has allocated its memory. It begins at the start.
@@ -101,11 +101,12 @@ class Callbacks {
     return at_.smooth;
   }
 
-  void progress_or_throw(std::span<const double> g, int iteration) {
+  double progress_or_throw(std::span<const double> g, int iteration) {
     // The library's x is the point that was evaluated last.
     result_.w = at_.nonzeros;
     result_.iterations = iteration;
     if (!run_.step(at_, run_.kkt(at_, g))) end(run_.status());
+    return 0.0;
   }
 
   /// Whether kkt where the library ended is what it should be: its own norms overflow where gradients of
@@ -175,7 +176,7 @@ int progress_callback(void* instance, const lbfgsfloatval_t*, const lbfgsfloatva
 }
 
 struct Settings {
-  int memory, max_linesearch;
+  int memory;
 };
 
 OptionRows<Settings> rows() {
@@ -185,30 +186,16 @@ OptionRows<Settings> rows() {
                .default_value = "6",
                .help = "the library's m: pairs (s, y) kept by L-BFGS (6 is its default, and CRFsuite's)",
                .min = 1,
-               .max = 1000}),
-       option(&Settings::max_linesearch, {.name = "max_linesearch",
-                                          .default_value = "40",
-                                          .help = "trial steps of one line search",
-                                          .min = 1,
-                                          .max = 1000})});
+               .max = 1000})});
 }
 
-class Liblbfgs final : public Solver {
- public:
-  /// `line_search`: LBFGS_LINESEARCH_...
-  Liblbfgs(const std::string& name, int line_search, const Settings& settings) : name_(name) {
-    lbfgs_parameter_init(&parameters_);
-    parameters_.m = settings.memory;
-    parameters_.max_linesearch = settings.max_linesearch;
-    parameters_.linesearch = line_search;
-    parameters_.epsilon = 0.0;
-  }
-
-  SolveResult solve(const SolveProblem& problem) override {
+/// `line_search`: LBFGS_LINESEARCH_...
+auto solve_by(const std::string& name, int line_search) {
+  return [=](const SolveProblem& problem, const Settings& settings) {
     const std::size_t d = problem.objective.dimension();
     constexpr std::size_t kMost = std::numeric_limits<int>::max() - 16;
     if (d > kMost)
-      throw Error(name_ + ": found d = " + std::to_string(d) + ", expected at most " + std::to_string(kMost) +
+      throw Error(name + ": found d = " + std::to_string(d) + ", expected at most " + std::to_string(kMost) +
                   " (the library counts coordinates as int)");
     const std::unique_ptr<lbfgsfloatval_t, decltype(&lbfgs_free)> x(lbfgs_malloc(static_cast<int>(padded(d))),
                                                                     lbfgs_free);
@@ -218,7 +205,11 @@ class Liblbfgs final : public Solver {
     for (std::size_t i = 0; i < problem.start.nnz(); ++i)
       x.get()[problem.start.index[i]] = problem.start.value[i];
 
-    lbfgs_parameter_t parameters = parameters_;
+    lbfgs_parameter_t parameters;
+    lbfgs_parameter_init(&parameters);
+    parameters.m = settings.memory;
+    parameters.linesearch = line_search;
+    parameters.epsilon = 0.0;
     parameters.orthantwise_c = problem.objective.lambda();
     parameters.orthantwise_start = 0;
     parameters.orthantwise_end = static_cast<int>(d);
@@ -226,12 +217,8 @@ class Liblbfgs final : public Solver {
     const int code = lbfgs(static_cast<int>(d), x.get(), nullptr, evaluate_callback, progress_callback,
                            &callbacks, &parameters);
     return callbacks.result(code);
-  }
-
- private:
-  std::string name_;
-  lbfgs_parameter_t parameters_;
-};
+  };
+}
 
 }  // namespace
 
@@ -245,11 +232,7 @@ SolverInfo liblbfgs_owlqn_info() {
           "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007; Okazaki, "
           "libLBFGS",
       .options = rows().table(),
-      .make =
-          [](const Options& options) {
-            return std::make_unique<Liblbfgs>("liblbfgs-owlqn", LBFGS_LINESEARCH_BACKTRACKING,
-                                              rows().read(options));
-          },
+      .make = stateless(rows(), solve_by("liblbfgs-owlqn", LBFGS_LINESEARCH_BACKTRACKING)),
       .needs = {.l1 = true},
       .shares_instances = true,
   };
@@ -265,10 +248,7 @@ SolverInfo liblbfgs_info() {
           "Liu and Nocedal, On the limited memory BFGS method for large scale optimization, Math. "
           "Programming 1989; Okazaki, libLBFGS",
       .options = rows().table(),
-      .make =
-          [](const Options& options) {
-            return std::make_unique<Liblbfgs>("liblbfgs", LBFGS_LINESEARCH_MORETHUENTE, rows().read(options));
-          },
+      .make = stateless(rows(), solve_by("liblbfgs", LBFGS_LINESEARCH_MORETHUENTE)),
       .needs = {.smooth = true},
       .shares_instances = true,
   };

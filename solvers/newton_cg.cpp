@@ -32,6 +32,7 @@
 #include "solvers/shared/lbfgs_steps.h"
 #include "solvers/shared/rough_hessian.h"
 #include "solvers/shared/score_line.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -48,30 +49,16 @@ constexpr std::size_t kStartPairs = 10;
 constexpr int kMostProducts = 1000;
 constexpr std::int64_t kPatience = 20;
 
-enum class Precondition { kNone, kRough, kPairs };
-
 struct Settings {
-  Precondition preconditioner;
   std::size_t memory;
   double start, forcing;
-
-  bool rough() const { return preconditioner != Precondition::kNone; }
-  std::size_t pairs() const { return preconditioner == Precondition::kPairs ? memory : 0; }
 };
 
 OptionRows<Settings> rows() {
   return OptionRows<Settings>(
-      {choice(
-           &Settings::preconditioner,
-           {.name = "preconditioner",
-            .default_value = "pairs",
-            .help = "of the conjugate gradients: rough: the Hessian's blocks by output where there are at "
-                    "most 512 features, else none; pairs: L-BFGS from there, with pairs of the iteration "
-                    "before"},
-           {{"none", Precondition::kNone}, {"rough", Precondition::kRough}, {"pairs", Precondition::kPairs}}),
-       option(&Settings::memory, {.name = "memory",
+      {option(&Settings::memory, {.name = "memory",
                                   .default_value = "10",
-                                  .help = "pairs kept where preconditioner = pairs",
+                                  .help = "pairs of the iteration before that the preconditioner is made of",
                                   .min = 1,
                                   .max = 1000}),
        option(&Settings::start,
@@ -95,13 +82,11 @@ OptionRows<Settings> rows() {
 /// M^-1 in the place of H^-1.
 class Preconditioner {
  public:
-  Preconditioner(const Settings& settings, const Objective& objective)
-      : settings_(settings),
+  Preconditioner(std::size_t pairs, const Objective& objective)
+      : pairs_(pairs),
         rough_(objective),
-        has_rough_(settings.rough() && rough_.has_blocks()),
-        memory_(std::max<std::size_t>(settings.pairs(), 1), settings.pairs() > 0 ? objective.dimension() : 0,
-                objective.parallel()) {}
-
+        has_rough_(rough_.has_blocks()),
+        memory_(pairs, objective.dimension(), objective.parallel()) {}
   /// At the point of the residual, with the pairs that were taken since the last call.
   void update(const Residual& residual) {
     if (has_rough_) rough_.build(residual);
@@ -115,8 +100,8 @@ class Preconditioner {
 
   /// Takes every stride-th pair; every second one goes where they become too many.
   void take(const std::vector<double>& s, const std::vector<double>& y) {
-    if (settings_.pairs() == 0 || seen_++ % stride_ != 0) return;
-    if (taken_.size() == settings_.pairs()) {
+    if (seen_++ % stride_ != 0) return;
+    if (taken_.size() == pairs_) {
       for (std::size_t i = 0; 2 * i < taken_.size(); ++i) taken_[i].swap(taken_[2 * i]);
       taken_.resize((taken_.size() + 1) / 2);
       stride_ *= 2;
@@ -127,13 +112,13 @@ class Preconditioner {
 
   /// r := M^-1 r.
   void apply(std::span<double> r) {
-    if (settings_.pairs() > 0 && !memory_.empty())
+    if (!memory_.empty())
       return has_rough_ ? memory_.apply(r, [&](std::span<double> v) { rough_.solve(v); }) : memory_.apply(r);
     if (has_rough_) rough_.solve(r);
   }
 
  private:
-  const Settings& settings_;
+  std::size_t pairs_;
   dense::RoughHessian rough_;
   bool has_rough_;
   dense::LbfgsMemory memory_;
@@ -194,73 +179,58 @@ class ConjugateGradients {
   double products_ = 0.0;
 };
 
-class NewtonCg final : public Solver {
- public:
-  explicit NewtonCg(const Settings& settings) : settings_(settings) {}
+/// L-BFGS until F falls slowly, or no further. False: the run is over.
+bool begin(const SolveProblem& problem, double slow_change, dense::Run& run, dense::Point& now,
+           std::vector<double>& g) {
+  dense::LbfgsSteps steps(problem.objective, kStartPairs, true);
+  dense::ChangeRule slow(slow_change);
+  while (!slow.met(now.value()) && steps.step(problem.monitor, now, g))
+    if (!run.step(now, run.kkt(now, g))) return false;
+  return true;
+}
 
-  SolveResult solve(const SolveProblem& problem) override {
-    Objective& objective = problem.objective;
-    const Parallel& parallel = objective.parallel();
-    const std::size_t d = objective.dimension();
-    dense::Point now(objective, problem.start);
-    dense::ScoreLine line(objective);
-    std::vector<double> g(d), p(d);
-    Objective::Curvature curvature = objective.make_curvature();
-    Preconditioner preconditioner(settings_, objective);
-    ConjugateGradients system(d);
-    dense::Run run(problem, kPatience);
-    const auto finish = [&](SolveResult result) {
-      result.notes["products"] = system.products();
-      return result;
-    };
-    if (!run.open(now, g)) return finish(run.result(now));
+/// Armijo's rule along p, which keeps the curvature of each trial.
+bool search(Monitor& monitor, const dense::Point& now, std::span<const double> g, std::span<const double> p,
+            Objective::Curvature& curvature, dense::ScoreLine& line) {
+  line.open(now, g, p);
+  const dense::LineValue start = line.start();
+  if (!(start.slope < 0.0)) return false;
+  return armijo(start.value, start.slope, 1.0, ArmijoOptions{},
+                [&](double alpha) {
+                  return monitor.out_of_time() ? std::numeric_limits<double>::quiet_NaN()
+                                               : line.value(alpha, &curvature);
+                })
+      .accepted;
+}
 
-    if (!begin(problem, run, now, g)) return finish(run.result(now));
-    objective.infer({now.scores}, now.residual, curvature);
-    while (true) {
-      preconditioner.update(now.residual);
-      const double norm = std::sqrt(dense::dot(parallel, g, g));
-      const double tolerance = std::max(settings_.forcing * norm, kBelowTarget * problem.kkt_target());
-      if (!system.solve(problem, curvature, preconditioner, g, tolerance, p) ||
-          !search(problem, now, g, p, curvature, line))
-        return finish(run.result(now, run.without_step()));
-      line.move(objective, now);
-      objective.gradient(now.residual, now.w, g);
-      if (!run.step(now, run.kkt(now, g))) return finish(run.result(now));
-    }
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  Objective& objective = problem.objective;
+  const std::size_t d = objective.dimension();
+  dense::Point now(objective, problem.start);
+  dense::ScoreLine line(objective);
+  std::vector<double> g(d), p(d);
+  Objective::Curvature curvature = objective.make_curvature();
+  Preconditioner preconditioner(settings.memory, objective);
+  ConjugateGradients system(d);
+  dense::Run run(problem, kPatience);
+  const auto finish = [&](SolveResult result) {
+    result.notes["products"] = system.products();
+    return result;
+  };
+  if (!run.open(now, g) || !begin(problem, settings.start, run, now, g)) return finish(run.result(now));
+  objective.infer({now.scores}, now.residual, curvature);
+  while (true) {
+    preconditioner.update(now.residual);
+    const double norm = std::sqrt(dense::dot(objective.parallel(), g, g));
+    const double tolerance = std::max(settings.forcing * norm, kBelowTarget * problem.kkt_target());
+    if (!system.solve(problem, curvature, preconditioner, g, tolerance, p) ||
+        !search(problem.monitor, now, g, p, curvature, line))
+      return finish(run.result(now, run.without_step()));
+    line.move(now);
+    objective.gradient(now.residual, now.w, g);
+    if (!run.step(now, run.kkt(now, g))) return finish(run.result(now));
   }
-
- private:
-  /// L-BFGS until F falls slowly, or no further. False: the run is over.
-  bool begin(const SolveProblem& problem, dense::Run& run, dense::Point& now, std::vector<double>& g) const {
-    dense::LbfgsSteps steps(problem.objective, kStartPairs, settings_.rough(), {});
-    dense::ChangeRule slow(settings_.start);
-    const auto infer = [&](const ScorePoint& at, Residual& residual) {
-      return problem.objective.infer(at, &residual);
-    };
-    while (!slow.met(now.value()) && steps.step(problem, now, g, infer))
-      if (!run.step(now, run.kkt(now, g))) return false;
-    return true;
-  }
-
-  bool search(const SolveProblem& problem, const dense::Point& now, std::span<const double> g,
-              std::span<const double> p, Objective::Curvature& curvature, dense::ScoreLine& line) const {
-    Objective& objective = problem.objective;
-    line.open(objective, now, g, p);
-    const dense::LineValue start = line.start();
-    if (!(start.slope < 0.0)) return false;
-    return armijo(start.value, start.slope, 1.0, ArmijoOptions{},
-                  [&](double alpha) {
-                    if (problem.monitor.out_of_time()) return std::numeric_limits<double>::quiet_NaN();
-                    return line.value(objective, alpha, [&](const ScorePoint& at, Residual& residual) {
-                      return objective.infer(at, residual, curvature);
-                    });
-                  })
-        .accepted;
-  }
-
-  Settings settings_;
-};
+}
 
 }  // namespace
 
@@ -273,7 +243,7 @@ SolverInfo newton_cg_info() {
           "region "
           "Newton method for large-scale logistic regression, JMLR 2008",
       .options = rows().table(),
-      .make = rows().maker<NewtonCg>(),
+      .make = stateless(rows(), solve),
       .needs = {.capabilities = {Capability::kSum, Capability::kDerivative}, .smooth = true},
       .shares_instances = true,
       .scale_free = true,

@@ -25,6 +25,7 @@
 #include "solvers/shared/instances/instance_rows.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/weight_rows.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -69,8 +70,7 @@ class Ascent {
     w_.set(start);
     for (Index i = 0; i < objective_.instances(); ++i) {
       double* const rows = theta_->rows(i);
-      w_.scores(i, rows);
-      std::copy(w_.extra().begin(), w_.extra().end(), theta_->extra(i).begin());
+      scores(i, theta_->of(i));
       for (std::size_t t = 0; t < w_.positions(i) && start.nnz() == 0; ++t) {
         const auto on = objective_.structure().gold_outputs(begin_[i] + static_cast<Index>(t));
         if (!on.empty()) rows[t * w_.width() + on.back()] = gold_score;
@@ -78,7 +78,7 @@ class Ascent {
     }
     w_.set({});
     for (Index i = 0; i < objective_.instances() && !monitor.out_of_time(); ++i) {
-      entropy_[i] = infer(i, theta_->rows(i), theta_->extra(i), residual_.rows(i), residual_.extra(i));
+      entropy_[i] = infer(i, theta_->of(i), residual_.of(i));
       if (!std::isfinite(entropy_[i])) return false;
       direction_.form(features_->of(i), residual_.rows(i), residual_.extra(i), w_.width());
       w_.add(-1.0 / objective_.mu(), direction_);
@@ -88,43 +88,33 @@ class Ascent {
 
   /// False: the loss has no value at a trial, and nothing was done.
   bool step(Index i) {
-    const std::size_t rows = w_.positions(i) * w_.width(), extras = objective_.map().extra_weights();
-    const KernelTable& kernels = kernels_in_use();
+    const std::span<double> theta = theta_->of(i), residual = residual_.of(i);
     const double mu = objective_.mu();
-    for (AlignedVector<double>* numbers : {&scores_, &trial_, &residual_rows_, &change_})
-      numbers->resize(rows);
-    for (AlignedVector<double>* numbers : {&trial_extra_, &residual_extra_, &change_extra_})
-      numbers->resize(extras);
-    w_.scores(i, scores_.data());
-    const auto mix = [&](double eta, const double* theta, const double* score, double* out, std::size_t n) {
-      for (std::size_t c = 0; c < n; ++c) out[c] = theta[c] + eta * (score[c] - theta[c]);
-    };
+    for (AlignedVector<double>* numbers : {&scores_, &trial_, &trial_residual_, &change_})
+      numbers->resize(theta.size());
+    scores(i, scores_);
     const auto size = [](std::span<const double> scores) {
       double largest = 0.0;
       for (const double s : scores) largest = std::max(largest, std::abs(s));
       return largest;
     };
-    const double terms =
-        1.0 + static_cast<double>(w_.positions(i)) * (std::max(size({theta_->rows(i), rows}), size(scores_)) +
-                                                      std::max(size(theta_->extra(i)), size(w_.extra())));
+    const std::size_t rows = w_.positions(i) * w_.width();
+    const double terms = 1.0 + static_cast<double>(w_.positions(i)) *
+                                   (std::max(size(theta.first(rows)), size({scores_.data(), rows})) +
+                                    std::max(size(theta_->extra(i)), size(w_.extra())));
     for (double eta = eta_[i]; eta >= kLeastEta; eta *= 0.5) {
-      mix(eta, theta_->rows(i), scores_.data(), trial_.data(), rows);
-      mix(eta, theta_->extra(i).data(), w_.extra().data(), trial_extra_.data(), extras);
-      const double entropy = infer(i, trial_.data(), trial_extra_, residual_rows_.data(), residual_extra_);
+      for (std::size_t c = 0; c < theta.size(); ++c) trial_[c] = theta[c] + eta * (scores_[c] - theta[c]);
+      const double entropy = infer(i, trial_, trial_residual_);
       if (!std::isfinite(entropy)) return false;
-      change_ = residual_rows_;
-      kernels.add_scaled(change_.data(), -1.0, residual_.rows(i), rows);
-      change_extra_ = residual_extra_;
-      kernels.add_scaled(change_extra_.data(), -1.0, residual_.extra(i).data(), extras);
-      direction_.form(features_->of(i), change_.data(), change_extra_, w_.width());
+      change_ = trial_residual_;
+      kernels_in_use().add_scaled(change_.data(), -1.0, residual.data(), change_.size());
+      direction_.form(features_->of(i), change_.data(), theta_->extra_of(change_), w_.width());
       const double along = -w_.dot(direction_),
                    rise = entropy - entropy_[i] - along - 0.5 / mu * direction_.squared_norm();
       if (!(rise >= -kRounding * (terms + std::abs(along)))) continue;
       w_.add(-1.0 / mu, direction_);
-      std::copy(trial_.begin(), trial_.end(), theta_->rows(i));
-      std::copy(trial_extra_.begin(), trial_extra_.end(), theta_->extra(i).begin());
-      std::copy(residual_rows_.begin(), residual_rows_.end(), residual_.rows(i));
-      std::copy(residual_extra_.begin(), residual_extra_.end(), residual_.extra(i).begin());
+      std::copy(trial_.begin(), trial_.end(), theta.begin());
+      std::copy(trial_residual_.begin(), trial_residual_.end(), residual.begin());
       entropy_[i] = entropy;
       eta_[i] = std::min(1.0, kEtaGrowth * eta);
       break;
@@ -134,16 +124,20 @@ class Ascent {
   }
 
  private:
+  /// The scores of i at w, into a vector like theta_i.
+  void scores(Index i, std::span<double> out) const {
+    w_.scores(i, out.data());
+    std::copy(w_.extra().begin(), w_.extra().end(), theta_->extra_of(out).begin());
+  }
   /// Residual and entropy of p(. | theta): the loss is A - theta(gold), and H = A - E[theta].
-  double infer(Index i, const double* rows, std::span<const double> extra, double* residual,
-               std::span<double> residual_extra) {
-    const double loss = objective_.infer_instance(i, rows, extra, residual, residual_extra, work_);
-    const std::size_t width = w_.width(), labels = objective_.outputs();
+  double infer(Index i, std::span<double> at, std::span<double> residual) {
+    const std::span<double> extra = theta_->extra_of(at), residual_extra = theta_->extra_of(residual);
+    const double loss =
+        objective_.infer_instance(i, at.data(), extra, residual.data(), residual_extra, work_);
     double expected = kernels_in_use().dot(extra.data(), residual_extra.data(), extra.size());
-    for (std::size_t t = 0; t < w_.positions(i); ++t) {
-      std::fill(residual + t * width + labels, residual + (t + 1) * width, 0.0);
-      expected += kernels_in_use().dot(rows + t * width, residual + t * width, labels);
-    }
+    for (std::size_t t = 0; t < w_.positions(i); ++t)
+      expected += kernels_in_use().dot(at.data() + t * w_.width(), residual.data() + t * w_.width(),
+                                       objective_.outputs());
     return loss - expected;
   }
 
@@ -156,8 +150,7 @@ class Ascent {
   std::vector<double> entropy_, eta_;
   InstanceDirection direction_;
   InstanceOracle::Workspace work_;
-  AlignedVector<double> scores_, trial_, trial_extra_, residual_rows_, residual_extra_, change_,
-      change_extra_;
+  AlignedVector<double> scores_, trial_, trial_residual_, change_;
 };
 
 struct Settings {
@@ -178,45 +171,37 @@ OptionRows<Settings> rows() {
        option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
 }
 
-class Oeg final : public Solver {
- public:
-  explicit Oeg(const Settings& settings) : settings_(settings) {}
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  Objective& objective = problem.objective;
+  Monitor& monitor = problem.monitor;
+  const double bytes = 2.0 * InstanceRows::bytes(objective);
+  require_memory(bytes, settings.memory_limit,
+                 "the scores and marginals of " + std::to_string(objective.instances()) + " instances");
+  Ascent ascent(objective);
+  Random random(problem.seed);
+  std::vector<Index> order(objective.instances());
+  std::iota(order.begin(), order.end(), Index{0});
+  SolveResult result{.w = problem.start};
+  result.notes["score_bytes"] = bytes;
 
-  SolveResult solve(const SolveProblem& problem) override {
-    Objective& objective = problem.objective;
-    Monitor& monitor = problem.monitor;
-    const double bytes = 2.0 * InstanceRows::bytes(objective);
-    require_memory(bytes, settings_.memory_limit,
-                   "the scores and marginals of " + std::to_string(objective.instances()) + " instances");
-    Ascent ascent(objective);
-    Random random(problem.seed);
-    std::vector<Index> order(objective.instances());
-    std::iota(order.begin(), order.end(), Index{0});
-    SolveResult result{.w = problem.start};
-    result.notes["score_bytes"] = bytes;
-
-    monitor.start(problem.start);
-    if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
-    random.shuffle(std::span(order));
-    const bool valid = ascent.start(problem.start, settings_.gold_score, monitor);
-    if (!valid || monitor.out_of_time()) {
-      result.status = valid ? monitor.stop_status() : Status::kDiverged;
-      return result;
-    }
-    monitor.watch(ascent.dual_point());
-    Passes passes;
-    passes.visit = [&](std::int64_t pass, std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
-        if (!ascent.step(pass == 1 ? order[i] : static_cast<Index>(random.below(order.size())))) return false;
-      return true;
-    };
-    passes.weights = [&] { return ascent.weights(); };
-    return run_passes(problem, settings_.reports, passes, result);
+  monitor.start(problem.start);
+  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  random.shuffle(std::span(order));
+  const bool valid = ascent.start(problem.start, settings.gold_score, monitor);
+  if (!valid || monitor.out_of_time()) {
+    result.status = valid ? monitor.stop_status() : Status::kDiverged;
+    return result;
   }
-
- private:
-  Settings settings_;
-};
+  monitor.watch(ascent.dual_point());
+  Passes passes;
+  passes.visit = [&](std::int64_t pass, std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
+      if (!ascent.step(pass == 1 ? order[i] : static_cast<Index>(random.below(order.size())))) return false;
+    return true;
+  };
+  passes.weights = [&] { return ascent.weights(); };
+  return run_passes(problem, settings.reports, passes, result);
+}
 
 }  // namespace
 
@@ -229,7 +214,7 @@ SolverInfo oeg_info() {
           "random "
           "fields and max-margin Markov networks, JMLR 2008",
       .options = rows().table(),
-      .make = rows().maker<Oeg>(),
+      .make = stateless(rows(), solve),
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance, Capability::kBeliefs},
                 .l2 = true,
                 .smooth = true},

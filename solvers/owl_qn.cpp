@@ -32,6 +32,7 @@
 #include "core/quasi_newton/line_search.h"
 #include "solvers/shared/dense.h"
 #include "solvers/shared/lbfgs_memory.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -94,88 +95,80 @@ OptionRows<Settings> rows() {
        option(&Settings::change, dense::change_option())});
 }
 
-class OwlQn final : public Solver {
- public:
-  explicit OwlQn(const Settings& settings) : settings_(settings) {}
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  Objective& objective = problem.objective;
+  const Parallel& parallel = objective.parallel();
+  const double lambda = objective.lambda();
+  const std::size_t d = objective.dimension();
 
-  SolveResult solve(const SolveProblem& problem) override {
-    Objective& objective = problem.objective;
-    const Parallel& parallel = objective.parallel();
-    const double lambda = objective.lambda();
-    const std::size_t d = objective.dimension();
+  dense::Point now(objective, problem.start), next(objective, problem.start);
+  std::vector<double> g(d), g_next(d), v(d), p(d);
+  dense::LbfgsMemory memory(settings.memory, d, parallel);
+  dense::Run run(problem, kPatience, settings.change);
+  if (!run.open(now, g)) return run.result(now);
 
-    dense::Point now(objective, problem.start), next(objective, problem.start);
-    std::vector<double> g(d), g_next(d), v(d), p(d);
-    dense::LbfgsMemory memory(settings_.memory, d, parallel);
-    dense::Run run(problem, kPatience, settings_.change);
-    if (!run.open(now, g)) return run.result(now);
+  const double unit = objective.map().typical_value(), omega = settings.omega / (unit * unit);
 
-    const double unit = objective.map().typical_value(), omega = settings_.omega / (unit * unit);
+  // With lambda = 0 there are no orthants, and both projections do nothing: L-BFGS.
+  const bool orthants = lambda > 0.0;
+  /// p = pi(H v; v).
+  auto find_direction = [&] {
+    p = v;
+    memory.apply(p);
+    if (!orthants) return;
+    dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        if (!(p[i] * v[i] > 0.0)) p[i] = 0.0;
+    });
+  };
+  /// next = pi(now + alpha*p; xi), with F there; false when no trial was accepted.
+  auto search = [&] {
+    const double first =
+        1.0 / (unit * (settings.unit_first_step ? unit : std::sqrt(dense::dot(parallel, v, v))));
+    const double alpha0 = memory.scale() != 0.0 ? 1.0 : first;
+    return backtrack(now.value(), alpha0, settings.line_search,
+                     [&](double alpha) {
+                       if (problem.monitor.out_of_time())
+                         return ArmijoTrial{std::numeric_limits<double>::quiet_NaN(), 0.0};
+                       const double promised =
+                           dense::sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
+                             double sum = 0.0;
+                             for (std::size_t i = begin; i < end; ++i) {
+                               const double x = now.w[i] + alpha * p[i];
+                               // v has the sign of xi where w is 0.
+                               const double xi = now.w[i] != 0.0 ? now.w[i] : v[i];
+                               next.w[i] = !orthants || x * xi > 0.0 ? x : 0.0;
+                               sum += v[i] * (next.w[i] - now.w[i]);
+                             }
+                             return sum;
+                           });
+                       next.evaluate(objective);
+                       return ArmijoTrial{next.value(), -promised};
+                     })
+               .accepted &&
+           next.w != now.w;
+  };
 
-    // With lambda = 0 there are no orthants, and both projections do nothing: L-BFGS.
-    const bool orthants = lambda > 0.0;
-    /// p = pi(H v; v).
-    auto find_direction = [&] {
-      p = v;
-      memory.apply(p);
-      if (!orthants) return;
-      dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-          if (!(p[i] * v[i] > 0.0)) p[i] = 0.0;
-      });
-    };
-    /// next = pi(now + alpha*p; xi), with F there; false when no trial was accepted.
-    auto search = [&] {
-      const double first =
-          1.0 / (unit * (settings_.unit_first_step ? unit : std::sqrt(dense::dot(parallel, v, v))));
-      const double alpha0 = memory.scale() != 0.0 ? 1.0 : first;
-      return backtrack(now.value(), alpha0, settings_.line_search,
-                       [&](double alpha) {
-                         if (problem.monitor.out_of_time())
-                           return ArmijoTrial{std::numeric_limits<double>::quiet_NaN(), 0.0};
-                         const double promised =
-                             dense::sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
-                               double sum = 0.0;
-                               for (std::size_t i = begin; i < end; ++i) {
-                                 const double x = now.w[i] + alpha * p[i];
-                                 // v has the sign of xi where w is 0.
-                                 const double xi = now.w[i] != 0.0 ? now.w[i] : v[i];
-                                 next.w[i] = !orthants || x * xi > 0.0 ? x : 0.0;
-                                 sum += v[i] * (next.w[i] - now.w[i]);
-                               }
-                               return sum;
-                             });
-                         next.evaluate(objective);
-                         return ArmijoTrial{next.value(), -promised};
-                       })
-                 .accepted &&
-             next.w != now.w;
-    };
-
-    while (true) {
-      dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) v[i] = -minimum_norm_subgradient(now.w[i], g[i], lambda);
-      });
+  while (true) {
+    dense::for_range(parallel, d, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) v[i] = -minimum_norm_subgradient(now.w[i], g[i], lambda);
+    });
+    find_direction();
+    bool moved = search();
+    if (!moved && !memory.empty() && !problem.monitor.out_of_time()) {
+      memory.clear();
       find_direction();
-      bool moved = search();
-      if (!moved && !memory.empty() && !problem.monitor.out_of_time()) {
-        memory.clear();
-        find_direction();
-        moved = search();
-      }
-      if (!moved) return run.result(now, run.without_step());
-
-      objective.gradient(next.residual, next.w, g_next);
-      memory.update(next.w, now.w, g_next, g, omega);
-      std::swap(now, next);
-      std::swap(g, g_next);
-      if (!run.step(now, run.kkt(now, g))) return run.result(now);
+      moved = search();
     }
-  }
+    if (!moved) return run.result(now, run.without_step());
 
- private:
-  Settings settings_;
-};
+    objective.gradient(next.residual, next.w, g_next);
+    memory.update(next.w, now.w, g_next, g, omega);
+    std::swap(now, next);
+    std::swap(g, g_next);
+    if (!run.step(now, run.kkt(now, g))) return run.result(now);
+  }
+}
 
 }  // namespace
 
@@ -185,7 +178,7 @@ SolverInfo owl_qn_info() {
       .help = "orthant-wise limited-memory quasi-Newton",
       .paper = "Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007",
       .options = rows().table(),
-      .make = rows().maker<OwlQn>(),
+      .make = stateless(rows(), solve),
       .shares_instances = true,
       .scale_free = true,
   };

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/process_team_test.h"
 #include "core/base/sum.h"
+#include "core/base/test_process_team.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/shared/test_solvers.h"
 

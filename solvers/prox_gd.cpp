@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "solvers/shared/prox_step.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -23,37 +24,29 @@ constexpr double kGrowth = 0.9;
 /// Iterations without a new minimum of F or kkt after which the run has stalled.
 constexpr std::int64_t kPatience = 200;
 
-class ProxGd final : public Solver {
- public:
-  explicit ProxGd(const dense::ProxStepSettings& settings) : settings_(settings) {}
+SolveResult solve(const SolveProblem& problem, const dense::ProxStepSettings& settings) {
+  Objective& objective = problem.objective;
 
-  SolveResult solve(const SolveProblem& problem) override {
-    Objective& objective = problem.objective;
+  dense::Point now(objective, problem.start), next(objective, problem.start);
+  std::vector<double> g(objective.dimension());
+  dense::ProxStep step(settings);
+  dense::Run run(problem, kPatience);
+  const StopToken stop = problem.monitor.stop_token();
+  auto anchor = [&] { return dense::Anchor{now.w, g, now.smooth, {now.scores}, now.residual}; };
 
-    dense::Point now(objective, problem.start), next(objective, problem.start);
-    std::vector<double> g(objective.dimension());
-    dense::ProxStep step(settings_);
-    dense::Run run(problem, kPatience);
-    const StopToken stop = problem.monitor.stop_token();
-    auto anchor = [&] { return dense::Anchor{now.w, g, now.smooth, {now.scores}, now.residual}; };
+  if (!run.open(now, g)) return run.result(now);
+  step.initialise(objective, anchor(), next);
 
-    if (!run.open(now, g)) return run.result(now);
-    step.initialise(objective, anchor(), next);
-
-    while (true) {
-      if (!step.take(
-              objective, anchor(), next, [](double) { return true; }, stop))
-        return run.result(now, run.without_step());
-      std::swap(now, next);
-      objective.gradient(now.residual, now.w, g);
-      step.lipschitz *= kGrowth;
-      if (!run.step(now, run.kkt(now, g))) return run.result(now);
-    }
+  while (true) {
+    if (!step.take(
+            objective, anchor(), next, [](double) { return true; }, stop))
+      return run.result(now, run.without_step());
+    std::swap(now, next);
+    objective.gradient(now.residual, now.w, g);
+    step.lipschitz *= kGrowth;
+    if (!run.step(now, run.kkt(now, g))) return run.result(now);
   }
-
- private:
-  dense::ProxStepSettings settings_;
-};
+}
 
 }  // namespace
 
@@ -64,7 +57,7 @@ SolverInfo prox_gd_info() {
       .paper =
           "Beck and Teboulle, A fast iterative shrinkage-thresholding algorithm, SIAM J. Imaging Sci. 2009",
       .options = dense::prox_step_rows().table(),
-      .make = dense::prox_step_rows().maker<ProxGd>(),
+      .make = stateless(dense::prox_step_rows(), solve),
       .shares_instances = true,
       .scale_free = true,
   };

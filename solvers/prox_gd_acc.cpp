@@ -27,6 +27,7 @@
 #include <utility>
 
 #include "solvers/shared/prox_step.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -77,17 +78,7 @@ class KktCheck {
   std::int64_t since_ = 0;
 };
 
-class ProxGdAcc final : public Solver {
- public:
-  explicit ProxGdAcc(const Settings& settings) : settings_(settings) {}
-
-  SolveResult solve(const SolveProblem& problem) override;
-
- private:
-  Settings settings_;
-};
-
-SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
   Objective& objective = problem.objective;
   const Parallel& parallel = objective.parallel();
   const double target = problem.kkt_target();
@@ -97,7 +88,7 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
       next(objective, problem.start);
   Residual residual_y = objective.make_residual();
   std::vector<double> y(d), g(d), g_now(d);
-  dense::ProxStep step(settings_.step);
+  dense::ProxStep step(settings.step);
   KktCheck check(target);
   dense::Run run(problem, kPatience);
   const StopToken stop = problem.monitor.stop_token();
@@ -143,8 +134,8 @@ SolveResult ProxGdAcc::solve(const SolveProblem& problem) {
     }
 
     bool restart = false;
-    if (settings_.restart == Restart::kFunction) restart = next.value() > now.value();
-    if (settings_.restart == Restart::kGradient)
+    if (settings.restart == Restart::kFunction) restart = next.value() > now.value();
+    if (settings.restart == Restart::kGradient)
       restart = dense::sum_range(parallel, d, [&](std::size_t begin, std::size_t end) {
                   double sum = 0.0;
                   for (std::size_t i = begin; i < end; ++i)
@@ -187,7 +178,7 @@ SolverInfo prox_gd_acc_info() {
           "accelerated "
           "gradient schemes, Found. Comput. Math. 2015",
       .options = rows().table(),
-      .make = rows().maker<ProxGdAcc>(),
+      .make = stateless(rows(), solve),
       .shares_instances = true,
       .scale_free = true,
   };

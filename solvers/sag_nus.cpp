@@ -12,8 +12,9 @@
 /// those seen, later 0.9 of what it was. A gradient too small to search by leaves L_i at ||g||^2/(2 l_i(w))
 /// at least, which any L_i that passes the test is above, since no loss is below 0; and no L_i is below mu/n,
 /// which is added to it wherever it counts. Otherwise such L_i would go to 0, and w would circle the optimum.
-/// With skipping (SAG-NUS* in Le Priol et al. 2018), after xi visits in
-/// a row without a doubling the search for L_i is left out 2^(xi-1) times.
+/// With skipping (SAG-NUS* in Le Priol et al. 2018), after xi visits in a row without a doubling the search
+/// for L_i is left out 2^(xi-1) times, but no more than 8: L_i falls in a search alone, and must fall as the
+/// gradients do where the data are separable.
 ///
 /// L_i is looked for along one gradient only, so nothing proves that the steps are short enough: where
 /// instances are few and differ much, w may circle the optimum instead of nearing it.
@@ -36,6 +37,7 @@
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/sum_tree.h"
 #include "solvers/shared/instances/weight_rows.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -48,6 +50,8 @@ constexpr double kLeastSquares = 1e-8;
 constexpr double kShrink = 0.9, kFirst = 0.5;
 /// u is rescaled before products of scales lose digits.
 constexpr double kLeastScale = 1e-50;
+/// Visits without a doubling that count: 2^(this - 1) searches in a row are left out at most.
+constexpr int kMostGood = 4;
 
 /// How curved the losses seem to be, and how often that is looked at.
 class Curvatures {
@@ -90,9 +94,8 @@ class Curvatures {
     return true;
   }
   void searched(Index i, bool doubled) {
-    constexpr int kMostDoublings = 30;
-    good_[i] = doubled ? 0 : std::min(good_[i] + 1, kMostDoublings);
-    skip_[i] = good_[i] > 0 ? std::int64_t{1} << (good_[i] - 1) : 0;
+    good_[i] = doubled ? 0 : std::min(good_[i] + 1, kMostGood);
+    skip_[i] = good_[i] > 0 ? 1 << (good_[i] - 1) : 0;
   }
 
  private:
@@ -100,7 +103,7 @@ class Curvatures {
   std::vector<double> l_;
   std::vector<char> seen_;
   std::vector<int> good_;
-  std::vector<std::int64_t> skip_;
+  std::vector<int> skip_;
   SumTree tree_;
   std::multiset<double> sorted_;
   double seen_sum_ = 0.0;
@@ -143,18 +146,14 @@ class Descent {
     bring_up_extra(u_);
     moved_extra_ = steps_;
 
-    const std::size_t n = u_.positions(i), width = u_.width(), extras = objective_.map().extra_weights();
-    u_.scores(i, rows_);
+    rows_.resize(kept_.of(i).size());
+    residual_.resize(rows_.size());
+    u_.scores(i, rows_.data());
+    std::copy(u_.extra().begin(), u_.extra().end(), kept_.extra_of(rows_).begin());
     for (double& s : rows_) s *= scale_;
-    extra_.assign(u_.extra().begin(), u_.extra().end());
-    for (double& s : extra_) s *= scale_;
-    residual_.resize(n * width);
-    residual_extra_.resize(extras);
-    const double loss =
-        objective_.infer_instance(i, rows_.data(), extra_, residual_.data(), residual_extra_, work_);
+    const double loss = objective_.infer_instance(i, rows_.data(), kept_.extra_of(rows_), residual_.data(),
+                                                  kept_.extra_of(residual_), work_);
     if (!std::isfinite(loss)) return false;
-    for (std::size_t t = 0; t < n; ++t)
-      std::fill(residual_.data() + t * width + objective_.outputs(), residual_.data() + (t + 1) * width, 0.0);
 
     if (!search(i, features, loss)) return false;
     objective_.count_updates(1.0);
@@ -184,7 +183,7 @@ class Descent {
     }
     double l = curvatures_.first(i);
     const std::size_t width = u_.width();
-    gradient_.form(features, residual_.data(), residual_extra_, width);
+    gradient_.form(features, residual_.data(), kept_.extra_of(residual_), width);
     const double squares = gradient_.squared_norm();
     bool doubled = false;
     if (squares > kLeastSquares) {
@@ -196,13 +195,12 @@ class Descent {
           kernels_in_use().add_scaled(along_.data() + at[e] * width, x == nullptr ? 1.0 : x[e],
                                       gradient_.rows.data() + f * width, width);
       }
+      std::ranges::copy(kept_.extra_of(residual_), kept_.extra_of(along_).begin());
       while (true) {
         trial_ = rows_;
         kernels_in_use().add_scaled(trial_.data(), -1.0 / l, along_.data(), trial_.size());
-        trial_extra_ = extra_;
-        kernels_in_use().add_scaled(trial_extra_.data(), -1.0 / l, gradient_.extra.data(),
-                                    trial_extra_.size());
-        const double there = objective_.infer_instance(i, trial_.data(), trial_extra_, nullptr, {}, work_);
+        const double there =
+            objective_.infer_instance(i, trial_.data(), kept_.extra_of(trial_), nullptr, {}, work_);
         if (!std::isfinite(there)) return false;
         if (!(there > loss - squares / (2.0 * l))) break;
         l *= 2.0;
@@ -218,15 +216,9 @@ class Descent {
 
   /// The gradient at hand takes the place of the one that is kept, in d as well.
   void replace(Index i, const InstanceFeatures::View& features) {
-    const auto change = [](std::span<double> now, double* kept) {
-      for (double& value : now) {
-        const double before = std::exchange(*kept++, value);
-        value -= before;
-      }
-    };
-    change(residual_, kept_.rows(i));
-    change(residual_extra_, kept_.extra(i).data());
-    gradient_.form(features, residual_.data(), residual_extra_, u_.width());
+    double* kept = kept_.rows(i);
+    for (double& value : residual_) value -= std::exchange(*kept++, value);
+    gradient_.form(features, residual_.data(), kept_.extra_of(residual_), u_.width());
     d_.add(1.0, gradient_);
   }
 
@@ -250,7 +242,7 @@ class Descent {
   Curvatures curvatures_;
   InstanceDirection gradient_;
   InstanceOracle::Workspace work_;
-  AlignedVector<double> rows_, extra_, residual_, residual_extra_, along_, trial_, trial_extra_;
+  AlignedVector<double> rows_, residual_, along_, trial_;
 };
 
 struct Settings {
@@ -269,36 +261,28 @@ OptionRows<Settings> rows() {
        option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
 }
 
-class SagNus final : public Solver {
- public:
-  explicit SagNus(const Settings& settings) : settings_(settings) {}
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  Monitor& monitor = problem.monitor;
+  const double bytes = InstanceRows::bytes(problem.objective);
+  require_memory(bytes, settings.memory_limit,
+                 "the marginals of " + std::to_string(problem.objective.instances()) + " instances");
+  Descent descent(problem.objective, settings.skipping);
+  Random random(problem.seed);
+  SolveResult result{.w = problem.start};
+  result.notes["marginal_bytes"] = bytes;
 
-  SolveResult solve(const SolveProblem& problem) override {
-    Monitor& monitor = problem.monitor;
-    const double bytes = InstanceRows::bytes(problem.objective);
-    require_memory(bytes, settings_.memory_limit,
-                   "the marginals of " + std::to_string(problem.objective.instances()) + " instances");
-    Descent descent(problem.objective, settings_.skipping);
-    Random random(problem.seed);
-    SolveResult result{.w = problem.start};
-    result.notes["marginal_bytes"] = bytes;
-
-    monitor.start(problem.start);
-    if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
-    descent.start(problem.start);
-    Passes passes;
-    passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
-        if (!descent.step(random)) return false;
-      return true;
-    };
-    passes.weights = [&] { return descent.weights(); };
-    return run_passes(problem, settings_.reports, passes, result);
-  }
-
- private:
-  Settings settings_;
-};
+  monitor.start(problem.start);
+  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  descent.start(problem.start);
+  Passes passes;
+  passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to && !monitor.out_of_time(); ++i)
+      if (!descent.step(random)) return false;
+    return true;
+  };
+  passes.weights = [&] { return descent.weights(); };
+  return run_passes(problem, settings.reports, passes, result);
+}
 
 }  // namespace
 
@@ -314,7 +298,7 @@ SolverInfo sag_nus_info() {
           "method for "
           "training conditional random fields, AISTATS 2015",
       .options = rows().table(),
-      .make = rows().maker<SagNus>(),
+      .make = stateless(rows(), solve),
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance}, .l2 = true, .smooth = true},
       .exact = false,
   };

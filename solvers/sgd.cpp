@@ -45,27 +45,14 @@
 #include "solvers/sgd_kernels.h"
 #include "solvers/shared/instances/instance_features.h"
 #include "solvers/shared/instances/passes.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
 
-PROXBENCH_KERNEL_SETS(SgdKernels, sgd_kernels, sgd_kernels_for)
-
-const SgdKernels& sgd_kernels() {
-  return sgd_kernels_for(instruction_set());
-}
+PROXBENCH_KERNEL_SETS(SgdKernels, sgd_kernels)
 
 namespace {
-
-/// (w, q) -> A_u(w, q): charges w what it owes.
-void charge(double u, double& w, double& q) {
-  const double before = w;
-  if (w > 0.0)
-    w = std::max(0.0, w - (u + q));
-  else if (w < 0.0)
-    w = std::min(0.0, w + (u - q));
-  q += w - before;
-}
 
 /// Weights w with the penalty q that each has received, in rows of `width` doubles: all w of a row, then all
 /// its q. Memory is what bounds a step, so rows that hold no weight are known, and left alone where nothing
@@ -77,7 +64,6 @@ class WeightTable {
 
   std::size_t width() const { return width_; }
   const double* w(std::size_t row) const { return values_.data() + row * 2 * width_; }
-  const double* q(std::size_t row) const { return w(row) + width_; }
   /// Whether all weights of the row are 0.
   bool empty(std::size_t row) const { return empty_[row] != 0; }
   void set(std::size_t row, std::size_t k, double value) {
@@ -173,14 +159,14 @@ class Learner {
   /// asked for changes no bit of the run.
   SparseVector weights() const {
     SparseVector out;
+    AlignedVector<double> charged;  // w of a row, then q
     auto add = [&](const WeightTable& table, std::size_t row, std::size_t count, Coord first) {
       if (table.empty(row)) return;
-      for (std::size_t k = 0; k < count; ++k) {
-        double w = table.w(row)[k], q = table.q(row)[k];
-        if (w == 0.0) continue;
-        charge(penalty_, w, q);
-        if (w != 0.0) out.push_back(first + k, w);
-      }
+      const std::size_t width = table.width();
+      charged.assign(table.w(row), table.w(row) + 2 * width);
+      sgd_kernels().charge(penalty_, charged.data(), charged.data() + width, width);
+      for (std::size_t k = 0; k < count; ++k)
+        if (charged[k] != 0.0) out.push_back(first + k, charged[k]);
     };
     const Index outputs = objective_.outputs();
     for (Index j = 0; j < objective_.features(); ++j)
@@ -192,8 +178,7 @@ class Learner {
  private:
   /// The loss of an instance at w, whose weights there are charged first.
   double infer(Index instance, bool with_residual) {
-    const auto bounds = objective_.structure().begin();
-    const std::size_t positions = bounds[instance + std::size_t{1}] - bounds[instance];
+    const std::size_t positions = objective_.structure().length(instance);
     const InstanceFeatures::View view = features_->of(instance);
     const std::size_t width = unary_.width();
     rows_.assign(positions * width, 0.0);
@@ -255,109 +240,98 @@ OptionRows<Settings> rows() {
        option(&Settings::reports, reports_option())});
 }
 
-class Sgd final : public Solver {
- public:
-  explicit Sgd(const Settings& settings) : settings_(settings) {}
-
-  SolveResult solve(const SolveProblem& problem) override {
-    Objective& objective = problem.objective;
-    Monitor& monitor = problem.monitor;
-    Learner learner(objective);
-    std::vector<Index> order(objective.instances());
-    std::iota(order.begin(), order.end(), Index{0});
-    Random random(problem.seed);
-    SolveResult result{.w = problem.start, .working_set = objective.dimension()};
-
-    monitor.start(problem.start);
-    // At w = 0 kkt is known.
-    if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
-    learner.prepare();
-    random.shuffle(std::span(order));
-    double eta0 = settings_.eta0;
-    if (std::isnan(eta0) && !calibrate(problem, learner, order, eta0, result.iterations)) {
-      result.status = monitor.stop_status();
-      return result;
+/// About the reciprocal of the curvature of an instance's loss: of the mean sum_p (||x_p||^2 + 1).
+double first_guess(const Objective& objective, std::span<const Index> sample) {
+  const auto begin = objective.structure().begin();
+  const double unit = objective.map().typical_value() * objective.map().typical_value();
+  double sum = 0.0;
+  for (const Index i : sample)
+    for (Index p = begin[i]; p < begin[i + std::size_t{1}]; ++p) {
+      sum += unit;
+      objective.x().for_each_entry(p, [&](Index, double x) { sum += x * x; });
     }
-    result.notes["eta0"] = eta0;
-    learner.reset(problem.start, eta0);
+  return static_cast<double>(sample.size()) / sum;
+}
 
-    Passes passes;
-    passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      bool learned = false;
-      for (std::size_t i = from; i < to; ++i) {
-        learned |= learner.learn(order[i]);
-        if (monitor.out_of_time()) break;  // w is an iterate after every instance
-      }
-      return learned;
-    };
-    passes.weights = [&] { return learner.weights(); };
-    passes.after = [&](std::int64_t) { random.shuffle(std::span(order)); };
-    return run_passes(problem, settings_.reports, passes, result);
-  }
+/// eta0 by the procedure of Bottou's sgd and CRFsuite: one pass over a sample from the starting point with
+/// each eta of a geometric ladder; the one with the lowest objective on the sample, where an instance bears
+/// its share of the penalty. The ladder is climbed from first_guess() to the side where the objective falls.
+/// Each trial is an iteration that leaves w where it is. False: the monitor says stop, at the end of a trial
+/// or within one, which then does not count.
+bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const Index> sample, double& eta0,
+               std::int64_t& iterations) {
+  Objective& objective = problem.objective;
+  Monitor& monitor = problem.monitor;
+  const double share = static_cast<double>(sample.size()) / static_cast<double>(objective.instances());
+  bool go_on = true;
+  auto value = [&](double eta, bool learn) {
+    learner.reset(problem.start, eta);
+    if (learn)
+      for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i) learner.learn(sample[i]);
+    const SparseVector w = learner.weights();
+    double sum = share * (objective.l1(w.value) + objective.l2(w.value));
+    for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i) sum += learner.loss(sample[i]);
+    if (learn)
+      go_on = !monitor.out_of_time() && monitor.step(++iterations, problem.start, objective.dimension());
+    return std::isfinite(sum) ? sum : std::numeric_limits<double>::infinity();
+  };
 
- private:
-  /// eta0 by the procedure of Bottou's sgd and CRFsuite: one pass over a sample (the beginning of `order`)
-  /// from the starting point with each eta of a geometric ladder; the one with the lowest objective on the
-  /// sample, where an instance bears its share of the penalty. The ladder is climbed from the reciprocal of
-  /// an instance's mean sum_p (||x_p||^2 + 1), which is about the curvature of its loss, to the side where
-  /// the objective falls. Each trial is an iteration that leaves w where it is. False: the monitor says stop,
-  /// at the end of a trial or within one, which then does not count.
-  bool calibrate(const SolveProblem& problem, Learner& learner, std::span<const Index> order, double& eta0,
-                 std::int64_t& iterations) const {
-    Objective& objective = problem.objective;
-    Monitor& monitor = problem.monitor;
-    const std::span<const Index> sample = order.first(std::min(settings_.sample, order.size()));
-    const double share = static_cast<double>(sample.size()) / static_cast<double>(order.size());
-    bool go_on = true;
-    auto value = [&](double eta, bool learn) {
-      learner.reset(problem.start, eta);
-      if (learn)
-        for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i) learner.learn(sample[i]);
-      const SparseVector w = learner.weights();
-      double sum = share * (objective.l1(w.value) + objective.l2(w.value));
-      for (std::size_t i = 0; i < sample.size() && !monitor.out_of_time(); ++i)
-        sum += learner.loss(sample[i]);
-      if (learn)
-        go_on = !monitor.out_of_time() && monitor.step(++iterations, problem.start, objective.dimension());
-      return std::isfinite(sum) ? sum : std::numeric_limits<double>::infinity();
-    };
-
-    constexpr double kStep = 2.0;
-    eta0 = first_guess(objective, sample);
-    double lowest = value(eta0, true);
-    const double at_start = value(eta0, false);
-    // Where even the first eta takes w away from the optimum only smaller ones can do.
-    const bool down = !(lowest < at_start);
-    for (const double factor : {kStep, 1.0 / kStep}) {
-      if (down && factor > 1.0) continue;
-      const double first = eta0;
-      for (double eta = eta0 * factor; go_on && iterations < kMostTrials; eta *= factor) {
-        const double reached = value(eta, true);
-        if (!(reached < lowest) && lowest < at_start) break;
-        eta0 = eta;
-        lowest = reached;
-      }
-      if (eta0 != first) break;
+  constexpr double kStep = 2.0;
+  eta0 = first_guess(objective, sample);
+  double lowest = value(eta0, true);
+  const double at_start = value(eta0, false);
+  // Where even the first eta takes w away from the optimum only smaller ones can do.
+  const bool down = !(lowest < at_start);
+  for (const double factor : {kStep, 1.0 / kStep}) {
+    if (down && factor > 1.0) continue;
+    const double first = eta0;
+    for (double eta = eta0 * factor; go_on && iterations < kMostTrials; eta *= factor) {
+      const double reached = value(eta, true);
+      if (!(reached < lowest) && lowest < at_start) break;
+      eta0 = eta;
+      lowest = reached;
     }
-    return go_on && !monitor.out_of_time();
+    if (eta0 != first) break;
   }
+  return go_on && !monitor.out_of_time();
+}
 
-  static double first_guess(const Objective& objective, std::span<const Index> sample) {
-    const auto begin = objective.structure().begin();
-    const double unit = objective.map().typical_value() * objective.map().typical_value();
-    double sum = 0.0;
-    std::vector<double> scratch;
-    for (const Index i : sample)
-      for (Index p = begin[i]; p < begin[i + std::size_t{1}]; ++p) {
-        const auto values = objective.x().row_values(p, scratch);
-        sum += unit + (values.empty() ? static_cast<double>(objective.x().row(p).size()) : 0.0);
-        for (const double x : values) sum += x * x;
-      }
-    return static_cast<double>(sample.size()) / sum;
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  Objective& objective = problem.objective;
+  Monitor& monitor = problem.monitor;
+  Learner learner(objective);
+  std::vector<Index> order(objective.instances());
+  std::iota(order.begin(), order.end(), Index{0});
+  Random random(problem.seed);
+  SolveResult result{.w = problem.start, .working_set = objective.dimension()};
+
+  monitor.start(problem.start);
+  // At w = 0 kkt is known.
+  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  learner.prepare();
+  random.shuffle(std::span(order));
+  double eta0 = settings.eta0;
+  const auto sample = std::span<const Index>(order).first(std::min(settings.sample, order.size()));
+  if (std::isnan(eta0) && !calibrate(problem, learner, sample, eta0, result.iterations)) {
+    result.status = monitor.stop_status();
+    return result;
   }
+  result.notes["eta0"] = eta0;
+  learner.reset(problem.start, eta0);
 
-  Settings settings_;
-};
+  Passes passes;
+  passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
+    bool learned = false;
+    for (std::size_t i = from; i < to; ++i) {
+      learned |= learner.learn(order[i]);
+      if (monitor.out_of_time()) break;  // w is an iterate after every instance
+    }
+    return learned;
+  };
+  passes.weights = [&] { return learner.weights(); };
+  passes.after = [&](std::int64_t) { random.shuffle(std::span(order)); };
+  return run_passes(problem, settings.reports, passes, result);
+}
 
 }  // namespace
 
@@ -369,7 +343,7 @@ SolverInfo sgd_info() {
           "Tsuruoka, Tsujii, Ananiadou, Stochastic gradient descent training for L1-regularized log-linear "
           "models with cumulative penalty, ACL 2009",
       .options = rows().table(),
-      .make = rows().maker<Sgd>(),
+      .make = stateless(rows(), solve),
       .needs = {.capabilities = {Capability::kSum, Capability::kInstance}},
       .exact = false,
       .scale_free = true,

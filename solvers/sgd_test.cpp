@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/base/random.h"
-#include "core/kernels/instruction_set_test.h"
+#include "core/kernels/test_instruction_sets.h"
 #include "solvers/sgd_kernels.h"
 #include "solvers/shared/test_problems.h"
 #include "solvers/shared/test_solvers.h"
@@ -182,8 +182,10 @@ TEST_P(SgdOnEachSet, PenaltiesAreChargedUpToZero) {
   for (std::size_t k = 0; k < kPad; ++k) EXPECT_NEAR(weight[k], expected[k], 1e-15) << k;
 
   AlignedVector<double> gradient(kPad, 1.0), small(kPad, 0.0), none(kPad, 0.0);
-  EXPECT_FALSE(sgd_kernels().step_and_charge(0.1, 0.0, 0.2, gradient.data(), small.data(), none.data(), kPad));
-  EXPECT_TRUE(sgd_kernels().step_and_charge(0.1, 0.0, 0.05, gradient.data(), small.data(), none.data(), kPad));
+  EXPECT_FALSE(
+      sgd_kernels().step_and_charge(0.1, 0.0, 0.2, gradient.data(), small.data(), none.data(), kPad));
+  EXPECT_TRUE(
+      sgd_kernels().step_and_charge(0.1, 0.0, 0.05, gradient.data(), small.data(), none.data(), kPad));
 }
 
 }  // namespace

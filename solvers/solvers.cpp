@@ -8,24 +8,11 @@ namespace {
 Registry<SolverInfo>& registry() {
   static Registry<SolverInfo> all = [] {
     Registry<SolverInfo> r("solver");
-    r.add(prox_newton_info());
-    r.add(prox_qn_info());
-    r.add(owl_qn_info());
-    r.add(liblbfgs_owlqn_info());
-    r.add(lbfgs_info());
-    r.add(liblbfgs_info());
-    r.add(newton_cg_info());
-    r.add(lbfgs_b_info());
-    r.add(prox_gd_info());
-    r.add(prox_gd_acc_info());
-    r.add(sgd_info());
-    r.add(bcd_info());
-    r.add(sdca_info());
-    r.add(oeg_info());
-    r.add(sag_nus_info());
-    r.add(gdmm_info());
-    r.add(bcfw_info());
-    r.add(ssg_info());
+    for (const auto info :
+         {prox_newton_info, prox_qn_info, owl_qn_info, liblbfgs_owlqn_info, lbfgs_info, liblbfgs_info,
+          newton_cg_info, lbfgs_b_info, prox_gd_info, prox_gd_acc_info, sgd_info, bcd_info, sdca_info,
+          oeg_info, sag_nus_info, gdmm_info, bcfw_info, ssg_info})
+      r.add(info());
     return r;
   }();
   return all;

@@ -18,6 +18,7 @@
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/sampling.h"
 #include "solvers/shared/instances/structure_direction.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -111,28 +112,20 @@ class Descent {
   std::uint64_t visited_ = 0;
 };
 
-class Ssg final : public Solver {
- public:
-  explicit Ssg(const Settings& settings) : settings_(settings) {}
-
-  SolveResult solve(const SolveProblem& problem) override {
-    Monitor& monitor = problem.monitor;
-    Random random(problem.seed);
-    Descent descent(problem.objective, settings_, random);
-    monitor.start({});
-    if (problem.kkt_at_zero == 0.0) return {};
-    Passes passes;
-    passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
-      return visit_in_batches(monitor, from, to, settings_.batch,
-                              [&](std::size_t n) { return descent.step(n); });
-    };
-    passes.weights = [&] { return descent.weights(); };
-    return run_passes(problem, settings_.reports, passes, {});
-  }
-
- private:
-  Settings settings_;
-};
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  Monitor& monitor = problem.monitor;
+  Random random(problem.seed);
+  Descent descent(problem.objective, settings, random);
+  monitor.start({});
+  if (problem.kkt_at_zero == 0.0) return {};
+  Passes passes;
+  passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
+    return visit_in_batches(monitor, from, to, settings.batch,
+                            [&](std::size_t n) { return descent.step(n); });
+  };
+  passes.weights = [&] { return descent.weights(); };
+  return run_passes(problem, settings.reports, passes, {});
+}
 
 }  // namespace
 
@@ -142,7 +135,7 @@ SolverInfo ssg_info() {
       .help = "stochastic subgradient descent for max-margin training; knows no gap, so it ends at a limit",
       .paper = "Shalev-Shwartz, Singer, Srebro, Pegasos, ICML 2007; Lacoste-Julien et al., ICML 2013",
       .options = rows().table(),
-      .make = rows().maker<Ssg>(),
+      .make = stateless(rows(), solve),
       .needs = {.capabilities = {Capability::kMax, Capability::kInstanceMax},
                 .l2 = true,
                 .smooth = true,

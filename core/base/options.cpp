@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::string_view kAuto = "auto";
 
-/// "1" rather than "1.000000": the shortest text that reads back to the same double.
-std::string short_text(double value) {
-  char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  return {buffer, end};
-}
-
 bool parse_boolean(std::string_view text, bool& out) {
   out = text == "true" || text == "yes" || text == "on" || text == "1";
   return out || text == "false" || text == "no" || text == "off" || text == "0";
@@ -79,26 +72,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string shortest_text(double value) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
 std::string OptionSpec::type_name() const {
-  switch (type) {
-    case OptionType::kInt:
-      return "integer";
-    case OptionType::kReal:
-      return "real";
-    case OptionType::kBool:
-      return "bool";
-    case OptionType::kString:
-      return "string";
-  }
-  return "";
+  constexpr const char* kNames[] = {"integer", "real", "bool", "string"};
+  return kNames[static_cast<std::size_t>(type)];
 }
 
 std::string OptionSpec::constraint() const {
   if (type == OptionType::kBool) return "true or false";
   if (type == OptionType::kString) return choices.empty() ? "any text" : "one of " + joined(choices);
   std::string out = name;
-  if (std::isfinite(min)) out = short_text(min) + (min_open ? " < " : " <= ") + out;
-  if (std::isfinite(max)) out += (max_open ? " < " : " <= ") + short_text(max);
+  if (std::isfinite(min)) out = shortest_text(min) + (min_open ? " < " : " <= ") + out;
+  if (std::isfinite(max)) out += (max_open ? " < " : " <= ") + shortest_text(max);
   if (out == name) out = "any " + type_name();
   return automatic ? out + ", or auto" : out;
 }
@@ -112,26 +101,29 @@ void Options::set(std::string_view name, std::string_view text) {
   text_[row.name] = text;
 }
 
-std::int64_t Options::integer(std::string_view name) const {
-  std::int64_t value = 0;
-  if (spec(name).type != OptionType::kInt || !parse_integer(string(name), value))
-    throw Error("option " + std::string(name) + " = " + string(name) + " is not an integer option");
+/// The option's text as a value of its type.
+template <class Value>
+Value Options::parsed(std::string_view name, OptionType type,
+                      bool (*parse)(std::string_view text, Value& out)) const {
+  Value value{};
+  const OptionSpec& row = spec(name);
+  if (row.type != type || !parse(string(name), value))
+    throw Error("option " + row.name + " = " + string(name) + " is of type " + row.type_name() +
+                ", and was read as another");
   return value;
+}
+
+std::int64_t Options::integer(std::string_view name) const {
+  return parsed(name, OptionType::kInt, parse_integer);
 }
 
 double Options::real(std::string_view name) const {
-  double value = 0.0;
   if (spec(name).automatic && string(name) == kAuto) return std::numeric_limits<double>::quiet_NaN();
-  if (spec(name).type != OptionType::kReal || !parse_real(string(name), value))
-    throw Error("option " + std::string(name) + " = " + string(name) + " is not a real option");
-  return value;
+  return parsed(name, OptionType::kReal, parse_real);
 }
 
 bool Options::boolean(std::string_view name) const {
-  bool value = false;
-  if (spec(name).type != OptionType::kBool || !parse_boolean(string(name), value))
-    throw Error("option " + std::string(name) + " = " + string(name) + " is not a bool option");
-  return value;
+  return parsed(name, OptionType::kBool, parse_boolean);
 }
 
 const std::string& Options::string(std::string_view name) const {

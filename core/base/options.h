@@ -68,9 +68,16 @@ class Options {
 
  private:
   const OptionSpec& spec(std::string_view name) const;
+  template <class Value>
+  Value parsed(std::string_view name, OptionType type,
+               bool (*parse)(std::string_view text, Value& out)) const;
   OptionTable table_;
   std::map<std::string, std::string, std::less<>> text_;  ///< what was set
 };
+
+/// "1" rather than "1.000000": the shortest text that reads back to the same number, as data and model files
+/// have numbers.
+std::string shortest_text(double value);
 
 /// Parses the whole text as a finite double / a 64-bit integer; false when it is not one.
 bool parse_real(std::string_view text, double& out);

@@ -7,9 +7,9 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/base/process_team_test.h"
 #include "core/base/random.h"
 #include "core/base/sum.h"
+#include "core/base/test_process_team.h"
 
 namespace proxbench {
 namespace {

@@ -5,19 +5,8 @@
 namespace proxbench {
 
 const char* phase_name(Phase phase) {
-  switch (phase) {
-    case Phase::kScores:
-      return "scores";
-    case Phase::kInference:
-      return "inference";
-    case Phase::kPartialGradient:
-      return "partial gradient";
-    case Phase::kFullGradient:
-      return "full gradient";
-    case Phase::kSolver:
-      break;
-  }
-  return "solver";
+  constexpr const char* kNames[] = {"scores", "inference", "partial gradient", "full gradient", "solver"};
+  return kNames[static_cast<std::size_t>(phase)];
 }
 
 double Profile::accounted_seconds() const {

@@ -136,12 +136,10 @@ DesignMatrix DesignMatrix::select_features(std::span<const Index> features) cons
   builder.index_.reserve(entries);
   builder.binary_ = binary();
   if (!binary()) builder.value_.reserve(entries);
-  std::vector<double> scratch;
   for (Index p = 0; p < positions_; ++p) {
-    const auto row = this->row(p);
-    const auto values = row_values(p, scratch);
-    for (std::size_t i = 0; i < row.size(); ++i)
-      if (number[row[i]] != kNone) builder.add(number[row[i]], values.empty() ? 1.0 : values[i]);
+    for_each_entry(p, [&](Index j, double value) {
+      if (number[j] != kNone) builder.add(number[j], value);
+    });
     builder.end_position();
   }
   DesignMatrix out = std::move(builder).build(static_cast<Index>(features.size()), leaves_);

@@ -60,7 +60,14 @@ class DesignMatrix {
   std::size_t memory_bytes() const;
 
   std::span<const Index> row(Index position) const { return slice(row_index_, row_begin_, position); }
-  /// Empty where binary(). Points into `scratch`, which it fills, where a feature of the row has no values.
+  /// visit(feature, value) for the entries of a position, in their order.
+  template <class Visit>
+  void for_each_entry(Index position, const Visit& visit) const {
+    const double* value = binary() ? nullptr : row_value_.data() + row_value_begin_[position];
+    for (const Index j : row(position)) visit(j, value != nullptr && has_values(j) ? *value++ : 1.0);
+  }
+  /// For kernels: the values alone. Empty where binary(). Points into `scratch`, which it fills, where a
+  /// feature of the row has no values.
   std::span<const double> row_values(Index position, std::vector<double>& scratch) const;
   /// A copy of them.
   std::vector<double> row_values(Index position) const;

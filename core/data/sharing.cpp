@@ -42,11 +42,8 @@ Dataset share_of(Dataset whole, const Processes& processes) {
     numbers = {numbers.begin() + first, numbers.begin() + last};
   };
   DesignMatrix::Builder rows;
-  std::vector<double> scratch;
   for (Index p = first; p < last; ++p) {
-    const auto row = whole.x.row(p);
-    const auto values = whole.x.row_values(p, scratch);
-    for (std::size_t i = 0; i < row.size(); ++i) rows.add(row[i], values.empty() ? 1.0 : values[i]);
+    whole.x.for_each_entry(p, [&](Index j, double value) { rows.add(j, value); });
     rows.end_position();
   }
   whole.begin = {whole.begin.begin() + share[r], whole.begin.begin() + share[r + 1] + 1};

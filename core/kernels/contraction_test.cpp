@@ -10,8 +10,8 @@
 
 #include "core/base/random.h"
 #include "core/base/types.h"
-#include "core/kernels/instruction_set_test.h"
 #include "core/kernels/kernel_table.h"
+#include "core/kernels/test_instruction_sets.h"
 
 namespace proxbench {
 namespace {
@@ -25,7 +25,7 @@ AlignedVector<double> random_numbers(std::size_t n, std::uint64_t seed) {
 
 class Contraction : public EachInstructionSet {
  protected:
-  const KernelTable& kernels() const { return kernels_for(GetParam()); }
+  const KernelTable& kernels() const { return kernels_in_use(); }
   void SetUp() override {
     EachInstructionSet::SetUp();
     // 1 + (1 + 2^-30)^2 - 2: the last bit of the product is lost where it is rounded by itself.

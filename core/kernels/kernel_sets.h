@@ -1,11 +1,11 @@
 #pragma once
 /// The table of functions that a source *_simd.cpp defines once for each instruction set, by the set.
 ///
-///     PROXBENCH_KERNEL_SETS(ChainKernels, chain_kernels, chain_kernels_for)
+///     PROXBENCH_KERNEL_SETS(ChainKernels, chain_kernels)
 ///
 /// stands in namespace proxbench, in a source of the same library as the *_simd.cpp, and defines
 ///
-///     const ChainKernels& chain_kernels_for(InstructionSet set);    // of a supported one
+///     const ChainKernels& chain_kernels();    // for the instruction set in use
 
 #include "core/kernels/instruction_set.h"
 
@@ -19,20 +19,20 @@
 #define PROXBENCH_X86_CASES(table)
 #endif
 
-#define PROXBENCH_KERNEL_SETS(Table, table, function) \
-  namespace baseline {                                \
-  extern const Table table;                           \
-  }                                                   \
-  namespace avx2 {                                    \
-  extern const Table table;                           \
-  }                                                   \
-  namespace avx512 {                                  \
-  extern const Table table;                           \
-  }                                                   \
-  const Table& function(InstructionSet set) {         \
-    switch (set) {                                    \
-      PROXBENCH_X86_CASES(table)                      \
-      default:                                        \
-        return baseline::table;                       \
-    }                                                 \
+#define PROXBENCH_KERNEL_SETS(Table, table) \
+  namespace baseline {                      \
+  extern const Table table;                 \
+  }                                         \
+  namespace avx2 {                          \
+  extern const Table table;                 \
+  }                                         \
+  namespace avx512 {                        \
+  extern const Table table;                 \
+  }                                         \
+  const Table& table() {                    \
+    switch (instruction_set()) {            \
+      PROXBENCH_X86_CASES(table)            \
+      default:                              \
+        return baseline::table;             \
+    }                                       \
   }

@@ -4,10 +4,6 @@
 
 namespace proxbench {
 
-PROXBENCH_KERNEL_SETS(KernelTable, kernel_table, kernels_for)
-
-const KernelTable& kernels_in_use() {
-  return kernels_for(instruction_set());
-}
+PROXBENCH_KERNEL_SETS(KernelTable, kernels_in_use)
 
 }  // namespace proxbench

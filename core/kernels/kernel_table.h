@@ -103,7 +103,5 @@ struct KernelTable {
 
 /// For the instruction set in use; see instruction_set().
 const KernelTable& kernels_in_use();
-/// For one that is supported.
-const KernelTable& kernels_for(InstructionSet set);
 
 }  // namespace proxbench

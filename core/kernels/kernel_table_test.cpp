@@ -10,14 +10,14 @@
 
 #include "core/base/random.h"
 #include "core/base/sum.h"
-#include "core/kernels/instruction_set_test.h"
+#include "core/kernels/test_instruction_sets.h"
 
 namespace proxbench {
 namespace {
 
 class Kernels : public EachInstructionSet {
  protected:
-  const KernelTable& kernels() const { return kernels_for(GetParam()); }
+  const KernelTable& kernels() const { return kernels_in_use(); }
 };
 PROXBENCH_ON_EACH_INSTRUCTION_SET(Kernels);
 

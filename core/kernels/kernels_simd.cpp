@@ -381,8 +381,8 @@ void add_product(const MatrixProduct& p) {
 
 }  // namespace
 
-extern const KernelTable kernel_table;
-const KernelTable kernel_table{
+extern const KernelTable kernels_in_use;
+const KernelTable kernels_in_use{
     .add_tree_rows = add_tree_rows,
     .finish_tree_rows = finish_tree_rows,
     .add_single_rows = add_single_rows,

@@ -16,8 +16,8 @@ constexpr double kCurvatureFloor = 1e-12;
 
 }  // namespace
 
-CompactLbfgs::CompactLbfgs(std::size_t memory, GammaRule scaling)
-    : memory_(memory), stride_(padded(2 * memory)), scaling_(scaling) {
+CompactLbfgs::CompactLbfgs(std::size_t memory, GammaRule rule)
+    : memory_(memory), stride_(padded(2 * memory)), rule_(rule) {
   if (memory < 1) throw Error::usage("memory = 0: violated constraint memory >= 1");
 }
 
@@ -67,16 +67,7 @@ bool CompactLbfgs::update(std::span<const double> s, std::span<const double> y, 
   write_pair(slot, y, b);
   multiply_pairs(slot, s);
   for (const std::size_t other : ages_) sts_[other * memory_ + slot] = sts_[slot * memory_ + other];
-  switch (scaling_) {
-    case GammaRule::kShort:
-      gamma_ = sy / sb;
-      break;
-    case GammaRule::kGeometric:
-      gamma_ = std::sqrt(yy / ss);
-      break;
-    case GammaRule::kNone:
-      break;
-  }
+  if (rule_ == GammaRule::kLastStep) gamma_ = sy / sb;
   build_middle();
   return true;
 }
@@ -120,21 +111,20 @@ void CompactLbfgs::set_gamma(double gamma) {
 /// complement J of -D, which is positive definite: [J^-1, J^-1 E; (J^-1 E)^T, E^T J^-1 E - D^-1], E = L D^-1.
 /// Steps shrink by many orders of magnitude as the solver converges: all is scaled to a unit diagonal first.
 void CompactLbfgs::build_middle() {
-  const std::size_t n = ages_.size(), w = width();
-  const auto order = static_cast<Eigen::Index>(n);
+  const std::size_t w = width();
+  const auto order = static_cast<Eigen::Index>(ages_.size());
+  const auto slot = [&](Eigen::Index age) { return ages_[static_cast<std::size_t>(age)]; };
   Eigen::VectorXd ss_scale(order), sy_scale(order);
   for (Eigen::Index a = 0; a < order; ++a) {
-    const std::size_t age = ages_[static_cast<std::size_t>(a)];
-    ss_scale[a] = 1.0 / std::sqrt(gamma_ * sts_[age * memory_ + age]);
-    sy_scale[a] = 1.0 / std::sqrt(sty_[age * memory_ + age]);
+    ss_scale[a] = 1.0 / std::sqrt(gamma_ * sts_[slot(a) * memory_ + slot(a)]);
+    sy_scale[a] = 1.0 / std::sqrt(sty_[slot(a) * memory_ + slot(a)]);
   }
   Eigen::MatrixXd j(order, order), l = Eigen::MatrixXd::Zero(order, order);
   for (Eigen::Index a = 0; a < order; ++a) {
-    const std::size_t row = ages_[static_cast<std::size_t>(a)] * memory_;
     for (Eigen::Index b = 0; b < order; ++b)
-      j(a, b) = gamma_ * sts_[row + ages_[static_cast<std::size_t>(b)]] * ss_scale[a] * ss_scale[b];
+      j(a, b) = gamma_ * sts_[slot(a) * memory_ + slot(b)] * ss_scale[a] * ss_scale[b];
     for (Eigen::Index b = 0; b < a; ++b)
-      l(a, b) = sty_[row + ages_[static_cast<std::size_t>(b)]] * ss_scale[a] * sy_scale[b];
+      l(a, b) = sty_[slot(a) * memory_ + slot(b)] * ss_scale[a] * sy_scale[b];
   }
   j.noalias() += l * l.transpose();
   const Eigen::MatrixXd ss = j.ldlt().solve(Eigen::MatrixXd::Identity(order, order));
@@ -143,8 +133,7 @@ void CompactLbfgs::build_middle() {
   middle_.assign(w * w, 0.0);
   for (Eigen::Index a = 0; a < order; ++a)
     for (Eigen::Index b = 0; b < order; ++b) {
-      const std::size_t s_a = 2 * ages_[static_cast<std::size_t>(a)],
-                        s_b = 2 * ages_[static_cast<std::size_t>(b)];
+      const std::size_t s_a = 2 * slot(a), s_b = 2 * slot(b);
       middle_[s_a * w + s_b] = gamma_ * gamma_ * 0.5 * (ss(a, b) + ss(b, a)) * ss_scale[a] * ss_scale[b];
       middle_[s_a * w + s_b + 1] = middle_[(s_b + 1) * w + s_a] =
           gamma_ * sy(a, b) * ss_scale[a] * sy_scale[b];

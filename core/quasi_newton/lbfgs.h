@@ -18,14 +18,13 @@
 
 namespace proxbench {
 
-/// B_0 = gamma*I after a pair (s, y): the curvature of the last step by y^T s / s^T s (the paper's), or by
-/// |y|/|s|, its geometric mean with y^T y / y^T s, which is never less; or gamma is left alone.
-enum class GammaRule { kShort, kGeometric, kNone };
+/// After a pair (s, y) gamma is the curvature of the step, y^T s / s^T s (the paper's), or it is left alone.
+enum class GammaRule { kLastStep, kNone };
 
 class CompactLbfgs {
  public:
   /// memory m >= 1.
-  explicit CompactLbfgs(std::size_t memory, GammaRule scaling = GammaRule::kShort);
+  explicit CompactLbfgs(std::size_t memory, GammaRule rule = GammaRule::kLastStep);
 
   /// Forgets all pairs and takes a working set of `rows` coordinates; B = gamma*I.
   void reset(std::size_t rows, double gamma);
@@ -40,8 +39,7 @@ class CompactLbfgs {
   /// Appends the pair (s, y), one number a row, dropping the oldest pair when m are stored. A pair without
   /// sufficient curvature, y^T s <= 1e-12 * |s|*|y|, is skipped, false is returned, and B stays as it was.
   bool update(std::span<const double> s, std::span<const double> y) { return update(s, y, s); }
-  /// The same for B = gamma*B0 - ...: b = B0 s stands in for s, and gamma is kept at 1 (GammaRule::kNone) or
-  /// y^T s / s^T b.
+  /// The same for B = gamma*B0 - ...: b = B0 s stands in for s, and the curvature is y^T s / s^T b.
   bool update(std::span<const double> s, std::span<const double> y, std::span<const double> b);
 
   /// Forgets all pairs and takes these instead, m at most, oldest first, each of `rows` numbers: s, y, and b
@@ -66,8 +64,6 @@ class CompactLbfgs {
   std::size_t stride() const { return stride_; }
   const double* q(std::size_t j) const { return q_.data() + j * stride_; }
   const double* q_hat(std::size_t j) const { return q_hat_.data() + j * stride_; }
-  /// M, symmetric, width() x width() numbers.
-  const double* middle() const { return middle_.data(); }
   /// B_jj, where that of B0 is gamma * of_start.
   double diagonal(std::size_t j, double of_start = 1.0) const;
 
@@ -83,7 +79,7 @@ class CompactLbfgs {
   void build_middle();
 
   std::size_t memory_, stride_, rows_ = 0;
-  GammaRule scaling_;
+  GammaRule rule_;
   double gamma_ = 1.0;
   std::vector<std::size_t>
       ages_;  ///< slots in use, oldest first; slot i holds s in column 2i and y in 2i + 1

@@ -87,9 +87,8 @@ TEST(CompactLbfgs, IsTheDenseBfgsMatrixOfItsPairs) {
 
 TEST(CompactLbfgs, ScalesItsStartByTheLastPair) {
   const Pairs pairs(1, 4);
-  const double ss = pairs.s[0].squaredNorm(), sy = pairs.s[0].dot(pairs.y[0]), yy = pairs.y[0].squaredNorm();
-  const std::pair<GammaRule, double> expected[] = {{GammaRule::kShort, sy / ss},
-                                                 {GammaRule::kGeometric, std::sqrt(yy / ss)}};
+  const std::pair<GammaRule, double> expected[] = {
+      {GammaRule::kLastStep, pairs.s[0].dot(pairs.y[0]) / pairs.s[0].squaredNorm()}, {GammaRule::kNone, 1.0}};
   for (const auto& [scaling, gamma] : expected) {
     CompactLbfgs lbfgs(2, scaling);
     lbfgs.reset(kDimension, 1.0);

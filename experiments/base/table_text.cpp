@@ -53,15 +53,18 @@ std::string markdown_grid(const TextTable& table) {
 }
 
 std::string html_grid(const TextTable& table) {
-  const auto line = [&](const std::vector<std::string>& cells, const char* tag, const char* scope) {
+  const auto line = [&](const std::vector<std::string>& cells, const char* tag, const char* scope,
+                        bool html) {
     std::string out = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i)
-      out += fmt::format("<{0}{1}{2}>{3}</{0}>", tag, scope,
-                         i < table.text_columns ? "" : " class=\"number\"", html_text(cells[i]));
+      out +=
+          fmt::format("<{0}{1}{2}>{3}</{0}>", tag, scope, i < table.text_columns ? "" : " class=\"number\"",
+                      html ? cells[i] : html_text(cells[i]));
     return out + "</tr>\n";
   };
-  std::string out = "<table>\n<thead>\n" + line(table.head, "th", " scope=\"col\"") + "</thead>\n<tbody>\n";
-  for (const std::vector<std::string>& row : table.rows) out += line(row, "td", "");
+  std::string out =
+      "<table>\n<thead>\n" + line(table.head, "th", " scope=\"col\"", false) + "</thead>\n<tbody>\n";
+  for (const std::vector<std::string>& row : table.rows) out += line(row, "td", "", table.html);
   return out + "</tbody>\n</table>\n";
 }
 

@@ -17,6 +17,7 @@ struct TextTable {
   std::size_t text_columns = 0;  ///< so many columns on the left are words, the others are numbers
   std::vector<std::vector<std::string>> rows = {};
   std::vector<std::string> footnotes = {};  ///< paragraphs below the table
+  bool html = false;                        ///< the cells of rows are HTML, for html_grid()
 };
 
 /// Each ends with a line break. The Markdown and the HTML are the grid alone, without caption, notes and

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
@@ -46,11 +45,6 @@ std::string replaced(std::string_view text, const std::map<char, const char*>& b
     else
       out += c;
   return out;
-}
-
-std::string shortest_text(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,

@@ -1,5 +1,5 @@
 #pragma once
-/// Pieces of a line of text, and numbers as text.
+/// Pieces of a line of text.
 
 #include <map>
 #include <string>
@@ -32,8 +32,5 @@ std::string replaced(std::string_view text, const std::map<char, const char*>& b
 std::string printable(std::string_view text);
 /// The same in single quotes.
 std::string in_quotes(std::string_view text);
-
-/// The shortest text that reads back to the same number: as data and model files have numbers.
-std::string shortest_text(double value);
 
 }  // namespace proxbench

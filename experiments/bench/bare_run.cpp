@@ -14,7 +14,8 @@ namespace proxbench {
 namespace {
 
 /// Prints, as JSON, the seconds on the clock and of the processor, and the objective that was reached.
-void run(const RunParameters& job) {
+void run(std::vector<RunParameters> jobs) {
+  const RunParameters& job = jobs.front();
   const LoadedData data = data_of(job);
   const SolverInfo& solver = solver_registry().find(job.solver);
   const LoadedData::Reduced& reduced = data.reduced(job.lambda);
@@ -43,5 +44,5 @@ void run(const RunParameters& job) {
 }  // namespace proxbench
 
 int main(int argc, char** argv) {
-  return proxbench::run_job_file(argc, argv, "proxbench_bare", proxbench::run);
+  return proxbench::run_job_files(argc, argv, "proxbench_bare", proxbench::run, 1);
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// The main functions of programs that take the manifests of stored runs.
+/// The main function of programs that take the manifests of stored runs.
 
 #include <fmt/format.h>
 
@@ -16,11 +16,11 @@
 
 namespace proxbench {
 
-/// run(jobs) of one or more. Exit status: 0 done; 1 an error, told; 2 bad usage.
-template <class Do>
-int run_job_files(int argc, char** argv, const char* program, const Do& run, bool one = false) {
-  if (argc < 2 || (one && argc > 2)) {
-    fmt::print(stderr, "usage: {} MANIFEST.json{}\n", program, one ? "" : "...");
+/// run(jobs) of one or more, at most `most`. Exit status: 0 done; 1 an error, told; 2 bad usage.
+inline int run_job_files(int argc, char** argv, const char* program,
+                         void (*run)(std::vector<RunParameters> jobs), int most) {
+  if (argc < 2 || argc - 1 > most) {
+    fmt::print(stderr, "usage: {} MANIFEST.json{}\n", program, most > 1 ? "..." : "");
     return 2;
   }
   try {
@@ -32,13 +32,6 @@ int run_job_files(int argc, char** argv, const char* program, const Do& run, boo
     fmt::print(stderr, "{}\n", error.what());
     return 1;
   }
-}
-
-/// run(job) of one.
-template <class Do>
-int run_job_file(int argc, char** argv, const char* program, const Do& run) {
-  return run_job_files(
-      argc, argv, program, [&](const std::vector<RunParameters>& jobs) { run(jobs.front()); }, true);
 }
 
 inline LoadedData data_of(const RunParameters& job) {

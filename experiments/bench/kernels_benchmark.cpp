@@ -6,22 +6,21 @@
 /// "share" is flops reached over that peak, or bytes over the copy bandwidth measured in this same run.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 
-#include "core/base/random.h"
 #include "core/data/reduction.h"
 #include "core/kernels/kernel_sets.h"
 #include "core/monitor.h"
-#include "core/objective.h"
 #include "experiments/bench/bounds.h"
+#include "experiments/bench/kernels.h"
 #include "experiments/config/data_files.h"
 #include "experiments/data/readers.h"
-#include "oracles/oracles.h"
 #include "solvers/prox_newton/cholesky.h"
 #include "solvers/solvers.h"
 
@@ -35,371 +34,316 @@ const Bounds& bounds() {
 
 namespace {
 
-/// Registers' worth of independent multiply-adds: the peak of one core, in flops a second.
-double measure_peak_flops(int threads) {
-  static std::map<int, double> known;
-  if (known.contains(threads)) return known[threads];
-  const Parallel parallel(threads);
-  constexpr std::size_t kSteps = 1u << 22;
-  std::vector<double> sink(static_cast<std::size_t>(threads)), flops(sink.size());
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// The most of five calls of `work`, which returns what it has done, in that a second.
+template <class Work>
+double best_rate(const Work& work) {
   double best = 0.0;
   for (int repeat = 0; repeat < 5; ++repeat) {
-    const auto begin = std::chrono::steady_clock::now();
-    parallel.for_each(static_cast<std::size_t>(threads), [&](std::size_t t) {
+    const auto begin = Clock::now();
+    const double done = work();
+    best = std::max(best, done / seconds_since(begin));
+  }
+  return best;
+}
+
+/// Registers' worth of independent multiply-adds: the peak of one core, in flops a second.
+double measure_peak_flops(int threads) {
+  constexpr std::size_t kSteps = 1u << 22;
+  const Parallel parallel(threads);
+  std::vector<double> sink(static_cast<std::size_t>(threads)), flops(sink.size());
+  return best_rate([&] {
+    parallel.for_each(sink.size(), [&](std::size_t t) {
       sink[t] = bounds().multiply_adds(kSteps, 1.0 + static_cast<double>(t), &flops[t]);
     });
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    best = std::max(best, flops[0] * threads / seconds);
-  }
-  benchmark::DoNotOptimize(sink.data());
-  return known[threads] = best;
+    benchmark::DoNotOptimize(sink.data());
+    return flops[0] * threads;
+  });
 }
 
 /// Bytes a second of reading memory that no cache holds.
 double measure_bandwidth(int threads) {
-  static std::map<int, double> known;
-  if (known.contains(threads)) return known[threads];
   const Parallel parallel(threads);
-  AlignedVector<double> memory(std::size_t{1} << 25, 1.0);  // 256 MiB
+  const AlignedVector<double> memory(std::size_t{1} << 25, 1.0);  // 256 MiB
   const Chunks chunks{memory.size(), std::size_t{1} << 20};
   std::vector<double> sums(chunks.count());
-  double best = 0.0;
-  for (int repeat = 0; repeat < 5; ++repeat) {
-    const auto begin = std::chrono::steady_clock::now();
+  return best_rate([&] {
     parallel.for_each(chunks.count(), [&](std::size_t c) {
       sums[c] = bounds().read(memory.data() + chunks.begin(c), chunks.end(c) - chunks.begin(c));
     });
     benchmark::DoNotOptimize(sums.data());
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    best = std::max(best, static_cast<double>(memory.size() * sizeof(double)) / seconds);
-  }
-  return known[threads] = best;
+    return static_cast<double>(memory.size() * sizeof(double));
+  });
 }
 
-/// A data set, its oracle, and the weights that kernels are measured at.
-struct Task {
-  /// `real` data, or the format `synthetic` where a file of theirs is not found.
-  Task(double lambda_in, const char* real, const std::vector<const char*>& files, const char* synthetic)
-      : lambda(lambda_in) {
-    DataFiles found;
-    std::string format = real;
-    try {
-      found.train = {find_data_file(files[0], {}).string()};
-      if (files.size() > 1) found.hierarchy = find_data_file(files[1], {}).string();
-    } catch (const Error&) {
-      found = {};
-      format = synthetic;
-      std::fprintf(stderr, "%s not found: SYNTHETIC data of the same shape\n", files[0]);
-    }
-    const DataFormatInfo& info = data_format_registry().find(format);
-    data = info.read(found, Options(info.options));
-    oracle = oracle_registry().find(data.oracle).make(data.train);
-  }
-  Objective objective(int threads) const { return {data.train.x, *oracle, {lambda, 0.0}, Parallel(threads)}; }
-
-  double lambda;
-  DataPair data;
-  std::unique_ptr<Oracle> oracle;
-  SparseVector w;
-};
-
-/// `count` coordinates spread evenly over features and outputs, with weights.
-SparseVector spread(const Objective& objective, std::size_t count) {
-  SparseVector w;
-  Random random(1);
-  for (std::size_t i = 0; i < count; ++i)
-    w.push_back(i * (objective.unary_weights() / count) + random.below(objective.unary_weights() / count),
-                0.1 * random.normal());
-  return w;
-}
-
-const Task& ocr() {
-  static const Task task = [] {
-    Task t(100.0, "ocr", {"ocr/letter.data.gz"}, "synthetic-ocr");
-    t.w = spread(t.objective(1), 1500);
-    return t;
-  }();
-  return task;
-}
-
-/// Without the features that cannot enter, at the w that prox-newton has after 40 iterations: which nodes carry
-/// weights decides what there is to do.
-const Task& lshtc() {
-  static const Task task = [] {
-    Task t(1.0, "lshtc", {"lshtc1-dryrun/task1.validation.txt.gz", "lshtc1-dryrun/cat_hier.txt"},
-           "synthetic-lshtc");
-    t.data.train.x = t.data.train.x.select_features(features_that_can_enter(t.data.train.x, t.lambda));
-    Objective objective = t.objective(2), evaluator = t.objective(2);
-    Monitor monitor(evaluator, objective, {.max_iterations = 40});
-    const SolverInfo& solver = solver_registry().find("prox-newton");
-    t.w = solver.make(Options(solver.options))->solve({objective, monitor, {}, 1e-9, 1.0, 1}).w;
-    return t;
-  }();
-  return task;
-}
-
-/// Entries of X under the coordinates: what scores and partial gradients must touch.
-double entries(const Task& task, const SparseVector& w) {
-  double n = 0.0;
-  for (const Coord c : w.index)
-    n += static_cast<double>(task.data.train.x.column_size(static_cast<Index>(c / task.oracle->outputs())));
-  return n;
-}
-
-/// Counters are computed here from the wall time of one iteration, so that shares print as plain numbers.
-void report(benchmark::State& state, double seconds, double flops, double bytes, int threads) {
-  const double each = seconds / static_cast<double>(state.iterations());
-  state.counters["Gflop/s"] = 1e-9 * flops / each;
-  state.counters["of_peak"] = flops / each / measure_peak_flops(threads);
-  state.counters["GB/s"] = 1e-9 * bytes / each;
-  state.counters["of_memory"] = bytes / each / measure_bandwidth(threads);
-}
-
-/// Runs the loop and reports it beside its bound.
+/// Runs the loop and reports it beside its bounds. Counters are computed here from the wall time of one
+/// iteration, so that shares print as plain numbers.
 template <class Body>
-void measure(benchmark::State& state, double flops, double bytes, int threads, const Body& body) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (auto _ : state) {
+void measure(benchmark::State& state, double flops, double bytes, const Body& body) {
+  static std::map<int, double> peak, bandwidth;
+  const int threads = static_cast<int>(state.range(0));
+  if (!peak.contains(threads)) peak[threads] = measure_peak_flops(threads);
+  if (!bandwidth.contains(threads)) bandwidth[threads] = measure_bandwidth(threads);
+  const auto begin = Clock::now();
+  for ([[maybe_unused]] const auto _ : state) {
     body();
     benchmark::ClobberMemory();
   }
-  const auto end = std::chrono::steady_clock::now();
-  report(state, std::chrono::duration<double>(end - begin).count(), flops, bytes, threads);
+  const double each = seconds_since(begin) / static_cast<double>(state.iterations());
+  state.counters["Gflop/s"] = 1e-9 * flops / each;
+  state.counters["of_peak"] = flops / each / peak[threads];
+  state.counters["GB/s"] = 1e-9 * bytes / each;
+  state.counters["of_memory"] = bytes / each / bandwidth[threads];
 }
 
-/// A task at its weights.
-struct Fixture {
-  Fixture(const benchmark::State& state, const Task& task_in)
-      : task(task_in),
-        threads(static_cast<int>(state.range(0))),
-        objective(task.objective(threads)),
-        scores(objective.make_scores()),
-        residual(objective.make_residual()),
-        positions(static_cast<double>(objective.structure().positions())),
-        outputs(objective.outputs()),
-        nonzeros(static_cast<double>(objective.x().nonzeros())) {
-    objective.scores(task.w, scores);
-    objective.infer({scores}, &residual);
+/// `real` data, or the format `synthetic` where a file of theirs is not found.
+std::shared_ptr<Task> read_task(double lambda, const char* real, const std::vector<const char*>& files,
+                                const char* synthetic) {
+  DataFiles found;
+  std::string format = real;
+  try {
+    found.train = {find_data_file(files[0], {}).string()};
+    if (files.size() > 1) found.hierarchy = find_data_file(files[1], {}).string();
+  } catch (const Error&) {
+    found = {};
+    format = synthetic;
+    std::fprintf(stderr, "%s not found: SYNTHETIC data of the same shape\n", files[0]);
   }
-  const Task& task;
-  int threads;
-  Objective objective;
-  Scores scores;
-  Residual residual;
-  double positions, outputs, nonzeros;
-};
-
-/// Per position: K^2 multiply-adds forward, K^2 backward, K^2 for the pair sums, and K exponentials (not
-/// counted).
-void forward_backward(benchmark::State& state) {
-  Fixture f(state, ocr());
-  const double k = f.outputs;
-  measure(state, 2.0 * 3.0 * f.positions * k * k, 2.0 * 8.0 * f.positions * k, f.threads,
-          [&] { f.objective.infer({f.scores}, &f.residual); });
+  const DataFormatInfo& info = data_format_registry().find(format);
+  DataPair data = info.read(found, Options(info.options));
+  return std::make_shared<Task>(std::move(data.train), data.oracle, lambda);
 }
 
-/// The forward pass alone: K^2 multiply-adds a position.
-void forward_only(benchmark::State& state) {
-  Fixture f(state, ocr());
-  const double k = f.outputs;
-  measure(state, 2.0 * f.positions * k * k, 8.0 * f.positions * k, f.threads,
-          [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, nullptr)); });
-}
-
-/// X^T R: K additions for each nonzero of X; X is all ones here, so a multiply-add does the work of one
-/// addition. Bytes: the index of each nonzero from memory, its row of R (8K bytes) from the second-level
-/// cache. Each number is loaded for one addition: where a core loads one register a cycle, padded(K)/8 loads
-/// allow 0.81 of peak at K = 26, and less from the second level.
-void full_gradient(benchmark::State& state) {
-  Fixture f(state, ocr());
-  const std::vector<double> w(f.objective.dimension());
-  std::vector<double> g(f.objective.dimension());
-  measure(state, 2.0 * f.nonzeros * f.outputs, f.nonzeros * (2.0 + 8.0 * f.outputs), f.threads,
-          [&] { f.objective.gradient(f.residual, w, g); });
-}
-
-/// The same for the support and the coordinates with |g| > lambda, lambda such that these are a hundredth;
-/// all others are told apart in single precision: half as many registers are loaded, from half as many bytes.
-void select_gradient(benchmark::State& state) {
-  Fixture f(state, ocr());
-  std::vector<double> g(f.objective.dimension());
-  f.objective.gradient(f.residual, std::vector<double>(g.size()), g);
+/// At weights of the size that the benchmark is asked for, 1500 by default; a hundredth of all gradients is
+/// selected.
+std::unique_ptr<Point> ocr(const benchmark::State& state, std::size_t weights) {
+  static const std::shared_ptr<Task> task = read_task(100.0, "ocr", {"ocr/letter.data.gz"}, "synthetic-ocr");
+  auto point = std::make_unique<Point>(task, static_cast<int>(state.range(0)), weights);
+  full_gradient(*point);
+  std::vector<double> g = point->gradient;
   for (double& x : g) x = std::abs(x);
   const auto at = g.end() - static_cast<std::ptrdiff_t>(g.size() / 100);
   std::nth_element(g.begin(), at, g.end());
-  Objective objective(f.objective.x(), *f.task.oracle, {*at, 0.0}, f.objective.parallel());
-  Objective::Selection selection;
-  measure(state, 2.0 * f.nonzeros * f.outputs, f.nonzeros * (2.0 + 4.0 * f.outputs), f.threads,
-          [&] { objective.select_gradient(f.residual, f.task.w, objective.lambda(), selection); });
+  point->threshold = *at;
+  return point;
 }
 
-/// One gathered addition for each entry of X under the working set: index (2 bytes), residual (8 bytes), and
-/// the value (8 bytes) where it is not 1.
-void measure_partial_gradient(benchmark::State& state, const Task& task, const SparseVector& w) {
-  Fixture f(state, task);
-  std::vector<double> g(w.nnz());
-  const double n = entries(task, w);
-  measure(state, 2.0 * n, (task.data.train.x.binary() ? 10.0 : 18.0) * n, f.threads,
-          [&] { f.objective.partial_gradient(f.residual, w.index, w.value, g); });
-}
-void partial_gradient(benchmark::State& state) {
-  measure_partial_gradient(state, ocr(),
-                           spread(ocr().objective(1), static_cast<std::size_t>(state.range(1))));
-}
-void tree_partial_gradient(benchmark::State& state) {
-  measure_partial_gradient(state, lshtc(), lshtc().w);
-}
-
-/// One scattered addition for each entry of X under the support: index read (2 bytes), score read and written
-/// (16), and the value read (8) where it is not 1.
-void measure_scores(benchmark::State& state, const Task& task, const SparseVector& w) {
-  Fixture f(state, task);
-  const double n = entries(task, w);
-  measure(state, 2.0 * n, (task.data.train.x.binary() ? 18.0 : 26.0) * n, f.threads,
-          [&] { f.objective.scores(w, f.scores); });
-}
-void sparse_scores(benchmark::State& state) {
-  measure_scores(state, ocr(), spread(ocr().objective(1), static_cast<std::size_t>(state.range(1))));
-}
-void tree_scores(benchmark::State& state) {
-  measure_scores(state, lshtc(), lshtc().w);
+/// Without the features that cannot enter, at the w that prox-newton has after 40 iterations: which nodes
+/// carry weights decides what there is to do.
+std::unique_ptr<Point> lshtc(const benchmark::State& state, std::size_t) {
+  static const std::shared_ptr<Task> task = [] {
+    auto out =
+        read_task(1.0, "lshtc", {"lshtc1-dryrun/task1.validation.txt.gz", "lshtc1-dryrun/cat_hier.txt"},
+                  "synthetic-lshtc");
+    out->data.x = out->data.x.select_features(features_that_can_enter(out->data.x, out->lambda));
+    return out;
+  }();
+  static const SparseVector w = [] {
+    Objective objective = task->objective(2), evaluator = task->objective(2);
+    Monitor monitor(evaluator, objective, {.max_iterations = 40});
+    const SolverInfo& solver = solver_registry().find("prox-newton");
+    return solver.make(Options(solver.options))->solve({objective, monitor, {}, 1e-9, 1.0, 1}).w;
+  }();
+  return std::make_unique<Point>(task, static_cast<int>(state.range(0)), w);
 }
 
-/// Downward and upward: each column of scores is read once and each column of the residual written once, 8
-/// bytes a document; in between, an exponential for each visited node with leaves of its own (not counted).
-void downward_upward(benchmark::State& state) {
-  Fixture f(state, lshtc());
-  const double columns = static_cast<double>(f.scores.columns) + static_cast<double>(f.residual.columns);
-  measure(state, 0.0, 8.0 * f.positions * columns, f.threads,
-          [&] { f.objective.infer({f.scores}, &f.residual); });
-  state.counters["visited"] = f.residual.columns;
-  state.counters["nodes"] = f.outputs;
+double positions(const Point& p) {
+  return static_cast<double>(p.objective.structure().positions());
+}
+double nonzeros(const Point& p) {
+  return static_cast<double>(p.objective.x().nonzeros());
+}
+/// Entries of X under the weights: what scores and partial gradients must touch.
+double entries(const Point& p) {
+  double n = 0.0;
+  for (const Coord c : p.w.index)
+    n += static_cast<double>(p.objective.x().column_size(static_cast<Index>(c / p.objective.outputs())));
+  return n;
+}
+/// An addition for each of them.
+double flops_of_entries(const Point& p) {
+  return 2.0 * entries(p);
+}
+/// Index (2 bytes), residual (8), and the value (8) where it is not 1.
+double bytes_gathered(const Point& p) {
+  return (p.objective.x().binary() ? 10.0 : 18.0) * entries(p);
+}
+/// Index (2 bytes), score read and written (16), and the value (8) where it is not 1.
+double bytes_scattered(const Point& p) {
+  return (p.objective.x().binary() ? 18.0 : 26.0) * entries(p);
+}
+/// K additions for each nonzero of X.
+double flops_of_rows(const Point& p) {
+  return 2.0 * nonzeros(p) * p.objective.outputs();
+}
+/// K^2 multiply-adds a position.
+double flops_of_pairs(const Point& p) {
+  return 2.0 * positions(p) * p.objective.outputs() * p.objective.outputs();
+}
+double none(const Point&) {
+  return 0.0;
 }
 
-/// Downward alone, for the value: each column of scores is read once.
-void downward_only(benchmark::State& state) {
-  Fixture f(state, lshtc());
-  measure(state, 0.0, 8.0 * f.positions * f.scores.columns, f.threads,
-          [&] { benchmark::DoNotOptimize(f.objective.infer({f.scores}, nullptr)); });
+/// The Hessian on the coordinates of w.
+void hessian(Point& p) {
+  const std::size_t n = p.w.nnz();
+  p.dense.resize(n * padded(n));
+  p.objective.hessian(p.scores, p.w.index, p.dense.data(), padded(n));
 }
 
-/// All J*K gradients, a feature at a time, of which those above 0.99*lambda are kept: a multiply-add for each
-/// nonzero of X and column of the residual (then K steps a feature, not counted). Bytes: rows of the
-/// residual.
-void tree_full_gradient(benchmark::State& state) {
-  Fixture f(state, lshtc());
-  Objective::Selection selection;
-  const double columns = f.residual.columns;
-  measure(state, 2.0 * f.nonzeros * columns, f.nonzeros * (10.0 + 8.0 * columns), f.threads,
-          [&] { f.objective.select_gradient(f.residual, f.task.w, 0.99 * f.task.lambda, selection); });
-}
+struct Benchmark {
+  const char* name;
+  std::unique_ptr<Point> (*point)(const benchmark::State& state, std::size_t weights);
+  Kernel kernel;
+  double (*flops)(const Point&);
+  double (*bytes)(const Point&);
+  std::vector<std::int64_t> sizes = {};  ///< numbers of weights; empty: 1500, and not part of the name
+};
 
-/// The Hessian on the coordinates of w. Counted: what the recursions and the products with labels take on
-/// whole rows, K^2 multiply-adds a position and slot; most time goes into adding covariances to the Hessian's
-/// entries, in memory.
-void hessian(benchmark::State& state) {
-  Fixture f(state, ocr());
-  const std::size_t n = f.task.w.nnz();
-  std::vector<double> out(n * padded(n));
-  measure(state, 2.0 * f.positions * f.outputs * f.outputs * static_cast<double>(n), 0.0, f.threads,
-          [&] { f.objective.hessian(f.scores, f.task.w.index, out.data(), padded(n)); });
-}
+const Benchmark kBenchmarks[] = {
+    // Per position: K^2 multiply-adds forward, K^2 backward, K^2 for the pair sums, and K exponentials (not
+    // counted).
+    {"forward_backward", ocr, infer, [](const Point& p) { return 3.0 * flops_of_pairs(p); },
+     [](const Point& p) { return 16.0 * positions(p) * p.objective.outputs(); }},
+    // The forward pass alone.
+    {"forward_only", ocr, infer_value, flops_of_pairs,
+     [](const Point& p) { return 8.0 * positions(p) * p.objective.outputs(); }},
+    // X^T R; X is all ones here, so a multiply-add does the work of one addition. Bytes: the index of each
+    // nonzero
+    // from memory, its row of R (8K bytes) from the second-level cache. Each number is loaded for one
+    // addition: where
+    // a core loads one register a cycle, padded(K)/8 loads allow 0.81 of peak at K = 26, and less from the
+    // second
+    // level.
+    {"full_gradient", ocr, full_gradient, flops_of_rows,
+     [](const Point& p) { return nonzeros(p) * (2.0 + 8.0 * p.objective.outputs()); }},
+    // The same for the support and the coordinates above the threshold; all others are told apart in single
+    // precision: half as many registers are loaded, from half as many bytes.
+    {"select_gradient", ocr, select_gradient, flops_of_rows,
+     [](const Point& p) { return nonzeros(p) * (2.0 + 4.0 * p.objective.outputs()); }},
+    {"partial_gradient", ocr, partial_gradient, flops_of_entries, bytes_gathered, {1500, 60000}},
+    {"sparse_scores", ocr, make_scores, flops_of_entries, bytes_scattered, {1500, 60000}},
+    // What the recursions and the products with labels take on whole rows, K^2 multiply-adds a position and
+    // coordinate; most time goes into adding covariances to the Hessian's entries, in memory.
+    {"hessian", ocr, hessian,
+     [](const Point& p) { return flops_of_pairs(p) * static_cast<double>(p.w.nnz()); }, none},
+    // Downward and upward: each column of scores is read once and each column of the residual written once, 8
+    // bytes
+    // a document; in between, an exponential for each visited node with leaves of its own (not counted).
+    {"downward_upward", lshtc, infer, none,
+     [](const Point& p) {
+       return 8.0 * positions(p) *
+              (static_cast<double>(p.scores.columns) + static_cast<double>(p.residual.columns));
+     }},
+    // Downward alone, for the value: each column of scores is read once.
+    {"downward_only", lshtc, infer_value, none,
+     [](const Point& p) { return 8.0 * positions(p) * p.scores.columns; }},
+    // All J*K gradients, a feature at a time, of which those above 0.99*lambda are kept: a multiply-add for
+    // each
+    // nonzero of X and column of the residual (then K steps a feature, not counted). Bytes: rows of the
+    // residual.
+    {"tree_full_gradient", lshtc, select_gradient,
+     [](const Point& p) { return 2.0 * nonzeros(p) * p.residual.columns; },
+     [](const Point& p) { return nonzeros(p) * (10.0 + 8.0 * p.residual.columns); }},
+    {"tree_partial_gradient", lshtc, partial_gradient, flops_of_entries, bytes_gathered},
+    {"tree_scores", lshtc, make_scores, flops_of_entries, bytes_scattered},
+};
 
 /// n^3/6 multiply-adds.
 void cholesky(benchmark::State& state) {
-  const int threads = static_cast<int>(state.range(0));
+  const Parallel parallel(static_cast<int>(state.range(0)));
   const auto n = static_cast<std::size_t>(state.range(1));
-  const Parallel parallel(threads);
-  prox_newton::Cholesky factor;
   const double order = static_cast<double>(n);
-  measure(state, order * order * order / 3.0, 0.0, threads, [&] {
+  prox_newton::Cholesky factor;
+  measure(state, order * order * order / 3.0, 0.0, [&] {
     benchmark::DoNotOptimize(factor.factor(n, n, parallel, [&](std::size_t i, double* row) {
       std::fill_n(row, i, 1.0);
-      row[i] = static_cast<double>(n);
+      row[i] = order;
     }));
   });
 }
 
-/// 2,012 sentences of the lengths and the 22 labels of CoNLL-2000's test set (23.5 tokens on average), with
-/// scores that favour one label of each token, as those of a trained model do.
-struct Sentences {
+/// 2,012 sentences of the lengths and the 22 labels of CoNLL-2000's test set (23.5 tokens on average).
+Dataset sentences() {
+  constexpr Index kLabels = 22, kCount = 2012;
+  Random random(1);
   Dataset data;
-  std::unique_ptr<Oracle> oracle;
-  Scores scores;
-
-  Sentences() {
-    constexpr Index kLabels = 22, kCount = 2012;
-    Random random(1);
-    Vocabulary names;
-    names.outputs.resize(kLabels);
-    data.vocabulary = std::make_shared<const Vocabulary>(std::move(names));
-    for (Index i = 0; i < kCount; ++i) {
-      const auto length = static_cast<Index>(1 + random.below(46));
-      for (Index t = 0; t < length; ++t) data.gold.push_back(static_cast<Index>(random.below(kLabels)));
-      data.begin.push_back(static_cast<Index>(data.gold.size()));
-    }
-    oracle = oracle_registry().find("chain").make(data);
-    scores = Scores(kLabels, data.positions(), oracle->extra_weights());
-    for (Index k = 0; k < kLabels; ++k)
-      for (std::size_t p = 0; p < data.positions(); ++p)
-        scores.column(k)[p] = random.normal() + (data.gold[p] == k ? 5.0 : 0.0);
-    for (double& e : scores.extra) e = random.normal();
+  Vocabulary names;
+  names.outputs.resize(kLabels);
+  data.vocabulary = std::make_shared<const Vocabulary>(std::move(names));
+  for (Index i = 0; i < kCount; ++i) {
+    for (std::uint64_t left = 1 + random.below(46); left > 0; --left)
+      data.gold.push_back(static_cast<Index>(random.below(kLabels)));
+    data.begin.push_back(static_cast<Index>(data.gold.size()));
   }
-};
+  return data;
+}
 
-/// The N best label sequences of each sentence. The forward pass takes K^2 additions a token, and as many
-/// comparisons; what the lists take beyond it has no bound of its own, so the rate is in sentences.
+/// The N best label sequences of each sentence, at scores that favour one label of each token, as those of a
+/// trained model do. The forward pass takes K^2 additions a token, and as many comparisons; what the lists
+/// take beyond it has no bound of its own, so the rate is in sentences.
 void nbest(benchmark::State& state) {
-  static const Sentences sentences;
+  static const Task task(sentences(), "chain");
+  static const Scores scores = [] {
+    Random random(1);
+    Scores out(task.data.outputs(), task.data.positions(), task.oracle->extra_weights());
+    for (Index k = 0; k < task.data.outputs(); ++k)
+      for (std::size_t p = 0; p < task.data.positions(); ++p)
+        out.column(k)[p] = random.normal() + (task.data.gold[p] == k ? 5.0 : 0.0);
+    for (double& e : out.extra) e = random.normal();
+    return out;
+  }();
   const Parallel parallel(static_cast<int>(state.range(0)));
   const auto n = static_cast<std::size_t>(state.range(1));
-  const Chunks chunks{sentences.data.instances(), 32};
+  const NbestOracle& oracle = *task.oracle->nbest();
+  const Chunks chunks{task.data.instances(), 32};
   for ([[maybe_unused]] const auto _ : state)
     parallel.for_each(chunks.count(), [&](std::size_t chunk) {
-      const auto work = sentences.oracle->nbest()->make_workspace();
+      const auto work = oracle.make_workspace();
       NbestOracle::List list;
       for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
-        sentences.oracle->nbest()->nbest(sentences.scores, static_cast<Index>(i), n, list, *work);
+        oracle.nbest(scores, static_cast<Index>(i), n, list, *work);
       benchmark::DoNotOptimize(list.score.data());
     });
-  state.counters["sentences"] = benchmark::Counter(
-      static_cast<double>(state.iterations()) * static_cast<double>(sentences.data.instances()),
-      benchmark::Counter::kIsRate);
+  state.counters["sentences"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * static_cast<double>(task.data.instances()),
+                         benchmark::Counter::kIsRate);
 }
 
-const auto kThreads = {1, 2};
-void threads_only(benchmark::internal::Benchmark* b) {
-  for (const int t : kThreads) b->Arg(t);
-  b->ArgName("threads")->UseRealTime()->Unit(benchmark::kMillisecond);
+void add(const char* name, const std::vector<std::int64_t>& sizes,
+         const std::function<void(benchmark::State&)>& run) {
+  auto* added = benchmark::RegisterBenchmark(name, run)->UseRealTime()->Unit(benchmark::kMillisecond);
+  if (sizes.empty())
+    added->ArgName("threads")->Arg(1)->Arg(2);
+  else
+    added->ArgNames({"threads", "set"})->ArgsProduct({{1, 2}, sizes});
 }
-template <int... kSizes>
-void threads_and_size(benchmark::internal::Benchmark* b) {
-  for (const int size : {kSizes...})
-    for (const int t : kThreads) b->Args({t, size});
-  b->ArgNames({"threads", "set"})->UseRealTime()->Unit(benchmark::kMillisecond);
-}
-
-BENCHMARK(forward_backward)->Apply(threads_only);
-BENCHMARK(forward_only)->Apply(threads_only);
-BENCHMARK(full_gradient)->Apply(threads_only);
-BENCHMARK(select_gradient)->Apply(threads_only);
-BENCHMARK(partial_gradient)->Apply(threads_and_size<1500, 60000>);
-BENCHMARK(sparse_scores)->Apply(threads_and_size<1500, 60000>);
-BENCHMARK(hessian)->Apply(threads_only);
-BENCHMARK(cholesky)->Apply(threads_and_size<3000, 9000>);
-BENCHMARK(downward_upward)->Apply(threads_only);
-BENCHMARK(downward_only)->Apply(threads_only);
-BENCHMARK(tree_full_gradient)->Apply(threads_only);
-BENCHMARK(tree_partial_gradient)->Apply(threads_only);
-BENCHMARK(tree_scores)->Apply(threads_only);
-BENCHMARK(nbest)->Apply(threads_and_size<1, 50>);
 
 }  // namespace
+
+void add_benchmarks() {
+  for (const Benchmark& each : kBenchmarks)
+    add(each.name, each.sizes, [&each](benchmark::State& state) {
+      const auto point =
+          each.point(state, each.sizes.empty() ? 1500 : static_cast<std::size_t>(state.range(1)));
+      measure(state, each.flops(*point), each.bytes(*point), [&] { each.kernel(*point); });
+      state.counters["columns"] = point->residual.columns;
+    });
+  add("cholesky", {3000, 9000}, cholesky);
+  add("nbest", {1, 50}, nbest);
+}
+
 }  // namespace proxbench
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   benchmark::AddCustomContext("instruction set",
                               std::string(proxbench::instruction_set_name(proxbench::instruction_set())));
+  proxbench::add_benchmarks();
   benchmark::RunSpecifiedBenchmarks();
 }

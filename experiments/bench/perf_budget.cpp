@@ -48,11 +48,10 @@ std::map<std::string, double> read_perf_numbers(const std::filesystem::path& fil
   return out;
 }
 
-PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts,
-                    const std::map<std::string, double>& milliseconds) {
+PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts) {
+  constexpr const char* kRow = "{:<28} {:>13} {:>13} {:>8}  {}\n";
   PerfJudgement out;
-  out.text = fmt::format("{:<28} {:>13} {:>13} {:>8} {:>11}  {}\n", "kernel", "budget", "counted", "change",
-                         "native, ms", "verdict");
+  out.text = fmt::format(kRow, "kernel", "budget", "counted", "change", "verdict");
   std::map<std::string, std::pair<double, double>> kernels;  // allowed and counted; 0: neither
   for (const auto& [kernel, count] : budget.instructions) kernels[kernel].first = count;
   for (const auto& [kernel, count] : counts.instructions) kernels[kernel].second = count;
@@ -65,13 +64,11 @@ PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts,
                           : change < -kTolerance ? "under: the budget can be lowered"
                                                  : "within";
     out.failed = out.failed || counted == 0.0 || allowed == 0.0 || change > kTolerance;
-    const auto time = milliseconds.find(kernel);
-    out.text += fmt::format("{:<28} {:>13} {:>13} {:>8} {:>11}  {}\n", kernel, allowed, counted,
-                            allowed > 0.0 && counted > 0.0 ? fmt::format("{:+.2f} %", 100.0 * change) : "",
-                            time == milliseconds.end() ? "" : fmt::format("{:.3f}", time->second), verdict);
+    out.text +=
+        fmt::format(kRow, kernel, allowed, counted,
+                    allowed > 0.0 && counted > 0.0 ? fmt::format("{:+.2f} %", 100.0 * change) : "", verdict);
   }
-  out.text += fmt::format("instructions may differ by {} %; times are this machine's and are not judged\n",
-                          100.0 * kTolerance);
+  out.text += fmt::format("instructions may differ by {} %\n", 100.0 * kTolerance);
   for (const auto& [what, found] : counts.made_with)
     if (const auto known = budget.made_with.find(what);
         known == budget.made_with.end() || known->second != found) {

@@ -26,8 +26,6 @@ struct PerfJudgement {
   /// A kernel is over its budget, has none or is gone, and the counts can be compared.
   bool failed = false;
 };
-/// `milliseconds`: wall times beside the counts, for information; may be empty.
-PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts,
-                    const std::map<std::string, double>& milliseconds = {});
+PerfJudgement judge(const PerfCounts& budget, const PerfCounts& counts);
 
 }  // namespace proxbench

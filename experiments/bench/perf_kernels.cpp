@@ -4,15 +4,12 @@
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
 
-#include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <functional>
-#include <limits>
 #include <memory>
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
-#else  // without the package valgrind there is only the time to measure
+#else  // without the package valgrind there is nothing to count, only the program to compile
 #define CALLGRIND_START_INSTRUMENTATION
 #define CALLGRIND_STOP_INSTRUMENTATION
 #endif
@@ -20,15 +17,13 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/monitor.h"
-#include "core/objective.h"
 #include "core/quasi_newton/lbfgs.h"
+#include "experiments/bench/kernels.h"
 #include "experiments/bench/perf_budget.h"
 #include "experiments/data/model.h"
 #include "experiments/data/readers.h"
-#include "experiments/data/synthetic/synthetic_lshtc.h"
 #include "experiments/data/synthetic/synthetic_ocr.h"
 #include "experiments/fuzz/memory_file.h"
-#include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -58,82 +53,39 @@ Dataset chain_data(Index labels, Index sequences, Index features, Index nonzeros
   return data;
 }
 
+using Settings = std::vector<std::pair<const char*, const char*>>;
+
+/// Reads these files with the options, as often as it is called.
+std::function<DataPair()> reader_of(const char* format, const Settings& settings,
+                                    const DataFiles& files = {}) {
+  const DataFormatInfo& info = data_format_registry().find(format);
+  Options options(info.options);
+  for (const auto& [name, value] : settings) options.set(name, value);
+  return [&info, files, options] { return info.read(files, options); };
+}
+
 Dataset tree_data() {
-  return make_synthetic_lshtc({.documents = 300,
-                               .test_documents = 0,
-                               .features = 2000,
-                               .nodes = 400,
-                               .leaves = 190,
-                               .nonzeros = 60})
+  return reader_of("synthetic-lshtc", {{"documents", "300"},
+                                       {"test_documents", "0"},
+                                       {"features", "2000"},
+                                       {"nodes", "400"},
+                                       {"leaves", "190"},
+                                       {"nonzeros", "60"}})()
       .train;
 }
 
-/// Data at a point: weights spread evenly over features and outputs, with scores and residual there.
-class Point {
- public:
-  Point(Dataset data, const char* oracle, std::size_t weights)
-      : data_(std::move(data)),
-        oracle_(oracle_registry().find(oracle).make(data_)),
-        objective(data_.x, *oracle_, {1.0, 0.0}, Parallel(1)),
-        scores(objective.make_scores()) {
-    Random random(2);
-    const Coord stretch = objective.unary_weights() / weights;
-    for (std::size_t i = 0; i < weights; ++i)
-      w.push_back(i * stretch + random.below(stretch), 0.1 * random.normal());
-    objective.scores(w, scores);
-    residual = objective.make_residual();
-    objective.infer({scores}, &residual);
-  }
-
- private:
-  Dataset data_;
-  std::unique_ptr<Oracle> oracle_;
-
- public:
-  Objective objective;
-  Scores scores;
-  Residual residual;
-  SparseVector w;
-  const Oracle& oracle() const { return *oracle_; }
-  const Dataset& data() const { return data_; }
-};
-
 using Body = std::function<void()>;
 
-Body infer_body(const std::shared_ptr<Point>& p) {
-  return [p] { p->objective.infer({p->scores}, &p->residual); };
-}
-Body scores_body(const std::shared_ptr<Point>& p) {
-  return [p] { p->objective.scores(p->w, p->scores); };
-}
-Body partial_gradient_body(const std::shared_ptr<Point>& p) {
-  return [p, g = std::vector<double>(p->w.nnz())]() mutable {
-    p->objective.partial_gradient(p->residual, p->w.index, p->w.value, g);
-  };
-}
-Body select_gradient_body(const std::shared_ptr<Point>& p) {
-  return [p, selection = Objective::Selection()]() mutable {
-    p->objective.select_gradient(p->residual, p->w, 0.99 * p->objective.lambda(), selection);
-  };
-}
-
 std::shared_ptr<Point> chain(Index labels, Index sequences, std::size_t weights = 400) {
-  return std::make_shared<Point>(chain_data(labels, sequences, 2000, 50), "chain", weights);
+  return std::make_shared<Point>(std::make_shared<Task>(chain_data(labels, sequences, 2000, 50), "chain"), 1,
+                                 weights);
 }
 std::shared_ptr<Point> tree(std::size_t weights = 300) {
-  return std::make_shared<Point>(tree_data(), "tree", weights);
+  return std::make_shared<Point>(std::make_shared<Task>(tree_data(), "tree"), 1, weights);
 }
 
-Body chain_value_only() {
-  return [p = chain(26, 60)] { p->objective.infer({p->scores}, nullptr); };
-}
-
-Body chain_gradient() {
-  const auto p = chain(26, 60);
-  return [p, w = std::vector<double>(p->objective.dimension()),
-          g = std::vector<double>(p->objective.dimension())]() mutable {
-    p->objective.gradient(p->residual, w, g);
-  };
+Body body_of(std::shared_ptr<Point> point, Kernel kernel) {
+  return [point = std::move(point), kernel] { kernel(*point); };
 }
 
 Body chain_advance() {
@@ -166,16 +118,15 @@ Body lbfgs_update() {
 /// Iterations in which the inner problem takes nearly all: little data, many coordinates in the working set,
 /// 50 passes of coordinate descent each.
 Body prox_newton_inner() {
-  const auto p = std::make_shared<Point>(chain_data(26, 10, 500, 50), "chain", 10);
-  return [p] {
-    Objective& objective = p->objective;
-    Objective evaluator(p->data().x, p->oracle(), {objective.lambda(), 0.0}, Parallel(1));
+  const auto task = std::make_shared<Task>(chain_data(26, 10, 500, 50), "chain");
+  return [task, objective = std::shared_ptr<Objective>(new Objective(task->objective(1)))] {
+    Objective evaluator = task->objective(1);
     // So few iterations, with kkt, are all sampled whatever the clock says.
-    Monitor monitor(evaluator, objective, {.max_iterations = 6, .sample_kkt = true});
+    Monitor monitor(evaluator, *objective, {.max_iterations = 6, .sample_kkt = true});
     const SolverInfo& solver = solver_registry().find("prox-newton");
     Options options(solver.options);
     options.set("max_inner", "50");
-    solver.make(options)->solve({objective, monitor, {}, 1e-9, 1.0, 1});
+    solver.make(options)->solve({*objective, monitor, {}, 1e-9, 1.0, 1});
   };
 }
 
@@ -186,28 +137,24 @@ std::string letter_data(const Words& words) {
       const bool last = p + 1 == words.begin[w + 1];
       out += fmt::format("{}\t{}\t{}\t{}\t{}\t0", p, words.letter[p], last ? -1 : static_cast<int>(p + 1), w,
                          p - words.begin[w] + 1);
-      for (Index pixel = 1; pixel <= kGridPixels; ++pixel) out += words.glyph[p].on(pixel) ? "\t1" : "\t0";
+      for (Index pixel = 1; pixel <= kGridPixels; ++pixel) out += words.glyph[p][pixel] ? "\t1" : "\t0";
       out += '\n';
     }
   return out;
 }
 
 /// Reads files from memory with a registered format.
-Body read_body(const char* format, const std::vector<std::pair<std::string, std::string>>& settings,
-               const std::string& train, const std::string& hierarchy) {
-  const DataFormatInfo& info = data_format_registry().find(format);
-  Options options(info.options);
-  for (const auto& [name, value] : settings) options.set(name, value);
-  const auto train_file = std::make_shared<MemoryFile>(train);
-  const auto hierarchy_file = std::make_shared<MemoryFile>(hierarchy);
-  return [&info, options, train_file, hierarchy_file, none = hierarchy.empty()] {
-    info.read({{train_file->path()}, {}, none ? "" : hierarchy_file->path()}, options);
-  };
+Body read_body(const char* format, const std::string& train, const std::string& hierarchy = "",
+               const Settings& settings = {}) {
+  const auto train_file = std::make_shared<MemoryFile>(train), tree = std::make_shared<MemoryFile>(hierarchy);
+  const auto read =
+      reader_of(format, settings, {{train_file->path()}, {}, hierarchy.empty() ? "" : tree->path()});
+  return [read, train_file, tree] { read(); };
 }
 
 Body read_letters() {
-  return read_body("ocr", {{"split", "none"}, {"features", "pixels"}},
-                   letter_data(make_synthetic_words(200, 0.05, 1)), "");
+  return read_body("ocr", letter_data(make_synthetic_words(200, 0.05, 1)), "",
+                   {{"split", "none"}, {"features", "pixels"}});
 }
 
 Body read_documents() {
@@ -227,41 +174,40 @@ Body read_documents() {
       documents += fmt::format(" {}:{}", data.x.row(p)[i] + 1, data.x.row_values(p)[i]);
     documents += '\n';
   }
-  return read_body("lshtc", {}, documents, branches);
+  return read_body("lshtc", documents, branches);
 }
 
+std::string text_of_model(const Point& p, const std::map<std::string, std::string>& header) {
+  return model_text(header, p.task->data, p.w, p.objective.map().extra_weights(), chain_info().extra);
+}
 Body write_model() {
   return [p = chain(26, 10), header = std::map<std::string, std::string>{{"format", "crfsuite"}}] {
-    model_text(header, p->data(), p->w, p->objective.map().extra_weights(), chain_info().extra);
+    text_of_model(*p, header);
   };
 }
-
 Body read_model() {
-  const auto p = chain(26, 10);
-  return [text = model_text({}, p->data(), p->w, p->objective.map().extra_weights(), chain_info().extra)] {
-    parse_model(text, "model");
-  };
+  return [text = text_of_model(*chain(26, 10), {})] { parse_model(text, "model"); };
 }
 
-struct Kernel {
+struct CountedKernel {
   const char* name;
   Body (*prepare)();
 };
 
-const Kernel kKernels[] = {
-    {"chain-forward-backward-2", [] { return infer_body(chain(2, 200)); }},
-    {"chain-forward-backward-26", [] { return infer_body(chain(26, 60)); }},
-    {"chain-forward-backward-48", [] { return infer_body(chain(48, 30)); }},
-    {"chain-forward-26", chain_value_only},
-    {"chain-scores", [] { return scores_body(chain(26, 200, 10000)); }},
+const CountedKernel kKernels[] = {
+    {"chain-forward-backward-2", [] { return body_of(chain(2, 200), infer); }},
+    {"chain-forward-backward-26", [] { return body_of(chain(26, 60), infer); }},
+    {"chain-forward-backward-48", [] { return body_of(chain(48, 30), infer); }},
+    {"chain-forward-26", [] { return body_of(chain(26, 60), infer_value); }},
+    {"chain-scores", [] { return body_of(chain(26, 200, 10000), make_scores); }},
     {"chain-advance", chain_advance},
-    {"chain-gradient", chain_gradient},
-    {"chain-select-gradient", [] { return select_gradient_body(chain(26, 60)); }},
-    {"chain-partial-gradient", [] { return partial_gradient_body(chain(26, 200, 10000)); }},
-    {"tree-downward-upward", [] { return infer_body(tree()); }},
-    {"tree-scores", [] { return scores_body(tree(10000)); }},
-    {"tree-select-gradient", [] { return select_gradient_body(tree()); }},
-    {"tree-partial-gradient", [] { return partial_gradient_body(tree(10000)); }},
+    {"chain-gradient", [] { return body_of(chain(26, 60), full_gradient); }},
+    {"chain-select-gradient", [] { return body_of(chain(26, 60), select_gradient); }},
+    {"chain-partial-gradient", [] { return body_of(chain(26, 200, 10000), partial_gradient); }},
+    {"tree-downward-upward", [] { return body_of(tree(), infer); }},
+    {"tree-scores", [] { return body_of(tree(10000), make_scores); }},
+    {"tree-select-gradient", [] { return body_of(tree(), select_gradient); }},
+    {"tree-partial-gradient", [] { return body_of(tree(10000), partial_gradient); }},
     {"lbfgs-update", lbfgs_update},
     {"prox-newton-inner", prox_newton_inner},
     {"read-letters", read_letters},
@@ -270,34 +216,17 @@ const Kernel kKernels[] = {
     {"read-model", read_model},
 };
 
-const Kernel& find_kernel(const std::string& name) {
-  for (const Kernel& kernel : kKernels)
-    if (kernel.name == name) return kernel;
-  throw Error::usage("unknown kernel '" + name + "'; 'list' names all");
-}
-
-void count(const Kernel& kernel) {
-  const Body body = kernel.prepare();
-  body();
-  CALLGRIND_START_INSTRUMENTATION;
-  body();
-  CALLGRIND_STOP_INSTRUMENTATION;
-}
-
-/// The shortest of the calls that fit into a fifth of a second, in milliseconds.
-double shortest_time(const Kernel& kernel) {
-  using Clock = std::chrono::steady_clock;
-  using Milliseconds = std::chrono::duration<double, std::milli>;
-  const Body body = kernel.prepare();
-  body();
-  double best = std::numeric_limits<double>::infinity();
-  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(200);
-  do {
-    const Clock::time_point begin = Clock::now();
+void count(const std::string& name) {
+  for (const CountedKernel& kernel : kKernels) {
+    if (kernel.name != name) continue;
+    const Body body = kernel.prepare();
     body();
-    best = std::min(best, Milliseconds(Clock::now() - begin).count());
-  } while (Clock::now() < end);
-  return best;
+    CALLGRIND_START_INSTRUMENTATION;
+    body();
+    CALLGRIND_STOP_INSTRUMENTATION;
+    return;
+  }
+  throw Error::usage("unknown kernel '" + name + "'; 'list' names all");
 }
 
 /// `counts_file`: what was counted; `valgrind`: the version that counted it.
@@ -313,32 +242,21 @@ int run(const std::vector<std::string>& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
   const std::size_t given = arguments.size();
   if (command == "list" && given == 1) {
-    for (const Kernel& kernel : kKernels) std::puts(kernel.name);
-    return 0;
-  }
-  if (command == "count" && given == 2) {
-    count(find_kernel(arguments[1]));
-    return 0;
-  }
-  if (command == "time" && given == 1) {
-    for (const Kernel& kernel : kKernels) fmt::print("{}\t{:.4f}\n", kernel.name, shortest_time(kernel));
-    return 0;
-  }
-  if (command == "judge" && (given == 4 || given == 5)) {
+    for (const CountedKernel& kernel : kKernels) std::puts(kernel.name);
+  } else if (command == "count" && given == 2) {
+    count(arguments[1]);
+  } else if (command == "budget" && given == 3) {
+    fmt::print("{}", perf_budget_text(load_counts(arguments[1], arguments[2])));
+  } else if (command == "judge" && given == 4) {
     const PerfJudgement judgement =
-        judge(read_perf_budget(arguments[1]), load_counts(arguments[2], arguments[3]),
-              given == 5 ? read_perf_numbers(arguments[4]) : std::map<std::string, double>());
+        judge(read_perf_budget(arguments[1]), load_counts(arguments[2], arguments[3]));
     fmt::print("{}", judgement.text);
     return judgement.failed ? 1 : 0;
+  } else {
+    throw Error::usage(
+        "usage: proxbench_perf list | count KERNEL | budget COUNTS VALGRIND | judge BUDGET COUNTS VALGRIND");
   }
-  if (command == "budget" && given == 3) {
-    fmt::print("{}", perf_budget_text(load_counts(arguments[1], arguments[2])));
-    return 0;
-  }
-  throw Error::usage(
-      "usage: proxbench_perf list | count KERNEL | time | judge BUDGET COUNTS VALGRIND [TIMES] | budget "
-      "COUNTS "
-      "VALGRIND");
+  return 0;
 }
 
 }  // namespace
@@ -347,11 +265,9 @@ int run(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   try {
     return proxbench::run({argv + 1, argv + argc});
-  } catch (const proxbench::Error& error) {
-    std::fprintf(stderr, "proxbench_perf: error: %s\n", error.what());
-    return error.kind() == proxbench::ErrorKind::kUsage ? 2 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "proxbench_perf: error: %s\n", error.what());
-    return 1;
+    const auto* own = dynamic_cast<const proxbench::Error*>(&error);
+    return own != nullptr && own->kind() == proxbench::ErrorKind::kUsage ? 2 : 1;
   }
 }

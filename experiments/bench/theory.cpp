@@ -97,26 +97,29 @@ nlohmann::ordered_json arm_json(const std::string& label, const std::vector<Iter
   return out;
 }
 
-std::vector<double> null_direction(const Objective& objective, const Hierarchy& hierarchy,
-                                   std::uint64_t seed) {
-  const std::size_t outputs = objective.outputs();
-  std::vector<double> v(objective.dimension(), 0.0), r(outputs);
+std::vector<std::pair<std::string, std::vector<double>>> null_directions(const Objective& objective,
+                                                                         const Hierarchy* hierarchy,
+                                                                         std::uint64_t seed) {
+  const Hierarchy tree = hierarchy != nullptr ? *hierarchy : Hierarchy::flat(objective.outputs());
+  std::vector<double> v(objective.dimension(), 0.0), r(objective.outputs());
+  const auto transitions = v.begin() + static_cast<std::ptrdiff_t>(objective.unary_weights());
   Random random(seed);
+  auto weight = v.begin();
   for (Index j = 0; j < objective.features(); ++j) {
     const double top = random.normal();
-    for (Index k = 0; k < hierarchy.nodes(); ++k) {
-      r[k] = hierarchy.leaf(k) ? 0.0 : random.normal();
-      const Index parent = hierarchy.parent(k);
-      v[j * outputs + k] = (parent == Hierarchy::kNone ? top : r[parent]) - r[k];
+    for (Index k = 0; k < tree.nodes(); ++k) {
+      r[k] = tree.leaf(k) ? 0.0 : random.normal();
+      *weight++ = (tree.parent(k) == Hierarchy::kNone ? top : r[tree.parent(k)]) - r[k];
     }
   }
-  return v;
-}
-
-std::vector<double> constant_transitions(const Objective& objective) {
-  std::vector<double> v(objective.dimension(), 0.0);
-  std::fill(v.begin() + static_cast<std::ptrdiff_t>(objective.unary_weights()), v.end(), 1.0);
-  return v;
+  std::vector<std::pair<std::string, std::vector<double>>> out{
+      {hierarchy != nullptr ? "from nodes to their children" : "constant over labels", v}};
+  if (transitions != v.end()) {
+    std::fill(v.begin(), transitions, 0.0);
+    std::fill(transitions, v.end(), 1.0);
+    out.emplace_back("constant transitions", v);
+  }
+  return out;
 }
 
 double stretch(Objective& objective, Objective::Curvature& at, const std::vector<double>& v) {
@@ -125,38 +128,42 @@ double stretch(Objective& objective, Objective::Curvature& at, const std::vector
   return norm(product) / norm(v);
 }
 
+Objective::Curvature curvature_at(Objective& objective, const SparseVector& w) {
+  Scores scores = objective.make_scores();
+  Residual residual = objective.make_residual();
+  Objective::Curvature out = objective.make_curvature();
+  objective.scores(w, scores);
+  objective.infer({scores}, residual, out);
+  return out;
+}
+
 Eigen::MatrixXd hessian_on(Objective& objective, const SparseVector& w, const std::vector<Coord>& face) {
   const auto n = static_cast<Eigen::Index>(face.size());
   Eigen::MatrixXd out(n, n);
-  Scores scores = objective.make_scores();
-  objective.scores(w, scores);
   if (objective.has(Capability::kCovariance)) {
+    Scores scores = objective.make_scores();
+    objective.scores(w, scores);
     objective.hessian(scores, face, out.data(), face.size());
     return out;
   }
-  Residual residual = objective.make_residual();
-  Objective::Curvature curvature = objective.make_curvature();
-  objective.infer({scores}, residual, curvature);
-  std::vector<double> unit(face.size(), 0.0);
-  for (std::size_t i = 0; i < face.size(); ++i) {
-    unit[i] = 1.0;
-    objective.hessian_product(curvature, face, unit,
-                              {out.col(static_cast<Eigen::Index>(i)).data(), face.size()});
-    unit[i] = 0.0;
+  Objective::Curvature curvature = curvature_at(objective, w);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Eigen::VectorXd unit = Eigen::VectorXd::Unit(n, i);
+    objective.hessian_product(curvature, face, {unit.data(), face.size()}, {out.col(i).data(), face.size()});
   }
   return out;
 }
 
-Spectrum spectrum(const Eigen::MatrixXd& hessian) {
+nlohmann::ordered_json spectrum(const Eigen::MatrixXd& hessian) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(hessian, Eigen::EigenvaluesOnly);
   const Eigen::VectorXd& values = solver.eigenvalues();  // ascending
-  const auto n = static_cast<std::size_t>(values.size());
-  Spectrum out{n, 0, kNone, kNone};
-  if (n == 0) return out;
-  out.largest = values[values.size() - 1];
-  for (Eigen::Index i = values.size(); i-- > 0 && values[i] > kRounding * out.largest; ++out.rank)
-    out.smallest = values[i];
-  return out;
+  const double largest = values.size() > 0 ? values[values.size() - 1] : kNone;
+  Eigen::Index rank = 0;
+  while (rank < values.size() && values[values.size() - 1 - rank] > kRounding * largest) ++rank;
+  return {{"dimension", values.size()},
+          {"rank", rank},
+          {"smallest", number(rank > 0 ? values[values.size() - rank] : kNone)},
+          {"largest", number(largest)}};
 }
 
 std::vector<Iteration> newton_on_face(Objective& objective, const MarginalsOracle& oracle,

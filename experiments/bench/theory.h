@@ -12,6 +12,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/data/hierarchy.h"
@@ -59,26 +60,26 @@ struct Iteration {
 nlohmann::ordered_json arm_json(const std::string& label, const std::vector<Iteration>& iterations,
                                 std::uint64_t nnz);
 
-/// A direction of Theorem 3's null space that no X is needed for: for each feature, random r of each inner
-/// node of the hierarchy, and v = r of the parent less r of the node. Its sum along each path from the root
-/// is the same, so no label gains on another. Where labels are side by side, v is constant over them.
-std::vector<double> null_direction(const Objective& objective, const Hierarchy& hierarchy,
-                                   std::uint64_t seed);
-/// Another: 1 on the extra weights, where these are one for each pair of neighbouring labels.
-std::vector<double> constant_transitions(const Objective& objective);
+/// Directions of Theorem 3's null space that no X is needed for, under their names. "from nodes to their
+/// children": for each feature, random r of each inner node of the hierarchy, and v = r of the parent less r
+/// of the node; its sum along each path from the root is the same, so no label gains on another. Without a
+/// hierarchy "constant over labels". "constant transitions": 1 on the extra weights, where these are one for
+/// each pair of neighbouring labels.
+std::vector<std::pair<std::string, std::vector<double>>> null_directions(const Objective& objective,
+                                                                         const Hierarchy* hierarchy,
+                                                                         std::uint64_t seed);
 
 /// ||H v|| / ||v|| at the curvature's point.
 double stretch(Objective& objective, Objective::Curvature& at, const std::vector<double>& v);
+/// The curvature at w.
+Objective::Curvature curvature_at(Objective& objective, const SparseVector& w);
 
 /// The Hessian at w on the coordinates: from covariances, or else from products with unit vectors.
 Eigen::MatrixXd hessian_on(Objective& objective, const SparseVector& w, const std::vector<Coord>& face);
 
-/// Eigenvalues of the Hessian on a face: those above rounding, which Theorem 1 calls m to M.
-struct Spectrum {
-  std::size_t dimension, rank;
-  double smallest, largest;
-};
-Spectrum spectrum(const Eigen::MatrixXd& hessian);
+/// Of the Hessian on a face: {dimension, rank, smallest, largest}, the eigenvalues being those above
+/// rounding, which Theorem 1 calls m to M.
+nlohmann::ordered_json spectrum(const Eigen::MatrixXd& hessian);
 
 /// The positive control of Theorem 1: exact Newton steps without a line search on the face of w*, from its
 /// weights with normal noise of a fiftieth, until the error stops to fall. `objective` must use `oracle`.

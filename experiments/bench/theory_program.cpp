@@ -3,12 +3,12 @@
 /// with every iterate looked at. Prints theory.json, which plots/theory.h reads.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
-#include <memory>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -49,18 +49,20 @@ class Study {
         {"description", data.train().description},
         {"lambda", job.lambda},
         {"optimum", {{"nnz", best_.nnz()}, {"objective", certificate.objective}, {"kkt", certificate.kkt}}}};
-    describe_optimum(objective);
+    const bool derivative = objective.has(Capability::kDerivative);
+    if (derivative && objective.dimension() <= kMostWeights &&
+        (data.oracle_name() == "chain" || data.oracle_name() == "tree"))
+      json_["stretch"] = stretches(objective);
+    const bool face = derivative && best_.nnz() > 0 && best_.nnz() <= kMostOnFace;
+    if (face) json_["face"] = spectrum(hessian_on(objective, best_, best_.index));
     json_["arms"] = nlohmann::ordered_json::array();
-    if (has_face())
+    if (face)
       json_["arms"].push_back(
           arm_json("newton, on the face", newton_on_face(objective, oracle_, best_), best_.nnz()));
   }
 
-  bool is_of(const RunParameters& job) const {
-    return job.dataset == job_.dataset && job.lambda == job_.lambda && job.mu == job_.mu;
-  }
-
   void add_arm(const RunParameters& job) {
+    fmt::print(stderr, "{}, lambda = {}: {}\n", job.dataset, job.lambda, job.label);
     Marginals before;
     std::vector<Iteration> iterations;
     solve(job.solver, job.solver_options, job.tol, [&](const Sample& sample) {
@@ -69,7 +71,7 @@ class Study {
         return;
       iterations.push_back({sample.iteration, sample.passes, sample.objective, sample.nnz, sample.kkt,
                             distance(oracle_.last(), marginals_),
-                            before.empty() ? RunFigures::kNone : distance(oracle_.last(), before)});
+                            before.empty() ? kNaN : distance(oracle_.last(), before)});
       before = oracle_.last();
     });
     json_["arms"].push_back(arm_json(job.label, iterations, best_.nnz()));
@@ -78,9 +80,6 @@ class Study {
   const nlohmann::ordered_json& json() const { return json_; }
 
  private:
-  bool has_face() const {
-    return best_.nnz() > 0 && best_.nnz() <= kMostOnFace && evaluator_.has(Capability::kDerivative);
-  }
   Objective make_objective() const {
     return {reduced_.all ? data_.train().x : reduced_.x, oracle_, {job_.lambda, job_.mu}, data_.parallel()};
   }
@@ -104,35 +103,19 @@ class Study {
     return result.w;
   }
 
-  /// Theorem 3's directions, and the Hessian on the face.
-  void describe_optimum(Objective& objective) {
-    const Dataset& train = data_.train();
-    if (objective.dimension() <= kMostWeights && objective.has(Capability::kDerivative) &&
-        (data_.oracle_name() == "chain" || data_.oracle_name() == "tree")) {
-      Objective::Curvature curvature = objective.make_curvature();
-      Scores scores = objective.make_scores();
-      Residual residual = objective.make_residual();
-      objective.scores(best_, scores);
-      objective.infer({scores}, residual, curvature);
-      nlohmann::ordered_json& out = json_["stretch"];
-      if (best_.nnz() > 0) {
-        std::vector<double> random_on_support(objective.dimension(), 0.0);
-        Random random(1);
-        for (const Coord c : best_.index) random_on_support[c] = random.normal();
-        out["random on the support"] = stretch(objective, curvature, random_on_support);
-      }
-      const Hierarchy flat = Hierarchy::flat(objective.outputs());
-      out[train.hierarchy ? "from nodes to their children" : "constant over labels"] = stretch(
-          objective, curvature, null_direction(objective, train.hierarchy ? *train.hierarchy : flat, 1));
-      if (objective.unary_weights() < objective.dimension())
-        out["constant transitions"] = stretch(objective, curvature, constant_transitions(objective));
+  /// Of Theorem 3's directions.
+  nlohmann::ordered_json stretches(Objective& objective) const {
+    Objective::Curvature curvature = curvature_at(objective, best_);
+    nlohmann::ordered_json out;
+    if (best_.nnz() > 0) {
+      std::vector<double> random_on_support(objective.dimension(), 0.0);
+      Random random(1);
+      for (const Coord c : best_.index) random_on_support[c] = random.normal();
+      out["random on the support"] = stretch(objective, curvature, random_on_support);
     }
-    if (!has_face()) return;
-    const Spectrum face = spectrum(hessian_on(objective, best_, best_.index));
-    json_["face"] = {{"dimension", face.dimension},
-                     {"rank", face.rank},
-                     {"smallest", face.smallest},
-                     {"largest", face.largest}};
+    for (const auto& [name, v] : null_directions(objective, data_.train().hierarchy.get(), 1))
+      out[name] = stretch(objective, curvature, v);
+    return out;
   }
 
   const RunParameters& job_;
@@ -147,28 +130,17 @@ class Study {
 };
 
 void run(std::vector<RunParameters> jobs) {
-  std::stable_sort(jobs.begin(), jobs.end(), [](const RunParameters& a, const RunParameters& b) {
-    return std::tie(a.dataset, a.lambda, a.mu) < std::tie(b.dataset, b.lambda, b.mu);
-  });
-  std::unique_ptr<LoadedData> data;
-  std::unique_ptr<Study> study;
-  std::string dataset;
+  std::map<std::string, std::map<std::pair<double, double>, std::vector<RunParameters>>> datasets;
+  for (RunParameters& job : jobs) datasets[job.dataset][{job.lambda, job.mu}].push_back(std::move(job));
   nlohmann::ordered_json problems = nlohmann::ordered_json::array();
-  const auto finish = [&] {
-    if (study) problems.push_back(study->json());
-    study.reset();
-  };
-  for (const RunParameters& job : jobs) {
-    if (!study || !study->is_of(job)) {
-      finish();
-      if (!data || job.dataset != dataset) data.reset(new LoadedData(data_of(job)));
-      dataset = job.dataset;
-      study = std::make_unique<Study>(*data, job);
+  for (const auto& [dataset, arms_by_penalty] : datasets) {
+    const LoadedData data = data_of(arms_by_penalty.begin()->second.front());
+    for (const auto& [penalty, arms] : arms_by_penalty) {
+      Study study(data, arms.front());
+      for (const RunParameters& arm : arms) study.add_arm(arm);
+      problems.push_back(study.json());
     }
-    fmt::print(stderr, "{}, lambda = {}: {}\n", job.dataset, job.lambda, job.label);
-    study->add_arm(job);
   }
-  finish();
   fmt::print("{}\n", nlohmann::ordered_json{{"problems", std::move(problems)}}.dump(1));
 }
 
@@ -176,5 +148,6 @@ void run(std::vector<RunParameters> jobs) {
 }  // namespace proxbench::theory
 
 int main(int argc, char** argv) {
-  return proxbench::run_job_files(argc, argv, "proxbench_theory", proxbench::theory::run);
+  return proxbench::run_job_files(argc, argv, "proxbench_theory", proxbench::theory::run,
+                                  std::numeric_limits<int>::max());
 }

@@ -140,8 +140,12 @@ void KeyFlags<Section>::add(CLI::App& command, const std::string& name, std::str
   if (!spec.choices.empty()) help += ": " + joined(spec.choices);
   const std::string& standard = standard_.empty() ? spec.default_value : standard_;
   if (!standard.empty()) help += fmt::format(" [{}]", standard);
+  std::string& text = flags_[name].text;
   flags_[name].flag = flag;
-  command.add_option(flag, flags_[name].text, help)
+  // Several files may also stand one behind the other, as the shell leaves them of a pattern.
+  const auto take_files = [&text](const std::vector<std::string>& files) { text = joined(files); };
+  (list && spec.file ? command.add_option_function<std::vector<std::string>>(flag, take_files, help)
+                     : command.add_option(flag, text, help))
       ->type_name(spec.file                        ? "FILE"
                   : spec.type == OptionType::kInt  ? "INT"
                   : spec.type == OptionType::kReal ? list ? "REALS" : "REAL"
@@ -320,8 +324,8 @@ void ProgressPrinter::sample(const std::string& name, const Sample& sample) {
   }
 }
 
-SweepHooks ProgressPrinter::sweep_hooks() {
-  SweepHooks hooks;
+Hooks ProgressPrinter::hooks() {
+  Hooks hooks;
   hooks.message = [this](const std::string& text) { message(text); };
   hooks.warning = [this](const std::string& text) { warning(text); };
   hooks.on_sample = [this](const std::string& name, const Sample& one) { sample(name, one); };

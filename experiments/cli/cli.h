@@ -18,7 +18,7 @@
 #include "experiments/config/config_keys.h"
 #include "experiments/config/data_format.h"
 #include "experiments/results/results.h"
-#include "experiments/sweep/sweep_hooks.h"
+#include "experiments/run/hooks.h"
 
 namespace proxbench {
 
@@ -195,8 +195,8 @@ class ProgressPrinter {
   void sample(const std::string& name, const Sample& sample);
   void message(const std::string& text);
   void warning(const std::string& text);
-  /// Hooks that tell all this, and end the sweep on Ctrl-C.
-  SweepHooks sweep_hooks();
+  /// Hooks that tell all this, and end the work on Ctrl-C.
+  Hooks hooks();
 
  private:
   void clear_line();

@@ -196,6 +196,32 @@ TEST_F(CommandLine, PredictNeedsNoTrainingData) {
   EXPECT_EQ(read_text(folder / "q.txt"), read_text(folder / "p.txt"));
 }
 
+TEST_F(CommandLine, SeveralFilesStandInAListOrOneBehindTheOther) {
+  folder.write("more.txt", read_text(folder / "train.txt"));
+  folder.write("tests.txt", read_text(folder / "test.txt"));
+  for (const std::string between : {",", " ", " --train "}) {
+    const std::string train = "--train train.txt" + between + "more.txt --threads 1 --quiet ";
+    const std::string test = "--test test.txt" + (between == " " ? between : ",") + "tests.txt ";
+    const auto instances_of = [&](const std::string& arguments) -> std::size_t {
+      const Result result = run(arguments);
+      EXPECT_EQ(result.status, 0) << arguments << result.err;
+      return read_json("s.json")["instances"];
+    };
+    EXPECT_EQ(
+        instances_of("train --format crfsuite " + train + test + "--lambda 0.5 --model m.tsv --json s.json"),
+        18u);
+    EXPECT_EQ(instances_of("certify --model m.tsv " + test + train + "--json s.json"), 18u);
+    const Result chosen = run("select --format crfsuite " + train + test +
+                              "--lambda 'path(1, 0.5, 2)' --max-iterations 20 --json select.json");
+    ASSERT_EQ(chosen.status, 0) << chosen.err;
+    EXPECT_EQ(read_json("select.json")["held_out_instances"], 4);
+    const Result predicted = run("predict --model m.tsv --output labels.txt " + train + test);
+    ASSERT_EQ(predicted.status, 0) << predicted.err;
+    const std::string labels = read_text(folder / "labels.txt");
+    EXPECT_EQ(std::ranges::count(labels, '\n'), 2 * 5 + 3) << labels;
+  }
+}
+
 TEST_F(CommandLine, ModelsOfColumnsRememberWhichIsWhich) {
   folder.write("columns.txt", "O the DT\nB new NNP\nI york NNP\n\nO is VB\nB san NNP\nI jose NNP\n");
   const Result trained =
@@ -380,7 +406,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   EXPECT_THAT(result.out, HasSubstr("## tiny\n\n### words, lambda = 0.5, f* = "));
   EXPECT_EQ(read_json("r.json")["runs"].size(), 4u);
   const auto stored_runs = [&] {
-    return read_results(folder / "out", load_presentation(folder / "out/config.ini"));
+    return read_all_runs(folder / "out", load_presentation(folder / "out/config.ini"));
   };
   const std::vector<proxbench::Run> runs = stored_runs();
   ASSERT_EQ(runs.size(), 4u);
@@ -420,7 +446,7 @@ TEST_F(CommandLine, RunLeavesRunsReferencesTablesAndFigures) {
   const Result tight =
       run("run tight.ini --out out --set experiment.lambda=1 --set experiment.reference_tol=1e-9");
   ASSERT_EQ(tight.status, 0) << tight.err;
-  for (const proxbench::Run& stored : read_results(folder / "out"))
+  for (const proxbench::Run& stored : read_all_runs(folder / "out"))
     EXPECT_LE(stored.best.relative_kkt, stored.parameters.lambda == 1 ? 1e-9 : 1e-8) << stored.folder;
 
   const Result table = run("table out --format csv --targets 1e-1");

@@ -10,10 +10,10 @@
 #include "experiments/cli/cli.h"
 #include "experiments/results/results.h"
 #include "experiments/sweep/out_folder.h"
-#include "experiments/sweep/problem_runner.h"
 #include "experiments/sweep/provenance.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
 #include "experiments/sweep/slurm/slurm_task.h"
+#include "experiments/sweep/sweep.h"
 
 namespace proxbench {
 namespace {
@@ -153,7 +153,7 @@ struct SlurmTaskCommand {
 
   void execute() const {
     ProgressPrinter progress(false);
-    SweepHooks hooks = progress.sweep_hooks();
+    Hooks hooks = progress.hooks();
     hooks.on_sample = nullptr;
     stop_cleanly_on_interrupt();
     const SweepResult result = do_slurm_task(folder, index, hooks);

@@ -64,7 +64,7 @@ std::vector<Kind> all_kinds() {
                                info.help,
                                {{"paper", info.paper}, {"needs", needs}, {"scale_free", info.scale_free}},
                                {info.paper, needs_text(info)},
-                               plugin_of_solver(info.name),
+                               plugin_of(&Plugin::solvers, info.name),
                                info.options});
   }
   Kind oracles{"Oracles (--oracle, oracle = NAME in [data.NAME])", "oracles", ""};
@@ -74,7 +74,7 @@ std::vector<Kind> all_kinds() {
                                info.help,
                                {{"paper", info.paper}, {"capabilities", names}},
                                {info.paper, fmt::format("has {}", fmt::join(names, ", "))},
-                               plugin_of_oracle(info.name)});
+                               plugin_of(&Plugin::oracles, info.name)});
   }
   Kind formats{"Data formats (--format, [data.NAME])", "formats", "options"};
   for (const DataFormatInfo& info : data_format_registry().items())
@@ -82,7 +82,7 @@ std::vector<Kind> all_kinds() {
                                info.help,
                                {{"source", info.source}},
                                {info.source},
-                               plugin_of_format(info.name),
+                               plugin_of(&Plugin::formats, info.name),
                                info.options});
   Kind metrics{"Metrics of predictions", "metrics", ""};
   for (const MetricInfo& info : metric_registry().items()) {
@@ -91,7 +91,7 @@ std::vector<Kind> all_kinds() {
                                info.help,
                                {{"paper", info.paper}, {"better", better}},
                                {info.paper, better + " is better"},
-                               plugin_of_metric(info.name)});
+                               plugin_of(&Plugin::metrics, info.name)});
   }
   Kind sections{"Config sections", "config", "keys"};
   for (const ConfigSectionInfo& info : config_sections())

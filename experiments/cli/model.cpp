@@ -345,19 +345,17 @@ void CertifyCommand::execute() const {
   summary["tightened"] = nullptr;
   if (seconds > 0.0) {
     stop_cleanly_on_interrupt();
-    const Tightened tightened = tighten(loaded, w,
-                                        {.lambda = parameters.lambda,
-                                         .mu = parameters.mu,
-                                         .loss = parameters.loss,
-                                         .seconds = seconds,
-                                         .interrupt = &interrupted});
+    RunParameters search = parameters;
+    search.tighten = 1e-9;
+    search.time_limit = seconds;
+    const RunOutcome tightened = tighten(loaded, w, search, &interrupted);
     better.dual = std::fmax(better.dual, tightened.certificate.dual);
     summary["tightened"] = {{"dual", better.dual},
                             {"gap", better.gap()},
                             {"relative_gap", better.relative_gap()},
-                            {"status", status_name(tightened.status)},
-                            {"iterations", tightened.iterations},
-                            {"seconds", tightened.seconds}};
+                            {"status", status_name(*tightened.status)},
+                            {"iterations", *tightened.iterations},
+                            {"seconds", tightened.wall_seconds}};
   }
   json.write(summary);
   if (!prints()) return;

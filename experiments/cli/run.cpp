@@ -22,16 +22,17 @@ std::string limit_text(const RunParameters& run) {
   return out;
 }
 
-Json states_json(const std::vector<CellState>& states) {
+Json cells_json(const std::vector<SweepProblem>& problems) {
   Json runs = Json::array();
-  for (const CellState& state : states) {
-    Json& run = runs.emplace_back(parameters_json(state.run.parameters));
-    run["stored"] = state.stored;
-    run["skipped"] = state.skipped.empty() ? Json() : Json(state.skipped);
-    run["why"] = state.why;
-    run["key"] = state.run.key.digest;
-    run["estimated_seconds"] = state.wall_seconds;  // NaN becomes null
-  }
+  for (const SweepProblem& problem : problems)
+    for (const Cell& cell : problem.cells) {
+      Json& run = runs.emplace_back(parameters_json(cell.run.parameters));
+      run["stored"] = cell.stored;
+      run["skipped"] = cell.skipped.empty() ? Json() : Json(cell.skipped);
+      run["why"] = cell.why;
+      run["key"] = cell.run.key.digest;
+      run["estimated_seconds"] = cell.wall_seconds;  // NaN becomes null
+    }
   return runs;
 }
 
@@ -120,24 +121,27 @@ struct RunCommand : ConfigFlags, OutputFlags {
     return config;
   }
 
-  void print_states(const ExperimentConfig& config, const std::vector<CellState>& states,
-                    std::size_t references) const {
-    // What missing runs and references may take, as far as something is known of it.
-    std::vector<double> estimates(references,
-                                  config.reference_time_limit > 0 ? config.reference_time_limit : kNaN);
-    std::size_t missing = 0;
-    for (const CellState& state : states) {
-      std::string what = state.stored ? "stored" : state.why.front();
-      if (why && !state.stored) what = fmt::format("{}", fmt::join(state.why, "; "));
-      if (!state.skipped.empty()) what = fmt::format("{}: {}", kDoesNotFit, state.skipped);
-      fmt::print("{}  ({})  {}\n", state.run.parameters.name, limit_text(state.run.parameters), what);
-      if (state.stored) continue;
-      ++missing;
-      if (state.skipped.empty()) estimates.push_back(state.wall_seconds / jobs);
+  void print_problems(const ExperimentConfig& config, const std::vector<SweepProblem>& problems) const {
+    std::vector<double> estimates;  // of what missing runs and references may take; NaN: not known
+    std::size_t runs = 0, missing = 0, references = 0;
+    for (const SweepProblem& problem : problems) {
+      if (problem.lacks_reference) {
+        ++references;
+        estimates.push_back(config.reference_time_limit > 0 ? config.reference_time_limit : kNaN);
+      }
+      for (const Cell& cell : problem.cells) {
+        std::string what = cell.stored ? "stored" : cell.why.front();
+        if (why && !cell.stored) what = fmt::format("{}", fmt::join(cell.why, "; "));
+        if (!cell.skipped.empty()) what = fmt::format("{}: {}", kDoesNotFit, cell.skipped);
+        fmt::print("{}  ({})  {}\n", cell.name(), limit_text(cell.run.parameters), what);
+        ++runs;
+        if (cell.stored) continue;
+        ++missing;
+        if (cell.skipped.empty()) estimates.push_back(cell.wall_seconds / jobs);
+      }
     }
     print_notes(config);
-    fmt::print("{} runs, {} of them stored; {} references to make", states.size(), states.size() - missing,
-               references);
+    fmt::print("{} runs, {} of them stored; {} references to make", runs, runs - missing, references);
     const std::size_t unknown = std::erase_if(estimates, [](double one) { return std::isnan(one); });
     if (!estimates.empty())
       fmt::print("; at most about {:.0f} s for what is missing",
@@ -147,23 +151,22 @@ struct RunCommand : ConfigFlags, OutputFlags {
   }
 
   void print_plan(const ExperimentConfig& config, const std::filesystem::path& folder) const {
-    const std::vector<CellState> states = inspect_cells(config, folder, options());
-    const std::size_t references = missing_references(config, folder, force, states);
+    const std::vector<SweepProblem> problems = inspect(config, folder, options());
     if (prints()) {
       print_includes(config);
-      print_states(config, states, references);
+      print_problems(config, problems);
     }
     json.write({{"experiment", config.name},
                 {"includes", config.includes},
                 {"out", folder.string()},
                 {"notes", notes_of_skipped_solvers(config)},
-                {"references", references},
-                {"runs", states_json(states)}});
+                {"references", std::ranges::count_if(problems, &SweepProblem::lacks_reference)},
+                {"runs", cells_json(problems)}});
   }
 
   SweepResult sweep(const ExperimentConfig& config, const std::filesystem::path& folder) const {
     ProgressPrinter progress(quiet);
-    SweepHooks hooks = progress.sweep_hooks();
+    Hooks hooks = progress.hooks();
     if (verbose || why) hooks.detail = hooks.message;
     SweepResult result = run_sweep(config, folder, options(), hooks);
     if (result.interrupted && result.outstanding + result.unsubmitted == 0) {
@@ -207,9 +210,8 @@ struct RunCommand : ConfigFlags, OutputFlags {
       tables.back().write(folder / "tables");
     }
     if (!runs.empty()) {
-      const TableOptions table_options{.title = config.title, .targets = config.targets};
-      write_result_tables(runs, folder, config, table_options);
-      for (TableSet& set : result_tables(runs, config, table_options)) tables.push_back(std::move(set));
+      write_result_tables(runs, folder, config);
+      for (TableSet& set : result_tables(runs, config)) tables.push_back(std::move(set));
     }
     for (const TableSet& set : tables)
       if (prints()) fmt::print("{}\n", set.text("md"));

@@ -109,9 +109,7 @@ struct ScaleCommand : ConfigFlags, OutputFlags {
     make_folder(folder);
     const OutLock lock(folder);
     ProgressPrinter progress(quiet);
-    const SweepHooks told = progress.sweep_hooks();
-    return run_scaling(config, options, folder / fmt::format(".scale-{}", getpid()),
-                       {told.message, told.warning, told.interrupt});
+    return run_scaling(config, options, folder / fmt::format(".scale-{}", getpid()), progress.hooks());
   }
 };
 

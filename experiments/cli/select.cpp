@@ -153,13 +153,9 @@ void SelectCommand::execute() const {
   RunParameters settings = settings_for(asked, searched.at(1.0));  // all values of a path are above 0
   ProgressPrinter progress(quiet);
   const auto loaded = load(config, nullptr, make_parallel(asked).alone(), settings, progress);
-  SelectionHooks hooks;
-  hooks.interrupt = &interrupted;
-  hooks.message = [&](const std::string& text) { progress.message(text); };
-  hooks.on_sample = [&](const std::string& name, const Sample& sample) { progress.sample(name, sample); };
   const ModelSelection selection = select_model(
       *loaded, settings, searched.path.penalties(searched.fixed, lambda_max(*loaded, settings.loss)),
-      selection_settings, hooks);
+      selection_settings, progress.hooks());
   if (selection.interrupted) {
     progress.warning("interrupted; nothing is chosen");
     throw ExitStatus{1};

@@ -63,7 +63,7 @@ std::vector<Source> ReadFlags::read() const {
   const std::vector<std::string> labels = split_list(solvers);
   std::vector<Run> all = all_runs(sources);
   for (const Source& source : sources) all.insert(all.end(), source.paths.begin(), source.paths.end());
-  runs_of_solvers(all, labels);
+  require_labels(all, labels);
   const auto unknown = [&](const Run& run) { return !contains(labels, run.parameters.label); };
   for (Source& source : sources) {
     std::erase_if(source.runs, unknown);
@@ -74,8 +74,7 @@ std::vector<Source> ReadFlags::read() const {
 }
 
 void require_runs(const std::vector<Source>& sources) {
-  for (const Source& source : sources)
-    if (source.runs.empty()) read_results(source.folder);  // which says what there is instead
+  for (const Source& source : sources) require_single_penalties(source.runs, source.folder);
 }
 
 std::vector<Run> all_runs(const std::vector<Source>& sources) {

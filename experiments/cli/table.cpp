@@ -57,13 +57,6 @@ struct TableCommand : ReadFlags {
   }
 
  private:
-  TableOptions table_options(const Presentation& presentation) const {
-    return {.title = presentation.title,
-            .targets = presentation.targets,
-            .columns = split_list(columns),
-            .allow_not_comparable = allow_not_comparable};
-  }
-
   std::string text_of_paths(const std::vector<Source>& sources, Json& records) const {
     std::string text;
     for (const Source& source : sources) {
@@ -78,22 +71,23 @@ struct TableCommand : ReadFlags {
 
   std::string text_of_runs(const std::vector<Source>& sources, Json& records) const {
     require_runs(sources);
+    const std::vector<std::string> shown = split_list(columns);
     std::string text;
     for (const Source& source : sources) {
-      const TableOptions options = table_options(source.presentation);
-      write_result_tables(source.runs, out_folder(source), source.presentation, options);
-      for (const TableSet& set : result_tables(source.runs, source.presentation, options)) {
+      write_result_tables(source.runs, out_folder(source), source.presentation, shown, allow_not_comparable);
+      for (const TableSet& set :
+           result_tables(source.runs, source.presentation, shown, allow_not_comparable)) {
         text += (text.empty() ? "" : "\n") + set.text(format);
         if (set.name != "summary") continue;
         for (const Json& record : set.records) records.push_back(record);
       }
     }
-    const Presentation& first = sources.front().presentation;
+    Presentation first = sources.front().presentation;
     if (kind != "means" && (sources.size() == 1 || first.targets.empty())) return text;
     // The means over the problems of all sources, by the presentation of the first.
-    MeansOptions options = means_options(first, table_options(first));
-    if (sources.size() > 1) options.title.clear();  // it is the first one's
-    const TableSet means = means_tables(geometric_means(all_runs(sources), options), options);
+    if (sources.size() > 1) first.title.clear();  // it is the first one's
+    const TableSet means =
+        means_tables(geometric_means(all_runs(sources), first, allow_not_comparable), first);
     means.write(out_folder() / "tables");
     return kind == "means" ? means.text(format) : text;
   }

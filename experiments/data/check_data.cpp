@@ -16,21 +16,16 @@ class SetCheck {
   void check(bool unknown_allowed) const {
     if (data_.vocabulary == nullptr) fail("no vocabulary", "one");
     check_instances();
-    const std::size_t features = data_.vocabulary->features.size();
-    if (data_.vocabulary->outputs.empty()) fail("a vocabulary without outputs", "one output or more");
-    if (data_.x.positions() != data_.positions())
-      fail(fmt::format("X of {} positions", data_.x.positions()),
-           fmt::format("{}, as many as gold outputs", data_.positions()));
-    if (data_.x.features() != features)
-      fail(fmt::format("X of {} features", data_.x.features()),
-           fmt::format("{}, as many as the vocabulary has", features));
-    if (data_.hierarchy != nullptr && data_.hierarchy->nodes() != data_.outputs())
-      fail(fmt::format("a hierarchy of {} nodes", data_.hierarchy->nodes()),
-           fmt::format("{}, as many as the vocabulary has outputs", data_.outputs()));
+    const std::size_t positions = data_.positions(), outputs = data_.outputs();
+    if (outputs == 0) fail("a vocabulary without outputs", "one output or more");
+    require_count("X", data_.x.positions(), "positions", positions, "gold outputs");
+    require_count("X", data_.x.features(), "features", data_.vocabulary->features.size(),
+                  "the vocabulary has");
+    if (data_.hierarchy != nullptr)
+      require_count("a hierarchy", data_.hierarchy->nodes(), "nodes", outputs, "the vocabulary has outputs");
     for (const std::size_t size : {data_.quality.size(), data_.counts.size()})
-      if (size != 0 && size != data_.positions())
-        fail(fmt::format("qualities or counts of {} positions", size),
-             fmt::format("{}, as many as gold outputs, or none", data_.positions()));
+      if (size != 0)
+        require_count("qualities or counts", size, "positions", positions, "gold outputs, or none");
     if (data_.on.empty())
       check_gold(unknown_allowed);
     else
@@ -53,6 +48,13 @@ class SetCheck {
  private:
   [[noreturn]] void fail(const std::string& found, const std::string& expected) const {
     throw Error(fmt::format("{}: found {}, expected {}", where_, found, expected));
+  }
+
+  void require_count(const char* what, std::size_t found, const char* unit, std::size_t expected,
+                     const char* as_many) const {
+    if (found != expected)
+      fail(fmt::format("{} of {} {}", what, found, unit),
+           fmt::format("{}, as many as {}", expected, as_many));
   }
 
   void check_instances() const {

@@ -74,42 +74,6 @@ std::vector<FilePart> parts_of(const std::vector<std::string>& files, FileRecord
   return out;
 }
 
-/// Rows of a training set under way from one process to another.
-struct Parcel {
-  std::vector<Index> numbers;  ///< of each position: gold, entries, their features
-  std::vector<double> values;  ///< of the entries
-
-  void add(Index gold, const DesignMatrix::Builder& rows, Index p) {
-    const auto row = rows.row(p);
-    numbers.insert(numbers.end(), {gold, static_cast<Index>(row.size())});
-    numbers.insert(numbers.end(), row.begin(), row.end());
-    for (std::size_t e = 0; e < row.size(); ++e) values.push_back(rows.value(p, e));
-  }
-  void unpack(DesignMatrix::Builder& rows, std::vector<Index>& gold) const {
-    const double* value = values.data();
-    for (std::size_t at = 0; at < numbers.size();) {
-      gold.push_back(numbers[at++]);
-      for (std::size_t left = numbers[at++]; left > 0; --left) rows.add(numbers[at++], *value++);
-      rows.end_position();
-    }
-  }
-
-  void send(const Processes& processes, int to) const {
-    const std::size_t sizes[] = {numbers.size(), values.size()};
-    processes.send(to, std::as_bytes(std::span(sizes)));
-    processes.send(to, std::as_bytes(std::span(numbers)));
-    processes.send(to, std::as_bytes(std::span(values)));
-  }
-  void receive(const Processes& processes, int from) {
-    std::size_t sizes[2];
-    processes.receive(from, std::as_writable_bytes(std::span(sizes)));
-    numbers.resize(sizes[0]);
-    values.resize(sizes[1]);
-    processes.receive(from, std::as_writable_bytes(std::span(numbers)));
-    processes.receive(from, std::as_writable_bytes(std::span(values)));
-  }
-};
-
 /// `own` is this process's number of something, `next` what it found in the place of the next one's.
 void require_same(const Processes& processes, const std::string& what, double own, double next) {
   const std::vector<double> owns = processes.gather(own), nexts = processes.gather(next);
@@ -159,16 +123,6 @@ std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, 
   return out;
 }
 
-void set_reader(DataFormatInfo& info, DataPair (*read)(const DataFiles& files, const Options& options,
-                                                       const Processes* processes)) {
-  info.read = [read](const DataFiles& files, const Options& options) {
-    return read(files, options, nullptr);
-  };
-  info.read_share = [read](const DataFiles& files, const Options& options, const Processes& processes) {
-    return read(files, options, &processes);
-  };
-}
-
 void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::vector<Index>& begin,
                     const Processes& processes) {
   const auto count = static_cast<std::size_t>(processes.count()),
@@ -195,27 +149,37 @@ void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::
     for (Index p = begin[instances.first - had[rank]]; p < begin[instances.second - had[rank]]; ++p) use(p);
   };
   for (std::size_t to = 0; to < count; ++to) {
-    const auto mine = both(rank, to);
-    if (to == rank || mine.first == mine.second) continue;
-    Parcel parcel;
-    each_row(mine, [&](Index p) { parcel.add(gold[p], rows, p); });
-    parcel.send(processes, static_cast<int>(to));
+    const auto moved = both(rank, to);
+    if (to == rank || moved.first == moved.second) continue;
+    std::vector<double> parcel;  // of each row its gold output, the number of its entries, and these
+    each_row(moved, [&](Index p) {
+      parcel.insert(parcel.end(), {static_cast<double>(gold[p]), static_cast<double>(rows.row(p).size())});
+      for (std::size_t e = 0; e < rows.row(p).size(); ++e)
+        parcel.insert(parcel.end(), {static_cast<double>(rows.row(p)[e]), rows.value(p, e)});
+    });
+    const std::size_t size = parcel.size();
+    processes.send(static_cast<int>(to), std::as_bytes(std::span(&size, 1)));
+    processes.send(static_cast<int>(to), std::as_bytes(std::span(parcel)));
   }
   DesignMatrix::Builder kept_rows;
   std::vector<Index> kept_gold;
   for (std::size_t from = 0; from < count; ++from) {
     const auto kept = both(from, rank);
-    if (kept.first == kept.second) continue;
-    if (from == rank) {
+    if (from == rank)
       each_row(kept, [&](Index p) {
         kept_gold.push_back(gold[p]);
         for (std::size_t e = 0; e < rows.row(p).size(); ++e) kept_rows.add(rows.row(p)[e], rows.value(p, e));
         kept_rows.end_position();
       });
-    } else {
-      Parcel parcel;
-      parcel.receive(processes, static_cast<int>(from));
-      parcel.unpack(kept_rows, kept_gold);
+    if (from == rank || kept.first == kept.second) continue;
+    std::size_t size = 0;
+    processes.receive(static_cast<int>(from), std::as_writable_bytes(std::span(&size, 1)));
+    std::vector<double> parcel(size);
+    processes.receive(static_cast<int>(from), std::as_writable_bytes(std::span(parcel)));
+    for (auto number = parcel.begin(); number != parcel.end(); kept_rows.end_position()) {
+      kept_gold.push_back(static_cast<Index>(*number++));
+      for (double left = *number++; left > 0.0; --left, number += 2)
+        kept_rows.add(static_cast<Index>(number[0]), number[1]);
     }
   }
   rows = std::move(kept_rows);

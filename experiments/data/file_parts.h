@@ -19,10 +19,6 @@ namespace proxbench {
 std::vector<FilePart> own_parts(const DataFiles& files, const Options& options, const Processes* processes,
                                 FileRecords records = FileRecords::kUpToBlankLine);
 
-/// Sets info.read, with no processes, and info.read_share to the same function.
-void set_reader(DataFormatInfo& info,
-                DataPair (*read)(const DataFiles& files, const Options& options, const Processes* processes));
-
 /// Once each process has made rows and gold outputs of its part, and instances of them: leaves it those of
 /// its share (core/data/sharing.h). The features have the same numbers on all.
 void move_to_shares(DesignMatrix::Builder& rows, std::vector<Index>& gold, std::vector<Index>& begin,

@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "core/base/process_team_test.h"
 #include "core/base/random.h"
+#include "core/base/test_process_team.h"
 #include "core/data/sharing.h"
 #include "experiments/base/test_file.h"
 #include "experiments/config/data_format.h"

@@ -6,17 +6,46 @@
 
 namespace proxbench {
 
-void require_training_files(const DataFiles& files, const std::string& format, HierarchyUse hierarchy) {
-  if (files.train.empty()) throw Error::usage("format " + format + ": no training file given");
-  if (hierarchy == HierarchyUse::kRequired && files.hierarchy.empty())
-    throw Error::usage("format " + format + ": no hierarchy given, expected a file such as cat_hier.txt");
-  if (hierarchy == HierarchyUse::kNone && !files.hierarchy.empty())
-    throw Error::usage("format " + format + ": takes no hierarchy, found '" + files.hierarchy + "'");
+namespace {
+
+void check_files(const DataFormatInfo& info, const DataFiles& files, HierarchyUse hierarchy) {
+  const bool tree = !files.hierarchy.empty();
+  const auto fail_if = [&](bool wrong, const std::string& what) {
+    if (wrong) throw Error::usage("format " + info.name + ": " + what);
+  };
+  if (!info.needs_files)
+    return fail_if(!files.train.empty() || !files.test.empty() || tree,
+                   "takes no files, its data are generated");
+  fail_if(files.train.empty(), "no training file given");
+  fail_if(hierarchy == HierarchyUse::kRequired && !tree,
+          "no hierarchy given, expected a file such as cat_hier.txt");
+  fail_if(hierarchy == HierarchyUse::kNone && tree, "takes no hierarchy, found '" + files.hierarchy + "'");
 }
 
-void require_no_files(const DataFiles& files, const std::string& format) {
-  if (!files.train.empty() || !files.test.empty() || !files.hierarchy.empty())
-    throw Error::usage("format " + format + ": takes no files, its data are generated");
+}  // namespace
+
+void set_reader(DataFormatInfo& info, DataPair (*read)(const DataFiles& files, const Options& options),
+                HierarchyUse hierarchy) {
+  info.read = [info, read, hierarchy](const DataFiles& files, const Options& options) {
+    check_files(info, files, hierarchy);
+    return read(files, options);
+  };
+}
+
+void set_reader(DataFormatInfo& info,
+                DataPair (*read)(const DataFiles& files, const Options& options, const Processes* processes),
+                HierarchyUse hierarchy) {
+  const auto checked = [info, read, hierarchy](const DataFiles& files, const Options& options,
+                                               const Processes* processes) {
+    check_files(info, files, hierarchy);
+    return read(files, options, processes);
+  };
+  info.read = [checked](const DataFiles& files, const Options& options) {
+    return checked(files, options, nullptr);
+  };
+  info.read_share = [checked](const DataFiles& files, const Options& options, const Processes& processes) {
+    return checked(files, options, &processes);
+  };
 }
 
 std::string file_names(const std::vector<std::string>& paths) {
@@ -26,12 +55,6 @@ std::string file_names(const std::vector<std::string>& paths) {
     out += std::filesystem::path(path).filename().string();
   }
   return out;
-}
-
-void describe(const DataFiles& files, DataPair& data,
-              const std::function<std::string(const Dataset&)>& text) {
-  data.train.description = file_names(files.train) + ": " + text(data.train);
-  if (!files.test.empty()) data.test.description = file_names(files.test) + ": " + text(data.test);
 }
 
 void set_rows(Dataset& data, DesignMatrix::Builder&& rows, std::shared_ptr<const Vocabulary> vocabulary,

@@ -1,5 +1,6 @@
 #pragma once
-/// What all data formats share: checks of the given files, descriptions, the end of reading.
+/// What all data formats share: their readers with checks of the given files, descriptions, the end of
+/// reading.
 
 #include <functional>
 #include <memory>
@@ -13,21 +14,20 @@
 
 namespace proxbench {
 
-enum class HierarchyUse { kNone, kRequired };
+enum class HierarchyUse { kNone, kOptional, kRequired };
 
-/// Throws Error (kUsage) where `files` has no training file, a hierarchy that the format cannot use, or lacks
-/// one that it needs.
-void require_training_files(const DataFiles& files, const std::string& format,
-                            HierarchyUse hierarchy = HierarchyUse::kNone);
-
-/// Throws Error (kUsage) where files are given to a format that generates its data.
-void require_no_files(const DataFiles& files, const std::string& format);
+/// Sets info.read to a reader of the files. Throws Error (kUsage) where there is no training file, or a
+/// hierarchy that the format cannot use, or none where it needs one; with info.needs_files = false where
+/// there are files.
+void set_reader(DataFormatInfo& info, DataPair (*read)(const DataFiles& files, const Options& options),
+                HierarchyUse hierarchy = HierarchyUse::kNone);
+/// The same with no processes, and info.read_share to the same function.
+void set_reader(DataFormatInfo& info,
+                DataPair (*read)(const DataFiles& files, const Options& options, const Processes* processes),
+                HierarchyUse hierarchy = HierarchyUse::kNone);
 
 /// "a.txt, b.txt": names without folders, for texts that are shown far from this machine.
 std::string file_names(const std::vector<std::string>& paths);
-
-/// Describes each set by the names of its files and its text: "a.txt, b.txt: TEXT".
-void describe(const DataFiles& files, DataPair& data, const std::function<std::string(const Dataset&)>& text);
 
 /// Gives the data their X, one row for each position, their vocabulary and their digest. What else they hold
 /// is there already. `processes`: those that share the rows.

@@ -6,12 +6,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "experiments/base/text.h"
 #include "experiments/config/config.h"
 #include "experiments/config/ini.h"
 #include "experiments/data/model.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
-#include "experiments/data/sparse_line.h"
 #include "experiments/fuzz/memory_file.h"
 #include "experiments/fuzz/seeds.h"
 #include "experiments/run/trainer.h"
@@ -78,7 +78,8 @@ void use(DataPair data) {
   require(train.digest == digest_of(train), "the digest is that of the data");
   if ((chain || data_has_sets) && train.outputs() > kMostLabels) return;
   const bool relaxed = loaded.oracle().sum() == nullptr;
-  Objective objective = relaxed ? loaded.objective(0.0, 1.0, {Loss::Kind::kHinge}) : loaded.objective(1.0, 0.0);
+  Objective objective =
+      relaxed ? loaded.objective(0.0, 1.0, {Loss::Kind::kHinge}) : loaded.objective(1.0, 0.0);
   if (objective.dimension() > kMostWeights) return;
   Scores scores = objective.make_scores();
   Residual residual = objective.make_residual();

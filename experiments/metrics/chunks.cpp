@@ -32,30 +32,6 @@ bool ends_chunk(const ChunkLabel& before, const ChunkLabel& now) {
   return now.type != before.type || (in_chunk(before) && (now.tag == "B" || now.tag == "O"));
 }
 
-/// Counts position by position, as conlleval does. A sequence begins and ends with O.
-class ChunkCounter {
- public:
-  void add(const ChunkLabel& gold, const ChunkLabel& predicted) {
-    const bool gold_ends = ends_chunk(gold_, gold), predicted_ends = ends_chunk(predicted_, predicted);
-    if (agree_ && gold_ends && predicted_ends) ++counts_.correct;
-    if (gold_ends || predicted_ends || gold.type != predicted.type) agree_ = false;
-    const bool gold_starts = starts_chunk(gold_, gold),
-               predicted_starts = starts_chunk(predicted_, predicted);
-    if (gold_starts && predicted_starts && gold.type == predicted.type) agree_ = true;
-    counts_.gold += gold_starts;
-    counts_.guessed += predicted_starts;
-    gold_ = gold;
-    predicted_ = predicted;
-  }
-  void end_sequence() { add({}, {}); }
-  const MatchCounts& counts() const { return counts_; }
-
- private:
-  MatchCounts counts_;
-  ChunkLabel gold_, predicted_;
-  bool agree_ = false;  ///< both are in a chunk that started at the same position with the same type
-};
-
 MatchCounts count_chunks(const Dataset& data, std::span<const Index> prediction) {
   const ChunkGrader grader(data);
   MatchCounts sum;
@@ -74,30 +50,17 @@ double share(std::size_t part, std::size_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
 
-double chunk_precision(const Dataset& data, std::span<const Index> prediction) {
-  const MatchCounts counts = count_chunks(data, prediction);
-  return share(counts.correct, counts.guessed);
-}
-double chunk_recall(const Dataset& data, std::span<const Index> prediction) {
-  const MatchCounts counts = count_chunks(data, prediction);
-  return share(counts.correct, counts.gold);
-}
-double chunk_f1(const Dataset& data, std::span<const Index> prediction) {
-  const MatchCounts counts = count_chunks(data, prediction);
-  return share(std::size_t{2} * counts.correct, std::size_t{counts.gold} + counts.guessed);
-}
-
 bool has_chunks(const Dataset& data) {
   return data.on.empty() && data.vocabulary != nullptr && are_chunk_labels(data.vocabulary->outputs);
 }
 
-MetricInfo chunk_metric(const char* name, const char* help,
-                        double (*measure)(const Dataset&, std::span<const Index>)) {
+MetricInfo chunk_metric(const char* name, const char* help, double (*of)(const MatchCounts&)) {
   return {
       .name = name,
       .help = help,
       .paper = "conlleval (Tjong Kim Sang, Buchholz, CoNLL-2000); where all labels are O, B-TYPE or I-TYPE",
-      .measure = measure,
+      .measure = [of](const Dataset& data,
+                      std::span<const Index> prediction) { return of(count_chunks(data, prediction)); },
       .applies = has_chunks};
 }
 
@@ -124,23 +87,38 @@ ChunkLabel ChunkGrader::gold_at(Index position) const {
 }
 
 MatchCounts ChunkGrader::count(std::size_t instance, std::span<const Index> outputs) const {
-  ChunkCounter counter;
-  const Index begin = data_.begin[instance];
-  for (std::size_t t = 0; t < outputs.size(); ++t)
-    counter.add(gold_at(begin + static_cast<Index>(t)), labels_[outputs[t]]);
-  counter.end_sequence();
-  return counter.counts();
+  MatchCounts counts;
+  ChunkLabel gold, predicted;  // of the position before: a sequence begins and ends with O
+  bool agree = false;          // both are in a chunk that started at the same position with the same type
+  for (std::size_t t = 0; t <= outputs.size(); ++t) {
+    const bool end = t == outputs.size();
+    const ChunkLabel next_gold = end ? ChunkLabel() : gold_at(data_.begin[instance] + static_cast<Index>(t)),
+                     next_predicted = end ? ChunkLabel() : labels_[outputs[t]];
+    const bool gold_ends = ends_chunk(gold, next_gold),
+               predicted_ends = ends_chunk(predicted, next_predicted);
+    if (agree && gold_ends && predicted_ends) ++counts.correct;
+    const bool same_type = next_gold.type == next_predicted.type;
+    if (gold_ends || predicted_ends || !same_type) agree = false;
+    const bool gold_starts = starts_chunk(gold, next_gold),
+               predicted_starts = starts_chunk(predicted, next_predicted);
+    if (gold_starts && predicted_starts && same_type) agree = true;
+    counts.gold += gold_starts;
+    counts.guessed += predicted_starts;
+    gold = next_gold;
+    predicted = next_predicted;
+  }
+  return counts;
 }
 
-MetricInfo chunk_precision_metric() {
-  return chunk_metric("chunk-precision", "share of predicted chunks that are right: start, end and type",
-                      chunk_precision);
-}
-MetricInfo chunk_recall_metric() {
-  return chunk_metric("chunk-recall", "share of gold chunks that are predicted", chunk_recall);
-}
-MetricInfo chunk_f1_metric() {
-  return chunk_metric("chunk-f1", "harmonic mean of chunk-precision and chunk-recall", chunk_f1);
+std::vector<MetricInfo> chunk_metrics() {
+  return {
+      chunk_metric("chunk-precision", "share of predicted chunks that are right: start, end and type",
+                   [](const MatchCounts& c) { return share(c.correct, c.guessed); }),
+      chunk_metric("chunk-recall", "share of gold chunks that are predicted",
+                   [](const MatchCounts& c) { return share(c.correct, c.gold); }),
+      chunk_metric("chunk-f1", "harmonic mean of chunk-precision and chunk-recall", [](const MatchCounts& c) {
+        return share(std::size_t{2} * c.correct, std::size_t{c.gold} + c.guessed);
+      })};
 }
 
 }  // namespace proxbench

@@ -19,12 +19,12 @@ double label_f1(const Dataset& data, std::span<const Index> prediction) {
 
 }  // namespace
 
-MetricInfo label_f1_metric() {
-  return {.name = "label-f1",
-          .help = "micro-averaged F1 of predicted label sets",
-          .paper = "2*correct/(gold + guessed), each counted over all labels and positions",
-          .measure = label_f1,
-          .applies = has_label_sets};
+std::vector<MetricInfo> label_set_metrics() {
+  return {{.name = "label-f1",
+           .help = "micro-averaged F1 of predicted label sets",
+           .paper = "2*correct/(gold + guessed), each counted over all labels and positions",
+           .measure = label_f1,
+           .applies = has_label_sets}};
 }
 
 }  // namespace proxbench

@@ -8,16 +8,8 @@ namespace {
 Registry<MetricInfo>& registry() {
   static Registry<MetricInfo> all = [] {
     Registry<MetricInfo> r("metric");
-    r.add(accuracy_metric());
-    r.add(structure_accuracy_metric());
-    r.add(chunk_precision_metric());
-    r.add(chunk_recall_metric());
-    r.add(chunk_f1_metric());
-    r.add(ranking_accuracy_metric());
-    r.add(mean_quality_metric());
-    r.add(ranking_f1_metric());
-    r.add(oracle_f1_metric());
-    r.add(label_f1_metric());
+    for (const auto& metrics : {accuracy_metrics(), chunk_metrics(), ranking_metrics(), label_set_metrics()})
+      for (const MetricInfo& metric : metrics) r.add(metric);
     return r;
   }();
   return all;

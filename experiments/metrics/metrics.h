@@ -8,7 +8,7 @@
 
 namespace proxbench {
 
-/// Built in: one line a metric in metrics.cpp.
+/// Built in: one line a source in metrics.cpp.
 const Registry<MetricInfo>& metric_registry();
 /// One more, from outside. Throws Error (kUsage) where the name is taken.
 void add_metric(MetricInfo info);
@@ -19,15 +19,10 @@ const MetricInfo& trace_metric();
 /// All that say anything of such data, trace_metric() first.
 std::vector<const MetricInfo*> metrics_for(const Dataset& data);
 
-MetricInfo accuracy_metric();
-MetricInfo structure_accuracy_metric();
-MetricInfo chunk_precision_metric();
-MetricInfo chunk_recall_metric();
-MetricInfo chunk_f1_metric();
-MetricInfo ranking_accuracy_metric();
-MetricInfo mean_quality_metric();
-MetricInfo ranking_f1_metric();
-MetricInfo oracle_f1_metric();
-MetricInfo label_f1_metric();
+/// Those of each source.
+std::vector<MetricInfo> accuracy_metrics();
+std::vector<MetricInfo> chunk_metrics();
+std::vector<MetricInfo> ranking_metrics();
+std::vector<MetricInfo> label_set_metrics();
 
 }  // namespace proxbench

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <type_traits>
 
 #include "core/base/error.h"
@@ -85,7 +84,7 @@ inline void set_value(TightenEnd& out, const nlohmann::json& value) {
 template <class T>
 void set_value(T& out, const nlohmann::json& value) {
   if constexpr (std::is_same_v<T, double>)
-    out = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+    out = value.is_null() ? kNaN : value.get<double>();
   else
     value.get_to(out);
 }
@@ -104,17 +103,6 @@ void set_value(std::optional<T>& out, const nlohmann::json& value) {
     set_value(out.emplace(), value);
 }
 
-/// Null where there is no text, and back.
-inline Json text_json(const std::string& text) {
-  return text.empty() ? Json() : Json(text);
-}
-inline void set_text(std::string& out, const nlohmann::json& value) {
-  if (value.is_null())
-    out.clear();
-  else
-    value.get_to(out);
-}
-
 /// `access`: gives the value of a record, by reference where it is read back.
 template <class Record, class Access>
 Field<Record> field(std::string section, std::string name, std::string unit, FieldUse use, std::string help,
@@ -131,6 +119,14 @@ Field<Record> field(std::string section, std::string name, std::string unit, Fie
   if constexpr (std::is_lvalue_reference_v<std::invoke_result_t<Access, Record&>>)
     out.set = [](Record& record, const nlohmann::json& value) { set_value(Access{}(record), value); };
   return out;
+}
+
+/// Of a member, of a member of a member, and so on.
+template <class Record, auto... members>
+Field<Record> member(const char* section, const char* name, const char* unit, FieldUse use,
+                     const char* help) {
+  return field<Record>(
+      section, name, unit, use, help, [](auto& record) -> auto& { return (record.*....*members); });
 }
 
 }  // namespace proxbench::fields

@@ -1,6 +1,7 @@
 #include "experiments/results/fields.h"
 
 #include <algorithm>
+#include <array>
 
 #include "experiments/base/table_text.h"
 #include "experiments/results/field_values.h"
@@ -10,16 +11,9 @@ namespace {
 
 using namespace fields;
 
-template <auto member, class Record = Sample>
+template <class Record, auto... members>
 Field<Record> column(const char* name, const char* unit, const char* help) {
-  return field<Record>(
-      "", name, unit, FieldUse::kColumn, help, [](auto& record) -> auto& { return record.*member; });
-}
-/// Of the Certificate of a point of a path.
-template <auto member>
-Field<PathPoint> of_point(const char* name, const char* help) {
-  return field<PathPoint>(
-      "", name, "", FieldUse::kColumn, help, [](auto& point) -> auto& { return point.certificate.*member; });
+  return member<Record, members...>("", name, unit, FieldUse::kColumn, help);
 }
 
 Json::json_pointer place_of(const Field<Run>& field) {
@@ -28,20 +22,8 @@ Json::json_pointer place_of(const Field<Run>& field) {
   return Json::json_pointer(text);
 }
 
-const char* type_name(FieldType type) {
-  switch (type) {
-    case FieldType::kText:
-      return "text";
-    case FieldType::kCount:
-      return "integer";
-    case FieldType::kReal:
-      return "real";
-    case FieldType::kTruth:
-      return "bool";
-    default:
-      return "JSON";
-  }
-}
+/// Of each FieldType.
+constexpr std::array<const char*, 5> kTypeNames = {"text", "integer", "real", "bool", "JSON"};
 
 /// `section_is`: whether fields of this section belong to the block.
 template <class Record, class Belongs>
@@ -54,7 +36,7 @@ DocBlock block_of(const std::string& name, const std::vector<Field<Record>>& fie
     if (section_is(field.section))
       grid.rows.push_back(
           {fmt::format("`{}{}{}`", field.section, field.section.empty() ? "" : ".", field.name),
-           type_name(field.type), field.unit, markdown_literal(field.help)});
+           kTypeNames.at(static_cast<std::size_t>(field.type)), field.unit, markdown_literal(field.help)});
   return {name, fmt::format("<!-- {} -->\n\n{}\n<!-- end -->\n", name, markdown_grid(grid))};
 }
 
@@ -63,24 +45,27 @@ DocBlock block_of(const std::string& name, const std::vector<Field<Record>>& fie
 const std::vector<Field<Sample>>& trace_columns() {
   using S = Sample;
   static const std::vector<Field<S>> all = {
-      column<&S::seconds>("seconds", "s", "wall time on the clock"),
-      column<&S::cpu_seconds>("cpu_seconds", "s", "CPU time on the clock"),
-      column<&S::iteration>("iteration", "", "iterations so far"),
-      column<&S::passes>("passes", "", "oracle calls over training instances so far"),
-      column<&S::updates>("updates", "", "parameter updates over training instances so far"),
-      column<&S::objective>("objective", "", "F at the iterate"),
-      column<&S::loss>("loss", "", "loss at the iterate"),
-      column<&S::nnz>("nnz", "", "nonzero weights"),
-      column<&S::working_set>("working_set", "", "weights that the solver works on"),
-      column<&S::kkt>("kkt", "", "max norm of the minimum-norm subgradient; of some samples"),
-      column<&S::gap>("gap", "", "F - best lower bound on min F so far; of some samples"),
-      column<&S::dual_gap>("dual_gap", "", "F - the value of the solver's own dual point; of some samples"),
-      column<&S::estimated_gap>("estimated_gap", "", "what the solver takes dual_gap for; of some samples"),
-      column<&S::infeasibility>(
+      column<S, &S::seconds>("seconds", "s", "wall time on the clock"),
+      column<S, &S::cpu_seconds>("cpu_seconds", "s", "CPU time on the clock"),
+      column<S, &S::iteration>("iteration", "", "iterations so far"),
+      column<S, &S::passes>("passes", "", "oracle calls over training instances so far"),
+      column<S, &S::updates>("updates", "", "parameter updates over training instances so far"),
+      column<S, &S::objective>("objective", "", "F at the iterate"),
+      column<S, &S::loss>("loss", "", "loss at the iterate"),
+      column<S, &S::nnz>("nnz", "", "nonzero weights"),
+      column<S, &S::working_set>("working_set", "", "weights that the solver works on"),
+      column<S, &S::kkt>("kkt", "", "max norm of the minimum-norm subgradient; of some samples"),
+      column<S, &S::gap>("gap", "", "F - best lower bound on min F so far; of some samples"),
+      column<S, &S::dual_gap>("dual_gap", "",
+                              "F - the value of the solver's own dual point; of some samples"),
+      column<S, &S::estimated_gap>("estimated_gap", "",
+                                   "what the solver takes dual_gap for; of some samples"),
+      column<S, &S::infeasibility>(
           "infeasibility", "",
           "how far a solver's own dual variables are from distributions; of some samples"),
-      column<&S::test_accuracy>("test_accuracy", "", "share of right positions; of some samples"),
-      column<&S::test_metrics>("test_metrics", "", "the other metrics of the same samples, NAME=VALUE each"),
+      column<S, &S::test_accuracy>("test_accuracy", "", "share of right positions; of some samples"),
+      column<S, &S::test_metrics>("test_metrics", "",
+                                  "the other metrics of the same samples, NAME=VALUE each"),
   };
   return all;
 }
@@ -89,29 +74,29 @@ const std::vector<Field<PathPoint>>& path_columns() {
   using P = PathPoint;
   using C = Certificate;
   static const std::vector<Field<P>> all = {
-      column<&P::number, P>("point", "", "its number, from 1"),
-      column<&P::lambda, P>("lambda", "", "weight of ||w||_1 in F"),
-      column<&P::mu, P>("mu", "", "weight of ||w||^2 / 2 in F"),
-      of_point<&C::objective>("objective", "F"),
-      of_point<&C::loss>("loss", "sum over the training instances"),
-      of_point<&C::l1>("l1", "||w||_1"),
-      of_point<&C::nnz>("nnz", "nonzero weights"),
-      of_point<&C::kkt>("kkt", "max norm of the minimum-norm subgradient"),
-      column<&P::kkt_target, P>("kkt_target", "", "what kkt was to come down to"),
-      of_point<&C::dual>("dual", "best lower bound on min F"),
+      column<P, &P::number>("point", "", "its number, from 1"),
+      column<P, &P::lambda>("lambda", "", "weight of ||w||_1 in F"),
+      column<P, &P::mu>("mu", "", "weight of ||w||^2 / 2 in F"),
+      column<P, &P::certificate, &C::objective>("objective", "", "F"),
+      column<P, &P::certificate, &C::loss>("loss", "", "sum over the training instances"),
+      column<P, &P::certificate, &C::l1>("l1", "", "||w||_1"),
+      column<P, &P::certificate, &C::nnz>("nnz", "", "nonzero weights"),
+      column<P, &P::certificate, &C::kkt>("kkt", "", "max norm of the minimum-norm subgradient"),
+      column<P, &P::kkt_target>("kkt_target", "", "what kkt was to come down to"),
+      column<P, &P::certificate, &C::dual>("dual", "", "best lower bound on min F"),
       field<P>("", "gap", "", FieldUse::kColumn, "objective - dual",
                [](const P& point) { return point.certificate.gap(); }),
-      column<&P::seconds, P>("seconds", "s", "on the clock, since the path began"),
-      column<&P::cpu_seconds, P>("cpu_seconds", "s", "the same, CPU time"),
-      column<&P::iterations, P>("iterations", "", "since the path began"),
-      column<&P::passes, P>("passes", "", "since the path began"),
-      column<&P::updates, P>("updates", "", "since the path began"),
-      column<&P::candidates, P>("candidates", "", "weights that the solver saw last"),
-      column<&P::violations, P>("violations", "", "weights that the strong rule wrongly left out"),
-      column<&P::rounds, P>("rounds", "", "solves; 0: w = 0 needed none"),
-      column<&P::test_accuracy, P>("test_accuracy", "", "share of right positions"),
-      column<&P::test_metrics, P>("test_metrics", "", "the other metrics, NAME=VALUE each"),
-      column<&P::status, P>("status", "", "how the last solve ended"),
+      column<P, &P::seconds>("seconds", "s", "on the clock, since the path began"),
+      column<P, &P::cpu_seconds>("cpu_seconds", "s", "the same, CPU time"),
+      column<P, &P::iterations>("iterations", "", "since the path began"),
+      column<P, &P::passes>("passes", "", "since the path began"),
+      column<P, &P::updates>("updates", "", "since the path began"),
+      column<P, &P::candidates>("candidates", "", "weights that the solver saw last"),
+      column<P, &P::violations>("violations", "", "weights that the strong rule wrongly left out"),
+      column<P, &P::rounds>("rounds", "", "solves; 0: w = 0 needed none"),
+      column<P, &P::test_accuracy>("test_accuracy", "", "share of right positions"),
+      column<P, &P::test_metrics>("test_metrics", "", "the other metrics, NAME=VALUE each"),
+      column<P, &P::status>("status", "", "how the last solve ended"),
   };
   return all;
 }

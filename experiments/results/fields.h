@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "core/monitor.h"
+#include "experiments/base/numbers.h"
 #include "experiments/config/data_format.h"
 #include "experiments/config/option_docs.h"
 #include "experiments/results/scaling_record.h"
@@ -44,8 +44,8 @@ struct RunParameters {
   bool gap_by_count = false;  ///< look for it when iterations, not seconds, have grown: MonitorOptions
   double tighten = 0.0;       ///< relative gap to go on for after the run, while time_limit lasts; 0: do not
   double time_limit = 0.0;    ///< seconds on the clock; 0: no limit
-  std::int64_t max_iterations = 0;                                     ///< 0: no limit
-  double objective_target = -std::numeric_limits<double>::infinity();  ///< stop where F <= this
+  std::int64_t max_iterations = 0;       ///< 0: no limit
+  double objective_target = -kInfinity;  ///< stop where F <= this
   bool sample_kkt = false;
   bool profile = false;  ///< tell how the time was spent: for `proxbench scale`, never in a sweep
   double sampling_budget = MonitorOptions{}.sampling_budget;  ///< share of the clock
@@ -69,8 +69,6 @@ struct TightenEnd {
 
 /// What came of a run. NaN and none: not measured, or it does not apply.
 struct RunFigures {
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
   std::optional<Status> status;  ///< of the solver
   /// How a run ended that did not come to its end: "crashed(SIGSEGV)", "out-of-memory", "skipped(...)".
   std::string failure;
@@ -78,45 +76,45 @@ struct RunFigures {
   std::optional<std::uint64_t> d, instances, positions, outputs, features, features_kept, nonzeros,
       matrix_bytes;
   /// Of w, from an objective that the solver never saw, with the best lower bound that any sample gave.
-  Certificate certificate{.objective = kNone, .loss = kNone, .l1 = kNone, .kkt = kNone, .dual = kNone};
-  double kkt_at_zero = kNone;
+  Certificate certificate{.objective = kNaN, .loss = kNaN, .l1 = kNaN, .kkt = kNaN, .dual = kNaN};
+  double kkt_at_zero = kNaN;
   std::optional<std::int64_t> iterations;
-  double passes = kNone, updates = kNone, seconds = kNone, cpu_seconds = kNone;
+  double passes = kNaN, updates = kNaN, seconds = kNaN, cpu_seconds = kNaN;
   std::optional<std::uint64_t> peak_rss_bytes;
-  double test_accuracy = kNone;
+  double test_accuracy = kNaN;
   std::map<std::string, double> test_metrics;  ///< all that apply
   std::optional<Audits> audits;
   std::map<std::string, double> notes;  ///< SolveResult::notes
   std::vector<PhaseCost> phases;        ///< of a profiled run
   std::optional<TightenEnd> tighten;
   // Of a path.
-  double lambda_max = kNone;
+  double lambda_max = kNaN;
   std::optional<std::uint64_t> points_done, points_asked, violations;
   std::optional<std::int64_t> rounds;
   std::string data_digest, description, oracle;
   // Wall seconds off the clock.
-  double load_seconds = kNone, setup_seconds = kNone, warm_up_seconds = kNone, sampling_seconds = kNone,
-         gap_seconds = kNone, certify_seconds = kNone, wall_seconds = kNone;
+  double load_seconds = kNaN, setup_seconds = kNaN, warm_up_seconds = kNaN, sampling_seconds = kNaN,
+         gap_seconds = kNaN, certify_seconds = kNaN, wall_seconds = kNaN;
 
   /// kkt / kkt_at_zero; 0 where both are.
   double relative_kkt() const { return certificate.kkt == 0.0 ? 0.0 : certificate.kkt / kkt_at_zero; }
   /// Nonzero weights; NaN if the run did not end with weights.
   double nonzeros_found() const {
-    return std::isnan(certificate.objective) ? kNone : static_cast<double>(certificate.nnz);
+    return std::isnan(certificate.objective) ? kNaN : static_cast<double>(certificate.nnz);
   }
 };
 
 /// The value, or NaN if there is none.
 template <class Count>
 double number_or_nan(const std::optional<Count>& count) {
-  return count ? static_cast<double>(*count) : RunFigures::kNone;
+  return count ? static_cast<double>(*count) : kNaN;
 }
 
 /// What decides beside its parameters whether a stored run is the run that is asked for: digests of bytes.
 struct RunKey {
   std::string digest;           ///< over all of it and the parameters that decide
   std::string data;             ///< of the files of the data set
-  std::string program;          ///< of the worker and the plug-ins
+  std::string program;          ///< of the code that decides results, and the plug-ins
   std::string start;            ///< of the model that the solver starts from; empty: none
   std::string instruction_set;  ///< of the hot loops: results differ within rounding
   double stop_at = 0.0;         ///< relative difference to f* at which the run stops; 0: it does not
@@ -132,8 +130,7 @@ struct Timing {
 
 /// f* of the run's problem and how exact it is. NaN: there is none.
 struct BestKnown {
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  double objective = kNone, relative_kkt = kNone, relative_gap = kNone, kkt_at_zero = kNone;
+  double objective = kNaN, relative_kkt = kNaN, relative_gap = kNaN, kkt_at_zero = kNaN;
 };
 
 /// Where, when and with what a run was made. A text that cannot be read is "unavailable", a number 0.
@@ -159,11 +156,11 @@ struct PathPoint {
   double seconds = 0.0;          ///< on the clock, since the path began
   double cpu_seconds = 0.0;      ///< the same
   std::int64_t iterations = 0;
-  double passes = 0.0, updates = std::numeric_limits<double>::quiet_NaN();
+  double passes = 0.0, updates = kNaN;
   std::uint64_t candidates = 0;  ///< coordinates that the solver saw last
   std::uint64_t violations = 0;  ///< coordinates that the strong rule had wrongly left out
   std::int64_t rounds = 0;       ///< solves: 1 + those after a violation; 0: w = 0 needed none
-  double test_accuracy = std::numeric_limits<double>::quiet_NaN();
+  double test_accuracy = kNaN;
   std::map<std::string, double> test_metrics = {};  ///< the other metrics
   Status status = Status::kConverged;
 };
@@ -187,6 +184,9 @@ struct Run {
   void set_status(const std::string& text);
   /// Whether it did not come to an end of its own.
   bool failed() const;
+  bool reached_tolerance() const {
+    return result.status == Status::kConverged || result.status == Status::kGapReached;
+  }
 };
 
 /// What is expected of a file among stored results.

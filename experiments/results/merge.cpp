@@ -4,26 +4,16 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "core/base/error.h"
+#include "experiments/base/numbers.h"
 #include "experiments/results/reference.h"
 #include "experiments/results/results.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
-
-void copy_file_into(const fs::path& from, const fs::path& to) {
-  write_file_atomically(to, read_file(from, kStoredResult));
-}
-
-void copy_folder(const fs::path& from, const fs::path& to) {
-  make_folder(to);
-  for (const fs::directory_entry& entry : fs::directory_iterator(from))
-    if (entry.is_regular_file()) copy_file_into(entry.path(), to / entry.path().filename());
-}
 
 std::string manifest_text(const Run& run) {
   return read_file(run.folder / kManifestFile, kStoredResult);
@@ -54,23 +44,19 @@ std::string merged_name(const Run& run, const std::map<std::string, Run>& chosen
 /// Relative gap and kkt of a stored reference; one without a gap is less certain than any with one.
 std::pair<double, double> uncertainty(const fs::path& reference) {
   const BestKnown best = best_of(read_record(reference));
-  return {std::isnan(best.relative_gap) ? std::numeric_limits<double>::infinity() : best.relative_gap,
+  return {std::isnan(best.relative_gap) ? kInfinity : best.relative_gap,
           std::isnan(best.relative_kkt) ? 1.0 : best.relative_kkt};
 }
 
 /// The better reference for each name.
 std::map<std::string, fs::path> chosen_references(const std::vector<fs::path>& folders) {
   std::map<std::string, fs::path> out;
-  for (const fs::path& folder : folders) {
-    std::error_code failure;
-    for (fs::directory_iterator entry(folder / "references", failure), end; !failure && entry != end;
-         entry.increment(failure)) {
-      if (entry->path().extension() != ".json" || entry->path().filename().string().starts_with('.'))
-        continue;
-      fs::path& best = out[entry->path().filename().string()];
-      if (best.empty() || uncertainty(entry->path()) < uncertainty(best)) best = entry->path();
+  for (const fs::path& folder : folders)
+    for (const fs::path& file : entries_of(folder / "references")) {
+      if (file.extension() != ".json") continue;
+      fs::path& best = out[file.filename().string()];
+      if (best.empty() || uncertainty(file) < uncertainty(best)) best = file;
     }
-  }
   return out;
 }
 
@@ -91,10 +77,10 @@ MergeResult merge_results(const std::vector<fs::path>& folders, const fs::path& 
     }
   const fs::path config = folders.front() / "config.ini";
   for (const fs::path& folder : folders)
-    if (fs::exists(folder / "config.ini") && fs::exists(config) &&
-        read_file(folder / "config.ini", kStoredResult) != read_file(config, kStoredResult))
-      result.notes.push_back(fmt::format("{} differs from {}, which is taken",
-                                         (folder / "config.ini").string(), config.string()));
+    if (const fs::path other = folder / "config.ini";
+        fs::exists(other) && fs::exists(config) && text_of(other) != text_of(config))
+      result.notes.push_back(
+          fmt::format("{} differs from {}, which is taken", other.string(), config.string()));
   const std::map<std::string, fs::path> references = chosen_references(folders);
 
   const fs::path target =
@@ -104,9 +90,9 @@ MergeResult merge_results(const std::vector<fs::path>& folders, const fs::path& 
   fs::remove_all(temporary);
   try {
     for (const char* below : {"runs", "references", "figures", "tables"}) make_folder(temporary / below);
-    if (fs::exists(config)) copy_file_into(config, temporary / "config.ini");
-    for (const auto& [name, run] : chosen) copy_folder(run.folder, temporary / "runs" / name);
-    for (const auto& [name, from] : references) copy_file_into(from, temporary / "references" / name);
+    if (fs::exists(config)) fs::copy(config, temporary / "config.ini");
+    for (const auto& [name, run] : chosen) fs::copy(run.folder, temporary / "runs" / name);
+    for (const auto& [name, from] : references) fs::copy(from, temporary / "references" / name);
     if (fs::exists(target)) fs::remove(target);  // an empty folder
     fs::rename(temporary, target);
   } catch (...) {

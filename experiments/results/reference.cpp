@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace proxbench {
 namespace {
@@ -26,8 +25,8 @@ BestKnown best_of(const Run& reference) {
 double slack(const Run& reference) {
   const Certificate& c = reference.result.certificate;
   const double lambda = reference.parameters.lambda;
-  const double by_kkt = lambda > 0.0 && !std::isnan(c.kkt) ? c.kkt * (c.l1 + c.objective / lambda)
-                                                           : std::numeric_limits<double>::infinity();
+  const double by_kkt =
+      lambda > 0.0 && !std::isnan(c.kkt) ? c.kkt * (c.l1 + c.objective / lambda) : kInfinity;
   return std::isnan(c.dual) ? by_kkt : std::min(by_kkt, std::max(c.objective - c.dual, 0.0));
 }
 

@@ -28,11 +28,6 @@ void use_stored_reference(const fs::path& out, Run& run) {
   if (std::error_code ignored; fs::exists(file, ignored)) run.best = best_of(read_record(file));
 }
 
-/// The place of a name in a list; behind all where it is not there.
-std::size_t place_in(const std::vector<std::string>& names, const std::string& name) {
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-}
-
 bool lacks(const std::vector<std::string>& names, const std::string& name) {
   return !names.empty() && place_in(names, name) == names.size();
 }
@@ -40,8 +35,8 @@ bool lacks(const std::vector<std::string>& names, const std::string& name) {
 /// Runs are sorted by this.
 auto order_of(const Run& run, const Presentation& presentation) {
   const RunParameters& p = run.parameters;
-  return std::make_tuple(place_in(presentation.datasets, p.dataset), p.dataset, p.path, p.lambda, p.mu,
-                         p.loss.text(), place_in(presentation.labels, p.label), p.label, p.repetition);
+  return std::tuple(place_in(presentation.datasets, p.dataset), problem_key(p),
+                    place_in(presentation.labels, p.label), p.label, p.repetition);
 }
 
 }  // namespace
@@ -52,17 +47,13 @@ fs::path reference_file(const fs::path& out, const std::string& data_digest, con
   return out / "references" / fmt::format("{:016x}.json", XXH3_64bits(key.data(), key.size()));
 }
 
-bool same_problem(const RunParameters& a, const RunParameters& b) {
-  return a.dataset == b.dataset && a.lambda == b.lambda && a.mu == b.mu && a.loss == b.loss &&
-         a.path == b.path;
-}
-
-std::string problem_text(const Penalty& penalty, const Loss& loss) {
-  return loss.hinge() ? loss.text() + ", " + penalty.text() : penalty.text();
+ProblemKey problem_key(const RunParameters& p) {
+  return {p.dataset, p.path, p.lambda, p.mu, p.loss.text()};
 }
 
 std::string penalty_text(const RunParameters& run) {
-  if (run.path.empty()) return problem_text({run.lambda, run.mu}, run.loss);
+  if (run.path.empty())
+    return (run.loss.hinge() ? run.loss.text() + ", " : "") + Penalty{run.lambda, run.mu}.text();
   const double fixed = run.path_of_mu ? run.lambda : run.mu;
   const char* over = run.path_of_mu ? "mu" : "lambda";
   if (fixed == 0.0) return fmt::format("{} = {}", over, run.path);
@@ -77,9 +68,7 @@ std::string run_name(const Run& run) {
 }
 
 bool several_machines(const std::vector<Run>& runs) {
-  return std::any_of(runs.begin(), runs.end(), [&](const Run& run) {
-    return run.provenance.machine != runs.front().provenance.machine;
-  });
+  return distinct(runs, [](const Run& run) { return run.provenance.machine; }).size() > 1;
 }
 
 std::string machine_name(const Run& run) {
@@ -100,15 +89,9 @@ void require_comparable(const std::vector<Run>& runs, const std::string& instead
                                  names.size(), runs.size(), fmt::join(names, ", "), instead));
 }
 
-std::vector<Run> runs_of_solvers(const std::vector<Run>& runs, const std::vector<std::string>& labels) {
-  std::vector<std::string> known;
-  for (const Run& run : runs)
-    if (place_in(known, run.parameters.label) == known.size()) known.push_back(run.parameters.label);
-  for (const std::string& label : labels) require_known("solvers", label, known, "labels of the results:");
-  std::vector<Run> chosen;
-  for (const Run& run : runs)
-    if (place_in(labels, run.parameters.label) < labels.size()) chosen.push_back(run);
-  return chosen;
+void require_labels(const std::vector<Run>& runs, const std::vector<std::string>& labels) {
+  for (const std::string& label : labels)
+    require_known("solvers", label, distinct(runs, label_of), "labels of the results:");
 }
 
 Run read_record(const fs::path& file) {
@@ -144,23 +127,18 @@ Run read_run(const fs::path& out, const fs::path& folder) {
   return run;
 }
 
-std::vector<Run> read_results(const fs::path& out, const Presentation& presentation) {
-  std::vector<Run> runs = read_all_runs(out, presentation);
-  std::erase_if(runs, [](const Run& run) { return run.is_path(); });
-  if (runs.empty())
-    throw Error::in_file((out / "runs").string(), 0, "paths alone",
-                         "runs of single penalties; paths have kinds of their own: --kind path");
-  return runs;
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code failure;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failure))
+    if (!entry.path().filename().string().starts_with('.')) entries.push_back(entry.path());
+  std::ranges::sort(entries);
+  return entries;
 }
 
 std::vector<fs::path> run_folders(const fs::path& out) {
-  std::vector<fs::path> folders;
-  std::error_code failure;
-  for (fs::directory_iterator entry(out / "runs", failure), end; !failure && entry != end;
-       entry.increment(failure))
-    if (entry->is_directory() && !entry->path().filename().string().starts_with('.'))
-      folders.push_back(entry->path());
-  std::sort(folders.begin(), folders.end());
+  std::vector<fs::path> folders = entries_of(out / "runs");
+  std::erase_if(folders, [](const fs::path& entry) { return !fs::is_directory(entry); });
   return folders;
 }
 
@@ -169,10 +147,14 @@ std::vector<Run> read_all_runs(const fs::path& out, const Presentation& presenta
   for (const fs::path& folder : run_folders(out)) runs.push_back(read_run(out, folder));
   if (runs.empty())
     throw Error::in_file((out / "runs").string(), 0, "no run", "the results of `proxbench run`");
-  std::sort(runs.begin(), runs.end(), [&](const Run& a, const Run& b) {
-    return order_of(a, presentation) < order_of(b, presentation);
-  });
+  std::ranges::sort(runs, {}, [&](const Run& run) { return order_of(run, presentation); });
   return runs;
+}
+
+void require_single_penalties(const std::vector<Run>& runs, const fs::path& out) {
+  if (runs.empty())
+    throw Error::in_file((out / "runs").string(), 0, "paths alone",
+                         "runs of single penalties; paths have kinds of their own: --kind path");
 }
 
 std::string leave_out_strangers(const fs::path& out, const Presentation& presentation,
@@ -231,8 +213,9 @@ CostRange cost_to_target(const Run& run, double target, double (*cost)(const Sam
   return {kInfinity, kInfinity};
 }
 
-double sample_seconds(const Sample& sample) {
-  return sample.seconds;
+double metric_at(const Sample& sample, const std::string& name) {
+  const auto found = sample.test_metrics.find(name);
+  return found == sample.test_metrics.end() ? kNaN : found->second;
 }
 
 }  // namespace proxbench

@@ -14,25 +14,89 @@
 ///
 /// A manifest and a reference are records of a Run (fields.h).
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/monitor.h"
 #include "experiments/base/files.h"
+#include "experiments/base/text.h"
 #include "experiments/config/config.h"
 #include "experiments/results/fields.h"
 
 namespace proxbench {
 
 inline constexpr const char* kManifestFile = "manifest.json";
+
+/// Runs that somebody else holds.
+using Runs = std::vector<const Run*>;
+
+/// The runs (Run or const Run*) that have the same key together, in the order in which keys occur first:
+/// pairs of key and Runs. They point into `runs`.
+template <class SomeRuns, class KeyOf>
+auto grouped(const SomeRuns& runs, const KeyOf& key_of) {
+  using Key = std::decay_t<std::invoke_result_t<KeyOf, const Run&>>;
+  std::vector<std::pair<Key, Runs>> groups;
+  for (const auto& one : runs) {
+    const Run* run = nullptr;
+    if constexpr (std::is_pointer_v<std::decay_t<decltype(one)>>)
+      run = one;
+    else
+      run = &one;
+    const Key key = key_of(*run);
+    auto found = std::ranges::find(groups, key, &std::pair<Key, Runs>::first);
+    if (found == groups.end()) found = groups.insert(found, {key, {}});
+    found->second.push_back(run);
+  }
+  return groups;
+}
+/// The keys alone.
+template <class SomeRuns, class KeyOf>
+auto distinct(const SomeRuns& runs, const KeyOf& key_of) {
+  std::vector<std::decay_t<std::invoke_result_t<KeyOf, const Run&>>> keys;
+  for (const auto& [key, group] : grouped(runs, key_of)) keys.push_back(key);
+  return keys;
+}
+/// The place of a value in a list; behind all where it is not there.
+template <class Value>
+std::size_t place_in(const std::vector<Value>& list, const std::type_identity_t<Value>& value) {
+  return static_cast<std::size_t>(std::ranges::find(list, value) - list.begin());
+}
+
+/// The one with this name. Throws Error (kUsage) "WHAT: found 'NAME' (did you mean ...?)" where there is
+/// none.
+template <class Named>
+const Named& find_named(const std::vector<Named>& all, const std::string& name, const char* what) {
+  std::vector<std::string> known;
+  for (const Named& one : all) known.push_back(one.name);
+  require_known(what, name, known);
+  return *std::ranges::find(all, name, &Named::name);
+}
+
+// Keys of runs.
+inline const std::string& label_of(const Run& run) {
+  return run.parameters.label;
+}
+inline const std::string& dataset_of(const Run& run) {
+  return run.parameters.dataset;
+}
+/// Data set, penalty and loss: values of F compare where they are the same.
+using ProblemKey = std::tuple<std::string, std::string, double, double, std::string>;
+ProblemKey problem_key(const RunParameters& run);
+inline ProblemKey problem_of(const Run& run) {
+  return problem_key(run.parameters);
+}
+inline bool same_problem(const RunParameters& a, const RunParameters& b) {
+  return problem_key(a) == problem_key(b);
+}
+
 /// "lambda = 1", "mu = 0.1", "lambda = 1, mu = 0.1"; of a path "lambda = path(max, 50, 50), mu = 0.1" and the
 /// like, "hinge, mu = 1" with a hinge loss. What is 0 is left out.
 std::string penalty_text(const RunParameters& run);
-/// The same of a single penalty.
-std::string problem_text(const Penalty& penalty, const Loss& loss);
-/// The same data set, penalty and loss, so that values of F compare.
-bool same_problem(const RunParameters& a, const RunParameters& b);
 
 /// OUT/references/HASH.json of data with this digest ("0123456789abcdef") and the penalty and loss of
 /// `problem`.
@@ -54,18 +118,18 @@ std::string series_name(const Run& run, bool among_several_machines);
 /// `instead`: what the user can do.
 void require_comparable(const std::vector<Run>& runs, const std::string& instead);
 
-/// The runs with these labels, in their order. Throws Error (kUsage) with a did-you-mean for a label that no
-/// run has.
-std::vector<Run> runs_of_solvers(const std::vector<Run>& runs, const std::vector<std::string>& labels);
+/// Throws Error (kUsage) with a did-you-mean for a label that no run has.
+void require_labels(const std::vector<Run>& runs, const std::vector<std::string>& labels);
 
-/// All runs of single penalties below OUT/runs, with the f* that OUT/references holds now (it may have been
+/// All runs below OUT/runs, with the f* that OUT/references holds now (it may have been
 /// made again, tighter, since a run was stored; where it is gone, that of the run's record), sorted by data
-/// set and label in the order of the presentation, and by penalty and repetition. A run that failed may have
-/// no trace, and where its process died while it wrote one, the half line at its end is left out. Throws
-/// Error with file and line where a file is malformed, or where the folder holds no such run.
-std::vector<Run> read_results(const std::filesystem::path& out, const Presentation& presentation = {});
-/// The same of all runs, paths behind the others of their data set.
+/// set and label in the order of the presentation, and by penalty and repetition, paths behind the others of
+/// their data set. A run that failed may have no trace, and where its process died while it wrote one, the
+/// half line at its end is left out. Throws Error with file and line where a file is malformed, or where the
+/// folder holds no run.
 std::vector<Run> read_all_runs(const std::filesystem::path& out, const Presentation& presentation = {});
+/// For what is made of single penalties: throws Error where there are none, of results that hold paths alone.
+void require_single_penalties(const std::vector<Run>& runs, const std::filesystem::path& out);
 
 /// Removes the runs whose data set or solver the presentation does not name, as an earlier config may have
 /// left them: tables and figures show what the config asks for. Returns one line that names what was left
@@ -80,6 +144,8 @@ Run read_record(const std::filesystem::path& file);
 /// The same; none if there is no such file or it cannot be read, with `problem` "missing" or the error.
 std::optional<Run> find_record(const std::filesystem::path& file, std::string& problem);
 void write_record(const std::filesystem::path& file, const Run& run);
+/// What stands in a folder, sorted, but names that begin with a dot; nothing where there is no such folder.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 /// The folders of complete runs below OUT/runs, sorted.
 std::vector<std::filesystem::path> run_folders(const std::filesystem::path& out);
 
@@ -108,6 +174,7 @@ bool is_wide(const CostRange& range);
 /// of all twice that of the first): nothing is interpolated. Infinity twice where there is none. NaN twice
 /// where the run has no f*.
 CostRange cost_to_target(const Run& run, double target, double (*cost)(const Sample&));
-double sample_seconds(const Sample& sample);
+/// A test metric; NaN where it was not measured.
+double metric_at(const Sample& sample, const std::string& name);
 
 }  // namespace proxbench

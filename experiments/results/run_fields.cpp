@@ -7,64 +7,58 @@ namespace {
 
 using namespace fields;
 
-/// A member of one of the parts of a run.
-template <auto part, auto member>
-Field<Run> of_run(const char* section, const char* name, const char* unit, FieldUse use, const char* help) {
-  return field<Run>(
-      section, name, unit, use, help, [](auto& run) -> auto& { return run.*part.*member; });
-}
-template <auto member>
+template <auto... members>
 Field<Run> parameter(const char* name, const char* unit, FieldUse use, const char* help) {
-  return of_run<&Run::parameters, member>("run", name, unit, use, help);
+  return member<Run, &Run::parameters, members...>("run", name, unit, use, help);
 }
-template <auto member>
+template <auto... members>
 Field<Run> of_data(const char* name, const char* help) {
-  return of_run<&Run::parameters, member>("run.data", name, "", FieldUse::kRecord, help);
+  return member<Run, &Run::parameters, members...>("run.data", name, "", FieldUse::kRecord, help);
 }
-template <auto member>
-Field<Run> file_of_data(const char* name, const char* help) {
-  return field<Run>(
-      "run.data", name, "", FieldUse::kRecord, help,
-      [](auto& run) -> auto& { return run.parameters.files.*member; });
-}
-template <auto member>
+template <auto one>
 Field<Run> key(const char* name, const char* help) {
-  return of_run<&Run::key, member>("key", name, "", FieldUse::kColumn, help);
+  return member<Run, &Run::key, one>("key", name, "", FieldUse::kColumn, help);
 }
-template <auto member>
+template <auto... members>
 Field<Run> figure(const char* name, const char* unit, const char* help, FieldUse use = FieldUse::kModel) {
-  return of_run<&Run::result, member>("", name, unit, use, help);
+  return member<Run, &Run::result, members...>("", name, unit, use, help);
 }
-/// Of the Certificate of a run.
-template <auto member>
-Field<Run> certified(const char* name, const char* help) {
-  return field<Run>(
-      "", name, "", FieldUse::kModel, help,
-      [](auto& run) -> auto& { return run.result.certificate.*member; });
-}
-template <auto member>
+template <auto one>
 Field<Run> seconds_of(const char* name, const char* help) {
-  return of_run<&Run::result, member>("timing", name, "s", FieldUse::kModel, help);
+  return member<Run, &Run::result, one>("timing", name, "s", FieldUse::kModel, help);
 }
-template <auto member>
+template <auto one>
 Field<Run> timing(const char* name, const char* help, FieldUse use = FieldUse::kColumn) {
-  return of_run<&Run::timing, member>("timing", name, "", use, help);
+  return member<Run, &Run::timing, one>("timing", name, "", use, help);
 }
-template <auto member>
+template <auto one>
 Field<Run> best(const char* name, const char* help) {
-  return of_run<&Run::best, member>("reference", name, "", FieldUse::kColumn, help);
+  return member<Run, &Run::best, one>("reference", name, "", FieldUse::kColumn, help);
 }
-template <auto member>
+template <auto one>
 Field<Run> of_program(const char* name, const char* help) {
-  return of_run<&Run::provenance, member>("provenance.program", name, "", FieldUse::kColumn, help);
+  return member<Run, &Run::provenance, one>("provenance.program", name, "", FieldUse::kColumn, help);
 }
-template <auto member>
+template <auto one>
 Field<Run> of_machine(const char* name, const char* unit, const char* help) {
-  return of_run<&Run::provenance, member>("provenance.machine", name, unit, FieldUse::kColumn, help);
+  return member<Run, &Run::provenance, one>("provenance.machine", name, unit, FieldUse::kColumn, help);
 }
-template <auto member>
+template <auto one>
 Field<Run> made(const char* name, const char* help, FieldUse use = FieldUse::kColumn) {
-  return of_run<&Run::provenance, member>("provenance", name, "", use, help);
+  return member<Run, &Run::provenance, one>("provenance", name, "", use, help);
+}
+/// A text that is null where it is empty.
+template <auto... members>
+Field<Run> text(const char* section, const char* name, const char* help) {
+  Field<Run> out = member<Run, members...>(section, name, "", FieldUse::kColumn, help);
+  out.get = [](const Run& run) {
+    const std::string& value = (run.*....*members);
+    return value.empty() ? Json() : Json(value);
+  };
+  out.set = [](Run& run, const nlohmann::json& value) {
+    (run.*....*members) = value.is_null() ? "" : value.get<std::string>();
+  };
+  return out;
 }
 
 }  // namespace
@@ -81,9 +75,9 @@ const std::vector<Field<Run>>& run_fields() {
       parameter<&P::label>("label", "", kColumn, "name of the solver in the config"),
       parameter<&P::repetition>("repetition", "", kColumn, "from 1"),
       of_data<&P::format>("format", "data format"),
-      file_of_data<&DataFiles::train>("train", "training files"),
-      file_of_data<&DataFiles::test>("test", "test files"),
-      file_of_data<&DataFiles::hierarchy>("hierarchy", "file of the hierarchy"),
+      of_data<&P::files, &DataFiles::train>("train", "training files"),
+      of_data<&P::files, &DataFiles::test>("test", "test files"),
+      of_data<&P::files, &DataFiles::hierarchy>("hierarchy", "file of the hierarchy"),
       of_data<&P::oracle>("oracle", "in place of the format's; empty: that"),
       of_data<&P::decoding>("decoding", "of the test set"),
       of_data<&P::data_options>("options", "of the data format"),
@@ -150,25 +144,26 @@ const std::vector<Field<Run>>& run_fields() {
       parameter<&P::plugins>("plugins", "", kRecord, "shared libraries to load"),
       key<&RunKey::digest>("digest", "of all that decides the result"),
       key<&RunKey::data>("data", "digest of the files of the data set"),
-      key<&RunKey::program>("program", "digest of the worker and the plug-ins"),
+      key<&RunKey::program>("program", "digest of the sources that decide results, the compiler, its flags and the plug-ins"),
       key<&RunKey::start>("start", "digest of the model to start from; empty: none"),
       key<&RunKey::instruction_set>("instruction_set", "of the hot loops"),
       key<&RunKey::stop_at>("stop_at", "relative difference to f* to stop at; 0: none"),
       {"", "status", "", FieldType::kText, kModel, "how the run ended",
-       [](const Run& run) { return text_json(run.status()); },
+       [](const Run& run) {
+         const std::string status = run.status();
+         return status.empty() ? Json() : Json(status);
+       },
        [](Run& run, const nlohmann::json& value) {
          run.set_status(value.is_null() ? "" : value.get<std::string>());
        }},
-      {"", "reason", "", FieldType::kText, kColumn, "why it failed or was stopped",
-       [](const Run& run) { return text_json(run.result.reason); },
-       [](Run& run, const nlohmann::json& value) { set_text(run.result.reason, value); }},
+      text<&Run::result, &F::reason>("", "reason", "why it failed or was stopped"),
       figure<&F::d>("d", "", "number of weights"),
       figure<&F::instances>("instances", "", "of the training set"),
       figure<&F::positions>("positions", "", "of the training set"),
       figure<&F::outputs>("outputs", "", "columns of W: labels, or nodes of a tree"),
-      certified<&Certificate::objective>("objective", "F at the end"),
-      certified<&Certificate::loss>("loss", "sum over the training instances"),
-      certified<&Certificate::l1>("l1", "||w||_1"),
+      figure<&F::certificate, &Certificate::objective>("objective", "", "F at the end"),
+      figure<&F::certificate, &Certificate::loss>("loss", "", "sum over the training instances"),
+      figure<&F::certificate, &Certificate::l1>("l1", "", "||w||_1"),
       {"", "nnz", "", FieldType::kCount, kModel, "nonzero weights",
        [](const Run& run) {
          const Certificate& c = run.result.certificate;
@@ -177,11 +172,14 @@ const std::vector<Field<Run>>& run_fields() {
        [](Run& run, const nlohmann::json& value) {
          if (!value.is_null()) set_value(run.result.certificate.nnz, value);
        }},
-      certified<&Certificate::kkt>("kkt", "max norm of the minimum-norm subgradient; none of the hinge loss"),
+      figure<&F::certificate, &Certificate::kkt>(
+          "kkt", "", "max norm of the minimum-norm subgradient; none of the hinge loss"),
       field<Run>("", "relative_kkt", "", kModel, "kkt / (kkt at w = 0)",
                  [](const Run& run) { return run.result.relative_kkt(); }),
-      certified<&Certificate::dual>("dual", "best lower bound on min F, rounding taken off"),
-      certified<&Certificate::rounding>("rounding", "by how much rounding may have changed the objective"),
+      figure<&F::certificate, &Certificate::dual>("dual", "",
+                                                  "best lower bound on min F, rounding taken off"),
+      figure<&F::certificate, &Certificate::rounding>("rounding", "",
+                                                      "by how much rounding may have changed the objective"),
       field<Run>("", "gap", "", kModel, "objective - dual, at least rounding",
                  [](const Run& run) { return run.result.certificate.gap(); }),
       field<Run>("", "relative_gap", "", kModel, "gap / objective",
@@ -207,7 +205,7 @@ const std::vector<Field<Run>>& run_fields() {
       {"", "audit_max_difference", "", FieldType::kReal, kModel, "the largest relative difference in audits",
        [](const Run& run) {
          const std::optional<Audits>& audits = run.result.audits;
-         return number_json(audits && audits->count > 0 ? audits->largest : F::kNone);
+         return number_json(audits && audits->count > 0 ? audits->largest : kNaN);
        },
        [](Run& run, const nlohmann::json& value) {
          if (!value.is_null() && run.result.audits) set_value(run.result.audits->largest, value);
@@ -231,9 +229,8 @@ const std::vector<Field<Run>>& run_fields() {
       seconds_of<&F::certify_seconds>("certify_seconds", "certificate at the end"),
       seconds_of<&F::wall_seconds>("wall_seconds", "the process of the run"),
       timing<&Timing::comparable>("comparable", "with other runs on the same machine"),
-      {"timing", "not_comparable_because", "", FieldType::kText, kColumn, "why the timing is not comparable",
-       [](const Run& run) { return text_json(run.timing.not_comparable_because); },
-       [](Run& run, const nlohmann::json& value) { set_text(run.timing.not_comparable_because, value); }},
+      text<&Run::timing, &Timing::not_comparable_because>("timing", "not_comparable_because",
+                                                          "why the timing is not comparable"),
       timing<&Timing::cpus>("cpus", "CPUs that the process may run on", kRecord),
       timing<&Timing::memory_nodes>("memory_nodes", "NUMA nodes that its memory is spread over", kRecord),
       timing<&Timing::environment>("environment", "NAME=VALUE, set for the process", kRecord),

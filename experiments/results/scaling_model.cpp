@@ -9,57 +9,39 @@
 namespace proxbench {
 namespace {
 
-/// The runs of a problem on one back end with so many threads, by repetition.
-std::vector<const ScalingRun*> runs_of(const ScalingProblem& problem, const std::string& backend,
-                                       int threads) {
-  std::vector<const ScalingRun*> out;
-  for (const ScalingRun& run : problem.runs)
-    if (run.backend == backend && run.threads == threads) out.push_back(&run);
-  return out;
-}
-
-double median_of(const std::vector<const ScalingRun*>& runs, std::size_t phase, double PhaseCost::*what) {
+/// Of each run of a problem on one back end with so many threads the sum of these phases.
+Spread phase_spread(const ScalingProblem& problem, const std::string& backend, int threads,
+                    const std::vector<std::size_t>& phases, double PhaseCost::*what) {
   std::vector<double> values;
-  for (const ScalingRun* run : runs) values.push_back(run->phases.at(phase).*what);
-  return spread_of(values).median;
-}
-
-PhaseCost sum_of(const std::vector<PhaseCost>& phases) {
-  PhaseCost total{.phase = kTotal};
-  for (const PhaseCost& phase : phases) {
-    total.calls += phase.calls;
-    total.seconds += phase.seconds;
-    total.loop_seconds += phase.loop_seconds;
-    total.flops += phase.flops;
-    total.bytes += phase.bytes;
-    total.sums += phase.sums;
-    total.sum_bytes += phase.sum_bytes;
+  for (const ScalingRun& run : problem.runs) {
+    if (run.backend != backend || run.threads != threads) continue;
+    double& sum = values.emplace_back(0.0);
+    for (const std::size_t phase : phases) sum += run.phases.at(phase).*what;
   }
-  return total;
+  return spread_of(values);
 }
 
-/// Of each repetition the seconds of these phases together.
-Spread seconds_of(const std::vector<const ScalingRun*>& runs, const std::vector<std::size_t>& phases) {
-  std::vector<double> values(runs.size(), 0.0);
-  for (std::size_t r = 0; r < runs.size(); ++r)
-    for (const std::size_t phase : phases) values[r] += runs[r]->phases.at(phase).seconds;
-  return spread_of(values);
+void add_phase(PhaseCost& total, const PhaseCost& phase) {
+  total.calls += phase.calls;
+  total.loop_seconds += phase.loop_seconds;
+  total.flops += phase.flops;
+  total.bytes += phase.bytes;
+  total.sums += phase.sums;
+  total.sum_bytes += phase.sum_bytes;
 }
 
 /// The row of these phases, `one` at 1 thread.
 PhaseScaling row_of(const Scaling& scaling, const ScalingProblem& problem, const std::string& backend,
                     const PhaseCost& one, const std::vector<std::size_t>& phases) {
-  PhaseScaling out{.problem = &problem,
-                   .backend = backend,
-                   .phase = one.phase,
-                   .one = one,
-                   .threads = scaling.threads,
-                   .seconds = {},
-                   .speedup = {},
-                   .efficiency = {}};
+  PhaseScaling out;
+  out.problem = &problem;
+  out.backend = backend;
+  out.phase = one.phase;
+  out.one = one;
+  out.threads = scaling.threads;
   std::vector<double> medians;
   for (const int threads : scaling.threads) {
-    out.seconds.push_back(seconds_of(runs_of(problem, backend, threads), phases));
+    out.seconds.push_back(phase_spread(problem, backend, threads, phases, &PhaseCost::seconds));
     medians.push_back(out.seconds.back().median);
     out.speedup.push_back(medians.front() / medians.back());
     out.efficiency.push_back(out.speedup.back() / threads);
@@ -72,22 +54,23 @@ PhaseScaling row_of(const Scaling& scaling, const ScalingProblem& problem, const
 /// The rows of one problem on one back end: the total first.
 std::vector<PhaseScaling> rows_of(const Scaling& scaling, const ScalingProblem& problem,
                                   const std::string& backend) {
-  const std::vector<const ScalingRun*> runs = runs_of(problem, backend, 1);
-  if (runs.empty()) return {};
-  std::vector<PhaseCost> phases;
+  const auto first = std::ranges::find_if(
+      problem.runs, [&](const ScalingRun& run) { return run.backend == backend && run.threads == 1; });
+  if (first == problem.runs.end()) return {};
+  PhaseCost total{.phase = kTotal};
   std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < runs.front()->phases.size(); ++i) {
-    PhaseCost phase = runs.front()->phases[i];
-    phase.seconds = median_of(runs, i, &PhaseCost::seconds);
-    phase.loop_seconds = median_of(runs, i, &PhaseCost::loop_seconds);
-    if (phase.calls == 0 && !(phase.seconds > 0.0)) continue;
-    phases.push_back(phase);
+  std::vector<PhaseScaling> out(1);
+  for (std::size_t i = 0; i < first->phases.size(); ++i) {
+    PhaseCost phase = first->phases[i];
+    phase.loop_seconds = phase_spread(problem, backend, 1, {i}, &PhaseCost::loop_seconds).median;
+    const PhaseScaling row = row_of(scaling, problem, backend, phase, {i});
+    if (phase.calls == 0 && !(row.one.seconds > 0.0)) continue;
+    add_phase(total, phase);
     numbers.push_back(i);
+    out.push_back(row);
   }
-  if (phases.empty()) return {};
-  std::vector<PhaseScaling> out{row_of(scaling, problem, backend, sum_of(phases), numbers)};
-  for (std::size_t i = 0; i < phases.size(); ++i)
-    out.push_back(row_of(scaling, problem, backend, phases[i], {numbers[i]}));
+  if (numbers.empty()) return {};
+  out.front() = row_of(scaling, problem, backend, total, numbers);
   return out;
 }
 

@@ -26,10 +26,9 @@ double quantile(std::vector<double> values, double p) {
 }
 
 Spread spread_of(const std::vector<double>& values) {
-  std::vector<double> sorted;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(sorted),
-               [](double value) { return !std::isnan(value); });
-  std::sort(sorted.begin(), sorted.end());
+  std::vector<double> sorted = values;
+  std::erase_if(sorted, [](double value) { return std::isnan(value); });
+  std::ranges::sort(sorted);
   return {.q25 = sorted_quantile(sorted, 0.25),
           .median = sorted_quantile(sorted, 0.5),
           .q75 = sorted_quantile(sorted, 0.75),

@@ -3,19 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <ctime>
 #include <iterator>
 #include <optional>
-#include <sstream>
 
 #include "core/base/error.h"
 #include "core/base/sum.h"
 #include "core/data/reduction.h"
 #include "core/dual.h"
-#include "experiments/base/files.h"
-#include "experiments/config/ini.h"
 #include "experiments/run/job.h"
 #include "solvers/solvers.h"
 
@@ -55,24 +51,6 @@ bool reached(Status status) {
 bool done(Status status) {
   return reached(status) || status == Status::kStalled || status == Status::kSmallChange ||
          status == Status::kMaxIterations;
-}
-
-void check_penalties(std::span<const Penalty> penalties) {
-  for (const Penalty& penalty : penalties) penalty.check();
-  const auto falls = [&](double Penalty::*over, double Penalty::*fixed) {
-    return std::adjacent_find(penalties.begin(), penalties.end(), [&](const Penalty& a, const Penalty& b) {
-             return !(a.*over > b.*over) || a.*fixed != b.*fixed;
-           }) == penalties.end();
-  };
-  if (!penalties.empty() && (falls(&Penalty::lambda, &Penalty::mu) || falls(&Penalty::mu, &Penalty::lambda)))
-    return;
-  std::vector<std::string> found;
-  for (const Penalty& penalty : penalties) found.push_back(penalty.text());
-  throw Error::usage(
-      fmt::format("penalties of a path: found '{}', expected lambdas, each below the one before, with one "
-                  "mu, or mus with "
-                  "one lambda",
-                  fmt::join(found, "; ")));
 }
 
 /// Largest difference between a state that a solver left and the state found at its result: of the loss,
@@ -326,7 +304,7 @@ class Path {
   void summarize() {
     const bool any = !outcome_.points.empty();
     const PathPoint last = any ? outcome_.points.back() : PathPoint{.mu = penalties_.front().mu};
-    outcome_.parameters.lambda = any ? last.lambda : RunFigures::kNone;
+    outcome_.parameters.lambda = any ? last.lambda : kNaN;
     outcome_.parameters.mu = last.mu;
     set_test_figures({.test_accuracy = last.test_accuracy, .test_metrics = last.test_metrics}, outcome_);
     if (any) {
@@ -384,9 +362,7 @@ double lambda_max(const LoadedData& data, const Loss& loss) {
 
 PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
                        std::span<const Penalty> penalties, const PathHooks& hooks) {
-  check_penalties(penalties);
   const SolverInfo& solver = solver_registry().find(settings.solver);
-  const Options options = options_from(solver.options, settings.solver_options);
   for (const Penalty& penalty : penalties) require_needs(data, solver, penalty, settings.loss);
   return Path(data, settings, penalties, hooks).run();
 }

@@ -11,14 +11,8 @@
 /// certifies the point: exact where it exceeds the next lambda and on the support; what the rule looks at
 /// below may be in single precision.
 
-#include <atomic>
-#include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <limits>
-#include <nlohmann/json.hpp>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/monitor.h"
@@ -31,12 +25,10 @@ namespace proxbench {
 /// and one full gradient.
 double lambda_max(const LoadedData& data, const Loss& loss);
 
-/// What the caller wants to hear of while a path is going on.
-struct PathHooks {
-  std::function<void(const Sample&)> on_sample;  ///< off the clock; times and counts since the path began
+/// What the caller wants to hear of while a path is going on; samples count times and passes since it began.
+struct PathHooks : RunHooks {
   /// Off the clock, once a point is done; w in the coordinates of all features.
   std::function<void(const PathPoint&, const SparseVector& w)> on_point;
-  const std::atomic<bool>* interrupt = nullptr;  ///< set to stop at the next iteration
 };
 
 /// The status is converged where every penalty is done and every kkt reached its target, gap-reached where
@@ -62,8 +54,7 @@ struct PathOutcome : RunOutcome {
 /// On the clock are the solves (as their monitors count them), the strong rule and the check of the
 /// conditions, and the objectives; not the samples, the dual bounds (those that a gap target asks for
 /// included), the audits of what solvers leave (KnownStart), and lambda_max. Solvers that are not
-/// `exact` are shown all coordinates. Throws Error (kUsage) where the penalties are not as said, and what
-/// train() throws.
+/// `exact` are shown all coordinates. Throws what train() throws.
 PathOutcome train_path(const LoadedData& data, const RunParameters& settings,
                        std::span<const Penalty> penalties, const PathHooks& hooks = {});
 

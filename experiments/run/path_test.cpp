@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 #include "experiments/base/test_folder.h"
 #include "experiments/config/path_grid.h"
-#include "solvers/solvers.h"
 #include "solvers/shared/test_problems.h"
+#include "solvers/solvers.h"
 
 namespace proxbench {
 namespace {
@@ -167,7 +167,8 @@ TEST(Path, IsTheSameForAnyNumberOfThreads) {
     std::vector<PathOutcome> paths;
     for (const int threads : {1, 3}) {
       const auto data = load(spec, threads);
-      paths.push_back(path_over_lambda(*data, settings_for(spec, "prox-newton", 1e-4), geometric(*data, 0.3, 5)));
+      paths.push_back(
+          path_over_lambda(*data, settings_for(spec, "prox-newton", 1e-4), geometric(*data, 0.3, 5)));
     }
     EXPECT_EQ(paths[0].w.index, paths[1].w.index);
     EXPECT_EQ(paths[0].w.value, paths[1].w.value);
@@ -312,27 +313,6 @@ TEST(Path, RefusesASolverThatCannot) {
   const std::vector<Penalty> penalties{{0.0, 2.0}, {0.0, 1.0}};
   EXPECT_THROW(train(*data, settings), Error);
   EXPECT_THROW(train_path(*data, settings, penalties), Error);
-}
-
-TEST(Path, RejectsPenaltiesThatDoNotDescendInOnePart) {
-  const auto data = load(chain_spec());
-  for (const std::vector<Penalty>& penalties : {std::vector<Penalty>{{2.0, 1.0}, {1.0, 0.5}},
-                                                {{1.0, 1.0}, {1.0, 2.0}},
-                                                {{0.0, 1.0}, {0.0, 0.0}},
-                                                {{1.0, 2.0}, {1.0, -1.0}},
-                                                {{std::nan(""), 1.0}}})
-    EXPECT_THROW(train_path(*data, settings_for(chain_spec()), penalties), Error);
-}
-
-TEST(Path, RejectsLambdasThatDoNotDescend) {
-  const auto data = load(chain_spec());
-  for (const std::vector<double>& lambdas : {std::vector<double>{}, {1.0, 1.0}, {1.0, 2.0}, {1.0, -1.0}})
-    try {
-      path_over_lambda(*data, settings_for(chain_spec()), lambdas);
-      ADD_FAILURE() << "accepted";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    }
 }
 
 }  // namespace

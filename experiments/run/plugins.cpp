@@ -9,11 +9,10 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <fstream>
-#include <iterator>
-#include <utility>
+#include <map>
+#include <ranges>
 
-#include "core/plugin.h"
+#include "experiments/base/files.h"
 #include "experiments/config/config.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/launch.h"
@@ -24,53 +23,31 @@ namespace proxbench {
 namespace {
 
 namespace fs = std::filesystem;
-using Parts = std::vector<std::pair<std::string, std::string>>;
 
 std::deque<LoadedPlugin>& plugins() {
   static std::deque<LoadedPlugin> all;
   return all;
 }
 
-std::string read_bytes(const fs::path& file) {
-  std::error_code ignored;  // "missing" says it all
-  if (!fs::exists(file, ignored)) throw Error::in_file(file.string(), 0, "no such file", "a plug-in");
-  if (fs::is_directory(file, ignored)) throw Error::in_file(file.string(), 0, "a folder", "a plug-in");
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw Error(file.string() + ": cannot be read", ErrorKind::kInput);
-  return bytes;
-}
-
-/// "NAME=VALUE; NAME=VALUE".
-Parts parts_of(std::string_view stamp) {
-  Parts parts;
-  while (!stamp.empty()) {
-    const std::string_view part = stamp.substr(0, stamp.find("; "));
-    const std::size_t equals = std::min(part.find('='), part.size());
-    parts.emplace_back(part.substr(0, equals), part.substr(std::min(equals + 1, part.size())));
-    stamp.remove_prefix(std::min(part.size() + 2, stamp.size()));
-  }
-  return parts;
-}
-
-std::string value_in(const Parts& parts, const std::string& name) {
-  for (const auto& [known, value] : parts)
-    if (known == name) return value;
-  return "none";
-}
-
-/// Where two stamps differ: "compiler GCC 11 (this program: GCC 12)".
+/// Where two stamps "NAME=VALUE; NAME=VALUE" differ: "compiler GCC 11 (this program: GCC 12)".
 std::string difference(std::string_view found, std::string_view expected) {
-  const Parts ours = parts_of(expected), theirs = parts_of(found);
-  Parts names = ours;
-  names.insert(names.end(), theirs.begin(), theirs.end());
-  std::vector<std::string> told, out;
-  for (const auto& [name, unused] : names) {
-    const std::string here = value_in(ours, name), there = value_in(theirs, name);
-    if (here == there || std::find(told.begin(), told.end(), name) != told.end()) continue;
-    told.push_back(name);
-    out.push_back(fmt::format("{} {} (this program: {})", name, there, here));
-  }
+  struct Values {
+    std::string there = "none", here = "none";
+  };
+  std::map<std::string, Values> parts;
+  const auto fill = [&](std::string_view stamp, std::string Values::*side) {
+    for (const auto& part : std::views::split(stamp, std::string_view("; "))) {
+      const std::string text(part.begin(), part.end());
+      const std::size_t equals = std::min(text.find('='), text.size() - 1);
+      parts[text.substr(0, equals)].*side = text.substr(equals + 1);
+    }
+  };
+  fill(found, &Values::there);
+  fill(expected, &Values::here);
+  std::vector<std::string> out;
+  for (const auto& [name, values] : parts)
+    if (values.here != values.there)
+      out.push_back(fmt::format("{} {} (this program: {})", name, values.there, values.here));
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
@@ -148,19 +125,6 @@ Plugin contents_of(const fs::path& file) {
   return plugin;
 }
 
-bool works(const SolverInfo& info) {
-  return info.make != nullptr;
-}
-bool works(const OracleInfo& info) {
-  return info.make != nullptr;
-}
-bool works(const DataFormatInfo& info) {
-  return info.read != nullptr;
-}
-bool works(const MetricInfo& info) {
-  return info.measure != nullptr;
-}
-
 /// What a model file can hold, and tell from its other lines.
 void check_extra_names(const fs::path& file, const OracleInfo& info) {
   const std::string& word = info.extra.word;
@@ -188,33 +152,27 @@ void check_options(const fs::path& file, const DataFormatInfo& info) {
                           file.string(), info.name, option.name));
 }
 
-/// Before anything is added, so that all is added or nothing.
-template <class Info>
-void check_infos(const fs::path& file, const std::string& kind, const Registry<Info>& known,
-                 const Registry<Info>& brought, const LoadedPlugin* (*origin)(std::string_view)) {
-  for (const Info& info : brought.items()) {
-    if (info.name.empty() || !works(info))
-      throw Error(fmt::format("{}: {} '{}' has no {}", file.string(), kind, info.name,
+/// Before anything is added, so that all is added or nothing. `function`: what such an Info cannot do
+/// without.
+template <class Info, class Function>
+void check_infos(const fs::path& file, const char* what, const Registry<Info>& known, const Plugin& plugin,
+                 Registry<Info> Plugin::*kind, Function Info::*function) {
+  for (const Info& info : (plugin.*kind).items()) {
+    if (info.name.empty() || info.*function == nullptr)
+      throw Error(fmt::format("{}: {} '{}' has no {}", file.string(), what, info.name,
                               info.name.empty() ? "name" : "function"));
     if (!known.contains(info.name)) continue;
-    const LoadedPlugin* other = origin(info.name);
-    throw Error(fmt::format("{}: {} '{}' is registered already, {}", file.string(), kind, info.name,
+    const LoadedPlugin* other = plugin_of(kind, info.name);
+    throw Error(fmt::format("{}: {} '{}' is registered already, {}", file.string(), what, info.name,
                             other == nullptr ? "built in" : "by " + other->file.string()));
   }
-}
-
-const LoadedPlugin* plugin_of(std::vector<std::string> LoadedPlugin::*names, std::string_view name) {
-  for (const LoadedPlugin& plugin : plugins())
-    if (std::find((plugin.*names).begin(), (plugin.*names).end(), name) != (plugin.*names).end())
-      return &plugin;
-  return nullptr;
 }
 
 }  // namespace
 
 const LoadedPlugin& load_plugin(const fs::path& given) {
   const fs::path file = fs::absolute(given).lexically_normal();
-  const std::string bytes = read_bytes(file);
+  const std::string bytes = read_file(file, "a plug-in");
   for (const LoadedPlugin& known : loaded_plugins())
     if (fs::equivalent(known.file, file))
       throw Error::usage(file.string() + ": this plug-in is loaded already");
@@ -223,36 +181,22 @@ const LoadedPlugin& load_plugin(const fs::path& given) {
   const std::uint64_t hash = XXH3_64bits(bytes.data(), bytes.size());
   check_others(file, hash);
   const Plugin plugin = contents_of(file);
-  check_infos(file, "solver", solver_registry(), plugin.solvers, plugin_of_solver);
-  check_infos(file, "oracle", oracle_registry(), plugin.oracles, plugin_of_oracle);
-  check_infos(file, "data format", data_format_registry(), plugin.formats, plugin_of_format);
-  check_infos(file, "metric", metric_registry(), plugin.metrics, plugin_of_metric);
+  check_infos(file, "solver", solver_registry(), plugin, &Plugin::solvers, &SolverInfo::make);
+  check_infos(file, "oracle", oracle_registry(), plugin, &Plugin::oracles, &OracleInfo::make);
+  check_infos(file, "data format", data_format_registry(), plugin, &Plugin::formats, &DataFormatInfo::read);
+  check_infos(file, "metric", metric_registry(), plugin, &Plugin::metrics, &MetricInfo::measure);
   for (const OracleInfo& info : plugin.oracles.items()) check_extra_names(file, info);
   for (const DataFormatInfo& info : plugin.formats.items()) check_options(file, info);
   for (const SolverInfo& info : plugin.solvers.items()) add_solver(info);
   for (const OracleInfo& info : plugin.oracles.items()) add_oracle(info);
   for (const DataFormatInfo& info : plugin.formats.items()) add_data_format(info);
   for (const MetricInfo& info : plugin.metrics.items()) add_metric(info);
-  plugins().push_back({file, hash, plugin.solvers.names(), plugin.oracles.names(), plugin.formats.names(),
-                       plugin.metrics.names()});
+  plugins().push_back({file, hash, plugin});
   return plugins().back();
 }
 
 const std::deque<LoadedPlugin>& loaded_plugins() {
   return plugins();
-}
-
-const LoadedPlugin* plugin_of_solver(std::string_view name) {
-  return plugin_of(&LoadedPlugin::solvers, name);
-}
-const LoadedPlugin* plugin_of_oracle(std::string_view name) {
-  return plugin_of(&LoadedPlugin::oracles, name);
-}
-const LoadedPlugin* plugin_of_format(std::string_view name) {
-  return plugin_of(&LoadedPlugin::formats, name);
-}
-const LoadedPlugin* plugin_of_metric(std::string_view name) {
-  return plugin_of(&LoadedPlugin::metrics, name);
 }
 
 }  // namespace proxbench

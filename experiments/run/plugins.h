@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <string>
 #include <string_view>
-#include <vector>
+
+#include "core/plugin.h"
 
 namespace proxbench {
 
 struct LoadedPlugin {
   std::filesystem::path file;  ///< absolute
   std::uint64_t digest;        ///< xxh3 of the file's bytes, so that stored runs can be tied to it
-  std::vector<std::string> solvers, oracles, formats, metrics;  ///< the names that it added
+  Plugin brought;
 };
 
 /// Loads a plug-in and registers what it brings; all of it, or nothing where this throws. It stays loaded
@@ -29,10 +29,13 @@ const LoadedPlugin& load_plugin(const std::filesystem::path& file);
 /// In the order of loading.
 const std::deque<LoadedPlugin>& loaded_plugins();
 
-/// The plug-in that brought what has this name; null where it is built in, or unknown.
-const LoadedPlugin* plugin_of_solver(std::string_view name);
-const LoadedPlugin* plugin_of_oracle(std::string_view name);
-const LoadedPlugin* plugin_of_format(std::string_view name);
-const LoadedPlugin* plugin_of_metric(std::string_view name);
+/// The plug-in that brought what has this name, e.g. plugin_of(&Plugin::solvers, "mine"); null where it is
+/// built in, or unknown.
+template <class Info>
+const LoadedPlugin* plugin_of(Registry<Info> Plugin::*kind, std::string_view name) {
+  for (const LoadedPlugin& plugin : loaded_plugins())
+    if ((plugin.brought.*kind).contains(name)) return &plugin;
+  return nullptr;
+}
 
 }  // namespace proxbench

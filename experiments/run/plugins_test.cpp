@@ -46,18 +46,18 @@ Error refusal(const fs::path& file) {
 }
 
 TEST(Plugins, BringASolverThatKeepsToAllPromises) {
-  EXPECT_EQ(plugin_of_solver("prox-bb"), nullptr);
+  EXPECT_EQ(plugin_of(&Plugin::solvers, "prox-bb"), nullptr);
   const SolverInfo& before = solver_registry().find("prox-newton");
   const fs::path file = built("prox_bb");
   const LoadedPlugin& plugin = load_plugin(fs::relative(file));
   EXPECT_EQ(plugin.file, file);
   EXPECT_NE(plugin.digest, 0u);
-  EXPECT_THAT(plugin.solvers, testing::ElementsAre("prox-bb"));
-  EXPECT_THAT(plugin.oracles, testing::IsEmpty());
+  EXPECT_THAT(plugin.brought.solvers.names(), testing::ElementsAre("prox-bb"));
+  EXPECT_THAT(plugin.brought.oracles.names(), testing::IsEmpty());
   EXPECT_EQ(&loaded_plugins().back(), &plugin);
-  EXPECT_EQ(plugin_of_solver("prox-bb"), &plugin);
-  EXPECT_EQ(plugin_of_solver("prox-newton"), nullptr);
-  EXPECT_EQ(plugin_of_oracle("prox-bb"), nullptr);
+  EXPECT_EQ(plugin_of(&Plugin::solvers, "prox-bb"), &plugin);
+  EXPECT_EQ(plugin_of(&Plugin::solvers, "prox-newton"), nullptr);
+  EXPECT_EQ(plugin_of(&Plugin::oracles, "prox-bb"), nullptr);
   EXPECT_EQ(&solver_registry().find("prox-newton"), &before);
 
   const SolverInfo& solver = solver_registry().find("prox-bb");
@@ -77,8 +77,8 @@ TEST(Plugins, BringASolverThatKeepsToAllPromises) {
 
 TEST(Plugins, RefuseWhatIsNoPlugin) {
   const TestFolder folder;
-  EXPECT_THAT(refusal(folder / "missing.so").what(), HasSubstr("found no such file, expected a plug-in"));
-  EXPECT_THAT(refusal(folder.path()).what(), HasSubstr("found a folder"));
+  EXPECT_THAT(refusal(folder / "missing.so").what(), HasSubstr("found no readable file, expected a plug-in"));
+  EXPECT_THAT(refusal(folder.path()).what(), HasSubstr("found no readable file"));
   EXPECT_THAT(refusal(folder.write("text.so", "#!/bin/sh\n")).what(), HasSubstr("found no shared library"));
   EXPECT_THAT(refusal(folder.write("empty.so", "")).what(), HasSubstr("found no shared library"));
   EXPECT_THAT(refusal(built("no_entry")).what(),

@@ -20,7 +20,7 @@ DataPair read_data(const DataFormatInfo& format, const DataFiles& files, const O
   // A plug-in's rows do not know their instances; those of other formats have their leaves already.
   if (!pair.train.x.shared()) pair.train.x.set_leaves(sum_leaves(pair.train.begin));
   for (Dataset* set : {&pair.train, &pair.test}) {
-    if (plugin_of_format(format.name) != nullptr)
+    if (plugin_of(&Plugin::formats, format.name) != nullptr)
       set->digest = digest_of(*set, set->x.shared() ? processes : nullptr);
     if (other_oracle) set->digest = digest_with_oracle(set->digest, oracle);
   }

@@ -15,20 +15,17 @@
 namespace proxbench {
 namespace {
 
+std::vector<Index> all_of(std::size_t instances) {
+  std::vector<Index> out(instances);
+  std::iota(out.begin(), out.end(), Index{0});
+  return out;
+}
+
 std::vector<Index> shuffled(std::size_t instances, std::uint64_t seed) {
-  std::vector<Index> order(instances);
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = all_of(instances);
   Random random(seed);
   random.shuffle(std::span(order));
   return order;
-}
-
-/// All instances that are not among these (ascending).
-std::vector<Index> complement(std::size_t instances, const std::vector<Index>& without) {
-  std::vector<Index> out;
-  for (Index i = 0; i < instances; ++i)
-    if (!std::binary_search(without.begin(), without.end(), i)) out.push_back(i);
-  return out;
 }
 
 bool higher_is_better(SelectionMeasure measure) {
@@ -41,8 +38,7 @@ bool better(double a, double b, SelectionMeasure measure) {
 /// One training set, and what its models are measured on.
 struct Split {
   std::string name;
-  std::vector<Index> train;  ///< empty: all
-  HeldOut held_out;
+  std::vector<Index> held_out;  ///< of the training set, ascending; empty: the test set is
 };
 
 /// What a path gave on one split, by point.
@@ -54,63 +50,70 @@ struct Measured {
 class Selector {
  public:
   Selector(const LoadedData& data, const RunParameters& settings, std::span<const Penalty> penalties,
-           const SelectionSettings& selection, const SelectionHooks& hooks)
+           const SelectionSettings& selection, const Hooks& hooks)
       : data_(data), settings_(settings), penalties_(penalties), selection_(selection), hooks_(hooks) {}
 
   ModelSelection run() {
     std::vector<Measured> measured;
-    for (std::size_t s = 0; s < splits(); ++s) {
-      const Split split = make_split(s);
-      out_.held_out_instances += held_out_instances_;
-      out_.skipped += split.held_out.skipped();
-      if (hooks_.message) hooks_.message(split.name);
+    for (const Split& split : splits()) {
       measured.push_back(measure(split));
       if (interrupted_) return stopped();
     }
     summarize(measured);
-    refit();
+    hooks_.tell(fmt::format("all training instances, down to {}", penalties_[out_.chosen].text()));
+    out_.refit = path({}, penalties_.subspan(0, out_.chosen + 1), "all training instances", {});
     if (interrupted_) return stopped();
     return std::move(out_);
   }
 
  private:
-  std::size_t splits() const { return selection_.folds > 0 ? static_cast<std::size_t>(selection_.folds) : 1; }
-
   static ModelSelection stopped() {
     ModelSelection out;
     out.interrupted = true;
     return out;
   }
 
-  HeldOut hold_out(Dataset data) {
-    held_out_instances_ = data.instances();
-    return HeldOut(std::move(data), data_.oracle_name(), data_.parallel(), selection_.measure,
-                   settings_.loss);
+  std::vector<Split> splits() const {
+    const std::size_t instances = data_.train().instances();
+    if (selection_.held_out)
+      return {{"training without what is held out",
+               draw_held_out(instances, *selection_.held_out, settings_.seed)}};
+    if (selection_.folds == 0) return {{"training", {}}};
+    std::vector<Split> out;
+    for (std::vector<Index>& fold : draw_folds(instances, selection_.folds, settings_.seed))
+      out.push_back({fmt::format("fold {} of {}", out.size() + 1, selection_.folds), std::move(fold)});
+    return out;
   }
 
-  Split make_split(std::size_t s) {
-    const Dataset& train = data_.train();
-    if (selection_.folds > 0) {
-      if (folds_.empty()) folds_ = draw_folds(train.instances(), selection_.folds, settings_.seed);
-      return {fmt::format("fold {} of {}", s + 1, selection_.folds), complement(train.instances(), folds_[s]),
-              hold_out(select_instances(train, folds_[s]))};
-    }
-    if (selection_.held_out) {
-      const std::vector<Index> held_out =
-          draw_held_out(train.instances(), *selection_.held_out, settings_.seed);
-      return {"training without what is held out", complement(train.instances(), held_out),
-              hold_out(select_instances(train, held_out))};
-    }
-    std::vector<Index> all(data_.test().instances());
-    std::iota(all.begin(), all.end(), Index{0});
-    return {"training", {}, hold_out(select_instances(data_.test(), all))};
+  Measured measure(const Split& split) {
+    const bool by_test = split.held_out.empty();
+    Dataset held_out = by_test ? select_instances(data_.test(), all_of(data_.test().instances()))
+                               : select_instances(data_.train(), split.held_out);
+    out_.held_out_instances += held_out.instances();
+    const HeldOut judge(std::move(held_out), data_.oracle_name(), data_.parallel(), selection_.measure,
+                        settings_.loss);
+    out_.skipped += judge.skipped();
+    hooks_.tell(split.name);
+    Measured out;
+    PathHooks hooks;
+    hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
+      out.values.push_back(judge.measure(w));
+      out.nnz.push_back(static_cast<double>(point.certificate.nnz));
+    };
+    path(split.held_out, penalties_, split.name, hooks);
+    return out;
   }
 
-  PathOutcome path(const LoadedData& data, std::span<const Penalty> penalties, const std::string& name,
-                   PathHooks hooks) {
+  /// On all training instances but these.
+  PathOutcome path(const std::vector<Index>& without, std::span<const Penalty> penalties,
+                   const std::string& name, PathHooks hooks) {
     hooks.interrupt = hooks_.interrupt;
     if (hooks_.on_sample) hooks.on_sample = [&](const Sample& sample) { hooks_.on_sample(name, sample); };
-    PathOutcome outcome = train_path(data, settings_, penalties, hooks);
+    const auto on = [&](const LoadedData& data) { return train_path(data, settings_, penalties, hooks); };
+    std::vector<Index> rest;
+    std::ranges::set_difference(all_of(data_.train().instances()), without, std::back_inserter(rest));
+    const bool whole = without.empty() && selection_.processes == nullptr;
+    PathOutcome outcome = whole ? on(data_) : on(part(rest));
     interrupted_ = outcome.status == Status::kInterrupted;
     if (!interrupted_ && outcome.points.size() < penalties.size())
       throw Error(fmt::format("{}: {} after {} of {} points, expected all of them", name,
@@ -118,30 +121,9 @@ class Selector {
     return outcome;
   }
 
-  Measured measure(const Split& split) {
-    Measured out;
-    PathHooks hooks;
-    hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
-      out.values.push_back(split.held_out.measure(w));
-      out.nnz.push_back(static_cast<double>(point.certificate.nnz));
-    };
-    if (split.train.empty())
-      path_of_all(penalties_, split.name, hooks);
-    else
-      path(part(split.train), penalties_, split.name, hooks);
-    return out;
-  }
-
   LoadedData part(std::span<const Index> instances) const {
     return LoadedData(DataPair{select_instances(data_.train(), instances), {}, data_.oracle_name()},
                       Parallel(data_.parallel().threads(), data_.parallel().backend(), selection_.processes));
-  }
-  PathOutcome path_of_all(std::span<const Penalty> penalties, const std::string& name,
-                          const PathHooks& hooks) {
-    if (selection_.processes == nullptr) return path(data_, penalties, name, hooks);
-    std::vector<Index> all(data_.train().instances());
-    std::iota(all.begin(), all.end(), Index{0});
-    return path(part(all), penalties, name, hooks);
   }
 
   void summarize(const std::vector<Measured>& measured) {
@@ -164,26 +146,16 @@ class Selector {
     out_.chosen = selection_.one_standard_error ? out_.one_standard_error : out_.best;
   }
 
-  void refit() {
-    if (hooks_.message)
-      hooks_.message(fmt::format("all training instances, down to {}", penalties_[out_.chosen].text()));
-    out_.refit = path_of_all(penalties_.subspan(0, out_.chosen + 1), "all training instances", {});
-  }
-
   const LoadedData& data_;
   const RunParameters& settings_;
   std::span<const Penalty> penalties_;
   const SelectionSettings& selection_;
-  const SelectionHooks& hooks_;
-  std::vector<std::vector<Index>> folds_;
-  std::size_t held_out_instances_ = 0;  ///< of the split at hand
+  const Hooks& hooks_;
   bool interrupted_ = false;
   ModelSelection out_;
 };
 
 void check(const LoadedData& data, const SelectionSettings& selection) {
-  if (selection.folds > 0 && selection.held_out)
-    throw Error::usage("found both folds and a share to hold out, expected one of them");
   if (selection.one_standard_error && selection.folds == 0 && selection.measure != nullptr &&
       selection.measure != &trace_metric())
     throw Error::usage(
@@ -228,9 +200,9 @@ std::vector<std::vector<Index>> draw_folds(std::size_t instances, std::int64_t f
   if (folds < 2 || static_cast<std::size_t>(folds) > instances)
     throw Error::usage(fmt::format("folds: found {}, expected 2 <= folds <= {} instances", folds, instances));
   std::vector<std::vector<Index>> out(static_cast<std::size_t>(folds));
-  const std::vector<Index> order = shuffled(instances, seed);
-  for (std::size_t i = 0; i < order.size(); ++i) out[i % out.size()].push_back(order[i]);
-  for (std::vector<Index>& fold : out) std::sort(fold.begin(), fold.end());
+  std::size_t next = 0;
+  for (const Index instance : shuffled(instances, seed)) out[next++ % out.size()].push_back(instance);
+  for (std::vector<Index>& fold : out) std::ranges::sort(fold);
   return out;
 }
 
@@ -251,10 +223,8 @@ HeldOut::HeldOut(Dataset data, const std::string& oracle, const Parallel& parall
     : parallel_(parallel), measure_(measure), loss_(loss) {
   std::vector<Index> usable;
   for (Index i = 0; i < data.instances(); ++i) {
-    const auto gold = data.gold.begin();
-    const bool unknown =
-        std::find(gold + data.begin[i], gold + data.begin[i + 1], kUnknownOutput) != gold + data.begin[i + 1];
-    if (measure != nullptr || !unknown) usable.push_back(i);
+    const auto first = data.gold.begin() + data.begin[i], last = data.gold.begin() + data.begin[i + 1];
+    if (measure != nullptr || std::find(first, last, kUnknownOutput) == last) usable.push_back(i);
   }
   skipped_ = data.instances() - usable.size();
   data_ = skipped_ > 0 ? select_instances(data, usable) : std::move(data);
@@ -380,7 +350,7 @@ std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, 
 
 ModelSelection select_model(const LoadedData& data, const RunParameters& settings,
                             std::span<const Penalty> penalties, const SelectionSettings& selection,
-                            const SelectionHooks& hooks) {
+                            const Hooks& hooks) {
   check(data, selection);
   return Selector(data, settings, penalties, selection, hooks).run();
 }

@@ -2,10 +2,7 @@
 /// Model selection along a path: how good the model of each penalty is on instances that it was not trained
 /// on, and the model of the one that is chosen, trained on all of them.
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +11,7 @@
 #include <vector>
 
 #include "experiments/metrics/metrics.h"
+#include "experiments/run/hooks.h"
 #include "experiments/run/path.h"
 
 namespace proxbench {
@@ -66,7 +64,7 @@ class HeldOut {
   std::size_t skipped_ = 0;
 };
 
-/// Exactly one of the three ways to hold out instances.
+/// One of the three ways to hold out instances.
 struct SelectionSettings {
   std::int64_t folds = 0;               ///< K-fold cross-validation over the training instances; 0: not
   std::optional<double> held_out = {};  ///< this share of the training instances; with neither, the test set
@@ -91,12 +89,6 @@ struct SelectionPoint {
 std::size_t best_point(const std::vector<SelectionPoint>& points, SelectionMeasure measure);
 std::size_t one_standard_error_point(const std::vector<SelectionPoint>& points, SelectionMeasure measure);
 
-struct SelectionHooks {
-  std::function<void(const std::string& name, const Sample&)> on_sample;
-  std::function<void(const std::string&)> message;
-  const std::atomic<bool>* interrupt = nullptr;
-};
-
 struct ModelSelection {
   std::vector<SelectionPoint> points;
   std::size_t best = 0, one_standard_error = 0, chosen = 0;  ///< indices into points
@@ -110,6 +102,6 @@ struct ModelSelection {
 /// where the settings do not fit the data, and Error where a path ends before its last point.
 ModelSelection select_model(const LoadedData& data, const RunParameters& settings,
                             std::span<const Penalty> penalties, const SelectionSettings& selection,
-                            const SelectionHooks& hooks = {});
+                            const Hooks& hooks = {});
 
 }  // namespace proxbench

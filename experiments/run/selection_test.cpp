@@ -8,8 +8,8 @@
 #include "core/base/error.h"
 #include "experiments/config/path_grid.h"
 #include "experiments/metrics/metrics.h"
-#include "solvers/solvers.h"
 #include "solvers/shared/test_problems.h"
+#include "solvers/solvers.h"
 
 namespace proxbench {
 namespace {
@@ -239,14 +239,13 @@ TEST(SelectModel, TellsWhatDoesNotFit) {
   const LoadedData data = load();
   const std::vector<Penalty> lambdas = grid(data);
   EXPECT_THROW(select_model(data, settings_of(), lambdas, {}), Error);
-  EXPECT_THROW(select_model(data, settings_of(), lambdas, {.folds = 2, .held_out = 0.5}), Error);
   EXPECT_THROW(select_model(data, settings_of(), lambdas, {.folds = 25}), Error);
 }
 
 TEST(SelectModel, ChoosesNothingWhenItIsInterrupted) {
   const LoadedData data = load();
   const std::atomic<bool> interrupt = true;
-  SelectionHooks hooks;
+  Hooks hooks;
   hooks.interrupt = &interrupt;
   EXPECT_TRUE(select_model(data, settings_of(), grid(data), {.folds = 2}, hooks).interrupted);
 }

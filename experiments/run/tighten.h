@@ -5,39 +5,22 @@
 /// F: a model may be much nearer to the optimum than its own bound proves. So a solver goes on from the model
 /// until its iterates' bounds are good enough; the best of them holds for the model, too.
 
-#include <atomic>
-#include <cstdint>
-
-#include "core/monitor.h"
 #include "experiments/run/trainer.h"
 
 namespace proxbench {
 
-struct TightenSettings {
-  double lambda = 1.0, mu = 0.0;
-  Loss loss = {};
-  double gap_target = 1e-9;  ///< relative gap of the solver's own iterate at which it stops; > 0
-  double seconds = 0.0;      ///< limit on the clock, which stands still while bounds are looked for; 0: none
-  std::uint64_t seed = 1;
-  const std::atomic<bool>* interrupt = nullptr;
-};
+/// Runs prox-newton with its options for a reference (SolverInfo::as_reference) from w, which need not be
+/// near the optimum, for the penalty, loss and seed of `settings`, until the relative gap of its own iterate
+/// is settings.tighten (> 0), or for settings.time_limit on the clock, which stands still while bounds are
+/// looked for. wall_seconds of the outcome are those of all of it. The clock decides nothing but the limit:
+/// without one the same w gives the same bits. Throws Error where it fails.
+RunOutcome tighten(const LoadedData& data, const SparseVector& w, const RunParameters& settings,
+                   const std::atomic<bool>* interrupt = nullptr);
 
-struct Tightened {
-  Status status;            ///< gap-reached, or why the solver stopped before
-  SparseVector w;           ///< its last iterate
-  Certificate certificate;  ///< of that, with the best bound of all iterates
-  std::int64_t iterations = 0;
-  double seconds = 0.0;  ///< wall seconds of all of it
-};
-
-/// Runs prox-newton with its options for a reference (SolverInfo::as_reference) from w, which need not be near
-/// the optimum. The clock decides nothing but the limit: without one the same w gives the same bits. Throws
-/// Error where it fails.
-Tightened tighten(const LoadedData& data, const SparseVector& w, const TightenSettings& settings);
-
-/// Goes on from the end of a run where its relative gap is above settings.gap_target: the outcome's
-/// certificate takes the better bound, and the outcome the other's w where that is no worse in F and kkt. The
-/// outcome's `tighten` says how that ended: gap-reached also where there was nothing to do.
-void tighten(const LoadedData& data, const TightenSettings& settings, RunOutcome& outcome);
+/// Goes on from the end of a run where its relative gap is above settings.tighten: the outcome's certificate
+/// takes the better bound, and the outcome the other's w where that is no worse in F and kkt. The outcome's
+/// `tighten` says how that ended: gap-reached also where there was nothing to do.
+void tighten(const LoadedData& data, const RunParameters& settings, RunOutcome& outcome,
+             const std::atomic<bool>* interrupt = nullptr);
 
 }  // namespace proxbench

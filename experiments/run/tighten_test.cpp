@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "solvers/solvers.h"
 #include "solvers/shared/test_problems.h"
+#include "solvers/solvers.h"
 
 namespace proxbench {
 namespace {
@@ -23,6 +23,7 @@ RunParameters settings_of(const test::ProblemSpec& spec, double tol) {
   settings.lambda = spec.lambda;
   settings.mu = spec.mu;
   settings.tol = tol;
+  settings.tighten = 1e-7;
   return settings;
 }
 
@@ -38,8 +39,7 @@ TEST(Tighten, ProvesMoreOfAModelThanItsOwnGradientDoes) {
     const LoadedData data(pair_of(problem), Parallel());
     const RunOutcome near = train(data, settings_of(spec, 1e-3));
     const double optimum = train(data, settings_of(spec, 1e-10)).certificate.objective;
-    const Tightened better =
-        tighten(data, near.w, {.lambda = spec.lambda, .mu = spec.mu, .gap_target = 1e-7});
+    const RunOutcome better = tighten(data, near.w, settings_of(spec, 1e-3));
     EXPECT_EQ(better.status, Status::kGapReached) << spec.name;
     EXPECT_LE(better.certificate.relative_gap(), 1e-7) << spec.name;
     EXPECT_LE(better.certificate.dual, optimum * (1 + 1e-12)) << spec.name;
@@ -61,7 +61,7 @@ TEST(Tighten, TakesAModelWithWeightsThatCannotBeInAnOptimum) {
   ASSERT_FALSE(data.reduced(spec.lambda).all);
   SparseVector w;
   for (Coord c = 0; c < problem.objective().dimension(); ++c) w.push_back(c, 0.5);
-  const Tightened better = tighten(data, w, {.lambda = spec.lambda, .gap_target = 1e-6});
+  const RunOutcome better = tighten(data, w, settings_of(spec, 1e-3));
   EXPECT_EQ(better.status, Status::kGapReached);
 }
 
@@ -71,7 +71,7 @@ TEST(Tighten, AnOutcomeTakesTheBetterBoundAndPoint) {
     const LoadedData data(pair_of(problem), Parallel());
     const RunOutcome before = train(data, settings_of(spec, 1e-1));
     RunOutcome after = before;
-    tighten(data, {.lambda = spec.lambda, .mu = spec.mu, .gap_target = 1e-7}, after);
+    tighten(data, settings_of(spec, 1e-1), after);
     EXPECT_LE(after.certificate.relative_gap(), 1e-7) << spec.name;
     EXPECT_LE(after.certificate.objective, before.certificate.objective) << spec.name;
     EXPECT_EQ(after.summary()["relative_gap"], after.certificate.relative_gap()) << spec.name;
@@ -81,7 +81,7 @@ TEST(Tighten, AnOutcomeTakesTheBetterBoundAndPoint) {
     EXPECT_GT(after.summary()["tighten"]["iterations"], 0) << spec.name;
 
     RunOutcome again = after;
-    tighten(data, {.lambda = spec.lambda, .mu = spec.mu, .gap_target = 1e-7}, again);
+    tighten(data, settings_of(spec, 1e-1), again);
     EXPECT_EQ(again.summary()["tighten"]["iterations"], 0) << "there is nothing left to do";
     EXPECT_EQ(again.certificate.dual, after.certificate.dual);
   }
@@ -92,7 +92,7 @@ TEST(Tighten, StopsWhenInterrupted) {
   const test::Problem problem(spec);
   const LoadedData data(pair_of(problem), Parallel());
   const std::atomic<bool> interrupt{true};
-  const Tightened found = tighten(data, {}, {.lambda = spec.lambda, .interrupt = &interrupt});
+  const RunOutcome found = tighten(data, SparseVector(), settings_of(spec, 1e-3), &interrupt);
   EXPECT_EQ(found.status, Status::kInterrupted);
   EXPECT_TRUE(std::isfinite(found.certificate.dual)) << "still a bound";
 }

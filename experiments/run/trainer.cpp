@@ -33,11 +33,36 @@ std::uint64_t peak_rss_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+/// "0123456789abcdef".
+std::string digest_text(std::uint64_t digest) {
+  return fmt::format("{:016x}", digest);
+}
+
+/// How a run of so many seconds on the clock was spent. The solver's seconds are those that no other phase
+/// took.
+std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds) {
+  std::vector<PhaseCost> out;
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    const Phase name = static_cast<Phase>(i);
+    const PhaseProfile& phase = profile.of(name);
+    const bool rest = name == Phase::kSolver;
+    out.push_back(PhaseCost{.phase = phase_name(name),
+                            .calls = phase.calls,
+                            .seconds = rest ? seconds - profile.accounted_seconds() : phase.seconds,
+                            .loop_seconds = phase.loop_seconds,
+                            .flops = phase.work.flops,
+                            .bytes = phase.work.bytes,
+                            .sums = phase.sums,
+                            .sum_bytes = phase.sum_bytes});
+  }
+  return out;
+}
+
 }  // namespace
 
 std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data) {
   const auto refused = [&](const std::string& why, ErrorKind kind) {
-    return OracleMisfit(fmt::format("oracle {} cannot serve these data: {}", info.name, why), kind);
+    return OracleMismatch(fmt::format("oracle {} cannot serve these data: {}", info.name, why), kind);
   };
   try {
     std::unique_ptr<Oracle> oracle = info.make(data);
@@ -89,15 +114,8 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
   if (!out->all) {
     out->x = data_.train.x.select_features(out->kept);
     if (test_set_) {
+      out->test = data_.test;
       out->test.x = data_.test.x.select_features(out->kept);
-      out->test.begin = data_.test.begin;
-      out->test.gold = data_.test.gold;
-      out->test.unknown_gold = data_.test.unknown_gold;
-      out->test.quality = data_.test.quality;
-      out->test.counts = data_.test.counts;
-      out->test.on = data_.test.on;
-      out->test.vocabulary = data_.test.vocabulary;
-      out->test.hierarchy = data_.test.hierarchy;
       out->test_set = std::make_unique<TestSet>(out->test, *test_oracle_, parallel_.alone(),
                                                 metrics_for(data_.test), decoding_);
     }
@@ -106,8 +124,8 @@ const LoadedData::Reduced& LoadedData::reduced(double lambda) const {
   return *reduced_;
 }
 
-void require_needs(const LoadedData& data, const SolverInfo& solver,
-                   const Penalty& penalty, const Loss& loss) {
+void require_needs(const LoadedData& data, const SolverInfo& solver, const Penalty& penalty,
+                   const Loss& loss) {
   const OracleInfo& oracle = oracle_registry().find(data.oracle_name());
   if (const std::string unmet = unmet_needs(solver, penalty, loss.kind, oracle); !unmet.empty()) {
     const std::vector<std::string> fitting = fitting_solvers(penalty, loss.kind, oracle);
@@ -147,32 +165,31 @@ SparseVector start_of(const LoadedData& data, const RunParameters& settings) {
 }
 
 RunOutcome train(const LoadedData& data, const RunParameters& settings, const RunHooks& hooks) {
+  const SolverInfo& info = solver_registry().find(settings.solver);
+  if (const std::string unmet = unmet_start(info, settings.start); !unmet.empty()) throw Error::usage(unmet);
+  return train_from(data, settings, start_of(data, settings), hooks);
+}
+
+RunOutcome train_from(const LoadedData& data, const RunParameters& settings, SparseVector start,
+                      const RunHooks& hooks) {
   const double began = wall_seconds();
   const Penalty penalty{settings.lambda, settings.mu};
   penalty.check();
   const SolverInfo& info = solver_registry().find(settings.solver);
   const Options options = options_from(info.options, settings.solver_options);
   require_needs(data, info, penalty, settings.loss);
-  if (const std::string unmet = unmet_start(info, settings.start); !unmet.empty()) throw Error::usage(unmet);
-  SparseVector start = start_of(data, settings);
   const std::unique_ptr<Solver> solver = info.make(options);
   // Certified where it was trained: kkt over the features kept is kkt over all. Where the start has weights
   // of other features, all are kept.
-  const LoadedData::Reduced* reduced = settings.drop_features ? &data.reduced(settings.lambda) : nullptr;
-  if (reduced != nullptr) {
-    std::optional<SparseVector> within =
-        reduce_features(start, reduced->kept, data.train().x.features(), data.train().outputs());
-    if (within)
-      start = std::move(*within);
-    else
-      reduced = nullptr;
-  }
-  const auto make_objective = [&] {
-    return reduced != nullptr ? data.objective(*reduced, settings.lambda, settings.mu, settings.loss)
-                              : data.objective(settings.lambda, settings.mu, settings.loss);
-  };
-  Objective objective = make_objective();
-  Objective evaluator = make_objective();
+  const Index features = data.train().x.features(), outputs = data.train().outputs();
+  const LoadedData::Reduced* reduced =
+      &data.reduced(settings.drop_features ? settings.lambda : LoadedData::kAllFeatures);
+  if (const auto within = reduce_features(start, reduced->kept, features, outputs))
+    start = *within;
+  else
+    reduced = &data.reduced(LoadedData::kAllFeatures);
+  Objective objective = data.objective(*reduced, settings.lambda, settings.mu, settings.loss);
+  Objective evaluator = data.objective(*reduced, settings.lambda, settings.mu, settings.loss);
   Profile profile;
   if (settings.profile) objective.time_phases(&profile);
   RunOutcome outcome;
@@ -182,7 +199,7 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
   outcome.kkt_at_zero = certify(evaluator, {}).kkt;
 
   Monitor monitor(evaluator, objective, monitor_options(settings),
-                  reduced ? data.test_set(*reduced) : data.test_set());
+                  hooks.with_test ? data.test_set(*reduced) : nullptr);
   monitor.on_sample = hooks.on_sample;
   monitor.interrupt = hooks.interrupt;
   outcome.setup_seconds = wall_seconds() - began;
@@ -205,9 +222,7 @@ RunOutcome train(const LoadedData& data, const RunParameters& settings, const Ru
   if (outcome.status == Status::kDiverged)
     outcome.certificate.kkt = outcome.certificate.dual = std::numeric_limits<double>::quiet_NaN();
   outcome.certify_seconds = wall_seconds() - ended;
-  outcome.w = reduced != nullptr ? expand_features(result.w, reduced->kept, data.train().x.features(),
-                                                   data.train().outputs())
-                                 : std::move(result.w);
+  outcome.w = expand_features(result.w, reduced->kept, features, outputs);
   outcome.features_kept = objective.features();
   count_solve(monitor, objective, result, outcome);
   if (settings.profile) outcome.phases = phase_costs(profile, monitor.seconds());
@@ -265,8 +280,8 @@ void set_test_figures(const Sample& measured, RunFigures& figures) {
   if (!std::isnan(measured.test_accuracy)) figures.test_metrics[trace_metric().name] = measured.test_accuracy;
 }
 
-std::map<std::string, std::string> model_header(const LoadedData& data, const std::string& format,
-                                                const Options& data_options, const RunParameters& settings) {
+std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
+                     const RunParameters& settings, const SparseVector& w) {
   std::map<std::string, std::string> header{{"format", format},
                                             {"oracle", data.oracle_name()},
                                             {"lambda", fmt::format("{}", settings.lambda)},
@@ -278,13 +293,7 @@ std::map<std::string, std::string> model_header(const LoadedData& data, const st
                                             {"description", data.train().description}};
   if (settings.loss.hinge()) header["cost"] = cost_name(settings.loss.cost);
   for (const auto& [key, value] : options_with_texts(data_options)) header["data-option." + key] = value;
-  return header;
-}
-
-std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
-                     const RunParameters& settings, const SparseVector& w) {
-  return model_text(model_header(data, format, data_options, settings), data.train(), w,
-                    data.oracle().extra_weights(), data.extra_names());
+  return model_text(header, data.train(), w, data.oracle().extra_weights(), data.extra_names());
 }
 
 std::map<std::string, double> metrics_of(const Dataset& data, std::span<const Index> prediction) {
@@ -318,28 +327,6 @@ MonitorOptions monitor_options(const RunParameters& settings) {
   options.gap_target = settings.gap_target;
   options.gap_by_count = settings.gap_by_count;
   return options;
-}
-
-std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds) {
-  std::vector<PhaseCost> out;
-  for (std::size_t i = 0; i < kPhases; ++i) {
-    const Phase name = static_cast<Phase>(i);
-    const PhaseProfile& phase = profile.of(name);
-    const bool rest = name == Phase::kSolver;
-    out.push_back(PhaseCost{.phase = phase_name(name),
-                            .calls = phase.calls,
-                            .seconds = rest ? seconds - profile.accounted_seconds() : phase.seconds,
-                            .loop_seconds = phase.loop_seconds,
-                            .flops = phase.work.flops,
-                            .bytes = phase.work.bytes,
-                            .sums = phase.sums,
-                            .sum_bytes = phase.sum_bytes});
-  }
-  return out;
-}
-
-std::string digest_text(std::uint64_t digest) {
-  return fmt::format("{:016x}", digest);
 }
 
 int resolved_threads(int threads) {

@@ -2,7 +2,6 @@
 /// One run of one solver on loaded data, and the summary of it.
 
 #include <atomic>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,6 +25,7 @@ namespace proxbench {
 struct RunHooks {
   std::function<void(const Sample&)> on_sample;  ///< off the clock
   const std::atomic<bool>* interrupt = nullptr;  ///< set to stop at the next iteration
+  bool with_test = true;                         ///< samples measure the test set
 };
 
 struct RunOutcome : RunFigures {
@@ -37,18 +37,18 @@ struct RunOutcome : RunFigures {
 };
 
 /// The oracle cannot serve the data, whatever is done with them.
-class OracleMisfit : public Error {
+class OracleMismatch : public Error {
  public:
   using Error::Error;
 };
 
-/// Throws OracleMisfit where the oracle throws an Error, or has extra weights that no model could hold.
+/// Throws OracleMismatch where the oracle throws an Error, or has extra weights that no model could hold.
 std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data);
 
 /// The oracle of the data, and of the test set where there is one; what all runs on the same data share.
 class LoadedData {
  public:
-  /// Throws Error (kInput) where there is nothing to train on, and OracleMisfit. Where `parallel` has
+  /// Throws Error (kInput) where there is nothing to train on, and OracleMismatch. Where `parallel` has
   /// processes, each of them brings the same data, and this one keeps its part of the training set; the test
   /// set stays whole.
   LoadedData(DataPair data, const Parallel& parallel, Decoding decoding = Decoding::kStructure);
@@ -78,6 +78,8 @@ class LoadedData {
     Dataset test;                       ///< all but X is that of the test set; empty where `all`
     std::unique_ptr<TestSet> test_set;  ///< null where `all`, or without a test set
   };
+  /// A lambda at which no feature is dropped.
+  static constexpr double kAllFeatures = -1.0;
   /// Kept until another lambda is asked for.
   const Reduced& reduced(double lambda) const;
   /// For a lambda no smaller than that of the reduction.
@@ -102,8 +104,8 @@ class LoadedData {
 
 /// Throws Error (kUsage) with unmet_needs() and the solvers that fit where this one cannot run on the data
 /// with these options, this penalty and this loss.
-void require_needs(const LoadedData& data, const SolverInfo& solver,
-                   const Penalty& penalty, const Loss& loss);
+void require_needs(const LoadedData& data, const SolverInfo& solver, const Penalty& penalty,
+                   const Loss& loss);
 
 /// Why the solver cannot start from this model file; empty: it can, or there is none.
 std::string unmet_start(const SolverInfo& solver, const std::string& start);
@@ -118,6 +120,9 @@ SparseVector start_of(const LoadedData& data, const RunParameters& settings);
 /// needs what is not there (require_needs()), or where a loss that it gave is not that at its iterate
 /// (core/monitor.h).
 RunOutcome train(const LoadedData& data, const RunParameters& settings, const RunHooks& hooks = {});
+/// The same from `start`, whatever settings.start is.
+RunOutcome train_from(const LoadedData& data, const RunParameters& settings, SparseVector start,
+                      const RunHooks& hooks = {});
 
 /// What train(), train_path() and `certify` say alike: the facts of the data, its threads and back end, and
 /// the most memory that this process has held so far.
@@ -136,24 +141,14 @@ MonitorOptions monitor_options(const RunParameters& settings);
 double warm_up(Objective& objective, const SparseVector& w, double seconds,
                const std::atomic<bool>* interrupt);
 
-/// What a model file must say about where it came from, so that `predict` and `certify` need not be told
-/// again.
-std::map<std::string, std::string> model_header(const LoadedData& data, const std::string& format,
-                                                const Options& data_options, const RunParameters& settings);
-
-/// The text of the model w: model_text() with that header.
+/// The text of the model w. Its header says where it came from, so that `predict` and `certify` need not be
+/// told again.
 std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
                      const RunParameters& settings, const SparseVector& w);
 
 /// Every metric that applies to the data.
 std::map<std::string, double> metrics_of(const Dataset& data, std::span<const Index> prediction);
 
-/// How a run of so many seconds on the clock was spent. The solver's seconds are those that no other phase
-/// took.
-std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds);
-
-/// "0123456789abcdef".
-std::string digest_text(std::uint64_t digest);
 /// All cores where `threads` is 0.
 int resolved_threads(int threads);
 

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
-#include <limits>
 #include <new>
 
 #include "core/base/error.h"
@@ -44,64 +43,76 @@ extern "C" void ask_to_stop(int) {
   _exit(kOutOfMemoryStatus);
 }
 
+/// A table that gets a line at a time, so that a kill loses at most the line being written.
+template <class Record>
+class LineByLine {
+ public:
+  LineByLine(fs::path file, const std::vector<Field<Record>>& columns)
+      : file_(std::move(file)), columns_(columns), out_(writes_files() ? file_ : fs::path("/dev/null")) {
+    out_ << csv_header(columns_) << std::endl;
+  }
+  void add(const Record& record) { out_ << csv_line(columns_, record) << std::endl; }
+  /// Throws Error where not all was written.
+  void close() {
+    out_.close();
+    if (!out_) throw Error(file_.string() + ": cannot be written");
+  }
+
+ private:
+  fs::path file_;
+  const std::vector<Field<Record>>& columns_;
+  std::ofstream out_;
+};
+
 /// Goes on for a better bound in what is left of the time limit.
-void tighten_within_limit(const LoadedData& data, const RunParameters& job,
-                          const std::atomic<bool>& interrupt, RunOutcome& outcome) {
-  TightenSettings settings{.lambda = job.lambda,
-                           .mu = job.mu,
-                           .loss = job.loss,
-                           .gap_target = job.tighten,
-                           .seconds = 0.0,
-                           .seed = job.seed,
-                           .interrupt = &interrupt};
+void tighten_within_limit(const LoadedData& data, RunParameters job, const std::atomic<bool>& interrupt,
+                          RunOutcome& outcome) {
   // A run that took all of its time still gets the bounds of a moment.
   constexpr double kLeast = 1e-3;
-  if (job.time_limit > 0) settings.seconds = std::max(job.time_limit - outcome.seconds, kLeast);
-  tighten(data, settings, outcome);
-}
-
-RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const fs::path& trace_file,
-                      const std::atomic<bool>& interrupt) {
-  std::ofstream trace(writes_files() ? trace_file : fs::path("/dev/null"));
-  trace << csv_header(trace_columns()) << std::endl;
-  RunHooks hooks;
-  hooks.interrupt = &interrupt;
-  hooks.on_sample = [&trace](const Sample& sample) {
-    trace << csv_line(trace_columns(), sample) << std::endl;
-  };
-  RunOutcome outcome = train(data, job, hooks);
-  trace.close();
-  if (!trace) throw Error(trace_file.string() + ": cannot be written");
-  return outcome;
+  if (job.time_limit > 0) job.time_limit = std::max(job.time_limit - outcome.seconds, kLeast);
+  tighten(data, job, outcome, &interrupt);
 }
 
 PathOutcome run_path(const LoadedData& data, RunParameters job, const Options& data_options,
-                     const fs::path& folder, const std::atomic<bool>& interrupt) {
+                     const fs::path& folder, const PathHooks& of_trace) {
   const PathOf of = job.path_of_mu ? PathOf::kMu : PathOf::kLambda;
   const std::vector<Penalty> penalties =
       parse_path(job.path, of, path_of_name(of))
           .penalties(of == PathOf::kMu ? job.lambda : job.mu, lambda_max(data, job.loss));
-  const fs::path nowhere = "/dev/null";
-  std::ofstream trace(writes_files() ? folder / "trace.csv" : nowhere),
-      points(writes_files() ? folder / "path.csv" : nowhere);
-  trace << csv_header(trace_columns()) << std::endl;
-  points << csv_header(path_columns()) << std::endl;
-  PathHooks hooks;
-  hooks.interrupt = &interrupt;
-  hooks.on_sample = [&](const Sample& sample) { trace << csv_line(trace_columns(), sample) << std::endl; };
+  LineByLine<PathPoint> points(folder / "path.csv", path_columns());
+  PathHooks hooks = of_trace;
   hooks.on_point = [&](const PathPoint& point, const SparseVector& w) {
     job.lambda = point.lambda;
     job.mu = point.mu;
     const std::string model = model_of(data, job.format, data_options, job, w);
     write_file_atomically(folder / fmt::format("model-{:03}.tsv", point.number), model);
     write_file_atomically(folder / "model.tsv", model);
-    points << csv_line(path_columns(), point) << std::endl;
+    points.add(point);
   };
   PathOutcome outcome = train_path(data, job, penalties, hooks);
-  for (std::ofstream* file : {&trace, &points}) {
-    file->close();
-    if (!*file) throw Error((folder / "trace.csv").string() + " or path.csv: cannot be written");
+  points.close();
+  return outcome;
+}
+
+/// Trains, with a line of trace.csv for each sample, and writes the models.
+RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Options& data_options,
+                      const fs::path& folder, const std::atomic<bool>& interrupt) {
+  LineByLine<Sample> trace(folder / "trace.csv", trace_columns());
+  PathHooks hooks;
+  hooks.interrupt = &interrupt;
+  hooks.on_sample = [&](const Sample& sample) { trace.add(sample); };
+  if (!job.path.empty()) {
+    RunOutcome outcome = run_path(data, job, data_options, folder, hooks);
+    trace.close();
+    return outcome;
   }
+  RunOutcome outcome = train(data, job, hooks);
+  trace.close();
+  const bool diverged = outcome.status == Status::kDiverged;
+  if (job.tighten > 0 && !diverged && outcome.status != Status::kInterrupted)
+    tighten_within_limit(data, job, interrupt, outcome);
+  if (!diverged)  // else no weights that a model could hold
+    write_file_atomically(folder / "model.tsv", model_of(data, job.format, data_options, job, outcome.w));
   return outcome;
 }
 
@@ -124,14 +135,8 @@ void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt)
       outcome.notes["training data: " + what] = static_cast<double>(count);
     for (const auto& [what, count] : data.test().notes)
       outcome.notes["test data: " + what] = static_cast<double>(count);
-  } else if (!job.path.empty()) {
-    outcome = run_path(data, job, data_options, folder, interrupt);
   } else {
-    outcome = run_solver(data, job, folder / "trace.csv", interrupt);
-    const bool ended = outcome.status != Status::kDiverged && outcome.status != Status::kInterrupted;
-    if (job.tighten > 0 && ended) tighten_within_limit(data, job, interrupt, outcome);
-    if (outcome.status != Status::kDiverged)  // else no weights that a model could hold
-      write_file_atomically(folder / "model.tsv", model_of(data, job.format, data_options, job, outcome.w));
+    outcome = run_solver(data, job, data_options, folder, interrupt);
   }
   outcome.load_seconds = load_seconds;
   run.result = outcome;
@@ -157,7 +162,7 @@ int worker_main(int argc, char** argv) {
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    run.result.failure = dynamic_cast<const OracleMisfit*>(&error) != nullptr ? kOracleMisfit : "failed";
+    run.result.failure = dynamic_cast<const OracleMismatch*>(&error) != nullptr ? kOracleMismatch : "failed";
     run.result.reason = error.what();
     try {
       write_record(folder / kManifestFile, run);

@@ -10,6 +10,8 @@
 #include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
 #include "experiments/config/data_format.h"
+#include "experiments/run/plugins.h"
+#include "experiments/sweep/provenance.h"
 
 namespace proxbench {
 namespace {
@@ -139,16 +141,13 @@ std::string source_digest(const std::string& format, const std::string& oracle, 
       digest.text(key + "=" + value);
     }
   }
-  for (const auto& [role, names] :
-       {std::pair<const char*, std::vector<std::string>>{"train", files.train}, {"test", files.test}})
-    for (const std::string& name : names) {
-      digest.text(role);
-      digest.file(name);
-    }
-  if (!files.hierarchy.empty()) {
-    digest.text("hierarchy");
-    digest.file(files.hierarchy);
-  }
+  const auto add = [&](const char* role, const std::string& name) {
+    digest.text(role);
+    digest.file(name);
+  };
+  for (const std::string& name : files.train) add("train", name);
+  for (const std::string& name : files.test) add("test", name);
+  if (!files.hierarchy.empty()) add("hierarchy", files.hierarchy);
   return digest.value();
 }
 
@@ -158,10 +157,10 @@ std::string file_digest(const std::filesystem::path& file) {
   return digest.value();
 }
 
-std::string program_digest(const std::filesystem::path& worker, const std::vector<std::string>& plugins) {
+std::string program_digest() {
   Digest digest;
-  digest.file(worker.string());
-  for (const std::string& plugin : plugins) digest.file(plugin);
+  digest.text(deciding_code());
+  for (const LoadedPlugin& plugin : loaded_plugins()) digest.text(std::to_string(plugin.digest));
   return digest.value();
 }
 

@@ -27,8 +27,7 @@ std::string source_digest(const std::string& format, const std::string& oracle, 
 /// xxh3 of the bytes of a file. Throws Error where it cannot be read.
 std::string file_digest(const std::filesystem::path& file);
 
-/// xxh3 of the bytes of the worker program and of the plug-ins. The worker does not hold the git revision, so
-/// that a commit that leaves its code as it is keeps all stored runs. Throws Error if one cannot be read.
-std::string program_digest(const std::filesystem::path& worker, const std::vector<std::string>& plugins);
+/// xxh3 of what of the program decides results (deciding_code() of provenance.h), and of the loaded plug-ins.
+std::string program_digest();
 
 }  // namespace proxbench

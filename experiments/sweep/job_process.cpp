@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -41,17 +42,6 @@ std::string telling_line(const std::string& log, bool first) {
   return telling;
 }
 
-void set(RunFigures& figures, const std::string& failure, const std::string& reason) {
-  figures.status.reset();
-  figures.failure = failure;
-  figures.reason = reason;
-}
-void set(RunFigures& figures, Status status, const std::string& reason) {
-  figures.status = status;
-  figures.failure.clear();
-  figures.reason = reason;
-}
-
 }  // namespace
 
 fs::path worker_program() {
@@ -74,6 +64,21 @@ void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t fi
   else
     settings.environment = {"OMP_PROC_BIND=false"};  // whatever the user has set for OpenMP
   if (may_place_memory()) settings.memory_nodes = memory_nodes_of(settings.cpus);
+}
+
+JobLimits job_limits(const ExperimentConfig& config, double time_limit) {
+  const double automatic = time_limit > 0 ? 60.0 + 3.0 * time_limit : 0.0;
+  return {std::isnan(config.wall_limit) ? automatic : config.wall_limit, config.kill_grace};
+}
+
+ProcessSettings job_settings(const ExperimentConfig& config, const RunParameters& job,
+                             const std::vector<int>& cpus, std::size_t slot, int at_a_time) {
+  ProcessSettings settings;
+  settings.memory_limit = static_cast<std::uint64_t>(config.memory_limit * 1024 * 1024);
+  const auto threads = static_cast<std::size_t>(job.threads);
+  if (config.pin && job.processes == 1 && threads * static_cast<std::size_t>(at_a_time) <= cpus.size())
+    pin(settings, cpus, slot * threads, threads, parse_backend(job.backend));
+  return settings;
 }
 
 JobProcess::JobProcess(Run run, const fs::path& folder, ProcessSettings settings, const JobLimits& limits)
@@ -104,16 +109,16 @@ bool JobProcess::watch(std::chrono::milliseconds slice, bool interrupt) {
   return false;
 }
 
-std::vector<Sample> JobProcess::new_samples() {
-  std::vector<Sample> out;
+std::optional<Sample> JobProcess::newest_sample() {
+  std::string newest;
   std::ifstream in(folder_ / "trace.csv", std::ios::binary);
   in.seekg(read_);
   for (std::string line; std::getline(in, line) && !in.eof();) {
     read_ += static_cast<std::streamoff>(line.size()) + 1;
-    if (trace_lines_++ > 0)
-      out.push_back(record_of(trace_columns(), line, folder_ / "trace.csv", trace_lines_));
+    if (trace_lines_++ > 0) newest = line;  // behind the header
   }
-  return out;
+  if (newest.empty()) return std::nullopt;
+  return record_of(trace_columns(), newest, folder_ / "trace.csv", trace_lines_);
 }
 
 double JobProcess::seconds() const {
@@ -125,19 +130,32 @@ Run JobProcess::result() const {
   const fs::path file = folder_ / kManifestFile;
   // A process that dies leaves none, since it appears as a whole.
   Run run = fs::exists(file) ? read_record(file) : run_;
-  RunFigures& figures = run.result;
-  if (end.signal != 0) {
-    set_killed(figures);
-  } else if (end.exit_status == kOutOfMemoryStatus) {
-    set(figures, "out-of-memory", "memory ran out");
-  } else if (end.exit_status != 0 && figures.failure.empty()) {
-    const std::string line = telling_line(text_of(folder_ / "log.txt"), run_.parameters.processes > 1);
-    set(figures, "failed", line.empty() ? fmt::format("exit status {}", end.exit_status) : line);
-  } else if (asked_ == Asked::kByLimit && figures.status == Status::kInterrupted) {
-    set(figures, Status::kTimeLimit, fmt::format("asked to stop after {:g} s of wall time", limits_.wall));
-  }
-  if (!figures.peak_rss_bytes) figures.peak_rss_bytes = end.peak_rss_bytes;
-  figures.wall_seconds = seconds();
+  const auto set = [&](const std::string& status, const std::string& reason) {
+    run.set_status(status);
+    run.result.reason = reason;
+  };
+  const auto stopped = [&](Asked by) { return asked_ == by && (killed_ || end.signal == SIGTERM); };
+  const std::string line = telling_line(text_of(folder_ / "log.txt"), run_.parameters.processes > 1);
+  const char* const time_limit = status_name(Status::kTimeLimit);
+  if (end.signal != 0 && stopped(Asked::kByLimit))
+    set(time_limit,
+        fmt::format("killed: did not stop within {:g} s of being asked to, after {:g} s of wall time",
+                    limits_.grace, limits_.wall));
+  else if (end.signal != 0 && stopped(Asked::kByUser))
+    set(status_name(Status::kInterrupted), "killed: did not stop when asked to");
+  else if (end.signal == SIGKILL && oom_kills() > oom_kills_)
+    set("out-of-memory", "killed by the kernel for want of memory");
+  else if (end.signal != 0)
+    set(fmt::format("crashed({})", signal_name(end.signal)),
+        line.empty() ? "ended by " + signal_name(end.signal) : line);
+  else if (end.exit_status == kOutOfMemoryStatus)
+    set("out-of-memory", "memory ran out");
+  else if (end.exit_status != 0 && run.result.failure.empty())
+    set("failed", line.empty() ? fmt::format("exit status {}", end.exit_status) : line);
+  else if (asked_ == Asked::kByLimit && run.result.status == Status::kInterrupted)
+    set(time_limit, fmt::format("asked to stop after {:g} s of wall time", limits_.wall));
+  if (!run.result.peak_rss_bytes) run.result.peak_rss_bytes = end.peak_rss_bytes;
+  run.result.wall_seconds = seconds();
   return run;
 }
 
@@ -145,22 +163,6 @@ void JobProcess::ask_to_stop(Asked by) {
   process_->send(SIGTERM);
   asked_ = by;
   asked_at_ = seconds();
-}
-
-void JobProcess::set_killed(RunFigures& figures) const {
-  const int signal = process_->end().signal;
-  if (asked_ == Asked::kByLimit && (killed_ || signal == SIGTERM))
-    set(figures, Status::kTimeLimit,
-        fmt::format("killed: did not stop within {:g} s of being asked to, after {:g} s of wall time",
-                    limits_.grace, limits_.wall));
-  else if (asked_ == Asked::kByUser && (killed_ || signal == SIGTERM))
-    set(figures, Status::kInterrupted, "killed: did not stop when asked to");
-  else if (signal == SIGKILL && oom_kills() > oom_kills_)
-    set(figures, "out-of-memory", "killed by the kernel for want of memory");
-  else
-    set(figures, fmt::format("crashed({})", signal_name(signal)),
-        telling_line(text_of(folder_ / "log.txt"), false));
-  if (figures.reason.empty()) figures.reason = "ended by " + signal_name(signal);
 }
 
 void repair_trace(const fs::path& file) {

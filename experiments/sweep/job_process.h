@@ -10,6 +10,7 @@
 #include "core/base/parallel.h"
 #include "core/monitor.h"
 #include "experiments/base/process.h"
+#include "experiments/config/config.h"
 #include "experiments/results/fields.h"
 
 namespace proxbench {
@@ -21,12 +22,19 @@ struct JobLimits {
   double wall = 0.0;    ///< seconds of wall time after which it is asked to stop (SIGTERM); 0: no limit
   double grace = 10.0;  ///< seconds after which a process that was asked to stop is killed (SIGKILL)
 };
+/// Of the process of a run with this time limit.
+JobLimits job_limits(const ExperimentConfig& config, double time_limit);
 
 /// Lets a process of so many threads run on as many of these CPUs from number `first` on, its memory
 /// spread over their NUMA nodes (process.h). Each thread of OpenMP is bound to one. Those of oneTBB are not:
 /// they would all have the CPU that OpenMP binds the first thread to, since they inherit what it may run on.
 void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t first, std::size_t threads,
          Backend backend);
+/// The process of a run, within the config's memory limit. It is bound where the config says so, and there
+/// are CPUs for `at_a_time` of them, of which it is number `slot`. Several processes are bound by what
+/// launches them.
+ProcessSettings job_settings(const ExperimentConfig& config, const RunParameters& job,
+                             const std::vector<int>& cpus, std::size_t slot = 0, int at_a_time = 1);
 
 class JobProcess {
  public:
@@ -38,8 +46,8 @@ class JobProcess {
   /// wall time is over, and kills it where it does not within the grace.
   bool watch(std::chrono::milliseconds slice, bool interrupt);
 
-  /// Samples that have been added to its trace since the last call.
-  std::vector<Sample> new_samples();
+  /// The last of the samples that have been added to its trace since the last call.
+  std::optional<Sample> newest_sample();
 
   /// Since its start.
   double seconds() const;
@@ -52,7 +60,6 @@ class JobProcess {
   enum class Asked { kByUser, kByLimit };
 
   void ask_to_stop(Asked by);
-  void set_killed(RunFigures& figures) const;
 
   Run run_;
   std::filesystem::path folder_;

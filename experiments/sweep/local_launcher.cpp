@@ -5,116 +5,201 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
+#include <memory>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
 #include "experiments/results/results.h"
+#include "experiments/run/job.h"
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/provenance.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
+#include "oracles/oracles.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
+/// "5 s", "12 min", "1.5 h".
+std::string duration_text(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+/// Tells how far a reference falls short of what was asked for.
+void warn_if_loose(const Run& reference, const WantedReference& wanted, const Hooks& hooks) {
+  const RunParameters& job = reference.parameters;
+  const std::string problem =
+      fmt::format("reference of {} at {}", job.dataset, Penalty{job.lambda, job.mu}.text());
+  const BestKnown best = best_of(reference);
+  if (std::isnan(best.relative_kkt) && best.relative_gap > wanted.gap)
+    hooks.warn(fmt::format("{}: proven to a relative gap of {:.1e}, asked for {:g} ({})", problem,
+                           best.relative_gap, wanted.gap, reference.status()));
+  if (best.relative_kkt > wanted.tol)
+    hooks.warn(fmt::format(
+        "{}: kkt is {:.1e} of its start, asked for {:g} ({}); f* may be up "
+        "to {:.1e} (relative) too high",
+        problem, best.relative_kkt, wanted.tol, reference.status(), slack(reference) / best.objective));
+  if (ended_by_time_limit(reference))
+    hooks.warn(
+        fmt::format("{}: ended by its time limit of {:g} s, so that another sweep may "
+                    "find another f*; a longer reference_time_limit lets it end by itself",
+                    problem, job.time_limit));
+}
+
 class LocalSweep {
  public:
-  LocalSweep(const SweepWork& work, const ProcessRules& rules, SweepResult& result)
-      : work_(work),
-        result_(result),
-        ends_at_(rules.ends_at),
-        runner_(work.out, rules, usable_cpus(), work.hooks) {
-    for (const SweepProblem& problem : work_.problems) total_ += problem.missing.size();
+  LocalSweep(const Sweep& sweep, const NodeRules& rules, SweepResult& result)
+      : sweep_(sweep), config_(sweep.config), hooks_(sweep.hooks), rules_(rules), result_(result) {
+    if (rules.bind) cpus_ = usable_cpus();
+    if (sweep.options.jobs > 1)
+      rules_.not_comparable_because = fmt::format("{} runs were made at a time", sweep.options.jobs);
+    for (const SweepProblem& problem : sweep.problems)
+      for (const Cell* cell : problem.missing()) left_[cell->name()] = cell->wall_seconds;
+    total_ = left_.size();
   }
 
   void run() {
     warn_of_hazards();
-    for (const SweepProblem& problem : work_.problems)
-      if (!stop() && (problem.lacks_reference || !problem.missing.empty())) run_problem(problem);
-    if (wall_seconds() >= ends_at_ && result_.done < total_)
-      work_.hooks.warn(fmt::format("{} runs are left: the job is out of time", total_ - result_.done));
+    for (const SweepProblem& problem : sweep_.problems)
+      if (!stop() && (problem.lacks_reference || !problem.missing().empty())) run_problem(problem);
+    if (wall_seconds() >= rules_.ends_at && !left_.empty())
+      hooks_.warn(fmt::format("{} runs are left: the job is out of time", left_.size()));
   }
 
-  void refuse(const std::string& reason) {
-    for (const SweepProblem& problem : work_.problems) skip(problem.missing, "failed", reason);
+  /// Stores runs that were not started.
+  void skip(const std::vector<const Cell*>& cells, const std::string& status, const std::string& reason) {
+    for (const Cell* cell : cells) {
+      ++started_;
+      const fs::path folder = start_folder(sweep_.out / "runs" / cell->name());
+      Run run = begun(cell->run);
+      run.result.failure = status;
+      run.result.reason = reason;
+      complete(run, folder);
+      store(run, folder);
+    }
   }
 
  private:
+  /// How long a process is watched before its trace is looked at again.
+  static constexpr std::chrono::milliseconds kSlice{500};
+
+  /// A run that is going on. `slot`: which of the runs that are made at a time.
   struct Active {
-    const CellState* state;
-    ProblemRunner::Running run;
+    const Cell* cell;
+    fs::path folder;
+    std::size_t slot;
+    std::unique_ptr<JobProcess> child;
   };
 
-  bool stop() const { return work_.hooks.stop() || wall_seconds() >= ends_at_; }
+  bool stop() const { return hooks_.stop() || wall_seconds() >= rules_.ends_at; }
 
   void warn_of_hazards() const {
     if (total_ == 0) return;
-    const int threads = resolved_threads(work_.config.threads) * work_.config.processes,
-              jobs = work_.options.jobs;
-    for (const std::string& hazard : timing_hazards(threads, jobs)) work_.hooks.warn("timings: " + hazard);
-    const std::size_t cpus = usable_cpus().size();
-    if (work_.config.pin && threads * jobs > static_cast<int>(cpus))
-      work_.hooks.warn(fmt::format("{} runs of {} threads cannot be bound to {} CPUs, so they are not", jobs,
-                                   threads, cpus));
+    const int threads = resolved_threads(config_.threads) * config_.processes, jobs = sweep_.options.jobs;
+    for (const std::string& hazard : timing_hazards(threads, jobs)) hooks_.warn("timings: " + hazard);
+    if (const auto cpus = usable_cpus().size(); config_.pin && threads * jobs > static_cast<int>(cpus))
+      hooks_.warn(fmt::format("{} runs of {} threads cannot be bound to {} CPUs, so they are not", jobs,
+                              threads, cpus));
   }
 
   void run_problem(const SweepProblem& problem) {
-    const std::string& dataset = problem.job().dataset;
-    if (dataset != described_) {
-      runner_.describe(data_job(work_.config, problem.job()), scratch("data-", problem));
-      described_ = dataset;
-    }
+    const std::vector<const Cell*> missing = problem.missing();
+    const std::string name = missing.empty() ? problem.name : missing.front()->name();
+    describe(problem.dataset, name);
     if (stop()) return;
-    if (const std::string& reason = runner_.facts().reason; !reason.empty())
-      return skip(problem.missing, runner_.skipped_status(), reason);
-    runner_.clear_reference();
-    if (!problem.no_reference) set_reference(problem);
+    if (!facts_.reason.empty())
+      return skip(missing,
+                  facts_.failure == kOracleMismatch ? kOracleMismatch : "skipped(the data cannot be read)",
+                  facts_.reason);
+    reference_.reset();
+    if (problem.reference) find_reference(problem, name);
     if (stop()) return;
-    if (!runner_.reference() && work_.config.stop_at > 0)
-      skip(problem.missing, "skipped(no f* to stop at)", "the reference run failed");
-    else
-      run_cells(fitting(problem.missing));
-  }
-
-  /// A folder that no other task has, on whatever machine.
-  fs::path scratch(const char* what, const SweepProblem& problem) const {
-    const std::string name =
-        problem.missing.empty() ? problem.name : problem.missing.front()->run.parameters.name;
-    return start_folder(work_.out / "runs" / (what + name));
-  }
-
-  void set_reference(const SweepProblem& problem) {
-    const Run asked = work_.reference_of(problem);
-    const bool again = work_.options.force && problem.may_make_reference;
-    if ((!again && runner_.find_reference(asked.parameters)) || !problem.may_make_reference) return;
-    if (const std::optional<Run> made = runner_.make_reference(asked, scratch("reference-", problem)))
-      write_record(runner_.reference_file_of(made->parameters), *made);
-  }
-
-  /// Those of the cells whose solver can run; the others are stored as skipped.
-  std::vector<const CellState*> fitting(const std::vector<const CellState*>& cells) {
-    std::vector<const CellState*> out;
-    for (const CellState* state : cells) {
-      const std::string unmet = runner_.unmet(state->run.parameters);
-      if (unmet.empty())
-        out.push_back(state);
+    if (!reference_ && config_.stop_at > 0)
+      return skip(missing, "skipped(no f* to stop at)", "the reference run failed");
+    const OracleInfo& oracle = oracle_registry().find(facts_.oracle);
+    std::vector<const Cell*> fitting;
+    for (const Cell* cell : missing)
+      if (const std::string unmet = unmet_needs(cell->run.parameters, &oracle); unmet.empty())
+        fitting.push_back(cell);
       else
-        skip({state}, kDoesNotFit, unmet);
-    }
-    return out;
+        skip({cell}, kDoesNotFit, unmet);
+    run_cells(fitting);
   }
 
-  void run_cells(const std::vector<const CellState*>& cells) {
+  /// Makes a run that others wait for, in a folder that no other task has, on whatever machine.
+  Run made_alone(const Run& run, const std::string& folder_name, const JobLimits& limits) {
+    const ScratchFolder folder(start_folder(sweep_.out / "runs" / folder_name));
+    JobProcess child(run, folder.path, job_settings(config_, run.parameters, cpus_, 0, sweep_.options.jobs),
+                     until_the_end(limits));
+    while (!child.watch(kSlice, hooks_.stop())) report_samples(child, run.parameters.name);
+    return child.result();
+  }
+
+  /// Sets facts_, where they are not known already: with a reason if the data cannot be read, or their oracle
+  /// cannot serve them.
+  void describe(const std::string& dataset, const std::string& name) {
+    if (dataset == described_) return;
+    described_ = dataset;
+    hooks_.tell("reading data set " + dataset);
+    Run run;
+    run.parameters = data_job(config_, dataset);
+    facts_ = made_alone(run, "data-" + name, {0.0, config_.kill_grace}).result;
+    if (!facts_.reason.empty()) return;
+    hooks_.tell(facts_.description);
+    for (const auto& [what, count] : facts_.notes) hooks_.tell(fmt::format("{}: {}", what, count));
+  }
+
+  /// Sets reference_, from what is stored or by a run of its own; it stays empty where that fails.
+  void find_reference(const SweepProblem& problem, const std::string& name) {
+    const fs::path file = reference_file(sweep_.out, facts_.data_digest, problem.reference->parameters);
+    const WantedReference wanted = wanted_reference(config_);
+    if (!sweep_.options.force || !problem.may_make_reference) {
+      std::string unread;
+      reference_ = find_record(file, unread);
+      if (!reference_ && fs::exists(file)) hooks_.warn(unread + "; the reference is made again");
+      if (reference_ && !serves(*reference_, wanted)) reference_.reset();
+      if (reference_)
+        hooks_.tell(
+            fmt::format("reusing f* = {} from {}", reference_->result.certificate.objective, file.string()));
+    }
+    if (!reference_ && problem.may_make_reference) {
+      make_reference(*problem.reference, name);
+      if (reference_) write_record(file, *reference_);
+    }
+    if (reference_) warn_if_loose(*reference_, wanted, hooks_);
+  }
+
+  void make_reference(const Run& asked, const std::string& name) {
+    const RunParameters& job = asked.parameters;
+    hooks_.tell(fmt::format("{}: {} to {}", job.name, job.solver,
+                            job.gap_target > 0.0 ? fmt::format("a relative gap of {:g}", job.gap_target)
+                                                 : fmt::format("kkt <= {:g} of its start", job.tol)));
+    Run made = made_alone(begun(asked), "reference-" + name, job_limits(config_, job.time_limit));
+    const RunFigures& end = made.result;
+    if (made.failed() || !end.reason.empty() || end.status == Status::kDiverged ||
+        std::isnan(end.certificate.objective)) {
+      if (end.status != Status::kInterrupted)
+        hooks_.warn(fmt::format("{}: {}: {}; there is no f* to compare with", job.name, made.status(),
+                                end.reason.empty() ? "no optimum" : end.reason));
+      return;
+    }
+    hooks_.tell(fmt::format("{}: f* = {}, proven to {:.1e} (relative), nnz {}, {} after {:.1f} s", job.name,
+                            end.certificate.objective, slack(made) / end.certificate.objective,
+                            end.certificate.nnz, made.status(), end.seconds));
+    reference_ = std::move(made);
+  }
+
+  void run_cells(const std::vector<const Cell*>& cells) {
     std::size_t next = 0;
     std::vector<Active> active;
     while (!active.empty() || (next < cells.size() && !stop())) {
-      while (next < cells.size() && !stop() && static_cast<int>(active.size()) < work_.options.jobs)
+      while (next < cells.size() && !stop() && static_cast<int>(active.size()) < sweep_.options.jobs)
         active.push_back(start(*cells[next++], active));
       for (auto one = active.begin(); one != active.end();) {
-        const bool ended = one->run.child->watch(ProblemRunner::kSlice / static_cast<int>(active.size()),
-                                                 work_.hooks.stop());
-        runner_.report_samples(*one->run.child, progress_name(*one));
+        const bool ended = one->child->watch(kSlice / static_cast<int>(active.size()), hooks_.stop());
+        report_samples(*one->child, progress_text(one->cell->name(), one->child->seconds()));
         if (!ended) {
           ++one;
           continue;
@@ -125,119 +210,133 @@ class LocalSweep {
     }
   }
 
-  Active start(const CellState& state, const std::vector<Active>& active) {
+  Active start(const Cell& cell, const std::vector<Active>& active) {
     std::size_t slot = 0;
-    while (std::any_of(active.begin(), active.end(),
-                       [&](const Active& other) { return other.run.slot == slot; }))
-      ++slot;
+    while (std::ranges::find(active, slot, &Active::slot) != active.end()) ++slot;
     ++started_;
-    work_.hooks.tell(
-        fmt::format("[{}/{}{}] {}", started_, total_, time_left(0.0), state.run.parameters.name));
-    return {&state,
-            runner_.start(state.run, start_folder(work_.out / "runs" / state.run.parameters.name), slot)};
+    hooks_.tell(progress_text(cell.name(), 0.0));
+    Run run = begun(cell.run);
+    const ProcessSettings process = job_settings(config_, run.parameters, cpus_, slot, sweep_.options.jobs);
+    run.timing.cpus = process.cpus.empty() ? usable_cpus() : process.cpus;
+    run.timing.memory_nodes = process.memory_nodes;
+    run.timing.environment = process.environment;
+    if (config_.stop_at > 0)
+      run.parameters.objective_target = run.best.objective + config_.stop_at * std::abs(run.best.objective);
+    const fs::path folder = start_folder(sweep_.out / "runs" / cell.name());
+    const JobLimits limits = until_the_end(job_limits(config_, run.parameters.time_limit));
+    return {&cell, folder, slot, std::make_unique<JobProcess>(std::move(run), folder, process, limits)};
   }
 
-  std::string progress_name(const Active& one) const {
-    return fmt::format("[{}/{}{}] {}", started_, total_, time_left(one.run.child->seconds()),
-                       one.state->run.parameters.name);
+  /// What the record of a run says before it starts.
+  Run begun(Run run) const {
+    run.provenance = provenance();
+    run.timing.comparable = rules_.not_comparable_because.empty();
+    run.timing.not_comparable_because = rules_.not_comparable_because;
+    if (reference_) run.best = best_of(*reference_);
+    return run;
   }
 
-  /// ", about 3 min left" once something is known of how long runs take; `elapsed`: of the run at hand.
-  std::string time_left(double elapsed) const {
-    double known = 0.0;
-    std::size_t unknown = 0;
-    for (const SweepProblem& problem : work_.problems)
-      for (const CellState* state : problem.missing) {
-        if (finished_.contains(state->run.parameters.name)) continue;
-        if (std::isnan(state->wall_seconds))
-          ++unknown;
-        else
-          known += state->wall_seconds;
-      }
-    if (unknown > 0 && finished_.empty()) return "";
-    const double mean = finished_.empty()
-                            ? 0.0
-                            : std::accumulate(finished_.begin(), finished_.end(), 0.0,
-                                              [](double sum, const auto& run) { return sum + run.second; }) /
-                                  static_cast<double>(finished_.size());
-    return fmt::format(", about {} left",
-                       duration_text(std::max(0.0, known + mean * static_cast<double>(unknown) - elapsed) /
-                                     work_.options.jobs));
+  JobLimits until_the_end(JobLimits limits) const {
+    constexpr double kLeast = 1.0;  // 0 would be no limit
+    const double left = std::max(kLeast, rules_.ends_at - wall_seconds());
+    if (std::isfinite(left) && (limits.wall == 0 || left < limits.wall)) limits.wall = left;
+    return limits;
+  }
+
+  void report_samples(JobProcess& child, const std::string& name) const {
+    if (!hooks_.on_sample) return;
+    if (const std::optional<Sample> sample = child.newest_sample()) hooks_.on_sample(name, *sample);
+  }
+
+  /// "[3/8, about 5 min left] NAME", the time once something is known of how long runs take. `elapsed`: of
+  /// the run at hand.
+  std::string progress_text(const std::string& name, double elapsed) const {
+    double known = -elapsed, unknown = 0.0;
+    for (const auto& [cell, seconds] : left_) std::isnan(seconds) ? unknown += 1.0 : known += seconds;
+    const auto ended = static_cast<double>(total_ - left_.size());
+    std::string left;
+    if (unknown == 0.0 || ended > 0.0) {
+      const double of_unknown = unknown > 0.0 ? unknown * ended_seconds_ / ended : 0.0;
+      left = fmt::format(", about {} left",
+                         duration_text(std::max(0.0, known + of_unknown) / sweep_.options.jobs));
+    }
+    return fmt::format("[{}/{}{}] {}", started_, total_, left, name);
   }
 
   void finish(const Active& one) {
-    const std::string name = one.state->run.parameters.name;
-    const Run run = runner_.finish(one.run);
-    finished_[name] = one.run.child->seconds();
-    if (run.result.status == Status::kInterrupted && complete_run_stored(name)) {
-      fs::remove_all(one.run.folder);  // what is there says more
-      return;
-    }
-    store(run, one.run.folder);
-  }
-
-  bool complete_run_stored(const std::string& name) const {
+    Run run = one.child->result();
+    if (text_of(one.folder / "log.txt").empty()) fs::remove(one.folder / "log.txt");
+    complete(run, one.folder);
+    fs::remove(one.folder / kJobFile);  // the manifest says all of it, and the run is complete
+    ended_seconds_ += one.child->seconds();
     std::string problem;
-    const std::optional<Run> stored = find_record(work_.out / "runs" / name / kManifestFile, problem);
-    return stored && !stored->failed();
+    const fs::path before = sweep_.out / "runs" / one.cell->name() / kManifestFile;
+    const std::optional<Run> stored = find_record(before, problem);
+    if (run.result.status == Status::kInterrupted && stored && !stored->failed())
+      fs::remove_all(one.folder);  // what is there says more
+    else
+      store(run, one.folder);
   }
 
-  void skip(const std::vector<const CellState*>& cells, const std::string& status,
-            const std::string& reason) {
-    for (const CellState* state : cells) {
-      ++started_;
-      const fs::path folder = start_folder(work_.out / "runs" / state->run.parameters.name);
-      finished_[state->run.parameters.name] = 0.0;
-      store(runner_.skip(state->run, folder, status, reason), folder);
+  /// Adds what a run that failed cannot tell of itself, and writes the manifest.
+  void complete(Run& run, const fs::path& folder) const {
+    RunFigures& figures = run.result;
+    if (figures.data_digest.empty()) {
+      figures.data_digest = facts_.data_digest;
+      figures.description = facts_.description;
+      figures.d = facts_.d;
+      figures.instances = facts_.instances;
+      figures.positions = facts_.positions;
     }
+    repair_trace(folder / "trace.csv");
+    if (!figures.iterations) add_last_sample(figures, folder / "trace.csv");
+    write_record(folder / kManifestFile, run);
   }
 
   void store(const Run& run, const fs::path& folder) {
-    publish(folder, work_.out / "runs" / run.parameters.name);
+    left_.erase(run.parameters.name);
+    publish(folder, sweep_.out / "runs" / run.parameters.name);
     ++result_.done;
     if (failed_run(run)) ++result_.failed;
-    for (const std::string& warning : run_warnings(run, runner_.reference())) work_.hooks.warn(warning);
+    warn_of_run(run, reference_, hooks_);
   }
 
-  const SweepWork& work_;
+  const Sweep& sweep_;
+  const ExperimentConfig& config_;
+  const Hooks& hooks_;
+  NodeRules rules_;
   SweepResult& result_;
-  double ends_at_;  ///< ProcessRules::ends_at
-  ProblemRunner runner_;
-  std::string described_;  ///< the data set whose facts the runner has
+  std::vector<int> cpus_;  ///< those that processes may be bound to
+  std::string described_;  ///< the data set that facts_ are of
+  RunFigures facts_;
+  std::optional<Run> reference_;        ///< of the problem at hand
+  std::map<std::string, double> left_;  ///< runs that have not ended, and what is known of their seconds
   std::size_t total_ = 0, started_ = 0;
-  std::map<std::string, double> finished_;  ///< wall seconds of the runs of this sweep
+  double ended_seconds_ = 0.0;
 };
 
-class LocalLauncher : public Launcher {
- public:
-  void prepare(const SweepWork& work) override {
-    require_no_open_jobs(work.out);
-    problems_.emplace(work.out, 0.0, OutLock::kAllProblems);
-    recover(work.out);
-  }
-  void launch(const SweepWork& work, SweepResult& result) override {
-    work.write_config();
-    make_runs(work, ProcessRules(work.config, work.options.jobs), result);
-  }
-
- private:
-  std::optional<OutLock> problems_;
-};
+void run_locally(Sweep& sweep, SweepResult& result) {
+  require_no_open_jobs(sweep.out);
+  const OutLock problems(sweep.out, 0.0, OutLock::kAllProblems);
+  recover(sweep.out);
+  sweep.find_missing();
+  sweep.write_config();
+  make_runs(sweep, {}, result);
+}
 
 }  // namespace
 
-void make_runs(const SweepWork& work, const ProcessRules& rules, SweepResult& result,
-               const std::string& refused) {
-  LocalSweep sweep(work, rules, result);
-  if (refused.empty())
-    sweep.run();
-  else
-    sweep.refuse(refused);
+void make_runs(const Sweep& sweep, const NodeRules& rules, SweepResult& result) {
+  LocalSweep(sweep, rules, result).run();
+}
+
+void store_as_failed(const Sweep& sweep, const std::string& reason, SweepResult& result) {
+  LocalSweep local(sweep, {}, result);
+  for (const SweepProblem& problem : sweep.problems) local.skip(problem.missing(), "failed", reason);
 }
 
 LauncherInfo local_launcher_info() {
-  return {"local", "processes of this machine", 0.0,
-          []() -> std::unique_ptr<Launcher> { return std::make_unique<LocalLauncher>(); }};
+  return {"local", "processes of this machine", 0.0, run_locally};
 }
 
 }  // namespace proxbench

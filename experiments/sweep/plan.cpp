@@ -4,16 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "experiments/base/files.h"
 #include "experiments/base/numbers.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/trainer.h"
-#include "experiments/sweep/job_process.h"
+#include "experiments/sweep/cache.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -46,6 +48,111 @@ std::string absolute(const std::string& file) {
   return file.empty() ? "" : fs::absolute(file).lexically_normal().string();
 }
 
+/// What all jobs on a data set have in common.
+RunParameters job_on(const ExperimentConfig& config, const DataConfig& data) {
+  RunParameters job;
+  job.name = data.name;
+  job.experiment = config.name;
+  job.dataset = data.name;
+  job.format = data.format;
+  job.oracle = data.oracle;
+  job.decoding = config.decoding;
+  job.data_options = option_texts(data.options);
+  for (const std::string& file : data.files.train) job.files.train.push_back(absolute(file));
+  for (const std::string& file : data.files.test) job.files.test.push_back(absolute(file));
+  job.files.hierarchy = absolute(data.files.hierarchy);
+  for (const OptionSpec& spec : data.options.table())
+    if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) value = absolute(value);
+  job.threads = resolved_threads(config.threads);
+  job.processes = config.processes;
+  job.backend = backend_name(config.backend);
+  job.mu = config.mu;
+  job.loss = config.loss;
+  for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
+  job.sampling_budget = config.sampling_budget;
+  job.warm_up = config.warm_up;
+  return job;
+}
+
+std::string problem_name(const RunParameters& job) {
+  return job.name.substr(0, job.name.size() - fmt::format("-{}-rep{}", job.label, job.repetition).size());
+}
+
+/// Looks at what is stored. Each file of data is read once.
+class Inspector {
+ public:
+  Inspector(const ExperimentConfig& config, const fs::path& out, const SweepOptions& options)
+      : config_(config),
+        out_(out),
+        options_(options),
+        comparable_(options.jobs == 1 && (options.launcher != "slurm" || config.whole_nodes())) {}
+
+  SweepProblem problem_of(const RunParameters& cell) {
+    SweepProblem problem{
+        .name = problem_name(cell), .dataset = cell.dataset, .cells = {}, .reference = std::nullopt};
+    if (!cell.path.empty() || !config_.has_reference()) return problem;
+    problem.reference = asked(reference_job(config_, cell), 0.0);
+    problem.lacks_reference = true;
+    return problem;
+  }
+
+  void add(SweepProblem& problem, const RunParameters& job) {
+    Cell cell{.run = asked(job, config_.stop_at),
+              .skipped = unmet_needs(job),
+              .why = {},
+              .wall_seconds = kNaN,
+              .turn = {}};
+    std::string missing;
+    const fs::path folder = out_ / "runs" / job.name;
+    if (const std::optional<Run> stored = find_record(folder / kManifestFile, missing)) {
+      cell.why = reasons_to_run(*stored, cell.run, comparable_);
+      cell.wall_seconds = stored->result.wall_seconds;
+      if (!options_.force && has_reference(*stored)) problem.lacks_reference = false;
+    } else {
+      cell.why.push_back(missing);
+    }
+    if (cell.why.empty() && options_.force) cell.why.emplace_back("forced");
+    cell.stored = cell.why.empty();
+    if (!job.path.empty() && !cell.stored) tell_points(folder, cell);
+    if (std::isnan(cell.wall_seconds) && job.time_limit > 0) cell.wall_seconds = job.time_limit;
+    problem.cells.push_back(std::move(cell));
+  }
+
+ private:
+  Run asked(const RunParameters& job, double stop_at) {
+    std::string& source = sources_[job.dataset];
+    if (source.empty()) source = source_digest(job.format, job.oracle, job.files, job.data_options);
+    Run run;
+    run.parameters = job;
+    run.key = key_of(job, stop_at, source, program_);
+    return run;
+  }
+
+  /// Whether a reference that serves is stored for a stored run, whose manifest knows its data.
+  bool has_reference(const Run& stored) const {
+    std::string problem;
+    const std::optional<Run> reference =
+        find_record(reference_file(out_, stored.result.data_digest, stored.parameters), problem);
+    return reference && serves(*reference, wanted_reference(config_));
+  }
+
+  static void tell_points(const fs::path& folder, Cell& cell) {
+    const RunParameters& job = cell.run.parameters;
+    const std::int64_t points = stored_points(folder);
+    const auto all = parse_path(job.path, job.path_of_mu ? PathOf::kMu : PathOf::kLambda, "path").count;
+    cell.begins_anew = 0 < points && points < all;
+    if (cell.begins_anew)
+      cell.why.push_back(fmt::format("a path begins anew: {} of its {} points were done", points, all));
+  }
+
+  const ExperimentConfig& config_;
+  const fs::path& out_;
+  const SweepOptions& options_;
+  bool comparable_;
+  std::string program_ = program_digest();
+  std::map<std::string, std::string> sources_;  ///< digests by data set
+};
+
 }  // namespace
 
 std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
@@ -68,7 +175,7 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
     if (path != nullptr && !of_lambda) problem += "-" + path->file_text();
     for (const SolverConfig& solver : config.solvers)
       for (int repetition = 1; repetition <= config.repetitions; ++repetition) {
-        RunParameters& job = plan.emplace_back(data_job(config, data));
+        RunParameters& job = plan.emplace_back(job_on(config, data));
         job.name = fmt::format("{}-{}-{}-rep{}", data.name, problem, solver.label, repetition);
         if (!names.insert(job.name).second)
           throw Error::usage("two runs would both be named " + job.name +
@@ -97,41 +204,12 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
   return plan;
 }
 
-std::string problem_name(const RunParameters& job) {
-  return job.name.substr(0, job.name.size() - fmt::format("-{}-rep{}", job.label, job.repetition).size());
-}
-
-RunParameters data_job(const ExperimentConfig& config, const DataConfig& data) {
-  RunParameters job;
-  job.name = data.name;
-  job.experiment = config.name;
-  job.dataset = data.name;
-  job.format = data.format;
-  job.oracle = data.oracle;
-  job.decoding = config.decoding;
-  job.data_options = option_texts(data.options);
-  for (const std::string& file : data.files.train) job.files.train.push_back(absolute(file));
-  for (const std::string& file : data.files.test) job.files.test.push_back(absolute(file));
-  job.files.hierarchy = absolute(data.files.hierarchy);
-  for (const OptionSpec& spec : data.options.table())
-    if (std::string& value = job.data_options.at(spec.name); spec.names_file(value)) value = absolute(value);
-  job.threads = resolved_threads(config.threads);
-  job.processes = config.processes;
-  job.backend = backend_name(config.backend);
-  job.mu = config.mu;
-  job.loss = config.loss;
-  for (const LoadedPlugin& plugin : loaded_plugins()) job.plugins.push_back(plugin.file.string());
-  job.sampling_budget = config.sampling_budget;
-  job.warm_up = config.warm_up;
-  return job;
-}
-
-RunParameters data_job(const ExperimentConfig& config, const RunParameters& cell) {
-  return data_job(config, *std::ranges::find(config.data, cell.dataset, &DataConfig::name));
+RunParameters data_job(const ExperimentConfig& config, const std::string& dataset) {
+  return job_on(config, *std::ranges::find(config.data, dataset, &DataConfig::name));
 }
 
 RunParameters reference_job(const ExperimentConfig& config, const RunParameters& cell) {
-  RunParameters job = data_job(config, cell);
+  RunParameters job = data_job(config, cell.dataset);
   job.name = fmt::format("reference {}-lambda{}", cell.dataset, cell.lambda);
   const SolverInfo& solver = solver_registry().find(config.reference_solver);
   job.solver = solver.name;
@@ -153,49 +231,38 @@ RunParameters reference_job(const ExperimentConfig& config, const RunParameters&
   return job;
 }
 
-Digests::Digests(const ExperimentConfig& config)
-    : program_(program_digest(worker_program(), data_job(config, config.data.front()).plugins)) {}
-
-const std::string& Digests::source(const RunParameters& job) {
-  std::string& known = sources_[job.dataset];
-  if (known.empty()) known = source_digest(job.format, job.oracle, job.files, job.data_options);
-  return known;
+WantedReference wanted_reference(const ExperimentConfig& config) {
+  return {config.reference_tol, config.reference_gap, config.reference_time_limit};
 }
 
-CellState inspect_cell(const ExperimentConfig& config, const fs::path& out, const RunParameters& cell,
-                       const SweepOptions& options, Digests& digests) {
-  CellState state{.run = {}, .skipped = unmet_needs(cell), .why = {}, .wall_seconds = kNaN};
-  state.run.parameters = cell;
-  state.run.key = key_of(cell, config.stop_at, digests.source(cell), digests.program());
-  const fs::path folder = out / "runs" / cell.name, file = folder / kManifestFile;
-  const bool shares_nodes = options.launcher == "slurm" && !config.whole_nodes();
-  std::string problem;
-  if (const std::optional<Run> stored = find_record(file, problem)) {
-    state.why = reasons_to_run(*stored, state.run, options.jobs == 1 && !shares_nodes);
-    state.wall_seconds = stored->result.wall_seconds;
-  } else {
-    state.why.push_back(problem);
-  }
-  if (state.why.empty() && options.force) state.why.emplace_back("forced");
-  state.stored = state.why.empty();
-  if (!cell.path.empty() && !state.stored) {
-    const std::int64_t points = stored_points(folder);
-    const auto all = parse_path(cell.path, cell.path_of_mu ? PathOf::kMu : PathOf::kLambda, "path").count;
-    state.begins_anew = 0 < points && points < all;
-    if (state.begins_anew)
-      state.why.push_back(fmt::format("a path begins anew: {} of its {} points were done", points, all));
-  }
-  if (std::isnan(state.wall_seconds) && cell.time_limit > 0) state.wall_seconds = cell.time_limit;
-  return state;
+std::vector<const Cell*> SweepProblem::missing() const {
+  std::vector<const Cell*> out;
+  for (const Cell& cell : cells)
+    if (!cell.stored) out.push_back(&cell);
+  std::ranges::stable_sort(out, {}, &Cell::turn);
+  return out;
 }
 
-std::vector<CellState> inspect_cells(const ExperimentConfig& config, const fs::path& out,
-                                     const SweepOptions& options) {
-  Digests digests(config);
-  std::vector<CellState> states;
-  for (const RunParameters& cell : plan_runs(config))
-    states.push_back(inspect_cell(config, out, cell, options, digests));
-  return states;
+std::vector<SweepProblem> inspect(const ExperimentConfig& config, const fs::path& out,
+                                  const SweepOptions& options, const std::string& only) {
+  const std::vector<RunParameters> plan = plan_runs(config);
+  Inspector inspector(config, out, options);
+  // One repetition after the other, the solvers of each in an order that is drawn, so that no solver is
+  // always first and a slow spell of the machine hits all alike. A resumed sweep keeps the order, since every
+  // cell is drawn for.
+  Random random(config.seed);
+  std::vector<SweepProblem> problems;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const std::string name = problem_name(plan[i]);
+    if (!only.empty() && name != only) continue;
+    if (problems.empty() || problems.back().name != name) {
+      problems.push_back(inspector.problem_of(plan[i]));
+      random = Random(config.seed + i);
+    }
+    inspector.add(problems.back(), plan[i]);
+    if (config.order != "grid") problems.back().cells.back().turn = {plan[i].repetition, random.next()};
+  }
+  return problems;
 }
 
 }  // namespace proxbench

@@ -3,14 +3,11 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
-#include <sqlite3.h>
 #include <sys/utsname.h>
 #include <tbb/version.h>
 #include <unistd.h>
 #include <xxhash.h>
-#include <zlib.h>
 
-#include <CLI/Version.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -19,9 +16,10 @@
 #include <set>
 #include <sstream>
 
+#include "build_facts.h"
 #include "core/kernels/instruction_set.h"
 #include "experiments/base/process.h"
-#include "git_revision.h"
+#include "source_facts.h"
 
 extern char** environ;
 
@@ -77,7 +75,7 @@ std::string governors() {
     if (const auto governor =
             first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu)))
       found.insert(*governor);
-  return found.empty() ? kUnavailable : fmt::format("{}", fmt::join(found, ", "));
+  return or_unavailable(fmt::format("{}", fmt::join(found, ", ")));
 }
 
 std::optional<std::array<double, 3>> load_averages() {
@@ -114,24 +112,6 @@ void set_machine(Provenance& out) {
   out.os = or_unavailable(value_in("/etc/os-release", "PRETTY_NAME", '='));
 }
 
-std::map<std::string, std::string> libraries() {
-  const auto triple = [](int major, int minor, int patch) {
-    return fmt::format("{}.{}.{}", major, minor, patch);
-  };
-  const unsigned xxhash = XXH_versionNumber();
-  return {{"glibc", gnu_get_libc_version()},
-          {"oneTBB", TBB_runtime_version()},
-          {"Eigen", PROXBENCH_EIGEN_VERSION},
-          {"fmt", triple(FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
-          {"zlib", zlibVersion()},
-          {"xxhash", fmt::format("{}.{}.{}", xxhash / 10000, xxhash / 100 % 100, xxhash % 100)},
-          {"SQLite", sqlite3_libversion()},
-          {"nlohmann-json",
-           triple(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
-          {"CLI11", CLI11_VERSION},
-          {"liblbfgs", PROXBENCH_LBFGS_VERSION}};
-}
-
 std::map<std::string, std::string> settings() {
   std::map<std::string, std::string> out{{"OpenMP", PROXBENCH_OPENMP_VERSION}};
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -143,40 +123,21 @@ std::map<std::string, std::string> settings() {
 }
 
 std::map<std::string, std::string> slurm_job() {
-  const auto value = [](const char* name) -> std::string {
-    const char* text = std::getenv(name);
-    return text != nullptr ? text : "";
-  };
-  const std::string array = value("SLURM_ARRAY_JOB_ID"), task = value("SLURM_ARRAY_TASK_ID");
-  return {{"name", value("SLURM_JOB_NAME")},
-          {"job", array.empty() ? value("SLURM_JOB_ID") : array + "_" + task},
-          {"node", value("SLURMD_NODENAME")},
-          {"partition", value("SLURM_JOB_PARTITION")},
-          {"restarts", value("SLURM_RESTART_COUNT")}};
+  const std::string array = environment_text("SLURM_ARRAY_JOB_ID");
+  return {{"name", environment_text("SLURM_JOB_NAME")},
+          {"job", array.empty() ? environment_text("SLURM_JOB_ID")
+                                : array + "_" + environment_text("SLURM_ARRAY_TASK_ID")},
+          {"node", environment_text("SLURMD_NODENAME")},
+          {"partition", environment_text("SLURM_JOB_PARTITION")},
+          {"restarts", environment_text("SLURM_RESTART_COUNT")}};
 }
 
-/// The command line of this process, quoted so that a shell reads it back.
+/// The command line of this process, as a shell reads it back.
 std::string command_line() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);
-  std::string out;
-  for (std::string word; std::getline(in, word, '\0');) {
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 ||
-             std::string_view("-_./=:,+@%").find(static_cast<char>(c)) != std::string_view::npos;
-    });
-    if (!out.empty()) out += ' ';
-    if (plain) {
-      out += word;
-      continue;
-    }
-    out += '\'';
-    for (const char c : word) {
-      if (c == '\'') out += "'\\'";
-      out += c;
-    }
-    out += '\'';
-  }
-  return out.empty() ? kUnavailable : out;
+  std::vector<std::string> words;
+  for (std::string word; std::getline(in, word, '\0');) words.push_back(shell_word(word));
+  return words.empty() ? kUnavailable : fmt::format("{}", fmt::join(words, " "));
 }
 
 }  // namespace
@@ -185,15 +146,38 @@ Provenance provenance() {
   Provenance out;
   set_program(out);
   set_machine(out);
-  out.libraries = libraries();
+  out.libraries = PROXBENCH_LIBRARIES;
+  out.libraries["glibc"] = gnu_get_libc_version();
+  out.libraries["oneTBB"] = TBB_runtime_version();
   out.settings = settings();
   out.command = command_line();
   out.time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   if (const auto load = load_averages()) out.load.assign(load->begin(), load->end());
   out.governor = governors();
   out.affinity = usable_cpus();
-  if (std::getenv("SLURM_JOB_ID") != nullptr) out.slurm = slurm_job();
+  if (!environment_text("SLURM_JOB_ID").empty()) out.slurm = slurm_job();
   return out;
+}
+
+std::string deciding_code() {
+  return fmt::format("{}; {}; {}; {}", PROXBENCH_DECIDING_SOURCES, PROXBENCH_COMPILER, PROXBENCH_FLAGS,
+                     PROXBENCH_BUILD_TYPE);
+}
+
+std::string environment_text(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::string shell_word(const std::string& text) {
+  const bool plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("-_./=:,+@%").find(static_cast<char>(c)) != std::string::npos;
+  });
+  if (plain) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 std::vector<std::string> timing_hazards(int threads, int jobs) {

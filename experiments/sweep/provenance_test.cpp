@@ -1,5 +1,6 @@
 #include "experiments/sweep/provenance.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,15 +35,28 @@ TEST(Provenance, TellsWhichSettingsOfTheThreadsAreSet) {
   EXPECT_FALSE(provenance().settings.contains("OMP_PROXBENCH_TEST"));
 }
 
-/// Stored runs are told apart by the worker's bytes, and a commit alone must not make them again.
-TEST(Provenance, TheWorkerDoesNotHoldTheRevision) {
-  const std::string revision = provenance().git_revision;
-  if (revision == kUnavailable) GTEST_SKIP() << "the sources are in no git repository";
-  const auto beside = std::filesystem::path(PROXBENCH_PROGRAM).parent_path();
-  const std::string program = read_text(PROXBENCH_PROGRAM), worker = read_text(beside / "proxbench-worker");
-  EXPECT_NE(program.find(revision), std::string::npos) << "else this test sees nothing";
-  EXPECT_FALSE(worker.empty());
-  EXPECT_EQ(worker.find(revision), std::string::npos);
+/// Whether stored runs are made again.
+TEST(DecidingCode, IsOfTheSourcesThatDecideResults) {
+  EXPECT_EQ(deciding_code().find(provenance().git_revision), std::string::npos);
+  const TestFolder folder;
+  const auto digest = [&] {
+    const std::string command =
+        fmt::format("cmake '-DSOURCE={0}' '-DOUTPUT={0}/facts.h' -P '{1}/scripts/source-facts.cmake'",
+                    folder.path().string(), PROXBENCH_SOURCE_DIR);
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    const std::string facts = read_text(folder / "facts.h");
+    return facts.substr(facts.find("#define PROXBENCH_DECIDING_SOURCES"));
+  };
+  folder.write("core/loss.cpp", "double loss = 1;\n");
+  folder.write("experiments/results/table.cpp", "int digits = 3;\n");
+  const std::string before = digest();
+  EXPECT_EQ(digest(), before);
+  folder.write("core/loss.cpp", "// Of one instance.\n\ndouble loss = 1;\n");
+  folder.write("core/loss_test.cpp", "double expected = 1;\n");
+  folder.write("experiments/results/table.cpp", "int digits = 4;\n");
+  EXPECT_EQ(digest(), before);
+  folder.write("core/loss.cpp", "double loss = 2;\n");
+  EXPECT_NE(digest(), before);
 }
 
 TEST(TimingHazards, NamesTooManyThreadsAndRunsAtATime) {

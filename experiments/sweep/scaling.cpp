@@ -25,7 +25,7 @@ constexpr std::int64_t kMostThreads = 4096;
 class Measurement {
  public:
   Measurement(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
-              const ScalingHooks& hooks)
+              const Hooks& hooks)
       : config_(config), options_(options), scratch_(scratch), hooks_(hooks), cpus_(usable_cpus()) {}
 
   Scaling run() {
@@ -48,14 +48,12 @@ class Measurement {
 
  private:
   void announce() const {
-    if (!hooks_.warning) return;
-    const int most = options_.threads.back();
-    if (most > static_cast<int>(cpus_.size()))
-      hooks_.warning(
-          fmt::format("oversubscribed: {} threads on {} CPUs are not bound to CPUs and wait for each other",
-                      most, cpus_.size()));
-    for (const std::string& hazard : timing_hazards(std::min<int>(most, static_cast<int>(cpus_.size())), 1))
-      hooks_.warning("timings: " + hazard);
+    const int most = options_.threads.back(), cpus = static_cast<int>(cpus_.size());
+    if (most > cpus)
+      hooks_.warn(fmt::format(
+          "oversubscribed: {} threads on {} CPUs are not bound to CPUs and wait for each other", most, cpus));
+    for (const std::string& hazard : timing_hazards(std::min(most, cpus), 1))
+      hooks_.warn("timings: " + hazard);
   }
 
   /// One cell for each problem.
@@ -70,13 +68,10 @@ class Measurement {
   ScalingProblem measure(const RunParameters& cell) {
     if (const std::string unmet = unmet_needs(cell); !unmet.empty())
       throw Error::usage(fmt::format("{}: {}", cell.name, unmet));
-    ScalingProblem problem{.dataset = cell.dataset,
-                           .description = "",
-                           .label = cell.label,
-                           .lambda = cell.lambda,
-                           .status = "",
-                           .weights = "",
-                           .runs = {}};
+    ScalingProblem problem;
+    problem.dataset = cell.dataset;
+    problem.label = cell.label;
+    problem.lambda = cell.lambda;
     for (int repetition = 1; repetition <= options_.repetitions; ++repetition)
       for (const int threads : options_.threads)
         for (const std::string& backend : options_.backends) {
@@ -85,12 +80,10 @@ class Measurement {
           (processes ? job.processes : job.threads) = threads;
           (processes ? job.threads : job.processes) = 1;
           if (!processes) job.backend = backend;
-          job.name = fmt::format("{}: {} {}{}, {}, repetition {}", problem.name(), threads,
-                                 processes ? "process" : "thread",
-                                 threads == 1 ? ""
-                                 : processes  ? "es"
-                                              : "s",
-                                 backend, repetition);
+          const char* const word =
+              processes ? (threads == 1 ? "process" : "processes") : (threads == 1 ? "thread" : "threads");
+          job.name =
+              fmt::format("{}: {} {}, {}, repetition {}", problem.name(), threads, word, backend, repetition);
           add(problem, job, {.backend = backend, .threads = threads, .repetition = repetition, .phases = {}});
         }
     return problem;
@@ -110,10 +103,20 @@ class Measurement {
 
   void add(ScalingProblem& problem, const RunParameters& job, ScalingRun run) {
     ++started_;
-    if (hooks_.message) hooks_.message(fmt::format("[{}/{}] {}", started_, total_, job.name));
+    hooks_.tell(fmt::format("[{}/{}] {}", started_, total_, job.name));
     const ScratchFolder folder(scratch_ / "run");
-    const Run measured = result_of(job, folder.path);
+    const ProcessSettings settings = job_settings(config_, job, cpus_);
+    Run asked;
+    asked.parameters = job;
+    JobProcess child(asked, folder.path, settings, job_limits(config_, job.time_limit));
+    while (!child.watch(std::chrono::milliseconds(500), hooks_.stop())) {
+    }
+    if (hooks_.stop()) throw Error("interrupted; nothing is stored");
+    const Run measured = child.result();
     const RunFigures& result = measured.result;
+    if (!result.reason.empty() || measured.failed() || result.status == Status::kDiverged)
+      throw Error(fmt::format("{}: {}: {}", job.name, measured.status(),
+                              result.reason.empty() ? "no model" : result.reason));
     const std::string weights = file_digest(folder.path / "model.tsv");
     if (problem.runs.empty()) {
       problem.description = result.description;
@@ -126,41 +129,16 @@ class Measurement {
       throw Error(fmt::format("{}: ends at other weights than {}: found a model of digest {}, expected {}",
                               job.name, first_, weights, problem.weights));
     }
-    run.pinned = pins(job);
+    run.pinned = !settings.cpus.empty();
     run.seconds = result.seconds;
     run.phases = result.phases;
     problem.runs.push_back(std::move(run));
   }
 
-  bool pins(const RunParameters& job) const {
-    return config_.pin && job.processes == 1 && static_cast<std::size_t>(job.threads) <= cpus_.size();
-  }
-
-  Run result_of(const RunParameters& job, const fs::path& folder) const {
-    ProcessSettings settings;
-    settings.memory_limit = static_cast<std::uint64_t>(config_.memory_limit * 1024 * 1024);
-    if (pins(job)) pin(settings, cpus_, 0, static_cast<std::size_t>(job.threads), parse_backend(job.backend));
-    Run asked;
-    asked.parameters = job;
-    JobProcess child(asked, folder, settings,
-                     {config_.wall_limit > 0 ? config_.wall_limit : 0.0, config_.kill_grace});
-    const auto stop = [this] { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); };
-    while (!child.watch(kSlice, stop())) {
-    }
-    Run ended = child.result();
-    const std::string& reason = ended.result.reason;
-    if (stop()) throw Error("interrupted; nothing is stored");
-    if (!reason.empty() || ended.failed() || ended.result.status == Status::kDiverged)
-      throw Error(fmt::format("{}: {}: {}", job.name, ended.status(), reason.empty() ? "no model" : reason));
-    return ended;
-  }
-
-  static constexpr std::chrono::milliseconds kSlice{500};
-
   const ExperimentConfig& config_;
   const ScalingOptions& options_;
   const fs::path& scratch_;
-  const ScalingHooks& hooks_;
+  const Hooks& hooks_;
   std::vector<int> cpus_;
   std::size_t started_ = 0, total_ = 0;
   std::string first_;  ///< the run that the others of its problem are compared with
@@ -203,8 +181,7 @@ ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::
     const std::vector<std::string> known{"openmp", "tbb", kProcessesBackend};
     for (const std::string& name : split_list(backends)) {
       require_known("--backend", name, known, "some of");
-      if (std::find(out.backends.begin(), out.backends.end(), name) == out.backends.end())
-        out.backends.push_back(name);
+      if (std::ranges::find(out.backends, name) == out.backends.end()) out.backends.push_back(name);
     }
     if (out.backends.empty()) throw Error::usage("--backend: found none, expected openmp, tbb or mpi");
   }
@@ -218,7 +195,7 @@ ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::
 }
 
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options, const fs::path& scratch,
-                    const ScalingHooks& hooks) {
+                    const Hooks& hooks) {
   const ScratchFolder folder(scratch);
   return Measurement(config, options, folder.path, hooks).run();
 }

@@ -2,15 +2,14 @@
 /// How a run scales with threads and processes, by phase: the same iterations with several numbers of them,
 /// each run by itself on CPUs of its own, profiled (core/base/profile.h).
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "experiments/config/config.h"
 #include "experiments/results/scaling_record.h"
+#include "experiments/run/hooks.h"
 
 namespace proxbench {
 
@@ -29,15 +28,10 @@ struct ScalingOptions {
 ScalingOptions parse_scaling_options(const ExperimentConfig& config, const std::string& threads,
                                      const std::string& backends, const std::string& solvers);
 
-struct ScalingHooks {
-  std::function<void(const std::string&)> message, warning;  ///< one line for people; may be empty
-  const std::atomic<bool>* interrupt = nullptr;              ///< set to stop
-};
-
 /// Makes all runs, one at a time, repetitions outermost. `scratch` is a folder for them, which is removed
 /// afterwards. Throws Error where a run fails, where two runs of a problem end at different weights, or where
 /// it was interrupted.
 Scaling run_scaling(const ExperimentConfig& config, const ScalingOptions& options,
-                    const std::filesystem::path& scratch, const ScalingHooks& hooks = {});
+                    const std::filesystem::path& scratch, const Hooks& hooks = {});
 
 }  // namespace proxbench

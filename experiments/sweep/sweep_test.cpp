@@ -164,7 +164,8 @@ TEST_F(SweepProcess, AnotherRevisionKeepsTheRunsAndAnotherProgramMakesThemAgain)
 TEST_F(SweepProcess, RecordsOfAnotherVersionAreMadeAgain) {
   ASSERT_EQ(sweep().status, 0);
   folder.write("out/runs/words-lambda1-gd-rep1/manifest.json", R"({"status": "converged"})");
-  EXPECT_THAT(run("table out").err, HasSubstr("manifest.json: found version 1, expected the record of a run"));
+  EXPECT_THAT(run("table out").err,
+              HasSubstr("manifest.json: found version 1, expected the record of a run"));
   const fs::path reference = *fs::directory_iterator(folder / "out/references");
   folder.write("out/references/" + reference.filename().string(), R"({"objective": 1})");
   const Result again = run("run tiny.ini --out out --set experiment.warm_up=0");
@@ -179,9 +180,10 @@ TEST_F(SweepProcess, WhySaysWhatChanged) {
   const std::string dry = "run tiny.ini --out out --set experiment.warm_up=0 --dry-run --why ";
   EXPECT_THAT(run(dry).out, HasSubstr("4 runs, 4 of them stored; 0 references to make\n"));
   const Result changed = run(dry + "--set solver.gd.max_iterations=21 --json dry.json");
-  EXPECT_THAT(changed.out,
-              AllOf(HasSubstr("words-lambda1-prox-newton-rep1  (tol 1e-06, at most 500 iterations)  stored\n"),
-                    HasSubstr("config max_iterations: 20 -> 21\n")));
+  EXPECT_THAT(
+      changed.out,
+      AllOf(HasSubstr("words-lambda1-prox-newton-rep1  (tol 1e-06, at most 500 iterations)  stored\n"),
+            HasSubstr("config max_iterations: 20 -> 21\n")));
   EXPECT_EQ(read_json("dry.json")["runs"][1]["why"], json::array({"config max_iterations: 20 -> 21"}));
   EXPECT_GT(read_json("dry.json")["runs"][1]["estimated_seconds"], 0.0);
   EXPECT_THAT(run(dry + "--set experiment.seed=2").out, HasSubstr("seed: 1 -> 2"));
@@ -323,7 +325,7 @@ TEST_F(SweepProcess, InterruptKeepsThePartialTraceAndTheSweepGoesOnFromThere) {
       start_and("slow.ini", "synthetic-ocr-lambda1-prox-gd-rep1", [](pid_t id) { kill(id, SIGINT); });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   EXPECT_THAT(read_text(folder / "stderr"), HasSubstr("interrupted; 1 runs are kept in out"));
-  const std::vector<proxbench::Run> runs = read_results(folder / "out");
+  const std::vector<proxbench::Run> runs = read_all_runs(folder / "out");
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0].status(), "interrupted");
   EXPECT_GE(runs[0].trace.size(), 3u);
@@ -370,7 +372,7 @@ TEST_F(SweepProcess, WhatAKilledSweepLeftIsEndedByTheNext) {
              runs / ".words-lambda1-gd-rep1.17.new");  // complete, not renamed
   fs::rename(runs / "words-lambda1-prox-newton-rep1",
              runs / ".words-lambda1-prox-newton-rep1.17.old");                            // moved aside
-  folder.write("out/runs/.words-lambda0.5-gd-rep1.17.new/trace.csv", "half");         // not complete
+  folder.write("out/runs/.words-lambda0.5-gd-rep1.17.new/trace.csv", "half");             // not complete
   folder.write("out/runs/.words-lambda0.5-prox-newton-rep1.17.old/manifest.json", "{}");  // replaced already
   folder.write("out/.config.ini.tmp-4194305", "half");  // above the largest process id
   folder.write("out/figures/.drawing-4194305/half", "");

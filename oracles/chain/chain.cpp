@@ -16,23 +16,9 @@
 
 namespace proxbench {
 
-PROXBENCH_KERNEL_SETS(ChainKernels, chain_kernels, chain_kernels_for)
-
-const ChainKernels& chain_kernels() {
-  return chain_kernels_for(instruction_set());
-}
+PROXBENCH_KERNEL_SETS(ChainKernels, chain_kernels)
 
 namespace {
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-double log_sum_exp(const double* x, std::size_t n) {
-  const double largest = *std::max_element(x, x + n);
-  if (largest == kMinusInfinity) return largest;
-  double sum = 0.0;
-  for (std::size_t k = 0; k < n; ++k) sum += std::exp(x[k] - largest);
-  return largest + std::log(sum);
-}
 
 /// Throws Error where transition scores, their exponentials both ways and their gradient cannot fit into this
 /// machine: a file of another format easily has a label of its own on each line.
@@ -48,21 +34,8 @@ void require_memory(Index labels) {
 
 }  // namespace
 
-/// Buffers of one chunk; rows are positions, from row_origin() on.
-struct ChainOracle::Buffers {
-  AlignedVector<double> score;                ///< scores (linear domain: scratch)
-  AlignedVector<double> alpha;                ///< scaled forward messages (log domain: logarithms)
-  AlignedVector<double> posterior;            ///< p(y_t = k | x)
-  AlignedVector<double> pair;                 ///< width x width: for sums of pair marginals
-  AlignedVector<double> top, scale, inverse;  ///< scratch of the linear domain, as is edge
-  std::vector<Index> edge;
-  std::vector<double> log_partition;  ///< one an instance of the chunk
-  std::vector<double> gold_score;
-};
-
-/// Sets chunk_begin and by_length.
-void ChainOracle::Sequences::cut() {
-  chunk_begin = instance_chunks(begin);
+ChainOracle::Sequences::Sequences(std::span<const Index> boundaries, std::span<const Index> labels)
+    : begin(boundaries), gold(labels), chunk_begin(instance_chunks(boundaries)) {
   const auto length = [&](Index i) { return begin[i + std::size_t{1}] - begin[i]; };
   by_length.resize(begin.size() - 1);
   for (std::size_t c = 0; c + 1 < chunk_begin.size(); ++c) {
@@ -74,7 +47,8 @@ void ChainOracle::Sequences::cut() {
   }
 }
 
-ChainOracle::ChainOracle(const Dataset& data) : outputs_(data.outputs()) {
+ChainOracle::ChainOracle(const Dataset& data)
+    : ExactOracle(data, "chain oracle: a gold label is unknown"), all_(begin_, gold_) {
   if (outputs_ == 0) throw Error("chain oracle: no labels");
   if (data.hierarchy != nullptr)
     throw Error("chain oracle: found labels that are nodes of a hierarchy, expected labels side by side");
@@ -84,18 +58,15 @@ ChainOracle::ChainOracle(const Dataset& data) : outputs_(data.outputs()) {
       throw Error("chain oracle: sequence " + std::to_string(i) + " is empty");
   labels_.resize(outputs_);
   std::iota(labels_.begin(), labels_.end(), Index{0});
-  all_.begin = data.begin;
-  all_.gold = data.gold;
-  all_.cut();
-  for (const Index y : all_.gold) gold_known_ = gold_known_ && y < outputs_;
+  gold_known_ = std::ranges::all_of(gold_, [&](Index y) { return y < outputs_; });
 }
 
 std::vector<double> ChainOracle::gold_extra(const Parallel& parallel) const {
   require_gold();
   std::vector<double> count(extra_weights(), 0.0);
-  for (std::size_t i = 0; i + 1 < all_.begin.size(); ++i)
-    for (Index p = all_.begin[i]; p + 1 < all_.begin[i + 1]; ++p)
-      count[std::size_t{all_.gold[p]} * outputs_ + all_.gold[p + 1]] += 1.0;
+  for (std::size_t i = 0; i < instances(); ++i)
+    for (Index p = begin_[i]; p + 1 < begin_[i + 1]; ++p)
+      count[std::size_t{gold_[p]} * outputs_ + gold_[p + 1]] += 1.0;
   add_exact(parallel, count);
   return count;
 }
@@ -106,7 +77,7 @@ ChainOracle::Buffers& ChainOracle::buffers(std::size_t rows, std::size_t instanc
   static thread_local Buffers work;
   const std::size_t width = padded(outputs_);
   work.score.resize(padded(rows) * width);
-  work.alpha.resize(padded(rows) * width);
+  work.message.resize(padded(rows) * width);
   work.log_partition.resize(instances);
   for (AlignedVector<double>* numbers : {&work.top, &work.scale, &work.inverse})
     numbers->resize(padded(rows));
@@ -118,8 +89,17 @@ ChainOracle::Buffers& ChainOracle::buffers(std::size_t rows, std::size_t instanc
   return work;
 }
 
-void ChainOracle::require_gold() const {
-  if (!gold_known_) throw Error("chain oracle: a gold label is unknown, so the likelihood is not defined");
+/// That writes to these buffers, of forward messages alone.
+ChainChunk ChainOracle::chunk_in(Buffers& work) const {
+  return {.outputs = outputs_,
+          .width = padded(outputs_),
+          .log_partition = work.log_partition.data(),
+          .message = work.message.data(),
+          .weight = work.score.data(),
+          .top = work.top.data(),
+          .scale = work.scale.data(),
+          .inverse = work.inverse.data(),
+          .edge = work.edge.data()};
 }
 
 ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
@@ -144,9 +124,8 @@ ChainOracle::Transitions ChainOracle::transitions(const ScorePoint& at) const {
 
 /// Instances [first, last): one, or a chunk. Fills work.log_partition; with `backward` also posterior and its
 /// pair. Returns the sum of log-partitions.
-double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at,
-                               Buffers& work, std::size_t first, std::size_t last,
-                               const Backward* backward) const {
+double ChainOracle::infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
+                               std::size_t first, std::size_t last, const Backward* backward) const {
   if (m.linear()) return infer_linear(on, m, at, work, first, last, backward);
   score_rows(on, at, first, last, work.score);
   return infer_log(on, m, work, first, last, backward);
@@ -172,92 +151,54 @@ double ChainOracle::infer_linear(const Sequences& on, const Transitions& m, cons
                                  const Backward* backward) const {
   static constexpr Index kAlone = 0;
   const std::size_t origin = on.row_origin(first);
-  const Residual* residual = backward != nullptr ? backward->residual : nullptr;
-  Kept* const kept = backward != nullptr ? backward->kept : nullptr;
-  const std::size_t kept_at = kept != nullptr ? backward->kept_row * m.width : 0;
-  chain_kernels().forward_backward(
-      {.outputs = outputs_,
-       .width = m.width,
-       .begin = on.begin.data() + first,
-       .origin = origin,
-       .sequences = last - first,
-       .by_length = last - first == 1 ? &kAlone : on.by_length.data() + first,
-       .base = at.base.values.data() + origin,
-       .direction = at.direction != nullptr ? at.direction->values.data() + origin : nullptr,
-       .alpha = at.alpha,
-       .stride = at.base.stride,
-       .forward = m.forward.data(),
-       .backward = m.backward.data(),
-       .largest_transition = m.largest,
-       .log_partition = work.log_partition.data(),
-       .message = kept != nullptr ? kept->message.data() + kept_at : work.alpha.data(),
-       .posterior = backward != nullptr ? work.posterior.data() : nullptr,
-       .pair = backward != nullptr ? backward->pair : nullptr,
-       .back = kept != nullptr ? kept->back.data() + kept_at : nullptr,
-       .ratio = kept != nullptr ? kept->ratio.data() + kept_at : nullptr,
-       .residual = residual != nullptr ? residual->values.data() + origin : nullptr,
-       .residual_stride = residual != nullptr ? residual->stride : 0,
-       .weight = work.score.data(),
-       .top = work.top.data(),
-       .scale = work.scale.data(),
-       .inverse = work.inverse.data(),
-       .edge = work.edge.data()});
+  ChainChunk chunk = chunk_in(work);
+  chunk.begin = on.begin.data() + first;
+  chunk.origin = origin;
+  chunk.sequences = last - first;
+  chunk.by_length = last - first == 1 ? &kAlone : on.by_length.data() + first;
+  chunk.base = at.base.values.data() + origin;
+  if (at.direction != nullptr) chunk.direction = at.direction->values.data() + origin;
+  chunk.alpha = at.alpha;
+  chunk.stride = at.base.stride;
+  chunk.forward = m.forward.data();
+  chunk.backward = m.backward.data();
+  chunk.largest_transition = m.largest;
+  if (backward != nullptr) {
+    chunk.posterior = work.posterior.data();
+    chunk.pair = backward->pair;
+    if (backward->residual != nullptr) {
+      chunk.residual = backward->residual->values.data() + origin;
+      chunk.residual_stride = backward->residual->stride;
+    }
+    if (Kept* const kept = backward->kept; kept != nullptr) {
+      const std::size_t kept_at = backward->kept_row * m.width;
+      chunk.message = kept->message.data() + kept_at;
+      chunk.back = kept->back.data() + kept_at;
+      chunk.ratio = kept->ratio.data() + kept_at;
+    }
+  }
+  chain_kernels().forward_backward(chunk);
   return std::accumulate(work.log_partition.begin(),
                          work.log_partition.begin() + static_cast<std::ptrdiff_t>(last - first), 0.0);
 }
 
-/// The same with logarithms throughout: slow, and right for any finite scores. Messages are normalised at
-/// each position, and so are the marginals, so that rounding does not grow with the length of the sequence.
+/// The same for any finite scores, from rows in work.score: slow.
 double ChainOracle::infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
                               std::size_t last, const Backward* backward) const {
   const std::size_t width = m.width, origin = on.row_origin(first), labels = outputs_;
-  std::vector<double> beta(labels), next(labels), terms(labels), edges(labels * labels);
-  auto normalise = [](std::span<double> x) {
-    const double log_sum = log_sum_exp(x.data(), x.size());
-    for (double& v : x) v -= log_sum;
-    return log_sum;
-  };
   double total = 0.0;
   if (backward != nullptr) std::fill_n(backward->pair, width * width, 0.0);
   for (std::size_t i = first; i < last; ++i) {
-    const std::size_t begin = on.begin[i] - origin, end = on.begin[i + 1] - origin;
-    double log_partition = 0.0;
-    for (std::size_t t = begin; t < end; ++t) {
-      const double* s = work.score.data() + t * width;
-      double* alpha = work.alpha.data() + t * width;
-      for (std::size_t k = 0; k < labels; ++k) {
-        alpha[k] = s[k];
-        if (t == begin) continue;
-        const double* previous = alpha - width;
-        for (std::size_t j = 0; j < labels; ++j) terms[j] = previous[j] + m.score[j * labels + k];
-        alpha[k] += log_sum_exp(terms.data(), labels);
-      }
-      log_partition += normalise({alpha, labels});
-    }
-    work.log_partition[i - first] = log_partition;
-    total += log_partition;
+    const std::size_t row = (on.begin[i] - origin) * width, length = on.begin[i + 1] - on.begin[i];
+    const Conditionals model = conditionals(work.score.data() + row, m.score, length);
+    work.log_partition[i - first] = model.log_partition;
+    total += model.log_partition;
     if (backward == nullptr) continue;
-
-    std::fill(beta.begin(), beta.end(), 0.0);
-    for (std::size_t t = end; t-- > begin;) {
-      const double* s = work.score.data() + t * width;
-      const double* alpha = work.alpha.data() + t * width;
-      for (std::size_t k = 0; k < labels; ++k) terms[k] = alpha[k] + beta[k];
-      normalise(terms);
-      for (std::size_t k = 0; k < labels; ++k) work.posterior[t * width + k] = std::exp(terms[k]);
-      if (t == begin) continue;
-      for (std::size_t j = 0; j < labels; ++j) {
-        for (std::size_t k = 0; k < labels; ++k) terms[k] = m.score[j * labels + k] + s[k] + beta[k];
-        next[j] = log_sum_exp(terms.data(), labels);
-        const double* previous = alpha - width;
-        for (std::size_t k = 0; k < labels; ++k) edges[j * labels + k] = previous[j] + terms[k];
-      }
-      normalise(edges);
-      for (std::size_t j = 0; j < labels; ++j)
-        for (std::size_t k = 0; k < labels; ++k)
-          backward->pair[j * width + k] += std::exp(edges[j * labels + k]);
-      normalise(next);
-      beta.swap(next);
+    std::ranges::copy(model.marginal, work.posterior.data() + row);
+    for (std::size_t c = 0; c < (length - 1) * labels; ++c) {
+      const double chance = model.marginal[c / labels * width + c % labels];
+      kernels_in_use().add_scaled(backward->pair + c % labels * width, chance, model.next.data() + c * width,
+                                  width);
     }
   }
   return total;
@@ -269,37 +210,13 @@ double ChainOracle::infer(const ScorePoint& at, Residual* residual, const Parall
 
 double ChainOracle::infer_some(std::span<const Index> instances, const ScorePoint& at, Residual* residual,
                                const Parallel& parallel) const {
-  Sequences some;
+  std::vector<Index> begin{0}, gold;
   for (const Index i : instances) {
-    some.gold.insert(some.gold.end(), all_.gold.begin() + all_.begin[i],
-                     all_.gold.begin() + all_.begin[i + 1]);
-    some.begin.push_back(static_cast<Index>(some.gold.size()));
+    const std::span<const Index> more = gold_of(i);
+    gold.insert(gold.end(), more.begin(), more.end());
+    begin.push_back(static_cast<Index>(gold.size()));
   }
-  some.cut();
-  return infer_on(some, at, residual, parallel);
-}
-
-double ChainOracle::infer_instance(Index instance, const double* scores, std::span<const double> extra,
-                                   double* residual, std::span<double> extra_residual,
-                                   InstanceOracle::Workspace& work) const {
-  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance],
-                    width = padded(outputs_);
-  for (OutputColumns* columns : {&work.scores, &work.residual}) {
-    columns->stride = padded(positions);
-    columns->resize_columns(outputs_);
-    columns->extra.resize(extra_weights());
-  }
-  const KernelTable& kernels = kernels_in_use();
-  kernels.rows_to_columns(scores, width, outputs_, 0, positions, work.scores.values.data(),
-                          work.scores.stride);
-  std::copy(extra.begin(), extra.end(), work.scores.extra.begin());
-  const double loss = infer_some({&instance, 1}, {work.scores}, residual != nullptr ? &work.residual : nullptr,
-                                 Parallel());
-  if (residual == nullptr) return loss;
-  kernels.columns_to_rows(work.residual.values.data(), work.residual.stride, outputs_, 0, positions, residual,
-                          width);
-  std::copy(work.residual.extra.begin(), work.residual.extra.end(), extra_residual.begin());
-  return loss;
+  return infer_on(Sequences(begin, gold), at, residual, parallel);
 }
 
 double ChainOracle::infer_on(const Sequences& on, const ScorePoint& at, Residual* residual,
@@ -416,7 +333,8 @@ OracleInfo chain_info() {
           "Zhong et al. 2014, appendix D.1",
           [](const Dataset& data) { return std::make_unique<ChainOracle>(data); },
           {Capability::kSum, Capability::kInstance, Capability::kBeliefs, Capability::kCovariance,
-           Capability::kDerivative, Capability::kNbest, Capability::kMax, Capability::kInstanceMax, Capability::kFactors},
+           Capability::kDerivative, Capability::kNbest, Capability::kMax, Capability::kInstanceMax,
+           Capability::kFactors},
           {"pair", {"label", "label"}, pair}};
 }
 

@@ -10,6 +10,8 @@
 
 namespace proxbench {
 
+struct ChainChunk;
+
 /// Forward-backward in the linear domain on scaled vectors: scores are exponentiated relative to each
 /// position's largest and transitions relative to the largest of all, so nothing overflows. With
 /// transitions that differ by at most r, the sum of a position's alpha is at least e^-r before it is scaled.
@@ -25,12 +27,9 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   /// whose transitions exceed the memory of this machine.
   explicit ChainOracle(const Dataset& data);
 
-  Index outputs() const override { return outputs_; }
-  std::size_t positions() const override { return all_.gold.size(); }
-  std::span<const Index> begin() const override { return all_.begin; }
   std::size_t extra_weights() const override { return static_cast<std::size_t>(outputs_) * outputs_; }
 
-  std::span<const Index> gold_outputs(Index position) const override { return {&all_.gold[position], 1}; }
+  std::span<const Index> gold_outputs(Index position) const override { return {&gold_[position], 1}; }
   std::vector<double> gold_extra(const Parallel& parallel) const override;
 
   const CovarianceOracle* covariance() const override { return this; }
@@ -44,8 +43,6 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   double inference_flops(const ScorePoint&, bool residual) const override {
     return (residual ? 6.0 : 2.0) * static_cast<double>(extra_weights()) * static_cast<double>(positions());
   }
-  double infer_instance(Index instance, const double* scores, std::span<const double> extra, double* residual,
-                        std::span<double> extra_residual, InstanceOracle::Workspace& work) const override;
   Size belief_size(Index instance) const override;
   double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
                        double* log_beliefs) const override;
@@ -75,7 +72,6 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   InstanceMaxOracle::Value value_of(Index instance, Cost cost, const double* scores,
                                     std::span<const double> extra,
                                     std::span<const Index> outputs) const override;
-  void gold_structure(Index instance, std::span<Index> outputs) const override;
   std::span<const Index> outputs_on(Index output) const override { return {&labels_[output], 1}; }
   void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const override;
   void instance_terms(const Scores& scores, std::span<InstanceTerms> terms,
@@ -96,7 +92,16 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
     AlignedVector<double> backward;  ///< its transpose
     bool linear() const { return largest - smallest <= kLinearRange; }
   };
-  struct Buffers;
+  /// Buffers of one chunk; rows are positions, from row_origin() on.
+  struct Buffers {
+    AlignedVector<double> score;                ///< scores (linear domain: scratch)
+    AlignedVector<double> message;              ///< scaled forward messages of the linear domain
+    AlignedVector<double> posterior;            ///< p(y_t = k | x)
+    AlignedVector<double> pair;                 ///< width x width: for sums of pair marginals
+    AlignedVector<double> top, scale, inverse;  ///< scratch of the linear domain, as is edge
+    std::vector<Index> edge;
+    std::vector<double> log_partition;  ///< one an instance of the chunk
+  };
   /// Of a point. Rows as in ChainChunk, those of a chunk from first_row[chunk] on.
   struct Kept final : Messages {
     std::size_t bytes() const override;
@@ -115,12 +120,12 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
     Kept* kept = nullptr;
     std::size_t kept_row = 0;
   };
-  /// Sequences whose positions follow each other.
+  /// Sequences whose positions follow each other. Boundaries and gold labels are borrowed.
   struct Sequences {
-    std::vector<Index> begin{0}, gold;
-    std::vector<Index> chunk_begin{0};  ///< sequences cut into chunks of about equal positions
-    std::vector<Index> by_length;       ///< longest first within each chunk, from 0 on there
-    void cut();
+    Sequences(std::span<const Index> begin, std::span<const Index> gold);
+    std::span<const Index> begin, gold;
+    std::vector<Index> chunk_begin;  ///< sequences cut into chunks of about equal positions
+    std::vector<Index> by_length;    ///< longest first within each chunk, from 0 on there
     /// The position of row 0 where sequences from `first` on are worked on: at their first or before it, so
     /// that rows are turned from and into columns in whole cache lines.
     std::size_t row_origin(std::size_t first) const { return begin[first] / kPad * kPad; }
@@ -133,17 +138,22 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   void derivative_log(const Kept& at, const Scores& direction, Residual& out, const Parallel& parallel) const;
   void derivative_log_of(std::size_t instance, const Kept& at, const Scores& direction, Residual& out,
                          double* pair) const;
-  /// The distribution of one sequence as a Markov chain.
+  /// The distribution of one sequence as a Markov chain: found with logarithms, and so right for any finite
+  /// scores.
   struct Conditionals {
+    double log_partition = 0.0;
     AlignedVector<double> marginal;  ///< rows of padded(K): p(y_t = k)
     AlignedVector<double> next;      ///< K rows of padded(K) an edge: p(y_{t+1} = d | y_t = c), row c
   };
   Conditionals conditionals(const Scores& scores, std::size_t instance) const;
+  /// From rows of scores, one a position.
+  Conditionals conditionals(const double* scores, std::span<const double> transition,
+                            std::size_t length) const;
   void viterbi(const double* scores, std::span<const double> extra, const Index* gold, double wrong,
                std::span<Index> best_labels, InstanceMaxOracle::Workspace& work) const;
-  void require_gold() const;
   Transitions transitions(const ScorePoint& at) const;
   Buffers& buffers(std::size_t positions, std::size_t instances, bool backward) const;
+  ChainChunk chunk_in(Buffers& work) const;
   double infer_rows(const Sequences& on, const Transitions& m, const ScorePoint& at, Buffers& work,
                     std::size_t first, std::size_t last, const Backward* backward) const;
   void score_rows(const Sequences& on, const ScorePoint& at, std::size_t first, std::size_t last,
@@ -153,10 +163,8 @@ class ChainOracle final : public ExactOracle, public CovarianceOracle, public Fa
   double infer_log(const Sequences& on, const Transitions& m, Buffers& work, std::size_t first,
                    std::size_t last, const Backward* backward) const;
 
-  Index outputs_;
   std::vector<Index> labels_;  ///< 0, 1, ..., K - 1
   Sequences all_;
-  bool gold_known_ = true;
 };
 
 }  // namespace proxbench

@@ -5,94 +5,14 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/error.h"
 #include "core/kernels/kernel_table.h"
 #include "oracles/chain/chain.h"
 #include "oracles/chain/chain_kernels.h"
 
 namespace proxbench {
 
-namespace {
-
-/// Buffers that a thread reuses; rows are positions.
-struct BeliefBuffers {
-  AlignedVector<double> columns, message, posterior, weight, pair, forward, backward, top, scale, inverse;
-  std::vector<Index> edge;
-
-  static BeliefBuffers& mine(std::size_t positions, std::size_t outputs) {
-    static thread_local BeliefBuffers b;
-    const std::size_t width = padded(outputs), rows = padded(positions);
-    b.columns.resize(rows * outputs);
-    for (AlignedVector<double>* numbers : {&b.message, &b.posterior, &b.weight})
-      numbers->resize(rows * width);
-    for (AlignedVector<double>* numbers : {&b.pair, &b.forward, &b.backward}) numbers->resize(width * width);
-    for (AlignedVector<double>* numbers : {&b.top, &b.scale, &b.inverse}) numbers->resize(rows);
-    b.edge.resize(rows);
-    return b;
-  }
-};
-
-/// Makes log probabilities of scores: their exponentials sum to 1 within rounding however large the scores
-/// are, since the largest is taken off before anything is added. Returns the logarithm that was taken off.
-double normalise(std::span<double> x) {
-  const double largest = *std::max_element(x.begin(), x.end());
-  double sum = 0.0;
-  for (double& v : x) {
-    v -= largest;
-    sum += std::exp(v);
-  }
-  const double log_sum = std::log(sum);
-  for (double& v : x) v = std::min(v - log_sum, 0.0);
-  return largest + log_sum;
-}
-
-/// log sum exp of log probabilities. They are not above 0.
-double log_sum_exp(std::span<const double> x) {
-  const double largest = *std::max_element(x.begin(), x.end());
-  double sum = 0.0;
-  for (const double v : x) sum += std::exp(v - largest);
-  return std::min(largest + std::log(sum), 0.0);
-}
-
-/// The log marginals of all pairs and of the positions that two pairs share (of the position, where there is
-/// one), with logarithms throughout: right for any finite scores. They are those of a Markov chain, each
-/// label given the one before, so they are consistent although the scores' rounding grows with the scores.
-/// Returns log Z.
-double log_marginals(std::size_t positions, std::size_t labels, const double* scores, std::size_t width,
-                     std::span<const double> transition, double* pairs, double* shared) {
-  // The conditional probabilities of the pairs stand where their marginals will be.
-  std::vector<double> after(labels, 0.0), here(labels);
-  for (std::size_t t = positions; t-- > 0;) {
-    for (std::size_t k = 0; k < labels; ++k) after[k] += scores[t * width + k];
-    if (t == 0) break;
-    double* const pair = pairs + (t - 1) * labels * labels;
-    for (std::size_t j = 0; j < labels; ++j) {
-      for (std::size_t k = 0; k < labels; ++k) pair[j * labels + k] = transition[j * labels + k] + after[k];
-      here[j] = normalise({pair + j * labels, labels});
-    }
-    after = here;
-  }
-  const double log_partition = normalise(after);  // log p of the first label
-  if (positions == 1) std::ranges::copy(after, pairs);
-  std::vector<double> column(labels);
-  for (std::size_t t = 0; t + 1 < positions; ++t) {
-    double* const pair = pairs + t * labels * labels;
-    for (std::size_t j = 0; j < labels; ++j)
-      for (std::size_t k = 0; k < labels; ++k) pair[j * labels + k] += after[j];
-    for (std::size_t k = 0; k < labels; ++k) {
-      for (std::size_t j = 0; j < labels; ++j) column[j] = pair[j * labels + k];
-      after[k] = log_sum_exp(column);
-    }
-    if (t + 2 < positions) shared = std::ranges::copy(after, shared).out;
-  }
-  return log_partition;
-}
-
-}  // namespace
-
 BeliefOracle::Size ChainOracle::belief_size(Index instance) const {
-  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance],
-                    labels = outputs_;
+  const std::size_t positions = length(instance), labels = outputs_;
   if (positions == 1) return {padded(labels), 0};
   return {padded((positions - 1) * labels * labels), padded((positions - 2) * labels)};
 }
@@ -100,82 +20,83 @@ BeliefOracle::Size ChainOracle::belief_size(Index instance) const {
 double ChainOracle::infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
                                   double* log_beliefs) const {
   require_gold();
-  const std::size_t begin = all_.begin[instance], positions = all_.begin[instance + std::size_t{1}] - begin,
-                    labels = outputs_, width = padded(labels);
-  BeliefBuffers& work = BeliefBuffers::mine(positions, labels);
+  const std::span<const Index> gold = gold_of(instance);
+  const std::size_t positions = gold.size(), labels = outputs_, width = padded(labels), edges = positions - 1,
+                    used = edges == 0 ? labels : edges * labels * labels;
   const KernelTable& kernels = kernels_in_use();
   const Size size = belief_size(instance);
-  const std::size_t edges = positions - 1, shared_positions = edges > 0 ? edges - 1 : 0;
-  double* const shared = log_beliefs + size.positive;
-  std::fill(log_beliefs + (edges == 0 ? labels : edges * labels * labels), shared, 0.0);
-  std::fill(shared + shared_positions * labels, log_beliefs + size.all(), 0.0);
+  double* shared = log_beliefs + size.positive;
   double log_partition = 0.0;
+  // A logarithm may come out above 0 by its rounding.
+  const auto write = [](const double* logs, std::size_t n, double* out) {
+    return std::transform(logs, logs + n, out, [](double x) { return std::min(x, 0.0); });
+  };
   const auto [low, high] = std::minmax_element(extra.begin(), extra.end());
   if (*high - *low <= kLinearRange) {
-    const double largest = *high;
+    static thread_local AlignedVector<double> columns, forward, backward;
+    columns.resize(padded(positions) * labels);
+    forward.resize(width * width);
+    backward.assign(width * width, 0.0);
     for (std::size_t i = 0; i < labels; ++i) {
-      for (std::size_t j = 0; j < labels; ++j) work.forward[i * width + j] = extra[i * labels + j] - largest;
-      std::fill_n(work.forward.begin() + static_cast<std::ptrdiff_t>(i * width + labels), width - labels,
+      for (std::size_t j = 0; j < labels; ++j) forward[i * width + j] = extra[i * labels + j] - *high;
+      std::fill_n(forward.data() + i * width + labels, width - labels,
                   -std::numeric_limits<double>::infinity());
     }
-    kernels.exponentiate(work.forward.data(), labels * width);
-    std::fill(work.backward.begin(), work.backward.end(), 0.0);
+    kernels.exponentiate(forward.data(), labels * width);
     for (std::size_t i = 0; i < labels; ++i)
-      for (std::size_t j = 0; j < labels; ++j) work.backward[j * width + i] = work.forward[i * width + j];
-    kernels.rows_to_columns(scores, width, labels, 0, positions, work.columns.data(), padded(positions));
+      for (std::size_t j = 0; j < labels; ++j) backward[j * width + i] = forward[i * width + j];
+    kernels.rows_to_columns(scores, width, labels, 0, positions, columns.data(), padded(positions));
+
     const Index bounds[] = {0, static_cast<Index>(positions)}, alone = 0;
-    chain_kernels().forward_backward({.outputs = labels,
-                                      .width = width,
-                                      .begin = bounds,
-                                      .origin = 0,
-                                      .sequences = 1,
-                                      .by_length = &alone,
-                                      .base = work.columns.data(),
-                                      .direction = nullptr,
-                                      .alpha = 0.0,
-                                      .stride = padded(positions),
-                                      .forward = work.forward.data(),
-                                      .backward = work.backward.data(),
-                                      .largest_transition = largest,
-                                      .log_partition = &log_partition,
-                                      .message = work.message.data(),
-                                      .posterior = work.posterior.data(),
-                                      .pair = work.pair.data(),
-                                      .back = nullptr,
-                                      .ratio = nullptr,
-                                      .residual = nullptr,
-                                      .residual_stride = 0,
-                                      .weight = work.weight.data(),
-                                      .top = work.top.data(),
-                                      .scale = work.scale.data(),
-                                      .inverse = work.inverse.data(),
-                                      .edge = work.edge.data()});
-    for (AlignedVector<double>* numbers : {&work.message, &work.posterior, &work.weight})
+    Buffers& work = buffers(positions, 1, true);
+    ChainChunk chunk = chunk_in(work);
+    chunk.begin = bounds;
+    chunk.by_length = &alone;
+    chunk.base = columns.data();
+    chunk.stride = padded(positions);
+    chunk.forward = forward.data();
+    chunk.backward = backward.data();
+    chunk.largest_transition = *high;
+    chunk.posterior = work.posterior.data();
+    chunk.pair = work.pair.data();
+    chain_kernels().forward_backward(chunk);
+    log_partition = work.log_partition[0];
+
+    for (AlignedVector<double>* numbers : {&work.message, &work.posterior, &work.score})
       kernels.logarithm(numbers->data(), positions * width);
-    const auto copy = [&](std::size_t t, double* out) {
-      for (std::size_t k = 0; k < labels; ++k) out[k] = std::min(work.posterior[t * width + k], 0.0);
-    };
-    if (edges == 0) copy(0, log_beliefs);
-    for (std::size_t t = 1; t < edges; ++t) copy(t, shared + (t - 1) * labels);
+    if (edges == 0) write(work.posterior.data(), labels, log_beliefs);
+    for (std::size_t t = 1; t < edges; ++t) shared = write(work.posterior.data() + t * width, labels, shared);
     if (edges > 0)
       chain_kernels().log_pairs({.outputs = labels,
                                  .width = width,
                                  .edges = edges,
                                  .before = work.message.data(),
-                                 .after = work.weight.data() + width,
+                                 .after = work.score.data() + width,
                                  .transition = extra.data(),
-                                 .shift = -largest,
+                                 .shift = -*high,
                                  .out = log_beliefs});
   } else {
-    log_partition = log_marginals(positions, labels, scores, width, extra, log_beliefs, shared);
+    const Conditionals model = conditionals(scores, extra, positions);
+    log_partition = model.log_partition;
+    if (edges == 0) std::copy_n(model.marginal.data(), labels, log_beliefs);
+    for (std::size_t t = 0; t < edges; ++t) {
+      const double* const here = model.marginal.data() + t * width;
+      if (t > 0) shared = std::copy_n(here, labels, shared);
+      for (std::size_t j = 0; j < labels; ++j)
+        for (std::size_t k = 0; k < labels; ++k)
+          log_beliefs[(t * labels + j) * labels + k] = here[j] * model.next[(t * labels + j) * width + k];
+    }
+    kernels.logarithm(log_beliefs, size.all());
+    write(log_beliefs, size.all(), log_beliefs);
   }
-
-  double gold = 0.0;
+  std::fill(log_beliefs + used, log_beliefs + size.positive, 0.0);
+  std::fill(shared, log_beliefs + size.all(), 0.0);
+  double score_of_gold = 0.0;
   for (std::size_t t = 0; t < positions; ++t) {
-    gold += scores[t * width + all_.gold[begin + t]];
-    if (t < edges) gold += extra[all_.gold[begin + t] * labels + all_.gold[begin + t + 1]];
+    score_of_gold += scores[t * width + gold[t]];
+    if (t < edges) score_of_gold += extra[gold[t] * labels + gold[t + 1]];
   }
-  return log_partition - gold;
+  return log_partition - score_of_gold;
 }
 
 /// All labels but gold are alike, so that a message is two numbers: of gold and of any other, as logarithms.
@@ -184,8 +105,8 @@ void ChainOracle::gold_beliefs(Index instance, double score, double* log_beliefs
   struct Message {
     double gold, other;
   };
-  const std::size_t begin = all_.begin[instance], positions = all_.begin[instance + std::size_t{1}] - begin,
-                    labels = outputs_;
+  const std::span<const Index> gold = gold_of(instance);
+  const std::size_t positions = gold.size(), labels = outputs_;
   const double others = std::log(static_cast<double>(labels) - 1.0);  // -infinity for one label
   const auto add = [](double a, double b) {
     const double largest = std::max(a, b);
@@ -206,12 +127,12 @@ void ChainOracle::gold_beliefs(Index instance, double score, double* log_beliefs
   std::fill(log_beliefs, log_beliefs + size.all(), 0.0);
   const auto position = [&](std::size_t t, double* out) {
     std::fill(out, out + labels, std::min(0.0, forward[t].other + backward[t].other - log_partition));
-    out[all_.gold[begin + t]] = std::min(0.0, forward[t].gold + backward[t].gold - log_partition);
+    out[gold[t]] = std::min(0.0, forward[t].gold + backward[t].gold - log_partition);
   };
   if (positions == 1) return position(0, log_beliefs);
   for (std::size_t t = 0; t + 1 < positions; ++t) {
     double* const pair = log_beliefs + t * labels * labels;
-    const Index a = all_.gold[begin + t], b = all_.gold[begin + t + 1];
+    const Index a = gold[t], b = gold[t + 1];
     const auto value = [&](double first, double edge, double second) {
       return std::min(0.0, first + edge + second - log_partition);
     };
@@ -239,8 +160,8 @@ void ChainOracle::structure_beliefs(Index instance, std::span<const Index> outpu
 
 void ChainOracle::expectation(Index instance, const double* beliefs, double* rows,
                               std::span<double> extra) const {
-  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance],
-                    labels = outputs_, width = padded(labels), edges = positions - 1;
+  const std::size_t positions = length(instance), labels = outputs_, width = padded(labels),
+                    edges = positions - 1;
   const KernelTable& kernels = kernels_in_use();
   std::fill(rows, rows + positions * width, 0.0);
   std::fill(extra.begin(), extra.end(), 0.0);
@@ -262,8 +183,7 @@ void ChainOracle::expectation(Index instance, const double* beliefs, double* row
 }
 
 void ChainOracle::make_consistent(Index instance, double* beliefs) const {
-  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance],
-                    labels = outputs_;
+  const std::size_t positions = length(instance), labels = outputs_;
   const auto scale_to = [](double* x, std::size_t n, double total) {
     double sum = 0.0;
     for (std::size_t i = 0; i < n; ++i) sum += x[i];
@@ -287,8 +207,7 @@ void ChainOracle::make_consistent(Index instance, double* beliefs) const {
 }
 
 double ChainOracle::inconsistency(Index instance, const double* beliefs) const {
-  const std::size_t positions = all_.begin[instance + std::size_t{1}] - all_.begin[instance],
-                    labels = outputs_, edges = positions - 1;
+  const std::size_t positions = length(instance), labels = outputs_, edges = positions - 1;
   double worst = 0.0;
   const auto differ = [&](double a, double b) {
     if (worst == worst && !(std::abs(a - b) <= worst)) worst = std::abs(a - b);  // a NaN stays

@@ -15,13 +15,21 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-/// By one way back with logarithms: right for any finite scores.
 ChainOracle::Conditionals ChainOracle::conditionals(const Scores& scores, std::size_t instance) const {
+  AlignedVector<double> rows;
+  score_rows(all_, {scores}, instance, instance + 1, rows);
+  return conditionals(rows.data() + (begin_[instance] - all_.row_origin(instance)) * padded(outputs_),
+                      scores.extra, length(static_cast<Index>(instance)));
+}
+
+/// By one way back.
+ChainOracle::Conditionals ChainOracle::conditionals(const double* scores, std::span<const double> transition,
+                                                    std::size_t length) const {
   const KernelTable& kernels = kernels_in_use();
-  const std::size_t labels = outputs_, width = padded(labels), first = all_.begin[instance],
-                    length = all_.begin[instance + 1] - first;
-  Conditionals out{AlignedVector<double>(length * width, 0.0),
-                   AlignedVector<double>((length - 1) * labels * width, 0.0)};
+  const std::size_t labels = outputs_, width = padded(labels);
+  Conditionals out;
+  out.marginal.assign(length * width, 0.0);
+  out.next.assign((length - 1) * labels * width, 0.0);
   // x[0..labels) = softmax of itself; returns log sum exp.
   const auto softmax = [&](double* x) {
     const double largest = *std::max_element(x, x + labels);
@@ -36,16 +44,16 @@ ChainOracle::Conditionals ChainOracle::conditionals(const Scores& scores, std::s
   // score[k]: of everything from position t on, given y_t = k.
   std::vector<double> score(labels), from_next(labels, 0.0);
   for (std::size_t t = length; t-- > 0;) {
-    for (std::size_t k = 0; k < labels; ++k) score[k] = scores.column(k)[first + t] + from_next[k];
+    for (std::size_t k = 0; k < labels; ++k) score[k] = scores[t * width + k] + from_next[k];
     if (t == 0) break;
     double* const next = out.next.data() + (t - 1) * labels * width;
     for (std::size_t c = 0; c < labels; ++c) {
-      for (std::size_t d = 0; d < labels; ++d) next[c * width + d] = scores.extra[c * labels + d] + score[d];
+      for (std::size_t d = 0; d < labels; ++d) next[c * width + d] = transition[c * labels + d] + score[d];
       from_next[c] = softmax(next + c * width);
     }
   }
   std::copy(score.begin(), score.end(), out.marginal.begin());
-  softmax(out.marginal.data());
+  out.log_partition = softmax(out.marginal.data());
   for (std::size_t t = 0; t + 1 < length; ++t)
     kernels.combine_rows(out.next.data() + t * labels * width, width, labels, out.marginal.data() + t * width,
                          out.marginal.data() + (t + 1) * width, width);
@@ -63,7 +71,7 @@ void ChainOracle::covariances(const Scores& scores, std::size_t instance, const 
   const KernelTable& kernels = kernels_in_use();
   const std::size_t labels = outputs_, width = padded(labels), stride = padded(features.slots),
                     extras = features.extra.size(), extra_width = padded(extras),
-                    length = all_.begin[instance + 1] - all_.begin[instance];
+                    length = this->length(static_cast<Index>(instance));
   const Conditionals model = conditionals(scores, instance);
   out.clear(features.slots);
   // Of the positions at hand: rows of `labels` vectors; p(d | c) and p(c, d) of each extra weight on the edge

@@ -10,11 +10,7 @@
 
 namespace proxbench {
 
-PROXBENCH_KERNEL_SETS(ChainDerivativeKernels, chain_derivative_kernels, chain_derivative_kernels_for)
-
-const ChainDerivativeKernels& chain_derivative_kernels() {
-  return chain_derivative_kernels_for(instruction_set());
-}
+PROXBENCH_KERNEL_SETS(ChainDerivativeKernels, chain_derivative_kernels)
 
 namespace {
 
@@ -150,8 +146,8 @@ void ChainOracle::derivative_log(const Kept& at, const Scores& direction, Residu
 /// Scores at each position are shifted by h_t so that f_t sums to 0 (chain_derivative_kernels.h).
 void ChainOracle::derivative_log_of(std::size_t instance, const Kept& at, const Scores& direction,
                                     Residual& out, double* pair) const {
-  const std::size_t labels = outputs_, width = padded(labels), first = all_.begin[instance],
-                    length = all_.begin[instance + 1] - first;
+  const std::size_t labels = outputs_, width = padded(labels), first = begin_[instance],
+                    length = this->length(static_cast<Index>(instance));
   const Conditionals model = conditionals(at.scores, instance);
   const double* const change = direction.extra.data();
   std::vector<double> f(length * labels), shift(length), g(labels, 0.0), g_before(labels);

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/kernels/instruction_set_test.h"
+#include "core/kernels/test_instruction_sets.h"
 #include "core/objective.h"
 #include "oracles/chain/chain.h"
 #include "oracles/test_chains.h"

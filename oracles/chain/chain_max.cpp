@@ -18,8 +18,9 @@ double cost_of_position(Cost cost, std::size_t length) {
 
 }  // namespace
 
-/// The best label sequence of n positions; of equal ones that with the smaller label at the latest difference.
-/// Each label but gold[t] gains `wrong` at position t. Without costs `gold` is null and `wrong` is 0.
+/// The best label sequence of n positions; of equal ones that with the smaller label at the latest
+/// difference. Each label but gold[t] gains `wrong` at position t. Without costs `gold` is null and `wrong`
+/// is 0.
 void ChainOracle::viterbi(const double* scores, std::span<const double> extra, const Index* gold,
                           double wrong, std::span<Index> best_labels,
                           InstanceMaxOracle::Workspace& work) const {
@@ -64,8 +65,7 @@ InstanceMaxOracle::Value ChainOracle::best_structure(Index instance, Cost cost, 
                                                      std::span<const double> extra, std::span<Index> outputs,
                                                      InstanceMaxOracle::Workspace& work) const {
   require_gold();
-  viterbi(scores, extra, all_.gold.data() + all_.begin[instance], cost_of_position(cost, outputs.size()),
-          outputs, work);
+  viterbi(scores, extra, gold_of(instance).data(), cost_of_position(cost, outputs.size()), outputs, work);
   return value_of(instance, cost, scores, extra, outputs);
 }
 
@@ -73,8 +73,8 @@ InstanceMaxOracle::Value ChainOracle::value_of(Index instance, Cost cost, const 
                                                std::span<const double> extra,
                                                std::span<const Index> outputs) const {
   const std::size_t labels = outputs_, width = padded(outputs_);
-  const std::size_t begin = all_.begin[instance], n = all_.begin[instance + std::size_t{1}] - begin;
-  const Index* const gold = all_.gold.data() + begin;
+  const std::size_t n = length(instance);
+  const Index* const gold = gold_of(instance).data();
   std::size_t wrong = 0;
   double score = 0.0;
   for (std::size_t t = 0; t < n; ++t) {
@@ -91,11 +91,6 @@ InstanceMaxOracle::Value ChainOracle::value_of(Index instance, Cost cost, const 
   }
   const double costs = static_cast<double>(wrong) * cost_of_position(cost, n);
   return {costs + score, costs};
-}
-
-void ChainOracle::gold_structure(Index instance, std::span<Index> outputs) const {
-  require_gold();
-  std::copy_n(all_.gold.begin() + all_.begin[instance], outputs.size(), outputs.begin());
 }
 
 void ChainOracle::extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const {

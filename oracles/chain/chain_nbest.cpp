@@ -13,11 +13,7 @@
 
 namespace proxbench {
 
-PROXBENCH_KERNEL_SETS(MaxPlusKernels, max_plus_kernels, max_plus_kernels_for)
-
-const MaxPlusKernels& max_plus_kernels() {
-  return max_plus_kernels_for(instruction_set());
-}
+PROXBENCH_KERNEL_SETS(MaxPlusKernels, max_plus_kernels)
 
 namespace {
 
@@ -69,7 +65,7 @@ class ChainOracle::LazyKBest final : public NbestOracle::Workspace {
   std::vector<Vertex> vertices_;     ///< by slot; their memory stays
   AlignedVector<double> candidate_;  ///< by slot, rows by the label before: the score of the next derivation
                                      ///< by it, without this vertex's own score
-  std::vector<Index> next_rank_;  ///< by slot and label before: the rank of that derivation there
+  std::vector<Index> next_rank_;     ///< by slot and label before: the rank of that derivation there
   std::vector<std::size_t>
       waiting_;  ///< labels of the vertices that wait for one another, the first asked first
 };
@@ -199,8 +195,7 @@ std::unique_ptr<NbestOracle::Workspace> ChainOracle::make_workspace() const {
 void ChainOracle::nbest(const Scores& scores, Index instance, std::size_t n, List& out,
                         NbestOracle::Workspace& work) const {
   LazyKBest& search = dynamic_cast<LazyKBest&>(work);
-  search.begin(scores, outputs_, all_.begin[instance],
-               all_.begin[instance + std::size_t{1}] - all_.begin[instance]);
+  search.begin(scores, outputs_, begin_[instance], length(instance));
   search.search(n, out);
 }
 

@@ -113,15 +113,14 @@
 
     // The curves that the reader asks for, each with its points [x, low, y, high].
     shownCurves() {
-      const {x, repetitions, failed, uncomparable} = this.state;
-      const {of, factor} = this.panel, {runs, panels} = this.group, {lines, bands} = panels[of].against[x];
+      const {x, quantity, repetitions, failed, uncomparable} = this.state;
+      const {runs} = this.group, {lines, bands} = this.panel.against[x];
       const alone = repetitions === "each" ? runs : lines.map((i) => runs[i]);
       const all = [...bands.filter(() => repetitions === "median"),
-        ...alone.map((run) => ({...run, x: run[x], y: run[of] ?? []}))];
-      const scaled = (value) => value === null ? null : factor * value;
+        ...alone.map((run) => ({...run, x: run[x], y: run[quantity] ?? []}))];
       const drawn = all.map((curve, i) => {
         const {x: at, y, low = y, high = y} = curve;
-        const points = y.map((value, k) => [at[k], scaled(low[k]), scaled(value), scaled(high[k])])
+        const points = y.map((value, k) => [at[k], low[k], value, high[k]])
           .filter(([place, , value]) => place !== null && value !== null);
         return {...curve, name: `${curve.curve}|${i}`, points};
       }).filter((curve) => curve.points.length > 0 && this.solvers[curve.curve].check.checked &&

@@ -29,7 +29,8 @@ void Carriers::select(Index feature, const Scores& scores) {
   local.resize(position.size());
   std::vector<Index>& first = first_;
   first.assign(1, 0);
-  for (const Index i : instances) first.push_back(first.back() + begin[i + std::size_t{1}] - begin[i]);
+  for (const Index i : instances)
+    first.push_back(first.back() + static_cast<Index>(objective_.structure().length(i)));
   for (std::size_t e = 0, i = 0; e < position.size(); ++e) {
     while (instance_of_[position[e]] != instances[i]) ++i;
     local[e] = first[i] + position[e] - begin[instances[i]];

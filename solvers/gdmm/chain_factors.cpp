@@ -1,5 +1,9 @@
 #include "solvers/gdmm/chain_factors.h"
 
+#include <algorithm>
+
+#include "solvers/gdmm/rounding.h"
+
 namespace proxbench {
 namespace {
 
@@ -20,7 +24,8 @@ ChainFactors::ChainFactors(const Objective& objective, const Settings& settings)
   for (std::size_t i = 0; i < instances(); ++i)
     for (Index p = begin[i]; p < begin[i + 1]; ++p) {
       add_variable(i, objective.structure().gold_outputs(p).front());
-      cost_.push_back(mean ? 1.0 / static_cast<double>(begin[i + 1] - begin[i]) : 1.0);
+      cost_.push_back(mean ? 1.0 / static_cast<double>(objective.structure().length(static_cast<Index>(i)))
+                           : 1.0);
       squared_norm_.push_back(unary_.squared_norm(p));
     }
   for (std::size_t i = 0; i < instances(); ++i)
@@ -61,10 +66,25 @@ double ChainFactors::feature_curvature(std::size_t factor) const {
   return (factors_[factor].pair ? 1.0 : squared_norm_[factor]) / settings_.mu;
 }
 
-double ChainFactors::squared_weights() const {
+void ChainFactors::labels(Index position, std::vector<LabelWeight>& out) const {
+  out.clear();
   double sum = 0.0;
-  for (const double v : pairs_.values()) sum += v * v;
-  return sum + unary_.squared_sum();
+  for (const Atom& atom : active(position)) {
+    out.push_back({static_cast<Index>(atom.value), std::max(atom.weight, 0.0)});
+    sum += out.back().weight;
+  }
+  for (LabelWeight& one : out) one.weight /= sum;  // rounding of many steps
+}
+
+void ChainFactors::pairs(Index position, std::vector<PairWeight>& out) const {
+  std::vector<LabelWeight> left, right;
+  labels(position, left);
+  labels(position + 1, right);
+  out.clear();
+  for (const Atom& atom : active(pair_of_[position]))
+    out.push_back({static_cast<Index>(atom.value / labels_), static_cast<Index>(atom.value % labels_),
+                   std::max(atom.weight, 0.0)});
+  round_onto(left, right, out);
 }
 
 SparseVector ChainFactors::weights() const {

@@ -1,6 +1,6 @@
 #pragma once
-/// Factors of linear chains: a variable for each position, a pair for each two neighbours, which share K*K
-/// weights.
+/// Factors of linear chains: a variable for each position, the factor of that number, and a pair for each two
+/// neighbours, which share K*K weights.
 
 #include <memory>
 
@@ -15,12 +15,10 @@ class ChainFactors final : public Factors {
   ChainFactors(const Objective& objective, const Settings& settings);
 
   Vertex search(std::size_t factor, Work& work) const override;
-  double squared_weights() const override;
   SparseVector weights() const override;
-
-  Index labels() const { return labels_; }
-  /// The variable of a position is the factor of that number; that of the pair (p, p + 1):
-  std::size_t pair_of(Index position) const { return pair_of_[position]; }
+  /// The weights of positions as they are, those of pairs rounded onto them.
+  void labels(Index position, std::vector<LabelWeight>& out) const override;
+  void pairs(Index position, std::vector<PairWeight>& out) const override;
 
  protected:
   double score(std::size_t factor, Value value) const override;

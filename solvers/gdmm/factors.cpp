@@ -218,7 +218,7 @@ double Factors::infeasibility() const {
 }
 
 double Factors::lagrangian() const {
-  double sum = 0.5 * settings_.mu * squared_weights();
+  double sum = 0.5 * settings_.mu * squared_norm(weights().value);
   for (std::size_t f = 0; f < factors_.size(); ++f)
     for (const Atom& atom : factors_[f].active)
       if (!factors_[f].pair && atom.value != factors_[f].gold) sum -= cost(f) * atom.weight;

@@ -13,13 +13,13 @@
 #include <span>
 #include <vector>
 
-#include "core/base/types.h"
+#include "core/dual.h"
 #include "solvers/gdmm/label_search.h"
 #include "solvers/gdmm/pair_search.h"
 
 namespace proxbench {
 
-class Factors {
+class Factors : public MarginalPoint {
  public:
   /// A value of a factor: the label of a variable, left*K + right of a pair.
   using Value = std::uint64_t;
@@ -49,8 +49,6 @@ class Factors {
     /// By index and sorted weights, or looking at all values; auto: the latter for pairs of few labels.
     enum class Search { kAuto, kFactorwise, kBrute } search;
   };
-
-  virtual ~Factors() = default;
 
   std::size_t instances() const { return factors_of_.size(); }
   std::size_t size() const { return factors_.size(); }
@@ -90,10 +88,9 @@ class Factors {
   /// sqrt(sum over edges of ||alpha_j - what it was||^2).
   double moved_since(const std::vector<std::vector<Atom>>& variables) const;
   /// sqrt(sum over edges of ||c_jf||^2): 0 where alpha are marginals of one distribution for each instance.
-  double infeasibility() const;
+  double infeasibility() const override;
   /// L(alpha, lambda).
   double lagrangian() const;
-  virtual double squared_weights() const = 0;
   virtual SparseVector weights() const = 0;
 
  protected:

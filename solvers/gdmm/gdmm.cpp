@@ -26,80 +26,17 @@
 
 #include "core/base/option_rows.h"
 #include "core/base/random.h"
-#include "core/dual.h"
 #include "core/solver.h"
 #include "solvers/gdmm/away_steps.h"
 #include "solvers/gdmm/chain_factors.h"
 #include "solvers/gdmm/label_factors.h"
-#include "solvers/gdmm/rounding.h"
 #include "solvers/shared/instances/passes.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
 
 namespace {
-
-/// The chain's marginals: those of positions as they are, those of pairs rounded onto them.
-class ChainPoint final : public MarginalPoint {
- public:
-  explicit ChainPoint(std::shared_ptr<const ChainFactors> factors) : factors_(std::move(factors)) {}
-
-  void labels(Index position, std::vector<LabelWeight>& out) const override {
-    out.clear();
-    double sum = 0.0;
-    for (const Factors::Atom& atom : factors_->active(position)) {
-      out.push_back({static_cast<Index>(atom.value), std::max(atom.weight, 0.0)});
-      sum += out.back().weight;
-    }
-    for (LabelWeight& one : out) one.weight /= sum;  // rounding of many steps
-  }
-  void pairs(Index position, std::vector<PairWeight>& out) const override {
-    std::vector<LabelWeight> left, right;
-    labels(position, left);
-    labels(position + 1, right);
-    out.clear();
-    for (const Factors::Atom& atom : factors_->active(factors_->pair_of(position)))
-      out.push_back({static_cast<Index>(atom.value / factors_->labels()),
-                     static_cast<Index>(atom.value % factors_->labels()), std::max(atom.weight, 0.0)});
-    round_onto(left, right, out);
-  }
-  double infeasibility() const override { return factors_->infeasibility(); }
-
- private:
-  std::shared_ptr<const ChainFactors> factors_;
-};
-
-/// Label sets: the weights of "on" as they are, those of "both on" moved into what they allow.
-class LabelPoint final : public MarginalPoint {
- public:
-  explicit LabelPoint(std::shared_ptr<const LabelFactors> factors) : factors_(std::move(factors)) {}
-
-  void labels(Index position, std::vector<LabelWeight>& out) const override {
-    out.clear();
-    for (const Index k : factors_->labels_on(position))
-      out.push_back({k, std::min(factors_->on(position, k), 1.0)});
-  }
-  void pairs(Index position, std::vector<PairWeight>& out) const override {
-    std::vector<LabelWeight> on;
-    labels(position, on);
-    const std::vector<LabelFactors::Both> made = factors_->pairs_made(position);
-    out.clear();
-    for (std::size_t a = 0; a < on.size(); ++a)
-      for (std::size_t b = a + 1; b < on.size(); ++b) {
-        const auto pair = std::ranges::find_if(made, [&](const LabelFactors::Both& one) {
-          return one.left == on[a].label && one.right == on[b].label;
-        });
-        const double least = std::max(0.0, on[a].weight + on[b].weight - 1.0);
-        const double both = std::clamp(pair == made.end() ? 0.0 : pair->weight, least,
-                                       std::max(least, std::min(on[a].weight, on[b].weight)));
-        if (both > 0.0) out.push_back({on[a].label, on[b].label, both});
-      }
-  }
-  double infeasibility() const override { return factors_->infeasibility(); }
-
- private:
-  std::shared_ptr<const LabelFactors> factors_;
-};
 
 /// Steps of Algorithm 2 between two updates of the multipliers.
 constexpr int kAwaySteps = 10;
@@ -296,96 +233,83 @@ class Multipliers {
   std::vector<std::vector<Factors::Atom>> before_;
 };
 
-class Gdmm final : public Solver {
- public:
-  explicit Gdmm(const Settings& settings) : settings_(settings) {}
+/// Whether a factor has anything to gain at the start, where all weight is on gold and w = 0; else that is
+/// optimal.
+bool gains_anywhere(const Factors& factors) {
+  Factors::Work work = factors.make_work();
+  for (std::size_t f = 0; f < factors.size(); ++f)
+    if (factors.search(f, work).gradient < factors.gradient(f, factors.gold(f))) return true;
+  return false;
+}
 
-  SolveResult solve(const SolveProblem& problem) override {
-    Objective& objective = problem.objective;
-    Monitor& monitor = problem.monitor;
-    const auto [factors, point] = make_factors(objective);
-    Passes passes(objective, *factors, settings_, problem.seed);
-    std::optional<AwaySteps> away;
-    if (settings_.inner == Inner::kAfw) away.emplace(*factors, objective.parallel());
-    SolveResult result;
-    result.working_set = objective.dimension();
+/// Relative, by an inference on the clock.
+double gap(Objective& objective, const Factors& factors) {
+  const SparseVector w = factors.weights();
+  Scores scores = objective.make_scores();
+  objective.scores(w, scores);
+  const double value = objective.infer({scores}, nullptr) + objective.l2(w.value);
+  return (value - factors.value(objective)) / value;
+}
 
-    monitor.start({});
-    monitor.watch(point);
-    if (!gains_anywhere(*factors)) return result;
-    const auto weights = [&factors = factors] { return factors->weights(); };
-    Multipliers multipliers(*factors, settings_);
-    do {
-      double share = 1.0;  // of the factors that a pass moves
-      multipliers.before_pass(result.iterations + 1);
-      switch (settings_.inner) {
-        case Inner::kAfw:
-          for (int step = 0; step < kAwaySteps && !monitor.out_of_time(); ++step) {
-            away->step(monitor);
-            objective.count_searches(static_cast<double>(objective.instances()));
-            objective.count_updates(static_cast<double>(objective.instances()));
-          }
-          for (std::size_t i = 0; i < factors->instances(); ++i) factors->grow(i);
-          break;
-        case Inner::kBgcd:
-          passes.greedy(monitor);
-          share = static_cast<double>(factors->instances()) / static_cast<double>(factors->size());
-          break;
-        case Inner::kBlock:
-          passes.block(monitor);
-          break;
-      }
-      if (!monitor.out_of_time()) multipliers.after_pass(share);
-      ++result.iterations;
-      if (!monitor.step(result.iterations, weights, result.working_set)) {
-        result.status = monitor.stop_status();
+std::shared_ptr<Factors> make_factors(const Objective& objective, const Settings& settings) {
+  const double unit = objective.map().typical_value();
+  const Factors::Settings own{.mu = objective.mu(),
+                              .rho = std::isnan(settings.rho) ? unit * unit / objective.mu() : settings.rho,
+                              .search = settings.search};
+  if (objective.factors().shape() == FactorOracle::Shape::kLabels)
+    return std::make_shared<LabelFactors>(objective, own);
+  return std::make_shared<ChainFactors>(objective, own);
+}
+
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  Objective& objective = problem.objective;
+  Monitor& monitor = problem.monitor;
+  const std::shared_ptr<Factors> factors = make_factors(objective, settings);
+  Passes passes(objective, *factors, settings, problem.seed);
+  std::optional<AwaySteps> away;
+  if (settings.inner == Inner::kAfw) away.emplace(*factors, objective.parallel());
+  SolveResult result;
+  result.working_set = objective.dimension();
+
+  monitor.start({});
+  monitor.watch(factors);
+  if (!gains_anywhere(*factors)) return result;
+  const auto weights = [&] { return factors->weights(); };
+  Multipliers multipliers(*factors, settings);
+  do {
+    double share = 1.0;  // of the factors that a pass moves
+    multipliers.before_pass(result.iterations + 1);
+    switch (settings.inner) {
+      case Inner::kAfw:
+        for (int step = 0; step < kAwaySteps && !monitor.out_of_time(); ++step) {
+          away->step(monitor);
+          objective.count_searches(static_cast<double>(objective.instances()));
+          objective.count_updates(static_cast<double>(objective.instances()));
+        }
+        for (std::size_t i = 0; i < factors->instances(); ++i) factors->grow(i);
         break;
-      }
-    } while (problem.tol == 0.0 || result.iterations % kPassesBetweenChecks != 0 ||
-             !(gap(objective, *factors, *point) <= problem.tol));
-    result.w = factors->weights();
-    result.notes["factors"] = static_cast<double>(factors->size());
-    result.notes["infeasibility"] = factors->infeasibility();
-    result.notes["rho"] = factors->rho();
-    return result;
-  }
-
- private:
-  /// Whether a factor has anything to gain at the start, where all weight is on gold and w = 0; else that is
-  /// optimal.
-  static bool gains_anywhere(const Factors& factors) {
-    Factors::Work work = factors.make_work();
-    for (std::size_t f = 0; f < factors.size(); ++f)
-      if (factors.search(f, work).gradient < factors.gradient(f, factors.gold(f))) return true;
-    return false;
-  }
-
-  /// Relative, by an inference on the clock.
-  static double gap(Objective& objective, const Factors& factors, const DualPoint& point) {
-    const SparseVector w = factors.weights();
-    Scores scores = objective.make_scores();
-    objective.scores(w, scores);
-    const double value = objective.infer({scores}, nullptr) + objective.l2(w.value);
-    return (value - point.value(objective)) / value;
-  }
-
-  std::pair<std::shared_ptr<Factors>, std::shared_ptr<const DualPoint>> make_factors(
-      const Objective& objective) const {
-    const double unit = objective.map().typical_value();
-    const Factors::Settings own{
-        .mu = objective.mu(),
-        .rho = std::isnan(settings_.rho) ? unit * unit / objective.mu() : settings_.rho,
-        .search = settings_.search};
-    if (objective.factors().shape() == FactorOracle::Shape::kLabels) {
-      const auto factors = std::make_shared<LabelFactors>(objective, own);
-      return {factors, std::make_shared<LabelPoint>(factors)};
+      case Inner::kBgcd:
+        passes.greedy(monitor);
+        share = static_cast<double>(factors->instances()) / static_cast<double>(factors->size());
+        break;
+      case Inner::kBlock:
+        passes.block(monitor);
+        break;
     }
-    const auto factors = std::make_shared<ChainFactors>(objective, own);
-    return {factors, std::make_shared<ChainPoint>(factors)};
-  }
-
-  Settings settings_;
-};
+    if (!monitor.out_of_time()) multipliers.after_pass(share);
+    ++result.iterations;
+    if (!monitor.step(result.iterations, weights, result.working_set)) {
+      result.status = monitor.stop_status();
+      break;
+    }
+  } while (problem.tol == 0.0 || result.iterations % kPassesBetweenChecks != 0 ||
+           !(gap(objective, *factors) <= problem.tol));
+  result.w = factors->weights();
+  result.notes["factors"] = static_cast<double>(factors->size());
+  result.notes["infeasibility"] = factors->infeasibility();
+  result.notes["rho"] = factors->rho();
+  return result;
+}
 
 }  // namespace
 
@@ -398,7 +322,7 @@ SolverInfo gdmm_info() {
           "for "
           "structural SVM of large output domain, NIPS 2016",
       .options = rows().table(),
-      .make = rows().maker<Gdmm>(),
+      .make = stateless(rows(), solve),
       .needs = {.capabilities = {Capability::kFactors},
                 .l2 = true,
                 .smooth = true,

@@ -28,35 +28,39 @@ LabelFactors::LabelFactors(const Objective& objective, const Settings& settings)
   }
 }
 
-double LabelFactors::on(std::size_t instance, Index label) const {
-  for (const Atom& atom : active(variable(instance, label)))
-    if (atom.value == 1) return atom.weight;
-  return 0.0;
+double LabelFactors::weight_of(std::size_t factor, Value value) const {
+  const auto atom = std::ranges::find(active(factor), value, &Atom::value);
+  return atom == active(factor).end() ? 0.0 : atom->weight;
 }
 
-std::vector<Index> LabelFactors::labels_on(std::size_t instance) const {
-  std::vector<Index> out;
+void LabelFactors::labels(Index instance, std::vector<LabelWeight>& out) const {
+  out.clear();
   for (Index k = 0; k < count_; ++k)
-    if (on(instance, k) > 0.0) out.push_back(k);
-  return out;
+    if (const double weight = on(instance, k); weight > 0.0) out.push_back({k, std::min(weight, 1.0)});
 }
 
-std::vector<LabelFactors::Both> LabelFactors::pairs_made(std::size_t instance) const {
-  std::vector<Both> out;
-  for (const std::size_t f : factors_of(instance).subspan(count_)) {
-    const Ends& ends = ends_[f - variables_];
-    double weight = 0.0;
-    for (const Atom& atom : active(f))
-      if (atom.value == kBothOn) weight = atom.weight;
-    out.push_back({ends.left, ends.right, weight});
-  }
-  return out;
+void LabelFactors::pairs(Index instance, std::vector<PairWeight>& out) const {
+  std::vector<LabelWeight> listed;
+  labels(instance, listed);
+  const auto made = factors_of(instance).subspan(count_);
+  out.clear();
+  for (std::size_t a = 0; a < listed.size(); ++a)
+    for (std::size_t b = a + 1; b < listed.size(); ++b) {
+      const auto pair = std::ranges::find_if(made, [&](std::size_t f) {
+        const Ends& ends = ends_[f - variables_];
+        return ends.left == listed[a].label && ends.right == listed[b].label;
+      });
+      const double least = std::max(0.0, listed[a].weight + listed[b].weight - 1.0);
+      const double both = std::clamp(pair == made.end() ? 0.0 : weight_of(*pair, kBothOn), least,
+                                     std::max(least, std::min(listed[a].weight, listed[b].weight)));
+      if (both > 0.0) out.push_back({listed[a].label, listed[b].label, both});
+    }
 }
 
 /// The pair begins with a distribution that agrees with its variables.
 void LabelFactors::make_pair(std::size_t instance, Index left, Index right) {
   made_[instance * weights_.size() + pair_index(left, right)] = true;
-  ends_.push_back({instance, left, right});
+  ends_.push_back({left, right});
   const std::size_t pair = add_pair(instance, variable(instance, left), variable(instance, right));
   const double a = on(instance, left), b = on(instance, right), both = std::max(0.0, a + b - 1.0);
   const double weight[] = {1.0 - a - b + both, b - both, a - both, both};
@@ -65,10 +69,11 @@ void LabelFactors::make_pair(std::size_t instance, Index left, Index right) {
 }
 
 void LabelFactors::grow(std::size_t instance) {
-  const std::vector<Index> with_weight = labels_on(instance);
+  std::vector<LabelWeight> with_weight;
+  labels(static_cast<Index>(instance), with_weight);
   for (std::size_t a = 0; a < with_weight.size(); ++a)
     for (std::size_t b = a + 1; b < with_weight.size(); ++b) {
-      const Index left = with_weight[a], right = with_weight[b];
+      const Index left = with_weight[a].label, right = with_weight[b].label;
       if (!made(instance, left, right) &&
           (weights_[pair_index(left, right)] > 0.0 || on(instance, left) + on(instance, right) > 1.0))
         make_pair(instance, left, right);
@@ -131,12 +136,6 @@ void LabelFactors::add_features(std::size_t factor, Value value, double step) {
 
 double LabelFactors::feature_curvature(std::size_t factor) const {
   return (is_pair(factor) ? 1.0 : squared_norm_[factor / count_]) / settings_.mu;
-}
-
-double LabelFactors::squared_weights() const {
-  double sum = unary_.squared_sum();
-  for (const double v : weights_) sum += v * v;
-  return sum;
 }
 
 SparseVector LabelFactors::weights() const {

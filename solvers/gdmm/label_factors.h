@@ -21,19 +21,10 @@ class LabelFactors final : public Factors {
   /// without being on together, and one more: the most attracting of those that could be on by what all
   /// others add at most.
   void grow(std::size_t instance) override;
-  double squared_weights() const override;
   SparseVector weights() const override;
-
-  /// The weight of "on" of a label.
-  double on(std::size_t instance, Index label) const;
-  /// The labels of an instance that have weight on "on", ascending.
-  std::vector<Index> labels_on(std::size_t instance) const;
-  /// The pairs made for an instance: left and right label, and the weight of "both on".
-  struct Both {
-    Index left, right;
-    double weight;
-  };
-  std::vector<Both> pairs_made(std::size_t instance) const;
+  /// The labels that have weight on "on"; the weights of "both on" moved into what they allow.
+  void labels(Index instance, std::vector<LabelWeight>& out) const override;
+  void pairs(Index instance, std::vector<PairWeight>& out) const override;
 
  protected:
   double score(std::size_t factor, Value value) const override;
@@ -43,6 +34,10 @@ class LabelFactors final : public Factors {
 
  private:
   static constexpr Value kBothOn = 3;
+  /// alpha of a value.
+  double weight_of(std::size_t factor, Value value) const;
+  /// The weight of "on" of a label.
+  double on(std::size_t instance, Index label) const { return weight_of(variable(instance, label), 1); }
   std::size_t variable(std::size_t instance, Index label) const { return instance * count_ + label; }
   std::size_t pair_index(Index left, Index right) const {
     return left * std::size_t{count_} - std::size_t{left} * (left + 1) / 2 + (right - left - 1);
@@ -60,7 +55,6 @@ class LabelFactors final : public Factors {
   std::vector<double> squared_norm_;
   std::vector<bool> made_;  ///< by instance and pair
   struct Ends {
-    std::size_t instance;
     Index left, right;
   };
   std::vector<Ends> ends_;  ///< of pair factors, from the first on

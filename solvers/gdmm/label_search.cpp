@@ -36,34 +36,23 @@ void IndexedWeights::set(Index feature, Index label, double weight) {
 }
 
 void IndexedWeights::add(Index position, Index label, double step) {
-  const auto features = x_.row(position);
-  const auto values = x_.row_values(position);
-  for (std::size_t e = 0; e < features.size(); ++e) {
-    double& weight = cell(features[e], label);
-    if (weight == 0.0) enter(features[e], label);
-    weight += step * (values.empty() ? 1.0 : values[e]);
-  }
+  x_.for_each_entry(position, [&](Index j, double value) {
+    double& weight = cell(j, label);
+    if (weight == 0.0) enter(j, label);
+    weight += step * value;
+  });
 }
 
 double IndexedWeights::score(Index position, Index label) const {
-  const auto features = x_.row(position);
-  const auto values = x_.row_values(position);
   double sum = 0.0;
-  for (std::size_t e = 0; e < features.size(); ++e)
-    sum += at(features[e], label) * (values.empty() ? 1.0 : values[e]);
+  x_.for_each_entry(position, [&](Index j, double value) { sum += at(j, label) * value; });
   return sum;
 }
 
 double IndexedWeights::squared_norm(Index position) const {
-  const auto values = x_.row_values(position);
-  if (values.empty()) return static_cast<double>(x_.row(position).size());
   double sum = 0.0;
-  for (const double value : values) sum += value * value;
+  x_.for_each_entry(position, [&](Index, double value) { sum += value * value; });
   return sum;
-}
-
-double IndexedWeights::squared_sum() const {
-  return kernels_in_use().dot(rows_.data(), rows_.data(), rows_.size());
 }
 
 SparseVector IndexedWeights::nonzeros() const {
@@ -77,7 +66,6 @@ SparseVector IndexedWeights::nonzeros() const {
 LabelChoice LabelSearch::best(const IndexedWeights& w, Index position, Index gold, double cost,
                               const LabelMessages& message) {
   const auto features = w.x().row(position);
-  const auto values = w.x().row_values(position);
   std::size_t entries = 0;
   for (const Index j : features) entries += w.labels_of(j).size();
   const double dense = kDenseShare * static_cast<double>(features.size()) * w.labels();
@@ -89,14 +77,12 @@ LabelChoice LabelSearch::best(const IndexedWeights& w, Index position, Index gol
     seen_[label] = true;
     touched_.push_back(label);
   };
-  for (std::size_t e = 0; e < features.size(); ++e) {
-    const double x = values.empty() ? 1.0 : values[e];
-    const double* const row = w.row(features[e]);
-    for (const Index label : w.labels_of(features[e])) {
+  w.x().for_each_entry(position, [&](Index j, double value) {
+    for (const Index label : w.labels_of(j)) {
       touch(label);
-      score_[label] += row[label] * x;
+      score_[label] += w.at(j, label) * value;
     }
-  }
+  });
   for (const Index label : message.touched()) touch(label);
   touch(gold);
   LabelChoice best = kNone;

@@ -29,8 +29,6 @@ class IndexedWeights {
   double score(Index position, Index label) const;
   /// Sum of squares of the position's features.
   double squared_norm(Index position) const;
-  /// Of all weights.
-  double squared_sum() const;
   SparseVector nonzeros() const;
   const DesignMatrix& x() const { return x_; }
   std::size_t width() const { return width_; }

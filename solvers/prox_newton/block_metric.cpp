@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/grouping.h"
 #include "core/base/sum.h"
 #include "core/quasi_newton/lbfgs.h"
+#include "solvers/prox_newton/settings.h"
 
 namespace proxbench::prox_newton {
 
@@ -13,9 +15,6 @@ namespace {
 /// Share of the mean of a working set's second derivatives that all are raised by, so that coordinates whose
 /// curvature has all but gone do not run away.
 constexpr double kRidge = 1e-3;
-
-/// Coordinates of a task of the counts.
-constexpr std::size_t kCountsChunk = 256;
 
 /// m_pk * (1 - m_pk).
 class Spread {
@@ -33,12 +32,10 @@ class Spread {
         if (on == output_) m += 1.0;
     return of(m);
   }
-  /// The same for all positions, given those that the output is on at in the gold structures.
-  std::vector<double> everywhere(std::size_t positions, std::span<const Index> gold) const {
+  /// The same for all positions as if the output were on at none of them.
+  std::vector<double> without_gold(std::size_t positions) const {
     std::vector<double> out(positions);
     for (std::size_t p = 0; p < positions; ++p) out[p] = of(share_ * column_[p]);
-    for (const Index p : gold)
-      if (owns_) out[p] = (*this)(p);
     return out;
   }
 
@@ -50,24 +47,6 @@ class Spread {
   const double* column_;
   bool owns_;
   double share_;
-};
-
-/// The positions that each output is on at in the gold structures, ascending: at[begin[k]..begin[k+1]).
-struct GoldPositions {
-  explicit GoldPositions(const Structure& oracle) : begin(oracle.outputs() + std::size_t{1}, 0) {
-    for (Index p = 0; p < oracle.positions(); ++p)
-      for (const Index k : oracle.gold_outputs(p)) ++begin[k + std::size_t{1}];
-    for (Index k = 0; k < oracle.outputs(); ++k) begin[k + std::size_t{1}] += begin[k];
-    at.resize(begin.back());
-    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
-    for (Index p = 0; p < oracle.positions(); ++p)
-      for (const Index k : oracle.gold_outputs(p)) at[next[k]++] = p;
-  }
-  std::span<const Index> of(Index k) const {
-    return std::span(at).subspan(begin[k], begin[k + std::size_t{1}] - begin[k]);
-  }
-  std::vector<std::size_t> begin;
-  std::vector<Index> at;
 };
 
 static_assert(BlockMetric::kMostEntries <
@@ -91,48 +70,52 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
   const std::size_t unary = static_cast<std::size_t>(
       std::lower_bound(index.begin(), index.end(), objective.unary_weights()) - index.begin());
 
-  // Coordinates by output: order[begin[k]..begin[k+1]).
-  std::vector<std::size_t> begin(outputs + std::size_t{1}, 0), order(unary);
-  for (std::size_t i = 0; i < unary; ++i) ++begin[index[i] % outputs + 1];
-  for (Index k = 0; k < outputs; ++k) begin[k + 1] += begin[k];
-  std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
-  for (std::size_t i = 0; i < unary; ++i) order[next[index[i] % outputs]++] = i;
+  const Grouping by_output(unary, outputs, [&](std::size_t i) { return index[i] % outputs; });
 
   place_.resize(n);
   diagonal_.assign(n, 0.0);
   blocks_.clear();
   std::vector<Index> output_of;
+  std::vector<std::vector<Index>> features;
   std::size_t products = 0;
   for (Index k = 0; k < outputs; ++k) {
-    const std::size_t size = begin[k + 1] - begin[k];
-    if (size == 0) continue;
-    for (std::size_t i = 0; i < size; ++i)
-      place_[order[begin[k] + i]] = {products + i, static_cast<std::uint32_t>(blocks_.size()), 0.0};
+    const std::span<const std::size_t> of_block = by_output.of(k);
+    if (of_block.empty()) continue;
+    features.emplace_back();
+    for (std::size_t i = 0; i < of_block.size(); ++i) {
+      place_[of_block[i]] = {products + i, static_cast<std::uint32_t>(blocks_.size()), 0.0};
+      features.back().push_back(static_cast<Index>(index[of_block[i]] / outputs));
+    }
     blocks_.emplace_back().first = products;
-    blocks_.back().size = size;
     output_of.push_back(k);
-    products += padded(size);
+    products += padded(of_block.size());
   }
   for (std::size_t i = unary; i < n; ++i) place_[i] = {products++, kNoBlock, 0.0};
   product_.assign(products, 0.0);
 
-  const GoldPositions gold_positions(objective.structure());
-  std::vector<std::vector<Index>> features(blocks_.size());
-  for (std::size_t b = 0; b < blocks_.size(); ++b)
-    for (std::size_t i = 0; i < blocks_[b].size; ++i)
-      features[b].push_back(static_cast<Index>(index[order[begin[output_of[b]] + i]] / outputs));
+  // The outputs that are on in the gold structures, position by position.
+  std::vector<Index> on, position_of;
+  for (Index p = 0; p < objective.x().positions(); ++p)
+    for (const Index k : objective.structure().gold_outputs(p)) {
+      on.push_back(k);
+      position_of.push_back(p);
+    }
+  const Grouping gold_by_output(on.size(), outputs, [&](std::size_t i) { return std::size_t{on[i]}; });
   std::vector<SymmetricBlock> made = second_derivatives(
       objective.x(), objective.parallel(), features,
       [&](std::size_t b) {
-        return Spread(objective, residual, output_of[b])
-            .everywhere(objective.x().positions(), gold_positions.of(output_of[b]));
+        const Spread spread(objective, residual, output_of[b]);
+        std::vector<double> everywhere = spread.without_gold(objective.x().positions());
+        for (const std::size_t i : gold_by_output.of(output_of[b]))
+          everywhere[position_of[i]] = spread(position_of[i]);
+        return everywhere;
       },
       stop);
   if (stop.requested()) return false;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     static_cast<SymmetricBlock&>(blocks_[b]) = std::move(made[b]);
     for (std::size_t i = 0; i < blocks_[b].size; ++i)
-      diagonal_[order[begin[output_of[b]] + i]] = blocks_[b].exact_diagonal[i];
+      diagonal_[by_output.of(output_of[b])[i]] = blocks_[b].exact_diagonal[i];
   }
   const std::vector<double> gold =
       unary < n ? objective.structure().gold_extra(objective.parallel()) : std::vector<double>();
@@ -141,9 +124,7 @@ bool BlockMetric::build(const Objective& objective, const Residual& residual, st
     diagonal_[i] = std::max(residual.extra[e] + gold[e], 0.0);
   }
 
-  double mean = 0.0;
-  for (const double a : diagonal_) mean += a;
-  ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(n, 1)) + objective.mu();
+  set_ridge(objective.mu());
   for (std::size_t i = 0; i < n; ++i) {
     double sampled = 0.0;
     if (place_[i].block != kNoBlock) {
@@ -172,7 +153,7 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
   unary /= static_cast<double>(x.whole_positions()) * static_cast<double>(objective.outputs());
   const InOrder in_order(objective.parallel());
   in_order.add(std::span(diagonal_), [&] {
-    const Chunks chunks{n, kCountsChunk};
+    const Chunks chunks{n, kTask};
     objective.parallel().for_each(chunks.count(), [&](std::size_t c) {
       for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
         if (index[i] < objective.unary_weights())
@@ -184,13 +165,18 @@ void BlockMetric::build_counts(const Objective& objective, std::span<const Coord
   in_order.hand_back(std::span(diagonal_));
   for (std::size_t i = 0; i < n; ++i)
     diagonal_[i] = index[i] >= objective.unary_weights() ? extra : unary * diagonal_[i];
-  double mean = 0.0;
-  for (const double a : diagonal_) mean += a;
-  ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(n, 1)) + objective.mu();
+  set_ridge(objective.mu());
   for (std::size_t i = 0; i < n; ++i) {
     diagonal_[i] += ridge_;
     place_[i] = {i, kNoBlock, diagonal_[i]};
   }
+}
+
+/// From the diagonal without it.
+void BlockMetric::set_ridge(double mu) {
+  double mean = 0.0;
+  for (const double a : diagonal_) mean += a;
+  ridge_ = kRidge * mean / static_cast<double>(std::max<std::size_t>(diagonal_.size(), 1)) + mu;
 }
 
 void BlockMetric::take_rows(const Objective& objective, const Residual& residual,

@@ -37,8 +37,9 @@ class BlockMetric {
   /// False: given up for the token; then it is built again before anything else.
   bool build(const Objective& objective, const Residual& residual, std::span<const Coord> index,
              const StopToken& stop = {});
-  /// Diagonal entries alone, for any working set: of (j, k) feature j's sum of squares times the mean number of
-  /// times that an output is on at a position, of an extra weight their mean count, both in the gold structures.
+  /// Diagonal entries alone, for any working set: of (j, k) feature j's sum of squares times the mean number
+  /// of times that an output is on at a position, of an extra weight their mean count, both in the gold
+  /// structures.
   void build_counts(const Objective& objective, std::span<const Coord> index);
   /// The same matrix for another working set: row i is the old row from[i], or CompactLbfgs::kNew: one with
   /// a diagonal entry only.
@@ -69,6 +70,7 @@ class BlockMetric {
     double excess;        ///< of the diagonal over the block's
   };
 
+  void set_ridge(double mu);
   void multiply_into(std::span<const double> d, double* product, std::vector<double>& out) const;
 
   std::vector<Block> blocks_;

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/kernels/kernel_table.h"
 #include "core/base/types.h"
+#include "core/kernels/kernel_table.h"
 
 namespace proxbench::prox_newton {
 
 namespace {
 
 /// Columns of the rows to update whose part of the panel stays in the second-level cache.
-constexpr std::size_t kColumns = 256;
+constexpr std::size_t kColumns = 2 * Cholesky::kPanel;
 
 /// L of a small matrix, in place.
 bool factor_block(double* a, std::size_t n, std::size_t stride) {

@@ -6,14 +6,17 @@
 #include <span>
 
 #include "core/base/parallel.h"
-#include "core/base/types.h"
 #include "core/base/stop_token.h"
+#include "solvers/prox_newton/settings.h"
+#include "core/base/types.h"
 
 namespace proxbench::prox_newton {
 
 /// A = L L^T, A symmetric, positive definite. Rows can be added, one at a time.
 class Cholesky {
  public:
+  /// Columns that are factored at a time, and rows of a task. Sums are cut there, so it decides bits.
+  static constexpr std::size_t kPanel = 2 * kTask;
   /// A of n rows, whose lower triangle a(i, row) writes to row[0..i]; called from several threads. `most`:
   /// rows that there may ever be. Returns false, and is empty, where A is not positive definite or the token
   /// asks to stop.
@@ -40,8 +43,6 @@ class Cholesky {
   void solve_upper(std::span<double> x) const;
 
  private:
-  /// Columns that are factored at a time, and rows of a task.
-  static constexpr std::size_t kPanel = 128;
   void make_room(std::size_t n, std::size_t most);
   bool factor_rows(const Parallel& parallel, const StopToken& stop);
   double* row(std::size_t i) { return lower_.data() + i * stride_; }

@@ -8,6 +8,7 @@
 #include "core/base/sum.h"
 #include "core/kernels/kernel_table.h"
 #include "solvers/prox_newton/entering.h"
+#include "solvers/prox_newton/settings.h"
 #include "solvers/shared/proximal/coordinate_descent.h"
 
 namespace proxbench::prox_newton {
@@ -17,25 +18,27 @@ using namespace proximal;
 namespace {
 
 constexpr auto kNone = static_cast<std::uint32_t>(-1);
-/// What is within rounding. Each diagonal entry is raised by this share of itself, so that coordinates that always go
-/// together leave the matrix positive definite, to this share of their mean at least; and a zero's gradient exceeds
-/// lambda where it does by more.
+/// What is within rounding. Each diagonal entry is raised by this share of itself, so that coordinates that
+/// always go together leave the matrix positive definite, to this share of their mean at least; and a zero's
+/// gradient exceeds lambda where it does by more.
 constexpr double kWithinRounding = 1e-10;
-/// Linear systems of one inner problem at most, and passes of coordinate descent where they fail. After kPatience in a row without a new low of wrong signs
-/// only the last wrong one is changed, so that sets do not follow each other in a circle (Kostreva 1978,
-/// Judice and Pires 1994).
+/// Linear systems of one inner problem at most, and passes of coordinate descent where they fail. After
+/// kPatience in a row without a new low of wrong signs only the last wrong one is changed, so that sets do
+/// not follow each other in a circle (Kostreva 1978, Judice and Pires 1994).
 constexpr int kMostRounds = 60, kPatience = 3;
-/// Rows of a task, and instances that are looked at.
-constexpr std::size_t kChunk = 64;
+/// Multiply-adds that the conditional probability of a label after another costs, by logarithms.
+constexpr double kConditional = 40.0;
+/// Instances that are looked at.
+constexpr std::size_t kLooked = kTask;
 
 /// Additions to H where there is one output (candidates): a nonzero meets those of its own position, and the
-/// mean of an instance itself. From kChunk instances spread evenly.
+/// mean of an instance itself. From kLooked instances spread evenly.
 double additions_of_one_output(const Objective& objective, std::span<const Coord> index) {
   const DesignMatrix& x = objective.x();
   const std::span<const Index> begin = objective.structure().begin();
   std::vector<std::size_t> seen(index.size(),
                                 objective.instances());  // the last instance that has the coordinate
-  const std::size_t own = begin.size() - 1, step = std::max<std::size_t>(1, objective.instances() / kChunk),
+  const std::size_t own = begin.size() - 1, step = std::max<std::size_t>(1, objective.instances() / kLooked),
                     before = count_before(objective.parallel(), own);
   double counts[] = {0.0, 0.0}, &additions = counts[0], &looked = counts[1];
   for (std::size_t i = (step - before % step) % step; i < own; i += step, ++looked) {
@@ -67,7 +70,8 @@ double NewtonModel::work(const Objective& objective, std::span<const Coord> inde
   const auto unary = std::lower_bound(index.begin(), index.end(), objective.unary_weights());
   const double extra = static_cast<double>(index.end() - unary),
                slots = std::min(extra + entries / instances, n);  // coordinates that an instance has
-  return slots * (positions * (outputs * outputs + extra) + entries + instances * slots) + factor;
+  return slots * (positions * (outputs * outputs + extra) + entries + instances * slots) +
+         kConditional * positions * outputs * outputs + factor;
 }
 
 double NewtonModel::pass_work(const Objective& objective, std::span<const Coord> index,
@@ -96,7 +100,7 @@ bool NewtonModel::build(const Objective& objective, const Scores& scores, std::s
 void NewtonModel::multiply(std::span<const double> x, const Parallel& parallel,
                            std::vector<double>& out) const {
   out.resize(size_);
-  const Chunks chunks{size_, kChunk};
+  const Chunks chunks{size_, kTask};
   parallel.for_each(chunks.count(), [&](std::size_t c) {
     for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
       out[i] = kernels_in_use().dot(row(i), x.data(), size_);
@@ -159,8 +163,8 @@ bool NewtonModel::settle_signs(std::span<const double> w, std::span<const double
       d[j] = -w[j];
       kernels_in_use().add_scaled(product.data(), d[j], row(j), size_);
     }
-    // What a solution leaves of its system, because the matrix is ill-conditioned, is solved for again, for as long
-    // as that halves it.
+    // What a solution leaves of its system, because the matrix is ill-conditioned, is solved for again, for
+    // as long as that halves it.
     for (double left_before = std::numeric_limits<double>::infinity();;) {
       u.resize(order_.size());
       double left = 0.0;

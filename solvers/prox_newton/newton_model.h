@@ -8,8 +8,8 @@
 /// with the other sign become zero, zeros whose gradient exceeds lambda become nonzero, until none does. Far
 /// from the solution that may fail; then a few passes of coordinate descent take its place.
 ///
-/// Dear (Objective::hessian(), and n^3/3 operations for a Cholesky factor), so for the end of hard solves:
-/// where outputs and positions depend on each other so much that L-BFGS on blocks takes thousands of
+/// Expensive (Objective::hessian(), and n^3/3 operations for a Cholesky factor), so for the end of hard
+/// solves: where outputs and positions depend on each other so much that L-BFGS on blocks takes thousands of
 /// iterations, a few of these do. All in double precision: where it is needed H is too ill-conditioned for
 /// less.
 
@@ -17,11 +17,11 @@
 #include <span>
 #include <vector>
 
-#include "core/objective.h"
-#include "core/base/types.h"
-#include "solvers/prox_newton/cholesky.h"
 #include "core/base/parallel.h"
 #include "core/base/stop_token.h"
+#include "core/base/types.h"
+#include "core/objective.h"
+#include "solvers/prox_newton/cholesky.h"
 
 namespace proxbench::prox_newton {
 
@@ -32,7 +32,8 @@ class NewtonModel {
 
   /// Operations that build() and a factor take; roughly, as if all instances were alike.
   static double work(const Objective& objective, std::span<const Coord> index);
-  /// The same of a pass without H: an inference (Oracle::inference_flops()), the scores of a direction, a gradient.
+  /// The same of a pass without H: an inference (Oracle::inference_flops()), the scores of a direction, a
+  /// gradient.
   static double pass_work(const Objective& objective, std::span<const Coord> index, double inference_flops);
 
   /// At the w with these scores. `index`: the working set, ascending, of kMostRows at most. Only where the

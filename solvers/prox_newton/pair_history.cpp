@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include "core/base/grouping.h"
 #include "core/base/sum.h"
+#include "solvers/prox_newton/settings.h"
 
 namespace proxbench::prox_newton {
 
 namespace {
-
-/// Numbers of a residual that one task takes.
-constexpr std::size_t kNumbersPerTask = 1 << 15;
-/// Coordinates of one output in a task.
-constexpr std::size_t kCoordinatesPerTask = 32;
 
 /// sum + sum of value * column[offset], in order.
 double gathered(const ColumnBlock& block, const float* column, double sum) {
@@ -54,7 +51,7 @@ void PairHistory::push(std::size_t capacity, std::span<const Coord> index, std::
   step.solve = solve_;
   stride_ = before.stride;
   step.change.resize(before.values.size());
-  const Chunks chunks{before.values.size(), kNumbersPerTask};
+  const Chunks chunks{before.values.size(), std::max<std::size_t>(stride_, 1)};
   parallel.for_each(chunks.count(), [&](std::size_t c) {
     for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i)
       step.change[i] = static_cast<float>(after.values[i] - before.values[i]);
@@ -89,25 +86,21 @@ std::vector<std::vector<double>> PairHistory::gradient_changes(const Objective& 
   // By output, so that a task reads one column of each step, a block of positions at a time.
   const std::size_t unary = static_cast<std::size_t>(
       std::lower_bound(index.begin(), index.end(), objective.unary_weights()) - index.begin());
-  std::vector<std::size_t> order(unary);
-  for (std::size_t c = 0; c < unary; ++c) order[c] = c;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return index[a] % outputs < index[b] % outputs; });
-  std::vector<std::size_t> task_begin{0};
-  for (std::size_t o = 1; o <= unary; ++o)
-    if (o == unary || index[order[o]] % outputs != index[order[task_begin.back()]] % outputs ||
-        o - task_begin.back() == kCoordinatesPerTask)
-      task_begin.push_back(o);
+  const Grouping by_output(unary, outputs, [&](std::size_t c) { return index[c] % outputs; });
+  std::vector<std::span<const std::size_t>> tasks;
+  for (std::size_t k = 0; k < outputs; ++k)
+    for (auto left = by_output.of(k); !left.empty(); left = left.subspan(tasks.back().size()))
+      tasks.push_back(left.first(std::min(kTask, left.size())));
   const InOrder in_order(objective.parallel());
   in_order.add(std::span(sums), [&] {
-    objective.parallel().for_each(task_begin.size() - 1, [&](std::size_t t) {
-      const std::size_t first = index[order[task_begin[t]]] % outputs * stride_;
+    objective.parallel().for_each(tasks.size(), [&](std::size_t t) {
+      const std::size_t first = index[tasks[t].front()] % outputs * stride_;
       for (std::size_t b = 0; b < x.blocks(); ++b)
         for (std::size_t i = 0; i < steps_.size(); ++i) {
           const float* column = steps_[i].change.data() + first + x.block_begin(b);
-          for (std::size_t o = task_begin[t]; o < task_begin[t + 1]; ++o) {
-            double& sum = sums[i * index.size() + order[o]];
-            sum = gathered(x.column_block(static_cast<Index>(index[order[o]] / outputs), b), column, sum);
+          for (const std::size_t c : tasks[t]) {
+            double& sum = sums[i * index.size() + c];
+            sum = gathered(x.column_block(static_cast<Index>(index[c] / outputs), b), column, sum);
           }
         }
     });

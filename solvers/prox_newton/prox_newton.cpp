@@ -4,7 +4,8 @@
 /// set only shrinks; at its end a full gradient tells which coordinates come in. After Zhong et al. 2014
 /// (prox_qn.cpp), it differs in
 ///
-///   - B: the Hessian's blocks by output, corrected by L-BFGS pairs (quasi_newton_model.h), or the exact Hessian
+///   - B: the Hessian's blocks by output, corrected by L-BFGS pairs (quasi_newton_model.h), or the exact
+///   Hessian
 ///     once the iterations have cost as much as it does (newton_model.h);
 ///   - the inner problem, which is solved to a tolerance;
 ///   - the working sets, which begin with the worst violators (entering.h), and epochs that end relative to
@@ -19,10 +20,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/option_rows.h"
 #include "solvers/prox_newton/entering.h"
 #include "solvers/prox_newton/newton_model.h"
 #include "solvers/prox_newton/quasi_newton_model.h"
 #include "solvers/prox_newton/settings.h"
+#include "solvers/shared/common_options.h"
 #include "solvers/shared/proximal/iterate.h"
 #include "solvers/shared/proximal/progress.h"
 #include "solvers/solvers.h"
@@ -33,10 +36,8 @@ namespace {
 
 using namespace proximal;
 
-/// Iterations of an epoch at most.
-constexpr std::int64_t kMostIterations = 25;
-/// By how much F may rise in the line search, in units of eps*|F|: near the optimum a good step must not be cut for
-/// the last digits of F, and kkt tells whether it was good.
+/// By how much F may rise in the line search, in units of eps*|F|: near the optimum a good step must not be
+/// cut for the last digits of F, and kkt tells whether it was good.
 constexpr double kRounding = 256.0;
 
 /// One solve.
@@ -81,20 +82,20 @@ class Minimiser {
       if (const auto ended = step(slope, learn)) return ended;
       shrink_working_set();
       if (!progressed_ || optimality_.largest <= problem_.kkt_target() || optimality_.l1 <= target ||
-          iteration == kMostIterations)
+          iteration == model_.most_iterations())
         return std::nullopt;
     }
   }
 
-  /// Newton's method with the exact Hessian, which stays for as long as it serves. Returns how the solve ended, or
-  /// nothing: a new Hessian brought next to nothing, or there is no room for the working set.
+  /// Newton's method with the exact Hessian, which stays for as long as it serves. Returns how the solve
+  /// ended, or nothing: a new Hessian brought next to nothing, or there is no room for the working set.
   std::optional<Status> newton_phase() {
     model_.forget();
     for (bool old = true;;) {
       at_.select(w(), at_.lambda(), nullptr, selection_);
       if (const auto ended = judge_optimality()) return ended;
-      const bool anew = old || selection_.kkt_max > optimality_.largest;
-      if (anew) {
+      const bool build = old || selection_.kkt_max > optimality_.largest;
+      if (build) {
         if (selection_.index.size() > NewtonModel::kMostRows) break;
         optimality_ = {selection_.kkt_max, selection_.kkt_l1};
         at_.set.take(selection_);
@@ -104,18 +105,19 @@ class Minimiser {
       const double slope =
           hessian_.solve(at_.set.w, at_.set.g, at_.lambda(), at_.parallel(), at_.d, at_.stop);
       if (const auto ended = step(slope, [](const Step&) {})) return ended;
-      at_.set.shrink(at_.lambda(), std::numeric_limits<double>::infinity(), optimality_);  // measures, drops none
+      at_.set.shrink(at_.lambda(), std::numeric_limits<double>::infinity(),
+                     optimality_);  // measures, drops none
       progress_->saw_subgradient(optimality_.largest);
       old = !progressed_ || optimality_.l1 > before;
-      if (old && anew) break;
+      if (old && build) break;
     }
     hessian_ = {};
     passes_before_newton_ = at_.objective.passes();
     return std::nullopt;
   }
 
-  /// Whether iterations without the Hessian have cost as much as it does. Taking turns like this costs at most
-  /// twice what the better of both methods does. Not where pairs go along a path: they would be lost.
+  /// Whether iterations without the Hessian have cost as much as it does. Taking turns like this costs at
+  /// most twice what the better of both methods does. Not where pairs go along a path: they would be lost.
   bool hessian_pays() const {
     const Objective& objective = at_.objective;
     if (!settings_.newton || !at_.set.chosen || at_.set.size() > NewtonModel::kMostRows ||
@@ -126,8 +128,8 @@ class Minimiser {
            NewtonModel::work(objective, at_.set.index);
   }
 
-  /// Line search along at_.d, `slope` its predicted change of F, and the step, which `learn` is told of. Returns
-  /// how the solve ended, or nothing.
+  /// Line search along at_.d, `slope` its predicted change of F, and the step, which `learn` is told of.
+  /// Returns how the solve ended, or nothing.
   template <class Learn>
   std::optional<Status> step(double slope, const Learn& learn) {
     if (at_.stop.requested()) return give_up();
@@ -143,8 +145,8 @@ class Minimiser {
     return goes_on ? std::nullopt : std::optional(problem_.monitor.stop_status());
   }
 
-  /// Drops from the working set what is zero and will likely stay so (Zhong et al. 2014, Algorithm 2, lines 2 to
-  /// 9).
+  /// Drops from the working set what is zero and will likely stay so (Zhong et al. 2014, Algorithm 2, lines 2
+  /// to 9).
   void shrink_working_set() {
     const double slack = optimality_.largest / static_cast<double>(at_.objective.instances());
     const std::size_t before = at_.set.size();
@@ -191,8 +193,8 @@ class Minimiser {
   NewtonModel hessian_;
   std::optional<Progress> progress_;
   Objective::Selection selection_;
-  Optimality optimality_;      ///< on the working set; after a new selection on all coordinates
-  bool progressed_ = true;     ///< whether the last step brought something
+  Optimality optimality_;        ///< on the working set; after a new selection on all coordinates
+  bool progressed_ = true;       ///< whether the last step brought something
   double passes_before_newton_;  ///< of the objective, when iterations without the Hessian began
   double hessians_ = 0.0;
   bool cut_short_ = false;
@@ -218,15 +220,62 @@ class ProxNewton final : public Solver {
   QuasiNewtonModel model_;
 };
 
+OptionRows<Settings> option_rows() {
+  return OptionRows<Settings>(
+      {option(&Settings::memory,
+              {.name = "memory", .default_value = "40", .help = "L-BFGS pairs kept", .min = 1, .max = 1000}),
+       choice(
+           &Settings::newton,
+           {.name = "newton",
+            .default_value = "auto",
+            .help =
+                "the exact Hessian as the model: auto, once the iterations have cost as much as it does, "
+                "where the oracle has covariances (chain, candidates) and the working set is small enough; "
+                "or never"},
+           {{"auto", true}, {"never", false}}),
+       option(&Settings::max_inner, {.name = "max_inner",
+                                     .default_value = "50",
+                                     .help = "most passes of coordinate descent over the working set",
+                                     .min = 1,
+                                     .max = 100000}),
+       option(&Settings::inner_tol,
+              {.name = "inner_tol",
+               .default_value = "0.03",
+               .help = "the inner problem is solved when no coordinate moves its own gradient "
+                       "by more than this share of the first pass's; 0: all passes",
+               .min = 0,
+               .max = 1}),
+       option(
+           &Settings::epoch_factor,
+           {.name = "epoch_factor",
+            .default_value = "0.1",
+            .help = "an epoch ends when the l1 norm of the subgradient on its working set has fallen to this "
+                    "share",
+            .min = 0,
+            .max = 1,
+            .min_open = true,
+            .max_open = true}),
+       option(&Settings::max_stagnant,
+              {.name = "max_stagnant",
+               .default_value = "20",
+               .help =
+                   "iterations in a row with neither F nor kkt at a new low (all within rounding) before the "
+                   "memory is cleared; twice in a row ends the run as stalled",
+               .min = 0,
+               .max = 1000000}),
+       part(&Settings::line_search, line_search_rows())});
+}
+
 }  // namespace
 }  // namespace prox_newton
 
 SolverInfo prox_newton_info() {
-  SolverInfo info{"prox-newton",
-                  "proximal Newton-type method on growing working sets: the Hessian's blocks, corrected by L-BFGS "
-                  "pairs, or the exact Hessian",
-                  "after Zhong, Yen, Dhillon, Ravikumar 2014", prox_newton::option_rows().table(),
-                  prox_newton::option_rows().maker<prox_newton::ProxNewton>()};
+  SolverInfo info{
+      "prox-newton",
+      "proximal Newton-type method on growing working sets: the Hessian's blocks, corrected by L-BFGS "
+      "pairs, or the exact Hessian",
+      "after Zhong, Yen, Dhillon, Ravikumar 2014", prox_newton::option_rows().table(),
+      prox_newton::option_rows().maker<prox_newton::ProxNewton>()};
   info.continues = true;
   info.shares_instances = true;
   info.scale_free = true;

@@ -16,6 +16,9 @@ namespace {
 /// Blocks wait for an epoch that brings F down by less than this share, but where full gradients, and with them
 /// epochs, are costly.
 constexpr double kSlowEpoch = 0.1;
+/// Iterations of an epoch at most, with blocks and with counts: fewer with counts, so that blocks soon come
+/// where counts are slow.
+constexpr std::int64_t kMostWithBlocks = 25, kMostWithCounts = 15;
 /// Relative decrease of F since the blocks were made, up to which they also serve the next working set.
 constexpr double kFresh = 1e-4;
 /// gamma with blocks at the start: Newton steps from w = 0 are too long by about this. It grows by alpha^-1/2
@@ -66,6 +69,10 @@ void QuasiNewtonModel::start_epoch(Iterate& at, bool progressed) {
   epoch_value_ = at.value;
   if ((slow || blocks_at_once_) && blocks_fit(at)) return start_blocks(at);
   start_counts(at);
+}
+
+std::int64_t QuasiNewtonModel::most_iterations() const {
+  return blocks_ ? kMostWithBlocks : kMostWithCounts;
 }
 
 void QuasiNewtonModel::keep_rows(std::span<const std::uint32_t> kept) {

@@ -39,6 +39,8 @@ class QuasiNewtonModel {
 
   /// On the working set of a new epoch. `progressed`: whether the last step brought something.
   void start_epoch(proximal::Iterate& at, bool progressed);
+  /// Iterations of this epoch at most.
+  std::int64_t most_iterations() const;
   /// The working set shrank to these rows (ascending).
   void keep_rows(std::span<const std::uint32_t> kept);
 

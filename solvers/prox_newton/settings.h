@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/base/option_rows.h"
 #include "core/quasi_newton/line_search.h"
 
 namespace proxbench::prox_newton {
+
+/// Rows or coordinates of a task.
+inline constexpr std::size_t kTask = 64;
 
 struct Settings {
   std::size_t memory;  ///< L-BFGS pairs
@@ -18,7 +20,5 @@ struct Settings {
   std::int64_t max_stagnant;
   ArmijoOptions line_search;
 };
-
-OptionRows<Settings> option_rows();
 
 }  // namespace proxbench::prox_newton

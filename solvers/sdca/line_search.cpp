@@ -8,11 +8,7 @@
 
 namespace proxbench {
 
-PROXBENCH_KERNEL_SETS(BeliefKernels, belief_kernels, belief_kernels_for)
-
-const BeliefKernels& belief_kernels() {
-  return belief_kernels_for(instruction_set());
-}
+PROXBENCH_KERNEL_SETS(BeliefKernels, belief_kernels)
 
 namespace sdca {
 

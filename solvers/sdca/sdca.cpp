@@ -18,12 +18,6 @@
 /// nu, v, the line search. Then, one after the other, each gamma is corrected for how far w has moved since
 /// (line_search.h), so that every step still raises D. With batch = 1 this is the paper's algorithm. Batches
 /// do not depend on the number of threads.
-///
-/// In single precision alpha is rounded when it is stored, but w has followed the exact step, so w drifts
-/// from w(alpha). The first pass after each full gradient therefore begins with w(alpha). It is not the last
-/// one: w(alpha) has the rounding of all instances at once, times the condition of the problem, which the
-/// steps of a few passes take back. kkt then comes to about 1e-8 of that at w = 0, times what the condition
-/// leaves; a run that gets no further ends as stalled.
 
 #include <algorithm>
 #include <cmath>
@@ -41,6 +35,7 @@
 #include "solvers/shared/instances/block_visits.h"
 #include "solvers/shared/instances/passes.h"
 #include "solvers/shared/instances/weight_rows.h"
+#include "solvers/shared/stateless.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -50,9 +45,6 @@ namespace {
 using sdca::LineSearch;
 
 constexpr std::size_t kInstancesPerChunk = 64;
-/// Full gradients without a smaller kkt after which the rounding of single precision is all that is left.
-constexpr std::int64_t kSinglePatience = 20;
-
 struct Settings {
   Scheme scheme;
   double share;
@@ -63,7 +55,6 @@ struct Settings {
   bool uniform_start;
   double gold_score, uniform_share;
   std::size_t batch;
-  bool single;
   double memory_limit;
   std::size_t reports;
 };
@@ -124,20 +115,14 @@ OptionRows<Settings> rows() {
                                          .min = 0,
                                          .max = 1,
                                          .min_open = true}),
-       option(&Settings::batch, batch_option()),
-       choice(&Settings::single,
-              {.name = "precision",
-               .default_value = "double",
-               .help = "of the stored marginals; single halves their memory, and the run stalls where their "
-                       "rounding lets kkt fall no further, at about 1e-8 to 1e-7 of that at w = 0"},
-              {{"double", false}, {"single", true}}),
-       option(&Settings::memory_limit, memory_limit_option()), option(&Settings::reports, reports_option())});
+       option(&Settings::batch, batch_option()), option(&Settings::memory_limit, memory_limit_option()),
+       option(&Settings::reports, reports_option())});
 }
 
 /// One instance of a batch.
 struct Visit {
   Index instance;
-  AlignedVector<double> rows, extra, log_mu, log_nu;
+  AlignedVector<double> rows, extra, log_nu;
   LineSearch search;
   InstanceDirection direction;
   double loss, curvature, at_start, gamma;
@@ -152,7 +137,7 @@ class Ascent {
         settings_(settings),
         begin_(objective.structure().begin()),
         w_(objective),
-        beliefs_(std::make_shared<BeliefStore>(objective, settings.single, settings.memory_limit)),
+        beliefs_(std::make_shared<BeliefStore>(objective, settings.memory_limit)),
         random_(random),
         visits_(std::min(settings.batch, objective.instances())) {}
 
@@ -184,10 +169,8 @@ class Ascent {
       sampler_->record(visit.instance,
                        settings_.refresh_drawn ? visit.search.gap() : sampler_->gap(visit.instance));
     }
-    objective_.parallel().for_each(visits.size(), [&](std::size_t v) {
-      visits[v].search.go_to(visits[v].gamma);
-      beliefs_->written(visits[v].instance, visits[v].log_mu);
-    });
+    objective_.parallel().for_each(visits.size(),
+                                   [&](std::size_t v) { visits[v].search.go_to(visits[v].gamma); });
     steps_ += static_cast<double>(visits.size());
     for (const Visit& visit : visits) evaluations_ += visit.search.evaluations();
     return true;
@@ -241,7 +224,7 @@ class Ascent {
     w_.scores(i, visit.rows);
     visit.log_nu.resize(size.all());
     visit.loss = objective_.infer_beliefs(i, visit.rows.data(), w_.extra(), visit.log_nu.data());
-    visit.search.set(size, beliefs_->open(i, visit.log_mu), visit.log_nu.data());
+    visit.search.set(size, beliefs_->at(i), visit.log_nu.data());
   }
 
   /// All that a step needs, at w.
@@ -260,10 +243,14 @@ class Ascent {
     return on.empty() ? kNoOutput : on.back();
   }
 
+  std::vector<Index> gold_outputs(Index i) const {
+    std::vector<Index> out;
+    for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p) out.push_back(gold_output(p));
+    return out;
+  }
+
   void gold_structure(Index i, double* beliefs) const {
-    std::vector<Index> outputs;
-    for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p) outputs.push_back(gold_output(p));
-    objective_.beliefs().structure_beliefs(i, outputs, beliefs);
+    objective_.beliefs().structure_beliefs(i, gold_outputs(i), beliefs);
   }
 
   /// The beliefs to begin with: those of the model at `start`, or distributions near gold where start = 0.
@@ -272,24 +259,23 @@ class Ascent {
     w_.set(start);
     const Chunks chunks{objective_.instances(), kInstancesPerChunk};
     objective_.parallel().for_each(chunks.count(), [&](std::size_t chunk) {
-      AlignedVector<double> log_mu, gold, rows;
+      AlignedVector<double> gold, rows;
       for (Index i = static_cast<Index>(chunks.begin(chunk)); i < chunks.end(chunk) && !monitor.out_of_time();
            ++i) {
-        log_mu.resize(oracle.belief_size(i).all());
+        double* const log_mu = beliefs_->at(i);
         if (start.nnz() > 0) {
           w_.scores(i, rows);
-          objective_.infer_beliefs(i, rows.data(), w_.extra(), log_mu.data());
+          objective_.infer_beliefs(i, rows.data(), w_.extra(), log_mu);
         } else if (settings_.uniform_start) {  // equation 21
-          gold.resize(log_mu.size());
-          oracle.gold_beliefs(i, 0.0, log_mu.data());
+          gold.resize(oracle.belief_size(i).all());
+          oracle.gold_beliefs(i, 0.0, log_mu);
           gold_structure(i, gold.data());
           for (std::size_t c = 0; c < gold.size(); ++c)
             log_mu[c] = std::log(settings_.uniform_share * std::exp(log_mu[c]) +
                                  (1.0 - settings_.uniform_share) * gold[c]);
         } else {
-          oracle.gold_beliefs(i, settings_.gold_score, log_mu.data());
+          oracle.gold_beliefs(i, settings_.gold_score, log_mu);
         }
-        beliefs_->set(i, log_mu.data());
       }
     });
   }
@@ -297,8 +283,7 @@ class Ascent {
   /// All positions have one of these labels, ascending: the first that gold lacks, or its rarest. Of a group
   /// of candidates the first that is not gold.
   std::vector<Index> other_structure(Index i, const std::vector<Index>& labels) const {
-    std::vector<Index> gold;
-    for (Index p = begin_[i]; p < begin_[i + std::size_t{1}]; ++p) gold.push_back(gold_output(p));
+    const std::vector<Index> gold = gold_outputs(i);
     if (const auto other = std::find(gold.begin(), gold.end(), kNoOutput); other != gold.end()) {
       std::vector<Index> out(gold.size(), kNoOutput);
       out[static_cast<std::size_t>(other - gold.begin())] = 0;
@@ -347,49 +332,37 @@ class Ascent {
   double steps_ = 0.0, evaluations_ = 0.0;
 };
 
-class Sdca final : public Solver {
- public:
-  explicit Sdca(const Settings& settings) : settings_(settings) {}
+SolveResult solve(const SolveProblem& problem, const Settings& settings) {
+  Objective& objective = problem.objective;
+  Monitor& monitor = problem.monitor;
+  Random random(problem.seed);
+  Ascent ascent(objective, settings, random);
+  SolveResult result{.w = problem.start};
+  result.notes["belief_bytes"] = BeliefStore::bytes(objective);
 
-  SolveResult solve(const SolveProblem& problem) override {
-    Objective& objective = problem.objective;
-    Monitor& monitor = problem.monitor;
-    Random random(problem.seed);
-    Ascent ascent(objective, settings_, random);
-    SolveResult result{.w = problem.start};
-    result.notes["belief_bytes"] = BeliefStore::bytes(objective, settings_.single);
-
-    monitor.start(problem.start);
-    if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
-    ascent.start(problem.start, monitor);
-    if (monitor.out_of_time()) {
-      result.status = monitor.stop_status();
-      return result;
-    }
-    monitor.watch(ascent.dual_point());
-    Passes passes;
-    passes.visit = [&](std::int64_t pass, std::size_t from, std::size_t to) {
-      if (settings_.single && from == 0 && pass > 1 && (pass - 1) % kPassesBetweenChecks == 0)
-        ascent.set_weights(monitor);
-      if (!visit_in_batches(monitor, from, to, settings_.batch,
-                            [&](std::size_t n) { return ascent.step(n); }))
-        return false;
-      ascent.dual_point()->set_estimated_gap(ascent.total_gap());
-      return true;
-    };
-    passes.weights = [&] { return ascent.weights(); };
-    passes.after = [&](std::int64_t pass) {
-      if (settings_.refresh_every > 0 && pass % settings_.refresh_every == 0) ascent.refresh(monitor);
-    };
-    if (settings_.single) passes.patience = kSinglePatience;
-    result = run_passes(problem, settings_.reports, passes, std::move(result));
-    result.notes["line_search_evaluations"] = ascent.evaluations();
+  monitor.start(problem.start);
+  if (problem.start.nnz() == 0 && problem.kkt_at_zero <= problem.kkt_target()) return result;
+  ascent.start(problem.start, monitor);
+  if (monitor.out_of_time()) {
+    result.status = monitor.stop_status();
     return result;
   }
-
- private:
-  Settings settings_;
-};
+  monitor.watch(ascent.dual_point());
+  Passes passes;
+  passes.visit = [&](std::int64_t, std::size_t from, std::size_t to) {
+    if (!visit_in_batches(monitor, from, to, settings.batch, [&](std::size_t n) { return ascent.step(n); }))
+      return false;
+    ascent.dual_point()->set_estimated_gap(ascent.total_gap());
+    return true;
+  };
+  passes.weights = [&] { return ascent.weights(); };
+  passes.after = [&](std::int64_t pass) {
+    if (settings.refresh_every > 0 && pass % settings.refresh_every == 0) ascent.refresh(monitor);
+  };
+  result = run_passes(problem, settings.reports, passes, std::move(result));
+  result.notes["line_search_evaluations"] = ascent.evaluations();
+  return result;
+}
 
 }  // namespace
 
@@ -402,7 +375,7 @@ SolverInfo sdca_info() {
           "random "
           "fields, UAI 2018",
       .options = rows().table(),
-      .make = rows().maker<Sdca>(),
+      .make = stateless(rows(), solve),
       .needs = {.capabilities = {Capability::kSum, Capability::kBeliefs}, .l2 = true, .smooth = true},
       .exact = false,
       .scale_free = true,

@@ -38,7 +38,6 @@ std::vector<Choices> all_choices() {
     out.push_back({{"start", "uniform"}, {"uniform_share", "1"}, {"sampling", "max"}, {"batch", batch}});
     out.push_back({{"gold_score", "0"}, {"batch", batch}});
     out.push_back({{"refresh_every", "1"}, {"refresh_drawn", "false"}, {"batch", batch}});
-    out.push_back({{"precision", "single"}, {"batch", batch}});
   }
   return out;
 }
@@ -55,11 +54,9 @@ TEST(Sdca, ReachesTheOptimumWithEveryChoice) {
     const double optimum = smooth_optimum(problem);
     for (const Choices& choices : all_choices()) {
       SCOPED_TRACE(spec.name + ": " + text(choices));
-      const bool single = choices.contains("precision");
       const Outcome r =
-          run("sdca", problem,
-              {.tol = single ? 1e-7 : 1e-8, .monitor = bounded_samples(60000), .options = choices});
-      const double tolerance = single ? 1e-8 : 1e-9;
+          run("sdca", problem, {.tol = 1e-8, .monitor = bounded_samples(60000), .options = choices});
+      const double tolerance = 1e-9;
       EXPECT_EQ(r.result.status, Status::kConverged);
       EXPECT_NEAR(r.certificate.objective, optimum, tolerance * optimum);
       EXPECT_NEAR(dual_of(r.trace.back()), optimum, tolerance * optimum);
@@ -120,18 +117,6 @@ TEST(Sdca, SameBitsForAnyThreads) {
           EXPECT_EQ(found.result.w.value, expected.result.w.value);
         }
     }
-}
-
-TEST(Sdca, StallsWhereSinglePrecisionLetsItGetNoFurther) {
-  for (const ProblemSpec& spec : smooth_specs()) {
-    SCOPED_TRACE(spec.name);
-    const Problem problem(spec);
-    const Outcome r =
-        run("sdca", problem,
-            {.tol = 1e-14, .monitor = {.max_iterations = 60000}, .options = {{"precision", "single"}}});
-    EXPECT_EQ(r.result.status, Status::kStalled);
-    EXPECT_NEAR(r.certificate.objective, smooth_optimum(problem), 1e-9 * r.certificate.objective);
-  }
 }
 
 TEST(Sdca, KeepsItsBeliefsWhereScoresAreHuge) {
@@ -235,10 +220,8 @@ TEST(Sdca, NeedsASmoothObjective) {
   for (const std::string solver : {"sdca", "oeg", "sag-nus"}) {
     const SolverInfo& info = solver_registry().find(solver);
     EXPECT_EQ(unmet_needs(info, {0.0, 1.0}, Loss::Kind::kLog), "");
-    EXPECT_THAT(unmet_needs(info, {0.5, 1.0}, Loss::Kind::kLog),
-                testing::HasSubstr("expected lambda = 0"));
-    EXPECT_THAT(unmet_needs(info, {0.0, 0.0}, Loss::Kind::kLog),
-                testing::HasSubstr("expected mu > 0"));
+    EXPECT_THAT(unmet_needs(info, {0.5, 1.0}, Loss::Kind::kLog), testing::HasSubstr("expected lambda = 0"));
+    EXPECT_THAT(unmet_needs(info, {0.0, 0.0}, Loss::Kind::kLog), testing::HasSubstr("expected mu > 0"));
   }
 }
 

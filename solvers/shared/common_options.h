@@ -18,7 +18,7 @@ struct EpochSettings {
 
 /// shrinking, epoch_margin, epoch_tol, epoch_factor.
 OptionRows<EpochSettings> epoch_rows(const std::string& epoch_tol);
-/// sigma, beta, max_linesearch.
+/// sigma, beta.
 OptionRows<ArmijoOptions> line_search_rows();
 
 }  // namespace proxbench

@@ -5,9 +5,8 @@
 
 namespace proxbench::dense {
 
-LbfgsSteps::LbfgsSteps(const Objective& objective, std::size_t memory, bool blocks, const WolfeOptions& wolfe)
+LbfgsSteps::LbfgsSteps(Objective& objective, std::size_t memory, bool blocks)
     : objective_(objective),
-      wolfe_(wolfe),
       memory_(memory, objective.dimension(), objective.parallel()),
       rough_(objective),
       blocks_(blocks && rough_.has_blocks()),
@@ -15,17 +14,16 @@ LbfgsSteps::LbfgsSteps(const Objective& objective, std::size_t memory, bool bloc
       g_before_(objective.dimension()),
       p_(objective.dimension()) {}
 
-bool LbfgsSteps::step(const SolveProblem& problem, Point& now, std::vector<double>& g,
-                      const ScoreLine::Infer& infer) {
+bool LbfgsSteps::step(Monitor& monitor, Point& now, std::vector<double>& g) {
   if (blocks_) follow(now);
-  bool moved = search(problem, now, g, infer);
-  if (!moved && !memory_.empty() && !problem.monitor.out_of_time()) {
+  bool moved = search(monitor, now, g);
+  if (!moved && !memory_.empty() && !monitor.out_of_time()) {
     memory_.clear();
-    moved = search(problem, now, g, infer);
+    moved = search(monitor, now, g);
   }
   if (!moved) return false;
   w_before_ = now.w;
-  line_.move(objective_, now);
+  line_.move(now);
   if (now.w == w_before_) return false;
   std::swap(g, g_before_);
   objective_.gradient(now.residual, now.w, g);
@@ -35,8 +33,7 @@ bool LbfgsSteps::step(const SolveProblem& problem, Point& now, std::vector<doubl
 }
 
 /// p = -H g, and the search along it.
-bool LbfgsSteps::search(const SolveProblem& problem, const Point& now, const std::vector<double>& g,
-                        const ScoreLine::Infer& infer) {
+bool LbfgsSteps::search(Monitor& monitor, const Point& now, const std::vector<double>& g) {
   const Parallel& parallel = objective_.parallel();
   for_range(parallel, g.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) p_[i] = -g[i];
@@ -48,15 +45,12 @@ bool LbfgsSteps::search(const SolveProblem& problem, const Point& now, const std
   const bool guess = memory_.scale() == 0.0 && !blocks_;
   const double first =
       guess ? 1.0 / (objective_.map().typical_value() * std::sqrt(dot(parallel, g, g))) : 1.0;
-  line_.open(objective_, now, g, p_);
+  line_.open(now, g, p_);
   if (!(line_.start().slope < 0.0)) return false;
-  return strong_wolfe(line_.start(), first, wolfe_,
+  return strong_wolfe(line_.start(), first, {},
                       [&](double alpha) {
-                        if (problem.monitor.out_of_time()) {
-                          constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-                          return LineValue{kNan, kNan};
-                        }
-                        return line_.at(objective_, alpha, infer);
+                        constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+                        return monitor.out_of_time() ? LineValue{kNan, kNan} : line_.at(alpha);
                       })
       .accepted;
 }

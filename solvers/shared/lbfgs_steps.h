@@ -8,7 +8,6 @@
 /// where H_0 is a multiple of I (core/data/typical_value.h). The Wolfe conditions make y^T s > 0. A search
 /// that fails is repeated once with H = H_0, the pairs dropped; when that fails too, no decrease is left.
 
-#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -18,28 +17,24 @@
 #include "solvers/shared/lbfgs_memory.h"
 #include "solvers/shared/rough_hessian.h"
 #include "solvers/shared/score_line.h"
-#include "solvers/shared/strong_wolfe.h"
 
 namespace proxbench::dense {
 
 class LbfgsSteps {
  public:
-  /// Keeps at most `memory` pairs.
-  LbfgsSteps(const Objective& objective, std::size_t memory, bool blocks, const WolfeOptions& wolfe);
-
+  /// Keeps at most `memory` pairs. Borrows the objective.
+  LbfgsSteps(Objective& objective, std::size_t memory, bool blocks);
   /// Takes `now`, with everything that evaluate() gives, and the gradient there to the next iterate. False:
-  /// there is none, or the time is over. infer(point, residual) gives the loss.
-  bool step(const SolveProblem& problem, Point& now, std::vector<double>& g, const ScoreLine::Infer& infer);
+  /// there is none, or the time is over.
+  bool step(Monitor& monitor, Point& now, std::vector<double>& g);
 
  private:
-  bool search(const SolveProblem& problem, const Point& now, const std::vector<double>& g,
-              const ScoreLine::Infer& infer);
+  bool search(Monitor& monitor, const Point& now, const std::vector<double>& g);
   void follow(const Point& now);
   void rescale(std::span<const double> w, std::span<const double> g);
   void apply_start(std::span<double> r) const;
 
-  const Objective& objective_;
-  WolfeOptions wolfe_;
+  Objective& objective_;
   LbfgsMemory memory_;
   RoughHessian rough_;
   bool blocks_;

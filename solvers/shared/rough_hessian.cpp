@@ -23,15 +23,6 @@ bool RoughHessian::has_blocks() const {
 }
 
 void RoughHessian::build(const Residual& residual) {
-  inverse_.resize(objective_.dimension());
-  objective_.rough_diagonal(residual, inverse_);
-  for_range(objective_.parallel(), inverse_.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) inverse_[i] = 1.0 / inverse_[i];
-  });
-  if (has_blocks()) build_blocks(residual);
-}
-
-void RoughHessian::build_blocks(const Residual& residual) {
   const std::size_t positions = objective_.x().positions(), labels = objective_.outputs();
   // The marginals, then m(1 - m), of each output.
   std::vector<std::vector<double>> spread(labels);
@@ -52,19 +43,25 @@ void RoughHessian::build_blocks(const Residual& residual) {
   std::vector<Index> features(objective_.features());
   std::iota(features.begin(), features.end(), Index{0});
   block_.resize(labels);
+  inverse_.resize(objective_.dimension());
   const std::vector<SymmetricBlock> blocks =
       second_derivatives(objective_.x(), objective_.parallel(), std::vector(labels, features),
                          [&](std::size_t k) { return spread[k]; });
   objective_.parallel().for_each(labels, [&](std::size_t k) {
-    std::vector<std::uint32_t> slots(features.begin(), features.end());
     const auto n = static_cast<Eigen::Index>(features.size());
     Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(n, n);
-    blocks[k].for_each_within(slots, [&](std::size_t i, std::size_t j, double value) {
+    blocks[k].for_each_entry([&](std::size_t i, std::size_t j, double value) {
       matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = value;
     });
     matrix.diagonal().array() += objective_.mu();
     block_[k].compute(matrix);
+    for (const Index j : features)
+      inverse_[j * labels + k] = 1.0 / (blocks[k].exact_diagonal[j] + objective_.mu());
   });
+  const std::vector<double> gold = objective_.structure().gold_extra(objective_.parallel());
+  for (std::size_t e = 0; e < gold.size(); ++e)
+    inverse_[objective_.unary_weights() + e] =
+        1.0 / (std::max(residual.extra[e] + gold[e], 0.0) + objective_.mu());
 }
 
 std::vector<double> RoughHessian::centre(std::span<double> r) const {
@@ -96,7 +93,7 @@ void RoughHessian::solve_rough(std::span<double> r) const {
   const std::size_t features = objective_.features(), labels = objective_.outputs();
   using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Eigen::Map<Rows> unary(r.data(), static_cast<Eigen::Index>(features), static_cast<Eigen::Index>(labels));
-  const auto solved = [&](std::size_t k) { return k < block_.size() && block_[k].info() == Eigen::Success; };
+  const auto solved = [&](std::size_t k) { return block_[k].info() == Eigen::Success; };
   for_range(objective_.parallel(), r.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       if (i >= features * labels || !solved(i % labels)) r[i] *= inverse_[i];

@@ -2,7 +2,6 @@
 /// A smooth objective (lambda = 0) along w + alpha*p. Scores are linear in w: the direction is mapped once,
 /// and each trial costs one inference at S + alpha*S_p.
 
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -13,24 +12,22 @@ namespace proxbench::dense {
 
 class ScoreLine {
  public:
-  /// Makes the buffers of a direction and of a trial.
-  explicit ScoreLine(const Objective& objective);
-
+  /// Makes the buffers of a direction and of a trial. Borrows the objective.
+  explicit ScoreLine(Objective& objective);
   /// Maps the direction p. `gradient` at `from`, with from.residual and from.loss up to date. All are
   /// borrowed until move().
-  void open(const Objective& objective, const Point& from, std::span<const double> gradient,
-            std::span<const double> direction);
+  void open(const Point& from, std::span<const double> gradient, std::span<const double> direction);
   /// F and its slope at alpha = 0.
   LineValue start() const { return {from_->smooth, slope_}; }
-  /// F at alpha: one inference, with the residual. infer(point, residual) gives the loss.
-  using Infer = std::function<double(const ScorePoint&, Residual&)>;
-  double value(const Objective& objective, double alpha, const Infer& infer);
+  /// F at alpha: one inference, with the residual, and with the curvature there where it is not null.
+  double value(double alpha, Objective::Curvature* curvature = nullptr);
   /// The same, and the slope there.
-  LineValue at(const Objective& objective, double alpha, const Infer& infer);
+  LineValue at(double alpha);
   /// Takes `point`, the one given to open(), to the last trial: w, nonzeros, scores, residual, loss and F.
-  void move(const Objective& objective, Point& point);
+  void move(Point& point);
 
  private:
+  Objective& objective_;
   const Point* from_ = nullptr;
   std::span<const double> direction_;
   Scores scores_;      ///< of the direction

@@ -92,7 +92,7 @@ struct Entries {
   bool binary = false;  ///< all values are 1, and not stored
 };
 
-// Entries are found in whole rows or in whole columns, of which most is not wanted. No branch foretells
+// Entries are found in whole rows or in whole columns, of which most is not wanted. No branch predicts
 // which: each entry is written, few are kept.
 
 Lists<Slot> find_in_rows(const DesignMatrix& x, const Sample& sample, std::span<const Index> features) {

@@ -29,21 +29,14 @@ struct SymmetricBlock {
   /// Entry (i, i).
   double diagonal(std::size_t i) const;
 
-  /// visit(i, j, value) for the entries in rows and columns slots[i] and slots[j], row by row; where the
-  /// block is sparse, for those that are not zero.
+  /// visit(i, j, value) for the entries, row by row; where the block is sparse, for those that are not zero.
   template <class Visit>
-  void for_each_within(std::span<const std::uint32_t> slots, const Visit& visit) const {
-    if (is_dense()) {
-      for (std::size_t i = 0; i < slots.size(); ++i)
-        for (std::size_t j = 0; j < slots.size(); ++j) visit(i, j, dense_row(slots[i])[slots[j]]);
-      return;
-    }
-    constexpr auto kOutside = static_cast<std::uint32_t>(-1);
-    std::vector<std::uint32_t> local(size, kOutside);
-    for (std::size_t i = 0; i < slots.size(); ++i) local[slots[i]] = static_cast<std::uint32_t>(i);
-    for (std::size_t i = 0; i < slots.size(); ++i)
-      for (std::size_t e = begin[slots[i]]; e < begin[slots[i] + std::size_t{1}]; ++e)
-        if (local[slot[e]] != kOutside) visit(i, std::size_t{local[slot[e]]}, value[e]);
+  void for_each_entry(const Visit& visit) const {
+    for (std::size_t i = 0; i < size; ++i)
+      if (is_dense())
+        for (std::size_t j = 0; j < size; ++j) visit(i, j, dense_row(i)[j]);
+      else
+        for (std::size_t e = begin[i]; e < begin[i + 1]; ++e) visit(i, std::size_t{slot[e]}, value[e]);
   }
 };
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/monitor.h"
-#include "core/wrapped_oracle.h"
 #include "core/solver.h"
+#include "core/wrapped_oracle.h"
 #include "solvers/shared/test_problems.h"
 
 namespace proxbench::test {
@@ -92,10 +92,26 @@ inline Outcome run(const SolverInfo& solver, const Problem& problem, const Condi
 }
 
 /// Passes inference on, after `hook(calls before, value)`, which may throw or change the value.
-class HookedOracle final : public WrappedOracle {
+class HookedOracle final : public WrappedOracle,
+                           public InstanceOracle,
+                           public BeliefOracle,
+                           public CovarianceOracle,
+                           public MaxOracle,
+                           public InstanceMaxOracle {
  public:
   HookedOracle(const Oracle& inner, std::function<double(int, double)> hook)
       : WrappedOracle(inner), hook_(std::move(hook)) {}
+  const InstanceOracle* instance() const override { return inner_.instance() != nullptr ? this : nullptr; }
+  const BeliefOracle* beliefs() const override { return inner_.beliefs() != nullptr ? this : nullptr; }
+  const CovarianceOracle* covariance() const override {
+    return inner_.covariance() != nullptr ? this : nullptr;
+  }
+  const MaxOracle* max() const override { return inner_.max() != nullptr ? this : nullptr; }
+  const InstanceMaxOracle* instance_max() const override {
+    return inner_.instance_max() != nullptr ? this : nullptr;
+  }
+  const MaxOracle* relaxation() const override { return inner_.relaxation() != nullptr ? this : nullptr; }
+
   double infer(const ScorePoint& at, Residual* residual, const Parallel& parallel) const override {
     passes += 1.0;
     return hook_(calls++, WrappedOracle::infer(at, residual, parallel));
@@ -109,31 +125,31 @@ class HookedOracle final : public WrappedOracle {
                         std::span<double> extra_residual, InstanceOracle::Workspace& work) const override {
     passes += 1.0 / static_cast<double>(inner_.instances());
     return hook_(calls++,
-                 WrappedOracle::infer_instance(instance, scores, extra, residual, extra_residual, work));
+                 inner_.instance()->infer_instance(instance, scores, extra, residual, extra_residual, work));
   }
   double infer_beliefs(Index instance, const double* scores, std::span<const double> extra,
                        double* log_beliefs) const override {
     passes += 1.0 / static_cast<double>(inner_.instances());
-    return hook_(calls++, WrappedOracle::infer_beliefs(instance, scores, extra, log_beliefs));
+    return hook_(calls++, inner_.beliefs()->infer_beliefs(instance, scores, extra, log_beliefs));
   }
   Sums maximise(const ScorePoint& at, Cost cost, Residual* residual,
                 const Parallel& parallel) const override {
     passes += 1.0;
-    Sums sums = WrappedOracle::maximise(at, cost, residual, parallel);
+    Sums sums = best().maximise(at, cost, residual, parallel);
     sums.loss = hook_(calls++, sums.loss);
     return sums;
   }
   Value best_structure(Index instance, Cost cost, const double* scores, std::span<const double> extra,
                        std::span<Index> outputs, InstanceMaxOracle::Workspace& work) const override {
     passes += 1.0 / static_cast<double>(inner_.instances());
-    Value value = WrappedOracle::best_structure(instance, cost, scores, extra, outputs, work);
+    Value value = inner_.instance_max()->best_structure(instance, cost, scores, extra, outputs, work);
     value.loss = hook_(calls++, value.loss);
     return value;
   }
   void covariances(const Scores& scores, std::size_t instance, const LocalFeatures& features,
                    HalfMatrix& out) const override {
     ++covariances_calls;
-    WrappedOracle::covariances(scores, instance, features, out);
+    inner_.covariance()->covariances(scores, instance, features, out);
   }
   double infer_and_keep(const ScorePoint& at, Residual& residual, std::unique_ptr<Messages>& kept,
                         const Parallel& parallel) const override {
@@ -147,11 +163,46 @@ class HookedOracle final : public WrappedOracle {
     hook_(calls++, 0.0);
     WrappedOracle::derivative(at, direction, out, parallel);
   }
+
+  Size belief_size(Index instance) const override { return inner_.beliefs()->belief_size(instance); }
+  void gold_beliefs(Index instance, double score, double* log_beliefs) const override {
+    inner_.beliefs()->gold_beliefs(instance, score, log_beliefs);
+  }
+  void structure_beliefs(Index instance, std::span<const Index> outputs, double* beliefs) const override {
+    inner_.beliefs()->structure_beliefs(instance, outputs, beliefs);
+  }
+  void expectation(Index instance, const double* beliefs, double* rows,
+                   std::span<double> extra) const override {
+    inner_.beliefs()->expectation(instance, beliefs, rows, extra);
+  }
+  void make_consistent(Index instance, double* beliefs) const override {
+    inner_.beliefs()->make_consistent(instance, beliefs);
+  }
+  double inconsistency(Index instance, const double* beliefs) const override {
+    return inner_.beliefs()->inconsistency(instance, beliefs);
+  }
+  double max_flops(const ScorePoint& at) const override { return best().max_flops(at); }
+  Value value_of(Index instance, Cost cost, const double* scores, std::span<const double> extra,
+                 std::span<const Index> outputs) const override {
+    return inner_.instance_max()->value_of(instance, cost, scores, extra, outputs);
+  }
+  void gold_structure(Index instance, std::span<Index> outputs) const override {
+    inner_.instance_max()->gold_structure(instance, outputs);
+  }
+  std::span<const Index> outputs_on(Index output) const override {
+    return inner_.instance_max()->outputs_on(output);
+  }
+  void extra_on(std::span<const Index> outputs, std::vector<std::size_t>& on) const override {
+    inner_.instance_max()->extra_on(outputs, on);
+  }
+
   mutable int calls = 0;
   mutable double passes = 0.0;
   mutable std::atomic<std::int64_t> covariances_calls = 0;  ///< calls of covariances()
 
  private:
+  const MaxOracle& best() const { return inner_.max() != nullptr ? *inner_.max() : *inner_.relaxation(); }
+
   std::function<double(int, double)> hook_;
 };
 

@@ -57,11 +57,14 @@ std::string take_name(const LineReader& in, std::string_view& text) {
 struct Attribute {
   std::string name;
   bool binary = false;  ///< {0,1}
-  bool operator==(const Attribute&) const = default;
+  bool label = false;   ///< or else a feature
+  Index number = 0;     ///< of the label or the feature
+
+  std::string type() const { return binary ? "{0,1}" : "numeric"; }
 };
 
 Attribute parse_attribute(const LineReader& in, std::string_view text) {
-  Attribute out{take_name(in, text), false};
+  Attribute out{take_name(in, text)};
   if (out.name.empty()) in.fail("an attribute without a name", kAttribute);
   std::string type = lower_case(text);
   std::erase_if(type, [](char c) { return c == ' ' || c == '\t'; });
@@ -92,134 +95,6 @@ std::vector<Attribute> read_header(LineReader& in) {
   throw Error::in_file(in.path(), in.line(), "no line @data", "it after the attributes");
 }
 
-/// What each attribute is.
-struct Columns {
-  std::vector<Attribute> attributes;
-  std::vector<std::optional<Index>> label;  ///< the label's number; none: a feature
-  std::vector<Index> feature;               ///< the feature's number
-  Vocabulary names;
-};
-
-Columns make_columns(const std::string& path, std::vector<Attribute> attributes,
-                     std::vector<std::string> labels, double bias) {
-  Columns out;
-  NameIndex known;
-  for (const std::string& name : labels) known.intern(name);
-  out.names.outputs = std::move(labels);
-  if (bias > 0.0) out.names.features.push_back("bias");
-  std::size_t found = 0;
-  for (const Attribute& attribute : attributes) {
-    const std::optional<Index> label = known.find(attribute.name);
-    if (label && !attribute.binary)
-      throw Error::in_file(path, 0, fmt::format("label {} of a numeric type", in_quotes(attribute.name)),
-                           "{0,1}");
-    found += label.has_value();
-    out.label.push_back(label);
-    out.feature.push_back(static_cast<Index>(out.names.features.size()));
-    if (!label) out.names.features.push_back(attribute.name);
-  }
-  if (found < out.names.outputs.size())
-    for (const std::string& name : out.names.outputs)
-      if (std::ranges::none_of(attributes, [&](const Attribute& a) { return a.name == name; }))
-        throw Error::in_file(path, 0, fmt::format("no attribute for label {}", in_quotes(name)),
-                             "one for each label");
-  if (out.names.features.empty())
-    throw Error::in_file(path, 0, "labels only", "attributes that are features");
-  out.attributes = std::move(attributes);
-  return out;
-}
-
-/// One data set, row by row.
-class Rows {
- public:
-  Rows(const Columns& columns, double bias) : columns_(columns), bias_(bias) {}
-
-  void read(LineReader& in) {
-    const std::size_t before = data_.gold.size();
-    for (std::string_view line; next_line(in, line);) {
-      if (line.front() == '{')
-        read_sparse(in, line);
-      else
-        read_dense(in, line);
-      end_row();
-    }
-    if (data_.gold.size() == before)
-      throw Error::in_file(in.path(), in.line(), "no row after @data", "one row or more");
-  }
-
-  Dataset build(std::shared_ptr<const Vocabulary> vocabulary) && {
-    if (without_labels_ > 0) data_.notes["instances without labels"] = without_labels_;
-    set_rows(data_, std::move(builder_), std::move(vocabulary));
-    return std::move(data_);
-  }
-
- private:
-  void add(const LineReader& in, std::size_t attribute, std::string_view text) {
-    const Attribute& of = columns_.attributes[attribute];
-    double value = 0.0;
-    if (!parse_real(text, value) || (of.binary && value != 0.0 && value != 1.0))
-      in.fail(fmt::format("value {} of attribute {}", in_quotes(text), in_quotes(of.name)),
-              of.binary ? "0 or 1" : "a finite number");
-    if (!columns_.label[attribute])
-      builder_.add(columns_.feature[attribute], value);
-    else if (value == 1.0)
-      on_.push_back(*columns_.label[attribute]);
-  }
-
-  void read_sparse(const LineReader& in, std::string_view line) {
-    if (line.back() != '}') in.fail("a sparse row without '}' at its end", "{NUMBER VALUE,...}");
-    std::string_view rest = trim(line.substr(1, line.size() - 2), kBlanks);
-    std::int64_t last = -1;
-    while (!rest.empty()) {
-      const std::size_t comma = std::min(rest.find(','), rest.size());
-      const std::string_view entry = trim(rest.substr(0, comma), kBlanks);
-      const std::size_t blank = std::min(entry.find_first_of(kBlanks), entry.size());
-      std::int64_t number = 0;
-      if (!parse_integer(entry.substr(0, blank), number) || blank == entry.size())
-        in.fail(in_quotes(entry), "NUMBER VALUE");
-      if (number < 0 || number >= static_cast<std::int64_t>(columns_.attributes.size()))
-        in.fail(fmt::format("attribute number {}", number),
-                fmt::format("0 to {}", columns_.attributes.size() - 1));
-      if (number <= last)
-        in.fail(fmt::format("attribute number {} after {}", number, last), "ascending numbers, each once");
-      last = number;
-      add(in, static_cast<std::size_t>(number), trim(entry.substr(blank), kBlanks));
-      if (comma + 1 == rest.size()) in.fail("a comma before '}'", "NUMBER VALUE after each comma");
-      rest = trim(rest.substr(std::min(comma + 1, rest.size())), kBlanks);
-    }
-  }
-
-  void read_dense(const LineReader& in, std::string_view line) {
-    const auto values = static_cast<std::size_t>(std::ranges::count(line, ',')) + 1;
-    if (values != columns_.attributes.size())
-      in.fail(fmt::format("{} values", values),
-              fmt::format("{}, one an attribute", columns_.attributes.size()));
-    for (std::size_t attribute = 0; attribute < values; ++attribute) {
-      const std::size_t comma = std::min(line.find(','), line.size());
-      add(in, attribute, trim(line.substr(0, comma), kBlanks));
-      line.remove_prefix(std::min(comma + 1, line.size()));
-    }
-  }
-
-  void end_row() {
-    if (bias_ > 0.0) builder_.add(0, bias_);
-    builder_.end_position();
-    std::sort(on_.begin(), on_.end());
-    without_labels_ += on_.empty();
-    data_.on.add(on_);
-    on_.clear();
-    data_.gold.push_back(kNoOutput);
-    data_.begin.push_back(static_cast<Index>(data_.gold.size()));
-  }
-
-  const Columns& columns_;
-  double bias_;
-  Dataset data_;
-  DesignMatrix::Builder builder_;
-  std::vector<Index> on_;
-  std::uint64_t without_labels_ = 0;
-};
-
 std::vector<std::string> label_names(const std::string& path, const std::vector<Attribute>& attributes,
                                      const Options& options) {
   const std::int64_t count = options.integer("label_count");
@@ -238,53 +113,146 @@ std::vector<std::string> label_names(const std::string& path, const std::vector<
   return out;
 }
 
-void require_same(const std::string& path, const std::vector<Attribute>& found, const Columns& expected) {
-  const auto& known = expected.attributes;
-  if (found.size() != known.size())
-    throw Error::in_file(path, 0, fmt::format("{} attributes", found.size()),
-                         fmt::format("{}, as in the first training file", known.size()));
-  for (std::size_t i = 0; i < known.size(); ++i)
-    if (!(found[i] == known[i]))
-      throw Error::in_file(
-          path, 0,
-          fmt::format("attribute {}, {}", in_quotes(found[i].name), found[i].binary ? "{0,1}" : "numeric"),
-          fmt::format("{}, {}, as in the first training file", in_quotes(known[i].name),
-                      known[i].binary ? "{0,1}" : "numeric"));
+/// Takes the text up to the next comma off the front.
+std::string_view take_field(std::string_view& text) {
+  const std::size_t comma = std::min(text.find(','), text.size());
+  const std::string_view field = trim(text.substr(0, comma), kBlanks);
+  text.remove_prefix(std::min(comma + 1, text.size()));
+  return field;
 }
 
-DataPair read_arff(const DataFiles& files, const Options& options) {
-  require_training_files(files, "arff");
-  const double bias = options.real("bias");
-  std::optional<Columns> columns;
-  const auto read = [&](const std::vector<std::string>& paths) {
-    std::optional<Rows> rows;
-    for (const std::string& path : paths) {
-      LineReader in(path);
-      std::vector<Attribute> attributes = read_header(in);
-      if (columns) {
-        require_same(path, attributes, *columns);
-      } else {
-        std::vector<std::string> labels = label_names(path, attributes, options);
-        columns = make_columns(path, std::move(attributes), std::move(labels), bias);
-      }
-      if (!rows) rows.emplace(*columns, bias);
-      rows->read(in);
+/// Reads files that all have the attributes of the first.
+class ArffReader {
+ public:
+  explicit ArffReader(const Options& options) : options_(options), bias_(options.real("bias")) {}
+
+  void read(const FilePart& part, NamedSequences& out) {
+    LineReader in(part);
+    std::vector<Attribute> attributes = read_header(in);
+    if (attributes_.empty())
+      number_attributes(in.path(), std::move(attributes), out.names);
+    else
+      require_same(in.path(), attributes);
+    const std::size_t before = out.data.positions();
+    for (std::string_view line; next_line(in, line);) read_row(in, line, out);
+    if (out.data.positions() == before)
+      throw Error::in_file(in.path(), in.line(), "no row after @data", "one row or more");
+  }
+
+ private:
+  void number_attributes(const std::string& path, std::vector<Attribute> attributes,
+                         NamedSequences::Names& names) {
+    for (const std::string& name : label_names(path, attributes, options_)) names.labels.intern(name);
+    if (bias_ > 0.0) names.features.intern(kBias);
+    std::vector<bool> found(names.labels.names().size());
+    for (Attribute& attribute : attributes) {
+      const std::optional<Index> label = names.labels.find(attribute.name);
+      attribute.label = label.has_value();
+      if (label && !attribute.binary)
+        throw Error::in_file(path, 0, fmt::format("label {} of a numeric type", in_quotes(attribute.name)),
+                             "{0,1}");
+      if (!label && bias_ > 0.0 && attribute.name == kBias)
+        throw Error::in_file(path, 0, "attribute 'bias' beside the bias", "another name, or bias = 0");
+      attribute.number = label ? *label : names.features.intern(attribute.name);
+      if (label) found[*label] = true;
     }
-    if (!rows) rows.emplace(*columns, bias);
-    return std::move(*rows);
-  };
-  Rows train = read(files.train), test = read(files.test);
-  const auto vocabulary = std::make_shared<const Vocabulary>(columns->names);
-  DataPair out;
-  out.oracle = "labels";
-  out.train = std::move(train).build(vocabulary);
-  out.test = std::move(test).build(vocabulary);
-  describe(files, out, [](const Dataset& set) {
-    return fmt::format("{} instances, {} features, {} labels, {:.3g} on", set.instances(), set.x.features(),
-                       set.outputs(),
-                       static_cast<double>(set.on.label.size()) / static_cast<double>(set.instances()));
-  });
-  return out;
+    for (std::size_t k = 0; k < found.size(); ++k)
+      if (!found[k])
+        throw Error::in_file(path, 0,
+                             fmt::format("no attribute for label {}", in_quotes(names.labels.names()[k])),
+                             "one for each label");
+    if (names.features.names().empty())
+      throw Error::in_file(path, 0, "labels only", "attributes that are features");
+    attributes_ = std::move(attributes);
+  }
+
+  void require_same(const std::string& path, const std::vector<Attribute>& found) const {
+    const auto fail = [&](const std::string& what, const std::string& expected) {
+      throw Error::in_file(path, 0, what, expected + ", as in the first training file");
+    };
+    if (found.size() != attributes_.size())
+      fail(fmt::format("{} attributes", found.size()), std::to_string(attributes_.size()));
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (const Attribute& a = found[i], &known = attributes_[i];
+          a.name != known.name || a.binary != known.binary)
+        fail(fmt::format("attribute {}, {}", in_quotes(a.name), a.type()),
+             fmt::format("{}, {}", in_quotes(known.name), known.type()));
+  }
+
+  void read_row(const LineReader& in, std::string_view line, NamedSequences& out) {
+    on_.clear();
+    if (bias_ > 0.0) out.rows.add(0, bias_);
+    if (line.front() == '{')
+      read_sparse(in, line, out);
+    else
+      read_dense(in, line, out);
+    out.rows.end_position();
+    std::sort(on_.begin(), on_.end());
+    if (on_.empty()) ++out.data.notes["instances without labels"];
+    out.data.on.add(on_);
+    out.data.gold.push_back(kNoOutput);
+    out.end_sequence();
+  }
+
+  void add(const LineReader& in, std::size_t attribute, std::string_view text, NamedSequences& out) {
+    const Attribute& of = attributes_[attribute];
+    double value = 0.0;
+    if (!parse_real(text, value) || (of.binary && value != 0.0 && value != 1.0))
+      in.fail(fmt::format("value {} of attribute {}", in_quotes(text), in_quotes(of.name)),
+              of.binary ? "0 or 1" : "a finite number");
+    if (!of.label)
+      out.rows.add(of.number, value);
+    else if (value == 1.0)
+      on_.push_back(of.number);
+  }
+
+  void read_sparse(const LineReader& in, std::string_view line, NamedSequences& out) {
+    if (line.back() != '}') in.fail("a sparse row without '}' at its end", "{NUMBER VALUE,...}");
+    std::string_view rest = trim(line.substr(1, line.size() - 2), kBlanks);
+    if (rest.ends_with(',')) in.fail("a comma before '}'", "NUMBER VALUE after each comma");
+    std::int64_t last = -1;
+    while (!rest.empty()) {
+      const std::string_view entry = take_field(rest);
+      const std::size_t blank = std::min(entry.find_first_of(kBlanks), entry.size());
+      std::int64_t number = 0;
+      if (!parse_integer(entry.substr(0, blank), number) || blank == entry.size())
+        in.fail(in_quotes(entry), "NUMBER VALUE");
+      if (number < 0 || number >= std::ssize(attributes_))
+        in.fail(fmt::format("attribute number {}", number), fmt::format("0 to {}", attributes_.size() - 1));
+      if (number <= last)
+        in.fail(fmt::format("attribute number {} after {}", number, last), "ascending numbers, each once");
+      last = number;
+      add(in, static_cast<std::size_t>(number), trim(entry.substr(blank), kBlanks), out);
+    }
+  }
+
+  void read_dense(const LineReader& in, std::string_view line, NamedSequences& out) {
+    const auto values = static_cast<std::size_t>(std::ranges::count(line, ',')) + 1;
+    if (values != attributes_.size())
+      in.fail(fmt::format("{} values", values), fmt::format("{}, one an attribute", attributes_.size()));
+    for (std::size_t attribute = 0; attribute < values; ++attribute)
+      add(in, attribute, take_field(line), out);
+  }
+
+  const Options& options_;
+  double bias_;
+  std::vector<Attribute> attributes_;  ///< of the first file
+  std::vector<Index> on_;              ///< labels of a row
+};
+
+DataPair read_arff(const DataFiles& files, const Options& options) {
+  ArffReader reader(options);
+  return read_sequences(files, options, nullptr, NamedSequences(),
+                        {.read = [&](const FilePart& part, NamedSequences& out) { reader.read(part, out); },
+                         .oracle = "labels",
+                         .instances = "instances",
+                         .describe =
+                             [](const Dataset& set) {
+                               return fmt::format("{} features, {} labels, {:.3g} on", set.x.features(),
+                                                  set.outputs(),
+                                                  static_cast<double>(set.on.label.size()) /
+                                                      static_cast<double>(set.instances()));
+                             }});
 }
 
 /// The text with the five entities of XML replaced.
@@ -343,7 +311,7 @@ DataFormatInfo arff_format() {
       {"label_count", OptionType::kInt, "0",
        "in its place: how many of the last attributes are labels; negative: of the first", -1e6, 1e6},
       {"bias", OptionType::kReal, "1", "value of one more feature, the bias; 0: none", 0}};
-  info.read = read_arff;
+  set_reader(info, read_arff);
   return info;
 }
 

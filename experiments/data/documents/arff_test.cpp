@@ -122,6 +122,8 @@ TEST(Arff, MalformedHeadersAreErrors) {
             " found 2 attributes, expected more than label_count = 2");
   EXPECT_EQ(error("@attribute a {0,1}\n@attribute b numeric\n@data\n1,1\n", {{"label_count", "1"}}),
             " found label 'b' of a numeric type, expected {0,1}");
+  EXPECT_EQ(error("@attribute bias numeric\n@attribute b {0,1}\n@data\n1,1\n", {{"label_count", "1"}}),
+            " found attribute 'bias' beside the bias, expected another name, or bias = 0");
   const TempFile xml("<label name=\"z\"/>\n");
   EXPECT_EQ(error("@attribute a {0,1}\n@data\n1\n", {{"labels", xml.path()}}),
             " found no attribute for label 'z', expected one for each label");

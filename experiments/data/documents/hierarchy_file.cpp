@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/options.h"
-#include "experiments/data/sparse_line.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {
@@ -55,27 +55,18 @@ class Branches {
     NamedHierarchy out;
     out.path = std::move(path);
     std::vector<Index> parent;
-    std::vector<std::pair<Index, Index>> todo;  // node here, its parent there
-    const auto push_children = [&](Index node, Index parent_there) {
-      const auto& children = nodes_[node].children;
-      for (auto child = children.rbegin(); child != children.rend(); ++child)
-        todo.emplace_back(*child, parent_there);
-    };
-    if (nodes_[kTop].children.size() > 1) {
-      parent.push_back(Hierarchy::kNone);
-      out.names.emplace_back(NamedHierarchy::kRoot);
-      push_children(kTop, 0);
-    } else {
-      push_children(kTop, Hierarchy::kNone);
-    }
+    std::vector<std::pair<Index, Index>> todo{{kTop, Hierarchy::kNone}};  // node here, its parent there
     while (!todo.empty()) {
-      const auto [node, above] = todo.back();
+      auto [node, above] = todo.back();
       todo.pop_back();
-      const auto here = static_cast<Index>(parent.size());
-      parent.push_back(above);
-      out.names.push_back(std::to_string(nodes_[node].id));
-      out.nodes.emplace(nodes_[node].id, here);
-      push_children(node, here);
+      const auto& children = nodes_[node].children;
+      if (node != kTop || children.size() > 1) {
+        parent.push_back(std::exchange(above, static_cast<Index>(parent.size())));
+        out.names.push_back(node == kTop ? NamedHierarchy::kRoot : std::to_string(nodes_[node].id));
+        if (node != kTop) out.nodes.emplace(nodes_[node].id, above);
+      }
+      for (auto child = children.rbegin(); child != children.rend(); ++child)
+        todo.emplace_back(*child, above);
     }
     out.tree = std::make_shared<Hierarchy>(std::move(parent));
     return out;

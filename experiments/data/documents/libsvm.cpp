@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <utility>
 
 #include "experiments/data/documents/documents.h"
-#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
-#include "experiments/data/sequences/named_sequences.h"
 
 namespace proxbench {
 namespace {
@@ -31,60 +26,12 @@ std::string label_name(const LineReader& in, std::string_view label) {
   return canonical_label(label);
 }
 
-/// Sorts the names by number, where all are numbers, and renumbers `gold`.
-std::vector<std::string> sort_labels(const std::vector<std::string>& names, std::vector<Index>& gold) {
-  std::vector<double> number(names.size());
-  for (std::size_t k = 0; k < names.size(); ++k)
-    if (!parse_real(names[k], number[k])) return names;
-  std::vector<std::size_t> order(names.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return number[a] < number[b]; });
-  std::vector<std::string> sorted;
-  std::vector<Index> place(names.size());
-  for (const std::size_t k : order) {
-    place[k] = static_cast<Index>(sorted.size());
-    sorted.push_back(names[k]);
-  }
-  for (Index& label : gold) label = place[label];
-  return sorted;
-}
-
 DataPair read_libsvm(const DataFiles& files, const Options& options, const Processes* processes) {
-  require_training_files(files, "libsvm");
-  const SparseLineRules rules = libsvm_rules(options.boolean("zero_based"));
-  const double bias = options.real("bias");
-  const ValueScale scale = value_scale(options);
-
-  NameIndex labels;
-  Documents train = read_documents(
-      own_parts(files, options, processes, FileRecords::kLine), rules,
-      [&](const LineReader& in, std::string_view label) { return labels.intern(label_name(in, label)); });
-  if (processes != nullptr) {
-    const std::vector<Index> number = merge_names(labels, *processes);
-    for (Index& gold : train.gold) gold = number[gold];
-  }
-  require_features(train, files.train, processes);
-  const std::vector<std::string> names = sort_labels(labels.names(), train.gold);
-  NameIndex known;
-  for (const std::string& name : names) known.intern(name);
-  const FeatureTable features(train, scale, processes);
-  Documents test = read_test_documents(files.test, features, [&](const std::vector<FilePart>& parts) {
-    return read_documents(parts, rules, [&](const LineReader& in, std::string_view label) {
-      return known.find(label_name(in, label)).value_or(kUnknownOutput);
-    });
-  });
-  if (bias > 0.0)
-    for (Documents* documents : {&train, &test}) documents->extra.assign(documents->size(), bias);
-
-  DataPair out = document_data(std::move(train), std::move(test), features, {names, nullptr},
-                               bias > 0.0 ? "bias" : "", processes);
-  describe_documents(files,
-                     fmt::format("{} labels{}{}", names.size(),
-                                 scale == ValueScale::kMax ? ", values divided by their maximum" : "",
-                                 bias > 0.0 ? fmt::format(", bias {}", bias) : ""),
-                     out);
-  return out;
+  return read_documents(files, options, processes,
+                        {.rules = libsvm_rules(options.boolean("zero_based")),
+                         .divide_by_max = divides_by_max(options),
+                         .bias = options.real("bias"),
+                         .output = label_name});
 }
 
 }  // namespace
@@ -108,7 +55,7 @@ DataFormatInfo libsvm_format() {
       value_scale_option("none"),
       {"bias", OptionType::kReal, "0", "value of one more feature, the bias (LIBLINEAR's -B); 0: none", 0},
       {"zero_based", OptionType::kBool, "false", "true: indices begin with 0"}};
-  info.fitted = [](const Options& options) { return value_scale(options) == ValueScale::kMax; };
+  info.fitted = divides_by_max;
   set_reader(info, read_libsvm);
   return info;
 }

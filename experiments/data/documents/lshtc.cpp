@@ -1,7 +1,6 @@
 #include "experiments/data/documents/lshtc.h"
 
 #include "experiments/data/documents/documents.h"
-#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 
 namespace proxbench {
@@ -16,9 +15,10 @@ SparseLineRules lshtc_rules() {
 }
 
 DataPair read_lshtc(const DataFiles& files, const Options& options, const Processes* processes) {
-  require_training_files(files, "lshtc", HierarchyUse::kRequired);
-  return read_hierarchy_documents(files, options, lshtc_rules(), value_scale(options),
-                                  options.boolean("keep_doc_id"), processes);
+  return read_documents(files, options, processes,
+                        {.rules = lshtc_rules(),
+                         .divide_by_max = divides_by_max(options),
+                         .keep_id = options.boolean("keep_doc_id")});
 }
 
 }  // namespace
@@ -34,9 +34,9 @@ DataFormatInfo lshtc_format() {
        "true: the document id is one more feature, scaled to [0, 1] over the training set, as the authors "
        "of Prox-QN had it"}};
   info.fitted = [](const Options& options) {
-    return value_scale(options) == ValueScale::kMax || options.boolean("keep_doc_id");
+    return divides_by_max(options) || options.boolean("keep_doc_id");
   };
-  set_reader(info, read_lshtc);
+  set_reader(info, read_lshtc, HierarchyUse::kRequired);
   return info;
 }
 

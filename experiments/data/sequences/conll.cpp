@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
 #include "experiments/base/line_reader.h"
+#include "experiments/base/text.h"
 #include "experiments/config/ini.h"
-#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
 #include "experiments/data/sequences/templates.h"
-#include "experiments/data/sparse_line.h"
 
 namespace proxbench {
 namespace {
@@ -60,13 +60,11 @@ std::string columns_text(std::size_t count) {
 class ConllReader {
  public:
   explicit ConllReader(const Options& options)
-      : templates_(templates_of(options)),
+      : options_(options),
+        templates_(templates_of(options)),
         padding_(padding_of(options)),
         ends_(ends_of(options)),
-        bias_(options.boolean("bias")),
-        word_{"word_column", options.integer("word_column")},
-        pos_{"pos_column", options.integer("pos_column")},
-        label_{"label_column", options.integer("label_column")} {
+        bias_(options.boolean("bias")) {
     for (const std::string& name : split_list(options.string("lowercase")))
       lowercase_.push_back({name, "option lowercase"});
   }
@@ -94,57 +92,40 @@ class ConllReader {
   }
 
  private:
-  struct Column {
-    const char* option;
-    std::int64_t number;  ///< from 0; a negative one counts back from the end, -1 being the last
-    std::size_t at = 0;   ///< its place in fields_, once the number of columns is known
-    bool placed = false;  ///< whether it is: columns that no template names are not looked for
-  };
-
   void split(std::string_view line) {
     fields_.clear();
     for (std::string_view field = take_word(line); !field.empty(); field = take_word(line))
       fields_.push_back(field);
   }
 
-  void place(const LineReader& in, Column& column) const {
-    const auto count = static_cast<std::int64_t>(fields_.size());
-    const std::int64_t at = column.number < 0 ? count + column.number : column.number;
+  /// The place of the column that an option numbers, and no other may number.
+  std::size_t place(const LineReader& in, const std::string& option) {
+    const std::int64_t count = std::ssize(fields_), number = options_.integer(option);
+    const std::int64_t at = number < 0 ? count + number : number;
     if (at < 0 || at >= count)
       in.fail(columns_text(fields_.size()),
-              fmt::format("enough for {} = {} (0 is the first, -1 the last)", column.option, column.number));
-    column.at = static_cast<std::size_t>(at);
-    column.placed = true;
-  }
-
-  void require_distinct(const LineReader& in, const Column& one, const Column& other) const {
-    if (one.at != other.at) return;
-    in.fail(fmt::format("{}, of which {} = {} and {} = {} are the same", columns_text(fields_.size()),
-                        one.option, one.number, other.option, other.number),
-            "a column each (attributes = words needs none of POS)");
+              fmt::format("enough for {} = {} (0 is the first, -1 the last)", option, number));
+    for (const auto& [other, other_at] : places_)
+      if (other != option && other_at == static_cast<std::size_t>(at)) {
+        const auto& [second, first] = std::minmax(option, other);
+        in.fail(fmt::format("{}, of which {} = {} and {} = {} are the same", columns_text(fields_.size()),
+                            first, options_.integer(first), second, options_.integer(second)),
+                "a column each (attributes = words needs none of POS)");
+      }
+    return places_[option] = static_cast<std::size_t>(at);
   }
 
   /// The place of a column that templates or options name.
   std::size_t place_of(const LineReader& in, const Templates::Column& named) {
-    if (named.name == "word") {
-      place(in, word_);
-      require_distinct(in, word_, label_);
-      return word_.at;
-    }
-    if (named.name == "pos") {
-      place(in, pos_);
-      if (word_.placed) require_distinct(in, word_, pos_);
-      require_distinct(in, pos_, label_);
-      return pos_.at;
-    }
+    if (named.name == "word" || named.name == "pos") return place(in, named.name + "_column");
     std::int64_t number = -1;
     parse_integer(named.name, number);
-    if (number < 0 || number >= std::ssize(fields_) || static_cast<std::size_t>(number) == label_.at)
-      throw Error(fmt::format("{}: found column {}, expected word, pos or one of the {} from 0 of {} but {}, "
-                              "the label's",
-                              named.where, in_quotes(named.name), columns_text(fields_.size()), first_line_,
-                              label_.at),
-                  ErrorKind::kInput);
+    if (number < 0 || number >= std::ssize(fields_) || static_cast<std::size_t>(number) == label_)
+      throw Error(
+          fmt::format("{}: found column {}, expected word, pos or one of the {} from 0 of {} but {}, "
+                      "the label's",
+                      named.where, in_quotes(named.name), columns_text(fields_.size()), first_line_, label_),
+          ErrorKind::kInput);
     return static_cast<std::size_t>(number);
   }
 
@@ -152,7 +133,7 @@ class ConllReader {
   void fix_columns(const LineReader& in) {
     columns_ = sentence_.columns = fields_.size();
     first_line_ = fmt::format("{}:{}", in.path(), in.line());
-    place(in, label_);
+    label_ = place(in, "label_column");
     for (Templates::Column& column : templates_.columns()) column.place = place_of(in, column);
     for (Templates::Column& column : lowercase_) column.place = place_of(in, column);
   }
@@ -174,16 +155,18 @@ class ConllReader {
       if (bias_) add("bias");
       if (ends_ && position == 0) add("__BOS__");
       if (ends_ && position + 1 == size) add("__EOS__");
-      out.end_position(in, sentence_.cells[position * columns_ + label_.at]);
+      out.end_position(in, sentence_.cells[position * columns_ + label_]);
     }
     out.end_sequence();
     sentence_.cells.clear();
   }
 
+  const Options& options_;
   Templates templates_;
   Padding padding_;
   bool ends_, bias_;
-  Column word_, pos_, label_;
+  std::map<std::string, std::size_t> places_;  ///< of columns that options number and templates name
+  std::size_t label_ = 0;                      ///< the place of the label
   std::vector<Templates::Column> lowercase_;
   std::size_t columns_ = 0;  ///< of each line; 0: no line was read yet
   std::string first_line_;   ///< "file:line" that says so, for error messages
@@ -191,14 +174,38 @@ class ConllReader {
   Sentence sentence_;
 };
 
+/// Drops the features that occur at fewer positions of the training set, so that test data do not know them.
+void drop_rare_features(NamedSequences& train, double min_count, const Processes* processes) {
+  const std::vector<std::string>& names = train.names.features.names();
+  std::vector<double> count(names.size(), 0.0);
+  for (std::size_t p = 0; p < train.data.positions(); ++p)
+    for (const Index feature : train.rows.row(p)) ++count[feature];
+  if (processes != nullptr) processes->sum(count);
+  NameIndex kept;
+  std::vector<Index> number(names.size());
+  for (std::size_t j = 0; j < names.size(); ++j)
+    if (count[j] >= min_count) number[j] = kept.intern(names[j]);
+  if (kept.names().empty())
+    throw Error::usage(fmt::format("option min_count = {}: no attribute occurs so often", min_count));
+  if (const std::size_t rare = names.size() - kept.names().size(); rare > 0)
+    train.data.notes["rare attributes"] = rare;
+  train.remake_rows([&](DesignMatrix::Builder& rows, Index feature, double value) {
+    if (count[feature] >= min_count) rows.add(number[feature], value);
+  });
+  train.names.features = std::move(kept);
+}
+
 DataPair read_conll(const DataFiles& files, const Options& options, const Processes* processes) {
-  require_training_files(files, "conll");
   ConllReader reader(options);
   if (processes != nullptr) reader.read_columns(files.train.front());
-  return read_sequences(
-      files, options, processes, NamedSequences(),
-      [&](const FilePart& part, NamedSequences& out) { reader.read(part, out); },
-      static_cast<std::size_t>(options.integer("min_count")));
+  const auto min_count = static_cast<double>(options.integer("min_count"));
+  return read_sequences(files, options, processes, NamedSequences(),
+                        {.read = [&](const FilePart& part, NamedSequences& out) { reader.read(part, out); },
+                         .complete =
+                             [&](NamedSequences& set) {
+                               if (min_count > 1 && !set.is_test())
+                                 drop_rare_features(set, min_count, processes);
+                             }});
 }
 
 }  // namespace

@@ -149,6 +149,9 @@ TEST(Conll, TheLabelIsNoAttribute) {
             "a column each (attributes = words needs none of POS)");
   EXPECT_THAT(error_in("a N X\n", {{"pos_column", "0"}}),
               HasSubstr("word_column = 0 and pos_column = 0 are the same"));
+  const TempFile pos_first("U:%x[0,pos]/%x[0,word]\n");
+  EXPECT_THAT(error_in("a N X\n", {{"pos_column", "0"}, {"template", pos_first.path()}}),
+              HasSubstr("word_column = 0 and pos_column = 0 are the same"));
 }
 
 TEST(Conll, DataWithoutTokensAreErrors) {

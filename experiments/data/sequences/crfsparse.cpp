@@ -5,12 +5,11 @@
 
 #include "core/base/error.h"
 #include "experiments/base/line_reader.h"
+#include "experiments/base/text.h"
 #include "experiments/data/documents/documents.h"
-#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
-#include "experiments/data/sparse_line.h"
 
 namespace proxbench {
 namespace {
@@ -21,34 +20,29 @@ void read_crfsparse_file(const FilePart& part, const std::string& label_file, Na
   out.read(part, rules.line, [&](const LineReader& in, std::string_view line) {
     const std::string_view label = take_word(line);
     if (label.empty()) return out.end_sequence();
-    if (!label_file.empty() && !out.knows_label(label))
+    if (!label_file.empty() && !out.known().labels.find(label))
       in.fail("label " + in_quotes(label), "one of the labels in " + label_file);
     for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
       const SparseEntry entry = parse_entry(in, word, rules);
-      out.add(std::to_string(entry.feature), entry.value);
+      out.add(entry.name, entry.value);
     }
     out.end_position(in, label);
   });
 }
 
-/// The hierarchical examples: documents with the labels of a hierarchy.
-DataPair read_documents_of_tree(const DataFiles& files, const Options& options, const Processes* processes) {
-  require_training_files(files, "crfsparse", HierarchyUse::kRequired);
-  if (!options.string("template").empty())
-    throw Error::usage("option template: for sequences, but the labels here are those of the hierarchy");
-  return read_hierarchy_documents(files, options, {}, ValueScale::kNone, false, processes);
-}
-
 DataPair read_crfsparse(const DataFiles& files, const Options& options, const Processes* processes) {
-  if (!files.hierarchy.empty()) return read_documents_of_tree(files, options, processes);
-  require_training_files(files, "crfsparse");
   const std::string& label_file = options.string("template");
+  if (!files.hierarchy.empty()) {
+    if (!label_file.empty())
+      throw Error::usage("option template: for sequences, but the labels here are those of the hierarchy");
+    return read_documents(files, options, processes, {});
+  }
   NamedSequences train(label_file.empty() ? std::vector<std::string>()
                                           : read_label_template(option_lines(options, "template")));
   const auto read = [&](const FilePart& part, NamedSequences& out) {
     read_crfsparse_file(part, out.is_test() ? "" : label_file, out);
   };
-  return read_sequences(files, options, processes, std::move(train), read);
+  return read_sequences(files, options, processes, std::move(train), {.read = read});
 }
 
 }  // namespace
@@ -86,7 +80,7 @@ DataFormatInfo crfsparse_format() {
   info.options = {{"template", OptionType::kString, "",
                    "file with the label set and its order; empty: labels in order of first appearance"}};
   info.options[0].file = true;
-  set_reader(info, read_crfsparse);
+  set_reader(info, read_crfsparse, HierarchyUse::kOptional);
   return info;
 }
 

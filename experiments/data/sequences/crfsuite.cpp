@@ -7,7 +7,6 @@
 
 #include "core/base/options.h"
 #include "experiments/base/line_reader.h"
-#include "experiments/data/file_parts.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/sequences/named_sequences.h"
@@ -30,18 +29,17 @@ std::size_t find_colon(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// The text without escapes; `scratch` holds it where there are any.
-std::string_view unescaped(std::string_view text, std::string& scratch) {
+/// The text without escapes; `holder` holds it where there are any.
+std::string_view unescaped(std::string_view text, std::string& holder) {
   if (text.find('\\') == std::string_view::npos) return text;
-  scratch.clear();
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (starts_escape(text, i)) ++i;
-    scratch += text[i];
+    holder += text[i];
   }
-  return scratch;
+  return holder;
 }
 
-void add_attribute(const LineReader& in, std::string_view field, NamedSequences& out, std::string& scratch) {
+void add_attribute(const LineReader& in, std::string_view field, NamedSequences& out) {
   const std::size_t colon = find_colon(field);
   const std::string_view name = field.substr(0, colon);
   double value = 1.0;
@@ -50,42 +48,41 @@ void add_attribute(const LineReader& in, std::string_view field, NamedSequences&
   if (colon != std::string_view::npos && !parse_real(field.substr(colon + 1), value))
     in.fail("value " + in_quotes(field.substr(colon + 1)) + " of attribute " + in_quotes(name),
             "a finite real number (a colon inside a name is written \\:)");
-  out.add(unescaped(name, scratch), value);
+  std::string holder;
+  out.add(unescaped(name, holder), value);
 }
 
-void add_position(const LineReader& in, std::string_view line, NamedSequences& out, std::string& scratch) {
+void add_position(const LineReader& in, std::string_view line, NamedSequences& out) {
   const std::string_view label = line.substr(0, line.find('\t'));
   if (line.find_first_not_of(" \t") == std::string_view::npos)
     in.fail("a line of white space", "label TAB attributes, or an empty line after a sequence");
   if (label.empty()) in.fail("an empty label", kCrfsuiteLine);
   if (label == "@weight" || label.starts_with("@weight:"))
     in.fail(in_quotes(label), "a label (instance weights are not supported)");
-  add_attributes(in, line.substr(label.size()), out, scratch);
-  out.end_position(in, unescaped(label, scratch));
+  add_attributes(in, line.substr(label.size()), out);
+  std::string holder;
+  out.end_position(in, unescaped(label, holder));
 }
 
 void read_crfsuite_file(const FilePart& part, NamedSequences& out) {
-  std::string scratch;
   out.read(part, kCrfsuiteLine, [&](const LineReader& in, std::string_view line) {
     if (line.empty())
       out.end_sequence();
     else
-      add_position(in, line, out, scratch);
+      add_position(in, line, out);
   });
 }
 
 DataPair read_crfsuite(const DataFiles& files, const Options& options, const Processes* processes) {
-  require_training_files(files, "crfsuite");
-  return read_sequences(files, options, processes, NamedSequences(), read_crfsuite_file);
+  return read_sequences(files, options, processes, NamedSequences(), {.read = read_crfsuite_file});
 }
 
 }  // namespace
 
-void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out,
-                    std::string& scratch) {
+void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out) {
   for (std::size_t at = 0; at < fields.size();) {
     const std::size_t start = at + 1, stop = std::min(fields.find('\t', start), fields.size());
-    if (stop > start) add_attribute(in, fields.substr(start, stop - start), out, scratch);
+    if (stop > start) add_attribute(in, fields.substr(start, stop - start), out);
     at = stop;
   }
 }

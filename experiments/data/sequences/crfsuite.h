@@ -18,7 +18,6 @@
 ///
 /// The registered format is crfsuite_format() in readers.h.
 
-#include <string>
 #include <string_view>
 
 #include "experiments/base/line_reader.h"
@@ -27,7 +26,6 @@
 namespace proxbench {
 
 /// Adds the attributes of a line to the current position: fields of "attribute[:value]", each after a TAB.
-/// `scratch` is for names with escapes.
-void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out, std::string& scratch);
+void add_attributes(const LineReader& in, std::string_view fields, NamedSequences& out);
 
 }  // namespace proxbench

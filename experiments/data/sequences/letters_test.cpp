@@ -8,6 +8,8 @@ namespace {
 
 using testing::ElementsAre;
 
+const LetterMap kPixels{.degree2 = false};
+
 Words two_words() {
   // "ca" with pixels {1, 3, 128} and {}, then "b" with pixel {64, 65}.
   Words words;
@@ -21,30 +23,17 @@ Words two_words() {
   return words;
 }
 
-TEST(Glyph, SetsAndClearsItsPixels) {
-  Glyph glyph;
-  for (Index pixel = 1; pixel <= kGridPixels; ++pixel) {
-    EXPECT_FALSE(glyph.on(pixel));
-    glyph.set(pixel);
-    EXPECT_TRUE(glyph.on(pixel));
-    EXPECT_EQ(glyph.count(), static_cast<int>(pixel));
-  }
-  glyph.clear(65);
-  EXPECT_FALSE(glyph.on(65));
-  EXPECT_EQ(glyph.count(), 127);
-}
-
 TEST(LetterFeatures, PairsAreNumberedRowByRowOfTheUpperTriangle) {
   Index next = 129;  // after the bias and 128 pixels
   for (Index i = 1; i <= 128; ++i)
     for (Index j = i + 1; j <= 128; ++j) ASSERT_EQ(pair_feature(i, j), next++) << i << "*" << j;
   EXPECT_EQ(next, 8257u);
-  EXPECT_EQ(letter_feature_count(LetterFeatures::kDegree2), 8257u);
-  EXPECT_EQ(letter_feature_count(LetterFeatures::kPixels), 129u);
+  EXPECT_EQ(LetterMap{}.size(), 8257u);
+  EXPECT_EQ(kPixels.size(), 129u);
 }
 
 TEST(LetterFeatures, NamesSayWhichPixels) {
-  const auto names = letter_feature_names(LetterFeatures::kDegree2);
+  const auto names = LetterMap{}.names();
   ASSERT_EQ(names.size(), 8257u);
   EXPECT_EQ(names[0], "bias");
   EXPECT_EQ(names[1], "p1");
@@ -53,15 +42,15 @@ TEST(LetterFeatures, NamesSayWhichPixels) {
   EXPECT_EQ(names[255], "p1*p128");
   EXPECT_EQ(names[256], "p2*p3");
   EXPECT_EQ(names[8256], "p127*p128");
-  EXPECT_EQ(letter_feature_names(LetterFeatures::kPixels).size(), 129u);
+  EXPECT_EQ(kPixels.names().size(), 129u);
 }
 
 TEST(LetterDataset, HoldsBiasPixelsAndPairs) {
   const Words words = two_words();
   const std::vector<Index> all{0, 1};
-  const auto vocabulary = letter_vocabulary(letters_of(words, all), LetterFeatures::kDegree2);
+  const auto vocabulary = letter_vocabulary(letters_of(words, all), LetterMap{});
   EXPECT_THAT(vocabulary->outputs, ElementsAre("a", "b", "c"));
-  const Dataset data = letter_dataset(words, all, LetterFeatures::kDegree2, vocabulary, "two words");
+  const Dataset data = letter_dataset(words, all, LetterMap{}, vocabulary, "two words");
   EXPECT_THAT(data.begin, ElementsAre(0, 2, 3));
   EXPECT_THAT(data.gold, ElementsAre(2, 0, 1));
   // By hand: 1*3 = 128 + 0 + 2, 1*128 = 128 + 127, 3*128 = 128 + (127 + 126) + 125.
@@ -76,8 +65,7 @@ TEST(LetterDataset, HoldsBiasPixelsAndPairs) {
 TEST(LetterDataset, PixelFeaturesHaveNoPairs) {
   const Words words = two_words();
   const std::vector<Index> all{0, 1};
-  const Dataset data = letter_dataset(words, all, LetterFeatures::kPixels,
-                                      letter_vocabulary("abc", LetterFeatures::kPixels), "");
+  const Dataset data = letter_dataset(words, all, kPixels, letter_vocabulary("abc", kPixels), "");
   EXPECT_THAT(data.x.row(0), ElementsAre(0, 1, 3, 128));
   EXPECT_EQ(data.x.features(), 129u);
 }
@@ -85,9 +73,9 @@ TEST(LetterDataset, PixelFeaturesHaveNoPairs) {
 TEST(LetterDataset, LettersOutsideTheVocabularyAreUnknownAndCounted) {
   const Words words = two_words();
   const std::vector<Index> first{0}, second{1};
-  const auto vocabulary = letter_vocabulary(letters_of(words, first), LetterFeatures::kPixels);
+  const auto vocabulary = letter_vocabulary(letters_of(words, first), kPixels);
   EXPECT_THAT(vocabulary->outputs, ElementsAre("a", "c"));
-  const Dataset data = letter_dataset(words, second, LetterFeatures::kPixels, vocabulary, "");
+  const Dataset data = letter_dataset(words, second, kPixels, vocabulary, "");
   EXPECT_THAT(data.gold, ElementsAre(kUnknownOutput));
   EXPECT_EQ(data.notes.at("unknown labels"), 1u);
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "core/base/error.h"
@@ -55,43 +57,43 @@ std::optional<Index> NameIndex::find(std::string_view name) const {
   return slot.number == kFree ? std::nullopt : std::optional<Index>(slot.number);
 }
 
-NamedSequences::NamedSequences(const std::vector<std::string>& labels) {
-  for (const std::string& label : labels) own_.labels.intern(label);
-}
-
 NamedSequences NamedSequences::test_for(const NamedSequences& train) {
   NamedSequences out;
   out.train_ = &train;
   return out;
 }
 
-void NamedSequences::add(std::string_view feature, double value) {
-  if (train_ == nullptr) {
-    builder_.add(own_.features.intern(feature), value);
-  } else if (const auto known = train_->own_.features.find(feature)) {
-    builder_.add(*known, value);
+bool NamedSequences::add(std::string_view feature, double value) {
+  if (!is_test()) {
+    rows.add(names.features.intern(feature), value);
+    return true;
+  }
+  const auto known_feature = known().features.find(feature);
+  if (known_feature) {
+    rows.add(*known_feature, value);
   } else {
-    ++data_.notes["unknown attributes"];
+    ++data.notes["unknown attributes"];
     unknown_features_.emplace(feature);
   }
+  return known_feature.has_value();
 }
 
 void NamedSequences::end_position(const LineReader& in, std::string_view label) {
   try {
-    builder_.end_position();
+    rows.end_position();
   } catch (const Error&) {
     in.fail("a repeated attribute whose values sum to no finite number", "values with finite sums");
   }
-  if (train_ == nullptr) {
-    data_.gold.push_back(own_.labels.intern(label));
-  } else {
-    const auto known = train_->own_.labels.find(label);
-    if (!known) {
-      ++data_.notes["unknown labels"];
-      data_.unknown_gold[static_cast<Index>(data_.gold.size())] = label;
-    }
-    data_.gold.push_back(known.value_or(kUnknownOutput));
+  if (!is_test()) {
+    data.gold.push_back(names.labels.intern(label));
+    return;
   }
+  const auto known_label = known().labels.find(label);
+  if (!known_label) {
+    ++data.notes["unknown labels"];
+    data.unknown_gold[static_cast<Index>(data.gold.size())] = label;
+  }
+  data.gold.push_back(known_label.value_or(kUnknownOutput));
 }
 
 std::vector<Index> merge_names(NameIndex& names, const Processes& processes) {
@@ -113,87 +115,79 @@ std::vector<Index> merge_names(NameIndex& names, const Processes& processes) {
   return number;
 }
 
-void NamedSequences::share(const Processes* processes) {
-  if (processes == nullptr) return;
-  processes_ = processes;
-  builder_.renumber(merge_names(own_.features, *processes));
-  const std::vector<Index> label = merge_names(own_.labels, *processes);
-  for (Index& gold : data_.gold) gold = label[gold];
-  move_to_shares(builder_, data_.gold, data_.begin, *processes);
+std::vector<Index> sort_names(NameIndex& names,
+                              const std::function<bool(const std::string&, const std::string&)>& before,
+                              std::size_t fixed) {
+  std::vector<Index> order(names.names().size()), number(order.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::stable_sort(std::span(order).subspan(fixed), before,
+                           [&](Index i) -> const std::string& { return names.names()[i]; });
+  NameIndex sorted;
+  for (const Index i : order) number[i] = sorted.intern(names.names()[i]);
+  names = std::move(sorted);
+  return number;
+}
+
+void NamedSequences::share_features(const Processes& processes) {
+  rows.renumber(merge_names(names.features, processes));
+}
+
+void NamedSequences::share_labels(const Processes& processes) {
+  const std::vector<Index> label = merge_names(names.labels, processes);
+  for (Index& gold : data.gold) gold = label[gold];
+}
+
+void NamedSequences::share_rows(const Processes& processes) {
+  processes_ = &processes;
+  move_to_shares(rows, data.gold, data.begin, processes);
+  const Parallel all(1, Backend::kOpenMP, &processes);
+  for (const char* what : {kZeroValues, kFeatureless}) data.notes[what] = whole_count(all, data.notes[what]);
+  std::erase_if(data.notes, [](const auto& note) { return note.second == 0; });
 }
 
 void NamedSequences::read(const FilePart& part, const char* record, const LineUser& use_line) {
   LineReader in(part);
-  const std::size_t before = positions();
+  const std::size_t before = data.positions();
   for (std::string_view line; in.next(line);) use_line(in, line);
   use_line(in, "");
-  if (positions() == before && part.whole()) in.fail_empty(record);
+  if (data.positions() == before && part.whole()) in.fail_empty(record);
 }
 
 void NamedSequences::end_sequence() {
-  if (data_.gold.size() > data_.begin.back()) data_.begin.push_back(static_cast<Index>(data_.gold.size()));
-}
-
-std::shared_ptr<const Vocabulary> NamedSequences::make_vocabulary() const {
-  return std::make_shared<Vocabulary>(Vocabulary{own_.features.names(), own_.labels.names()});
+  if (data.gold.size() > data.begin.back()) data.begin.push_back(static_cast<Index>(data.gold.size()));
 }
 
 Dataset NamedSequences::build(std::shared_ptr<const Vocabulary> vocabulary) && {
-  if (!unknown_features_.empty()) data_.notes["distinct unknown attributes"] = unknown_features_.size();
-  set_rows(data_, std::move(builder_), std::move(vocabulary), processes_);
-  return std::move(data_);
+  if (!unknown_features_.empty()) data.notes["distinct unknown attributes"] = unknown_features_.size();
+  set_rows(data, std::move(rows), std::move(vocabulary), processes_);
+  return std::move(data);
 }
-
-namespace {
-
-/// Drops the features that occur at fewer positions of the training set.
-void drop_rare_features(DataPair& data, std::size_t min_count, const Processes* processes) {
-  auto vocabulary = std::make_shared<Vocabulary>();
-  vocabulary->outputs = data.train.vocabulary->outputs;
-  std::vector<Index> kept;
-  std::uint64_t newly_unknown = 0;
-  for (Index feature = 0; feature < data.train.x.features(); ++feature) {
-    if (data.train.x.whole_column_size(feature) >= min_count) {
-      kept.push_back(feature);
-      vocabulary->features.push_back(data.train.vocabulary->features[feature]);
-    } else if (data.test.x.column_size(feature) > 0) {
-      ++newly_unknown;
-    }
-  }
-  if (kept.empty())
-    throw Error::usage(fmt::format("option min_count = {}: no attribute occurs so often", min_count));
-  if (const std::size_t rare = data.train.x.features() - kept.size(); rare > 0)
-    data.train.notes["rare attributes"] = rare;
-  if (newly_unknown > 0) data.test.notes["distinct unknown attributes"] += newly_unknown;
-  for (Dataset* set : {&data.train, &data.test}) {
-    const std::uint64_t before = set->x.nonzeros();
-    set->x = set->x.select_features(kept);
-    if (set == &data.test && before > set->x.nonzeros())
-      set->notes["unknown attributes"] += before - set->x.nonzeros();
-    set->vocabulary = vocabulary;
-    set->digest = digest_of(*set, set == &data.train ? processes : nullptr);
-  }
-}
-
-}  // namespace
 
 DataPair read_sequences(const DataFiles& files, const Options& options, const Processes* processes,
-                        NamedSequences train, const SequenceReader& read, std::size_t min_count) {
-  for (const FilePart& part : own_parts(files, options, processes)) read(part, train);
-  train.share(processes);
+                        NamedSequences train, const SequenceFormat& format) {
+  const auto complete = [&](NamedSequences& set) {
+    if (format.complete) format.complete(set);
+  };
+  for (const FilePart& part : own_parts(files, options, processes, format.records)) format.read(part, train);
+  if (processes != nullptr && !format.own_features) train.share_features(*processes);
+  if (processes != nullptr) train.share_labels(*processes);
+  complete(train);
+  if (processes != nullptr) train.share_rows(*processes);
   NamedSequences test = NamedSequences::test_for(train);
-  for (const std::string& path : files.test) read({path}, test);
-  const auto vocabulary = train.make_vocabulary();
-  DataPair out;
-  out.oracle = "chain";
-  out.test = std::move(test).build(vocabulary);  // first: it looks names up in the training set
-  out.train = std::move(train).build(vocabulary);
-  if (min_count > 1) drop_rare_features(out, min_count, processes);
-  describe(files, out, [&](const Dataset& data) {
-    const Parallel all(1, Backend::kOpenMP, &data == &out.train ? processes : nullptr);
-    return fmt::format("{} sequences, {} positions", whole_count(all, data.instances()),
-                       data.x.whole_positions());
-  });
+  for (const std::string& path : files.test) format.read({path}, test);
+  complete(test);
+  const auto vocabulary = std::make_shared<const Vocabulary>(
+      Vocabulary{train.names.features.names(), train.names.labels.names()});
+  train.names = {};
+  DataPair out{std::move(train).build(vocabulary), std::move(test).build(vocabulary), format.oracle};
+  const auto describe = [&](Dataset& set, const std::vector<std::string>& paths, const Processes* shared) {
+    const Parallel all(1, Backend::kOpenMP, shared);
+    if (!paths.empty())
+      set.description = fmt::format("{}: {} {}, {}", file_names(paths), whole_count(all, set.instances()),
+                                    format.instances, format.describe(set));
+  };
+  describe(out.train, files.train, processes);
+  describe(out.test, files.test, nullptr);
   return out;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Sequences whose features and labels are names: what the text formats `crfsuite`, `conll` and `crfsparse`
-/// have in common.
+/// Instances whose features and labels are names: what all formats of text have in common but `ocr`.
+/// Documents are sequences of one position.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +22,10 @@ namespace proxbench {
 /// Numbers names in the order in which they first appear.
 class NameIndex {
  public:
+  NameIndex() = default;
+  explicit NameIndex(const std::vector<std::string>& names) {
+    for (const std::string& name : names) intern(name);
+  }
   /// The name's number; a new one where it is not yet known.
   Index intern(std::string_view name);
   std::optional<Index> find(std::string_view name) const;
@@ -47,6 +51,17 @@ class NameIndex {
 /// Makes `names` those of all processes, those of the first before the others, each once: what reading all
 /// parts in order gives. Returns the numbers that this process's own have there.
 std::vector<Index> merge_names(NameIndex& names, const Processes& processes);
+/// Numbers the names in the order of `before`, a strict weak order, and those that it leaves open as they
+/// were; the first `fixed` names stay. Returns the new number of each.
+std::vector<Index> sort_names(NameIndex& names,
+                              const std::function<bool(const std::string&, const std::string&)>& before,
+                              std::size_t fixed = 0);
+
+/// The feature that is on at every position, of formats that have one.
+inline constexpr const char* kBias = "bias";
+
+/// Notes of documents: entries of value zero, which are ignored, and documents without known features.
+inline constexpr const char *kZeroValues = "zero values", *kFeatureless = "documents without features";
 
 /// Collects one data set, position by position. A training set numbers the names it meets; a test set drops
 /// unknown features, gives unknown labels kUnknownOutput, and counts both in Dataset::notes: "unknown
@@ -54,18 +69,27 @@ std::vector<Index> merge_names(NameIndex& names, const Processes& processes);
 /// left out.
 class NamedSequences {
  public:
+  struct Names {
+    NameIndex features, labels;
+  };
+
   /// A training set. `labels` fixed beforehand are kept in their order, as the first ones.
-  explicit NamedSequences(const std::vector<std::string>& labels = {});
+  explicit NamedSequences(const std::vector<std::string>& labels = {}) : names{{}, NameIndex(labels)} {}
   /// A test set for the names of `train`, which must outlive it.
   static NamedSequences test_for(const NamedSequences& train);
+  bool is_test() const { return train_ != nullptr; }
+  /// Those of the training set.
+  const Names& known() const { return train_ != nullptr ? train_->names : names; }
 
-  /// Once each of several processes has read its part of the training files: gives names the numbers that
-  /// reading all of them in order gives, and each process the sequences of its share (core/data/sharing.h).
-  /// Nothing without processes.
-  void share(const Processes* processes);
+  /// Once each of several processes has read its part of the training files: share_features() and
+  /// share_labels() give names the numbers that reading all of them in order gives, and then share_rows()
+  /// each process the sequences of its share (core/data/sharing.h), and the notes their sums.
+  void share_features(const Processes& processes);
+  void share_labels(const Processes& processes);
+  void share_rows(const Processes& processes);
 
-  /// Adds a feature to the current position; repeated features are summed.
-  void add(std::string_view feature, double value);
+  /// Adds a feature to the current position, unless it is unknown (false); repeated features are summed.
+  bool add(std::string_view feature, double value);
   /// Throws Error (kInput) at the line where repeated features of the position sum to no finite value.
   void end_position(const LineReader& in, std::string_view label);
   /// Does nothing where no position came since the last call.
@@ -76,37 +100,50 @@ class NamedSequences {
   using LineUser = std::function<void(const LineReader& in, std::string_view line)>;
   void read(const FilePart& part, const char* record, const LineUser& use_line);
 
-  /// True where the label has a number already.
-  bool knows_label(std::string_view label) const { return names().labels.find(label).has_value(); }
-  bool is_test() const { return train_ != nullptr; }
-  std::size_t positions() const { return data_.gold.size(); }
+  /// Makes all rows again: add(rows, feature, value) gives the new ones what becomes of each entry.
+  template <class Add>
+  void remake_rows(const Add& add) {
+    DesignMatrix::Builder out;
+    for (std::size_t p = 0; p < data.positions(); ++p) {
+      for (std::size_t e = 0; e < rows.row(p).size(); ++e) add(out, rows.row(p)[e], rows.value(p, e));
+      out.end_position();
+    }
+    rows = std::move(out);
+  }
 
-  /// The finished data set without description. Its vocabulary is `vocabulary`, for a training set as made by
-  /// make_vocabulary().
+  /// The finished data set without description.
   Dataset build(std::shared_ptr<const Vocabulary> vocabulary) &&;
-  std::shared_ptr<const Vocabulary> make_vocabulary() const;
+
+  Names names;  ///< of a training set
+  Dataset data;
+  DesignMatrix::Builder rows;  ///< of X, one for each position
 
  private:
-  struct Names {
-    NameIndex features, labels;
-  };
-  const Names& names() const { return train_ != nullptr ? train_->own_ : own_; }
-
-  Names own_;                              ///< of a training set
   const Processes* processes_ = nullptr;   ///< that share it
   const NamedSequences* train_ = nullptr;  ///< of a test set
-  Dataset data_;
-  DesignMatrix::Builder builder_;
   std::unordered_set<std::string> unknown_features_;
 };
 
-/// Adds a file, or a part of one, to a data set.
-using SequenceReader = std::function<void(const FilePart&, NamedSequences&)>;
-/// Both sets, read into `train` (which may know labels) and a test set for it, with descriptions, for the
-/// chain oracle. Features at fewer than `min_count` positions of the
-/// training set are dropped from both: they are unknown to the test set, and the training set's notes count
-/// them as "rare attributes". Throws Error (kUsage) where none is left.
+/// How a format makes data sets of its files.
+struct SequenceFormat {
+  /// Adds a file, or a part of one.
+  std::function<void(const FilePart&, NamedSequences&)> read;
+  /// Called once a set has been read: the training set before processes share its rows and before test files
+  /// are opened. It may give names and rows other numbers.
+  std::function<void(NamedSequences&)> complete = nullptr;
+  /// Rows of the training set have numbers of the format's own until complete() gives features their names,
+  /// the same on all processes.
+  bool own_features = false;
+  FileRecords records = FileRecords::kUpToBlankLine;
+  const char* oracle = "chain";
+  /// For descriptions: what instances are called, and what follows their number.
+  const char* instances = "sequences";
+  std::function<std::string(const Dataset&)> describe = [](const Dataset& set) {
+    return std::to_string(set.x.whole_positions()) + " positions";
+  };
+};
+/// Both sets, read into `train` (which may know labels) and a test set for it, with descriptions.
 DataPair read_sequences(const DataFiles& files, const Options& options, const Processes* processes,
-                        NamedSequences train, const SequenceReader& read, std::size_t min_count = 1);
+                        NamedSequences train, const SequenceFormat& format);
 
 }  // namespace proxbench

@@ -31,14 +31,6 @@ struct LetterLine {
   Glyph glyph;
 };
 
-std::int64_t integer_field(const LineReader& in, std::string_view name, std::string_view text,
-                           std::int64_t min) {
-  std::int64_t value = 0;
-  if (!parse_integer(text, value) || value < min)
-    in.fail(fmt::format("{} {}", name, in_quotes(text)), fmt::format("an integer of at least {}", min));
-  return value;
-}
-
 /// The fields before the pixels; `line` loses them. Throws where the line does not have kFields fields.
 std::array<std::string_view, kFirstPixel> leading_fields(const LineReader& in, std::string_view& line) {
   if (line.ends_with('\t')) line.remove_suffix(1);
@@ -72,16 +64,23 @@ Glyph parse_pixels(const LineReader& in, std::string_view text) {
 
 LetterLine parse_line(const LineReader& in, std::string_view text) {
   const auto fields = leading_fields(in, text);
+  const auto integer = [&](std::string_view name, Field field, std::int64_t min) {
+    std::int64_t value = 0;
+    if (!parse_integer(fields[field], value) || value < min)
+      in.fail(fmt::format("{} {}", name, in_quotes(fields[field])),
+              fmt::format("an integer of at least {}", min));
+    return value;
+  };
   LetterLine out;
-  out.id = integer_field(in, "id", fields[kId], 0);
+  out.id = integer("id", kId, 0);
   const std::string_view letter = fields[kLetter];
   if (letter.size() != 1 || letter[0] < 'a' || letter[0] > 'z')
     in.fail("letter " + in_quotes(letter), "one lower-case letter a to z");
   out.letter = letter[0];
-  out.next_id = integer_field(in, "next_id", fields[kNextId], kLastLetter);
-  out.word_id = integer_field(in, "word_id", fields[kWordId], 0);
-  out.position = integer_field(in, "position", fields[kPosition], 1);
-  out.fold = integer_field(in, "fold", fields[kFold], 0);
+  out.next_id = integer("next_id", kNextId, kLastLetter);
+  out.word_id = integer("word_id", kWordId, 0);
+  out.position = integer("position", kPosition, 1);
+  out.fold = integer("fold", kFold, 0);
   out.glyph = parse_pixels(in, text);
   return out;
 }
@@ -98,60 +97,47 @@ void check_continues(const LineReader& in, const LetterLine& before, const Lette
   require("fold", now.fold, before.fold, "all letters of a word lie in one fold");
 }
 
-/// Training and test words by number, each in file order.
-struct Split {
-  std::vector<Index> train, test;
-  std::string how;
-};
-
-Split random_split(const Words& words, std::int64_t train_words, std::int64_t seed) {
-  if (train_words >= words.size())
-    throw Error::usage(
-        fmt::format("option train_words = {}: violated constraint train_words < {}, the number of words (or "
-                    "choose split = none)",
-                    train_words, words.size()));
-  std::vector<Index> order(words.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  Random(static_cast<std::uint64_t>(seed)).shuffle(std::span<Index>(order));
-  Split out;
-  const auto middle = order.begin() + train_words;
-  out.train.assign(order.begin(), middle);
-  out.test.assign(middle, order.end());
-  std::sort(out.train.begin(), out.train.end());
-  std::sort(out.test.begin(), out.test.end());
-  out.how = fmt::format("random split, seed {}", seed);
-  return out;
-}
-
-/// `trains`: the fold is what trains, and all others are test.
-Split fold_split(const Words& words, std::int64_t test_fold, bool trains) {
-  Split out;
-  for (Index w = 0; w < words.size(); ++w)
-    ((words.fold[w] == test_fold) == trains ? out.train : out.test).push_back(w);
-  if (out.test.empty() || out.train.empty()) {
-    const auto [low, high] = std::minmax_element(words.fold.begin(), words.fold.end());
-    throw Error::usage(
-        fmt::format("option test_fold = {}: {} of {} words lie in this fold (folds {} to {} are present)",
-                    test_fold, trains ? out.train.size() : out.test.size(), words.size(), *low, *high));
+/// Whether each word trains, as the option `split` has it.
+std::vector<bool> training_words(const Words& words, const Options& options) {
+  const std::string& split = options.string("split");
+  std::vector<bool> trains(words.size(), true);
+  if (split == "random") {
+    const std::int64_t count = options.integer("train_words");
+    if (count >= words.size())
+      throw Error::usage(fmt::format(
+          "option train_words = {}: violated constraint train_words < {}, the number of words (or "
+          "choose split = none)",
+          count, words.size()));
+    std::vector<Index> order(words.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    Random(static_cast<std::uint64_t>(options.integer("seed"))).shuffle(std::span<Index>(order));
+    for (auto w = order.begin() + count; w != order.end(); ++w) trains[*w] = false;
+  } else if (split != "none") {
+    const std::int64_t fold = options.integer("test_fold");
+    const auto in_fold = std::ranges::count(words.fold, fold);
+    if (in_fold == 0 || in_fold == words.size()) {
+      const auto [low, high] = std::ranges::minmax(words.fold);
+      throw Error::usage(
+          fmt::format("option test_fold = {}: {} of {} words lie in this fold (folds {} to {} are present)",
+                      fold, in_fold, words.size(), low, high));
+    }
+    for (Index w = 0; w < words.size(); ++w) trains[w] = (words.fold[w] == fold) == (split == "one-fold");
   }
-  out.how = fmt::format("fold {} {}", test_fold, trains ? "trains" : "is test");
-  return out;
+  return trains;
 }
 
-Split no_split(const Words& words) {
-  Split out;
-  out.train.resize(words.size());
-  std::iota(out.train.begin(), out.train.end(), Index{0});
-  out.how = "not split";
-  return out;
+std::string split_text(const Options& options) {
+  const std::string& split = options.string("split");
+  if (split == "none") return "not split";
+  if (split == "random") return fmt::format("random split, seed {}", options.integer("seed"));
+  return fmt::format("fold {} {}", options.integer("test_fold"), split == "fold" ? "is test" : "trains");
 }
 
-Split split_words(const Words& words, const Options& options) {
-  const std::string& how = options.string("split");
-  if (how == "random") return random_split(words, options.integer("train_words"), options.integer("seed"));
-  if (how == "fold" || how == "one-fold")
-    return fold_split(words, options.integer("test_fold"), how != "fold");
-  return no_split(words);
+std::vector<Index> words_where(const std::vector<bool>& trains, bool value) {
+  std::vector<Index> out;
+  for (std::size_t w = 0; w < trains.size(); ++w)
+    if (trains[w] == value) out.push_back(static_cast<Index>(w));
+  return out;
 }
 
 Words read_words(const std::vector<std::string>& files, std::int64_t limit) {
@@ -166,34 +152,31 @@ Words read_words(const std::vector<std::string>& files, std::int64_t limit) {
   return words;
 }
 
-Dataset describe(const std::string& source, const Words& words, const std::vector<Index>& chosen,
-                 const Options& options, const std::string& how,
-                 std::shared_ptr<const Vocabulary> vocabulary) {
-  return letter_dataset(
-      words, chosen, letter_features(options), std::move(vocabulary),
-      fmt::format("{}: {} of {} words, {} features{}{}, {}", source, chosen.size(), words.size(),
-                  options.string("features"), options.boolean("bias") ? "" : " without bias",
-                  options.boolean("ends") ? " and ends" : "", how),
-      options.boolean("bias"), options.boolean("ends"));
-}
-
 DataPair read_ocr(const DataFiles& files, const Options& options) {
-  require_training_files(files, "ocr");
+  const bool own_test = files.test.empty();
+  const LetterMap map{
+      .degree2 = degree2(options), .ends = options.boolean("ends"), .bias = options.boolean("bias")};
   const Words words = read_words(files.train, options.integer("words"));
-  const Split split = files.test.empty() ? split_words(words, options) : no_split(words);
-  const auto vocabulary =
-      letter_vocabulary(letters_of(words, split.train), letter_features(options), options.boolean("ends"));
-
+  const auto all = [](const Words& of) { return std::vector<bool>(of.size(), true); };
+  const std::vector<bool> trains = own_test ? training_words(words, options) : all(words);
+  const std::vector<Index> train = words_where(trains, true);
+  const auto vocabulary = letter_vocabulary(letters_of(words, train), map);
+  const auto make = [&](const std::vector<std::string>& from, const Words& of,
+                        const std::vector<Index>& chosen) {
+    return letter_dataset(
+        of, chosen, map, vocabulary,
+        fmt::format("{}: {} of {} words, {} features{}{}, {}", file_names(from), chosen.size(), of.size(),
+                    options.string("features"), map.bias ? "" : " without bias", map.ends ? " and ends" : "",
+                    own_test ? split_text(options) : "not split"));
+  };
   DataPair out;
   out.oracle = "chain";
-  const std::string source = file_names(files.train);
-  out.train = describe(source, words, split.train, options, split.how, vocabulary);
-  if (files.test.empty()) {
-    out.test = describe(source, words, split.test, options, split.how, vocabulary);
+  out.train = make(files.train, words, train);
+  if (own_test) {
+    out.test = make(files.train, words, words_where(trains, false));
   } else {
     const Words test_words = read_words(files.test, 0);
-    const Split all = no_split(test_words);
-    out.test = describe(file_names(files.test), test_words, all.train, options, all.how, vocabulary);
+    out.test = make(files.test, test_words, words_where(all(test_words), true));
   }
   return out;
 }
@@ -251,7 +234,7 @@ DataFormatInfo ocr_format() {
       {"test_fold", OptionType::kInt, "0",
        "the fold that is test with split = fold, and trains with split = one-fold", 0},
       {"words", OptionType::kInt, "0", "take only the first so many words of the training files; 0: all", 0}};
-  info.read = read_ocr;
+  set_reader(info, read_ocr);
   return info;
 }
 

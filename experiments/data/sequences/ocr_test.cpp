@@ -70,10 +70,10 @@ TEST(LetterData, ReadsWordsFoldsLettersAndPixels) {
     EXPECT_THAT(words.begin, ElementsAre(0, 2, 3, 5));
     EXPECT_THAT(words.fold, ElementsAre(0, 3, 1));
     EXPECT_THAT(words.letter, ElementsAre('o', 'n', 'a', 'n', 'o'));
-    EXPECT_TRUE(words.glyph[0].on(5) && words.glyph[0].on(9));
-    EXPECT_EQ(words.glyph[0].count(), 2);
-    EXPECT_TRUE(words.glyph[1].on(128));
-    EXPECT_EQ(words.glyph[2].count(), 0);
+    EXPECT_TRUE(words.glyph[0][5] && words.glyph[0][9]);
+    EXPECT_EQ(words.glyph[0].count(), 2u);
+    EXPECT_TRUE(words.glyph[1][128]);
+    EXPECT_EQ(words.glyph[2].count(), 0u);
   }
 }
 
@@ -292,9 +292,9 @@ TEST(Ocr, EndsAreFeaturesOfTheFirstAndTheLastLetter) {
   EXPECT_THAT(data.x.row(0), ElementsAre(0, 5, 9, 129));
   EXPECT_THAT(data.x.row(1), ElementsAre(0, 128, 130));
   EXPECT_THAT(data.x.row(2), ElementsAre(0, 129, 130)) << "the only letter of its word";
-  const auto degree2 = letter_feature_names(LetterFeatures::kDegree2, true);
-  EXPECT_EQ(degree2.size(), letter_feature_count(LetterFeatures::kDegree2, true));
-  EXPECT_EQ(degree2.at(8258), "last");
+  const LetterMap degree2{.ends = true};
+  EXPECT_EQ(degree2.names().size(), degree2.size());
+  EXPECT_EQ(degree2.names().at(8258), "last");
 }
 
 // Table 1 of Le Priol et al. 2018: n and d. Their program leaves out fold 0.

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "core/base/options.h"
 #include "core/data/dataset.h"
-#include "experiments/base/text.h"
 
 namespace proxbench {
 

@@ -72,8 +72,7 @@ class ChainModel {
   std::vector<std::vector<Index>> next_;
 };
 
-DataPair read_synthetic_chain(const DataFiles& files, const Options& options) {
-  require_no_files(files, "synthetic-chain");
+DataPair read_synthetic_chain(const DataFiles&, const Options& options) {
   const auto count = [&](const char* name) { return static_cast<Index>(options.integer(name)); };
   return make_synthetic_chain({.labels = count("labels"),
                                .features = count("features"),
@@ -109,7 +108,7 @@ DataFormatInfo synthetic_chain_format() {
                   {"test_sequences", OptionType::kInt, "500", "test sequences", 0, 1e7},
                   {"features", OptionType::kInt, "86", "features, the bias among them", 2, 1e6},
                   {"seed", OptionType::kInt, "1", "seed of labels, transitions and sequences", 0, 1e15}};
-  info.read = read_synthetic_chain;
+  set_reader(info, read_synthetic_chain);
   return info;
 }
 

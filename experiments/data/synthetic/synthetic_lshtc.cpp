@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "experiments/data/documents/documents.h"
+#include "experiments/data/documents/hierarchy_file.h"
 #include "experiments/data/files.h"
 #include "experiments/data/readers.h"
 #include "experiments/data/synthetic/draw.h"
@@ -23,8 +23,9 @@ namespace {
 /// Levels below the root.
 constexpr std::size_t kLevels = 5;
 /// Inner nodes and leaves a level in cat_hier.txt of the LSHTC1 dry-run, below the root.
-constexpr std::array<Index, kLevels> kRealInner{10, 158, 480, 600, 0};
-constexpr std::array<Index, kLevels> kRealLeaves{0, 0, 42, 246, 851};
+using PerLevel = std::array<Index, kLevels>;
+constexpr PerLevel kRealInner{10, 158, 480, 600, 0};
+constexpr PerLevel kRealLeaves{0, 0, 42, 246, 851};
 
 /// What follows was fitted by eye to the Task 1 validation file (1,860 documents) and, for leaves, to the
 /// counts of the 4,463 documents of Task 2, which are those of Task 1.
@@ -40,7 +41,7 @@ constexpr double kLargestShare = 0.15;
 /// the levels below a leaf would give goes to the leaf.
 constexpr std::array<double, kLevels> kTopicShare{0.08, 0.05, 0.05, 0.06, 0.06};
 /// Words of a topic, and how unevenly they come.
-constexpr std::array<Index, kLevels> kTopicWords{400, 150, 80, 60, 60};
+constexpr PerLevel kTopicWords{400, 150, 80, 60, 60};
 constexpr double kTopicExponent = 0.7;
 /// A topic's words are no commoner than this rank.
 constexpr Index kFirstTopicRank = 50;
@@ -57,13 +58,12 @@ void shuffle(std::vector<T>& items, Random& random) {
 }
 
 /// Shares `total` out in proportion to the weights, by largest remainders.
-template <std::size_t N>
-std::array<Index, N> apportion(Index total, const std::array<Index, N>& weights) {
+PerLevel apportion(Index total, const PerLevel& weights) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  std::array<Index, N> out{};
-  std::array<double, N> rest{};
+  PerLevel out{};
+  std::array<double, kLevels> rest{};
   Index left = total;
-  for (std::size_t i = 0; i < N; ++i) {
+  for (std::size_t i = 0; i < kLevels; ++i) {
     const double quota = total * (weights[i] / sum);
     out[i] = std::min(left, static_cast<Index>(quota + 1e-9));
     rest[i] = quota - out[i];
@@ -79,7 +79,7 @@ std::array<Index, N> apportion(Index total, const std::array<Index, N>& weights)
 
 /// How many nodes of each kind there are on each level below the root.
 struct Levels {
-  std::array<Index, kLevels> inner{}, leaves{};
+  PerLevel inner{}, leaves{};
 
   /// Each inner node needs a child on the next level.
   bool possible() const {
@@ -92,7 +92,7 @@ struct Levels {
 Levels make_levels(Index inner, Index leaves) {
   Levels out;
   const std::size_t deep = std::min<std::size_t>(kLevels - 1, inner);  // levels that hold inner nodes
-  std::array<Index, kLevels> weights{};
+  PerLevel weights{};
   for (std::size_t l = 0; l < deep; ++l) weights[l] = kRealInner[l] - 1;
   if (deep > 0) out.inner = apportion(inner - static_cast<Index>(deep), weights);
   Index excess = 0;  // no level holds more inner nodes than there are leaves; they move up
@@ -109,20 +109,15 @@ Levels make_levels(Index inner, Index leaves) {
   return out;
 }
 
-struct TreeNode {
-  bool leaf;
-  std::vector<std::size_t> children;
-};
-
 /// Gives each inner node of a level a child, and the children left over to nodes with probability ~ their
 /// number of children, which yields few large families and many single children, as real ones are.
-void attach(std::vector<TreeNode>& nodes, const std::vector<std::size_t>& above,
+void attach(std::vector<std::vector<std::size_t>>& children, const std::vector<std::size_t>& above,
             std::vector<std::size_t> below, Random& random) {
   shuffle(below, random);
   std::vector<std::size_t> family;  // the parent of each child so far
   for (std::size_t i = 0; i < below.size(); ++i) {
     const std::size_t parent = i < above.size() ? above[i] : family[random.below(family.size())];
-    nodes[parent].children.push_back(below[i]);
+    children[parent].push_back(below[i]);
     family.push_back(parent);
   }
 }
@@ -133,14 +128,14 @@ Hierarchy make_tree(Index node_count, Index leaf_count, Random& random) {
         "option nodes = {}: violated constraint leaves < nodes <= {} * leaves + 1, with leaves = {}",
         node_count, kLevels, leaf_count));
   const Levels levels = make_levels(node_count - 1 - leaf_count, leaf_count);
-  std::vector<TreeNode> nodes{{false, {}}};
+  std::vector<std::vector<std::size_t>> children(1);  // of each node, the root being the first
   std::vector<std::size_t> above{0};
   for (std::size_t l = 0; l < kLevels; ++l) {
     std::vector<std::size_t> inner(levels.inner[l]), all(levels.inner[l] + levels.leaves[l]);
-    std::iota(all.begin(), all.end(), nodes.size());
+    std::iota(all.begin(), all.end(), children.size());
     std::copy_n(all.begin(), inner.size(), inner.begin());
-    for (std::size_t i = 0; i < all.size(); ++i) nodes.push_back({i >= inner.size(), {}});
-    attach(nodes, above, all, random);
+    children.resize(children.size() + all.size());
+    attach(children, above, all, random);
     above = std::move(inner);
   }
   std::vector<Index> parent;
@@ -151,12 +146,25 @@ Hierarchy make_tree(Index node_count, Index leaf_count, Random& random) {
     todo.pop_back();
     const auto here = static_cast<Index>(parent.size());
     parent.push_back(parent_there);
-    for (const std::size_t child : nodes[node].children) todo.emplace_back(child, here);
+    for (const std::size_t child : children[node]) todo.emplace_back(child, here);
   }
   return Hierarchy(std::move(parent));
 }
 
-/// What the words of documents are drawn from; words are ranks, 0 the commonest.
+/// A word, by its rank, 0 being the commonest, and its term frequency.
+struct Entry {
+  Index word;
+  double frequency;
+};
+
+/// Documents one after the other, no word twice in one.
+struct Documents {
+  std::vector<Entry> entries;
+  std::vector<std::size_t> end;  ///< of each document's entries
+  std::vector<Index> gold;
+};
+
+/// What the words of documents are drawn from.
 class Language {
  public:
   Language(const Hierarchy& tree, Index features, Random& random)
@@ -173,7 +181,7 @@ class Language {
   }
 
   /// A document of a leaf: about `length` distinct words with their term frequencies.
-  void sample(Index leaf, std::size_t length, Random& random, std::vector<SparseEntry>& out) {
+  void sample(Index leaf, std::size_t length, Random& random, std::vector<Entry>& out) {
     std::vector<Index> path;  // top down, without the root
     for (Index k = leaf; k != 0; k = tree_.parent(k)) path.insert(path.begin(), k);
     seen_.assign(features_, false);
@@ -239,62 +247,99 @@ std::vector<Index> draw_leaves(const std::vector<Index>& leaves, const Draw& lea
   return out;
 }
 
-Documents sample_documents(const std::vector<Index>& gold, const SyntheticLshtc& shape, Language& language,
-                           Random& random) {
-  const double median = shape.nonzeros * std::exp(-kLengthSpread * kLengthSpread / 2);
-  const double longest = std::max(1.0, shape.features / 2.0);
+/// `nonzeros`: distinct words of a document, on average, of all `features`.
+Documents sample_documents(const std::vector<Index>& gold, Index features, double nonzeros,
+                           Language& language, Random& random) {
+  const double median = nonzeros * std::exp(-kLengthSpread * kLengthSpread / 2);
+  const double longest = std::max(1.0, features / 2.0);
   Documents out;
   for (const Index leaf : gold) {
     const double length = std::clamp(median * std::exp(kLengthSpread * random.normal()), 1.0, longest);
     language.sample(leaf, static_cast<std::size_t>(std::lround(length)), random, out.entries);
-    out.end_document(leaf);
+    out.end.push_back(out.entries.size());
   }
+  out.gold = gold;
   return out;
 }
 
 /// Lets each word that no document holds take the place of one that several hold.
-void use_every_word(const SyntheticLshtc& shape, Random& random, Documents& documents) {
-  if (documents.entries.size() < shape.features)
+void use_every_word(Index features, Random& random, Documents& documents) {
+  if (documents.entries.size() < features)
     throw Error::usage(fmt::format(
         "option features = {}: violated constraint features <= {}, the words of all training documents "
         "(more documents or nonzeros give more)",
-        shape.features, documents.entries.size()));
-  std::vector<Index> frequency(shape.features, 0);
-  for (const SparseEntry& entry : documents.entries) ++frequency[static_cast<std::size_t>(entry.feature)];
+        features, documents.entries.size()));
+  std::vector<Index> frequency(features, 0);
+  for (const Entry& entry : documents.entries) ++frequency[entry.word];
   std::vector<std::size_t> order(documents.entries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   shuffle(order, random);
   auto next = order.begin();
-  for (Index word = 0; word < shape.features; ++word) {
+  for (Index word = 0; word < features; ++word) {
     if (frequency[word] > 0) continue;
-    const auto common = [&](std::size_t e) {
-      return frequency[static_cast<std::size_t>(documents.entries[e].feature)] > 1;
-    };
-    next = std::find_if(next, order.end(), common);
-    --frequency[static_cast<std::size_t>(documents.entries[*next].feature)];
-    documents.entries[*next].feature = word;
+    next = std::find_if(next, order.end(),
+                        [&](std::size_t e) { return frequency[documents.entries[e].word] > 1; });
+    --frequency[std::exchange(documents.entries[*next].word, word)];
     ++frequency[word];
   }
 }
 
-/// Gives the words their numbers in place of their ranks.
-void number_words(const std::vector<Index>& number, Documents& documents) {
-  for (SparseEntry& entry : documents.entries)
-    entry.feature = number[static_cast<std::size_t>(entry.feature)];
+/// number: the feature of each word; largest: what divides its frequencies.
+Dataset make_dataset(const Documents& documents, const std::vector<Index>& number,
+                     const std::vector<double>& largest, std::shared_ptr<const Hierarchy> tree,
+                     std::shared_ptr<const Vocabulary> vocabulary) {
+  Dataset out;
+  DesignMatrix::Builder rows;
+  auto entry = documents.entries.begin();
+  for (const std::size_t end : documents.end) {
+    for (; entry != documents.entries.begin() + static_cast<std::ptrdiff_t>(end); ++entry)
+      rows.add(number[entry->word], entry->frequency / largest[entry->word]);
+    rows.end_position();
+    out.begin.push_back(out.begin.back() + 1);
+  }
+  out.gold = documents.gold;
+  out.hierarchy = std::move(tree);
+  set_rows(out, std::move(rows), std::move(vocabulary));
+  return out;
 }
 
-DataPair read_synthetic_lshtc(const DataFiles& files, const Options& options) {
-  require_no_files(files, "synthetic-lshtc");
+DataPair read_synthetic_lshtc(const DataFiles&, const Options& options) {
   const auto count = [&](const char* name) { return static_cast<Index>(options.integer(name)); };
-  SyntheticLshtc shape;
-  shape.documents = count("documents");
-  shape.test_documents = count("test_documents");
-  shape.features = count("features");
-  shape.nodes = count("nodes");
-  shape.leaves = count("leaves");
-  shape.nonzeros = options.real("nonzeros");
-  shape.seed = static_cast<std::uint64_t>(options.integer("seed"));
-  return make_synthetic_lshtc(shape);
+  const Index features = count("features");
+  Random random(static_cast<std::uint64_t>(options.integer("seed")));
+  const auto tree = std::make_shared<const Hierarchy>(make_tree(count("nodes"), count("leaves"), random));
+  Language language(*tree, features, random);
+  std::vector<Index> leaves, number(features);
+  for (Index k = 0; k < tree->nodes(); ++k)
+    if (tree->leaf(k)) leaves.push_back(k);
+  shuffle(leaves, random);  // from the one with most documents on
+  std::iota(number.begin(), number.end(), Index{0});
+  shuffle(number, random);
+  const Draw leaf = power_law(leaves.size(), kLeafExponent);
+
+  const auto make = [&](const char* documents) {
+    return sample_documents(draw_leaves(leaves, leaf, count(documents), random), features,
+                            options.real("nonzeros"), language, random);
+  };
+  Documents train = make("documents");
+  use_every_word(features, random, train);
+  const Documents test = make("test_documents");
+
+  Vocabulary names;
+  for (Index j = 1; j <= features; ++j) names.features.push_back(std::to_string(j));
+  names.outputs.emplace_back(NamedHierarchy::kRoot);
+  for (Index k = 1; k < tree->nodes(); ++k) names.outputs.push_back(std::to_string(k));
+  const auto vocabulary = std::make_shared<const Vocabulary>(std::move(names));
+  std::vector<double> largest(features, 0.0);
+  for (const Entry& entry : train.entries)
+    largest[entry.word] = std::max(largest[entry.word], entry.frequency);
+  DataPair out{make_dataset(train, number, largest, tree, vocabulary),
+               make_dataset(test, number, largest, tree, vocabulary), "tree"};
+  for (Dataset* data : {&out.train, &out.test})
+    data->description =
+        fmt::format("synthetic LSHTC: {} documents, {} features, {} nodes, {} leaves, seed {}",
+                    data->instances(), features, tree->nodes(), leaves.size(), options.integer("seed"));
+  return out;
 }
 
 }  // namespace
@@ -304,61 +349,21 @@ Hierarchy make_synthetic_tree(Index nodes, Index leaves, std::uint64_t seed) {
   return make_tree(nodes, leaves, random);
 }
 
-DataPair make_synthetic_lshtc(const SyntheticLshtc& shape) {
-  Random random(shape.seed);
-  const auto tree = std::make_shared<const Hierarchy>(make_tree(shape.nodes, shape.leaves, random));
-  Language language(*tree, shape.features, random);
-  std::vector<Index> leaves, number(shape.features);
-  for (Index k = 0; k < tree->nodes(); ++k)
-    if (tree->leaf(k)) leaves.push_back(k);
-  shuffle(leaves, random);  // from the one with most documents on
-  std::iota(number.begin(), number.end(), Index{1});
-  shuffle(number, random);
-  const Draw leaf = power_law(leaves.size(), kLeafExponent);
-
-  const auto make = [&](Index count) {
-    return sample_documents(draw_leaves(leaves, leaf, count, random), shape, language, random);
-  };
-  Documents train = make(shape.documents);
-  use_every_word(shape, random, train);
-  Documents test = make(shape.test_documents);
-  for (Documents* documents : {&train, &test}) number_words(number, *documents);
-
-  std::vector<std::string> names{NamedHierarchy::kRoot};
-  for (Index k = 1; k < tree->nodes(); ++k) names.push_back(std::to_string(k));
-  const FeatureTable features(train, ValueScale::kMax);
-  DataPair out = document_data(std::move(train), std::move(test), features, {names, tree});
-  for (Dataset* data : {&out.train, &out.test})
-    data->description =
-        fmt::format("synthetic LSHTC: {} documents, {} features, {} nodes, {} leaves, seed {}",
-                    data->instances(), shape.features, shape.nodes, shape.leaves, shape.seed);
-  return out;
-}
-
 DataFormatInfo synthetic_lshtc_format() {
   DataFormatInfo info;
   info.name = "synthetic-lshtc";
   info.help = "generated documents of the shape of the LSHTC1 dry-run (2,388 nodes); needs no files";
   info.source = "generated; the shape of the hierarchical task of Zhong et al. 2014, section 6.2";
   info.needs_files = false;
-  const SyntheticLshtc shape;
-  OptionSpec nonzeros{"nonzeros",
-                      OptionType::kReal,
-                      fmt::format("{}", shape.nonzeros),
-                      "mean distinct features a document",
-                      1,
-                      1e6};
-  info.options = {
-      {"documents", OptionType::kInt, std::to_string(shape.documents), "training documents", 1, 1e7},
-      {"test_documents", OptionType::kInt, std::to_string(shape.test_documents), "test documents", 0, 1e7},
-      {"features", OptionType::kInt, std::to_string(shape.features), "features; each occurs in training", 1,
-       1e8},
-      {"nodes", OptionType::kInt, std::to_string(shape.nodes),
-       "nodes of the tree, the root among them; leaves < nodes <= 5 * leaves + 1", 2, 1e7},
-      {"leaves", OptionType::kInt, std::to_string(shape.leaves), "leaves of the tree", 1, 1e7},
-      nonzeros,
-      {"seed", OptionType::kInt, std::to_string(shape.seed), "seed of tree, words and documents", 0}};
-  info.read = read_synthetic_lshtc;
+  info.options = {{"documents", OptionType::kInt, "4463", "training documents", 1, 1e7},
+                  {"test_documents", OptionType::kInt, "1858", "test documents", 0, 1e7},
+                  {"features", OptionType::kInt, "51033", "features; each occurs in training", 1, 1e8},
+                  {"nodes", OptionType::kInt, "2388",
+                   "nodes of the tree, the root among them; leaves < nodes <= 5 * leaves + 1", 2, 1e7},
+                  {"leaves", OptionType::kInt, "1139", "leaves of the tree", 1, 1e7},
+                  {"nonzeros", OptionType::kReal, "145", "mean distinct features a document", 1, 1e6},
+                  {"seed", OptionType::kInt, "1", "seed of tree, words and documents", 0}};
+  set_reader(info, read_synthetic_lshtc);
   return info;
 }
 

@@ -10,32 +10,19 @@
 /// Every leaf has a document where there are as many, the rest follow a power law over leaves. A word of a
 /// document comes from a background distribution or from the topic of a node on the path to its leaf, so that
 /// nodes at all levels carry weight. Word frequencies follow a power law that steepens as real ones do.
-/// Values are term frequencies divided by their maximum, as with `lshtc`. The registered format is
-/// synthetic_lshtc_format() in readers.h.
+/// Values are term frequencies divided by their maximum, as with `lshtc`.
+///
+/// Equal options give equal data on every platform with IEEE arithmetic and the same mathematical library,
+/// and the training set does not depend on test_documents. Training documents that hold fewer words than
+/// there are features are an error. The registered format is synthetic_lshtc_format() in readers.h.
 
 #include <cstdint>
 
-#include "core/data/dataset.h"
 #include "core/data/hierarchy.h"
 
 namespace proxbench {
 
-struct SyntheticLshtc {
-  Index documents = 4463;
-  Index test_documents = 1858;
-  Index features = 51033;
-  Index nodes = 2388;
-  Index leaves = 1139;
-  double nonzeros = 145;  ///< mean distinct words a document
-  std::uint64_t seed = 1;
-};
-
 /// A tree of that many nodes and leaves. Throws Error (kUsage) unless leaves < nodes <= 5 * leaves + 1.
 Hierarchy make_synthetic_tree(Index nodes, Index leaves, std::uint64_t seed);
-
-/// Both sets, for the oracle `tree`. Equal arguments give equal data on every platform with IEEE arithmetic
-/// and the same mathematical library, and the training set does not depend on test_documents. Throws Error
-/// (kUsage) where the training documents hold fewer words than there are features.
-DataPair make_synthetic_lshtc(const SyntheticLshtc& shape);
 
 }  // namespace proxbench

@@ -17,15 +17,12 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-SyntheticLshtc small() {
-  SyntheticLshtc shape;
-  shape.documents = 400;
-  shape.test_documents = 200;
-  shape.features = 3000;
-  shape.nodes = 60;
-  shape.leaves = 30;
-  shape.nonzeros = 60;
-  return shape;
+/// 30 leaves; `other` in place of or beside these options.
+DataPair make_small(const Settings& other = {}) {
+  Settings options{{"documents", "400"}, {"test_documents", "200"}, {"features", "3000"},
+                   {"nodes", "60"},      {"leaves", "30"},          {"nonzeros", "60"}};
+  options.insert(options.end(), other.begin(), other.end());
+  return read_data("synthetic-lshtc", {}, options);
 }
 
 /// The share of the features whose scaled values sum to more than `bound`.
@@ -108,29 +105,22 @@ TEST(SyntheticLshtc, MakesTreesOfAnyPossibleSize) {
 }
 
 TEST(SyntheticLshtc, FollowsItsSeed) {
-  const DataPair data = make_synthetic_lshtc(small()), again = make_synthetic_lshtc(small());
+  const DataPair data = make_small(), again = make_small();
   EXPECT_EQ(again.train.digest, data.train.digest);
   EXPECT_EQ(again.test.digest, data.test.digest);
-  SyntheticLshtc other = small();
-  other.seed = 2;
-  EXPECT_NE(make_synthetic_lshtc(other).train.digest, data.train.digest);
-  other = small();
-  other.test_documents = 0;
-  const DataPair without_test = make_synthetic_lshtc(other);
+  EXPECT_NE(make_small({{"seed", "2"}}).train.digest, data.train.digest);
+  const DataPair without_test = make_small({{"test_documents", "0"}});
   EXPECT_EQ(without_test.train.digest, data.train.digest);
   EXPECT_EQ(without_test.test.instances(), 0u);
 }
 
 TEST(SyntheticLshtc, TinyDataHoldEveryFeatureToo) {
-  SyntheticLshtc shape = small();
-  shape.documents = 10;
-  shape.features = 40;
-  shape.nonzeros = 8;
-  const DataPair data = make_synthetic_lshtc(shape);
+  Settings tiny{{"documents", "10"}, {"features", "40"}, {"nonzeros", "8"}};
+  const DataPair data = make_small(tiny);
   EXPECT_EQ(data.train.x.features(), 40u);
   EXPECT_EQ(data.train.instances(), 10u) << "fewer documents than leaves";
-  shape.features = 3000;
-  EXPECT_THAT(error_of([&] { make_synthetic_lshtc(shape); }, ErrorKind::kUsage),
+  tiny[1].second = "3000";
+  EXPECT_THAT(error_of([&] { make_small(tiny); }, ErrorKind::kUsage),
               testing::MatchesRegex(
                   "option features = 3000: violated constraint features <= [0-9]+, the words of all "
                   "training documents \\(more documents or nonzeros give more\\)"));
@@ -140,12 +130,12 @@ TEST(SyntheticLshtc, LooksLikeTheRealTask) {
   PROXBENCH_NEED_DATA(tree, "lshtc1-dryrun/cat_hier.txt");
   PROXBENCH_NEED_DATA(file, "lshtc1-dryrun/task1.validation.txt.gz");
   const DesignMatrix real = read_data("lshtc", {{file}, {}, tree}).train.x;
-  SyntheticLshtc shape;
-  shape.documents = real.positions();
-  shape.test_documents = 0;
-  shape.features = real.features();
-  shape.nonzeros = 147;
-  const DesignMatrix made = make_synthetic_lshtc(shape).train.x;
+  const DesignMatrix made = read_data("synthetic-lshtc", {},
+                                      {{"documents", std::to_string(real.positions())},
+                                       {"test_documents", "0"},
+                                       {"features", std::to_string(real.features())},
+                                       {"nonzeros", "147"}})
+                                .train.x;
   for (const std::size_t documents : {1u, 2u, 3u, 5u, 10u})
     EXPECT_NEAR(share_in_documents(documents, made), share_in_documents(documents, real), 0.03)
         << "features in " << documents << " documents";
@@ -186,7 +176,7 @@ double nearest_leaf_accuracy(const DataPair& data) {
 }
 
 TEST(SyntheticLshtc, IsLearnableButNotTrivially) {
-  const double accuracy = nearest_leaf_accuracy(make_synthetic_lshtc(small()));
+  const double accuracy = nearest_leaf_accuracy(make_small());
   RecordProperty("nearest_leaf_accuracy", std::to_string(accuracy));
   EXPECT_GT(accuracy, 0.3) << "of 30 leaves";
   EXPECT_LT(accuracy, 0.97);

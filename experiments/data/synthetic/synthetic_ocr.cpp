@@ -22,10 +22,10 @@ constexpr std::size_t kAlphabet = 26;
 constexpr std::size_t kShortestWord = 3;
 constexpr std::array<double, 12> kLengthCounts{1283, 0, 568, 768, 695, 750, 1047, 584, 304, 298, 313, 267};
 
-constexpr double kNoise = 0.15;            ///< probability that a pixel of a letter is lost
-constexpr int kPrototypePixels = 28;       ///< black pixels of a letter without wobble and noise, at least
-constexpr double kWobble = 0.8;            ///< standard deviation of a point's move, in pixels
-constexpr double kTransitionSpread = 1.5;  ///< standard deviation of the log of transition weights
+constexpr double kNoise = 0.15;               ///< probability that a pixel of a letter is lost
+constexpr std::size_t kPrototypePixels = 28;  ///< black pixels of a letter without wobble and noise, at least
+constexpr double kWobble = 0.8;               ///< standard deviation of a point's move, in pixels
+constexpr double kTransitionSpread = 1.5;     ///< standard deviation of the log of transition weights
 
 /// Draws k with probability weights[k] / sum.
 template <class Weights>
@@ -90,11 +90,11 @@ Glyph sample(const Polyline& letter, double noise, Random& random) {
     point.column += kWobble * random.normal();
   }
   const Glyph clean = drawn(moved);
-  const double black = clean.count();
+  const auto black = static_cast<double>(clean.count());
   const double stray = noise * black / (kGridPixels - black);
   Glyph out;
   for (Index pixel = 1; pixel <= kGridPixels; ++pixel)
-    if (random.uniform() < (clean.on(pixel) ? 1.0 - noise : stray)) out.set(pixel);
+    if (random.uniform() < (clean[pixel] ? 1.0 - noise : stray)) out.set(pixel);
   return out;
 }
 
@@ -104,11 +104,10 @@ std::vector<Index> range(Index begin, Index end) {
   return out;
 }
 
-DataPair read_synthetic_ocr(const DataFiles& files, const Options& options) {
-  require_no_files(files, "synthetic-ocr");
+DataPair read_synthetic_ocr(const DataFiles&, const Options& options) {
   const auto train = static_cast<Index>(options.integer("words"));
   const auto test = static_cast<Index>(options.integer("test_words"));
-  const LetterFeatures map = letter_features(options);
+  const LetterMap map{.degree2 = degree2(options)};
   const Words words =
       make_synthetic_words(train + test, kNoise, static_cast<std::uint64_t>(options.integer("seed")));
   const auto vocabulary = letter_vocabulary("abcdefghijklmnopqrstuvwxyz", map);
@@ -154,7 +153,7 @@ DataFormatInfo synthetic_ocr_format() {
                   {"words", OptionType::kInt, "6216", "training words", 1, 1e7},
                   {"test_words", OptionType::kInt, "661", "test words", 0, 1e7},
                   {"seed", OptionType::kInt, "1", "seed of letters, words and noise", 0}};
-  info.read = read_synthetic_ocr;
+  set_reader(info, read_synthetic_ocr);
   return info;
 }
 

@@ -37,7 +37,7 @@ TEST(SyntheticOcr, FollowsItsSeedAndFewerWordsAreAPrefix) {
   for (std::size_t p = 0; p < few.letter.size(); ++p) {
     EXPECT_EQ(few.letter[p], many.letter[p]);
     for (Index pixel = 1; pixel <= kGridPixels; ++pixel)
-      ASSERT_EQ(few.glyph[p].on(pixel), many.glyph[p].on(pixel));
+      ASSERT_EQ(few.glyph[p][pixel], many.glyph[p][pixel]);
   }
   EXPECT_NE(make_synthetic_words(20, 0.1, 6).letter, few.letter);
 }
@@ -51,7 +51,7 @@ TEST(SyntheticOcr, IsLearnableButNotTrivially) {
   for (std::size_t p = 0; p < half; ++p) {
     ++count[number(words.letter[p])];
     for (Index pixel = 1; pixel <= kGridPixels; ++pixel)
-      if (words.glyph[p].on(pixel)) ++on[number(words.letter[p])][pixel];
+      if (words.glyph[p][pixel]) ++on[number(words.letter[p])][pixel];
   }
   std::size_t right = 0;
   for (std::size_t p = half; p < words.letter.size(); ++p) {
@@ -61,7 +61,7 @@ TEST(SyntheticOcr, IsLearnableButNotTrivially) {
       double score = std::log(count[k] + 1);
       for (Index pixel = 1; pixel <= kGridPixels; ++pixel) {
         const double share = (on[k][pixel] + 1) / (count[k] + 2);
-        score += std::log(words.glyph[p].on(pixel) ? share : 1 - share);
+        score += std::log(words.glyph[p][pixel] ? share : 1 - share);
       }
       if (score > best_score) {
         best = k;

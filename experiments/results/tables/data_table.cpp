@@ -1,8 +1,7 @@
 #include "experiments/results/tables/data_table.h"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <utility>
 
 #include "experiments/base/numbers.h"
 
@@ -18,31 +17,32 @@ TableSet data_table(const std::vector<Run>& runs) {
       "instances, pairs and singletons."};
   table.head = {"data", "n", "N", "K", "A", "d", "marginals (GiB)"};
   table.text_columns = 1;
-  for (const Run& run : runs) {
-    const std::string& name = run.parameters.dataset;
-    const RunFigures& result = run.result;
-    auto found =
-        std::ranges::find_if(out.records, [&](const auto& record) { return record["dataset"] == name; });
-    if (found == out.records.end()) {
-      out.records.emplace_back()["dataset"] = name;
-      found = std::prev(out.records.end());
-    }
-    const auto take = [&](const char* what, double value) {
-      if (!found->contains(what) || std::isnan((*found)[what].get<double>())) (*found)[what] = value;
+  for (const auto& [dataset, of_dataset] : grouped(runs, dataset_of)) {
+    nlohmann::ordered_json& record = out.records.emplace_back();
+    record["dataset"] = dataset;
+    std::vector<std::string>& cells = table.rows.emplace_back(1, dataset);
+    const auto told_by_any = [&runs = of_dataset](const auto& value_of) {
+      double value = kNaN;
+      for (const Run* run : runs)
+        if (std::isnan(value)) value = value_of(run->result);
+      return value;
     };
-    take("instances", number_or_nan(result.instances));
-    take("positions", number_or_nan(result.positions));
-    take("outputs", number_or_nan(result.outputs));
-    take("features", number_or_nan(result.features));
-    take("d", number_or_nan(result.d));
-    const auto note = result.notes.find("belief_bytes");
-    take("belief_bytes", note == result.notes.end() ? kNaN : note->second);
-  }
-  for (const nlohmann::ordered_json& record : out.records) {
-    const auto size = [&](const char* what) { return count_cell(record[what].get<double>()); };
-    table.rows.push_back({record["dataset"], size("instances"), size("positions"), size("outputs"),
-                          size("features"), size("d"),
-                          fixed_cell(record["belief_bytes"].get<double>() / kGibibyte, 2)});
+    for (const auto& [what, member] : {std::pair("instances", &RunFigures::instances),
+                                       {"positions", &RunFigures::positions},
+                                       {"outputs", &RunFigures::outputs},
+                                       {"features", &RunFigures::features},
+                                       {"d", &RunFigures::d}}) {
+      const double count =
+          told_by_any([&one = member](const RunFigures& result) { return number_or_nan(result.*one); });
+      record[what] = count;
+      cells.push_back(count_cell(count));
+    }
+    const double bytes = told_by_any([](const RunFigures& result) {
+      const auto note = result.notes.find("belief_bytes");
+      return note == result.notes.end() ? kNaN : note->second;
+    });
+    record["belief_bytes"] = bytes;
+    cells.push_back(fixed_cell(bytes / kGibibyte, 2));
   }
   return out;
 }

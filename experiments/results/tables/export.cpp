@@ -139,17 +139,11 @@ ExportTable table_of_points(const std::vector<Run>& paths) {
 }
 
 std::string csv_text(const ExportTable& table) {
-  std::string out;
-  for (const Json& row : table.rows) {
-    std::vector<std::string> names, cells;
-    for (const auto& [name, value] : row.items()) {
-      names.push_back(name);
-      cells.push_back(plain_text(field_text(value)));
-    }
-    if (out.empty()) out = fmt::format("{}\n", fmt::join(names, ","));
-    out += fmt::format("{}\n", fmt::join(cells, ","));
-  }
-  return out;
+  std::vector<Json> rows = table.rows;
+  for (Json& row : rows)
+    for (Json& value : row)
+      if (value.is_string()) value = plain_text(value.get<std::string>());
+  return csv_text(rows);
 }
 
 void write_sqlite(const fs::path& file, const std::vector<ExportTable>& tables) {

@@ -13,32 +13,25 @@
 
 namespace proxbench {
 
-struct MeansOptions {
-  std::string title{};                              ///< stands above the tables; may be empty
-  std::vector<std::string> measures{"seconds"};     ///< a table each
-  std::vector<double> targets = default_targets();  ///< relative differences to f*
-  double shift = 1.0;                               ///< in units of the measure; > 0
-  double par = 10.0;                                ///< k; >= 1
-  bool allow_not_comparable = false;
-};
-
 /// One solver over all problems of a set.
 struct MeansRow {
   std::string solver;
   std::vector<int> reached;  ///< problems on which it reached each target
   /// Charged, to each target; NaN where there is no problem, or one whose f* is not proven to the target.
-  std::vector<double> means;
-  std::vector<double> means_from;  ///< of the lower ends of the costs
+  std::vector<CostRange> means;
 };
 struct MeansGroup {
   ProblemSet set;
   std::vector<MeansRow> rows;
 };
 
-/// A group a measure; for seconds on several machines, one a machine. Throws Error (kUsage).
-std::vector<MeansGroup> geometric_means(const std::vector<Run>& runs, const MeansOptions& options);
+/// A group for each measure in presentation.plot.x; for seconds on several machines, one a machine. Targets,
+/// shift (> 0, in units of the measure) and k (plot.par >= 1) are the presentation's. Throws Error (kUsage).
+std::vector<MeansGroup> geometric_means(const std::vector<Run>& runs, const Presentation& presentation,
+                                        bool allow_not_comparable);
 
-/// A table for each group, and a record for each measure, machine, solver and target.
-TableSet means_tables(const std::vector<MeansGroup>& groups, const MeansOptions& options);
+/// A table for each group, and a record for each measure, machine, solver and target, below the
+/// presentation's title.
+TableSet means_tables(const std::vector<MeansGroup>& groups, const Presentation& presentation);
 
 }  // namespace proxbench

@@ -41,37 +41,47 @@ proxbench::Run run_of(const std::string& label, int repetition, double seconds, 
   return run;
 }
 
+/// Asks for means to 1e-3.
+Presentation presentation(double shift = 1.0, double par = 10.0, const std::string& measure = "seconds") {
+  Presentation out;
+  out.targets = {1e-3};
+  out.plot.x = {measure};
+  out.plot.shift = shift;
+  out.plot.par = par;
+  return out;
+}
+
 std::vector<MeansGroup> means(const std::vector<proxbench::Run>& runs, double shift = 1.0, double par = 10.0,
                               const std::string& measure = "seconds") {
-  return geometric_means(runs, {.measures = {measure}, .targets = {1e-3}, .shift = shift, .par = par});
+  return geometric_means(runs, presentation(shift, par, measure), false);
 }
 
 TEST(Means, AreShiftedGeometricMeansOverProblems) {
   const auto groups = means({run_of("a", 1, 3), run_of("a", 2, 15), run_of("a", 3, 1e-9)});
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].set.problems.size(), 3u);
-  EXPECT_NEAR(groups[0].rows[0].means[0], std::cbrt(4.0 * 16.0 * 1.0) - 1.0, 1e-8);
+  EXPECT_NEAR(groups[0].rows[0].means[0].to, std::cbrt(4.0 * 16.0 * 1.0) - 1.0, 1e-8);
   EXPECT_THAT(groups[0].rows[0].reached, ElementsAre(3));
 }
 
 TEST(Means, ChargeFailuresWithAMultipleOfTheirLimit) {
   // One problem, so that the mean is the charge.
-  EXPECT_NEAR(means({run_of("a", 1, 0)})[0].rows[0].means[0], 10 * 50.0, 1e-9);
-  EXPECT_NEAR(means({run_of("a", 1, 0)}, 1.0, 2.0)[0].rows[0].means[0], 2 * 50.0, 1e-9);
+  EXPECT_NEAR(means({run_of("a", 1, 0)})[0].rows[0].means[0].to, 10 * 50.0, 1e-9);
+  EXPECT_NEAR(means({run_of("a", 1, 0)}, 1.0, 2.0)[0].rows[0].means[0].to, 2 * 50.0, 1e-9);
   proxbench::Run crashed = run_of("a", 1, 3);
   crashed.set_status("crashed(SIGSEGV)");
   const auto groups = means({crashed, run_of("b", 1, 3)});
-  EXPECT_NEAR(groups[0].rows[0].means[0], 500.0, 1e-9) << "whatever its trace reached before";
+  EXPECT_NEAR(groups[0].rows[0].means[0].to, 500.0, 1e-9) << "whatever its trace reached before";
   EXPECT_THAT(groups[0].rows[0].reached, ElementsAre(0));
-  EXPECT_NEAR(groups[0].rows[1].means[0], 3.0, 1e-9);
+  EXPECT_NEAR(groups[0].rows[1].means[0].to, 3.0, 1e-9);
   EXPECT_THAT(groups[0].set.failures, ElementsAre("ocr-lambda10-a-rep1 crashed(SIGSEGV)"));
 }
 
 TEST(Means, ChargeTheMostThatAnyRunPaidWhereThereIsNoLimit) {
   const std::vector<proxbench::Run> runs = {run_of("a", 1, 0, 0.0), run_of("b", 1, 33, 0.0)};
-  EXPECT_NEAR(means(runs)[0].rows[0].means[0], 10 * 33.0, 1e-9);
-  EXPECT_NEAR(means(runs, 1.0, 10.0, "passes")[0].rows[0].means[0], 10 * 7.0, 1e-9);
-  EXPECT_NEAR(means(runs, 1.0, 10.0, "iterations")[0].rows[0].means[0], 10 * 5.0, 1e-9);
+  EXPECT_NEAR(means(runs)[0].rows[0].means[0].to, 10 * 33.0, 1e-9);
+  EXPECT_NEAR(means(runs, 1.0, 10.0, "passes")[0].rows[0].means[0].to, 10 * 7.0, 1e-9);
+  EXPECT_NEAR(means(runs, 1.0, 10.0, "iterations")[0].rows[0].means[0].to, 10 * 5.0, 1e-9);
 }
 
 TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
@@ -90,7 +100,7 @@ TEST(Means, LeaveOutWhatNotAllWereRunOnAndSayWhy) {
                           "e: ocr, lambda = 10, repetition 4 (no f*)",
                           "e: ocr, lambda = 10, repetition 5 (not run: b)"));
   EXPECT_EQ(means(runs, 1.0, 10.0, "passes")[0].set.problems.size(), 2u) << "passes are comparable";
-  const auto allowed = geometric_means(runs, {.targets = {1e-3}, .allow_not_comparable = true});
+  const auto allowed = geometric_means(runs, presentation(), true);
   EXPECT_EQ(allowed[0].set.problems.size(), 2u);
   EXPECT_THAT(means_tables(allowed, {}).tables[0].notes[0], HasSubstr("NOT COMPARABLE"));
 }
@@ -102,7 +112,7 @@ TEST(Means, AreOfOneMachineWhereTheyAreSeconds) {
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_EQ(groups[0].set.machine, "fast");
   EXPECT_EQ(groups[1].set.machine, "unknown machine");
-  EXPECT_NEAR(groups[1].rows[0].means[0], 4.0, 1e-9);
+  EXPECT_NEAR(groups[1].rows[0].means[0].to, 4.0, 1e-9);
   EXPECT_EQ(means(runs, 1.0, 10.0, "passes").size(), 1u);
   // The same repetition on both: two problems, none of them a mixture.
   proxbench::Run again = run_of("a", 2, 4);
@@ -121,9 +131,10 @@ TEST(Means, TellExperimentsApartAlsoWhereTheyBearTheSameName) {
 }
 
 TEST(Means, ComeAsMarkdownLatexAndCsv) {
-  const MeansOptions options{.title = "Two", .targets = {1e-3}};
+  Presentation options = presentation();
+  options.title = "Two";
   const TestFolder folder;
-  const auto groups = geometric_means({run_of("a_b", 1, 2), run_of("c", 1, 0)}, options);
+  const auto groups = geometric_means({run_of("a_b", 1, 2), run_of("c", 1, 0)}, options, false);
   for (const auto& file : means_tables(groups, options).write(folder / "tables"))
     EXPECT_FALSE(read_text(file).empty()) << file;
   EXPECT_EQ(read_text(folder / "tables/means.md"),
@@ -145,8 +156,8 @@ TEST(Means, OfCostsThatAreRangesAreRanges) {
   coarse.trace[1].seconds = 3.0;
   const std::vector<proxbench::Run> runs{coarse, run_of("a", 2, 2), run_of("b", 1, 8), run_of("b", 2, 2)};
   const auto groups = means(runs);
-  EXPECT_NEAR(groups[0].rows[0].means_from[0], std::sqrt(4.0 * 2.9) - 1.0, 1e-12);
-  EXPECT_NEAR(groups[0].rows[0].means[0], std::sqrt(9.0 * 3.0) - 1.0, 1e-12);
+  EXPECT_NEAR(groups[0].rows[0].means[0].from, std::sqrt(4.0 * 2.9) - 1.0, 1e-12);
+  EXPECT_NEAR(groups[0].rows[0].means[0].to, std::sqrt(9.0 * 3.0) - 1.0, 1e-12);
   EXPECT_EQ(groups[0].set.known().paid, 4u);
   EXPECT_EQ(groups[0].set.known().wide, 1u);
   const TextTable table = means_tables(groups, {}).tables[0];
@@ -160,7 +171,7 @@ TEST(Means, AreNoneWhereAReferenceIsNotProvenToTheTarget) {
   runs[0].best.relative_gap = 1e-9;
   runs[1].best.relative_gap = 2e-3;
   const auto groups = means(runs);
-  EXPECT_TRUE(std::isnan(groups[0].rows[0].means[0]));
+  EXPECT_TRUE(std::isnan(groups[0].rows[0].means[0].to));
   const TextTable table = means_tables(groups, {}).tables[0];
   EXPECT_THAT(table.rows[0], ElementsAre("a", "?", "?"));
   EXPECT_EQ(table.footnotes[0], "?: f* of 1 of 2 problems is not proven to 0.001.");
@@ -172,7 +183,9 @@ TEST(Means, RefuseWrongOptions) {
   EXPECT_THROW(means({run_of("a", 1, 2)}, 1.0, 0.5), Error);
   EXPECT_THROW(means({run_of("a", 1, 2)}, 1.0, 10.0, "hours"), Error);
   EXPECT_THROW(means({}), Error);
-  EXPECT_THROW(geometric_means({run_of("a", 1, 2)}, {.targets = {}}), Error);
+  Presentation none = presentation();
+  none.targets.clear();
+  EXPECT_THROW(geometric_means({run_of("a", 1, 2)}, none, false), Error);
 }
 
 }  // namespace

@@ -37,37 +37,32 @@ PaperRow row_of(const Run& run, const PaperConfig& paper) {
   return row;
 }
 
-/// Mean and, where there are two, standard deviation of the rows that are optima.
-std::vector<PaperRow> statistics(const std::vector<PaperRow>& rows) {
+/// Adds mean and, where there are two, standard deviation of the rows that are optima.
+void add_statistics(std::vector<PaperRow>& rows) {
+  std::vector<PaperRow> optima;
+  std::ranges::copy_if(rows, std::back_inserter(optima), &PaperRow::optimal);
+  if (rows.size() < 2 || optima.empty()) return;
   PaperRow mean = rows.front();
-  mean.kind = PaperRowKind::kMean;
+  mean.kind = kMeanRow;
   mean.label = mean.status = "";
   mean.optimal = true;
-  mean.used = 0;
+  mean.used = optima.size();
   mean.total = rows.size();
-  mean.relative_kkt = mean.nnz = mean.accuracy = 0.0;
-  for (const PaperRow& row : rows) {
-    if (!row.optimal) continue;
-    ++mean.used;
-    mean.nnz += row.nnz;
-    mean.accuracy += row.accuracy;
-    mean.relative_kkt = std::fmax(mean.relative_kkt, row.relative_kkt);
-  }
-  if (mean.used == 0) return {};
-  const auto used = static_cast<double>(mean.used);
-  mean.nnz /= used;
-  mean.accuracy /= used;
-  if (mean.used < 2) return {mean};
+  mean.relative_kkt = 0.0;
+  for (const PaperRow& row : optima) mean.relative_kkt = std::fmax(mean.relative_kkt, row.relative_kkt);
   PaperRow deviation = mean;
-  deviation.kind = PaperRowKind::kDeviation;
+  deviation.kind = kDeviationRow;
   deviation.paper_nnz = deviation.paper_accuracy = deviation.relative_kkt = kNaN;
+  const auto used = static_cast<double>(optima.size());
   for (double PaperRow::*number : {&PaperRow::nnz, &PaperRow::accuracy}) {
-    double squares = 0.0;
-    for (const PaperRow& row : rows)
-      if (row.optimal) squares += std::pow(row.*number - mean.*number, 2);
+    double sum = 0.0, squares = 0.0;
+    for (const PaperRow& row : optima) sum += row.*number;
+    mean.*number = sum / used;
+    for (const PaperRow& row : optima) squares += std::pow(row.*number - mean.*number, 2);
     deviation.*number = std::sqrt(squares / (used - 1.0));
   }
-  return {mean, deviation};
+  rows.push_back(mean);
+  if (optima.size() > 1) rows.push_back(deviation);
 }
 
 std::string difference_cell(double share) {
@@ -78,45 +73,34 @@ std::string signed_cell(double value) {
 }
 
 std::string name_cell(const PaperRow& row) {
-  if (row.kind == PaperRowKind::kRun) return row.dataset;
-  return fmt::format(
-      "{} of {}", row.kind == PaperRowKind::kMean ? "mean" : "standard deviation",
-      row.used == row.total ? fmt::format("{}", row.total) : fmt::format("{} of {}", row.used, row.total));
-}
-
-const char* kind_name(PaperRowKind kind) {
-  return kind == PaperRowKind::kRun ? "run" : kind == PaperRowKind::kMean ? "mean" : "deviation";
+  if (row.kind == kRunRow) return row.dataset;
+  return fmt::format("{} of {}{}", row.kind == kMeanRow ? "mean" : "standard deviation",
+                     row.used == row.total ? "" : fmt::format("{} of ", row.used), row.total);
 }
 
 }  // namespace
 
 std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs, const Presentation& presentation) {
-  const auto nearer = [](const PaperRow& a, const PaperRow& b) {
-    return a.relative_kkt < b.relative_kkt || (std::isnan(b.relative_kkt) && !std::isnan(a.relative_kkt));
+  const auto source_of = [&](const Run& run) {
+    const auto known = presentation.sources.find(dataset_of(run));
+    return known == presentation.sources.end() ? dataset_of(run) : known->second;
   };
-  // source -> (lambda, mu) -> one row a data set; sources in the order in which they first occur
-  std::vector<std::pair<std::string, std::map<std::pair<double, double>, std::vector<PaperRow>>>> families;
-  for (const Run& run : runs) {
-    const auto known = presentation.sources.find(run.parameters.dataset);
-    const std::string source = known == presentation.sources.end() ? run.parameters.dataset : known->second;
-    auto family = std::find_if(families.begin(), families.end(),
-                               [&](const auto& candidate) { return candidate.first == source; });
-    if (family == families.end()) family = families.insert(family, {source, {}});
-    std::vector<PaperRow>& rows = family->second[{run.parameters.lambda, run.parameters.mu}];
-    const PaperRow row = row_of(run, presentation.paper);
-    if (rows.empty() || rows.back().dataset != run.parameters.dataset)
-      rows.push_back(row);
-    else if (nearer(row, rows.back()))
-      rows.back() = row;
-  }
-
+  const auto distance = [](const Run* run) {
+    const double kkt = run->result.relative_kkt();
+    return std::isnan(kkt) ? kInfinity : kkt;
+  };
   std::vector<PaperRow> out;
-  for (const auto& [source, by_penalty] : families)
-    for (const auto& [penalty, rows] : by_penalty) {
+  for (const auto& [source, family] : grouped(runs, source_of)) {
+    std::map<std::pair<double, double>, Runs> penalties;
+    for (const Run* run : family) penalties[{run->parameters.lambda, run->parameters.mu}].push_back(run);
+    for (const auto& [penalty, of_penalty] : penalties) {
+      std::vector<PaperRow> rows;
+      for (const auto& [dataset, some] : grouped(of_penalty, dataset_of))
+        rows.push_back(row_of(**std::ranges::min_element(some, {}, distance), presentation.paper));
+      add_statistics(rows);
       out.insert(out.end(), rows.begin(), rows.end());
-      if (rows.size() < 2) continue;
-      for (const PaperRow& row : statistics(rows)) out.push_back(row);
     }
+  }
   return out;
 }
 
@@ -139,7 +123,7 @@ TableSet paper_table(const std::vector<Run>& runs, const Presentation& presentat
                           ours(count_cell(row.nnz)), ours(difference_cell(row.nnz_difference())),
                           fixed_cell(row.paper_accuracy, 6), ours(fixed_cell(row.accuracy, 6)),
                           ours(signed_cell(row.accuracy_difference())), scientific_cell(row.relative_kkt)});
-    out.records.push_back({{"kind", kind_name(row.kind)},
+    out.records.push_back({{"kind", row.kind},
                            {"dataset", row.dataset},
                            {"lambda", row.lambda},
                            {"mu", row.mu},

@@ -12,11 +12,11 @@
 namespace proxbench {
 
 /// What one row stands for.
-enum class PaperRowKind { kRun, kMean, kDeviation };
+inline constexpr const char *kRunRow = "run", *kMeanRow = "mean", *kDeviationRow = "deviation";
 
 /// NaN: not measured, or the paper prints nothing.
 struct PaperRow {
-  PaperRowKind kind = PaperRowKind::kRun;
+  std::string kind = kRunRow;
   std::string dataset;  ///< for a mean or deviation: the first of the data sets it is taken over
   double lambda = 0.0, mu = 0.0;
   std::string label, status;        ///< of the run; empty for a mean or deviation
@@ -32,7 +32,7 @@ struct PaperRow {
 /// For each data set and penalty the run that is nearest to the optimum: the one with the smallest kkt
 /// relative to that at w = 0. Data sets that differ only by their seed (Presentation::sources) stand
 /// together, and are followed, for each penalty, by mean and standard deviation (that of a sample, n - 1)
-/// over those whose optimum was reached. `runs` in the order of read_results().
+/// over those whose optimum was reached. `runs` in the order of read_all_runs().
 std::vector<PaperRow> compare_with_paper(const std::vector<Run>& runs, const Presentation& presentation);
 
 /// Runs that did not reach the optimum are marked and stand in parentheses.

@@ -50,10 +50,10 @@ TEST(PaperTable, StandsTheOptimumBesideThePapersNumbers) {
 }
 
 TEST(PaperTable, TakesTheRunNearestToTheOptimum) {
-  const auto rows =
-      compare_with_paper({optimum("a", 50, 1, 0.1, 1e-2, "owl-qn"), optimum("a", 50, 2, 0.2, 1e-9, "prox-newton"),
-                          optimum("a", 50, 3, 0.3, std::nan(""), "sgd")},
-                         presentation());
+  const auto rows = compare_with_paper(
+      {optimum("a", 50, 1, 0.1, 1e-2, "owl-qn"), optimum("a", 50, 2, 0.2, 1e-9, "prox-newton"),
+       optimum("a", 50, 3, 0.3, std::nan(""), "sgd")},
+      presentation());
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].label, "prox-newton");
   EXPECT_EQ(rows[0].nnz, 2);
@@ -67,11 +67,11 @@ TEST(PaperTable, DataSetsThatDifferBySeedGetMeanAndDeviation) {
   ASSERT_EQ(rows.size(), 9u);
   EXPECT_EQ(rows[0].dataset, "seed1");
   EXPECT_EQ(rows[1].dataset, "seed2");
-  EXPECT_EQ(rows[2].kind, PaperRowKind::kMean);
+  EXPECT_EQ(rows[2].kind, kMeanRow);
   EXPECT_EQ(rows[2].lambda, 50);
   EXPECT_EQ(rows[2].nnz, 2010);
   EXPECT_NEAR(rows[2].accuracy_difference(), 0.02, 1e-15);
-  EXPECT_EQ(rows[3].kind, PaperRowKind::kDeviation);
+  EXPECT_EQ(rows[3].kind, kDeviationRow);
   EXPECT_NEAR(rows[3].nnz, std::sqrt(2.0) * 20, 1e-12);
   EXPECT_TRUE(std::isnan(rows[3].paper_nnz));
   EXPECT_EQ(rows[4].lambda, 100);

@@ -19,21 +19,13 @@ struct Measure {
   std::string name;
   double (*of)(const Sample&);
 };
-const std::vector<Measure>& measures();
-/// Throws Error (kUsage) with a did-you-mean.
+/// "seconds", "passes", "updates" or "iterations". Throws Error (kUsage) with a did-you-mean.
 const Measure& find_measure(const std::string& name);
-
-struct ProblemOptions {
-  std::string measure = "seconds";
-  std::vector<double> targets = default_targets();  ///< relative differences to f*
-  bool allow_not_comparable = false;                ///< count seconds that are not comparable, too
-};
 
 struct Problem {
   std::string name;  ///< "figure1: ocr-degree2, lambda = 100, repetition 1"
   /// [target][solver]: infinity where the run failed (whatever its trace reached before) or never got there.
-  std::vector<std::vector<double>> costs;
-  std::vector<std::vector<double>> costs_from;  ///< the lower ends of the same (CostRange)
+  std::vector<std::vector<CostRange>> costs;
   /// [solver]: what a failure's charge is a multiple of, > 0: the run's own limit (time_limit for seconds,
   /// max_iterations for iterations); where it has none, the most that any run of this problem paid.
   std::vector<double> limits;
@@ -44,14 +36,14 @@ struct Problem {
 /// interrupted was not run.
 struct ProblemSet {
   std::string measure;
-  std::string machine;  ///< empty: one machine, or of no matter
-  std::vector<double> targets;
+  std::string machine;               ///< empty: one machine, or of no matter
+  std::vector<double> targets;       ///< relative differences to f*
   std::vector<std::string> solvers;  ///< labels
-  std::vector<Problem> problems;
-  std::vector<std::string> left_out;   ///< other problems, each with the reason
-  std::vector<std::string> failures;   ///< runs that failed and count as never: "NAME crashed(SIGSEGV)"
-  std::set<std::string> descriptions;  ///< of the data of the problems
-  bool comparable = true;              ///< all seconds that count are
+  std::vector<Problem> problems = {};
+  std::vector<std::string> left_out = {};   ///< other problems, each with the reason
+  std::vector<std::string> failures = {};   ///< runs that failed and count as never: "NAME crashed(SIGSEGV)"
+  std::set<std::string> descriptions = {};  ///< of the data of the problems
+  bool comparable = true;                   ///< all seconds that count are
 
   /// Problems whose f* is known to less than the target.
   std::size_t unproven(std::size_t target) const;
@@ -62,8 +54,9 @@ struct ProblemSet {
   Known known() const;
 };
 
-/// One set; for seconds on several machines, one a machine. Throws Error (kUsage) for an unknown
-/// measure and where there are no targets or runs.
-std::vector<ProblemSet> problem_sets(const std::vector<Run>& runs, const ProblemOptions& options);
+/// One set; for seconds on several machines, one a machine. Seconds that are not comparable count where they
+/// are allowed. Throws Error (kUsage) for an unknown measure and where there are no targets or runs.
+std::vector<ProblemSet> problem_sets(const std::vector<Run>& runs, const std::string& measure,
+                                     const std::vector<double>& targets, bool allow_not_comparable);
 
 }  // namespace proxbench

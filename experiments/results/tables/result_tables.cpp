@@ -5,17 +5,12 @@
 
 namespace proxbench {
 
-MeansOptions means_options(const Presentation& presentation, const TableOptions& options) {
-  return {.title = options.title,
-          .measures = presentation.plot.x,
-          .targets = options.targets,
-          .shift = presentation.plot.shift,
-          .par = presentation.plot.par,
-          .allow_not_comparable = options.allow_not_comparable};
-}
-
 std::vector<TableSet> result_tables(const std::vector<Run>& runs, const Presentation& presentation,
-                                    const TableOptions& options) {
+                                    const std::vector<std::string>& columns, bool allow_not_comparable) {
+  const TableOptions options{.title = presentation.title,
+                             .targets = presentation.targets,
+                             .columns = columns,
+                             .allow_not_comparable = allow_not_comparable};
   std::vector<TableSet> out;
   if (!presentation.paper.lambdas.empty()) out.push_back(paper_table(runs, presentation));
   if (presentation.paper.costs) out.push_back(cost_tables(runs, options));
@@ -25,17 +20,14 @@ std::vector<TableSet> result_tables(const std::vector<Run>& runs, const Presenta
 }
 
 void write_result_tables(const std::vector<Run>& runs, const std::filesystem::path& out,
-                         const Presentation& presentation, const TableOptions& options) {
-  for (TableSet& set : result_tables(runs, presentation, options)) {
-    if (set.name == "summary" && !options.columns.empty()) {
-      TableOptions all = options;  // the CSV has all, whatever is shown
-      all.columns.clear();
-      set.records = summary_tables(summarize(runs, all), all).records;
-    }
-    set.write(out / "tables");
-  }
-  const MeansOptions means = means_options(presentation, options);
-  if (!means.targets.empty()) means_tables(geometric_means(runs, means), means).write(out / "tables");
+                         const Presentation& presentation, const std::vector<std::string>& columns,
+                         bool allow_not_comparable) {
+  std::vector<TableSet> sets = result_tables(runs, presentation, columns, allow_not_comparable);
+  if (!columns.empty())
+    sets.back().records = result_tables(runs, presentation, {}, allow_not_comparable).back().records;
+  if (!presentation.targets.empty())
+    sets.push_back(means_tables(geometric_means(runs, presentation, allow_not_comparable), presentation));
+  for (const TableSet& set : sets) set.write(out / "tables");
 }
 
 }  // namespace proxbench

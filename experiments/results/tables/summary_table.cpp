@@ -6,15 +6,16 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <type_traits>
 
 #include "core/base/profile.h"
 #include "experiments/base/text.h"
+#include "experiments/results/tables/problem_set.h"
 
 namespace proxbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Runs = std::vector<const Run*>;
 
 // ---- figures
 
@@ -34,12 +35,6 @@ double function_share(const Run& run) {
   return all > 0.0 ? function / all : kNaN;
 }
 
-double final_metric(const Run& run, const std::string& name) {
-  if (run.trace.empty()) return kNaN;
-  const auto found = run.trace.back().test_metrics.find(name);
-  return found == run.trace.back().test_metrics.end() ? kNaN : found->second;
-}
-
 std::string share_cell(double share) {
   return fixed_cell(share, 4);
 }
@@ -50,35 +45,38 @@ std::string passes_cell(double passes) {
   return fixed_cell(passes, 1);
 }
 
+/// `value`: of a Run or of its result, also a member.
 template <class Value>
 Figure plain_figure(std::string name, std::string head, std::string (*cell)(double), Value value) {
   return {std::move(name), std::move(head), cell, [value](const Run& run) -> CostRange {
-            const double x = value(run);
+            double x = kNaN;
+            if constexpr (std::is_invocable_v<Value, const Run&>)
+              x = value(run);
+            else
+              x = std::invoke(value, run.result);
             return {x, x};
           }};
 }
 Figure timed_figure(const char* name, const char* head, double RunFigures::*member) {
-  Figure out =
-      plain_figure(name, head, seconds_cell, [member](const Run& run) { return run.result.*member; });
+  Figure out = plain_figure(name, head, seconds_cell, member);
   out.timed = true;
   return out;
 }
+Figure cost_to(double target, const char* measure, const char* unit, std::string (*cell)(double)) {
+  const auto cost = find_measure(measure).of;
+  return {.name = fmt::format("{}_to_{}", measure, target),
+          .head = fmt::format("{} to {:g}", unit, target),
+          .cell = cell,
+          .value = [=](const Run& run) { return cost_to_target(run, target, cost); },
+          .target = target};
+}
 Figure seconds_to(double target) {
-  return {fmt::format("seconds_to_{}", target),
-          fmt::format("s to {:g}", target),
-          seconds_cell,
-          [target](const Run& run) { return cost_to_target(run, target, sample_seconds); },
-          true,
-          target};
+  Figure out = cost_to(target, "seconds", "s", seconds_cell);
+  out.timed = true;
+  return out;
 }
 Figure passes_to(double target) {
-  const auto passes = [](const Sample& sample) { return sample.passes; };
-  return {fmt::format("passes_to_{}", target),
-          fmt::format("passes to {:g}", target),
-          passes_cell,
-          [=](const Run& run) { return cost_to_target(run, target, passes); },
-          false,
-          target};
+  return cost_to(target, "passes", "passes", passes_cell);
 }
 
 std::vector<Figure> figures_of(const std::vector<Run>& runs, const TableOptions& options) {
@@ -87,30 +85,29 @@ std::vector<Figure> figures_of(const std::vector<Run>& runs, const TableOptions&
   for (const double target : options.targets) out.push_back(seconds_to(target));
   const std::vector<Figure> others{
       plain_figure("final_difference", "final difference", scientific_cell, final_difference),
-      plain_figure("nnz", "nnz", count_cell, [](const Run& run) { return run.result.nonzeros_found(); }),
-      plain_figure("relative_kkt", "relative kkt", scientific_cell,
-                   [](const Run& run) { return run.result.relative_kkt(); }),
+      plain_figure("nnz", "nnz", count_cell, &F::nonzeros_found),
+      plain_figure("relative_kkt", "relative kkt", scientific_cell, &F::relative_kkt),
       plain_figure("relative_gap", "relative gap", scientific_cell,
-                   [](const Run& run) { return run.result.certificate.relative_gap(); }),
+                   [](const F& of) { return of.certificate.relative_gap(); }),
       plain_figure("iterations", "iterations", count_cell,
-                   [](const Run& run) { return number_or_nan(run.result.iterations); }),
-      plain_figure("passes", "passes", count_cell, [](const Run& run) { return run.result.passes; }),
-      plain_figure("updates", "updates", count_cell, [](const Run& run) { return run.result.updates; }),
+                   [](const F& of) { return number_or_nan(of.iterations); }),
+      plain_figure("passes", "passes", count_cell, &F::passes),
+      plain_figure("updates", "updates", count_cell, &F::updates),
       timed_figure("seconds", "seconds", &F::seconds),
       timed_figure("load_seconds", "load s", &F::load_seconds),
       timed_figure("setup_seconds", "set-up s", &F::setup_seconds),
       timed_figure("warm_up_seconds", "warm-up s", &F::warm_up_seconds),
       timed_figure("sampling_seconds", "sampling s", &F::sampling_seconds),
-      plain_figure("test_accuracy", "test accuracy", share_cell,
-                   [](const Run& run) { return run.result.test_accuracy; })};
+      plain_figure("test_accuracy", "test accuracy", share_cell, &F::test_accuracy)};
   out.insert(out.end(), others.begin(), others.end());
   std::set<std::string> metrics;
   for (const Run& run : runs)
     for (const Sample& sample : run.trace)
       for (const auto& [name, value] : sample.test_metrics) metrics.insert(name);
   for (const std::string& name : metrics)
-    out.push_back(plain_figure("test_metrics." + name, "test " + name, share_cell,
-                               [name](const Run& run) { return final_metric(run, name); }));
+    out.push_back(plain_figure("test_metrics." + name, "test " + name, share_cell, [name](const Run& run) {
+      return run.trace.empty() ? kNaN : metric_at(run.trace.back(), name);
+    }));
   for (const double target : options.targets) out.push_back(passes_to(target));
   out.push_back(plain_figure("function_share", "function %", percentage_cell, function_share));
   out.push_back(plain_figure("solver_share", "solver %", percentage_cell,
@@ -130,15 +127,6 @@ RangeSpread spread_over(const Runs& runs, const Figure& figure) {
 
 // ---- rows
 
-void count_failure(const Run& run, std::vector<FailureCount>& failures) {
-  const std::string status = run.status(), &reason = run.result.reason;
-  auto found = std::ranges::find_if(failures, [&](const FailureCount& failure) {
-    return failure.status == status && failure.reason == reason;
-  });
-  if (found == failures.end()) found = failures.insert(found, {status, reason, 0});
-  ++found->count;
-}
-
 /// `ratio` is the time itself until it is divided by the fastest solver's.
 TableRow summarize_series(const std::string& name, const Runs& runs, const TableGroup& group,
                           const std::vector<Figure>& figures, const TableOptions& options) {
@@ -146,15 +134,10 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const Table
   row.label = name;
   row.machine = runs.front()->provenance.machine;
   row.repetitions = static_cast<int>(runs.size());
-  Runs measured, timed;
-  std::vector<std::string> statuses;
+  Runs failed, measured, timed;
   for (const Run* run : runs) {
-    if (run->failed()) {
-      count_failure(*run, row.failures);
-      continue;
-    }
-    measured.push_back(run);
-    if (std::ranges::find(statuses, run->status()) == statuses.end()) statuses.push_back(run->status());
+    (run->failed() ? failed : measured).push_back(run);
+    if (run->failed()) continue;
     if (run->timing.comparable || options.allow_not_comparable) {
       timed.push_back(run);
     } else {
@@ -162,7 +145,11 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const Table
       row.not_comparable_because = run->timing.not_comparable_because;
     }
   }
-  row.status = fmt::format("{}", fmt::join(statuses, "/"));
+  for (const auto& [end, some] :
+       grouped(failed, [](const Run& run) { return std::pair(run.status(), run.result.reason); }))
+    row.failures.push_back({end.first, end.second, static_cast<int>(some.size())});
+  row.status =
+      fmt::format("{}", fmt::join(distinct(measured, [](const Run& run) { return run.status(); }), "/"));
   const auto spread = [&](const Figure& of) {
     return spread_over(group.unproven(of.target) ? Runs{} : of.timed ? timed : measured, of);
   };
@@ -193,14 +180,8 @@ TableGroup summarize_group(const Runs& runs, bool machines, const std::vector<Fi
                            const TableOptions& options) {
   TableGroup group{runs.front()->parameters, runs.front()->result.description, runs.front()->best, kNaN, {}};
   for (const Run* run : runs) group.accuracy = std::fmax(group.accuracy, reference_bound(*run));
-  std::vector<std::pair<std::string, Runs>> series;
-  for (const Run* run : runs) {
-    const std::string name = series_name(*run, machines);
-    auto found = std::ranges::find(series, name, &std::pair<std::string, Runs>::first);
-    if (found == series.end()) found = series.insert(found, {name, {}});
-    found->second.push_back(run);
-  }
-  for (const auto& [name, repetitions] : series)
+  for (const auto& [name, repetitions] :
+       grouped(runs, [&](const Run& run) { return series_name(run, machines); }))
     group.rows.push_back(summarize_series(name, repetitions, group, figures, options));
   divide_by_fastest(group.rows);
   return group;
@@ -292,7 +273,8 @@ std::vector<Column> shown_columns(const Summary& summary, const TableGroup& grou
       return first == kPrintedColumns && (name.starts_with("passes_to") || name == "load_seconds" ||
                                           name == "setup_seconds" || name == "warm_up_seconds");
     };
-    std::erase_if(all, [&](const Column& column) { return !says(group, column, false) || is_left_out(column.name); });
+    std::erase_if(
+        all, [&](const Column& column) { return !says(group, column, false) || is_left_out(column.name); });
     return all;
   }
   std::vector<std::string> wanted = options.columns, known;
@@ -321,7 +303,7 @@ std::vector<Column> shown_columns(const Summary& summary, const TableGroup& grou
 
 std::string caption(const TableGroup& group) {
   const RunParameters& p = group.problem;
-  std::string out = fmt::format("{}, {}", p.dataset, problem_text({p.lambda, p.mu}, p.loss));
+  std::string out = fmt::format("{}, {}", p.dataset, penalty_text(p));
   if (!std::isnan(group.best.objective)) {
     std::vector<std::string> proofs;
     if (!std::isnan(group.best.relative_kkt))
@@ -438,20 +420,10 @@ int TableRow::failed() const {
   return count;
 }
 
-const RangeSpread& Summary::of(const TableRow& row, const std::string& name) const {
-  const auto found = std::ranges::find(figures, name, &Figure::name);
-  return row.figures.at(static_cast<std::size_t>(found - figures.begin()));
-}
-
 Summary summarize(const std::vector<Run>& runs, const TableOptions& options) {
   Summary out{figures_of(runs, options), {}};
-  const bool machines = several_machines(runs);
-  for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
-    Runs group;
-    for (; end < runs.size() && same_problem(runs[end].parameters, runs[begin].parameters); ++end)
-      group.push_back(&runs[end]);
-    out.groups.push_back(summarize_group(group, machines, out.figures, options));
-  }
+  for (const auto& [problem, group] : grouped(runs, problem_of))
+    out.groups.push_back(summarize_group(group, several_machines(runs), out.figures, options));
   return out;
 }
 

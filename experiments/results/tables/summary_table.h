@@ -27,7 +27,8 @@ struct TableOptions {
   std::vector<double> targets = default_targets();  ///< relative differences to f*
   double ratio_target = 1e-6;  ///< times to this one are compared with the fastest solver's
   /// Behind the solver; in their order, by the names that they have in CSV, or kAllColumns for those that say
-  /// something, or kPrintedColumns. None: at most 9 in which a solver has a value, so that the table fits a page; in CSV all.
+  /// something, or kPrintedColumns. None: at most 9 in which a solver has a value, so that the table fits a
+  /// page; in CSV all.
   std::vector<std::string> columns = {};
   /// Times of runs with Timing::comparable == false are shown as well.
   bool allow_not_comparable = false;
@@ -90,13 +91,10 @@ struct TableGroup {
 struct Summary {
   std::vector<Figure> figures;
   std::vector<TableGroup> groups;
-
-  /// The spread of a figure, of whose name there is one.
-  const RangeSpread& of(const TableRow& row, const std::string& name) const;
 };
 
-/// `runs` in the order of read_results(); groups and rows keep it. Runs of several machines get rows of their
-/// own.
+/// `runs` in the order of read_all_runs(); groups and rows keep it. Runs of several machines get rows of
+/// their own.
 Summary summarize(const std::vector<Run>& runs, const TableOptions& options);
 
 /// A table for each group, and a record for each row, in which X is the median of figure X beside X_q25,

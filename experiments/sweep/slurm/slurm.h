@@ -16,6 +16,8 @@ struct QueuedTask {
   std::string state;   ///< "PENDING", "RUNNING", "FAILED", ...
   std::string reason;  ///< "Resources", "NonZeroExitCode", ...; "None"
   std::string node;
+
+  std::string id() const { return std::to_string(job) + "_" + std::to_string(index); }
   /// Waits, runs, or is about to.
   bool live() const;
 };

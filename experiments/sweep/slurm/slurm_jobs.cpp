@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
@@ -13,7 +15,6 @@ namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kJobs = "jobs.json";
 constexpr const char* kExpected = "jobs of `proxbench run --launcher slurm`";
 
 /// Whether a job of this name has stored the run. One that was stopped and is in the queue again has not.
@@ -25,82 +26,73 @@ bool stored_by(const fs::path& out, const std::string& run, const std::string& j
   return name != stored->provenance.slurm.end() && name->second == job_name;
 }
 
-/// Why a task that has ended left something out. `queued`: what squeue still says of it; null: nothing.
-std::string reason_of_end(const QueuedTask* queued, const fs::path& log) {
-  const std::string why = fs::exists(log)
-                              ? "ended without a result: killed, stopped by Slurm, or its node failed"
-                              : "ended before it began: cancelled, or its node does not see this folder or "
-                                "cannot run the program";
-  if (queued == nullptr) return why + "; no longer in the queue";
-  return fmt::format("{}; Slurm says {}{}", why, queued->state,
-                     queued->reason == "None" ? "" : " (" + queued->reason + ")");
-}
-
-OpenRun task_status(const SubmittedJobs& jobs, const SlurmArray& array, std::size_t index) {
+/// What squeue and its log say of a task. `queued`: null where squeue knows no such task.
+OpenRun status_of(const SlurmTask& task, const QueuedTask* queued, bool answered) {
   OpenRun status{.state = "queued",
-                 .job = "",
+                 .job = queued != nullptr ? queued->id() : "",
                  .reason = "",
-                 .node = "",
-                 .log = array.folder / (std::to_string(index) + ".log")};
-  const QueuedTask* task = jobs.find(array, index);
-  if (task != nullptr) {
-    status.job = fmt::format("{}_{}", task->job, index);
-    status.node = task->node;
-    // What a task that is about to end has stored may be on its way to this machine.
-    if (task->state == "RUNNING" || task->state == "COMPLETED" || task->state == "COMPLETING") {
-      status.state = "running";
-      return status;
-    }
-  }
-  if (task != nullptr && task->live()) {
-    status.reason = task->reason;
-  } else if (jobs.queue) {
+                 .node = queued != nullptr ? queued->node : "",
+                 .log = task.folder / (std::to_string(task.index) + ".log")};
+  if (!answered) return status;
+  // What a task that is about to end has stored may be on its way to this machine.
+  if (queued != nullptr &&
+      (queued->state == "RUNNING" || queued->state == "COMPLETED" || queued->state == "COMPLETING")) {
+    status.state = "running";
+  } else if (queued != nullptr && queued->live()) {
+    status.reason = queued->reason;
+  } else {
     status.state = "failed";
-    status.reason = reason_of_end(task, status.log);
+    status.reason = fs::exists(status.log)
+                        ? "ended without a result: killed, stopped by Slurm, or its node failed"
+                        : "ended before it began: cancelled, or its node does not see this folder or cannot "
+                          "run the program";
+    status.reason += queued == nullptr ? "; no longer in the queue" : "; Slurm says " + queued->state;
+    if (queued != nullptr && queued->reason != "None") status.reason += " (" + queued->reason + ")";
   }
   return status;
 }
 
 }  // namespace
 
-void SlurmArray::write() const {
-  write_json(folder / kJobs, *this);
-}
-
-SlurmArray read_array(const fs::path& folder) {
+std::vector<SlurmTask> read_array(const fs::path& folder) {
   try {
-    SlurmArray array = read_json(folder / kJobs, kExpected).get<SlurmArray>();
-    array.folder = folder;
-    return array;
+    auto tasks = read_json(folder / kArrayFile, kExpected).get<std::vector<SlurmTask>>();
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      tasks[i].folder = folder;
+      tasks[i].index = i;
+    }
+    return tasks;
   } catch (const nlohmann::json::exception& error) {
-    throw Error::in_file((folder / kJobs).string(), 0, error.what(), kExpected);
+    throw Error::in_file((folder / kArrayFile).string(), 0, error.what(), kExpected);
   }
 }
 
-std::vector<SlurmArray> read_arrays(const fs::path& out) {
-  std::vector<SlurmArray> arrays;
+std::vector<SlurmTask> read_arrays(const fs::path& out) {
+  std::set<fs::path> folders;
   std::error_code none;  // no folder: no jobs
   for (const fs::directory_entry& entry : fs::directory_iterator(out / "slurm", none))
-    if (fs::exists(entry.path() / kJobs)) arrays.push_back(read_array(entry.path()));
-  std::ranges::sort(arrays, {}, &SlurmArray::folder);
-  return arrays;
+    if (fs::exists(entry.path() / kArrayFile)) folders.insert(entry.path());
+  std::vector<SlurmTask> tasks;
+  for (const fs::path& folder : folders) std::ranges::move(read_array(folder), std::back_inserter(tasks));
+  return tasks;
 }
 
-const QueuedTask* SubmittedJobs::find(const SlurmArray& array, std::size_t index) const {
+const QueuedTask* SubmittedJobs::find(const SlurmTask& task) const {
   if (queue)
-    for (const QueuedTask& task : *queue)
-      if (task.name == array.name() && static_cast<std::size_t>(task.index) == index) return &task;
+    for (const QueuedTask& queued : *queue)
+      if (queued.name == task.job_name() && static_cast<std::size_t>(queued.index) == task.index)
+        return &queued;
   return nullptr;
 }
 
 std::vector<std::string> SubmittedJobs::names() const {
-  std::vector<std::string> out;
-  for (const SlurmArray& array : arrays) out.push_back(array.name());
-  return out;
+  std::set<std::string> out;
+  for (const SlurmTask& task : tasks) out.insert(task.job_name());
+  return {out.begin(), out.end()};
 }
 
 SubmittedJobs submitted_jobs(const fs::path& out) {
-  SubmittedJobs jobs{.arrays = read_arrays(out), .queue = std::nullopt, .no_answer = ""};
+  SubmittedJobs jobs{.tasks = read_arrays(out), .queue = std::nullopt, .no_answer = ""};
   try {
     jobs.queue = queued_tasks(jobs.names());
   } catch (const Error& error) {
@@ -112,28 +104,25 @@ SubmittedJobs submitted_jobs(const fs::path& out) {
 std::map<std::string, OpenRun> open_runs(const fs::path& out, const SubmittedJobs& jobs) {
   const std::map<std::string, fs::path> unfinished = unfinished_runs(out);
   std::map<std::string, OpenRun> open;
-  for (const SlurmArray& array : jobs.arrays)
-    for (std::size_t index = 0; index < array.tasks.size(); ++index) {
-      const SlurmTask& task = array.tasks[index];
-      const OpenRun status = task_status(jobs, array, index);
-      const QueuedTask* queued = jobs.find(array, index);
-      // A task for f* alone has succeeded unless Slurm says otherwise.
-      const bool has_reference = jobs.queue && (queued == nullptr || queued->state == "COMPLETED");
-      const std::string reference = "reference " + task.problem;
-      if (task.solver.empty()) open.erase(reference);
-      if (task.runs.empty() && !has_reference) open.emplace(reference, status);
-      for (const std::string& run : task.runs) {
-        open.erase(run);  // what an earlier task was asked for
-        if (stored_by(out, run, array.name(), status.live())) continue;
-        OpenRun& one = open.emplace(run, status).first->second;
-        if (unfinished.contains(run) && status.live()) {
-          one.state = "running";
-        } else if (status.state == "running") {
-          one.state = "queued";
-          one.reason = "waits for its turn in its job";
-        }
+  for (const SlurmTask& task : jobs.tasks) {
+    const QueuedTask* queued = jobs.find(task);
+    const OpenRun status = status_of(task, queued, jobs.queue.has_value());
+    // A task for f* alone has succeeded unless Slurm says otherwise.
+    const bool has_reference = jobs.queue && (queued == nullptr || queued->state == "COMPLETED");
+    if (task.solver.empty()) open.erase(task.reference());
+    for (const auto& [run, key] : task.runs) {
+      open.erase(run);  // what an earlier task was asked for
+      const bool is_reference = run == task.reference();
+      if (is_reference ? has_reference : stored_by(out, run, task.job_name(), status.live())) continue;
+      OpenRun& one = open.emplace(run, status).first->second;
+      if (unfinished.contains(run) && status.live()) {
+        one.state = "running";
+      } else if (status.state == "running" && !is_reference) {
+        one.state = "queued";
+        one.reason = "waits for its turn in its job";
       }
     }
+  }
   return open;
 }
 

@@ -22,42 +22,44 @@ namespace proxbench {
 
 /// A problem, or the share of it that one task makes.
 struct SlurmTask {
-  std::string problem;            ///< problem_name() of its jobs
-  std::string solver;             ///< label of the only solver that it runs; empty: f* and what `runs` holds
-  std::string key;                ///< digest over the keys of all its runs, also of those that were stored
-  std::vector<std::string> runs;  ///< those that were missing; none: it finds f* alone
+  std::string problem;  ///< name of the SweepProblem
+  std::string solver;   ///< label of the only solver that it runs; empty: f* and what `runs` holds
+  std::string key;      ///< digest over the keys of all its runs, also of those that were stored
+  bool force = false;   ///< SweepOptions::force
+  /// Those that were missing, with their keys; where it finds f* alone, reference().
+  std::map<std::string, std::string> runs;
+  // Not in the file.
+  std::filesystem::path folder = {};  ///< of its array
+  std::size_t index = 0;              ///< in that
 
   std::string name() const { return solver.empty() ? problem : problem + " " + solver; }
+  /// What stands for f* among runs.
+  std::string reference() const { return "reference " + problem; }
+  /// Of the array in the queue.
+  std::string job_name() const { return folder.filename().string(); }
   static auto members() {
     return std::tuple(std::pair("problem", &SlurmTask::problem), std::pair("solver", &SlurmTask::solver),
-                      std::pair("key", &SlurmTask::key), std::pair("runs", &SlurmTask::runs));
+                      std::pair("key", &SlurmTask::key), std::pair("force", &SlurmTask::force),
+                      std::pair("runs", &SlurmTask::runs));
   }
 };
 
-struct SlurmArray {
-  std::filesystem::path folder;
-  bool force = false;  ///< SweepOptions::force
-  std::vector<SlurmTask> tasks;
-
-  std::string name() const { return folder.filename().string(); }
-  void write() const;
-  static auto members() {
-    return std::tuple(std::pair("force", &SlurmArray::force), std::pair("tasks", &SlurmArray::tasks));
-  }
-};
-/// Throws Error where its jobs.json is malformed.
-SlurmArray read_array(const std::filesystem::path& folder);
-/// In the order of their submission.
-std::vector<SlurmArray> read_arrays(const std::filesystem::path& out);
+/// In the folder of an array: its tasks.
+inline constexpr const char* kArrayFile = "jobs.json";
+/// Throws Error where its file is malformed.
+std::vector<SlurmTask> read_array(const std::filesystem::path& folder);
+/// The tasks of all arrays, in the order of their submission.
+std::vector<SlurmTask> read_arrays(const std::filesystem::path& out);
 
 /// What was submitted for a folder, and what squeue says of it afterwards.
 struct SubmittedJobs {
-  std::vector<SlurmArray> arrays;
+  std::vector<SlurmTask> tasks;
   std::optional<std::vector<QueuedTask>> queue;  ///< none: Slurm does not answer
   std::string no_answer;                         ///< why
 
   /// Null: squeue knows no such task.
-  const QueuedTask* find(const SlurmArray& array, std::size_t index) const;
+  const QueuedTask* find(const SlurmTask& task) const;
+  /// Of all arrays in the queue.
   std::vector<std::string> names() const;
 };
 SubmittedJobs submitted_jobs(const std::filesystem::path& out);
@@ -71,7 +73,7 @@ struct OpenRun {
   std::filesystem::path log;  ///< of its task
   bool live() const { return state != "failed"; }
 };
-/// By name; f* has the name "reference PROBLEM". Without a queue, what is not stored counts as live.
+/// By the names in SlurmTask::runs. Without a queue, what is not stored counts as live.
 std::map<std::string, OpenRun> open_runs(const std::filesystem::path& out, const SubmittedJobs& jobs);
 
 /// Throws Error where jobs of OUT wait or run, or where that cannot be known.

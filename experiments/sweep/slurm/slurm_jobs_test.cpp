@@ -17,11 +17,11 @@ class SlurmJobs : public testing::Test {
  protected:
   SlurmJobs() {
     folder.write("runs/.lock", "");
-    write_array("jobs-1", R"([{"problem": "p", "solver": "", "key": "1", "runs": ["a", "b"]},
-                              {"problem": "q", "solver": "", "key": "2", "runs": []}])");
+    write_array("jobs-1", R"([{"problem": "p", "solver": "", "key": "1", "force": false, "runs": {"a": "", "b": ""}},
+                              {"problem": "q", "solver": "", "key": "2", "force": false, "runs": {"reference q": ""}}])");
   }
   void write_array(const std::string& name, const std::string& tasks) {
-    folder.write("slurm/" + name + "/jobs.json", R"({"force": false, "tasks": )" + tasks + "}");
+    folder.write("slurm/" + name + "/jobs.json", tasks);
   }
   void store(const std::string& run, const std::string& status, const std::string& job_name) {
     proxbench::Run made;
@@ -99,7 +99,7 @@ TEST_F(SlurmJobs, WithoutAQueueStoredRunsCount) {
 
 TEST_F(SlurmJobs, TheNewestTaskOfARunCounts) {
   store("a", "failed", "jobs-1");
-  write_array("jobs-2", R"([{"problem": "p", "solver": "", "key": "1", "runs": ["a"]}])");
+  write_array("jobs-2", R"([{"problem": "p", "solver": "", "key": "1", "force": false, "runs": {"a": ""}}])");
   const auto found = open({{{"jobs-2", 8, 0, "PENDING", "Priority", ""}}});
   EXPECT_EQ(found.at("a").job, "8_0");
   EXPECT_EQ(found.at("b").state, "failed");

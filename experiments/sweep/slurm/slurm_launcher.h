@@ -1,9 +1,7 @@
 #pragma once
-/// Runs as job arrays of Slurm. For each problem a task describes the data and finds f*; an array with the
-/// problem's runs waits for it. The jobs outlive this process: what they leave in OUT/slurm (slurm_jobs.h)
-/// and squeue tell the next one what waits, runs and has ended.
+/// Runs by the jobs of a Slurm cluster: arrays whose tasks are each a local sweep (slurm_task.h).
 
-#include "experiments/sweep/launcher.h"
+#include "experiments/sweep/sweep.h"
 
 namespace proxbench {
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "experiments/sweep/launcher.h"
+#include "experiments/sweep/local_launcher.h"
 #include "experiments/sweep/slurm/slurm_jobs.h"
 
 namespace proxbench {
@@ -12,13 +12,12 @@ namespace proxbench {
 /// data.
 inline constexpr double kJobMargin = 60.0, kReadingData = 600.0;
 
-/// Which share of the problem a task makes: leaves that alone in `problem`. `label`: SlurmTask::solver.
+/// Leaves in a problem what one task makes of it. `label`: SlurmTask::solver.
 void restrict_to(SweepProblem& problem, const std::string& label, const SlurmConfig& config);
 /// SlurmTask::key of a problem or a share of it.
 std::string task_key(const SweepProblem& problem);
 
 /// Makes what task `index` of this array was asked for, by OUT/config.ini. Throws Error where it cannot.
-SweepResult do_slurm_task(const std::filesystem::path& array_folder, std::size_t index,
-                          const SweepHooks& hooks);
+SweepResult do_slurm_task(const std::filesystem::path& array_folder, std::size_t index, const Hooks& hooks);
 
 }  // namespace proxbench

@@ -7,7 +7,6 @@ InstanceFeatures::InstanceFeatures(const DesignMatrix& x, std::span<const Index>
   constexpr Index kNone = static_cast<Index>(-1);
   std::vector<Index> slot(x.features(), kNone);
   std::vector<std::size_t> next;
-  std::vector<double> scratch;
   for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
     const std::size_t first = begin_.back();
     for (Index p = begin[i]; p < begin[i + 1]; ++p)
@@ -24,13 +23,11 @@ InstanceFeatures::InstanceFeatures(const DesignMatrix& x, std::span<const Index>
     position_.resize(bound_.back());
     if (!x.binary()) value_.resize(bound_.back());
     for (Index p = begin[i]; p < begin[i + 1]; ++p) {
-      const auto row = x.row(p);
-      const auto values = x.row_values(p, scratch);
-      for (std::size_t e = 0; e < row.size(); ++e) {
-        const std::size_t at = next[slot[row[e]]]++;
+      x.for_each_entry(p, [&](Index j, double value) {
+        const std::size_t at = next[slot[j]]++;
         position_[at] = p - begin[i];
-        if (!values.empty()) value_[at] = values[e];
-      }
+        if (!value_.empty()) value_[at] = value;
+      });
     }
     for (std::size_t f = first; f < features_.size(); ++f) slot[features_[f]] = kNone;
     begin_.push_back(features_.size());

@@ -15,26 +15,36 @@ class InstanceRows {
       : begin_(objective.structure().begin()),
         width_(padded(objective.outputs())),
         extras_(objective.map().extra_weights()),
-        rows_(objective.structure().positions() * width_, 0.0),
-        extra_(objective.instances() * extras_, 0.0) {}
+        numbers_(size(objective), 0.0) {}
 
   /// What an object of this class takes.
   static double bytes(const Objective& objective) {
-    return sizeof(double) *
-           (static_cast<double>(objective.structure().positions() * padded(objective.outputs())) +
-            static_cast<double>(objective.instances() * objective.map().extra_weights()));
+    return sizeof(double) * static_cast<double>(size(objective));
   }
 
-  /// The rows of an instance, one behind the other; padding 0.
-  double* rows(Index i) { return rows_.data() + begin_[i] * width_; }
-  const double* rows(Index i) const { return rows_.data() + begin_[i] * width_; }
-  std::span<double> extra(Index i) { return std::span(extra_).subspan(i * extras_, extras_); }
-  std::span<const double> extra(Index i) const { return std::span(extra_).subspan(i * extras_, extras_); }
+  /// An instance's rows, one behind the other, and its extra numbers behind them.
+  std::span<double> of(Index i) { return {numbers_.data() + at(i), at(i + 1) - at(i)}; }
+  double* rows(Index i) { return numbers_.data() + at(i); }
+  const double* rows(Index i) const { return numbers_.data() + at(i); }
+  std::span<double> extra(Index i) { return extra_of(of(i)); }
+  std::span<const double> extra(Index i) const {
+    return {numbers_.data() + at(i + 1) - padded(extras_), extras_};
+  }
+  /// The extra numbers of a vector like of(i).
+  std::span<double> extra_of(std::span<double> numbers) const {
+    return numbers.last(padded(extras_)).first(extras_);
+  }
 
  private:
+  static std::size_t size(const Objective& objective) {
+    return objective.structure().positions() * padded(objective.outputs()) +
+           objective.instances() * padded(objective.map().extra_weights());
+  }
+  std::size_t at(Index i) const { return begin_[i] * width_ + i * padded(extras_); }
+
   std::span<const Index> begin_;
   std::size_t width_, extras_;
-  AlignedVector<double> rows_, extra_;
+  AlignedVector<double> numbers_;
 };
 
 }  // namespace proxbench

@@ -33,8 +33,6 @@ SolveResult run_passes(const SolveProblem& problem, std::size_t reports, const P
     result.w = passes.weights();
     return result;
   };
-  double least_kkt = std::numeric_limits<double>::infinity();
-  std::int64_t without_progress = 0;
   for (std::int64_t pass = 1;; ++pass) {
     for (std::size_t report = 0; report < reports; ++report) {
       const bool valid = passes.visit(pass, instances * report / reports, instances * (report + 1) / reports);
@@ -55,9 +53,6 @@ SolveResult run_passes(const SolveProblem& problem, std::size_t reports, const P
     Objective::Selection selection;
     objective.select_gradient(residual, w, std::numeric_limits<double>::infinity(), selection);
     if (selection.kkt_max <= problem.kkt_target()) return done(Status::kConverged);
-    without_progress = selection.kkt_max < least_kkt ? 0 : without_progress + 1;
-    least_kkt = std::min(least_kkt, selection.kkt_max);
-    if (without_progress == passes.patience && passes.patience > 0) return done(Status::kStalled);
   }
 }
 

@@ -25,8 +25,6 @@ struct Passes {
   /// Of a solver that knows a lower bound on F: asked in place of a full gradient's kkt, with the loss at
   /// weights().
   std::function<bool(const SparseVector& w, double loss)> converged = nullptr;
-  /// Full gradients in a row without a smaller kkt after which the run has stalled. 0: no limit.
-  std::int64_t patience = 0;
 };
 
 /// From after monitor.start() to the end. Fills status, w, iterations and the working set (d) of `result`.

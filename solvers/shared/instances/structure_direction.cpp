@@ -10,7 +10,7 @@ namespace proxbench {
 PositionGrams::PositionGrams(const Objective& objective, double limit_gigabytes) : begin_{0} {
   const auto begin = objective.structure().begin();
   for (Index i = 0; i < objective.instances(); ++i) {
-    const std::size_t length = begin[i + std::size_t{1}] - begin[i];
+    const std::size_t length = objective.structure().length(i);
     begin_.push_back(begin_.back() + length * (length + 1) / 2);
   }
   require_memory(
@@ -24,18 +24,13 @@ PositionGrams::PositionGrams(const Objective& objective, double limit_gigabytes)
     for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
       double* out = value_.data() + begin_[i];
       for (Index t = begin[i]; t < begin[i + 1]; ++t) {
-        const auto features = x.row(t);
-        const auto values = x.row_values(t);
-        for (std::size_t e = 0; e < features.size(); ++e) row[features[e]] = values.empty() ? 1.0 : values[e];
+        x.for_each_entry(t, [&](Index j, double value) { row[j] = value; });
         for (Index u = begin[i]; u <= t; ++u) {
-          const auto other = x.row(u);
-          const auto other_values = x.row_values(u);
           double sum = 0.0;
-          for (std::size_t e = 0; e < other.size(); ++e)
-            sum += row[other[e]] * (other_values.empty() ? 1.0 : other_values[e]);
+          x.for_each_entry(u, [&](Index j, double value) { sum += row[j] * value; });
           *out++ = sum;
         }
-        for (const Index j : features) row[j] = 0.0;
+        for (const Index j : x.row(t)) row[j] = 0.0;
       }
     }
   });
@@ -98,30 +93,24 @@ double StructureDirection::squared_norm(const PositionGrams& grams) const {
 
 double StructureDirection::dot(const WeightRows& w) const {
   double sum = 0.0;
-  for (const Position& t : positions_) {
-    const auto features = x_->row(begin_ + t.position);
-    const auto values = x_->row_values(begin_ + t.position);
-    for (std::size_t f = 0; f < features.size(); ++f) {
-      const double* const row = w.row(features[f]);
+  for (const Position& t : positions_)
+    x_->for_each_entry(begin_ + t.position, [&](Index j, double value) {
+      const double* const row = w.row(j);
       double product = 0.0;
       for (std::size_t e = t.begin; e < t.end; ++e) product += outputs_[e].value * row[outputs_[e].output];
-      sum += values.empty() ? product : values[f] * product;
-    }
-  }
+      sum += value * product;
+    });
   for (const Extra& e : extra_) sum += e.value * w.extra()[e.weight];
   return sum;
 }
 
 void StructureDirection::add_to(WeightRows& w, double step) const {
-  for (const Position& t : positions_) {
-    const auto features = x_->row(begin_ + t.position);
-    const auto values = x_->row_values(begin_ + t.position);
-    for (std::size_t f = 0; f < features.size(); ++f) {
-      double* const row = w.row(features[f]);
-      const double scaled = values.empty() ? step : step * values[f];
+  for (const Position& t : positions_)
+    x_->for_each_entry(begin_ + t.position, [&](Index j, double value) {
+      double* const row = w.row(j);
+      const double scaled = step * value;
       for (std::size_t e = t.begin; e < t.end; ++e) row[outputs_[e].output] += scaled * outputs_[e].value;
-    }
-  }
+    });
   for (const Extra& e : extra_) w.extra_row()[e.weight] += step * e.value;
 }
 

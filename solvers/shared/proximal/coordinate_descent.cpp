@@ -4,15 +4,10 @@
 #include <numeric>
 
 #include "core/kernels/kernel_sets.h"
-#include "core/kernels/kernel_table.h"
 
 namespace proxbench {
 
-PROXBENCH_KERNEL_SETS(DescentKernels, descent_kernels, descent_kernels_for)
-
-const DescentKernels& descent_kernels() {
-  return descent_kernels_for(instruction_set());
-}
+PROXBENCH_KERNEL_SETS(DescentKernels, descent_kernels)
 
 namespace proximal {
 
@@ -50,31 +45,18 @@ double CoordinateDescent::pass(Random& random) {
   std::iota(order_.begin(), order_.end(), 0u);
   random.shuffle(std::span(order_));
   return descent_kernels().descend({.start = rows_,
-                                                        .q = n > 0 ? lbfgs_->q(0) : nullptr,
-                                                        .q_hat = n > 0 ? lbfgs_->q_hat(0) : nullptr,
-                                                        .stride = lbfgs_->stride(),
-                                                        .width = lbfgs_->width(),
-                                                        .gamma = lbfgs_->gamma(),
-                                                        .lambda = lambda_,
-                                                        .w = w_.data(),
-                                                        .g = g_.data(),
-                                                        .diagonal = diagonal_.data(),
-                                                        .d = d_->data(),
-                                                        .d_hat = d_hat_.data()},
-                                                       order_.data(), n);
-}
-
-double CoordinateDescent::gradient(std::size_t j) const {
-  const double product = rows_ != nullptr ? *rows_[j].product : (*d_)[j];
-  return g_[j] + lbfgs_->gamma() * product -
-         kernels_in_use().dot(lbfgs_->q(j), d_hat_.data(), lbfgs_->width());
-}
-
-void CoordinateDescent::step(std::size_t j, double z, bool zero) {
-  double& d = (*d_)[j];
-  d = zero ? -w_[j] : d + z;
-  if (rows_ != nullptr) descent_kernels().add_block_row(rows_[j], z);
-  kernels_in_use().add_scaled(d_hat_.data(), z, lbfgs_->q_hat(j), lbfgs_->width());
+                                    .q = n > 0 ? lbfgs_->q(0) : nullptr,
+                                    .q_hat = n > 0 ? lbfgs_->q_hat(0) : nullptr,
+                                    .stride = lbfgs_->stride(),
+                                    .width = lbfgs_->width(),
+                                    .gamma = lbfgs_->gamma(),
+                                    .lambda = lambda_,
+                                    .w = w_.data(),
+                                    .g = g_.data(),
+                                    .diagonal = diagonal_.data(),
+                                    .d = d_->data(),
+                                    .d_hat = d_hat_.data()},
+                                   order_.data(), n);
 }
 
 }  // namespace proximal

@@ -33,17 +33,9 @@ class CoordinateDescent {
   /// From d = 0, which it fills; w, g and d: n numbers each. `lbfgs` refreshed. Borrows all of it.
   void begin(const CompactLbfgs& lbfgs, const StartMatrix& start, std::span<const double> w,
              std::span<const double> g, double lambda, std::vector<double>& d);
-  /// One step for each of the coordinates, in random order. Returns the largest change of a coordinate's gradient by
-  /// its own step.
+  /// One step for each of the coordinates, in random order. Returns the largest change of a coordinate's
+  /// gradient by its own step.
   double pass(Random& random);
-
-  /// w_j + d_j.
-  double at(std::size_t j) const { return w_[j] + (*d_)[j]; }
-  /// (g + B d)_j.
-  double gradient(std::size_t j) const;
-  double curvature(std::size_t j) const { return diagonal_[j]; }
-  /// d_j += z; w_j + d_j is exactly zero where `zero`.
-  void step(std::size_t j, double z, bool zero);
 
  private:
   const CompactLbfgs* lbfgs_ = nullptr;

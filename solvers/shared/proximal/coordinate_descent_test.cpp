@@ -66,9 +66,6 @@ TEST(CoordinateDescent, ComesToTheMinimumOfTheModel) {
     descent.begin(at.lbfgs, {}, at.w, at.g, lambda, d);
     for (int pass = 0; pass < 200; ++pass) descent.pass(at.random);
     EXPECT_LT(at.kkt(lambda, d), 1e-9) << lambda;
-    const std::vector<double> product = at.lbfgs.multiply(d);
-    for (std::size_t j = 0; j < d.size(); ++j)
-      EXPECT_NEAR(descent.gradient(j), at.g[j] + product[j], 1e-9) << lambda;
     EXPECT_LT(predicted_change(at.w, at.g, d, lambda), 0.0);
   }
 }

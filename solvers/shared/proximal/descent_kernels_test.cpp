@@ -6,7 +6,7 @@
 
 #include "core/base/random.h"
 #include "core/base/types.h"
-#include "core/kernels/instruction_set_test.h"
+#include "core/kernels/test_instruction_sets.h"
 
 namespace proxbench {
 namespace {

@@ -10,7 +10,6 @@ using namespace kernels;
 
 /// Rows of the quasi-Newton matrix are asked for so many coordinates ahead.
 constexpr std::size_t kRowsAhead = 2;
-constexpr std::size_t kCacheLine = 64;
 
 double soft_threshold(double x, double t) {
   return x > t ? x - t : (x < -t ? x + t : 0.0);
@@ -30,7 +29,7 @@ double descend(const DescentPass& pass, const std::uint32_t* coordinates, std::s
   for (std::size_t i = 0; i < n; ++i) {
     if (i + kRowsAhead < n) {
       const double* ahead = pass.q + coordinates[i + kRowsAhead] * pass.stride;
-      for (std::size_t c = 0; c < pass.width; c += kCacheLine / sizeof(double)) __builtin_prefetch(ahead + c);
+      for (std::size_t c = 0; c < pass.width; c += kPad) __builtin_prefetch(ahead + c);
     }
     const std::size_t j = coordinates[i];
     const double a = pass.diagonal[j];

@@ -8,9 +8,8 @@ namespace proxbench::proximal {
 
 namespace {
 
-/// Scores are made anew where they have more columns than the working set's outputs by this factor and this
-/// many.
-constexpr std::size_t kSpareColumns = 64;
+/// Scores are made again where they have more columns than the working set's outputs by a quarter and this many.
+constexpr std::size_t kSpareColumns = 2 * kPad;
 
 }  // namespace
 
@@ -51,7 +50,8 @@ void Iterate::map_direction() {
 
 double Iterate::loss_along(double alpha, bool with_residual) {
   SmoothState& trial = buffers_.trial;
-  return trial.loss = objective.infer({scores(), &trial.scores, alpha}, with_residual ? &trial.residual : nullptr);
+  return trial.loss =
+             objective.infer({scores(), &trial.scores, alpha}, with_residual ? &trial.residual : nullptr);
 }
 
 ArmijoResult Iterate::search(double slope, const ArmijoOptions& options, bool with_residual) {
@@ -75,7 +75,8 @@ Step Iterate::move(const ArmijoResult& found, bool has_residual) {
     set.w[j] += d[j];
   }
   // Columns of outputs that have left the working set hold zeros, but cost as much as others.
-  if (!at.scores.one_each() && 4 * at.scores.columns > 5 * trial.scores.columns + kSpareColumns)
+  if (!at.scores.one_each() &&
+      at.scores.columns > trial.scores.columns + trial.scores.columns / 4 + kSpareColumns)
     objective.scores(set.index, set.w, at.scores);
   change_.resize(set.size());
   objective.partial_gradient(trial.residual, set.index, set.w, change_);

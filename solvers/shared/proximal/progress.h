@@ -1,7 +1,7 @@
 #pragma once
 /// Tells the end of all progress from a pause: within rounding of F a step may still bring the subgradient
-/// down. So the memory is cleared only where neither has fallen for long. Where that brings neither below what
-/// it was, the run is over.
+/// down. So the memory is cleared only where neither has fallen for long. Where that brings neither below
+/// what it was, the run is over.
 
 #include <cstdint>
 #include <limits>
@@ -17,11 +17,30 @@ class Progress {
   Progress(std::int64_t patience, double value) : patience_(patience), lowest_(value) {}
 
   /// `largest`: entry of the minimum-norm subgradient on the working set.
-  void saw_subgradient(double largest);
+  void saw_subgradient(double largest) {
+    if (!(largest < lowest_kkt_)) return;
+    lowest_kkt_ = largest;
+    since_ = 0;
+  }
   /// Whether the step counts as progress.
-  bool saw_step(const ArmijoResult& step);
-  /// Begins anew after a step without progress. Returns whether there was some since the last time.
-  bool restart();
+  bool saw_step(const ArmijoResult& step) {
+    if (step.accepted && step.value < lowest_) {
+      lowest_ = step.value;
+      since_ = 0;
+    } else {
+      ++since_;
+    }
+    const bool progress = step.accepted && since_ <= patience_;
+    if (!progress) since_ = 0;
+    return progress;
+  }
+  /// Starts again after a step without progress. Returns whether there was some since the last time.
+  bool restart() {
+    if (!(lowest_ < at_restart_) && !(lowest_kkt_ < kkt_at_restart_)) return false;
+    at_restart_ = lowest_;
+    kkt_at_restart_ = lowest_kkt_;
+    return true;
+  }
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();

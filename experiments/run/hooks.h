@@ -1,5 +1,5 @@
 #pragma once
-/// What the caller of a sweep wants to hear, and how it stops one.
+/// What the caller of long work wants to hear, and how it stops it.
 
 #include <atomic>
 #include <functional>
@@ -9,11 +9,11 @@
 
 namespace proxbench {
 
-/// All but `interrupt` may be empty.
-struct SweepHooks {
-  std::function<void(const std::string&)> message;  ///< one line for people: what is going on
-  std::function<void(const std::string&)> detail;   ///< one line for people who want to know more
-  std::function<void(const std::string&)> warning;  ///< one line for people: what should worry them
+/// All but `interrupt` may be empty. The texts are lines for people.
+struct Hooks {
+  std::function<void(const std::string&)> message;  ///< what is going on
+  std::function<void(const std::string&)> detail;   ///< what only some want to know
+  std::function<void(const std::string&)> warning;  ///< what should worry people
   /// The newest sample of a run, now and then.
   std::function<void(const std::string& run, const Sample&)> on_sample;
   const std::atomic<bool>* interrupt = nullptr;  ///< set to stop cleanly

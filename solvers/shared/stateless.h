@@ -1,0 +1,33 @@
+#pragma once
+/// Solvers that carry nothing from one solve to the next: a function of the problem and the settings.
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "core/base/option_rows.h"
+#include "core/solver.h"
+
+namespace proxbench {
+
+template <class Settings>
+class Stateless final : public Solver {
+ public:
+  using Solve = std::function<SolveResult(const SolveProblem&, const Settings&)>;
+  Stateless(Settings settings, Solve solve) : settings_(std::move(settings)), solve_(std::move(solve)) {}
+  SolveResult solve(const SolveProblem& problem) override { return solve_(problem, settings_); }
+
+ private:
+  Settings settings_;
+  Solve solve_;
+};
+
+/// SolverInfo::make of such a solver, whose options are `rows`.
+template <class Settings>
+auto stateless(const OptionRows<Settings>& rows, typename Stateless<Settings>::Solve solve) {
+  return [rows, solve](const Options& options) {
+    return std::make_unique<Stateless<Settings>>(rows.read(options), solve);
+  };
+}
+
+}  // namespace proxbench
