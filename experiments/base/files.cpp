@@ -114,9 +114,12 @@ std::string text_of(const std::filesystem::path& file) {
   return std::move(text).str();
 }
 
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 void write_json(const std::filesystem::path& file, const nlohmann::ordered_json& json) {
-  write_file_atomically(file,
-                        json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  write_file_atomically(file, json_text(json));
 }
 
 nlohmann::ordered_json number_json(double value) {

@@ -39,8 +39,9 @@ struct ScratchFolder {
 /// Empty where the file cannot be read.
 std::string text_of(const std::filesystem::path& file);
 
-/// Indented, by way of write_file_atomically(); bytes that are no UTF-8 become replacement characters. Throws
-/// Error where it cannot be written.
+/// Indented, with a line break at the end; bytes that are no UTF-8 become replacement characters.
+std::string json_text(const nlohmann::ordered_json& json);
+/// The same by way of write_file_atomically(). Throws Error where it cannot be written.
 void write_json(const std::filesystem::path& file, const nlohmann::ordered_json& json);
 
 /// The number at a JSON pointer, e.g. "/timing/wall_seconds"; NaN where there is none.

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {
@@ -133,21 +132,6 @@ void LineReader::fail(const std::string& found, const std::string& expected) con
 
 void LineReader::fail_empty(const std::string& expected) const {
   throw Error::in_file(path_, line_, line_ == 0 ? "an empty file" : "only empty lines", expected);
-}
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kLongest = 60;
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "'";
-  for (const char c : text.substr(0, kLongest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-      out += c;
-    } else {
-      out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
-  return out + (text.size() > kLongest ? "...'" : "'");
 }
 
 }  // namespace proxbench

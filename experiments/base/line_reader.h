@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/base/text.h"
+
 struct gzFile_s;
 
 namespace proxbench {
@@ -72,8 +74,5 @@ class LineReader {
   FileRecords records_ = FileRecords::kUpToBlankLine;
   bool ended_ = false, part_ended_ = false;
 };
-
-/// Text as an error message shows it: in single quotes, control characters as \xNN, long text cut with "...".
-std::string in_quotes(std::string_view text);
 
 }  // namespace proxbench

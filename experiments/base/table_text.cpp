@@ -6,24 +6,29 @@
 #include <cmath>
 
 #include "experiments/base/files.h"
+#include "experiments/base/text.h"
 
 namespace proxbench {
 namespace {
 
 /// A reason may come from anywhere; a line break in it would end a comment or a paragraph.
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return text;
+std::string one_line(const std::string& text) {
+  return replaced(text, {{'\n', " "}, {'\r', " "}});
 }
 
-std::string markdown_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|') out += '\\';
-    out += c;
-  }
-  return out;
+std::string latex_text(const std::string& text) {
+  return replaced(text, {{'\\', "\\textbackslash{}"},
+                         {'~', "\\~{}"},
+                         {'^', "\\^{}"},
+                         {'<', "\\textless{}"},
+                         {'>', "\\textgreater{}"},
+                         {'&', "\\&"},
+                         {'%', "\\%"},
+                         {'$', "\\$"},
+                         {'#', "\\#"},
+                         {'_', "\\_"},
+                         {'{', "\\{"},
+                         {'}', "\\}"}});
 }
 
 /// A footnote that starts with a mark is no list, and what a failed run said keeps to one paragraph.
@@ -31,31 +36,12 @@ std::string markdown_note(const std::string& note) {
   return fmt::format("{}{}", note.starts_with('*') ? "\\" : "", one_line(note));
 }
 
-std::string latex_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\\')
-      out += "\\textbackslash{}";
-    else if (c == '~' || c == '^')
-      out += fmt::format("\\{}{{}}", c);
-    else if (c == '<')
-      out += "\\textless{}";
-    else if (c == '>')
-      out += "\\textgreater{}";
-    else if (std::string_view("&%$#_{}").find(c) != std::string_view::npos)
-      out += std::string("\\") + c;
-    else
-      out += c;
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string markdown_grid(const TextTable& table) {
   std::string out;
   const auto line = [&](const std::vector<std::string>& cells) {
-    for (const std::string& cell : cells) out += fmt::format("| {} ", markdown_text(cell));
+    for (const std::string& cell : cells) out += fmt::format("| {} ", replaced(cell, {{'|', "\\|"}}));
     out += "|\n";
   };
   line(table.head);
@@ -119,36 +105,16 @@ std::string latex_document(const std::string& title, const std::vector<TextTable
 }
 
 std::string html_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
+  return replaced(text, {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}});
 }
 
 std::string markdown_literal(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '*' || c == '<') out += '\\';
-    out += c;
-  }
-  return out;
+  return replaced(text, {{'*', "\\*"}, {'<', "\\<"}});
 }
 
 std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
+  const bool plain = text.find_first_of(",\"\r\n") == std::string::npos;
+  return plain ? text : fmt::format("\"{}\"", replaced(text, {{'"', "\"\""}}));
 }
 
 std::string number_text(double value) {

@@ -23,6 +23,30 @@ std::string_view take_word(std::string_view& text) {
   return {begin, end};
 }
 
+std::string printable(std::string_view text) {
+  constexpr std::size_t kLongest = 60;
+  std::string out;
+  for (const char c : text.substr(0, kLongest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return text.size() > kLongest ? out + "..." : out;
+}
+
+std::string in_quotes(std::string_view text) {
+  return fmt::format("'{}'", printable(text));
+}
+
+std::string replaced(std::string_view text, const std::map<char, const char*>& by) {
+  std::string out;
+  for (const char c : text)
+    if (const auto found = by.find(c); found != by.end())
+      out += found->second;
+    else
+      out += c;
+  return out;
+}
+
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known,
                    const std::string& expected) {
   if (std::ranges::find(known, name) == known.end())

@@ -10,11 +10,11 @@
 
 #include "core/base/error.h"
 #include "core/kernels/instruction_set.h"
-#include "experiments/config/config.h"
 #include "experiments/config/data_files.h"
 #include "experiments/results/results.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/plugins.h"
+#include "experiments/run/read_data.h"
 #include "experiments/run/trainer.h"
 #include "experiments/sweep/provenance.h"
 
@@ -100,24 +100,11 @@ int run_command_line(int argc, char** argv) {
          "load solvers, oracles, data formats and metrics from a shared library, repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  add_run_command(app);
-  add_train_command(app);
-  add_select_command(app);
-  add_predict_command(app);
-  add_certify_command(app);
-  add_list_command(app);
-  add_check_solver_command(app);
-  add_table_command(app);
-  add_plot_command(app);
-  add_report_command(app);
-  add_export_command(app);
-  add_scale_command(app);
-  add_merge_command(app);
-  add_status_command(app);
-  add_cancel_command(app);
-  add_slurm_task_command(app);
-  add_completion_command(app);
-  add_man_command(app);
+  for (const auto add :
+       {add_run_commands, add_train_command, add_select_command, add_model_commands, add_list_command,
+        add_check_solver_command, add_table_command, add_plot_command, add_export_commands, add_scale_command,
+        add_job_commands, add_completion_command, add_man_command})
+    add(app);
   try {
     if (launched_processes() != nullptr) refuse_commands_for_one_process(app);
     instruction_set();  // a wrong PROXBENCH_ISA is told before any work
@@ -132,79 +119,105 @@ int run_command_line(int argc, char** argv) {
     return app.exit(error) == 0 ? kDone : kBadUsage;
   } catch (const ExitStatus& exit) {
     return exit.status;
-  } catch (const Error& error) {
-    spdlog::error("{}", error.what());
-    return error.kind() == ErrorKind::kUsage ? kBadUsage : kFailed;
   } catch (const std::bad_alloc&) {
     spdlog::error("out of memory");
     return kFailed;
   } catch (const std::exception& error) {
     spdlog::error("{}", error.what());
-    return kFailed;
+    const auto* ours = dynamic_cast<const Error*>(&error);
+    return ours && ours->kind() == ErrorKind::kUsage ? kBadUsage : kFailed;
   }
 }
 
-void RunFlags::add_to(CLI::App& command, const std::vector<std::string>& names) {
-  for (const OptionSpec& spec : run_options()) {
-    if (std::find(names.begin(), names.end(), spec.name) == names.end()) continue;
-    std::string help = spec.help;
-    if (!spec.choices.empty()) help += ": " + fmt::format("{}", fmt::join(spec.choices, ", "));
-    command
-        .add_option(flag_name(spec.name), text_[spec.name], fmt::format("{} [{}]", help, spec.default_value))
-        ->type_name(spec.type == OptionType::kInt    ? "INT"
-                    : spec.type == OptionType::kReal ? "REAL"
-                                                     : "NAME");
+template <class Section>
+void KeyFlags<Section>::add(CLI::App& command, const std::string& name, std::string help, std::string flag) {
+  const ConfigKey<Section>& key = find_key<Section>(name);
+  const OptionSpec& spec = key.spec;
+  const bool list = key.list && help.empty();  // help of its own is of a single value
+  if (flag.empty()) flag = flag_name(name);
+  if (help.empty()) help = spec.help;
+  if (list) help += ", separated by commas";
+  if (!spec.choices.empty()) help += ": " + joined(spec.choices);
+  const std::string& standard = standard_.empty() ? spec.default_value : standard_;
+  if (!standard.empty()) help += fmt::format(" [{}]", standard);
+  std::string& text = flags_[name].text;
+  flags_[name].flag = flag;
+  // Several files may also stand one behind the other, as the shell leaves them of a pattern.
+  const auto take_files = [&text](const std::vector<std::string>& files) { text = joined(files); };
+  (list && spec.file ? command.add_option_function<std::vector<std::string>>(flag, take_files, help)
+                     : command.add_option(flag, text, help))
+      ->type_name(spec.file                        ? "FILE"
+                  : spec.type == OptionType::kInt  ? "INT"
+                  : spec.type == OptionType::kReal ? list ? "REALS" : "REAL"
+                  : list                           ? "NAMES"
+                                                   : "NAME");
+}
+
+template <class Section>
+void KeyFlags<Section>::read(Section& section) const {
+  for (const auto& [key, flag] : flags_) {
+    if (flag.text.empty()) continue;
+    for (const PathProblem& problem : find_key<Section>(key).read(section, flag.text))
+      throw Error::usage(fmt::format("{}: {}", flag.flag, problem.text));
   }
 }
 
-Options RunFlags::parse() const {
-  Options options(run_options());
-  for (const auto& [name, text] : text_) {
-    if (text.empty()) continue;
-    try {
-      options.set(name, text);
-    } catch (const Error& error) {
-      throw Error::usage(fmt::format("{}: {}", flag_name(name), error.what()));
-    }
-  }
-  return options;
+template class KeyFlags<ExperimentConfig>;
+template class KeyFlags<DataConfig>;
+template class KeyFlags<PlotConfig>;
+
+ExperimentConfig config_of(const RunFlags& flags) {
+  ExperimentConfig config;
+  flags.read(config);
+  if (!config.loss.hinge() && flags.given("cost"))
+    throw Error::usage(fmt::format("--cost {}: found loss = log, expected --loss hinge", flags.text("cost")));
+  return config;
 }
 
-Parallel make_parallel(const Options& run) {
-  const auto asked = static_cast<int>(run.integer("threads"));
+Penalty penalty_of(const ExperimentConfig& config) {
+  if (config.has_paths() || config.lambdas.size() > 1)
+    throw Error::usage("--lambda and --mu: found a list or path, expected a number each");
+  const Penalty penalty{config.lambdas.empty() ? 0.0 : config.lambdas.front(), config.mu};
+  penalty.check();
+  return penalty;
+}
+
+Parallel make_parallel(const ExperimentConfig& config) {
   // Processes of one machine share its cores.
-  const int threads = asked > 0 ? asked : std::max(1, resolved_threads(0) / launched_processes_here());
-  return Parallel(threads, parse_backend(run.string("backend")), launched_processes());
+  const int threads =
+      config.threads > 0 ? config.threads : std::max(1, resolved_threads(0) / launched_processes_here());
+  return Parallel(threads, config.backend, launched_processes());
 }
 
 void DataFlags::add_to(CLI::App& command) {
-  command.add_option("--format", format, "data format; see `proxbench list`")->type_name("NAME");
-  command.add_option("--oracle", oracle, "oracle to use instead of the format's; see `proxbench list`")
-      ->type_name("NAME");
-  command.add_option("--train", train, "training files, separated by commas")
-      ->delimiter(',')
-      ->type_name("FILE");
-  command.add_option("--test", test, "test files, separated by commas")->delimiter(',')->type_name("FILE");
-  command.add_option("--hierarchy", hierarchy, "file with the hierarchy of classes")->type_name("FILE");
-  command
-      .add_option("--data-option", options,
-                  "option of the format, repeatable; see `proxbench list --options`")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
+  for (const char* key : {"format", "oracle", "train", "test", "hierarchy"}) keys.add(command, key);
+  add_repeatable(command, "--data-option", options, "option of the format; see `proxbench list --options`",
+                 "KEY=VALUE");
 }
 
-DataFiles DataFlags::find() const {
-  DataFiles files;
-  for (const std::string& file : train) files.train.push_back(find_data_file(file, "").string());
-  for (const std::string& file : test) files.test.push_back(find_data_file(file, "").string());
-  if (!hierarchy.empty()) files.hierarchy = find_data_file(hierarchy, "").string();
-  return files;
+DataConfig DataFlags::read(const std::map<std::string, std::string>& header) const {
+  constexpr std::string_view kPrefix = "data-option.";
+  const auto stored = [&](const char* key) { return header.contains(key) ? header.at(key) : ""; };
+  DataConfig data;
+  keys.read(data);
+  if (data.format.empty()) data.format = stored("format");
+  if (data.format.empty()) throw Error::usage("--format is missing, expected --format NAME");
+  data.options = Options(data_format_registry().find(data.format).options);
+  if (stored("format") == data.format) {
+    if (data.oracle.empty()) data.oracle = stored("oracle");
+    for (const auto& [key, value] : header)
+      if (key.starts_with(kPrefix)) data.options.set(key.substr(kPrefix.size()), value);
+  }
+  set_options(data.options, options, "--data-option");
+  for (std::string& file : data.files.train) file = find_data_file(file, "").string();
+  for (std::string& file : data.files.test) file = find_data_file(file, "").string();
+  if (std::string& file = data.files.hierarchy; !file.empty()) file = find_data_file(file, "").string();
+  return data;
 }
 
-Options DataFlags::options_of(const DataFormatInfo& info) const {
-  Options out(info.options);
-  set_options(out, options, "--data-option");
-  return out;
+DataPair read_data(const DataConfig& data, const Processes* processes) {
+  return read_data(data_format_registry().find(data.format), data.files, data.options, data.oracle,
+                   processes);
 }
 
 void set_options(Options& options, const std::vector<std::string>& assignments, const std::string& flag) {
@@ -216,7 +229,7 @@ void set_options(Options& options, const std::vector<std::string>& assignments, 
     std::string value = assignment.substr(equals + 1);
     try {
       for (const OptionSpec& spec : options.table())
-        if (spec.name == name) value = find_option_file(spec, value, "");
+        if (spec.name == name && spec.names_file(value)) value = find_data_file(value, "").string();
       options.set(name, value);
     } catch (const Error& error) {
       throw Error::usage(fmt::format("{} {}: {}", flag, assignment, error.what()));
@@ -224,10 +237,13 @@ void set_options(Options& options, const std::vector<std::string>& assignments, 
   }
 }
 
+namespace {
+
+/// Throws Error where a file of this name could not be written. Leaves nothing behind.
 void check_writable(const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code ignored;  // a file that does not exist yet is what we hope for
-  if (file.empty() || !writes_files()) return;
+  if (file.empty() || file == "-" || !writes_files()) return;
   if (fs::is_directory(file, ignored)) throw Error(file + ": cannot be written: it is a folder");
   if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) return;  // a device or pipe
   const fs::path probe = fs::path(file).replace_filename("." + fs::path(file).filename().string() + ".probe");
@@ -239,19 +255,54 @@ void check_writable(const std::string& file) {
   fs::remove(probe, ignored);
 }
 
+}  // namespace
+
+CLI::Option* add_output(CLI::App& command, const std::string& flag, std::string& file,
+                        const std::string& help, const std::string& type) {
+  return command.add_option(flag, file, help)->type_name(type)->each(check_writable);
+}
+
 void JsonFlag::add_to(CLI::App& command) {
-  command.add_option("--json", file, "write the result as JSON; '-' for standard output")->type_name("FILE");
+  add_output(command, "--json", file, "write the result as JSON; '-' for standard output", "FILE");
 }
-void JsonFlag::check() const {
-  if (!to_stdout()) check_writable(file);
+
+void OutputFlags::add_to(CLI::App& command) {
+  json.add_to(command);
+  command.add_flag("--quiet", quiet, "print warnings and errors only");
 }
-void JsonFlag::write(const nlohmann::ordered_json& result) const {
-  if (file.empty()) return;
-  const std::string text = result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+
+void JsonFlag::write(const Json& result) const {
   if (to_stdout())
-    fmt::print("{}", text);
-  else
-    write_file_atomically(file, text);
+    fmt::print("{}", json_text(result));
+  else if (!file.empty())
+    write_json(file, result);
+}
+
+void ConfigFlags::add_to(CLI::App& command) {
+  command.add_option("config", config_file, "the experiment, an INI file")
+      ->required()
+      ->type_name("CONFIG.ini");
+  add_repeatable(command, "--set", overrides, "override a value of the config", "SECTION.KEY=VALUE");
+}
+
+CLI::Option* add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+                            const std::string& help, const std::string& type) {
+  return command.add_option(flag, values, help + "; repeatable")->allow_extra_args(false)->type_name(type);
+}
+
+constexpr const char* kResults = "results of `proxbench run`";
+
+void add_results(CLI::App& command, std::string& folder) {
+  command.add_option("dir", folder, kResults)->required()->type_name("DIR");
+}
+
+void add_results(CLI::App& command, std::vector<std::string>& folders) {
+  command.add_option("dirs", folders, kResults)->required()->type_name("DIR...");
+}
+
+void require_results(const std::string& folder) {
+  if (!std::filesystem::is_directory(std::filesystem::path(folder) / "runs"))
+    throw Error(folder + ": found no folder 'runs', expected the " + kResults);
 }
 
 ProgressPrinter::ProgressPrinter(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
@@ -271,6 +322,15 @@ void ProgressPrinter::sample(const std::string& name, const Sample& sample) {
   } else {
     spdlog::info("{}", line);
   }
+}
+
+Hooks ProgressPrinter::hooks() {
+  Hooks hooks;
+  hooks.message = [this](const std::string& text) { message(text); };
+  hooks.warning = [this](const std::string& text) { warning(text); };
+  hooks.on_sample = [this](const std::string& name, const Sample& one) { sample(name, one); };
+  hooks.interrupt = &interrupted;
+  return hooks;
 }
 
 void ProgressPrinter::clear_line() {

@@ -15,33 +15,41 @@
 #include "core/base/parallel.h"
 #include "core/data/dataset.h"
 #include "core/monitor.h"
-#include "experiments/config/config.h"
+#include "experiments/config/config_keys.h"
 #include "experiments/config/data_format.h"
 #include "experiments/results/results.h"
+#include "experiments/run/hooks.h"
 
 namespace proxbench {
+
+using Json = nlohmann::ordered_json;
 
 /// Exit status 0: done; 1: failed or interrupted; 2: bad usage or config.
 int run_command_line(int argc, char** argv);
 
-/// Each adds a subcommand whose callback does the work and throws Error, or ExitStatus where the work was
-/// done but did not succeed.
-void add_run_command(CLI::App& app);  // and `check`
+/// Adds a command. Command::add_to() adds its flags; Command::execute() does the work and throws Error, or
+/// ExitStatus where the work was done but did not succeed.
+template <class Command>
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help) {
+  CLI::App* sub = app.add_subcommand(name, help);
+  auto command = std::make_shared<Command>();
+  command->add_to(*sub);
+  sub->callback([command] { command->execute(); });
+  return sub;
+}
+
+/// The commands, by their files.
+void add_run_commands(CLI::App& app);  // run, check
 void add_train_command(CLI::App& app);
-void add_predict_command(CLI::App& app);
-void add_certify_command(CLI::App& app);
+void add_select_command(CLI::App& app);
+void add_model_commands(CLI::App& app);  // predict, certify
 void add_list_command(CLI::App& app);
 void add_check_solver_command(CLI::App& app);
 void add_table_command(CLI::App& app);
 void add_plot_command(CLI::App& app);
-void add_select_command(CLI::App& app);
-void add_report_command(CLI::App& app);
-void add_export_command(CLI::App& app);
+void add_export_commands(CLI::App& app);  // export, merge, report
 void add_scale_command(CLI::App& app);
-void add_merge_command(CLI::App& app);
-void add_status_command(CLI::App& app);
-void add_cancel_command(CLI::App& app);
-void add_slurm_task_command(CLI::App& app);  // hidden: what a job runs
+void add_job_commands(CLI::App& app);  // status, cancel and, hidden, slurm-task
 void add_completion_command(CLI::App& app);
 void add_man_command(CLI::App& app);
 
@@ -72,24 +80,38 @@ void draw_paths_of_run(const std::vector<Run>& paths, const std::filesystem::pat
 extern std::atomic<bool> interrupted;
 void stop_cleanly_on_interrupt();
 
-/// The command line's --lambda, --mu, ... as they were typed, so that Options judges them; "" where not
-/// given.
-class RunFlags {
+/// Flags that are keys of a section of configs, as they were typed. Type, choices and help are those of the
+/// keys' rows, which judge the values too.
+template <class Section>
+class KeyFlags {
  public:
-  /// Adds --NAME (with '-' for '_') for these rows of run_options().
-  void add_to(CLI::App& command, const std::vector<std::string>& names);
-  bool given(const std::string& name) const { return !text_.at(name).empty(); }
-  /// Defaults, overridden by what was given. Throws Error (kUsage).
-  Options parse() const;
+  /// `standard`: what help says of the default; empty: that of the row.
+  explicit KeyFlags(std::string standard = "") : standard_(std::move(standard)) {}
+  /// Adds --KEY (with '-' for '_'), or `flag`. `help`: in place of the row's.
+  void add(CLI::App& command, const std::string& key, std::string help = "", std::string flag = "");
+  bool given(const std::string& key) const { return !text(key).empty(); }
+  /// As it was typed; "" where it was not given.
+  std::string text(const std::string& key) const { return flags_.contains(key) ? flags_.at(key).text : ""; }
+  /// As if it had been typed.
+  void set(const std::string& key, const std::string& text) { flags_.at(key).text = text; }
+  /// Takes what was given into the section. Throws Error (kUsage).
+  void read(Section& section) const;
 
  private:
-  std::map<std::string, std::string> text_;
+  struct Flag {
+    std::string flag, text;
+  };
+  std::string standard_;
+  std::map<std::string, Flag> flags_;
 };
+using RunFlags = KeyFlags<ExperimentConfig>;
+
+/// What the flags say, as a config has it. Throws Error (kUsage), also where there is a cost of the log loss.
+ExperimentConfig config_of(const RunFlags& flags);
+/// Its lambda and mu. Throws Error (kUsage) where they are no single numbers, or none is above 0.
+Penalty penalty_of(const ExperimentConfig& config);
 
 struct RunParameters;
-/// --loss and --cost. Throws Error (kUsage) where there is a cost of the log loss.
-Loss loss_of(const RunFlags& flags, const Options& run);
-
 class LoadedData;
 struct RunOutcome;
 /// Prints F, its parts, nonzeros, kkt and the bound on min F.
@@ -97,26 +119,20 @@ void print_certificate(const RunOutcome& outcome);
 /// Prints the accuracy on the test set, then a line for each other metric; nothing without a test set.
 void print_test_metrics(const RunOutcome& outcome, const LoadedData& data);
 
-/// 0: all cores.
-Parallel make_parallel(const Options& run);
+/// Of its threads (0: all cores) and back end.
+Parallel make_parallel(const ExperimentConfig& config);
 
 /// --format, --train, --test, --hierarchy, --oracle and --data-option.
 struct DataFlags {
-  std::string format;
-  std::string oracle;  ///< in place of the format's; "" where not given
-  std::vector<std::string> train, test, options;
-  std::string hierarchy;
+  KeyFlags<DataConfig> keys;
+  std::vector<std::string> options;
 
   void add_to(CLI::App& command);
-  /// The files as they were found. Throws Error where there are none.
-  DataFiles find() const;
-  /// The format's options, with what --data-option says. Throws Error (kUsage).
-  Options options_of(const DataFormatInfo& info) const;
+  /// What the flags say, with the files as they were found. The header of a model says what they leave open:
+  /// the format, and for data of its own format options and oracle. Throws Error.
+  DataConfig read(const std::map<std::string, std::string>& header = {}) const;
 };
-
-/// The data that the flags name, for the oracle that they name. Throws Error.
-DataPair read_data(const DataFlags& flags, const DataFormatInfo& format, const Options& options,
-                   const Processes* processes = nullptr);
+DataPair read_data(const DataConfig& data, const Processes* processes = nullptr);
 
 /// "12 positions", "3 groups" of candidates, or "60 labels" of multi-label data: what an accuracy is a share
 /// of.
@@ -133,13 +149,40 @@ struct JsonFlag {
   std::string file;
   void add_to(CLI::App& command);
   bool to_stdout() const { return file == "-"; }
-  /// Throws Error where the file cannot be written; called before the work starts.
-  void check() const;
-  void write(const nlohmann::ordered_json& result) const;
+  void write(const Json& result) const;
 };
 
-/// Throws Error where a file of this name could not be written; "" is no file. Leaves nothing behind.
-void check_writable(const std::string& file);
+/// What a command says: --json and --quiet.
+struct OutputFlags {
+  JsonFlag json;
+  bool quiet = false;
+  void add_to(CLI::App& command);
+  /// Whether anything goes to standard output beside JSON.
+  bool prints() const { return !quiet && !json.to_stdout(); }
+};
+
+/// The config that a command takes, and --set.
+struct ConfigFlags {
+  std::string config_file;
+  std::vector<std::string> overrides;
+  void add_to(CLI::App& command);
+};
+
+/// A flag that takes one value, and may be given again.
+CLI::Option* add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+                            const std::string& help, const std::string& type);
+/// A folder that the command takes, as `proxbench run` leaves it.
+void add_results(CLI::App& command, std::string& folder);
+/// The same of one or several.
+void add_results(CLI::App& command, std::vector<std::string>& folders);
+/// Throws Error where the folder holds no results.
+void require_results(const std::string& folder);
+/// A file that the command writes; "-" and "" are none. Where it cannot be written, that is told before any
+/// work.
+CLI::Option* add_output(CLI::App& command, const std::string& flag, std::string& file,
+                        const std::string& help, const std::string& type);
+/// Help of --option.
+inline constexpr const char* kSolverOption = "option of the solver; see `proxbench list --options`";
 
 /// Progress on stderr: a line that refreshes itself on a terminal, plain lines every few seconds elsewhere.
 class ProgressPrinter {
@@ -152,6 +195,8 @@ class ProgressPrinter {
   void sample(const std::string& name, const Sample& sample);
   void message(const std::string& text);
   void warning(const std::string& text);
+  /// Hooks that tell all this, and end the work on Ctrl-C.
+  Hooks hooks();
 
  private:
   void clear_line();
@@ -160,28 +205,26 @@ class ProgressPrinter {
 };
 
 /// What `train` and `select` take: data, solver, the settings of its runs, and where model and result go.
-struct TrainingFlags {
+struct TrainingFlags : OutputFlags {
   DataFlags data;
   RunFlags run;
   std::string solver, model;         ///< "": the best known for the objective
   std::vector<std::string> options;  ///< "key=value" of the solver
-  bool quiet = false;
-  JsonFlag json;
 
-  /// `names`: the rows of run_options() that the command has.
-  void add_to(CLI::App& command, const std::vector<std::string>& names);
-  /// Throws Error (kUsage) where there is no --format, or none of that name.
-  const DataFormatInfo& format() const;
+  void add_to(CLI::App& command);
   /// A gap target without a tolerance has tol = 0: else that might end the run before the gap is reached.
   /// Without --solver the solver is left open where it depends on the data. Throws Error (kUsage).
-  RunParameters settings(const Penalty& penalty) const;
-  /// Sets the solver that settings() left open.
-  void choose_solver(const LoadedData& loaded, RunParameters& settings, ProgressPrinter& progress) const;
-  void write_model(const LoadedData& trained, const RunParameters& settings, const SparseVector& w) const;
-  bool prints() const { return !quiet && !json.to_stdout(); }
-};
+  RunParameters settings_for(const ExperimentConfig& asked, const Penalty& penalty) const;
+  /// Reads the data and tells what they are; sets the solver that settings_for() left open. From then on
+  /// Ctrl-C stops cleanly.
+  std::unique_ptr<LoadedData> load(const DataConfig& config, const Processes* processes,
+                                   const Parallel& parallel, RunParameters& settings,
+                                   ProgressPrinter& progress) const;
+  void write_model(const DataConfig& config, const LoadedData& trained, const RunParameters& settings,
+                   const SparseVector& w) const;
 
-/// What the data are, and what their readers noted.
-void tell_data(ProgressPrinter& progress, const LoadedData& data);
+ private:
+  void set_solver(const std::string& name, RunParameters& settings) const;
+};
 
 }  // namespace proxbench

@@ -196,6 +196,32 @@ TEST_F(CommandLine, PredictNeedsNoTrainingData) {
   EXPECT_EQ(read_text(folder / "q.txt"), read_text(folder / "p.txt"));
 }
 
+TEST_F(CommandLine, SeveralFilesStandInAListOrOneBehindTheOther) {
+  folder.write("more.txt", read_text(folder / "train.txt"));
+  folder.write("tests.txt", read_text(folder / "test.txt"));
+  for (const std::string between : {",", " ", " --train "}) {
+    const std::string train = "--train train.txt" + between + "more.txt --threads 1 --quiet ";
+    const std::string test = "--test test.txt" + (between == " " ? between : ",") + "tests.txt ";
+    const auto instances_of = [&](const std::string& arguments) -> std::size_t {
+      const Result result = run(arguments);
+      EXPECT_EQ(result.status, 0) << arguments << result.err;
+      return read_json("s.json")["instances"];
+    };
+    EXPECT_EQ(
+        instances_of("train --format crfsuite " + train + test + "--lambda 0.5 --model m.tsv --json s.json"),
+        18u);
+    EXPECT_EQ(instances_of("certify --model m.tsv " + test + train + "--json s.json"), 18u);
+    const Result chosen = run("select --format crfsuite " + train + test +
+                              "--lambda 'path(1, 0.5, 2)' --max-iterations 20 --json select.json");
+    ASSERT_EQ(chosen.status, 0) << chosen.err;
+    EXPECT_EQ(read_json("select.json")["held_out_instances"], 4);
+    const Result predicted = run("predict --model m.tsv --output labels.txt " + train + test);
+    ASSERT_EQ(predicted.status, 0) << predicted.err;
+    const std::string labels = read_text(folder / "labels.txt");
+    EXPECT_EQ(std::ranges::count(labels, '\n'), 2 * 5 + 3) << labels;
+  }
+}
+
 TEST_F(CommandLine, ModelsOfColumnsRememberWhichIsWhich) {
   folder.write("columns.txt", "O the DT\nB new NNP\nI york NNP\n\nO is VB\nB san NNP\nI jose NNP\n");
   const Result trained =
@@ -319,12 +345,13 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
       {"--lambda 0 --mu 1 --loss hinges", "expected one of log, hinge (did you mean 'hinge'?)"},
       {"--lambda 1 --cost hamming-mean", "found loss = log, expected --loss hinge"},
       {"--lambda 0", "lambda = 0 and mu = 0: violated constraint lambda + mu > 0"},
-      {"--lambda=-1", "violated constraint 0 <= lambda"},
-      {"--lambda 1 --mu=-1", "violated constraint 0 <= mu"},
-      {"--lambda 1 --mu nan", "expected a finite real number"},
+      {"--lambda=-1", "--lambda: found '-1', expected a finite real, 0 <= lambda"},
+      {"--lambda 1 --mu=-1", "--mu: found '-1', expected a finite real, 0 <= mu"},
+      {"--lambda 1 --mu nan", "--mu: found 'nan', expected a finite real"},
       {"--lambda 0 --mu 1 --solver liblbfgs-owlqn",
        "solver 'liblbfgs-owlqn' needs an l1 penalty: found lambda = 0, expected lambda > 0"},
-      {"--lambda inf", "expected a finite real number"},
+      {"--lambda inf", "--lambda: found 'inf', expected a finite real"},
+      {"--lambda 1,2", "--lambda and --mu: found a list or path, expected a number each"},
       {"--lambda 1 --solver prox-qm", "unknown solver 'prox-qm' (did you mean 'prox-qn'?)"},
       {"--lambda 1 --option memry=3", "unknown option 'memry' (did you mean 'memory'?)"},
       {"--lambda 1 --option memory", "--option memory: expected key=value"},
@@ -333,7 +360,7 @@ TEST_F(CommandLine, WrongValuesAreBadUsage) {
        "prox-newton"},
       {"--lambda 1 --solver prox-qn --option newton=never", "it is an option of prox-newton"},
       {"--lambda 1 --backend tbbb", "expected one of openmp, tbb (did you mean 'tbb'?)"},
-      {"--lambda 1 --tol -2", "violated constraint 0 <= tol <= 1"},
+      {"--lambda 1 --tol -2", "--tol: found '-2', expected a finite real, 0 <= tol <= 1"},
       {"--lambda 1 --lamda 2", "--lamda"},
   };
   for (const auto& [flags, message] : cases) {
@@ -506,7 +533,7 @@ TEST_F(CommandLine, DryRunAndCheckWriteNothing) {
   const Result skipped = run("run tiny.ini --dry-run --set solver.lbfgs.tol=1e-3");
   EXPECT_EQ(skipped.status, 2);
   EXPECT_THAT(skipped.err, HasSubstr("[solver.lbfgs] can run on no problem of the config"));
-  EXPECT_THAT(run("run train.txt").err, HasSubstr("train.txt:1:1: found key 'O?w' outside a section"));
+  EXPECT_THAT(run("run train.txt").err, HasSubstr("train.txt:1:1: found key 'O\\x09w' outside a section"));
   const Result bad = run("check tiny.ini --set experiment.lamda=1 --set solver.gd.memory=3 --json c.json");
   EXPECT_EQ(bad.status, 2);
   EXPECT_THAT(

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "experiments/cli/cli.h"
 #include "experiments/config/ini.h"
 #include "experiments/metrics/metrics.h"
+#include "experiments/run/plugins.h"
 #include "oracles/oracles.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
@@ -27,59 +30,36 @@ using Answers = std::vector<Answer>;
 
 /// What was typed before the cursor.
 struct Typed {
-  CLI::App* command = nullptr;
-  CLI::Option* open = nullptr;                              ///< waits for its value
-  std::vector<std::pair<std::string, std::string>> values;  ///< "--solver", "prox-newton"
-  std::vector<std::string> positionals;
+  CLI::App& program;
+  CLI::App* command = &program;
+  CLI::Option* open = nullptr;                     ///< waits for its value
+  std::map<std::string, std::string> values = {};  ///< of flags: "--solver"
+  std::vector<std::string> positionals = {};
 
-  /// The last one given; "" where there is none.
-  std::string value(const std::string& flag) const {
-    for (auto it = values.rbegin(); it != values.rend(); ++it)
-      if (it->first == flag) return it->second;
-    return "";
-  }
+  std::string value(const std::string& flag) const { return values.contains(flag) ? values.at(flag) : ""; }
 };
 
 std::string long_name(const CLI::Option& option) {
   return option.get_lnames().empty() ? "" : "--" + option.get_lnames().front();
 }
 
-/// A flag of the command or, as those may stand anywhere, of the program.
-CLI::Option* find_flag(CLI::App& app, CLI::App& command, const std::string& word) {
-  CLI::Option* option = command.get_option_no_throw(word);
-  return option ? option : app.get_option_no_throw(word);
-}
-
-/// Null where there is none.
-CLI::App* find_command(CLI::App& app, const std::string& name) {
-  const std::vector<CLI::App*> found =
-      app.get_subcommands([&](const CLI::App* command) { return command->get_name() == name; });
-  return found.empty() ? nullptr : found.front();
-}
-
-/// The program's own flags take effect, as they may add solvers.
-void note_value(CLI::App& app, Typed& typed, CLI::Option& option, const std::string& value) {
-  typed.values.emplace_back(long_name(option), value);
-  if (app.get_option_no_throw(long_name(option)) != &option) return;
-  option.add_result(value);
-  option.run_callback();
-  option.clear();
-}
-
-void note_word(CLI::App& app, Typed& typed, const std::string& word) {
-  if (typed.open && (typed.open->get_items_expected_min() > 0 || !word.starts_with('-'))) {
-    note_value(app, typed, *typed.open, word);
-    typed.open = nullptr;
-    return;
-  }
-  typed.open = nullptr;
-  if (word.starts_with('-') && word != "-") {
-    CLI::Option* option = find_flag(app, *typed.command, word);
+void note_word(Typed& typed, const std::string& word) {
+  CLI::Option* open = std::exchange(typed.open, nullptr);
+  if (open && (open->get_items_expected_min() > 0 || !word.starts_with('-'))) {
+    typed.values[long_name(*open)] = word;
+    if (long_name(*open) == "--plugin") load_plugin(word);
+  } else if (word.starts_with('-') && word != "-") {
+    // The program's own flags may stand anywhere.
+    CLI::Option* option = typed.command->get_option_no_throw(word);
+    if (!option) option = typed.program.get_option_no_throw(word);
     if (option && option->get_items_expected_max() > 0) typed.open = option;
-  } else if (CLI::App* command = find_command(*typed.command, word)) {
-    typed.command = command;
   } else {
-    typed.positionals.push_back(word);
+    const std::vector<CLI::App*> named =
+        typed.command->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    if (named.empty())
+      typed.positionals.push_back(word);
+    else
+      typed.command = named.front();
   }
 }
 
@@ -96,48 +76,41 @@ Answers names_with_help(const Registry<Info>& registry) {
   return answers;
 }
 
-/// What may stand for a flag or key of this name; nothing where that is no registered name.
-Answers registered(const std::string& name) {
-  if (name == "solver" || name == "reference_solver") return names_with_help(solver_registry());
-  if (name == "format") return names_with_help(data_format_registry());
-  if (name == "oracle") return names_with_help(oracle_registry());
-  if (name != "measure") return {};
-  Answers measures = names_with_help(metric_registry());
-  measures.push_back({"loss", "mean negative log-likelihood of a position"});
-  return measures;
-}
-
 /// None where nothing has this name.
 template <class Info>
 OptionTable options_of(const Registry<Info>& registry, const std::string& name) {
   return registry.contains(name) ? registry.find(name).options : OptionTable{};
 }
 
+/// The values of a flag or key: registered names, or those that its row allows.
 Answers values_of(const OptionTable& table, const std::string& name) {
-  if (Answers names = registered(name); !names.empty()) return names;
+  if (name == "solver" || name == "reference_solver") return names_with_help(solver_registry());
+  if (name == "format") return names_with_help(data_format_registry());
+  if (name == "oracle") return names_with_help(oracle_registry());
+  if (name == "measure") {
+    Answers measures = names_with_help(metric_registry());
+    measures.push_back({"loss", "mean negative log-likelihood of a position"});
+    return measures;
+  }
   const auto spec = std::ranges::find(table, name, &OptionSpec::name);
   if (spec == table.end()) return {};
   if (spec->type == OptionType::kBool) return words({"true", "false"});
   return words(spec->automatic ? std::vector<std::string>{"auto"} : spec->choices);
 }
 
-/// Puts `prefix` before each word.
-Answers behind(const std::string& prefix, Answers answers) {
-  for (Answer& answer : answers) answer.word = prefix + answer.word;
+/// Puts what was typed up to the last `end` before each word.
+Answers behind(const std::string& typed, std::size_t end, Answers answers) {
+  for (Answer& answer : answers) answer.word = typed.substr(0, end + 1) + answer.word;
   return answers;
 }
 
-/// The last element of a list that is separated by commas.
-Answers in_list(const std::string& typed, Answers answers) {
-  return behind(typed.substr(0, typed.rfind(',') + 1), std::move(answers));
-}
-
-/// "key=", or the values of a key.
+/// "key=", or the values of a key; in a list the last one.
 Answers assignments(const OptionTable& table, const std::string& typed) {
   Answers answers;
-  if (const std::size_t equals = typed.find('='); equals != typed.npos)
-    return behind(typed.substr(0, equals + 1),
-                  in_list(typed.substr(equals + 1), values_of(table, typed.substr(0, equals))));
+  const std::size_t equals = typed.find('='), comma = typed.rfind(',');
+  if (equals != typed.npos)
+    return behind(typed, comma == typed.npos ? equals : std::max(equals, comma),
+                  values_of(table, typed.substr(0, equals)));
   for (const OptionSpec& spec : table) answers.push_back({spec.name + "=", spec.help});
   return answers;
 }
@@ -163,11 +136,10 @@ OptionTable section_table(const std::string& kind) {
 
 /// The keys of one section: its own, and the options of its solver or format.
 OptionTable section_keys(const std::string& name, const Ini& config) {
-  const std::size_t dot = name.find('.');
+  const std::size_t dot = std::min(name.find('.'), name.size());
   const std::string kind = name.substr(0, dot);
-  const IniSection* section = config.find(name);
-  const IniEntry* entry = section ? section->find(kind == "data" ? "format" : "solver") : nullptr;
-  const std::string chosen = entry ? entry->value : dot == name.npos ? "" : name.substr(dot + 1);
+  const IniEntry* entry = config.find(name, kind == "data" ? "format" : "solver");
+  const std::string chosen = entry ? entry->value : name.substr(std::min(dot + 1, name.size()));
   OptionTable keys = section_table(kind);
   const OptionTable more = kind == "solver" ? options_of(solver_registry(), chosen)
                            : kind == "data" ? options_of(data_format_registry(), chosen)
@@ -179,12 +151,11 @@ OptionTable section_keys(const std::string& name, const Ini& config) {
 /// "section.", "section.key=", or the values of a key.
 Answers config_values(const Typed& typed, const std::string& word) {
   const Ini config = typed_config(typed);
-  const std::size_t dot = word.rfind('.', word.find('='));
+  const std::size_t equals = word.find('='), dot = word.rfind('.', equals);
   Answers answers;
   if (dot != word.npos)
-    answers = behind(word.substr(0, dot + 1),
-                     assignments(section_keys(word.substr(0, dot), config), word.substr(dot + 1)));
-  if (word.find('=') != word.npos) return answers;
+    answers = behind(word, dot, assignments(section_keys(word.substr(0, dot), config), word.substr(dot + 1)));
+  if (equals != word.npos) return answers;
   std::set<std::string> sections;
   for (const ConfigSectionInfo& info : config_sections())
     if (info.name != "solver" && info.name != "data") sections.insert(info.name);
@@ -194,36 +165,34 @@ Answers config_values(const Typed& typed, const std::string& word) {
   return answers;
 }
 
-/// The values that CLI::IsMember allows, which CLI11 shows as "{a,b}" behind the name of the type.
-Answers members_of(const std::string& type) {
-  const std::size_t begin = type.find('{'), end = type.find('}');
-  if (begin == type.npos || end == type.npos) return {};
-  return words(split_list(type.substr(begin + 1, end - begin - 1)));
-}
-
-/// What a file or folder is called is for the shell to say.
-Answers files_of(const std::string& type) {
-  const std::string name = type.substr(0, type.find(':'));
-  const std::size_t dot = name.find('.');
-  if (name.starts_with("DIR") || name == "OUT") return words({":folders"});
-  if (name == "FILE" || name == "[FILE]") return words({":files"});
-  return dot == name.npos || name.ends_with("...") ? Answers{} : words({":files " + name.substr(dot)});
+/// What CLI11 says of the values: "TYPE:{a,b}" where CLI::IsMember checks them. What a file or folder is
+/// called is for the shell to say.
+Answers values_of_type(const std::string& type) {
+  if (const std::size_t begin = type.find('{'); begin != type.npos)
+    return words(split_list(type.substr(begin + 1, type.find('}') - begin - 1)));
+  if (type.starts_with("DIR") || type == "OUT") return words({":folders"});
+  if (type == "FILE" || type == "[FILE]") return words({":files"});
+  const std::size_t dot = type.find('.');
+  return dot == type.npos || type.ends_with("...") ? Answers{} : words({":files " + type.substr(dot)});
 }
 
 Answers values_of(const CLI::Option& option, const Typed& typed, const std::string& word) {
-  const std::string type = option.get_type_name(), solver = typed.value("--solver");
-  std::string name = option.get_lnames().empty() ? "" : option.get_lnames().front();
-  if (Answers members = members_of(type); !members.empty()) return members;
+  const std::string type = option.get_type_name(), flag = long_name(option);
   if (type == "SECTION.KEY=VALUE") return config_values(typed, word);
-  if (name == "data-option")
+  if (flag == "--data-option")
     return assignments(options_of(data_format_registry(), typed.value("--format")), word);
-  if (name == "option")
+  if (flag == "--option") {
+    const std::string solver = typed.value("--solver");
     return assignments(options_of(solver_registry(), solver.empty() ? kBestForL1 : solver), word);
+  }
   // A flag may have the name of an option of a run, or of a key in the section of its command.
-  std::replace(name.begin(), name.end(), '-', '_');
-  for (const OptionTable& table : {run_options(), section_table(typed.command->get_name())})
-    if (Answers values = values_of(table, name); !values.empty()) return in_list(word, values);
-  return files_of(type);
+  std::string key = flag.substr(std::min<std::size_t>(2, flag.size()));
+  std::ranges::replace(key, '-', '_');
+  if (type.find('{') == type.npos)
+    for (const OptionTable& table : {section_table("experiment"), section_table(typed.command->get_name())})
+      if (Answers values = values_of(table, key); !values.empty())
+        return behind(word, word.rfind(','), std::move(values));
+  return values_of_type(type);
 }
 
 Answers flags_of(const CLI::App& command) {
@@ -244,21 +213,18 @@ Answers commands_of(const CLI::App& command) {
 
 /// The argument without a flag that comes next; the last one may take all that follow.
 const CLI::Option* next_positional(const CLI::App& command, std::size_t given) {
-  const CLI::Option* last = nullptr;
-  for (const CLI::Option* option :
-       command.get_options([](const CLI::Option* one) { return one->get_positional(); })) {
-    last = option;
-    if (given-- == 0) return option;
-  }
-  return last && last->get_items_expected_max() > 1 ? last : nullptr;
+  const std::vector<const CLI::Option*> all =
+      command.get_options([](const CLI::Option* one) { return one->get_positional(); });
+  if (given < all.size()) return all[given];
+  return !all.empty() && all.back()->get_items_expected_max() > 1 ? all.back() : nullptr;
 }
 
-Answers complete(CLI::App& app, const Typed& typed, const std::string& word) {
+Answers complete(const Typed& typed, const std::string& word) {
   if (typed.open) return values_of(*typed.open, typed, word);
   if (word.starts_with('-')) {
     Answers flags = flags_of(*typed.command);
-    if (typed.command != &app)
-      for (const Answer& flag : flags_of(app))
+    if (typed.command != &typed.program)
+      for (const Answer& flag : flags_of(typed.program))
         if (flag.word != "--help") flags.push_back(flag);
     return flags;
   }
@@ -267,44 +233,48 @@ Answers complete(CLI::App& app, const Typed& typed, const std::string& word) {
   return positional ? values_of(*positional, typed, word) : flags_of(*typed.command);
 }
 
+struct CompletionCommand {
+  std::string shell;
+
+  void add_to(CLI::App& command) {
+    command.add_option("shell", shell, "for bash: source <(proxbench completion bash)")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh"}))
+        ->type_name("SHELL");
+    command.footer(
+        "To enable it, add to ~/.bashrc, or to ~/.zshrc after compinit:\n"
+        "  source <(proxbench completion bash)\n  source <(proxbench completion zsh)");
+  }
+  void execute() const { fmt::print("{}", completion_script(shell)); }
+};
+
 }  // namespace
 
 bool answer_completion(CLI::App& app, const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() != kAsk) return false;
-  // "--flag=value" are two words.
-  std::vector<std::string> words(arguments.begin() + 1, arguments.end());
+  // "--flag=value" are two words, of which the shell completes one.
+  std::vector<std::string> typed_words;
   std::string prefix;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    prefix.clear();
-    const std::size_t equals = words[i].find('=');
-    if (!words[i].starts_with("--") || equals == std::string::npos) continue;
-    prefix = words[i].substr(0, equals + 1);
-    words.insert(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words[i].substr(equals + 1));
-    words[i++].resize(equals);
+  for (auto word = arguments.begin() + 1; word != arguments.end(); ++word) {
+    const std::size_t equals = word->starts_with("--") ? word->find('=') : word->npos;
+    prefix = equals == word->npos ? "" : word->substr(0, equals + 1);
+    typed_words.push_back(word->substr(0, equals));
+    if (!prefix.empty()) typed_words.push_back(word->substr(equals + 1));
   }
-  if (words.empty()) words.emplace_back();
-  Typed typed;
-  typed.command = &app;
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) note_word(app, typed, words[i]);
-  for (const auto& [answer, help] : complete(app, typed, words.back())) {
+  const std::string last = typed_words.empty() ? "" : typed_words.back();
+  if (!typed_words.empty()) typed_words.pop_back();
+  Typed typed{app};
+  for (const std::string& word : typed_words) note_word(typed, word);
+  for (const auto& [answer, help] : complete(typed, last)) {
     const bool file = answer.starts_with(':');
-    if (!file && !answer.starts_with(words.back())) continue;
+    if (!file && !answer.starts_with(last)) continue;
     fmt::print("{}{}{}{}\n", file ? "" : prefix, answer, help.empty() ? "" : "\t", help);
   }
   return true;
 }
 
 void add_completion_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("completion", "Print a script that completes words in bash or zsh");
-  auto shell = std::make_shared<std::string>();
-  sub->add_option("shell", *shell, "for bash: source <(proxbench completion bash)")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh"}))
-      ->type_name("SHELL");
-  sub->footer(
-      "To enable it, add to ~/.bashrc, or to ~/.zshrc after compinit:\n"
-      "  source <(proxbench completion bash)\n  source <(proxbench completion zsh)");
-  sub->callback([shell] { fmt::print("{}", completion_script(*shell)); });
+  add_command<CompletionCommand>(app, "completion", "Print a script that completes words in bash or zsh");
 }
 
 }  // namespace proxbench

@@ -1,10 +1,13 @@
-/// `export`: stored results as tables for other programs.
+/// `export`, `merge` and `report`: stored results as tables for other programs, as one folder, and as a page.
 #include "experiments/results/tables/export.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "experiments/cli/cli.h"
+#include "experiments/results/merge.h"
 #include "experiments/results/tables/path_table.h"
+#include "plots/report.h"
 
 namespace proxbench {
 namespace {
@@ -15,57 +18,98 @@ struct ExportCommand {
   std::string folder, out;
   bool samples = false, points = false;
 
-  bool one_table() const { return samples || points || out == "-"; }
+  void add_to(CLI::App& command) {
+    add_results(command, folder);
+    add_output(command, "--out", out,
+               "FILE.sqlite with a table each; or FILE.csv for runs, with FILE-samples.csv and "
+               "FILE-points.csv beside it; '-': runs as CSV on standard output",
+               "FILE.csv|FILE.sqlite")
+        ->required();
+    command.add_flag("--samples", samples, "only the samples of the traces");
+    command.add_flag("--points", points, "only the points of the paths")->excludes("--samples");
+  }
+
+  std::vector<ExportTable> tables() const {
+    std::vector<Run> runs = read_all_runs(folder, load_presentation(fs::path(folder) / "config.ini"));
+    if (samples) return {table_of_samples(runs)};
+    std::vector<ExportTable> all;
+    const bool runs_alone = out == "-" && !points;
+    if (!points) all.push_back(table_of_runs(runs));
+    if (!points && !runs_alone) all.push_back(table_of_samples(runs));
+    const std::vector<Run> paths = take_paths(runs);
+    if (points) require_paths(paths, folder);
+    if (!runs_alone && !paths.empty()) all.push_back(table_of_points(paths));
+    return all;
+  }
+
+  /// Where a table goes in CSV: the first into the file itself, the others beside it as NAME-TABLE.csv.
+  void execute() const {
+    const std::vector<ExportTable> all = tables();
+    fs::path file = out;
+    if (file.extension() == ".sqlite") return write_sqlite(file, all);
+    for (const ExportTable& table : all) {
+      if (out == "-")
+        fmt::print("{}", csv_text(table));
+      else
+        write_file_atomically(&table == &all.front()
+                                  ? file
+                                  : file.parent_path() / fmt::format("{}-{}{}", file.stem().string(),
+                                                                     table.name, file.extension().string()),
+                              csv_text(table));
+    }
+  }
 };
 
-std::vector<ExportTable> tables_of(const ExportCommand& command) {
-  std::vector<Run> runs =
-      read_all_runs(command.folder, load_presentation(fs::path(command.folder) / "config.ini"));
-  if (command.samples) return {table_of_samples(runs)};
-  std::vector<ExportTable> tables;
-  if (!command.points) tables.push_back(table_of_runs(runs));
-  if (!command.one_table()) tables.push_back(table_of_samples(runs));
-  const std::vector<Run> paths = take_paths(runs);
-  if (command.points) require_paths(paths, command.folder);
-  if (command.points || (!command.one_table() && !paths.empty())) tables.push_back(table_of_points(paths));
-  return tables;
-}
+struct MergeCommand {
+  std::vector<std::string> folders;
+  std::string out;
 
-/// Where a table goes in CSV: the first into the file itself, the others beside it as NAME-TABLE.csv.
-fs::path csv_file(const fs::path& out, const ExportTable& table, bool first) {
-  if (first) return out;
-  return out.parent_path() /
-         fmt::format("{}-{}{}", out.stem().string(), table.name, out.extension().string());
-}
-
-void export_results(const ExportCommand& command) {
-  const bool to_stdout = command.out == "-";
-  if (!to_stdout) check_writable(command.out);
-  const std::vector<ExportTable> tables = tables_of(command);
-  if (fs::path(command.out).extension() == ".sqlite") return write_sqlite(command.out, tables);
-  for (const ExportTable& table : tables) {
-    if (to_stdout)
-      fmt::print("{}", csv_text(table));
-    else
-      write_file_atomically(csv_file(command.out, table, &table == &tables.front()), csv_text(table));
+  void add_to(CLI::App& command) {
+    add_results(command, folders);
+    command.add_option("--out", out, "folder for the combined results; new or empty")
+        ->required()
+        ->type_name("DIR");
   }
-}
+
+  void execute() const {
+    const MergeResult result = merge_results({folders.begin(), folders.end()}, out);
+    for (const std::string& note : result.notes) spdlog::warn("{}", note);
+    fmt::print("{}: {} runs, {} references\n", out, result.runs, result.references);
+  }
+};
+
+struct ReportCommand {
+  std::string out;
+  std::vector<std::string> folders;
+  ReportOptions options;
+
+  void add_to(CLI::App& command) {
+    command.add_option("--out", out, "the page; links to raw files are relative to it")
+        ->required()
+        ->type_name("FILE.html");
+    add_results(command, folders);
+    command.add_option("--title", options.title, "title of the page")->type_name("TEXT");
+    add_repeatable(command, "--note", options.notes, "a paragraph at the top", "TEXT");
+    options.warn = [](const std::string& text) { spdlog::warn("{}", text); };
+  }
+
+  void execute() const {
+    write_report({folders.begin(), folders.end()}, out, options);
+    fmt::print("{}\n", out);
+  }
+};
 
 }  // namespace
 
-void add_export_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand(
-      "export", "Write stored runs, their samples and the points of paths as CSV files or one SQLite file");
-  auto command = std::make_shared<ExportCommand>();
-  sub->add_option("dir", command->folder, "results of `proxbench run`")->required()->type_name("DIR");
-  sub->add_option("--out", command->out,
-                  "FILE.sqlite with a table each; or FILE.csv for runs, with FILE-samples.csv and "
-                  "FILE-points.csv beside it; '-': runs as CSV on standard output")
-      ->required()
-      ->type_name("FILE.csv|FILE.sqlite");
-  sub->add_flag("--samples", command->samples, "only the samples of the traces");
-  sub->add_flag("--points", command->points, "only the points of the paths")->excludes("--samples");
-  sub->callback([command] { export_results(*command); });
+void add_export_commands(CLI::App& app) {
+  add_command<ReportCommand>(
+      app, "report",
+      "Write one HTML page with interactive curves and tables of stored results; it needs no network");
+  add_command<ExportCommand>(
+      app, "export",
+      "Write stored runs, their samples and the points of paths as CSV files or one SQLite file");
+  add_command<MergeCommand>(app, "merge",
+                            "Combine the results of several folders or machines in a new folder");
 }
 
 }  // namespace proxbench

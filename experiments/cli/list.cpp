@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "experiments/cli/cli.h"
 #include "experiments/config/config.h"
@@ -14,33 +15,24 @@
 namespace proxbench {
 namespace {
 
-struct ListCommand {
-  bool options = false, markdown = false;
-  std::vector<std::string> json;
+/// A registered thing, or a section of configs.
+struct Entry {
+  std::string name, help;
+  Json facts = Json::object();          ///< what else there is to say of it
+  std::vector<std::string> lines = {};  ///< the same for people
+  const LoadedPlugin* plugin = nullptr;
+  OptionTable options = {};
+  std::set<std::string> lists = {}, required = {};  ///< of the options
+
+  void print(bool with_options) const;
+  Json to_json(const char* options_key) const;
 };
 
-nlohmann::ordered_json options_table_json(const OptionTable& table) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
-  for (const OptionSpec& spec : table)
-    out.push_back({{"name", spec.name},
-                   {"type", spec.type_name()},
-                   {"default", spec.default_value},
-                   {"constraint", spec.constraint()},
-                   {"help", spec.help}});
-  for (std::size_t i = 0; i < table.size(); ++i)
-    if (!table[i].preset_values.empty()) out[i]["presets"] = table[i].preset_values;
-  return out;
-}
-
-/// " (plug-in FILE)", or "" for what is built in.
-std::string origin_text(const LoadedPlugin* plugin) {
-  return plugin == nullptr ? "" : fmt::format(" (plug-in {})", plugin->file.filename().string());
-}
-
-nlohmann::ordered_json origin_json(const LoadedPlugin* plugin) {
-  if (plugin == nullptr) return nullptr;
-  return plugin->file.string();
-}
+/// All entries of one kind.
+struct Kind {
+  const char *title, *key, *options_key;  ///< keys of JSON
+  std::vector<Entry> entries = {};
+};
 
 std::vector<std::string> names_of(const std::vector<Capability>& capabilities) {
   std::vector<std::string> out;
@@ -48,145 +40,161 @@ std::vector<std::string> names_of(const std::vector<Capability>& capabilities) {
   return out;
 }
 
-/// "an oracle with 'sum' and 'one instance'; lambda > 0".
-std::string needs_text(const Needs& needs) {
-  std::vector<std::string> quoted;
-  for (const std::string& name : names_of(needs.capabilities)) quoted.push_back("'" + name + "'");
-  std::string out = fmt::format("an oracle with {}", fmt::join(quoted, " and "));
+/// "needs an oracle with 'sum' and 'one instance'; lambda > 0; scale-free".
+std::string needs_text(const SolverInfo& info) {
+  const Needs& needs = info.needs;
+  std::string out =
+      fmt::format("needs an oracle with '{}'", fmt::join(names_of(needs.capabilities), "' and '"));
   if (needs.loss == Loss::Kind::kHinge) out += "; loss = hinge";
   if (needs.l1) out += "; lambda > 0";
   if (needs.l2) out += "; mu > 0";
   if (needs.smooth) out += "; lambda = 0";
-  return out;
+  return info.scale_free ? out + "; scale-free" : out;
 }
 
-nlohmann::ordered_json list_json() {
-  using Json = nlohmann::ordered_json;
-  Json out;
-  for (const SolverInfo& info : solver_registry().items())
-    out["solvers"].push_back({{"name", info.name},
-                              {"help", info.help},
-                              {"paper", info.paper},
-                              {"needs",
-                               {{"capabilities", names_of(info.needs.capabilities)},
-                                {"l1", info.needs.l1},
-                                {"l2", info.needs.l2},
-                                {"smooth", info.needs.smooth},
-                                {"loss", loss_name(info.needs.loss)}}},
-                              {"scale_free", info.scale_free},
-                              {"plugin", origin_json(plugin_of(&Plugin::solvers, info.name))},
-                              {"options", options_table_json(info.options)}});
-  for (const OracleInfo& info : oracle_registry().items())
-    out["oracles"].push_back({{"name", info.name},
-                              {"help", info.help},
-                              {"paper", info.paper},
-                              {"capabilities", names_of(info.capabilities)},
-                              {"plugin", origin_json(plugin_of(&Plugin::oracles, info.name))}});
-  for (const DataFormatInfo& info : data_format_registry().items())
-    out["formats"].push_back({{"name", info.name},
-                              {"help", info.help},
-                              {"source", info.source},
-                              {"plugin", origin_json(plugin_of(&Plugin::formats, info.name))},
-                              {"options", options_table_json(info.options)}});
-  for (const MetricInfo& info : metric_registry().items())
-    out["metrics"].push_back({{"name", info.name},
-                              {"help", info.help},
-                              {"paper", info.paper},
-                              {"better", info.better == MetricInfo::Better::kHigher ? "higher" : "lower"},
-                              {"plugin", origin_json(plugin_of(&Plugin::metrics, info.name))}});
-  const auto contains = [](const std::vector<std::string>& names, const Json& name) {
-    return std::ranges::find(names, name.get<std::string>()) != names.end();
-  };
-  for (const ConfigSectionInfo& section : config_sections()) {
-    Json keys = options_table_json(section.keys);
-    for (Json& key : keys) {
-      key["list"] = contains(section.lists, key["name"]);
-      key["required"] = contains(section.required, key["name"]);
-    }
-    out["config"].push_back({{"name", section.name}, {"help", section.help}, {"keys", keys}});
-  }
-  return out;
-}
-
-void print_options(const OptionTable& table, const std::vector<std::string>& required = {}) {
-  for (const OptionSpec& spec : table) {
-    const bool needed = std::find(required.begin(), required.end(), spec.name) != required.end();
-    std::string values = spec.type_name();
-    if (const std::string constraint = spec.constraint(); !constraint.starts_with("any "))
-      values = constraint;
-    const std::string standard = needed                       ? "; required"
-                                 : spec.default_value.empty() ? ""
-                                                              : "; default: " + spec.default_value;
-    std::string presets;
-    for (const auto& [preset, value] : spec.preset_values)
-      presets += fmt::format(" ({} with preset = {})", value, preset);
-    fmt::print("      {:<20} {}{}{}; {}\n", spec.name, spec.help, standard, presets, values);
-  }
-}
-
-/// "  NAME  HELP (plug-in FILE)", and lines below it.
-void print_entry(const std::string& name, const std::string& help, const LoadedPlugin* plugin,
-                 const std::vector<std::string>& below) {
-  fmt::print("  {:<22} {}{}\n", name, help, origin_text(plugin));
-  for (const std::string& line : below) fmt::print("  {:<22} {}\n", "", line);
-}
-
-void print_list(bool options) {
-  fmt::print("Solvers (--solver, [solver.LABEL])\n");
+std::vector<Kind> all_kinds() {
+  Kind solvers{"Solvers (--solver, [solver.LABEL])", "solvers", "options"};
   for (const SolverInfo& info : solver_registry().items()) {
-    print_entry(info.name, info.help, plugin_of(&Plugin::solvers, info.name),
-                {info.paper, "needs " + needs_text(info.needs) + (info.scale_free ? "; scale-free" : "")});
-    if (options) print_options(info.options);
+    const Json needs{{"capabilities", names_of(info.needs.capabilities)},
+                     {"l1", info.needs.l1},
+                     {"l2", info.needs.l2},
+                     {"smooth", info.needs.smooth},
+                     {"loss", loss_name(info.needs.loss)}};
+    solvers.entries.push_back({info.name,
+                               info.help,
+                               {{"paper", info.paper}, {"needs", needs}, {"scale_free", info.scale_free}},
+                               {info.paper, needs_text(info)},
+                               plugin_of(&Plugin::solvers, info.name),
+                               info.options});
   }
-  fmt::print("\nOracles (--oracle, oracle = NAME in [data.NAME])\n");
-  for (const OracleInfo& info : oracle_registry().items())
-    print_entry(info.name, info.help, plugin_of(&Plugin::oracles, info.name),
-                {info.paper, fmt::format("has {}", fmt::join(names_of(info.capabilities), ", "))});
-  fmt::print("\nData formats (--format, [data.NAME])\n");
-  for (const DataFormatInfo& info : data_format_registry().items()) {
-    print_entry(info.name, info.help, plugin_of(&Plugin::formats, info.name), {info.source});
-    if (options) print_options(info.options);
+  Kind oracles{"Oracles (--oracle, oracle = NAME in [data.NAME])", "oracles", ""};
+  for (const OracleInfo& info : oracle_registry().items()) {
+    const std::vector<std::string> names = names_of(info.capabilities);
+    oracles.entries.push_back({info.name,
+                               info.help,
+                               {{"paper", info.paper}, {"capabilities", names}},
+                               {info.paper, fmt::format("has {}", fmt::join(names, ", "))},
+                               plugin_of(&Plugin::oracles, info.name)});
   }
-  fmt::print("\nMetrics of predictions\n");
-  for (const MetricInfo& info : metric_registry().items())
-    print_entry(
-        info.name,
-        info.help + (info.better == MetricInfo::Better::kHigher ? "; higher" : "; lower") + " is better",
-        plugin_of(&Plugin::metrics, info.name), {info.paper});
-  if (!options) return;
-  fmt::print("\nConfig sections\n");
-  for (const ConfigSectionInfo& section : config_sections()) {
-    print_entry(section.name, section.help, nullptr, {});
-    print_options(section.keys, section.required);
+  Kind formats{"Data formats (--format, [data.NAME])", "formats", "options"};
+  for (const DataFormatInfo& info : data_format_registry().items())
+    formats.entries.push_back({info.name,
+                               info.help,
+                               {{"source", info.source}},
+                               {info.source},
+                               plugin_of(&Plugin::formats, info.name),
+                               info.options});
+  Kind metrics{"Metrics of predictions", "metrics", ""};
+  for (const MetricInfo& info : metric_registry().items()) {
+    const std::string better = info.better == MetricInfo::Better::kHigher ? "higher" : "lower";
+    metrics.entries.push_back({info.name,
+                               info.help,
+                               {{"paper", info.paper}, {"better", better}},
+                               {info.paper, better + " is better"},
+                               plugin_of(&Plugin::metrics, info.name)});
   }
+  Kind sections{"Config sections", "config", "keys"};
+  for (const ConfigSectionInfo& info : config_sections())
+    sections.entries.push_back({.name = info.name,
+                                .help = info.help,
+                                .options = info.keys,
+                                .lists = info.lists,
+                                .required = info.required});
+  return {solvers, oracles, formats, metrics, sections};
 }
 
-/// The blocks that scripts/update-docs puts into the READMEs.
-void print_markdown() {
-  for (const DocBlock& block : option_blocks()) fmt::print("{}", block.text);
-  for (const DocBlock& block : field_blocks()) fmt::print("{}", block.text);
+void print_option(const OptionSpec& spec, bool required) {
+  std::string values = spec.type_name(), standard, presets;
+  if (const std::string constraint = spec.constraint(); !constraint.starts_with("any ")) values = constraint;
+  if (required)
+    standard = "; required";
+  else if (!spec.default_value.empty())
+    standard = "; default: " + spec.default_value;
+  for (const auto& [preset, value] : spec.preset_values)
+    presets += fmt::format(" ({} with preset = {})", value, preset);
+  fmt::print("      {:<20} {}{}{}; {}\n", spec.name, spec.help, standard, presets, values);
 }
+
+void Entry::print(bool with_options) const {
+  fmt::print("  {:<22} {}{}\n", name, help,
+             plugin ? fmt::format(" (plug-in {})", plugin->file.filename().string()) : "");
+  for (const std::string& line : lines) fmt::print("  {:<22} {}\n", "", line);
+  if (!with_options) return;
+  for (const OptionSpec& spec : options) print_option(spec, required.contains(spec.name));
+}
+
+Json Entry::to_json(const char* options_key) const {
+  Json out{{"name", name}, {"help", help}};
+  out.update(facts);
+  out["plugin"] = plugin ? Json(plugin->file.string()) : Json();
+  if (*options_key == '\0') return out;
+  out[options_key] = Json::array();
+  for (const OptionSpec& spec : options) {
+    Json& option = out[options_key].emplace_back(Json{{"name", spec.name},
+                                                      {"type", spec.type_name()},
+                                                      {"default", spec.default_value},
+                                                      {"constraint", spec.constraint()},
+                                                      {"help", spec.help},
+                                                      {"list", lists.contains(spec.name)},
+                                                      {"required", required.contains(spec.name)}});
+    if (!spec.preset_values.empty()) option["presets"] = spec.preset_values;
+  }
+  return out;
+}
+
+struct ListCommand {
+  bool options = false, markdown = false;
+  std::vector<std::string> file;
+  CLI::Option* json = nullptr;
+
+  void add_to(CLI::App& command) {
+    auto* with_options =
+        command.add_flag("--options", options, "also print all options and the keys of configs");
+    json = command.add_option("--json", file, "write JSON to FILE, or to standard output")
+               ->expected(0, 1)
+               ->type_name("[FILE]");
+    command.add_flag("--markdown", markdown, "print the tables of --options as Markdown")
+        ->needs(with_options)
+        ->excludes(json);
+  }
+
+  void execute() const {
+    if (json->count() > 0)
+      write_json_list();
+    else if (markdown)
+      print_blocks();
+    else
+      print_list();
+  }
+
+ private:
+  void write_json_list() const {
+    Json out;
+    for (const Kind& kind : all_kinds())
+      for (const Entry& entry : kind.entries) out[kind.key].push_back(entry.to_json(kind.options_key));
+    JsonFlag{file.empty() || file.front().empty() ? "-" : file.front()}.write(out);
+  }
+
+  /// What scripts/update-docs puts into the READMEs.
+  static void print_blocks() {
+    for (const auto& blocks : {option_blocks(), field_blocks()})
+      for (const DocBlock& block : blocks) fmt::print("{}", block.text);
+  }
+
+  void print_list() const {
+    for (const Kind& kind : all_kinds()) {
+      if (std::string_view(kind.key) == "config" && !options) continue;
+      fmt::print("{}\n", kind.title);
+      for (const Entry& entry : kind.entries) entry.print(options);
+      fmt::print("\n");
+    }
+  }
+};
 
 }  // namespace
 
 void add_list_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("list", "List solvers, oracles, data formats and metrics");
-  auto command = std::make_shared<ListCommand>();
-  CLI::Option* options =
-      sub->add_flag("--options", command->options, "also print all options and the keys of configs");
-  CLI::Option* json = sub->add_option("--json", command->json, "write JSON to FILE, or to standard output")
-                          ->expected(0, 1)
-                          ->type_name("[FILE]");
-  sub->add_flag("--markdown", command->markdown, "print the tables of --options as Markdown")
-      ->needs(options)
-      ->excludes(json);
-  sub->callback([command, json] {
-    if (command->markdown) return print_markdown();
-    if (json->count() == 0) return print_list(command->options);
-    JsonFlag flag;
-    flag.file = command->json.empty() || command->json.front().empty() ? "-" : command->json.front();
-    flag.write(list_json());
-  });
+  add_command<ListCommand>(app, "list", "List solvers, oracles, data formats and metrics");
 }
 
 }  // namespace proxbench

@@ -1,39 +1,24 @@
 /// `man`: the manual page, from the tree of commands and manual.roff.
 #include <fmt/format.h>
 
+#include "experiments/base/text.h"
 #include "experiments/cli/cli.h"
 
 namespace proxbench {
 namespace {
 
-/// Text as roff shows it literally.
+/// Text as roff shows it literally, also where its second line begins with a dot or quote.
 std::string roff(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (out.empty() || out.back() == '\n')
-      if (c == '.' || c == '\'') out += "\\&";
-    if (c == '\\')
-      out += "\\e";
-    else if (c == '-')
-      out += "\\-";
-    else
-      out += c;
-  }
-  return out;
-}
-
-/// The name of the type, without the choices that CLI11 adds.
-std::string type_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  return option.get_items_expected_max() > 0 ? type.substr(0, type.find(':')) : "";
+  return replaced(text, {{'\\', "\\e"}, {'-', "\\-"}, {'\n', "\n\\&"}});
 }
 
 std::string option_text(const CLI::Option& option) {
   const std::string names = option.get_positional() ? option.get_name() : option.get_name(false, true);
-  std::string head = fmt::format("\\fB{}\\fR", roff(names));
-  if (const std::string type = type_of(option); !type.empty()) head += fmt::format(" \\fI{}\\fR", roff(type));
-  const std::string end = option.get_required() ? " (required)" : "";
-  return fmt::format(".TP\n{}\n{}{}\n", head, roff(option.get_description()), end);
+  // Without the choices that CLI11 adds to the name of the type.
+  const std::string type = option.get_type_name();
+  return fmt::format(".TP\n\\fB{}\\fR \\fI{}\\fR\n{}{}\n", roff(names),
+                     option.get_items_expected_max() > 0 ? roff(type.substr(0, type.find(':'))) : "",
+                     roff(option.get_description()), option.get_required() ? " (required)" : "");
 }
 
 std::string options_text(const CLI::App& app) {
@@ -76,8 +61,9 @@ std::string manual(const CLI::App& app) {
 }  // namespace
 
 void add_man_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("man", "Print the manual page; to read it: proxbench man | man -l -");
-  sub->callback([&app] { fmt::print("{}", manual(app)); });
+  app.add_subcommand("man", "Print the manual page; to read it: proxbench man | man -l -")->callback([&app] {
+    fmt::print("{}", manual(app));
+  });
 }
 
 }  // namespace proxbench

@@ -3,17 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <iterator>
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/linear_map.h"
 #include "experiments/cli/cli.h"
-#include "experiments/cli/nbest.h"
+#include "experiments/metrics/chunks.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/results/results.h"
 #include "experiments/run/launch.h"
-#include "experiments/run/read_data.h"
 #include "experiments/run/tighten.h"
 #include "experiments/run/trainer.h"
 #include "oracles/oracles.h"
@@ -22,42 +23,23 @@
 namespace proxbench {
 namespace {
 
-struct ModelCommand {
+struct ModelCommand : OutputFlags {
   DataFlags data;
   RunFlags run;
-  std::string model, output;
-  bool quiet = false;
-  JsonFlag json;
+  std::string model;
+
+  void add_to(CLI::App& command) {
+    command
+        .add_option("--model", model,
+                    "model from `train` or `run`; its header gives format, data options, lambda, mu, loss "
+                    "and cost unless flags do")
+        ->required()
+        ->type_name("M.tsv");
+    data.add_to(command);
+    OutputFlags::add_to(command);
+    for (const char* key : {"threads", "backend"}) run.add(command, key);
+  }
 };
-
-/// What the flags leave open comes from the header of the model.
-const DataFormatInfo& format_of(const ModelCommand& command, const Model& model) {
-  return data_format_registry().find(command.data.format.empty() ? model.at("format") : command.data.format);
-}
-
-bool made_with(const Model& model, const DataFormatInfo& format) {
-  const auto name = model.header.find("format");
-  return name != model.header.end() && name->second == format.name;
-}
-
-/// Reads for the oracle that the model was trained with, where it was trained on this format.
-DataPair read_for(const ModelCommand& command, const Model& model, const DataFormatInfo& format,
-                  const DataFiles& files, const Options& options) {
-  std::string oracle = command.data.oracle;
-  if (oracle.empty() && made_with(model, format) && model.header.contains("oracle"))
-    oracle = model.at("oracle");
-  return read_data(format, files, options, oracle, launched_processes());
-}
-
-Options data_options_of(const ModelCommand& command, const Model& model, const DataFormatInfo& format) {
-  constexpr std::string_view kPrefix = "data-option.";
-  Options options(format.options);
-  if (made_with(model, format))
-    for (const auto& [key, value] : model.header)
-      if (key.starts_with(kPrefix)) options.set(key.substr(kPrefix.size()), value);
-  set_options(options, command.data.options, "--data-option");
-  return options;
-}
 
 /// Instances to label, and the model in their coordinates.
 struct Prediction {
@@ -78,7 +60,8 @@ Prediction with_oracle(Dataset data, const std::string& oracle_name, const Model
 }
 
 /// The test set of the data that the model was trained on.
-Prediction test_part(DataPair pair, const Model& model) {
+Prediction test_part(const Model& model, const DataConfig& config) {
+  DataPair pair = read_data(config, launched_processes());
   if (pair.test.positions() == 0)
     throw Error::usage("no test instances, expected --test FILE (or data options that split off a test set)");
   return with_oracle(std::move(pair.test), pair.oracle, model, UnknownFeatures::kReject);
@@ -86,20 +69,20 @@ Prediction test_part(DataPair pair, const Model& model) {
 
 /// A file by itself: read as its own training set, so that the format needs no vocabulary, and matched by
 /// name.
-Prediction by_name(const ModelCommand& command, const DataFormatInfo& format, DataFiles files,
-                   Options options, const Model& model) {
-  if (files.test.empty()) throw Error::usage("no data, expected --test FILE (with or without --train FILE)");
+Prediction by_name(const Model& model, DataConfig config) {
+  const DataFormatInfo& format = data_format_registry().find(config.format);
+  if (config.files.test.empty())
+    throw Error::usage("no data, expected --test FILE (with or without --train FILE)");
   if (model.labels.empty())
     throw Error::in_file(model.source, 0, "no line '# labels=...'",
-                         "it in the header, or --train FILE to say what the "
-                         "labels are");
-  if (format.fitted && format.fitted(options))
+                         "it in the header, or --train FILE to say what the labels are");
+  if (format.fitted && format.fitted(config.options))
     throw Error::usage("values of format " + format.name +
                        " are scaled over the training set, expected --train FILE with what the model was "
                        "trained on");
-  files.train = files.test;
-  for (const auto& [name, value] : format.every_feature) options.set(name, value);
-  DataPair pair = read_for(command, model, format, files, options);
+  config.files.train = config.files.test;
+  for (const auto& [name, value] : format.every_feature) config.options.set(name, value);
+  DataPair pair = read_data(config, launched_processes());
   if (pair.train.positions() != pair.test.positions())
     throw Error::usage(
         fmt::format("the data options take {} of {} positions as training set; expected --data-option "
@@ -144,191 +127,257 @@ std::string labels_text(const Prediction& prediction, const std::vector<Index>& 
   return out;
 }
 
-/// Of `predict`.
+/// Instances that share a workspace.
+constexpr std::size_t kInstancesPerTask = 32;
+
+/// Writes lists of the N best structures, an empty line after those of each instance:
+/// - `rank TAB score TAB output TAB output ...`, rank from 1, an output for each position; or
+/// - with `rerank` a candidate of the format rerank, `correct/gold/guessed TAB base:DIFFERENCE`, counts of
+///   chunks where the outputs are labels of chunks (experiments/metrics/chunks.h), else
+///   `RIGHT TAB base:DIFFERENCE`, RIGHT the number of positions that are right. DIFFERENCE is the structure's
+///   score less the best one's: beside its log-probability a constant of the group, which re-ranking does not
+///   see.
+class NbestWriter {
+ public:
+  NbestWriter(const Dataset& data, bool rerank)
+      : data_(data), names_(data.vocabulary->outputs), rerank_(rerank) {
+    if (are_chunk_labels(names_)) chunks_.emplace(data);
+  }
+
+  void write(Index instance, const NbestOracle::List& list, std::string& out) const {
+    const std::size_t begin = data_.begin[instance], length = data_.begin[instance + std::size_t{1}] - begin;
+    for (std::size_t r = 0; r < list.score.size(); ++r) {
+      const std::span<const Index> outputs(list.outputs.data() + r * length, length);
+      if (rerank_) {
+        fmt::format_to(std::back_inserter(out), "{}\tbase:{}\n", quality(instance, outputs),
+                       list.score[r] - list.score[0]);
+        continue;
+      }
+      fmt::format_to(std::back_inserter(out), "{}\t{}", r + 1, list.score[r]);
+      if (groups()) {
+        fmt::format_to(std::back_inserter(out), "\t{}\n", chosen(outputs) + 1);
+        continue;
+      }
+      for (const Index k : outputs) (out += '\t') += names_[k];
+      out += '\n';
+    }
+    out += '\n';
+  }
+
+ private:
+  /// Whether structures are candidates chosen from groups.
+  bool groups() const { return !data_.quality.empty(); }
+  static std::size_t chosen(std::span<const Index> outputs) {
+    return static_cast<std::size_t>(std::find(outputs.begin(), outputs.end(), Index{0}) - outputs.begin());
+  }
+  static std::string text_of(const MatchCounts& counts) {
+    return fmt::format("{}/{}/{}", counts.correct, counts.gold, counts.guessed);
+  }
+
+  std::string quality(Index instance, std::span<const Index> outputs) const {
+    if (groups()) {
+      const std::size_t p = data_.begin[instance] + chosen(outputs);
+      return data_.counts.empty() ? fmt::format("{}", data_.quality[p]) : text_of(data_.counts[p]);
+    }
+    if (!chunks_) {
+      std::size_t right = 0;
+      for (std::size_t t = 0; t < outputs.size(); ++t)
+        right += outputs[t] == data_.gold[data_.begin[instance] + t];
+      return std::to_string(right);
+    }
+    return text_of(chunks_->count(instance, outputs));
+  }
+
+  const Dataset& data_;
+  const std::vector<std::string>& names_;
+  bool rerank_;
+  std::optional<ChunkGrader> chunks_;  ///< where the outputs are labels of chunks
+};
+
+/// The lists of all instances. Throws Error (kUsage) where the oracle has no n best.
+std::string nbest_text(const Prediction& prediction, std::size_t n, bool rerank, const Parallel& parallel) {
+  const Dataset& data = prediction.data;
+  const NbestOracle* nbest = prediction.oracle->nbest();
+  if (nbest == nullptr)
+    throw Error::usage("--nbest: the oracle of these data has no 'n best' (chain, tree and candidates have)");
+  const LinearMap map(data.x, *prediction.oracle, parallel);
+  Scores scores = map.make_scores();
+  map.apply(prediction.w, scores);
+  const NbestWriter writer(data, rerank);
+  const Chunks chunks{data.instances(), kInstancesPerTask};
+  std::vector<std::string> part(chunks.count());
+  parallel.for_each(chunks.count(), [&](std::size_t chunk) {
+    const auto work = nbest->make_workspace();
+    NbestOracle::List list;
+    for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      nbest->nbest(scores, static_cast<Index>(i), n, list, *work);
+      writer.write(static_cast<Index>(i), list, part[chunk]);
+    }
+  });
+  return fmt::format("{}", fmt::join(part, ""));
+}
+
 struct PredictCommand : ModelCommand {
+  std::string output, nbest_format = "text";
   std::optional<std::int64_t> nbest;
-  std::string nbest_format = "text";
+
+  void add_to(CLI::App& command) {
+    ModelCommand::add_to(command);
+    add_output(command, "--output", output,
+               "write one label per line, a blank line between sequences; of groups of candidates the number "
+               "of the chosen one, from 1",
+               "FILE");
+    command.add_option("--nbest", nbest, "write the N best structures of each instance to --output")
+        ->type_name("N");
+    command
+        .add_option("--nbest-format", nbest_format,
+                    "text: rank TAB score TAB labels, or the number of the candidate; rerank: candidates "
+                    "with the feature base, for --format rerank [text]")
+        ->check(CLI::IsMember({"text", "rerank"}));
+  }
 
   void check() const {
-    check_writable(output);
-    if (!nbest) return;
     constexpr std::int64_t kMost = 1'000'000;  // lists are kept until they are written
-    if (*nbest < 1 || *nbest > kMost)
+    if (nbest && (*nbest < 1 || *nbest > kMost))
       throw Error::usage(fmt::format("--nbest {}: violated constraint 1 <= nbest <= {}", *nbest, kMost));
-    if (output.empty()) throw Error::usage("--nbest without --output, expected --output FILE for the lists");
+    if (nbest && output.empty())
+      throw Error::usage("--nbest without --output, expected --output FILE for the lists");
   }
+
   std::string text(const Prediction& prediction, const std::vector<Index>& outputs,
                    const Parallel& parallel) const {
     if (!nbest) return labels_text(prediction, outputs);
-    return nbest_text(prediction.data, *prediction.oracle, prediction.w, static_cast<std::size_t>(*nbest),
-                      nbest_format == "rerank" ? NbestFormat::kRerank : NbestFormat::kText, parallel);
+    return nbest_text(prediction, static_cast<std::size_t>(*nbest), nbest_format == "rerank", parallel);
+  }
+
+  void execute() const {
+    check();
+    const Parallel parallel = make_parallel(config_of(run));
+    const Model stored = read_model(model);
+    const DataConfig config = data.read(stored.header);
+    const bool alone = config.files.train.empty() && data_format_registry().find(config.format).needs_files;
+    const Prediction prediction = alone ? by_name(stored, config) : test_part(stored, config);
+    const Dataset& set = prediction.data;
+    const std::vector<Index> outputs = TestSet(set, *prediction.oracle, parallel, {}).decode(prediction.w);
+    const std::map<std::string, double> metrics = metrics_of(set, outputs);
+    const double accuracy = metrics.at(trace_metric().name);
+    const auto right = std::llround(accuracy * static_cast<double>(set.graded()));
+    if (!output.empty()) write_file_atomically(output, text(prediction, outputs, parallel));
+    json.write({{"model", model},
+                {"instances", set.instances()},
+                {"positions", set.positions()},
+                {"correct", right},
+                {"test_accuracy", accuracy},
+                {"test_metrics", metrics}});
+    if (!prints()) return;
+    fmt::print("test accuracy {:.4f}: {} of {} in {} instances\n", accuracy, right, graded_text(set),
+               set.instances());
+    print_other_metrics(metrics);
   }
 };
 
-void predict(const PredictCommand& command) {
-  command.check();
-  command.json.check();
-  const Options run = command.run.parse();
-  const Model model = read_model(command.model);
-  const DataFormatInfo& format = format_of(command, model);
-  const Options options = data_options_of(command, model, format);
-  const DataFiles files = command.data.find();
-  const Prediction prediction = files.train.empty() && format.needs_files
-                                    ? by_name(command, format, files, options, model)
-                                    : test_part(read_for(command, model, format, files, options), model);
-  const Dataset& data = prediction.data;
-  const Parallel parallel = make_parallel(run);
-  const std::vector<Index> outputs = TestSet(data, *prediction.oracle, parallel, {}).decode(prediction.w);
-  const std::map<std::string, double> metrics = metrics_of(data, outputs);
-  const double accuracy = metrics.at(trace_metric().name);
-  const auto right = std::llround(accuracy * static_cast<double>(data.graded()));
-
-  if (!command.output.empty())
-    write_file_atomically(command.output, command.text(prediction, outputs, parallel));
-  command.json.write({{"model", command.model},
-                      {"instances", data.instances()},
-                      {"positions", data.positions()},
-                      {"correct", right},
-                      {"test_accuracy", accuracy},
-                      {"test_metrics", metrics}});
-  if (command.quiet || command.json.to_stdout()) return;
-  fmt::print("test accuracy {:.4f}: {} of {} in {} instances\n", accuracy, right, graded_text(data),
-             data.instances());
-  print_other_metrics(metrics);
-}
-
-/// Of `certify`.
 struct CertifyCommand : ModelCommand {
-  double tighten = 0.0;  ///< seconds; 0: do not
+  double seconds = 0.0;  ///< to tighten; 0: do not
+
+  void add_to(CLI::App& command) {
+    ModelCommand::add_to(command);
+    run.add(command, "lambda", "weight of ||w||_1 in F");
+    run.add(command, "mu", "weight of ||w||_2^2 / 2 in F");
+    run.add(command, "loss");
+    run.add(command, "cost");
+    command
+        .add_option("--tighten", seconds,
+                    fmt::format("search this many seconds for a better lower bound: {} continues from the "
+                                "model; 0: do not search [0]",
+                                kBestForL1))
+        ->type_name("SECONDS");
+  }
+
+  /// The flags, and what the header says in their place.
+  ExperimentConfig config(const Model& stored) const {
+    RunFlags all = run;
+    for (const char* key : {"lambda", "mu"}) {
+      if (run.given(key)) continue;
+      try {
+        all.set(key, stored.at(key));
+      } catch (const Error& error) {
+        throw Error::usage(
+            fmt::format("--{} is not given, and the model does not say: {}", key, error.what()));
+      }
+    }
+    // Of a model without a header that names it, the log loss.
+    for (const char* key : {"loss", "cost"})
+      if (!run.given(key) && stored.header.contains(key) && !run.given("loss"))
+        all.set(key, stored.header.at(key));
+    return config_of(all);
+  }
+
+  void execute() const;
 };
 
-nlohmann::ordered_json tightened_summary(const RunOutcome& better, const Certificate& c) {
-  return {{"dual", c.dual},
-          {"gap", c.gap()},
-          {"relative_gap", c.relative_gap()},
-          {"status", status_name(*better.status)},
-          {"iterations", *better.iterations},
-          {"seconds", better.wall_seconds}};
-}
-
-void certify_model(const CertifyCommand& command) {
-  if (!(command.tighten >= 0.0) || !std::isfinite(command.tighten))
-    throw Error::usage(
-        fmt::format("--tighten {}: violated constraint 0 <= tighten < infinity", command.tighten));
-  command.json.check();
-  const Model model = read_model(command.model);
-  Options run = command.run.parse();
-  for (const char* key : {"lambda", "mu"}) {
-    if (command.run.given(key)) continue;
-    try {
-      run.set(key, model.at(key));
-    } catch (const Error& error) {
-      throw Error::usage(fmt::format("--{} is not given, and the model does not say: {}", key, error.what()));
-    }
-  }
-  // Of a model without a header that names it, the log loss.
-  for (const char* key : {"loss", "cost"})
-    if (!command.run.given(key) && model.header.contains(key) && !command.run.given("loss"))
-      run.set(key, model.at(key));
-  const Loss loss = loss_of(command.run, run);
-  if (loss.hinge() && command.tighten > 0.0)
+void CertifyCommand::execute() const {
+  if (!(seconds >= 0.0) || !std::isfinite(seconds))
+    throw Error::usage(fmt::format("--tighten {}: violated constraint 0 <= tighten < infinity", seconds));
+  const Model stored = read_model(model);
+  const ExperimentConfig asked = config(stored);
+  const Penalty penalty = penalty_of(asked);
+  RunOutcome outcome;
+  RunParameters& parameters = outcome.parameters;
+  parameters.loss = asked.loss;
+  if (parameters.loss.hinge() && seconds > 0.0)
     throw Error::usage(
         fmt::format("--tighten: solver '{}' minimises the log loss: found loss = hinge", kBestForL1));
-  const double lambda = run.real("lambda"), mu = run.real("mu");
-  Penalty{lambda, mu}.check();
-  const DataFormatInfo& format = format_of(command, model);
-  const LoadedData data(
-      read_for(command, model, format, command.data.find(), data_options_of(command, model, format)),
-      make_parallel(run));
-  const SparseVector w = model_weights(model, data.train(), data.oracle().extra_weights(), data.extra_names(),
-                                       UnknownFeatures::kReject);
-  Objective objective = data.objective(lambda, mu, loss);
-  RunOutcome outcome;
-  outcome.parameters.lambda = lambda;
-  outcome.parameters.mu = mu;
-  outcome.parameters.loss = loss;
+  parameters.lambda = penalty.lambda;
+  parameters.mu = penalty.mu;
+  const LoadedData loaded(read_data(data.read(stored.header), launched_processes()), make_parallel(asked));
+  const SparseVector w = model_weights(stored, loaded.train(), loaded.oracle().extra_weights(),
+                                       loaded.extra_names(), UnknownFeatures::kReject);
+  Objective objective = loaded.objective(parameters.lambda, parameters.mu, parameters.loss);
   outcome.kkt_at_zero = certify(objective, {}).kkt;
   outcome.certificate = certify(objective, w);
-  if (data.test_set()) {
-    outcome.test_metrics = metrics_of(data.test(), data.test_set()->decode(w));
+  if (loaded.test_set()) {
+    outcome.test_metrics = metrics_of(loaded.test(), loaded.test_set()->decode(w));
     outcome.test_accuracy = outcome.test_metrics.at(trace_metric().name);
   }
-  set_facts(data, outcome);
-  nlohmann::ordered_json summary = outcome.summary();
+  set_facts(loaded, outcome);
+  Json summary = outcome.summary();
   Certificate better = outcome.certificate;
   summary["tightened"] = nullptr;
-  if (command.tighten > 0.0) {
+  if (seconds > 0.0) {
     stop_cleanly_on_interrupt();
-    RunParameters search = outcome.parameters;
+    RunParameters search = parameters;
     search.tighten = 1e-9;
-    search.time_limit = command.tighten;
-    const RunOutcome found = tighten(data, w, search, &interrupted);
-    better.dual = std::fmax(better.dual, found.certificate.dual);
-    summary["tightened"] = tightened_summary(found, better);
+    search.time_limit = seconds;
+    const RunOutcome tightened = tighten(loaded, w, search, &interrupted);
+    better.dual = std::fmax(better.dual, tightened.certificate.dual);
+    summary["tightened"] = {{"dual", better.dual},
+                            {"gap", better.gap()},
+                            {"relative_gap", better.relative_gap()},
+                            {"status", status_name(*tightened.status)},
+                            {"iterations", *tightened.iterations},
+                            {"seconds", tightened.wall_seconds}};
   }
-  command.json.write(summary);
-  if (command.quiet || command.json.to_stdout()) return;
+  json.write(summary);
+  if (!prints()) return;
   print_certificate(outcome);
-  if (loss.hinge())
+  if (parameters.loss.hinge())
     fmt::print(
         "the bound is that of one structure an instance; a solver's dual point, which no model holds, proves "
         "more\n");
-  if (command.tighten > 0.0)
+  if (seconds > 0.0)
     fmt::print("tightened: min F >= {:.10g}, a relative gap of {:.3g}\n", better.dual, better.relative_gap());
-  print_test_metrics(outcome, data);
-}
-
-CLI::App* add_model_command(CLI::App& app, const std::string& name, const std::string& help,
-                            ModelCommand& command) {
-  CLI::App* sub = app.add_subcommand(name, help);
-  sub->add_option("--model", command.model,
-                  "model from `train` or `run`; its header gives format, data options, lambda, mu, loss and "
-                  "cost unless flags do")
-      ->required()
-      ->type_name("M.tsv");
-  command.data.add_to(*sub);
-  command.json.add_to(*sub);
-  sub->add_flag("--quiet", command.quiet, "print warnings and errors only");
-  return sub;
+  print_test_metrics(outcome, loaded);
 }
 
 }  // namespace
 
-void add_predict_command(CLI::App& app) {
-  auto command = std::make_shared<PredictCommand>();
-  CLI::App* sub = add_model_command(
-      app, "predict", "Label data with a model: the files of --test, or the test set that --train splits off",
-      *command);
-  command->run.add_to(*sub, {"threads", "backend"});
-  sub->add_option(
-         "--output", command->output,
-         "write one label per line, a blank line between sequences; of groups of candidates the number of "
-         "the chosen one, from 1")
-      ->type_name("FILE");
-  sub->add_option("--nbest", command->nbest, "write the N best structures of each instance to --output")
-      ->type_name("N");
-  sub->add_option("--nbest-format", command->nbest_format,
-                  "text: rank TAB score TAB labels, or the number of the candidate; rerank: candidates with "
-                  "the feature base, for --format rerank "
-                  "[text]")
-      ->check(CLI::IsMember({"text", "rerank"}));
-  sub->callback([command] { predict(*command); });
-}
-
-void add_certify_command(CLI::App& app) {
-  auto command = std::make_shared<CertifyCommand>();
-  CLI::App* sub =
-      add_model_command(app, "certify",
-                        "Compute objective, loss, nonzeros, kkt and the certified duality gap of a "
-                        "model on its training data",
-                        *command);
-  command->run.add_to(*sub, {"lambda", "mu", "loss", "cost", "threads", "backend"});
-  sub->add_option("--tighten", command->tighten,
-                  fmt::format("search this many seconds for a better lower bound: {} continues from the "
-                              "model; 0: do not search [0]",
-                              kBestForL1))
-      ->type_name("SECONDS");
-  sub->callback([command] { certify_model(*command); });
+void add_model_commands(CLI::App& app) {
+  add_command<PredictCommand>(
+      app, "predict",
+      "Label data with a model: the files of --test, or the test set that --train splits off");
+  add_command<CertifyCommand>(
+      app, "certify",
+      "Compute objective, loss, nonzeros, kkt and the certified duality gap of a model on its training data");
 }
 
 }  // namespace proxbench

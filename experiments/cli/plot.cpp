@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "experiments/cli/cli.h"
 #include "experiments/cli/stored_results.h"
-#include "experiments/config/ini.h"
 #include "experiments/results/tables/path_table.h"
 #include "plots/curves.h"
 #include "plots/gnuplot.h"
@@ -19,73 +18,71 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct PlotCommand {
-  ReadFlags read;
-  std::string kinds, quantities, repetitions;
-  bool log_seconds = false;
-};
-
-bool contains(const std::vector<std::string>& names, const char* name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// Whether it compares solvers over problems.
 bool has_profiles(const PlotConfig& plot) {
   return contains(plot.kinds, "profile") || contains(plot.kinds, "ecdf");
 }
 
-void draw_paths(const Source& source, const PlotCommand& command, std::vector<fs::path>& figures) {
-  require_paths(source.paths, source.folder);
-  const std::vector<fs::path> drawn = draw_all(path_charts(source.paths, command.read.allow_not_comparable),
-                                               command.read.out_folder(source) / "figures");
-  if (drawn.empty())
-    throw Error::in_file(source.folder.string(), 0, "no path that came to its first point", "one to draw");
-  figures.insert(figures.end(), drawn.begin(), drawn.end());
-}
+struct PlotCommand : ReadFlags {
+  bool log_seconds = false;
 
-void draw_theory(const Source& source, const fs::path& out, std::vector<fs::path>& figures) {
-  const nlohmann::json theory = read_theory(source.folder);
-  if (theory.is_null())
-    throw Error::in_file(source.folder.string(), 0, "no theory.json", "one, as scripts/theory makes it");
-  for (const fs::path& figure : draw_all(theory_charts(theory), out / "figures")) figures.push_back(figure);
-}
-
-void plot(const PlotCommand& command) {
-  std::vector<Source> sources = command.read.read();
-  for (Source& source : sources) {
-    if (!command.kinds.empty()) source.presentation.plot.kinds = split_list(command.kinds);
-    for (const std::string& kind : source.presentation.plot.kinds)
-      require_known("--kind", kind, {"curves", "profile", "ecdf", "path", "theory"});
+  void add_to(CLI::App& command) {
+    ReadFlags::add_to(command);
+    plot.add(command, "kinds",
+             "figures to draw: curves, path, theory (see scripts/theory) of each DIR; profile (performance "
+             "profiles), ecdf (distributions of the costs to reach the targets) over all DIRs; separated by "
+             "commas",
+             "--kind");
+    plot.add(command, "quantities");
+    plot.add(command, "repetitions");
+    command.add_flag("--log-seconds", log_seconds, "draw seconds on a log axis");
   }
-  const bool together = has_profiles(sources.front().presentation.plot);
-  if (!together && command.read.folders.size() > 1 && !command.read.out.empty())
-    throw Error::usage(
-        "--out: found only figures of single DIRs, expected a --kind over all DIRs: profile, ecdf");
-  const fs::path out = together ? command.read.out_folder() : fs::path();
 
-  std::vector<fs::path> figures;
-  for (Source& source : sources) {
-    PlotConfig& config = source.presentation.plot;
-    if (!command.quantities.empty()) config.quantities = split_list(command.quantities);
-    if (!command.repetitions.empty()) config.repetitions = command.repetitions;
-    config.log_seconds = config.log_seconds || command.log_seconds;
-    if (contains(config.kinds, "path")) draw_paths(source, command, figures);
-    if (contains(config.kinds, "theory")) draw_theory(source, command.read.out_folder(source), figures);
-    if (!contains(config.kinds, "curves")) continue;
-    require_runs({source});
-    for (const fs::path& figure : make_curves(source.runs, command.read.out_folder(source) / "figures",
-                                              config, command.read.allow_not_comparable))
-      figures.push_back(figure);
-  }
-  if (together) {
-    require_runs(sources);
+  void execute() const {
+    std::vector<Source> sources = read();
+    for (Source& source : sources)
+      source.presentation.plot.log_seconds = source.presentation.plot.log_seconds || log_seconds;
     const Presentation& first = sources.front().presentation;
-    for (const fs::path& figure : make_profiles(all_runs(sources), out / "figures", first.plot, first.targets,
-                                                command.read.allow_not_comparable))
-      figures.push_back(figure);
+    const bool together = has_profiles(first.plot);
+    if (!together && folders.size() > 1 && !out.empty())
+      throw Error::usage(
+          "--out: found only figures of single DIRs, expected a --kind over all DIRs: profile, ecdf");
+    const fs::path common = together ? out_folder() : fs::path();
+    for (const Source& source : sources) draw(source);
+    if (!together) return;
+    require_runs(sources);
+    print(make_profiles(all_runs(sources), common / "figures", first.plot, first.targets,
+                        allow_not_comparable));
   }
-  for (const fs::path& figure : figures) fmt::print("{}\n", figure.string());
-}
+
+ private:
+  /// The figures of one source.
+  void draw(const Source& source) const {
+    const PlotConfig& config = source.presentation.plot;
+    if (contains(config.kinds, "path")) {
+      require_paths(source.paths, source.folder);
+      const auto drawn = draw_all(path_charts(source.paths, allow_not_comparable), figures_of(source));
+      if (drawn.empty())
+        throw Error::in_file(source.folder.string(), 0, "no path that came to its first point",
+                             "one to draw");
+      print(drawn);
+    }
+    if (contains(config.kinds, "theory")) {
+      const nlohmann::json theory = read_theory(source.folder);
+      if (theory.is_null())
+        throw Error::in_file(source.folder.string(), 0, "no theory.json", "one, as scripts/theory makes it");
+      print(draw_all(theory_charts(theory), figures_of(source)));
+    }
+    if (!contains(config.kinds, "curves")) return;
+    require_runs({source});
+    print(make_curves(source.runs, figures_of(source), config, allow_not_comparable));
+  }
+
+  fs::path figures_of(const Source& source) const { return out_folder(source) / "figures"; }
+  static void print(const std::vector<fs::path>& figures) {
+    for (const fs::path& figure : figures) fmt::print("{}\n", figure.string());
+  }
+};
 
 /// Takes seconds off the axes.
 void leave_out_seconds(PlotConfig& plot) {
@@ -129,29 +126,8 @@ void draw_paths_of_run(const std::vector<Run>& paths, const fs::path& out, const
 }
 
 void add_plot_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand(
-      "plot", "Draw stored results: curves into DIR/figures, comparisons over the problems of all DIRs");
-  auto command = std::make_shared<PlotCommand>();
-  command->read.add_to(*sub);
-  sub->add_option("--kind", command->kinds,
-                  "figures to draw: curves, path, theory (see scripts/theory) of each DIR; profile "
-                  "(performance profiles), ecdf (distributions of "
-                  "the costs to reach the targets) over all DIRs; separated by commas [the config's]")
-      ->type_name("NAMES");
-  sub->add_option("--x", command->read.x,
-                  "abscissas: seconds, passes, updates, iterations, separated by commas [the config's]")
-      ->type_name("NAMES");
-  sub->add_option("--quantities", command->quantities,
-                  "quantities of the curves: objective, suboptimality, nnz, accuracy, error, "
-                  "structure-error, chunk-f1, gap, dual, "
-                  "mean-gap, gap-estimate, gap-infeasibility, separated by commas [the config's]")
-      ->type_name("NAMES");
-  sub->add_option("--repetitions", command->repetitions,
-                  "repetitions in curves: band (median and quartiles) or lines [the config's]")
-      ->check(CLI::IsMember({"band", "lines"}))
-      ->type_name("NAME");
-  sub->add_flag("--log-seconds", command->log_seconds, "draw seconds on a log axis");
-  sub->callback([command] { plot(*command); });
+  add_command<PlotCommand>(
+      app, "plot", "Draw stored results: curves into DIR/figures, comparisons over the problems of all DIRs");
 }
 
 }  // namespace proxbench

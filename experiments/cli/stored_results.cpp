@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-
 #include "core/base/error.h"
+#include "experiments/config/config_keys.h"
 #include "experiments/config/ini.h"
 
 namespace proxbench {
@@ -13,27 +12,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<double> parse_targets(const std::string& text) {
-  std::vector<double> targets;
-  for (const std::string& part : split_list(text))
-    if (!parse_real(part, targets.emplace_back()) || !(targets.back() > 0))
-      throw Error::usage(
-          fmt::format("--targets: found '{}', expected reals above 0, separated by commas", part));
-  return targets;
-}
-
 /// The config's choices, overridden by the flags.
 Presentation presentation_of(const fs::path& folder, const ReadFlags& flags) {
   Presentation presentation = load_presentation(folder / "config.ini");
-  if (!flags.targets.empty()) presentation.targets = parse_targets(flags.targets);
-  if (!flags.x.empty()) {
-    presentation.plot.x = split_list(flags.x);
-    presentation.plot.x_max.clear();  // the config's are for its own axes
-  }
+  flags.plot.read(presentation.plot);
+  if (flags.plot.given("x")) presentation.plot.x_max.clear();  // the config's are for its own axes
+  if (flags.experiment.given("targets")) presentation.targets = config_of(flags.experiment).targets;
   return presentation;
 }
 
 }  // namespace
+
+void ReadFlags::add_to(CLI::App& command) {
+  add_results(command, folders);
+  command
+      .add_option("--out", out,
+                  "folder for the results over all DIRs; with several DIRs, tables and figures of one DIR "
+                  "stay in it [DIR if there is one]")
+      ->type_name("OUT");
+  experiment.add(command, "targets");
+  plot.add(command, "x");
+  command.add_option("--solvers", solvers, "labels of the solvers to show, separated by commas [all]")
+      ->type_name("NAMES");
+  command.add_flag("--allow-not-comparable", allow_not_comparable,
+                   "also show timings that are not comparable");
+}
+
+fs::path ReadFlags::out_folder() const {
+  if (!out.empty()) return out;
+  if (folders.size() == 1) return folders.front();
+  throw Error::usage("--out: found none, expected a folder for the results over all DIRs");
+}
 
 std::vector<Source> ReadFlags::read() const {
   std::vector<Source> sources;
@@ -51,19 +60,14 @@ std::vector<Source> ReadFlags::read() const {
   }
   if (solvers.empty()) return sources;
   // A label need not be in every folder.
-  std::vector<Run> all;
-  for (const Source& source : sources) {
-    all.insert(all.end(), source.runs.begin(), source.runs.end());
-    for (const Run& path : source.paths) all.push_back(path);
-  }
   const std::vector<std::string> labels = split_list(solvers);
+  std::vector<Run> all = all_runs(sources);
+  for (const Source& source : sources) all.insert(all.end(), source.paths.begin(), source.paths.end());
   require_labels(all, labels);
-  const auto unknown = [&](const Run& run) {
-    return std::find(labels.begin(), labels.end(), run.parameters.label) == labels.end();
-  };
+  const auto unknown = [&](const Run& run) { return !contains(labels, run.parameters.label); };
   for (Source& source : sources) {
     std::erase_if(source.runs, unknown);
-    std::erase_if(source.paths, [&](const Run& path) { return unknown(path); });
+    std::erase_if(source.paths, unknown);
   }
   std::erase_if(sources, [](const Source& source) { return source.runs.empty() && source.paths.empty(); });
   return sources;

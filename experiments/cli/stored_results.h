@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "experiments/cli/cli.h"
-#include "experiments/config/config.h"
 #include "experiments/results/results.h"
 #include "experiments/results/tables/path_table.h"
 
@@ -23,29 +22,15 @@ struct Source {
 /// Flags of the commands that read them.
 struct ReadFlags {
   std::vector<std::string> folders;
-  std::string out, targets, x, solvers;
+  std::string out, solvers;
+  KeyFlags<PlotConfig> plot{"the config's"};  ///< in place of what the configs say
+  RunFlags experiment{"the config's"};
   bool allow_not_comparable = false;
 
-  void add_to(CLI::App& sub) {
-    sub.add_option("dirs", folders, "results of `proxbench run`")->required()->type_name("DIR...");
-    sub.add_option("--out", out,
-                   "folder for the results over all DIRs; with several DIRs, tables and figures of one DIR "
-                   "stay in it [DIR if there is one]")
-        ->type_name("OUT");
-    sub.add_option("--targets", targets, "relative differences to f*, separated by commas [the config's]")
-        ->type_name("REALS");
-    sub.add_option("--solvers", solvers, "labels of the solvers to show, separated by commas [all]")
-        ->type_name("NAMES");
-    sub.add_flag("--allow-not-comparable", allow_not_comparable, "also show timings that are not comparable");
-  }
-
+  void add_to(CLI::App& command);
   std::vector<Source> read() const;
   /// Where goes what is made of all sources together.
-  std::filesystem::path out_folder() const {
-    if (!out.empty()) return out;
-    if (folders.size() == 1) return folders.front();
-    throw Error::usage("--out: found none, expected a folder for the results over all DIRs");
-  }
+  std::filesystem::path out_folder() const;
   /// Where goes what is made of one of them.
   std::filesystem::path out_folder(const Source& source) const {
     return folders.size() == 1 ? out_folder() : source.folder;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <span>
 
@@ -26,7 +25,7 @@ std::string tail(const IniSection& section) {
   return dot == std::string::npos ? "" : section.name.substr(dot + 1);
 }
 std::string title(const IniSection& section) {
-  return fmt::format("[{}]", shown(section.name));
+  return fmt::format("[{}]", printable(section.name));
 }
 
 class ConfigReader {
@@ -35,23 +34,20 @@ class ConfigReader {
 
   ExperimentConfig read() {
     for (const IniSection& section : ini_.sections) check_section_name(section);
-    check_key_names<ExperimentConfig>("experiment");
-    check_key_names<PlotConfig>("plot");
-    check_key_names<PaperConfig>("paper");
-    check_key_names<SlurmConfig>("slurm");
+    read_options<ExperimentConfig>("experiment");
+    read_options<PlotConfig>("plot");
+    read_options<PaperConfig>("paper");
+    read_options<SlurmConfig>("slurm");
     bool complete = read_presentation();
     complete = read_section("slurm", config_.slurm) && complete;
-    bool data = false, solver = false;
     for (const IniSection& section : ini_.sections) {
-      data = data || head(section) == "data";
-      solver = solver || head(section) == "solver";
       if (head(section) == "data") read_data(section);
       if (head(section) == "solver" && section.name != "solver") read_solver(section);
     }
-    if (!data) problems_.add({ini_.source, 0}, "no data, expected [data] or [data.NAME]");
-    if (!solver)
-      problems_.add({ini_.source, 0}, "no solver, expected [solver.LABEL] with LABEL a solver: " +
-                                          joined(solver_registry().names()));
+    if (config_.datasets.empty()) text_.reject("data", "no data, expected [data] or [data.NAME]");
+    if (config_.labels.empty())
+      text_.reject("solver", "no solver, expected [solver.LABEL] with LABEL a solver: " +
+                                 joined(solver_registry().names()));
     if (complete) check_rules(config_, text_);
     return std::move(config_);
   }
@@ -59,9 +55,9 @@ class ConfigReader {
   /// The values of [experiment], [plot] and [paper], and what Presentation has of the other sections. False
   /// where a value is wrong or missing.
   bool read_presentation() {
-    bool complete = ini_.find("experiment") != nullptr;
+    bool complete = ini_.sections.find("experiment") != nullptr;
     if (!complete)
-      problems_.add({ini_.source, 0}, "no section [experiment], expected it with at least name and lambda");
+      text_.reject("experiment", "no section [experiment], expected it with at least name and lambda");
     complete = read_section<ExperimentConfig>("experiment", config_) && complete;
     complete = read_section("plot", config_.plot) && complete;
     complete = read_section("paper", config_.paper) && complete;
@@ -69,7 +65,7 @@ class ConfigReader {
     for (const IniSection& section : ini_.sections) {
       if (head(section) == "solver") config_.labels.push_back(tail(section));
       if (head(section) != "data") continue;
-      const std::string name = section.name == "data" ? text_.value("data", "format") : tail(section);
+      const std::string name = tail(section).empty() ? text_.value("data", "format") : tail(section);
       config_.datasets.push_back(name);
       std::string& source = config_.sources[name];
       for (const IniEntry& entry : section.entries)
@@ -96,47 +92,63 @@ class ConfigReader {
       problem = fmt::format("found section {}, expected [{}]", title(section), kind);
     else if (kind == "solver" && !dotted)
       problem = "found section [solver], expected [solver.LABEL], e.g. [solver.prox-newton]";
-    else if (std::string name = name_problem(tail(section)); dotted && !name.empty())
-      problem = "found name " + name.substr(std::string_view("found ").size());
-    if (!problem.empty()) problems_.add(section.where, problem);
+    else if (const std::string wrong = name_problem(tail(section)); dotted && !wrong.empty())
+      problem = "found name " + wrong;
+    if (!problem.empty()) text_.reject(section.name, problem);
   }
 
-  /// `more`: options that the chosen solver or format adds to the section's own keys. `hint`: what is known of
-  /// another key.
+  /// What stands in the section beside its own keys: the options of its solver or format. Anything else is an
+  /// error.
   template <class Section>
-  void check_key_names(
-      const std::string& name, const OptionTable& more = {},
-      const std::function<std::string(const std::string&)>& hint = [](const std::string&) { return ""; }) {
-    const IniSection* section = ini_.find(name);
-    if (!section) return;
+  Options read_options(const std::string& name, const OptionTable& table = {},
+                       const std::string& solver = "") {
+    Options options(table);
+    const IniSection* section = ini_.sections.find(name);
+    if (!section) return options;
     std::vector<std::string> names;
     for (const ConfigKey<Section>& key : keys_of<Section>()) names.push_back(key.spec.name);
-    for (const OptionSpec& spec : more) names.push_back(spec.name);
+    for (const OptionSpec& spec : table) names.push_back(spec.name);
     for (const IniEntry& entry : section->entries) {
-      if (contains(names, entry.key)) continue;
-      const std::string known = hint(entry.key);
-      problems_.add(entry.where, fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, title(*section),
-                                             known.empty() ? did_you_mean(entry.key, names) : " (" + known + ")",
-                                             joined(names)));
+      const auto spec = std::ranges::find(table, entry.key, &OptionSpec::name);
+      if (spec != table.end()) {
+        read_option(*section, entry, *spec, options);
+      } else if (!contains(names, entry.key)) {
+        const std::string known = former_option(solver, entry.key);
+        problems_.add(
+            entry.where,
+            fmt::format("found key '{}' in {}{}, expected one of {}", entry.key, title(*section),
+                        known.empty() ? did_you_mean(entry.key, names) : " (" + known + ")", joined(names)));
+      }
     }
+    return options;
+  }
+
+  void read_option(const IniSection& section, const IniEntry& entry, const OptionSpec& spec,
+                   Options& options) {
+    if (const std::string problem = set_option(options, spec, entry.value); !problem.empty())
+      text_.reject(section.name, spec.name, problem);
+    else if (spec.names_file(entry.value))
+      find_file(entry.at(), spec.name, [&](const std::filesystem::path& folder) {
+        options.set(spec.name, find_data_file(entry.value, folder).string());
+      });
   }
 
   /// Takes the values by the rows of the keys. False where one is wrong, or a required one is missing.
   template <class Section>
   bool read_section(const std::string& name, Section& out) {
-    const IniSection* section = ini_.find(name);
+    const IniSection* section = ini_.sections.find(name);
     if (!section) return true;
     bool complete = true;
     for (const ConfigKey<Section>& key : keys_of<Section>()) {
-      const IniEntry* entry = section->find(key.spec.name);
+      const IniEntry* entry = section->entries.find(key.spec.name);
       if (entry) {
         for (const auto& [offset, problem] : key.read(out, entry->value)) {
           text_.reject(name, key.spec.name, problem, offset);
           complete = false;
         }
       } else if (key.rules.required) {
-        problems_.add(section->where, fmt::format("{} has no key '{}', expected {} = ...", title(*section),
-                                                  key.spec.name, key.spec.name));
+        text_.reject(name,
+                     fmt::format("{0} has no key '{1}', expected {1} = ...", title(*section), key.spec.name));
         complete = false;
       }
     }
@@ -160,22 +172,6 @@ class ConfigReader {
     if (!text_.given("plot", "quantities")) config_.plot.quantities = {"nnz", "accuracy"};
   }
 
-  /// The options that stand in the section beside its own keys.
-  Options read_options(const IniSection& section, const OptionTable& table) {
-    Options options(table);
-    for (const OptionSpec& spec : table) {
-      const IniEntry* entry = section.find(spec.name);
-      if (!entry) continue;
-      if (const std::string problem = set_option(options, spec, entry->value); !problem.empty())
-        text_.reject(section.name, spec.name, problem);
-      else if (spec.names_file(entry->value))
-        find_file(entry->at(), spec.name, [&](const std::filesystem::path& folder) {
-          options.set(spec.name, find_option_file(spec, entry->value, folder));
-        });
-    }
-    return options;
-  }
-
   /// Calls `find` with the folder of the file in which the name stands. Adds what it throws.
   template <class Find>
   void find_file(const Location& where, const std::string& key, Find find) {
@@ -188,7 +184,7 @@ class ConfigReader {
 
   /// Replaces names of files by the files that are found.
   void find_files(const IniSection& section, const char* key, std::span<std::string> files) {
-    const IniEntry* entry = section.find(key);
+    const IniEntry* entry = section.entries.find(key);
     const std::vector<ListPart> parts = list_parts(entry ? entry->value : "");
     if (parts.size() > files.size())
       return text_.reject(section.name, key, fmt::format("found {} files, expected one", parts.size()));
@@ -204,29 +200,25 @@ class ConfigReader {
         !text_.check_name(section.name, "format", data.format, data_format_registry().names()))
       return;
     const DataFormatInfo& format = data_format_registry().find(data.format);
-    check_key_names<DataConfig>(section.name, format.options);
     data.name = tail(section).empty() ? data.format : tail(section);
-    data.options = read_options(section, format.options);
-    if (section.find("oracle") &&
+    data.options = read_options<DataConfig>(section.name, format.options);
+    if (section.entries.find("oracle") &&
         !text_.check_name(section.name, "oracle", data.oracle, oracle_registry().names()))
       data.oracle.clear();
-    if (config_.has_paths() && section.find("start"))
-      text_.reject(
-          section.name, "start",
-          fmt::format("found '{}', but [experiment] has a path(...), which starts from w = 0, expected "
-                      "no such key",
-                      data.start));
+    if (config_.has_paths() && section.entries.find("start"))
+      text_.reject_value(section.name, "start",
+                         ", but [experiment] has a path(...), which starts from w = 0, expected no such key");
     find_files(section, "start", {&data.start, 1});
     read_files(section, format, data.files);
     if (!data_names_.insert(data.name).second)
-      problems_.add(section.where, fmt::format("found a second data set named '{}', expected each name once",
-                                               shown(data.name)));
+      text_.reject(section.name, fmt::format("found a second data set named '{}', expected each name once",
+                                             printable(data.name)));
     config_.data.push_back(std::move(data));
   }
 
   void read_files(const IniSection& section, const DataFormatInfo& format, DataFiles& files) {
     if (format.needs_files && files.train.empty()) {
-      const IniEntry* train = section.find("train");
+      const IniEntry* train = section.entries.find("train");
       problems_.add(train ? train->at() : section.where,
                     title(section) + " has no training file, expected train = FILE");
     } else if (format.needs_files) {
@@ -235,24 +227,22 @@ class ConfigReader {
       find_files(section, "hierarchy", {&files.hierarchy, 1});
     } else {
       for (const char* key : {"train", "test", "hierarchy"})
-        if (section.find(key))
-          text_.reject(section.name, key,
-                       fmt::format("found '{}', expected no file: the data of format {} are generated",
-                                   text_.value(section.name, key), format.name));
+        if (section.entries.find(key))
+          text_.reject_value(
+              section.name, key,
+              fmt::format(", expected no file: the data of format {} are generated", format.name));
     }
   }
 
   void read_solver(const IniSection& section) {
     SolverConfig solver{config_, tail(section), tail(section), {}};
     if (!read_section(section.name, solver)) return;
-    const std::string key = section.find("solver") ? "solver" : "label without a key 'solver'";
+    const std::string key = section.entries.find("solver") ? "solver" : "label without a key 'solver'";
     if (!text_.check_name(section.name, key, solver.solver, solver_registry().names())) return;
-    const OptionTable& options = solver_registry().find(solver.solver).options;
-    check_key_names<SolverConfig>(section.name, options,
-                                  [&](const std::string& name) { return former_option(solver.solver, name); });
-    solver.options = read_options(section, options);
+    solver.options = read_options<SolverConfig>(section.name, solver_registry().find(solver.solver).options,
+                                                solver.solver);
     // A tol that nobody gave might end a run before its gap is reached.
-    if (solver.gap > 0 && !section.find("tol") && !text_.given("experiment", "tol")) solver.tol = 0.0;
+    if (solver.gap > 0 && !section.entries.find("tol") && !text_.given("experiment", "tol")) solver.tol = 0.0;
     config_.solvers.push_back(std::move(solver));
   }
 
@@ -264,11 +254,11 @@ class ConfigReader {
 };
 
 ExperimentConfig read_config(Ini& ini, const std::vector<std::string>& overrides, Problems& problems) {
-  if (ini.sections.empty() && ini.includes.empty() && !problems.empty())
+  if (ini.sections.size() == 0 && !ini.files.front().includes && !problems.empty())
     throw Error::usage(problems.lines().front() + ": the file has no [section], expected a config");
   for (const std::string& assignment : overrides) apply_override(ini, assignment, problems);
   ExperimentConfig config = ConfigReader(ini, problems).read();
-  problems.throw_if_any(ini.source);
+  problems.throw_if_any(ini.files.front().name);
   for (std::size_t i = 1; i < ini.files.size(); ++i) config.includes.push_back(ini.files[i].name);
   return config;
 }
@@ -283,8 +273,7 @@ ExperimentConfig parse_config(std::string_view text, const std::string& source,
                               const std::filesystem::path& folder,
                               const std::vector<std::string>& overrides) {
   Problems problems;
-  Ini ini = parse_ini(text, source, problems);
-  read_includes(ini, folder, problems);
+  Ini ini = parse_ini(text, source, folder, problems);
   return read_config(ini, overrides, problems);
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,18 +27,14 @@ struct ConfigSectionInfo {
   std::string name;  ///< "experiment", "data", "solver", "plot", ...
   std::string help;
   OptionTable keys;
-  std::vector<std::string> lists;     ///< keys that take several values, separated by commas
-  std::vector<std::string> required;  ///< keys without a default
+  std::set<std::string> lists;     ///< keys that take several values, separated by commas
+  std::set<std::string> required;  ///< keys without a default
 };
 /// In the order in which they are documented.
 const std::vector<ConfigSectionInfo>& config_sections();
 
 /// A share of the clock so large that every sample is evaluated in full.
 inline constexpr double kNoSamplingBudget = 1e6;
-
-/// The options that `train`, `certify` and `predict` share with [experiment]: lambda, mu, tol, gap,
-/// max_iterations, time_limit, threads, backend, seed.
-const OptionTable& run_options();
 
 /// Of the key targets of [experiment].
 inline std::vector<double> default_targets() {
@@ -132,7 +129,7 @@ struct ExperimentConfig : Presentation, StopRules {
   bool pin = true;                    ///< each run on CPUs of its own
   std::string order = "interleaved";  ///< or "grid"
   std::string decoding = "structure";
-  std::string reference = "run";             ///< or "none": there is no f*
+  std::string reference = "run";      ///< or "none": there is no f*
   std::string reference_solver = {};  ///< with its defaults, gives f*; read_config() never leaves it empty
   double reference_tol = 1e-9, reference_gap = 1e-9, reference_time_limit = 600.0;  ///< of that run
   std::vector<DataConfig> data;

@@ -3,6 +3,7 @@
 /// `proxbench list --options` and the documentation follow from them. Type, default and whether a key takes a
 /// list follow from the member that its row names.
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct KeyRules {
   bool min_open = false;   ///< the lower bound itself is excluded
   bool automatic = false;  ///< "auto" stands for NaN
   std::vector<std::string> choices = {};
+  bool file = false;  ///< the value names a file
   bool required = false;
   bool repeats = false;  ///< a value may stand more than once in the list
   /// Why the key means nothing in a config, as an error says it behind the value; "" where it means
@@ -52,6 +54,12 @@ template <>
 const std::vector<ConfigKey<PaperConfig>>& keys_of();
 template <>
 const std::vector<ConfigKey<SlurmConfig>>& keys_of();
+
+/// The key of this name, which there is.
+template <class Section>
+const ConfigKey<Section>& find_key(std::string_view name) {
+  return *std::ranges::find(keys_of<Section>(), name, [](const auto& key) { return key.spec.name; });
+}
 
 /// With ", " between them.
 std::string joined(const std::vector<std::string>& names);

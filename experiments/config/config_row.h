@@ -56,13 +56,18 @@ std::string read_value(const OptionSpec& spec, const std::string& text, Value& o
   return "";
 }
 
+inline std::vector<PathProblem> if_any(const PathProblem& problem) {
+  if (problem.text.empty()) return {};
+  return {problem};
+}
+
 /// Takes the parts of a list one by one. `take` takes one of them: it returns what is wrong, else sets the
 /// text that all writings of the value have.
 template <class Take>
-std::vector<PathProblem> read_list(const std::vector<ListPart>& parts, bool repeats, Take take) {
+std::vector<PathProblem> read_list(const std::string& text, bool repeats, Take take) {
   std::vector<PathProblem> problems;
   std::set<std::string> seen;
-  for (const auto& [part, offset] : parts) {
+  for (const auto& [part, offset] : list_parts(text)) {
     std::string same;
     PathProblem problem;
     if (part.empty())
@@ -85,52 +90,46 @@ struct ListOf<std::vector<Value>> {
   using Element = Value;
 };
 
-/// Makes the rows of one section. `member`: a pointer to the member, or a function that gives it.
+/// Makes the rows of one section.
 template <class Section>
 struct Row {
+  /// `member`: a pointer to the member, or a function that gives it.
   template <class Member>
-  ConfigKey<Section> operator()(Member member, OptionSpec spec, KeyRules rules = {}) const {
+  ConfigKey<Section> operator()(Member member, const char* name, const std::string& help,
+                                const KeyRules& rules = {}) const {
     using Value = std::remove_cvref_t<std::invoke_result_t<Member, Section&>>;
     using Element = typename ListOf<Value>::Element;
-    spec.type = std::is_same_v<Element, bool>     ? OptionType::kBool
-                : std::is_integral_v<Element>     ? OptionType::kInt
-                : std::is_same_v<Element, double> ? OptionType::kReal
-                                                  : OptionType::kString;
     const Section defaults{};
-    spec.default_value = value_text(std::invoke(member, defaults));
+    const OptionSpec spec{.name = name,
+                          .type = std::is_same_v<Element, bool>     ? OptionType::kBool
+                                  : std::is_integral_v<Element>     ? OptionType::kInt
+                                  : std::is_same_v<Element, double> ? OptionType::kReal
+                                                                    : OptionType::kString,
+                          .default_value = value_text(std::invoke(member, defaults)),
+                          .help = help,
+                          .min = rules.min,
+                          .max = rules.max,
+                          .min_open = rules.min_open,
+                          .choices = rules.choices,
+                          .automatic = rules.automatic,
+                          .file = rules.file};
     const auto read = [=](Section& section, const std::string& text) -> std::vector<PathProblem> {
       Value& out = std::invoke(member, section);
       if (rules.required && text.empty()) return {{0, "found nothing, expected " + spec.help}};
       if constexpr (ListOf<Value>::kList) {
         out.clear();
         if (text.empty() && spec.type != OptionType::kString) return {{0, "found nothing, expected a list"}};
-        return read_list(list_parts(text), rules.repeats, [&](const std::string& part, std::string& same) {
+        return read_list(text, rules.repeats, [&](const std::string& part, std::string& same) {
           PathProblem problem{0, read_value(spec, part, out.emplace_back())};
           same = value_text(out.back());
           return problem;
         });
       } else {
-        if (std::string problem = read_value(spec, text, out); !problem.empty()) return {{0, problem}};
-        return {};
+        return if_any({0, read_value(spec, text, out)});
       }
     };
     const auto write = [=](const Section& section) { return value_text(std::invoke(member, section)); };
     return {spec, rules, ListOf<Value>::kList, read, write};
-  }
-
-  template <class Member>
-  ConfigKey<Section> operator()(Member member, const char* name, const std::string& help,
-                                KeyRules rules = {}) const {
-    return (*this)(member,
-                   OptionSpec{.name = name,
-                              .default_value = "",
-                              .help = help,
-                              .min = rules.min,
-                              .max = rules.max,
-                              .min_open = rules.min_open,
-                              .choices = rules.choices,
-                              .automatic = rules.automatic},
-                   rules);
   }
 };
 

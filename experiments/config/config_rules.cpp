@@ -20,7 +20,7 @@ void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
                 fmt::format("found '{}' beside lambda = {}, expected one of them to be a path",
                             config.mu_path->text(), config.paths.front().text()));
   if (config.mu_path || config.mu > 0.0) return;
-  for (const ListPart& part : path_list_parts(text.value("experiment", "lambda"))) {
+  for (const ListPart& part : list_parts(text.value("experiment", "lambda"))) {
     double lambda = 1.0;
     if (parse_real(part.text, lambda) && lambda == 0.0)
       text.reject("experiment", "lambda",
@@ -32,31 +32,21 @@ void check_penalties(const ExperimentConfig& config, const ConfigText& text) {
 template <class Section>
 void check_idle_keys(const ExperimentConfig& config, const std::string& section, const ConfigText& text) {
   for (const ConfigKey<Section>& key : keys_of<Section>()) {
-    const IniEntry* entry = text.find(section, key.spec.name);
-    const std::string why = entry && key.rules.idle ? key.rules.idle(config) : "";
-    if (!why.empty()) text.reject(section, key.spec.name, fmt::format("found '{}'{}", entry->value, why));
+    const std::string why =
+        key.rules.idle && text.given(section, key.spec.name) ? key.rules.idle(config) : "";
+    if (!why.empty()) text.reject_value(section, key.spec.name, why);
   }
 }
 
 void check_paths(const ExperimentConfig& config, const ConfigText& text) {
-  const bool path_figure = contains(config.plot.kinds, "path");
-  const std::string kinds = text.value("plot", "kinds");
-  const std::string axis = config.mu_path ? "mu" : "lambda";
-  if (!config.has_paths() && path_figure)
-    text.reject("plot", "kinds",
-                fmt::format("found '{}', but neither lambda nor mu of [experiment] has a path(...), expected "
-                            "one to draw",
-                            kinds));
+  const std::string path = fmt::format(", but [experiment] {} has ", config.mu_path ? "mu" : "lambda");
+  if (!config.has_paths() && contains(config.plot.kinds, "path"))
+    text.reject_value("plot", "kinds",
+                      ", but neither lambda nor mu of [experiment] has a path(...), expected one to draw");
   if (config.has_paths() && !config.has_singles() && config.plot.kinds != std::vector<std::string>{"path"})
-    text.reject("plot", "kinds",
-                fmt::format("found '{}', but [experiment] {} has nothing but a path(...), expected kinds = "
-                            "path alone",
-                            kinds, axis));
+    text.reject_value("plot", "kinds", path + "nothing but a path(...), expected kinds = path alone");
   if (config.has_paths() && config.stop_at > 0)
-    text.reject("experiment", "stop_at",
-                fmt::format("found '{}', but [experiment] {} has a path(...), which has no f* to stop at, "
-                            "expected 0",
-                            text.value("experiment", "stop_at"), axis));
+    text.reject_value("experiment", "stop_at", path + "a path(...), which has no f* to stop at, expected 0");
 }
 
 /// What a config asks for that is measured against f*.
@@ -122,53 +112,66 @@ std::vector<Penalty> penalties_of(const ExperimentConfig& config) {
   return out;
 }
 
-/// Where a solver cannot run, as far as that is known without the data.
-struct Skips {
-  std::size_t skipped = 0, problems = 0;
-  std::string why;  ///< of the first that is skipped
-};
-
-Skips skips_of(const ExperimentConfig& config, const SolverConfig& solver) {
-  const SolverInfo& info = solver_registry().find(solver.solver);
-  Skips out;
+/// Why the solver cannot run on a problem, a data set with a penalty, for each problem of the grid: "" where
+/// it can, as far as that is known without the data.
+std::vector<std::string> misfits_of(const ExperimentConfig& config, const SolverInfo& solver) {
+  std::vector<std::string> out;
   for (const DataConfig& data : config.data)
     for (const Penalty& penalty : penalties_of(config)) {
-      std::string why = data.start.empty() || info.starts_anywhere ? "" : "it starts from no model";
-      if (why.empty())
-        why = data.oracle.empty() ? unmet_needs(info, penalty, config.loss.kind)
-                                  : unmet_needs(info, penalty, config.loss.kind,
-                                                oracle_registry().find(data.oracle));
-      ++out.problems;
-      if (why.empty()) continue;
-      ++out.skipped;
-      if (out.why.empty()) out.why = why;
+      if (!data.start.empty() && !solver.starts_anywhere)
+        out.emplace_back("it starts from no model");
+      else if (data.oracle.empty())
+        out.push_back(unmet_needs(solver, penalty, config.loss.kind));
+      else
+        out.push_back(unmet_needs(solver, penalty, config.loss.kind, oracle_registry().find(data.oracle)));
     }
   return out;
 }
 
-}  // namespace
-
-const IniEntry* ConfigText::find(std::string_view section, std::string_view key) const {
-  const IniSection* found = ini_.find(section);
-  return found ? found->find(key) : nullptr;
+/// Whether the solver can run on none of the problems; they may be none.
+bool fits_none(const std::vector<std::string>& misfits) {
+  return std::ranges::count(misfits, "") == 0;
 }
 
+/// A solver that can run on no problem is an error, which names those that could.
+void check_solvers(const ExperimentConfig& config, const ConfigText& text) {
+  for (const SolverConfig& solver : config.solvers) {
+    const std::vector<std::string> misfits = misfits_of(config, solver_registry().find(solver.solver));
+    if (misfits.empty() || !fits_none(misfits)) continue;
+    std::vector<std::string> fitting;
+    for (const SolverInfo& other : solver_registry().items())
+      if (!fits_none(misfits_of(config, other))) fitting.push_back(other.name);
+    text.reject("solver." + solver.label,
+                fmt::format("[solver.{}] can run on no problem of the config: {}; {}{}",
+                            printable(solver.label), misfits.front(),
+                            fitting.empty() ? "no solver can" : "solvers that fit: ", joined(fitting)));
+  }
+}
+
+}  // namespace
+
 std::string ConfigText::value(std::string_view section, std::string_view key) const {
-  const IniEntry* entry = find(section, key);
+  const IniEntry* entry = ini_.find(section, key);
   return entry ? entry->value : "";
 }
 
 void ConfigText::reject(const std::string& section, const std::string& key, const std::string& what,
                         std::size_t offset) const {
-  const IniEntry* entry = find(section, key);
-  const IniSection* found = ini_.find(section);
-  const Location where = entry ? entry->at(offset) : found ? found->where : Location{ini_.source, 0};
-  problems_.add(where, fmt::format("[{}] {}: {}", shown(section), key, what));
+  const std::string text = fmt::format("[{}] {}: {}", printable(section), key, what);
+  if (const IniEntry* entry = ini_.find(section, key))
+    problems_.add(entry->at(offset), text);
+  else
+    reject(section, text);
 }
 
 void ConfigText::reject(const std::string& section, const std::string& what) const {
-  const IniSection* found = ini_.find(section);
-  problems_.add(found ? found->where : Location{ini_.source, 0}, what);
+  const IniSection* found = ini_.sections.find(section);
+  problems_.add(found ? found->where : Location{ini_.files.front().name}, what);
+}
+
+void ConfigText::reject_value(const std::string& section, const std::string& key,
+                              const std::string& why) const {
+  reject(section, key, fmt::format("found '{}'{}", value(section, key), why));
 }
 
 bool ConfigText::check_name(const std::string& section, const std::string& key, const std::string& name,
@@ -187,13 +190,12 @@ std::string name_problem(std::string_view name) {
   if (!name.empty() && name.front() != '.' && name.front() != '-' && std::ranges::all_of(name, safe))
     return "";
   return fmt::format(
-      "found '{}', expected letters, digits, '_', '+', '-' and '.', with a letter, digit, '_' or '+' first",
-      name);
+      "'{}', expected letters, digits, '_', '+', '-' and '.', with a letter, digit, '_' or '+' first", name);
 }
 
 void check_rules(const ExperimentConfig& config, const ConfigText& text) {
   if (const std::string problem = name_problem(config.name); !problem.empty())
-    text.reject("experiment", "name", problem);
+    text.reject("experiment", "name", "found " + problem);
   check_penalties(config, text);
   check_idle_keys<ExperimentConfig>(config, "experiment", text);
   check_idle_keys<PlotConfig>(config, "plot", text);
@@ -202,18 +204,19 @@ void check_rules(const ExperimentConfig& config, const ConfigText& text) {
   check_length(text, "plot", "x_max", config.plot.x_max.size(), "x", config.plot.x.size());
   check_paper(config, text);
   check_slurm(config, text);
-  for (const SolverConfig& solver : config.solvers)
-    if (const Skips skips = skips_of(config, solver); skips.problems > 0 && skips.skipped == skips.problems)
-      text.reject("solver." + solver.label, fmt::format("[solver.{}] can run on no problem of the config: {}",
-                                                        shown(solver.label), skips.why));
+  check_solvers(config, text);
 }
 
 std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config) {
   std::vector<std::string> out;
-  for (const SolverConfig& solver : config.solvers)
-    if (const Skips skips = skips_of(config, solver); skips.skipped > 0)
-      out.push_back(fmt::format("{} is skipped on {} of {} problems: {}", solver.label, skips.skipped,
-                                skips.problems, skips.why));
+  for (const SolverConfig& solver : config.solvers) {
+    std::vector<std::string> misfits = misfits_of(config, solver_registry().find(solver.solver));
+    const std::size_t problems = misfits.size();
+    std::erase(misfits, "");
+    if (!misfits.empty())
+      out.push_back(fmt::format("{} is skipped on {} of {} problems: {}", solver.label, misfits.size(),
+                                problems, misfits.front()));
+  }
   return out;
 }
 

@@ -16,15 +16,17 @@ class ConfigText {
  public:
   ConfigText(const Ini& ini, Problems& problems) : ini_(ini), problems_(problems) {}
 
-  /// Null where the key is not given.
-  const IniEntry* find(std::string_view section, std::string_view key) const;
-  bool given(std::string_view section, std::string_view key) const { return find(section, key) != nullptr; }
+  bool given(std::string_view section, std::string_view key) const {
+    return ini_.find(section, key) != nullptr;
+  }
   /// As it is written; "" where the key is not given.
   std::string value(std::string_view section, std::string_view key) const;
   /// Adds "[section] key: what", where the value stands from a byte of it on; the section where it does not.
   void reject(const std::string& section, const std::string& key, const std::string& what,
               std::size_t offset = 0) const;
-  /// The same of a section.
+  /// The same of a value that is given: "found 'VALUE'" stands before `why`.
+  void reject_value(const std::string& section, const std::string& key, const std::string& why) const;
+  /// Adds what is wrong with a section; with the file, where it has none of this name.
   void reject(const std::string& section, const std::string& what) const;
   /// Whether the name is a known one; else rejects the key.
   bool check_name(const std::string& section, const std::string& key, const std::string& name,
@@ -38,7 +40,7 @@ class ConfigText {
 /// All rules, of a config whose values are right by themselves.
 void check_rules(const ExperimentConfig& config, const ConfigText& text);
 
-/// Why names cannot be parts of file names: "found ..., expected ..."; empty: they can.
+/// Why the name cannot be part of a file name: "'NAME', expected ..."; empty: it can.
 std::string name_problem(std::string_view name);
 
 }  // namespace proxbench

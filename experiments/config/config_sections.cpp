@@ -47,11 +47,6 @@ std::string of_hinge(const ExperimentConfig& config) {
   return config.loss.hinge() ? "" : " with loss = log, expected loss = hinge";
 }
 
-std::vector<PathProblem> if_any(const PathProblem& problem) {
-  if (problem.text.empty()) return {};
-  return {problem};
-}
-
 ConfigKey<ExperimentConfig> lambda_key() {
   const OptionSpec spec{
       .name = "lambda",
@@ -64,7 +59,7 @@ ConfigKey<ExperimentConfig> lambda_key() {
       .min = 0};
   const auto read = [spec](ExperimentConfig& config, const std::string& text) {
     if (text.empty()) return if_any({0, "found nothing, expected a list"});
-    return read_list(path_list_parts(text), false, [&](const std::string& part, std::string& same) {
+    return read_list(text, false, [&](const std::string& part, std::string& same) {
       PathProblem problem;
       if (!looks_like_path(part)) {
         problem.text = read_value(spec, part, config.lambdas.emplace_back());
@@ -78,9 +73,10 @@ ConfigKey<ExperimentConfig> lambda_key() {
     });
   };
   const auto write = [](const ExperimentConfig& config) {
-    std::string text = value_text(config.lambdas);
-    for (const PathGrid& path : config.paths) text += (text.empty() ? "" : ", ") + path.text();
-    return text;
+    std::vector<std::string> texts;
+    for (const double lambda : config.lambdas) texts.push_back(value_text(lambda));
+    for (const PathGrid& path : config.paths) texts.push_back(path.text());
+    return joined(texts);
   };
   return {spec, {.required = true}, true, read, write};
 }
@@ -113,34 +109,13 @@ ConfigSectionInfo info_of(std::string name, std::string help) {
   ConfigSectionInfo info{std::move(name), std::move(help), {}, {}, {}};
   for (const ConfigKey<Section>& key : keys_of<Section>()) {
     info.keys.push_back(key.spec);
-    if (key.list) info.lists.push_back(key.spec.name);
-    if (key.rules.required) info.required.push_back(key.spec.name);
+    if (key.list) info.lists.insert(key.spec.name);
+    if (key.rules.required) info.required.insert(key.spec.name);
   }
   return info;
 }
 
 }  // namespace
-
-const OptionTable& run_options() {
-  static const OptionTable table = [] {
-    OptionTable out{{.name = "lambda",
-                     .type = OptionType::kReal,
-                     .default_value = "0",
-                     .help = "weight of ||w||_1 in F",
-                     .min = 0},
-                    {.name = "mu",
-                     .type = OptionType::kReal,
-                     .default_value = "0",
-                     .help = "weight of ||w||_2^2 / 2 in F",
-                     .min = 0}};
-    for (const char* name :
-         {"loss", "cost", "tol", "gap", "max_iterations", "time_limit", "threads", "backend", "seed"})
-      for (const ConfigKey<ExperimentConfig>& key : keys_of<ExperimentConfig>())
-        if (key.spec.name == name) out.push_back(key.spec);
-    return out;
-  }();
-  return table;
-}
 
 template <>
 const std::vector<ConfigKey<ExperimentConfig>>& keys_of() {
@@ -242,16 +217,14 @@ const std::vector<ConfigKey<DataConfig>>& keys_of() {
   constexpr Row<DataConfig> row;
   static const std::vector<ConfigKey<DataConfig>> keys = {
       row(&DataConfig::format, "format", "a data format", {.required = true}),
-      row(
-          [](auto& data) -> auto& { return data.files.train; }, "train", "list of training files"),
-      row(
-          [](auto& data) -> auto& { return data.files.test; }, "test", "list of test files"),
-      row(
-          [](auto& data) -> auto& { return data.files.hierarchy; }, "hierarchy",
-          "file with the hierarchy of classes"),
+      row([](auto& data) -> auto& { return data.files.train; }, "train", "list of training files",
+          {.file = true}),
+      row([](auto& data) -> auto& { return data.files.test; }, "test", "list of test files", {.file = true}),
+      row([](auto& data) -> auto& { return data.files.hierarchy; }, "hierarchy",
+          "file with the hierarchy of classes", {.file = true}),
       row(&DataConfig::oracle, "oracle", "an oracle; default: that of the format"),
-      row(&DataConfig::start, "start",
-          "model file that the runs start from, but that for f*; default: w = 0"),
+      row(&DataConfig::start, "start", "model file that the runs start from, but that for f*; default: w = 0",
+          {.file = true}),
   };
   return keys;
 }
@@ -261,9 +234,9 @@ const std::vector<ConfigKey<SolverConfig>>& keys_of() {
   static const std::vector<ConfigKey<SolverConfig>> all = [] {
     constexpr Row<SolverConfig> row;
     const auto inherited = [&](auto member, const char* name) {
-      OptionSpec spec = *std::ranges::find(run_options(), name, &OptionSpec::name);
-      spec.help = "default: that of [experiment]";
-      ConfigKey<SolverConfig> key = row(member, spec);
+      const OptionSpec& spec = find_key<ExperimentConfig>(name).spec;
+      ConfigKey<SolverConfig> key =
+          row(member, name, "default: that of [experiment]", {.min = spec.min, .max = spec.max});
       key.spec.default_value.clear();
       return key;
     };
@@ -286,8 +259,9 @@ const std::vector<ConfigKey<PlotConfig>>& keys_of() {
           "list of the kinds of figures: curves of each data set and lambda; over all of them the "
           "performance profile of each target, and the distribution (ecdf) of what it costs to reach "
           "the targets; path: nonzeros, objective, test accuracy and seconds along each path. Not "
-          "given: curves where there are single lambdas, path where there are paths",
-          {.choices = {"curves", "profile", "ecdf", "path"}}),
+          "given: curves where there are single lambdas, path where there are paths; theory, which `plot` "
+          "alone draws: what scripts/theory has measured",
+          {.choices = {"curves", "profile", "ecdf", "path", "theory"}}),
       row(&PlotConfig::x, "x",
           "list of what the curves are drawn against, and of the costs that profiles, ecdf and means "
           "compare; each in figures of its own",

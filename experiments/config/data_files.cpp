@@ -21,8 +21,7 @@ bool is_file(const fs::path& path) {
   return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
 }
 
-}  // namespace
-
+/// The folders that are searched for a relative path, in order.
 std::vector<fs::path> data_folders(const fs::path& base) {
   std::vector<fs::path> folders{""};
   if (!base.empty() && base != ".") folders.push_back(base);
@@ -36,22 +35,17 @@ std::vector<fs::path> data_folders(const fs::path& base) {
   return folders;
 }
 
-fs::path find_data_file(const std::string& given, const fs::path& base) {
-  std::vector<fs::path> tried;
-  if (fs::path(given).is_absolute()) {
-    tried.emplace_back(given);
-  } else {
-    for (const fs::path& folder : data_folders(base)) tried.push_back(folder / given);
-  }
-  for (const fs::path& path : tried)
-    if (is_file(path)) return path;
-  std::string text = "no file '" + given + "'; looked at";
-  for (const fs::path& path : tried) text += (&path == tried.data() ? " " : ", ") + path.string();
-  throw Error(text, ErrorKind::kInput);
-}
+}  // namespace
 
-std::string find_option_file(const OptionSpec& spec, const std::string& text, const fs::path& base) {
-  return spec.names_file(text) ? find_data_file(text, base).string() : text;
+fs::path find_data_file(const std::string& given, const fs::path& base) {
+  std::string tried;
+  for (const fs::path& folder :
+       fs::path(given).is_absolute() ? std::vector<fs::path>{""} : data_folders(base)) {
+    const fs::path path = folder / given;
+    if (is_file(path)) return path;
+    tried += (tried.empty() ? " " : ", ") + path.string();
+  }
+  throw Error("no file '" + given + "'; looked at" + tried, ErrorKind::kInput);
 }
 
 }  // namespace proxbench

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
-#include <sstream>
+#include <set>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "core/base/options.h"
+#include "experiments/base/files.h"
 
 namespace proxbench {
 namespace {
@@ -50,40 +50,47 @@ JoinedLine take_line(std::string_view& text, std::size_t& lines) {
   return out;
 }
 
-/// Where the byte `offset` of a text stands.
-TextPiece piece_at(const std::vector<TextPiece>& pieces, std::size_t offset) {
-  const auto behind =
-      std::upper_bound(pieces.begin(), pieces.end(), offset,
-                       [](std::size_t at, const TextPiece& piece) { return at < piece.offset; });
-  const TextPiece& piece = *(behind == pieces.begin() ? behind : behind - 1);
-  return {offset, piece.line, piece.column + (offset - piece.offset)};
-}
-
-/// The pieces of the text from `begin` on.
-std::vector<TextPiece> pieces_from(const std::vector<TextPiece>& pieces, std::size_t begin) {
-  std::vector<TextPiece> out{piece_at(pieces, begin)};
-  for (const TextPiece& piece : pieces)
-    if (piece.offset > begin) out.push_back(piece);
-  for (TextPiece& piece : out) piece.offset -= begin;
-  return out;
-}
-
-std::string in_quotes(std::string_view text) {
-  return fmt::format("'{}'", shown(text));
+/// Where the byte `offset` of a line stands.
+Location location_at(const std::vector<TextPiece>& pieces, std::size_t offset, const Location& file) {
+  const TextPiece& piece = *(std::ranges::upper_bound(pieces, offset, {}, &TextPiece::offset) - 1);
+  return {file.source, piece.line, piece.column + (offset - piece.offset), file.file};
 }
 
 std::string section_title(const IniSection& section) {
-  return fmt::format("[{}]", shown(section.name));
+  return fmt::format("[{}]", printable(section.name));
 }
 
-/// Parses one file.
-class IniParser {
- public:
-  /// `file`: its place in Ini::files.
-  IniParser(const std::string& source, std::size_t file, Problems& problems)
-      : file_(file), problems_(problems), ini_{source, {}, {}, {{source, {}}}} {}
+/// False where there is no such file.
+bool read_text(const std::filesystem::path& file, std::string& out) {
+  std::error_code ignored;  // a file that cannot be looked at cannot be opened either
+  if (std::filesystem::is_directory(file, ignored) || !std::ifstream(file)) return false;
+  out = text_of(file);
+  return true;
+}
 
-  Ini parse(std::string_view text) {
+/// The same for every name of a file.
+std::filesystem::path identity(const std::filesystem::path& file) {
+  std::error_code ignored;  // then its name is all we know of it
+  const std::filesystem::path found = std::filesystem::weakly_canonical(file, ignored);
+  return found.empty() ? file : found;
+}
+
+/// Reads one file into an Ini, and what it includes before it.
+class IniReader {
+ public:
+  /// `done`: the files that were read to their ends.
+  IniReader(const IniFile& file, const IniReader* includer, Ini& ini, std::set<std::filesystem::path>& done,
+            Problems& problems)
+      : here_{file.name, 0, 0, ini.files.size()},
+        identity_(identity(file.name)),
+        includer_(includer),
+        ini_(ini),
+        done_(done),
+        problems_(problems) {
+    ini.files.push_back(file);
+  }
+
+  void read(std::string_view text) {
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     for (std::size_t lines = 0; !text.empty();) {
       line_ = take_line(text, lines);
@@ -93,17 +100,14 @@ class IniParser {
       else
         read_entry();
     }
-    return std::move(ini_);
+    done_.insert(identity_);
   }
 
  private:
   /// Where a byte of the line stands.
-  Location at(std::size_t offset) const {
-    const TextPiece piece = piece_at(line_.pieces, offset);
-    return {ini_.source, piece.line, piece.column, file_};
-  }
+  Location at(std::size_t offset) const { return location_at(line_.pieces, offset, here_); }
 
-  /// Where a part of the line, without outer white space, begins.
+  /// Where a part of the line begins.
   std::size_t offset_of(std::string_view part) const {
     return static_cast<std::size_t>(part.data() - line_.text.data());
   }
@@ -112,20 +116,17 @@ class IniParser {
     const std::string_view line = line_.text;
     const std::string_view name = line.back() == ']' ? trim(line.substr(1, line.size() - 2)) : "";
     inside_ = true;
-    skip_ = name.empty() || name.find_first_of("[]") != name.npos;
-    if (skip_) {
-      problems_.add(at(0), "found " + in_quotes(line) + ", expected [section] or [section.name]");
-    } else if (const auto known = section_numbers_.find(name); known != section_numbers_.end()) {
-      section_ = known->second;
-      const IniSection& first = ini_.sections[section_];
-      problems_.add(at(offset_of(name)),
-                    fmt::format("found section {} again, expected it once (first at line {})",
-                                section_title(first), first.where.line));
-    } else {
-      section_ = ini_.sections.size();
-      section_numbers_.emplace(name, section_);
-      ini_.sections.push_back({std::string(name), at(offset_of(name)), {}});
-    }
+    section_ = nullptr;
+    if (name.empty() || name.find_first_of("[]") != name.npos)
+      return problems_.add(at(0), "found " + in_quotes(line) + ", expected [section] or [section.name]");
+    const Location where = at(offset_of(name));
+    const IniSection* known = ini_.sections.find(name);
+    const bool again = known && known->where.file == here_.file;
+    if (again)
+      problems_.add(where, fmt::format("found section {} again, expected it once (first at line {})",
+                                       section_title(*known), known->where.line));
+    section_ = &ini_.sections.get({std::string(name), where});
+    if (!again) section_->where = where;
   }
 
   void read_entry() {
@@ -136,154 +137,80 @@ class IniParser {
       return problems_.add(at(0), "found " + in_quotes(line) + ", expected [section] or key = value");
     const std::string_view value = trim(line.substr(equals + 1));
     const std::size_t begin = value.empty() ? equals + 1 : offset_of(value);
-    const IniEntry entry{key, std::string(value), at(0), pieces_from(line_.pieces, begin)};
+    const IniEntry entry{key, std::string(value), at(0), line_.pieces, begin};
     if (key == kInclude)
-      note_includes(entry);
+      include_all(entry);
     else if (!inside_)
       problems_.add(at(0), fmt::format("found key {} outside a section{}, expected [section] first",
                                        in_quotes(key), did_you_mean(key, {std::string(kInclude)})));
-    else if (!skip_)
-      add_entry(ini_.sections[section_], entry);
+    else if (section_ != nullptr)
+      set_entry(entry);
   }
 
-  void note_includes(const IniEntry& entry) {
+  void set_entry(const IniEntry& entry) {
+    const IniEntry* known = section_->entries.find(entry.key);
+    if (known && known->where.file == here_.file)
+      return problems_.add(entry.where,
+                           fmt::format("found key {} again in {}, expected it once (first at line {})",
+                                       in_quotes(entry.key), section_title(*section_), known->where.line));
+    section_->entries.get(entry) = entry;
+  }
+
+  void include_all(const IniEntry& entry) {
     if (inside_)
       return problems_.add(entry.where,
                            "found 'include' in a section, expected it in front of the first one");
-    if (!ini_.includes.empty())
+    if (std::exchange(ini_.files[here_.file].includes, true))
       return problems_.add(entry.where, "found 'include' again, expected one with a list of files");
     if (entry.value.empty()) problems_.add(entry.at(), "include: found nothing, expected a list of files");
     for (const ListPart& part : list_parts(entry.value)) {
-      if (part.text.empty())
-        problems_.add(entry.at(part.offset), "include: found nothing between commas, expected a file");
-      else
-        ini_.includes.push_back({part.text, entry.at(part.offset)});
+      const std::string problem =
+          part.text.empty() ? "found nothing between commas, expected a file" : include(part.text);
+      if (!problem.empty()) problems_.add(entry.at(part.offset), "include: " + problem);
     }
   }
 
-  void add_entry(IniSection& section, const IniEntry& entry) {
-    const auto [first, added] = first_lines_.try_emplace({section_, entry.key}, entry.where.line);
-    if (!added)
-      problems_.add(entry.where, fmt::format("found key {} again in {}, expected it once (first at line {})",
-                                             in_quotes(entry.key), section_title(section), first->second));
-    else
-      section.entries.push_back(entry);
-  }
-
-  const std::size_t file_;
-  Problems& problems_;
-  Ini ini_;
-  JoinedLine line_;
-  // By name, so that many sections and keys take no quadratic time.
-  std::map<std::string, std::size_t, std::less<>> section_numbers_;
-  std::map<std::pair<std::size_t, std::string>, std::size_t> first_lines_;  // of the keys of each section
-  std::size_t section_ = 0;                                                 // of ini_.sections, where inside_
-  bool inside_ = false;                                                     // a section has begun
-  bool skip_ = false;  // its header was malformed and reported: what follows belongs nowhere
-};
-
-/// False where there is no such file.
-bool read_text(const std::filesystem::path& file, std::string& out) {
-  std::error_code ignored;  // a file that cannot be looked at cannot be opened either
-  std::ifstream in(file);
-  if (std::filesystem::is_directory(file, ignored) || !in) return false;
-  std::ostringstream text;
-  text << in.rdbuf();
-  out = std::move(text).str();
-  return true;
-}
-
-/// Adds what `over` has and `items` has not, by name; `replace` changes what both have.
-template <class Item, class Replace>
-void override_items(std::vector<Item>& items, const std::vector<Item>& over, std::string Item::*name,
-                    Replace replace) {
-  std::map<std::string, std::size_t> numbers;
-  for (const Item& item : items) numbers.emplace(item.*name, numbers.size());
-  for (const Item& item : over)
-    if (const auto known = numbers.find(item.*name); known == numbers.end())
-      items.push_back(item);
-    else
-      replace(items[known->second], item);
-}
-
-void override_sections(std::vector<IniSection>& sections, const std::vector<IniSection>& over) {
-  override_items(sections, over, &IniSection::name, [](IniSection& section, const IniSection& from) {
-    section.where = from.where;
-    override_items(section.entries, from.entries, &IniEntry::key,
-                   [](IniEntry& entry, const IniEntry& other) { entry = other; });
-  });
-}
-
-/// Reads all that a file includes, depth first.
-class IncludeReader {
- public:
-  IncludeReader(Ini& ini, Problems& problems) : ini_(ini), problems_(problems) {}
-
-  void read() {
-    chain_.push_back({identity(ini_.source), ini_.source});
-    const std::filesystem::path folder = ini_.files.front().folder;  // a copy, as files grows
-    include_all(ini_.includes, folder);
-    override_sections(below_, ini_.sections);
-    ini_.sections = std::move(below_);
-  }
-
- private:
-  struct Link {
-    std::filesystem::path file;  // the same for every name of a file
-    std::string name;
-  };
-
-  static std::filesystem::path identity(const std::filesystem::path& file) {
-    std::error_code ignored;  // then its name is all we know of it
-    const std::filesystem::path found = std::filesystem::weakly_canonical(file, ignored);
-    return found.empty() ? file : found;
-  }
-
-  void include_all(const std::vector<IniInclude>& includes, const std::filesystem::path& folder) {
-    for (const IniInclude& include : includes) {
-      const std::filesystem::path file = (folder / include.file).lexically_normal();
-      const Link link{identity(file), file.string()};
-      const auto same = [&](const Link& other) { return other.file == link.file; };
-      if (std::any_of(chain_.begin(), chain_.end(), same))
-        report(include, link, "no file that includes itself");
-      else if (std::none_of(done_.begin(), done_.end(), same))
-        read_file(include, link);
-    }
-  }
-
-  void read_file(const IniInclude& include, const Link& link) {
+  /// Returns what is wrong with the file, with the files that lead there.
+  std::string include(const std::string& name) {
+    const std::filesystem::path folder = ini_.files[here_.file].folder;
+    if (folder.empty())
+      return fmt::format("found {}, expected no include in a text that stands in no folder", in_quotes(name));
+    const std::filesystem::path file = (folder / name).lexically_normal();
     std::error_code ignored;  // what cannot be looked at is no file for us
-    std::string text;
-    if (!std::filesystem::exists(link.name, ignored))
-      return report(include, link, "a config file, but there is none of this name");
-    // A pipe or device may never end.
-    if (!std::filesystem::is_regular_file(link.name, ignored) || !read_text(link.name, text))
-      return report(include, link,
-                    std::filesystem::is_directory(link.name, ignored) ? "a config file, but it is a folder"
-                                                                      : "a config file that can be read");
-    const std::filesystem::path folder = std::filesystem::path(link.name).parent_path();
-    const Ini included = IniParser(link.name, ini_.files.size(), problems_).parse(text);
-    ini_.files.push_back({link.name, folder});
-    chain_.push_back(link);
-    include_all(included.includes, folder);
-    chain_.pop_back();
-    done_.push_back(link);
-    override_sections(below_, included.sections);
+    std::string text, expected;
+    const std::filesystem::path same = identity(file);
+    bool inside_itself = false;
+    for (const IniReader* reader = this; reader != nullptr; reader = reader->includer_)
+      inside_itself = inside_itself || reader->identity_ == same;
+    if (inside_itself)
+      expected = "no file that includes itself";
+    else if (done_.contains(same))
+      return "";
+    else if (!std::filesystem::exists(file, ignored))
+      expected = "a config file, but there is none of this name";
+    else if (std::filesystem::is_directory(file, ignored))
+      expected = "a config file, but it is a folder";
+    else if (!std::filesystem::is_regular_file(file, ignored) || !read_text(file, text))
+      expected = "a config file that can be read";  // a pipe or device may never end
+    if (!expected.empty())
+      return fmt::format("found {}, expected {} ({}{})", in_quotes(name), expected, chain(), file.string());
+    IniReader({file.string(), file.parent_path()}, this, ini_, done_, problems_).read(text);
+    return "";
   }
 
-  /// With the files that lead there.
-  void report(const IniInclude& include, const Link& link, const std::string& expected) {
-    std::string chain;
-    for (const Link& above : chain_) chain += above.name + " -> ";
-    problems_.add(include.where, fmt::format("include: found {}, expected {} ({}{})", in_quotes(include.file),
-                                             expected, chain, link.name));
-  }
+  /// "FILE -> FILE -> ": what leads here, from the outermost file on.
+  std::string chain() const { return (includer_ ? includer_->chain() : "") + here_.source + " -> "; }
 
+  const Location here_;  // the file
+  const std::filesystem::path identity_;
+  const IniReader* const includer_;  // null: none
   Ini& ini_;
+  std::set<std::filesystem::path>& done_;  // the files that were read to their ends
   Problems& problems_;
-  std::vector<IniSection> below_;  // what was included so far
-  std::vector<Link> chain_;        // what is being read, from the outermost file on
-  std::vector<Link> done_;
+  JoinedLine line_;
+  IniSection* section_ =
+      nullptr;           // null: its header was malformed and reported, what follows belongs nowhere
+  bool inside_ = false;  // a section has begun
 };
 
 }  // namespace
@@ -294,28 +221,27 @@ std::string Location::text() const {
 }
 
 Location IniEntry::at(std::size_t offset) const {
-  if (pieces.empty()) return where;
-  const TextPiece piece = piece_at(pieces, offset);
-  return {where.source, piece.line, piece.column, where.file};
+  return pieces.empty() ? where : location_at(pieces, begin + offset, where);
 }
 
 void Problems::add(const Location& where, const std::string& what) {
-  const std::size_t line = where.line > 0 ? where.line : std::numeric_limits<std::size_t>::max();
-  found_.push_back(
-      {where.file, line, where.column, where.text() + ": " + what, what.substr(0, what.find('\''))});
+  found_.push_back({where, what});
 }
 
 std::vector<Problems::Problem> Problems::sorted() const {
+  static constexpr std::size_t kLast = std::numeric_limits<std::size_t>::max();
+  const auto place = [](const Problem& problem) {
+    const Location& where = problem.where;
+    return std::tuple(where.file, where.line > 0 ? where.line : kLast, where.column);
+  };
   std::vector<Problem> sorted = found_;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) {
-    return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);
-  });
+  std::ranges::stable_sort(sorted, {}, place);
   return sorted;
 }
 
 std::vector<std::string> Problems::lines() const {
   std::vector<std::string> out;
-  for (Problem& problem : sorted()) out.push_back(std::move(problem.text));
+  for (const Problem& problem : sorted()) out.push_back(problem.where.text() + ": " + problem.what);
   return out;
 }
 
@@ -325,42 +251,36 @@ void Problems::throw_if_any(const std::string& subject) const {
   std::string text = fmt::format("{}: {} error{}", subject, found_.size(), found_.size() == 1 ? "" : "s");
   std::map<std::string, std::size_t> counts;
   for (const Problem& problem : sorted())
-    if (++counts[problem.kind] <= kShown) text += "\n" + problem.text;
+    if (++counts[problem.what.substr(0, problem.what.find('\''))] <= kShown)
+      text += "\n" + problem.where.text() + ": " + problem.what;
   for (const auto& [kind, count] : counts)
     if (count > kShown)
       text += fmt::format("\n{} more errors that begin with \"{}\"", count - kShown, trim(kind));
   throw Error::usage(text);
 }
 
-const IniEntry* IniSection::find(std::string_view key) const {
-  const auto found = std::ranges::find(entries, key, &IniEntry::key);
-  return found == entries.end() ? nullptr : &*found;
+const IniEntry* Ini::find(std::string_view section, std::string_view key) const {
+  const IniSection* found = sections.find(section);
+  return found ? found->entries.find(key) : nullptr;
 }
-const IniSection* Ini::find(std::string_view name) const {
-  const auto found = std::ranges::find(sections, name, &IniSection::name);
-  return found == sections.end() ? nullptr : &*found;
-}
+
 std::filesystem::path Ini::folder_of(const Location& where) const {
   if (files.empty()) return {};
   return files[where.file < files.size() ? where.file : 0].folder;
 }
 
-std::string shown(std::string_view text) {
-  constexpr std::size_t kShown = 60;
-  std::string out;
-  for (char c : text.substr(0, kShown)) out += static_cast<unsigned char>(c) < ' ' ? '?' : c;
-  return out + (text.size() > kShown ? "..." : "");
-}
-
 std::vector<ListPart> list_parts(std::string_view text) {
   std::vector<ListPart> parts;
   if (trim(text).empty()) return parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view part = trim(text.substr(begin, end - begin));
+  int depth = 0;
+  for (std::size_t begin = 0, at = 0; at <= text.size(); ++at) {
+    if (at < text.size() && text[at] == '(') ++depth;
+    if (at < text.size() && text[at] == ')') --depth;
+    if (at < text.size() && (text[at] != ',' || depth > 0)) continue;
+    const std::string_view part = trim(text.substr(begin, at - begin));
     parts.push_back(
-        {std::string(part), part.empty() ? end : static_cast<std::size_t>(part.data() - text.data())});
-    begin = end + 1;
+        {std::string(part), part.empty() ? at : static_cast<std::size_t>(part.data() - text.data())});
+    begin = at + 1;
   }
   return parts;
 }
@@ -371,28 +291,18 @@ std::vector<std::string> split_list(std::string_view text) {
   return parts;
 }
 
-Ini parse_ini(std::string_view text, const std::string& source, Problems& problems) {
-  return IniParser(source, 0, problems).parse(text);
+Ini parse_ini(std::string_view text, const std::string& source, const std::filesystem::path& folder,
+              Problems& problems) {
+  Ini ini;
+  std::set<std::filesystem::path> done;
+  IniReader({source, folder}, nullptr, ini, done, problems).read(text);
+  return ini;
 }
 
 Ini read_ini(const std::filesystem::path& file, Problems& problems) {
   std::string text;
   if (!read_text(file, text)) throw Error::usage(file.string() + ": cannot be read, expected a config file");
-  Ini ini = parse_ini(text, file.string(), problems);
-  read_includes(ini, file.has_parent_path() ? file.parent_path() : ".", problems);
-  return ini;
-}
-
-void read_includes(Ini& ini, const std::filesystem::path& folder, Problems& problems) {
-  ini.files.front().folder = folder;
-  if (ini.includes.empty()) return;
-  if (folder.empty()) {
-    for (const IniInclude& include : ini.includes)
-      problems.add(include.where, "include: found " + in_quotes(include.file) +
-                                      ", expected no include in a text that stands in no folder");
-    return;
-  }
-  IncludeReader(ini, problems).read();
+  return parse_ini(text, file.string(), file.has_parent_path() ? file.parent_path() : ".", problems);
 }
 
 void apply_override(Ini& ini, const std::string& assignment, Problems& problems) {
@@ -408,8 +318,8 @@ void apply_override(Ini& ini, const std::string& assignment, Problems& problems)
   if (without_comment(value).size() != value.size() || value.find('\n') != value.npos)
     return problems.add(
         here, "found a comment or line break in the value, expected a value that a config file can hold");
-  const IniSection* known = ini.find(name);
-  override_sections(ini.sections, {{name, known ? known->where : here, {{key, value, here}}}});
+  const IniEntry entry{key, value, here};
+  ini.sections.get({name, here}).entries.get(entry) = entry;
 }
 
 }  // namespace proxbench

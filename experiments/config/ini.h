@@ -19,7 +19,9 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,9 +59,8 @@ class Problems {
 
  private:
   struct Problem {
-    std::size_t file, line, column;
-    std::string text;
-    std::string kind;  ///< what all problems of a kind begin with
+    Location where;
+    std::string what;
   };
   std::vector<Problem> sorted() const;
   std::vector<Problem> found_;
@@ -74,49 +75,65 @@ struct TextPiece {
 struct IniEntry {
   std::string key, value;
   Location where;                      ///< of the key
-  std::vector<TextPiece> pieces = {};  ///< of the value; none for --set
+  std::vector<TextPiece> pieces = {};  ///< of its line; none for --set
+  std::size_t begin = 0;               ///< of the value in its line
   /// Where this byte of the value stands; of an empty value, where it would stand.
   Location at(std::size_t offset = 0) const;
+};
+
+/// Things with names, each found by it.
+template <class Item, std::string Item::*kName>
+class Named {
+ public:
+  /// Null where there is none.
+  const Item* find(std::string_view name) const {
+    const auto found = numbers_.find(name);
+    return found == numbers_.end() ? nullptr : &items_[found->second];
+  }
+  /// The one of the same name, which is added where there is none.
+  Item& get(const Item& item) {
+    const auto [at, added] = numbers_.try_emplace(item.*kName, items_.size());
+    if (added) items_.push_back(item);
+    return items_[at->second];
+  }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+  std::size_t size() const { return items_.size(); }
+
+ private:
+  std::vector<Item> items_;  ///< in the order of their first mention
+  std::map<std::string, std::size_t, std::less<>> numbers_;
 };
 
 struct IniSection {
   std::string name;
   Location where;  ///< of the name
-  std::vector<IniEntry> entries;
-  /// Null where there is none.
-  const IniEntry* find(std::string_view key) const;
+  Named<IniEntry, &IniEntry::key> entries = {};
 };
 
 struct IniFile {
-  std::string name;  ///< for messages
-  std::filesystem::path folder;
-};
-
-/// A file that another one includes, as it is written there.
-struct IniInclude {
-  std::string file;
-  Location where;
+  std::string name;              ///< for messages
+  std::filesystem::path folder;  ///< empty: it may include nothing
+  bool includes = false;         ///< it has a line "include = ..."
 };
 
 struct Ini {
-  std::string source;  ///< name of the file, for messages
-  std::vector<IniSection> sections;
-  std::vector<IniInclude> includes = {};  ///< of the file itself
-  std::vector<IniFile> files = {};        ///< itself and all that was included, in the order of reading
-  const IniSection* find(std::string_view name) const;
+  Named<IniSection, &IniSection::name> sections = {};
+  std::vector<IniFile> files = {};  ///< the file itself and all that was included, in the order of reading
+
+  /// Null where there is none.
+  const IniEntry* find(std::string_view section, std::string_view key) const;
   /// The folder of the file in which something stands; that of the file itself for --set.
   std::filesystem::path folder_of(const Location& where) const;
 };
 
-/// Parses the whole text, and reads no file: includes are only noted. Lines that are no section, no key and
-/// no comment, keys outside a section, and sections or keys given twice are added to `problems`; everything
-/// else is in the result.
-Ini parse_ini(std::string_view text, const std::string& source, Problems& problems);
-
-/// Reads what the parsed text includes, directly or not, and puts it below its own sections. `folder` is that
-/// of the text. Adds to `problems` files that cannot be read and those that include themselves, with the
-/// chain of includes that leads to them, and whatever is wrong in them.
-void read_includes(Ini& ini, const std::filesystem::path& folder, Problems& problems);
+/// Parses the text, which messages call `source`, and reads what it includes, directly or not; `folder` is
+/// that of the text, and an empty one allows no includes. What is wrong is added to `problems`, everything
+/// else is in the result: lines that are no section, no key and no comment, keys outside a section, sections
+/// or keys given twice in a file; included files that cannot be read or include themselves, with the chain of
+/// includes that leads to them.
+Ini parse_ini(std::string_view text, const std::string& source, const std::filesystem::path& folder,
+              Problems& problems);
 
 /// Parses a file with all that it includes. Throws Error (kUsage) where the file itself cannot be read.
 Ini read_ini(const std::filesystem::path& file, Problems& problems);
@@ -125,7 +142,8 @@ Ini read_ini(const std::filesystem::path& file, Problems& problems);
 /// or adds the key and, where needed, the section.
 void apply_override(Ini& ini, const std::string& assignment, Problems& problems);
 
-/// The parts between commas, without surrounding white space; an empty text has no parts.
+/// The parts between commas that stand in no parentheses, without surrounding white space; an empty text has
+/// no parts.
 std::vector<std::string> split_list(std::string_view text);
 
 struct ListPart {
@@ -134,9 +152,5 @@ struct ListPart {
 };
 /// The same parts, with where they stand in the text.
 std::vector<ListPart> list_parts(std::string_view text);
-
-/// The text as a message shows it: cut where it is long, control characters as '?'. What may stand in many
-/// messages must go through it: a long name times many messages would be more than memory holds.
-std::string shown(std::string_view text);
 
 }  // namespace proxbench

@@ -81,19 +81,6 @@ bool looks_like_path(std::string_view text) {
   return text == kOpen.substr(0, kOpen.size() - 1) || text.starts_with(kOpen);
 }
 
-std::vector<ListPart> path_list_parts(std::string_view text) {
-  std::string masked(text);
-  int depth = 0;
-  for (char& c : masked) {
-    if (c == '(') ++depth;
-    if (c == ')') --depth;
-    if (c == ',' && depth > 0) c = ';';
-  }
-  std::vector<ListPart> parts = list_parts(masked);
-  for (ListPart& part : parts) part.text = text.substr(part.offset, part.text.size());
-  return parts;
-}
-
 std::optional<PathGrid> parse_path(std::string_view text, PathOf of, PathProblem& problem) {
   const auto fail = [&](std::size_t offset, std::string found) {
     problem = {offset, std::move(found)};
@@ -108,18 +95,14 @@ std::optional<PathGrid> parse_path(std::string_view text, PathOf of, PathProblem
   PathGrid grid{};
   grid.of = of;
   for (const std::size_t i : {0u, 1u}) {
-    const std::optional<PathGrid::End> end = parse_end(parts[i].text);
-    if (of == PathOf::kMu && (end ? end->of_max : parts[i].text.ends_with(kMax)))
-      return fail(
-          kOpen.size() + parts[i].offset,
-          fmt::format("found '{}' as {} of a path over mu, expected a number, e.g. path(10, 0.1, 20): "
-                      "max is the smallest lambda at which w = 0 is optimal, and no mu has it so",
-                      parts[i].text, i == 0 ? "START" : "END"));
-    if (!end)
-      return fail(
-          kOpen.size() + parts[i].offset,
-          fmt::format("found '{}' as {} of a path, expected a real above 0{}", parts[i].text,
-                      i == 0 ? "START" : "END", of == PathOf::kMu ? "" : ", max, or R*max with R above 0"));
+    const auto& [text_of_end, offset] = parts[i];
+    const std::optional<PathGrid::End> end = parse_end(text_of_end);
+    if (!end || (of == PathOf::kMu && end->of_max))
+      return fail(kOpen.size() + offset,
+                  fmt::format("found '{}' as {} of a path over {}, expected a {}", text_of_end,
+                              i == 0 ? "START" : "END", path_of_name(of),
+                              of == PathOf::kMu ? "number, e.g. path(10, 0.1, 20)"
+                                                : "real above 0, max, or R*max with R above 0"));
     (i == 0 ? grid.start : grid.end) = *end;
   }
   std::int64_t count = 0;

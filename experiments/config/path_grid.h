@@ -48,9 +48,6 @@ struct PathProblem {
 /// Whether the text is meant as a path: "path", or "path(" and anything.
 bool looks_like_path(std::string_view text);
 
-/// list_parts(), but commas within parentheses do not separate.
-std::vector<ListPart> path_list_parts(std::string_view text);
-
 /// "path(START, END, COUNT)": START and END a positive real or, of lambda, `max` or R*max with R a positive
 /// real; START the larger one; COUNT an integer >= 2. None where it is not one, with the problem.
 std::optional<PathGrid> parse_path(std::string_view text, PathOf of, PathProblem& problem);

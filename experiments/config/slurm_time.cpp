@@ -1,36 +1,18 @@
 #include "experiments/config/slurm_time.h"
 
-#include <charconv>
-#include <vector>
+#include <regex>
+#include <string>
 
 namespace proxbench {
-namespace {
-
-/// The whole numbers between colons; none where one is missing or no number.
-std::vector<double> slurm_fields(std::string_view text) {
-  std::vector<double> out;
-  for (;;) {
-    const std::size_t colon = std::min(text.find(':'), text.size());
-    unsigned value = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + colon, value);
-    if (failure != std::errc() || end != text.data() + colon) return {};
-    out.push_back(value);
-    if (colon == text.size()) return out;
-    text.remove_prefix(colon + 1);
-  }
-}
-
-}  // namespace
 
 std::optional<double> slurm_seconds(std::string_view text) {
-  const std::size_t dash = text.find('-');
-  const bool with_days = dash != std::string_view::npos;
-  const std::vector<double> days = with_days ? slurm_fields(text.substr(0, dash)) : std::vector<double>{0.0};
-  std::vector<double> rest = slurm_fields(with_days ? text.substr(dash + 1) : text);
-  if (days.size() != 1 || rest.empty() || rest.size() > 3) return std::nullopt;
-  if (!with_days && rest.size() < 3) rest.insert(rest.begin(), 0.0);  // minutes come first
-  rest.resize(3);
-  const double seconds = ((days[0] * 24 + rest[0]) * 60 + rest[1]) * 60 + rest[2];
+  static const std::regex form(R"((?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?)");
+  std::cmatch fields;
+  if (!std::regex_match(text.data(), text.data() + text.size(), fields, form)) return std::nullopt;
+  const auto number = [&](std::size_t i) { return fields[i].matched ? std::stod(fields[i].str()) : 0.0; };
+  const bool minutes_first = !fields[1].matched && !fields[4].matched;
+  const double seconds = minutes_first ? number(2) * 60 + number(3)
+                                       : ((number(1) * 24 + number(2)) * 60 + number(3)) * 60 + number(4);
   return seconds > 0 ? std::optional(seconds) : std::nullopt;
 }
 

@@ -41,7 +41,7 @@ std::vector<std::string_view> parts_of(std::string_view input) {
 void feed_ini(std::string_view input) {
   const std::vector<std::string_view> parts = parts_of(input);
   Problems problems;
-  Ini ini = parse_ini(parts[0], "input.ini", problems);
+  Ini ini = parse_ini(parts[0], "input.ini", "", problems);
   for (std::size_t i = 1; i < parts.size(); ++i) apply_override(ini, std::string(parts[i]), problems);
   std::set<std::string> names;
   for (const IniSection& section : ini.sections) {

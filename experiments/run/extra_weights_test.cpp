@@ -148,7 +148,7 @@ TEST(ExtraWeights, WithoutNamesAreRefusedBeforeAnythingRuns) {
   try {
     make_oracle(nameless, sequences("starts").train);
     FAIL() << "was made";
-  } catch (const OracleMisfit& error) {
+  } catch (const OracleMismatch& error) {
     EXPECT_THAT(error.what(),
                 HasSubstr("oracle starts cannot serve these data: found 3 extra weights without "
                           "names for models"));
@@ -159,13 +159,13 @@ TEST(Oracles, SayWhichDataTheyCannotServe) {
   try {
     const LoadedData data(sequences("tree"), Parallel(1));
     FAIL() << "was made";
-  } catch (const OracleMisfit& error) {
+  } catch (const OracleMismatch& error) {
     EXPECT_THAT(error.what(), HasSubstr("oracle tree cannot serve these data: tree oracle: instance 0 has 2 "
                                         "positions, expected 1"));
   }
   DataPair nested = sequences("chain");
   nested.train.hierarchy = std::make_shared<Hierarchy>(Hierarchy::flat(3));
-  EXPECT_THROW(LoadedData(std::move(nested), Parallel(1)), OracleMisfit);
+  EXPECT_THROW(LoadedData(std::move(nested), Parallel(1)), OracleMismatch);
 }
 
 }  // namespace

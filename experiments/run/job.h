@@ -17,7 +17,7 @@ std::map<std::string, std::string> option_texts(const Options& options);
 /// The record that a process is started with, in its folder; it writes the whole one as manifest.json.
 inline constexpr const char* kJobFile = "job.json";
 /// How runs end whose data have an oracle that cannot serve them.
-inline constexpr const char* kOracleMisfit = "skipped(the oracle does not fit the data)";
+inline constexpr const char* kOracleMismatch = "skipped(the oracle does not fit the data)";
 
 /// Exit status of a process that ran out of memory. 0: there is a result; 1: it failed, and the result, where
 /// there is one, says why.

@@ -62,7 +62,7 @@ std::vector<PhaseCost> phase_costs(const Profile& profile, double seconds) {
 
 std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data) {
   const auto refused = [&](const std::string& why, ErrorKind kind) {
-    return OracleMisfit(fmt::format("oracle {} cannot serve these data: {}", info.name, why), kind);
+    return OracleMismatch(fmt::format("oracle {} cannot serve these data: {}", info.name, why), kind);
   };
   try {
     std::unique_ptr<Oracle> oracle = info.make(data);

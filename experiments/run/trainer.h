@@ -37,18 +37,18 @@ struct RunOutcome : RunFigures {
 };
 
 /// The oracle cannot serve the data, whatever is done with them.
-class OracleMisfit : public Error {
+class OracleMismatch : public Error {
  public:
   using Error::Error;
 };
 
-/// Throws OracleMisfit where the oracle throws an Error, or has extra weights that no model could hold.
+/// Throws OracleMismatch where the oracle throws an Error, or has extra weights that no model could hold.
 std::unique_ptr<Oracle> make_oracle(const OracleInfo& info, const Dataset& data);
 
 /// The oracle of the data, and of the test set where there is one; what all runs on the same data share.
 class LoadedData {
  public:
-  /// Throws Error (kInput) where there is nothing to train on, and OracleMisfit. Where `parallel` has
+  /// Throws Error (kInput) where there is nothing to train on, and OracleMismatch. Where `parallel` has
   /// processes, each of them brings the same data, and this one keeps its part of the training set; the test
   /// set stays whole.
   LoadedData(DataPair data, const Parallel& parallel, Decoding decoding = Decoding::kStructure);

@@ -162,7 +162,7 @@ int worker_main(int argc, char** argv) {
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    run.result.failure = dynamic_cast<const OracleMisfit*>(&error) != nullptr ? kOracleMisfit : "failed";
+    run.result.failure = dynamic_cast<const OracleMismatch*>(&error) != nullptr ? kOracleMismatch : "failed";
     run.result.reason = error.what();
     try {
       write_record(folder / kManifestFile, run);

@@ -111,7 +111,7 @@ class LocalSweep {
     if (stop()) return;
     if (!facts_.reason.empty())
       return skip(missing,
-                  facts_.failure == kOracleMisfit ? kOracleMisfit : "skipped(the data cannot be read)",
+                  facts_.failure == kOracleMismatch ? kOracleMismatch : "skipped(the data cannot be read)",
                   facts_.reason);
     reference_.reset();
     if (problem.reference) find_reference(problem, name);
