@@ -26,11 +26,7 @@
 
 namespace proxbench {
 
-PROXBENCH_KERNEL_SETS(Bounds, bounds, bounds_for)
-
-const Bounds& bounds() {
-  return bounds_for(instruction_set());
-}
+PROXBENCH_KERNEL_SETS(Bounds, bounds)
 
 namespace {
 
