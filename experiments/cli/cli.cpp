@@ -105,6 +105,7 @@ int run_command_line(int argc, char** argv) {
   add_select_command(app);
   add_predict_command(app);
   add_certify_command(app);
+  add_convert_command(app);
   add_list_command(app);
   add_check_solver_command(app);
   add_table_command(app);

@@ -30,6 +30,7 @@ void add_run_command(CLI::App& app);  // and `check`
 void add_train_command(CLI::App& app);
 void add_predict_command(CLI::App& app);
 void add_certify_command(CLI::App& app);
+void add_convert_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_check_solver_command(CLI::App& app);
 void add_table_command(CLI::App& app);

@@ -6,6 +6,7 @@
 #include "experiments/cli/cli.h"
 #include "experiments/config/config.h"
 #include "experiments/config/option_docs.h"
+#include "experiments/config/trainers.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/plugins.h"
 #include "oracles/oracles.h"
@@ -138,6 +139,9 @@ void print_list(bool options) {
                 {info.paper, "needs " + needs_text(info.needs) + (info.scale_free ? "; scale-free" : "")});
     if (options) print_options(info.options);
   }
+  const SolverInfo& trainer = external_trainer();
+  print_entry(trainer.name, trainer.help, nullptr, {trainer.paper});
+  if (options) print_options(trainer.options);
   fmt::print("\nOracles (--oracle, oracle = NAME in [data.NAME])\n");
   for (const OracleInfo& info : oracle_registry().items())
     print_entry(info.name, info.help, plugin_of(&Plugin::oracles, info.name),

@@ -11,6 +11,7 @@
 #include "experiments/config/config_rules.h"
 #include "experiments/config/data_files.h"
 #include "experiments/config/ini.h"
+#include "experiments/config/trainers.h"
 #include "oracles/oracles.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
@@ -246,11 +247,13 @@ class ConfigReader {
     SolverConfig solver{config_, tail(section), tail(section), {}};
     if (!read_section(section.name, solver)) return;
     const std::string key = section.find("solver") ? "solver" : "label without a key 'solver'";
-    if (!text_.check_name(section.name, key, solver.solver, solver_registry().names())) return;
-    const OptionTable& options = solver_registry().find(solver.solver).options;
+    if (!text_.check_name(section.name, key, solver.solver, solver_and_trainer_names())) return;
+    const OptionTable& options = solver_or_trainer(solver.solver).options;
     check_key_names<SolverConfig>(section.name, options,
                                   [&](const std::string& name) { return former_option(solver.solver, name); });
     solver.options = read_options(section, options);
+    if (solver.solver == kExternal && solver.options.string("adapter").empty())
+      problems_.add(section.where, title(section) + " has no key 'adapter', expected adapter = NAME");
     // A tol that nobody gave might end a run before its gap is reached.
     if (solver.gap > 0 && !section.find("tol") && !text_.given("experiment", "tol")) solver.tol = 0.0;
     config_.solvers.push_back(std::move(solver));

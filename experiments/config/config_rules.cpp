@@ -7,6 +7,7 @@
 
 #include "experiments/config/config_keys.h"
 #include "experiments/config/slurm_time.h"
+#include "experiments/config/trainers.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -129,7 +130,7 @@ struct Skips {
 };
 
 Skips skips_of(const ExperimentConfig& config, const SolverConfig& solver) {
-  const SolverInfo& info = solver_registry().find(solver.solver);
+  const SolverInfo& info = solver_or_trainer(solver.solver);
   Skips out;
   for (const DataConfig& data : config.data)
     for (const Penalty& penalty : penalties_of(config)) {

@@ -8,6 +8,7 @@
 #include "experiments/base/table_text.h"
 #include "experiments/config/config.h"
 #include "experiments/config/data_format.h"
+#include "experiments/config/trainers.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -78,6 +79,7 @@ std::string config_block() {
 std::vector<DocBlock> option_blocks() {
   std::vector<DocBlock> blocks{{"options:config", config_block()},
                                {"options:solvers", blocks_of(solver_registry().items())},
+                               {"options:external", options_grid(external_trainer().options)},
                                {"options:formats", blocks_of(data_format_registry().items())}};
   for (DocBlock& block : blocks)
     block.text = fmt::format("<!-- {} -->\n{}\n<!-- end -->\n", block.name, block.text);

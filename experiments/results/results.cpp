@@ -75,8 +75,13 @@ std::string machine_name(const Run& run) {
   return run.provenance.machine.empty() ? "unknown machine" : run.provenance.machine;
 }
 
+std::string shown_label(const Run& run) {
+  const std::string &label = run.parameters.label, &trainer = run.result.trainer;
+  return trainer.empty() ? label : fmt::format("{} [{}]", label, trainer);
+}
+
 std::string series_name(const Run& run, bool among_several_machines) {
-  const std::string &label = run.parameters.label, machine = " @ " + machine_name(run);
+  const std::string label = shown_label(run), machine = " @ " + machine_name(run);
   return !among_several_machines || label.ends_with(machine) ? label : label + machine;
 }
 
