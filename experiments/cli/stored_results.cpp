@@ -26,6 +26,7 @@ std::vector<double> parse_targets(const std::string& text) {
 Presentation presentation_of(const fs::path& folder, const ReadFlags& flags) {
   Presentation presentation = load_presentation(folder / "config.ini");
   if (!flags.targets.empty()) presentation.targets = parse_targets(flags.targets);
+  presentation.plot.with_start = presentation.plot.with_start || flags.with_start;
   if (!flags.x.empty()) {
     presentation.plot.x = split_list(flags.x);
     presentation.plot.x_max.clear();  // the config's are for its own axes

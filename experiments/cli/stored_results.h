@@ -24,7 +24,7 @@ struct Source {
 struct ReadFlags {
   std::vector<std::string> folders;
   std::string out, targets, x, solvers;
-  bool allow_not_comparable = false;
+  bool allow_not_comparable = false, with_start = false;
 
   void add_to(CLI::App& sub) {
     sub.add_option("dirs", folders, "results of `proxbench run`")->required()->type_name("DIR...");
@@ -36,6 +36,7 @@ struct ReadFlags {
         ->type_name("REALS");
     sub.add_option("--solvers", solvers, "labels of the solvers to show, separated by commas [all]")
         ->type_name("NAMES");
+    sub.add_flag("--with-start", with_start, "seconds count reading the data and set-up, too");
     sub.add_flag("--allow-not-comparable", allow_not_comparable, "also show timings that are not comparable");
   }
 

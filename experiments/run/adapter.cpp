@@ -121,11 +121,9 @@ std::string algorithm_of(const Trainer& trainer, const RunParameters& job) {
 
 std::string trainer_title(const RunParameters& job) {
   const Trainer& trainer = find_trainer(job.solver_options);
-  if (!unmet_trainer(job, nullptr).empty()) return trainer.name;
-  std::string title = trainer.name + " " + trainer.version;
-  if (trainer.algorithms.size() > 1) title += " " + algorithm_of(trainer, job);
-  if (!trainer.has_threads && job.threads > 1) title += ", one thread";
-  return title;
+  if (trainer.name.empty()) return "";
+  const bool one_thread = !trainer.has_threads && job.threads > 1;
+  return fmt::format("{} {}{}", trainer.name, trainer.version, one_thread ? ", one thread" : "");
 }
 
 std::string unmet_trainer(const RunParameters& job, const OracleInfo* oracle) {

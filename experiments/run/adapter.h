@@ -44,8 +44,7 @@ std::vector<std::string> files_of(const Trainer& trainer);
 /// The algorithm that is asked for, or the first for the penalty. Throws TrainerMisfit where there is none.
 std::string algorithm_of(const Trainer& trainer, const RunParameters& job);
 
-/// "CRFsuite 0.12.2", with the algorithm where it has several, and "one thread" where the job asks for more;
-/// empty where nothing is known of it.
+/// "CRFsuite 0.12.2", with "one thread" where the job asks for more; empty where nothing is known of it.
 std::string trainer_title(const RunParameters& job);
 
 /// Why the trainer of a job cannot run, as far as that is known without data; empty: it can. `oracle` may be

@@ -133,8 +133,8 @@ std::vector<std::string> remarks_of(const Runs& runs) {
   for (const Run* run : runs) {
     if (out.empty() && !run->result.trainer.empty() && !run->trace.empty())
       out.push_back(
-          "a program of its own, timed as a process that stops later and later; of all times those to its first "
-          "iteration (load s) are taken off.");
+          "a program of its own, timed as a process that stops later and later; its times begin with "
+          "its first iteration, unless they count what came before (load s).");
     for (const std::string& warning : run->result.warnings)
       if (std::ranges::find(out, warning + ".") == out.end()) out.push_back(warning + ".");
   }
