@@ -219,7 +219,7 @@ std::vector<fs::path> make_profiles(const std::vector<Run>& runs, const fs::path
                                     const PlotConfig& plot, const std::vector<double>& targets,
                                     bool allow_not_comparable) {
   check(runs, plot.x, allow_not_comparable);
-  const std::vector<std::string> labels = distinct(runs, label_of);
+  const std::vector<std::string> labels = distinct(runs, shown_label);
   const double accuracy = reference_accuracy(runs);
   std::vector<Chart> charts;
   for (const std::string& cost : plot.x)

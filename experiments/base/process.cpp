@@ -181,12 +181,26 @@ bool Process::wait_for(std::chrono::milliseconds timeout) {
   end_.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   end_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   end_.peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  for (const timeval& time : {usage.ru_utime, usage.ru_stime})
+    end_.cpu_seconds += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   ended_ = true;
   return true;
 }
 
 void Process::send(int signal) const {
   if (!ended_) ::kill(id_, signal);
+}
+
+void Process::send_to_group(int signal) const {
+  ::kill(-id_, signal);
+}
+
+std::uint64_t Process::peak_rss_bytes() const {
+  std::ifstream in(fmt::format("/proc/{}/status", id_));
+  std::uint64_t kibibytes = 0;
+  for (std::string word; in >> word;)
+    if (word == "VmHWM:" && in >> kibibytes) break;
+  return kibibytes * 1024;
 }
 
 ProgramOutput run_program(const std::vector<std::string>& command, std::chrono::seconds timeout,

@@ -29,7 +29,8 @@ struct ProcessSettings {
 struct ProcessEnd {
   int exit_status = -1;  ///< -1: ended by a signal
   int signal = 0;        ///< 0: not ended by a signal
-  std::uint64_t peak_rss_bytes = 0;
+  std::uint64_t peak_rss_bytes = 0;  ///< the kernel counts what it held between fork and exec, too
+  double cpu_seconds = 0.0;          ///< with those of the children that it waited for
 };
 
 /// A running process. It has a process group of its own, so that Ctrl-C on the terminal reaches this process
@@ -49,6 +50,10 @@ class Process {
   bool ended() const { return ended_; }
   const ProcessEnd& end() const { return end_; }
   void send(int signal) const;
+  /// The same to all of its process group, also where it has ended and left others.
+  void send_to_group(int signal) const;
+  /// The most memory that the program it runs now has held so far; 0 where that cannot be told.
+  std::uint64_t peak_rss_bytes() const;
 
  private:
   pid_t id_ = -1;

@@ -101,9 +101,9 @@ int run_command_line(int argc, char** argv) {
       ->allow_extra_args(false)
       ->type_name("FILE");
   for (const auto add :
-       {add_run_commands, add_train_command, add_select_command, add_model_commands, add_list_command,
-        add_check_solver_command, add_table_command, add_plot_command, add_export_commands, add_scale_command,
-        add_job_commands, add_completion_command, add_man_command})
+       {add_run_commands, add_train_command, add_select_command, add_model_commands, add_convert_command,
+        add_list_command, add_check_solver_command, add_table_command, add_plot_command, add_export_commands,
+        add_scale_command, add_job_commands, add_completion_command, add_man_command})
     add(app);
   try {
     if (launched_processes() != nullptr) refuse_commands_for_one_process(app);

@@ -43,6 +43,7 @@ void add_run_commands(CLI::App& app);  // run, check
 void add_train_command(CLI::App& app);
 void add_select_command(CLI::App& app);
 void add_model_commands(CLI::App& app);  // predict, certify
+void add_convert_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_check_solver_command(CLI::App& app);
 void add_table_command(CLI::App& app);

@@ -7,6 +7,7 @@
 #include "experiments/cli/cli.h"
 #include "experiments/config/config.h"
 #include "experiments/config/option_docs.h"
+#include "experiments/config/trainers.h"
 #include "experiments/metrics/metrics.h"
 #include "experiments/run/plugins.h"
 #include "oracles/oracles.h"
@@ -67,6 +68,15 @@ std::vector<Kind> all_kinds() {
                                plugin_of(&Plugin::solvers, info.name),
                                info.options});
   }
+  const SolverInfo& external = external_trainer();
+  const Kind trainers{"Programs of their own (solver = external)",
+                      "trainers",
+                      "options",
+                      {{.name = external.name,
+                        .help = external.help,
+                        .facts = {{"paper", external.paper}},
+                        .lines = {external.paper},
+                        .options = external.options}}};
   Kind oracles{"Oracles (--oracle, oracle = NAME in [data.NAME])", "oracles", ""};
   for (const OracleInfo& info : oracle_registry().items()) {
     const std::vector<std::string> names = names_of(info.capabilities);
@@ -100,7 +110,7 @@ std::vector<Kind> all_kinds() {
                                 .options = info.keys,
                                 .lists = info.lists,
                                 .required = info.required});
-  return {solvers, oracles, formats, metrics, sections};
+  return {solvers, trainers, oracles, formats, metrics, sections};
 }
 
 void print_option(const OptionSpec& spec, bool required) {

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 Presentation presentation_of(const fs::path& folder, const ReadFlags& flags) {
   Presentation presentation = load_presentation(folder / "config.ini");
   flags.plot.read(presentation.plot);
+  presentation.plot.with_start = presentation.plot.with_start || flags.with_start;
   if (flags.plot.given("x")) presentation.plot.x_max.clear();  // the config's are for its own axes
   if (flags.experiment.given("targets")) presentation.targets = config_of(flags.experiment).targets;
   return presentation;
@@ -32,6 +33,7 @@ void ReadFlags::add_to(CLI::App& command) {
       ->type_name("OUT");
   experiment.add(command, "targets");
   plot.add(command, "x");
+  command.add_flag("--with-start", with_start, "seconds count reading the data and set-up, too");
   command.add_option("--solvers", solvers, "labels of the solvers to show, separated by commas [all]")
       ->type_name("NAMES");
   command.add_flag("--allow-not-comparable", allow_not_comparable,

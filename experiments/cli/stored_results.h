@@ -25,7 +25,7 @@ struct ReadFlags {
   std::string out, solvers;
   KeyFlags<PlotConfig> plot{"the config's"};  ///< in place of what the configs say
   RunFlags experiment{"the config's"};
-  bool allow_not_comparable = false;
+  bool allow_not_comparable = false, with_start = false;
 
   void add_to(CLI::App& command);
   std::vector<Source> read() const;

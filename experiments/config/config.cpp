@@ -10,6 +10,7 @@
 #include "experiments/config/config_rules.h"
 #include "experiments/config/data_files.h"
 #include "experiments/config/ini.h"
+#include "experiments/config/trainers.h"
 #include "oracles/oracles.h"
 #include "solvers/best_solver.h"
 #include "solvers/solvers.h"
@@ -238,9 +239,12 @@ class ConfigReader {
     SolverConfig solver{config_, tail(section), tail(section), {}};
     if (!read_section(section.name, solver)) return;
     const std::string key = section.entries.find("solver") ? "solver" : "label without a key 'solver'";
-    if (!text_.check_name(section.name, key, solver.solver, solver_registry().names())) return;
-    solver.options = read_options<SolverConfig>(section.name, solver_registry().find(solver.solver).options,
-                                                solver.solver);
+    if (!text_.check_name(section.name, key, solver.solver, solver_and_trainer_names())) return;
+    solver.options =
+        read_options<SolverConfig>(section.name, solver_or_trainer(solver.solver).options, solver.solver);
+    if (solver.solver == kExternal && solver.options.string("adapter").empty())
+      text_.reject(section.name, fmt::format("[{}] has no key 'adapter', expected adapter = NAME",
+                                             printable(section.name)));
     // A tol that nobody gave might end a run before its gap is reached.
     if (solver.gap > 0 && !section.entries.find("tol") && !text_.given("experiment", "tol")) solver.tol = 0.0;
     config_.solvers.push_back(std::move(solver));

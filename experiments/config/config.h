@@ -72,6 +72,7 @@ struct PlotConfig {
   bool log_seconds = false;
   std::string repetitions = "band";
   double shift = 1.0, par = 10.0;
+  bool with_start = false;  ///< seconds are those of the clock and what came before it
 };
 
 /// What the paper says about the figure or table that a config makes; see PaperRow and ReportItem.

@@ -7,6 +7,7 @@
 
 #include "experiments/config/config_keys.h"
 #include "experiments/config/slurm_time.h"
+#include "experiments/config/trainers.h"
 #include "oracles/oracles.h"
 #include "solvers/solvers.h"
 
@@ -136,7 +137,7 @@ bool fits_none(const std::vector<std::string>& misfits) {
 /// A solver that can run on no problem is an error, which names those that could.
 void check_solvers(const ExperimentConfig& config, const ConfigText& text) {
   for (const SolverConfig& solver : config.solvers) {
-    const std::vector<std::string> misfits = misfits_of(config, solver_registry().find(solver.solver));
+    const std::vector<std::string> misfits = misfits_of(config, solver_or_trainer(solver.solver));
     if (misfits.empty() || !fits_none(misfits)) continue;
     std::vector<std::string> fitting;
     for (const SolverInfo& other : solver_registry().items())
@@ -210,7 +211,7 @@ void check_rules(const ExperimentConfig& config, const ConfigText& text) {
 std::vector<std::string> notes_of_skipped_solvers(const ExperimentConfig& config) {
   std::vector<std::string> out;
   for (const SolverConfig& solver : config.solvers) {
-    std::vector<std::string> misfits = misfits_of(config, solver_registry().find(solver.solver));
+    std::vector<std::string> misfits = misfits_of(config, solver_or_trainer(solver.solver));
     const std::size_t problems = misfits.size();
     std::erase(misfits, "");
     if (!misfits.empty())

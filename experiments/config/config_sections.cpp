@@ -284,6 +284,10 @@ const std::vector<ConfigKey<PlotConfig>>& keys_of() {
           {.min = 0, .min_open = true, .idle = of_single_penalties}),
       row(&PlotConfig::par, "par", "in these means a failure costs so many times its limit (PAR-k)",
           {.min = 1, .idle = of_single_penalties}),
+      row(&PlotConfig::with_start, "with_start",
+          "seconds, in figures and tables, count reading the data and set-up, too; of a program of its own all "
+          "that it does before its first iteration",
+          {.idle = of_single_penalties}),
   };
   return keys;
 }

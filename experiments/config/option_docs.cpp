@@ -6,6 +6,7 @@
 #include "experiments/base/table_text.h"
 #include "experiments/config/config.h"
 #include "experiments/config/data_format.h"
+#include "experiments/config/trainers.h"
 #include "solvers/solvers.h"
 
 namespace proxbench {
@@ -64,6 +65,7 @@ std::vector<DocBlock> option_blocks() {
     config += block(fmt::format("[{}]", section.name), section.help, options_grid(section.keys, section));
   std::vector<DocBlock> blocks{{"options:config", config},
                                {"options:solvers", blocks_of(solver_registry().items())},
+                               {"options:external", options_grid(external_trainer().options)},
                                {"options:formats", blocks_of(data_format_registry().items())}};
   for (DocBlock& block : blocks)
     block.text = fmt::format("<!-- {} -->\n{}\n<!-- end -->\n", block.name, block.text);

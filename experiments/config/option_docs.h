@@ -8,7 +8,7 @@ namespace proxbench {
 
 /// What a README holds from the line "<!-- NAME -->" to the line "<!-- end -->".
 struct DocBlock {
-  std::string name;  ///< "options:config", "options:solvers", "options:formats"
+  std::string name;  ///< "options:config", "options:solvers", "options:external", "options:formats"
   std::string text;  ///< both of these lines and what is between them, with a line break at the end
 };
 

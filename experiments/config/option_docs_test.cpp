@@ -75,6 +75,7 @@ struct Readme {
 };
 const Readme kReadmes[] = {{"configs/README.md", "options:config"},
                            {"solvers/README.md", "options:solvers"},
+                           {"experiments/trainers/README.md", "options:external"},
                            {"experiments/data/README.md", "options:formats"}};
 
 TEST(OptionDocs, TheReadmesHoldTheTables) {

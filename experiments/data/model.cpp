@@ -22,21 +22,9 @@ constexpr std::string_view kUnaryLine = "unary<TAB>feature<TAB>output<TAB>weight
 /// What is written as a backslash and the character at the same place of kCodes.
 constexpr std::string_view kEscaped = "\t\n\r\\", kCodes = "tnr\\";
 
-std::string escaped(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    const std::size_t code = kEscaped.find(c);
-    if (code == kEscaped.npos)
-      out += c;
-    else
-      (out += '\\') += kCodes[code];
-  }
-  return out;
-}
-
 std::string shown(std::string_view text) {
   constexpr std::size_t kShown = 60;
-  return fmt::format("'{}{}'", escaped(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
+  return fmt::format("'{}{}'", escaped_name(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
 }
 
 std::vector<std::string_view> split_tabs(std::string_view line) {
@@ -57,7 +45,7 @@ std::string line_of(const ExtraWeightNames& names) {
 /// The names as they stand in a line, with a TAB behind each.
 std::string key_of(const std::vector<std::string>& names) {
   std::string key;
-  for (const std::string& name : names) key += escaped(name) + '\t';
+  for (const std::string& name : names) key += escaped_name(name) + '\t';
   return key;
 }
 
@@ -94,7 +82,7 @@ class ExtraWeights {
       throw Error::in_file(source, entry.line, found, expected);
     };
     if (!fits)
-      fail(fmt::format("'{}' with {} names", escaped(entry.word), entry.names.size()),
+      fail(fmt::format("'{}' with {} names", escaped_name(entry.word), entry.names.size()),
            fmt::format("'{}'{}", kUnaryLine, count_ == 0 ? "" : " or '" + line_of(names_) + "'"));
     for (std::size_t field = 0; field < names_.fields.size(); ++field) {
       NameIndex known;
@@ -227,6 +215,18 @@ LabelSets renumbered_sets(const Dataset& data, const std::vector<Index>& number,
 
 }  // namespace
 
+std::string escaped_name(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const std::size_t code = kEscaped.find(c);
+    if (code == kEscaped.npos)
+      out += c;
+    else
+      (out += '\\') += kCodes[code];
+  }
+  return out;
+}
+
 const std::string& Model::at(const std::string& key) const {
   const auto found = header.find(key);
   if (found == header.end())
@@ -244,9 +244,9 @@ std::string model_text(const std::map<std::string, std::string>& header, const D
     throw Error(
         fmt::format("weight {} is beyond the model's dimension {}", w.index.back(), unary + extra_weights));
   std::string out = fmt::format("{}\n", kFirstLine);
-  for (const auto& [key, value] : header) out += fmt::format("# {}={}\n", key, escaped(value));
+  for (const auto& [key, value] : header) out += fmt::format("# {}={}\n", key, escaped_name(value));
   std::string labels;
-  for (const std::string& name : vocabulary.outputs) labels += (labels.empty() ? "" : "\t") + escaped(name);
+  for (const std::string& name : vocabulary.outputs) labels += (labels.empty() ? "" : "\t") + escaped_name(name);
   out += fmt::format("# labels={}\n", labels);
   for (std::size_t i = 0; i < w.nnz(); ++i) {
     const Coord c = w.index[i];
@@ -254,9 +254,9 @@ std::string model_text(const std::map<std::string, std::string>& header, const D
       throw Error(fmt::format("weight {} is {}: a model holds finite weights only", c, w.value[i]));
     if (c < unary)
       out.append("unary\t")
-          .append(escaped(vocabulary.features[c / outputs]))
+          .append(escaped_name(vocabulary.features[c / outputs]))
           .append("\t")
-          .append(escaped(vocabulary.outputs[c % outputs]))
+          .append(escaped_name(vocabulary.outputs[c % outputs]))
           .append("\t");
     else
       out.append(names.word).append("\t").append(extra.add(c - unary));

@@ -48,6 +48,9 @@ struct Model {
   const std::string& at(const std::string& key) const;
 };
 
+/// A name as model files have it, with escapes.
+std::string escaped_name(std::string_view name);
+
 /// The text of a model file. The coordinates from J*K on are `extra_weights` of the oracle, which `names`
 /// says the names of. Throws Error where a weight is NaN or infinite, where the shapes do not fit, or where
 /// extra weights have no names, too many or too few, or those of another.

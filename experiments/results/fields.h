@@ -92,6 +92,8 @@ struct RunFigures {
   std::optional<std::uint64_t> points_done, points_asked, violations;
   std::optional<std::int64_t> rounds;
   std::string data_digest, description, oracle;
+  std::string trainer;                ///< "CRFsuite 0.12.2": of a program of its own; empty: of a solver here
+  std::vector<std::string> warnings;  ///< what a reader of results should know of it, a sentence each
   // Wall seconds off the clock.
   double load_seconds = kNaN, setup_seconds = kNaN, warm_up_seconds = kNaN, sampling_seconds = kNaN,
          gap_seconds = kNaN, certify_seconds = kNaN, wall_seconds = kNaN;

@@ -14,12 +14,33 @@
 #include "experiments/base/numbers.h"
 #include "experiments/base/text.h"
 #include "experiments/config/ini.h"
+#include "experiments/config/trainers.h"
 #include "experiments/results/field_csv.h"
 #include "experiments/results/reference.h"
 
 namespace proxbench {
 namespace fs = std::filesystem;
 namespace {
+
+/// Runs of a program that failed before it said its name and version get those of others with their label, so
+/// that a label is shown alike everywhere.
+void name_trainers(std::vector<Run>& runs) {
+  std::map<std::string, std::string> trainers;
+  for (const Run& run : runs)
+    if (!run.result.trainer.empty()) trainers[run.parameters.label] = run.result.trainer;
+  for (Run& run : runs)
+    if (run.parameters.solver == kExternal) run.result.trainer = trainers[run.parameters.label];
+}
+
+/// From now on its seconds count from the start of its process.
+void add_start(Run& run) {
+  if (run.is_path()) return;
+  double start = 0.0;
+  for (const double seconds : {run.result.load_seconds, run.result.setup_seconds})
+    if (!std::isnan(seconds)) start += seconds;
+  run.result.seconds += start;
+  for (Sample& sample : run.trace) sample.seconds += start;
+}
 
 /// Takes f* from OUT/references where it is there.
 void use_stored_reference(const fs::path& out, Run& run) {
@@ -75,8 +96,13 @@ std::string machine_name(const Run& run) {
   return run.provenance.machine.empty() ? "unknown machine" : run.provenance.machine;
 }
 
+std::string shown_label(const Run& run) {
+  const std::string &label = run.parameters.label, &trainer = run.result.trainer;
+  return trainer.empty() ? label : fmt::format("{} [{}]", label, trainer);
+}
+
 std::string series_name(const Run& run, bool among_several_machines) {
-  const std::string &label = run.parameters.label, machine = " @ " + machine_name(run);
+  const std::string label = shown_label(run), machine = " @ " + machine_name(run);
   return !among_several_machines || label.ends_with(machine) ? label : label + machine;
 }
 
@@ -144,7 +170,11 @@ std::vector<fs::path> run_folders(const fs::path& out) {
 
 std::vector<Run> read_all_runs(const fs::path& out, const Presentation& presentation) {
   std::vector<Run> runs;
-  for (const fs::path& folder : run_folders(out)) runs.push_back(read_run(out, folder));
+  for (const fs::path& folder : run_folders(out)) {
+    Run& run = runs.emplace_back(read_run(out, folder));
+    if (presentation.plot.with_start) add_start(run);
+  }
+  name_trainers(runs);
   if (runs.empty())
     throw Error::in_file((out / "runs").string(), 0, "no run", "the results of `proxbench run`");
   std::ranges::sort(runs, {}, [&](const Run& run) { return order_of(run, presentation); });

@@ -110,7 +110,9 @@ std::string run_name(const Run& run);
 bool several_machines(const std::vector<Run>& runs);
 /// "unknown machine" where it was not told.
 std::string machine_name(const Run& run);
-/// What runs are told apart by in tables and figures: the label, or "label @ machine" among several machines
+/// The label, with "[CRFsuite 0.12.2]" behind that of a program of its own.
+std::string shown_label(const Run& run);
+/// What runs are told apart by in tables and figures: shown_label(), or "label @ machine" among several machines
 /// (a label that says so already stays as it is).
 std::string series_name(const Run& run, bool among_several_machines);
 

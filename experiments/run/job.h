@@ -16,6 +16,9 @@ std::map<std::string, std::string> option_texts(const Options& options);
 
 /// The record that a process is started with, in its folder; it writes the whole one as manifest.json.
 inline constexpr const char* kJobFile = "job.json";
+/// How runs end whose solver or trainer cannot run with the data, penalty or machine: no failure, and not tried
+/// again.
+inline constexpr const char* kDoesNotFit = "skipped(the solver does not fit)";
 /// How runs end whose data have an oracle that cannot serve them.
 inline constexpr const char* kOracleMismatch = "skipped(the oracle does not fit the data)";
 

@@ -14,8 +14,11 @@
 #include "experiments/base/files.h"
 #include "experiments/config/config.h"
 #include "experiments/config/path_grid.h"
+#include "experiments/config/trainers.h"
 #include "experiments/results/field_csv.h"
 #include "experiments/results/results.h"
+#include "experiments/run/adapter.h"
+#include "experiments/run/external.h"
 #include "experiments/run/job.h"
 #include "experiments/run/launch.h"
 #include "experiments/run/path.h"
@@ -106,12 +109,13 @@ RunOutcome run_solver(const LoadedData& data, const RunParameters& job, const Op
     trace.close();
     return outcome;
   }
-  RunOutcome outcome = train(data, job, hooks);
+  RunOutcome outcome =
+      job.solver == kExternal ? train_externally(data, job, folder, hooks) : train(data, job, hooks);
   trace.close();
   const bool diverged = outcome.status == Status::kDiverged;
   if (job.tighten > 0 && !diverged && outcome.status != Status::kInterrupted)
     tighten_within_limit(data, job, interrupt, outcome);
-  if (!diverged)  // else no weights that a model could hold
+  if (!diverged && !outcome.trace.empty())  // else no weights that a model could hold
     write_file_atomically(folder / "model.tsv", model_of(data, job.format, data_options, job, outcome.w));
   return outcome;
 }
@@ -138,7 +142,7 @@ void do_job(Run run, const fs::path& folder, const std::atomic<bool>& interrupt)
   } else {
     outcome = run_solver(data, job, data_options, folder, interrupt);
   }
-  outcome.load_seconds = load_seconds;
+  if (job.solver != kExternal) outcome.load_seconds = load_seconds;  // else it is the trainer's own
   run.result = outcome;
   write_record(folder / kManifestFile, run);
 }
@@ -162,8 +166,11 @@ int worker_main(int argc, char** argv) {
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    run.result.failure = dynamic_cast<const OracleMismatch*>(&error) != nullptr ? kOracleMismatch : "failed";
+    run.result.failure = dynamic_cast<const OracleMismatch*>(&error) != nullptr    ? kOracleMismatch
+                         : dynamic_cast<const TrainerMismatch*>(&error) != nullptr ? kDoesNotFit
+                                                                                   : "failed";
     run.result.reason = error.what();
+    if (run.parameters.solver == kExternal) run.result.trainer = trainer_title(run.parameters);
     try {
       write_record(folder / kManifestFile, run);
     } catch (const std::exception& second) {

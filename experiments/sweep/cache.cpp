@@ -157,10 +157,11 @@ std::string file_digest(const std::filesystem::path& file) {
   return digest.value();
 }
 
-std::string program_digest() {
+std::string program_digest(const std::vector<std::string>& files) {
   Digest digest;
   digest.text(deciding_code());
   for (const LoadedPlugin& plugin : loaded_plugins()) digest.text(std::to_string(plugin.digest));
+  for (const std::string& file : files) digest.file(file);
   return digest.value();
 }
 

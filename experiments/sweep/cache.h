@@ -27,7 +27,8 @@ std::string source_digest(const std::string& format, const std::string& oracle, 
 /// xxh3 of the bytes of a file. Throws Error where it cannot be read.
 std::string file_digest(const std::filesystem::path& file);
 
-/// xxh3 of what of the program decides results (deciding_code() of provenance.h), and of the loaded plug-ins.
-std::string program_digest();
+/// xxh3 of what of the program decides results (deciding_code() of provenance.h), of the loaded plug-ins, and
+/// of the bytes of these files. Throws Error where one cannot be read.
+std::string program_digest(const std::vector<std::string>& files = {});
 
 }  // namespace proxbench

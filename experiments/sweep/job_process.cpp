@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "experiments/base/files.h"
+#include "experiments/config/trainers.h"
 #include "experiments/results/field_csv.h"
 #include "experiments/results/results.h"
 #include "experiments/run/job.h"
@@ -66,8 +67,10 @@ void pin(ProcessSettings& settings, const std::vector<int>& cpus, std::size_t fi
   if (may_place_memory()) settings.memory_nodes = memory_nodes_of(settings.cpus);
 }
 
-JobLimits job_limits(const ExperimentConfig& config, double time_limit) {
-  const double automatic = time_limit > 0 ? 60.0 + 3.0 * time_limit : 0.0;
+JobLimits job_limits(const ExperimentConfig& config, const RunParameters& job) {
+  // The trainer of an external run has its time limit once for each of its stops.
+  const bool limited = job.time_limit > 0 && job.solver != kExternal;
+  const double automatic = limited ? 60.0 + 3.0 * job.time_limit : 0.0;
   return {std::isnan(config.wall_limit) ? automatic : config.wall_limit, config.kill_grace};
 }
 

@@ -22,8 +22,8 @@ struct JobLimits {
   double wall = 0.0;    ///< seconds of wall time after which it is asked to stop (SIGTERM); 0: no limit
   double grace = 10.0;  ///< seconds after which a process that was asked to stop is killed (SIGKILL)
 };
-/// Of the process of a run with this time limit.
-JobLimits job_limits(const ExperimentConfig& config, double time_limit);
+/// Of the process of a run.
+JobLimits job_limits(const ExperimentConfig& config, const RunParameters& job);
 
 /// Lets a process of so many threads run on as many of these CPUs from number `first` on, its memory
 /// spread over their NUMA nodes (process.h). Each thread of OpenMP is bound to one. Those of oneTBB are not:

@@ -176,7 +176,7 @@ class LocalSweep {
     hooks_.tell(fmt::format("{}: {} to {}", job.name, job.solver,
                             job.gap_target > 0.0 ? fmt::format("a relative gap of {:g}", job.gap_target)
                                                  : fmt::format("kkt <= {:g} of its start", job.tol)));
-    Run made = made_alone(begun(asked), "reference-" + name, job_limits(config_, job.time_limit));
+    Run made = made_alone(begun(asked), "reference-" + name, job_limits(config_, job));
     const RunFigures& end = made.result;
     if (made.failed() || !end.reason.empty() || end.status == Status::kDiverged ||
         std::isnan(end.certificate.objective)) {
@@ -223,7 +223,7 @@ class LocalSweep {
     if (config_.stop_at > 0)
       run.parameters.objective_target = run.best.objective + config_.stop_at * std::abs(run.best.objective);
     const fs::path folder = start_folder(sweep_.out / "runs" / cell.name());
-    const JobLimits limits = until_the_end(job_limits(config_, run.parameters.time_limit));
+    const JobLimits limits = until_the_end(job_limits(config_, run.parameters));
     return {&cell, folder, slot, std::make_unique<JobProcess>(std::move(run), folder, process, limits)};
   }
 

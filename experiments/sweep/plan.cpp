@@ -11,7 +11,9 @@
 #include "core/base/random.h"
 #include "experiments/base/files.h"
 #include "experiments/base/numbers.h"
+#include "experiments/config/trainers.h"
 #include "experiments/results/results.h"
+#include "experiments/run/adapter.h"
 #include "experiments/run/job.h"
 #include "experiments/run/plugins.h"
 #include "experiments/run/trainer.h"
@@ -124,7 +126,10 @@ class Inspector {
     if (source.empty()) source = source_digest(job.format, job.oracle, job.files, job.data_options);
     Run run;
     run.parameters = job;
-    run.key = key_of(job, stop_at, source, program_);
+    run.key = key_of(job, stop_at, source,
+                     job.solver == kExternal
+                         ? program_digest(files_of(find_trainer(job.solver_options)))
+                         : program_);
     return run;
   }
 
@@ -156,10 +161,12 @@ class Inspector {
 }  // namespace
 
 std::string unmet_needs(const RunParameters& job, const OracleInfo* oracle) {
+  if (job.solver == kExternal)
+    if (std::string unmet = unmet_trainer(job, oracle); !unmet.empty()) return unmet;
   // All values of a path are above 0, and which they are changes nothing.
   Penalty penalty{job.lambda, job.mu};
   if (!job.path.empty()) (job.path_of_mu ? penalty.mu : penalty.lambda) = 1.0;
-  const SolverInfo& info = solver_registry().find(job.solver);
+  const SolverInfo& info = solver_or_trainer(job.solver);
   if (std::string unmet = unmet_start(info, job.start); !unmet.empty()) return unmet;
   const Options options = options_from(info.options, job.solver_options);
   return oracle != nullptr ? unmet_needs(info, penalty, job.loss.kind, *oracle)
@@ -184,6 +191,9 @@ std::vector<RunParameters> plan_runs(const ExperimentConfig& config) {
         job.repetition = repetition;
         job.solver = solver.solver;
         job.solver_options = option_texts(solver.options);
+        if (job.solver == kExternal)
+          for (const char* file : {"adapter", "program"})
+            if (std::string& name = job.solver_options.at(file); name.find('/') != name.npos) name = absolute(name);
         job.start = absolute(data.start);
         job.lambda = lambda;
         if (path != nullptr) job.path = path->text();

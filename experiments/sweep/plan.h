@@ -14,9 +14,6 @@
 
 namespace proxbench {
 
-/// Status of a cell whose solver cannot run with its penalty or oracle: no failure, and not tried again.
-inline constexpr const char* kDoesNotFit = "skipped(the solver does not fit)";
-
 /// The grid in the order of the config: a job for each cell, without a target to stop at. The name of a job
 /// is that of its folder: DATASET-lambdaLAMBDA-LABEL-repREPETITION,
 /// DATASET-path-START-END-COUNT-LABEL-repREPETITION, or

@@ -45,6 +45,7 @@ TEST(Plan, TheConfigsOfTheProjectAreGood) {
   expect_good_configs("", "");
   expect_good_configs("/sdca", "sdca-");
   expect_good_configs("/owl-qn", "owl-qn-");
+  expect_good_configs("/trainers", "trainers-");
 }
 
 TEST(Plan, AReferenceByAnotherSolverGoesByTheGapAlone) {

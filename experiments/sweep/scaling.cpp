@@ -108,7 +108,7 @@ class Measurement {
     const ProcessSettings settings = job_settings(config_, job, cpus_);
     Run asked;
     asked.parameters = job;
-    JobProcess child(asked, folder.path, settings, job_limits(config_, job.time_limit));
+    JobProcess child(asked, folder.path, settings, job_limits(config_, job));
     while (!child.watch(std::chrono::milliseconds(500), hooks_.stop())) {
     }
     if (hooks_.stop()) throw Error("interrupted; nothing is stored");

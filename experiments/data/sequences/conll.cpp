@@ -64,7 +64,8 @@ class ConllReader {
         templates_(templates_of(options)),
         padding_(padding_of(options)),
         ends_(ends_of(options)),
-        bias_(options.boolean("bias")) {
+        bias_(options.boolean("bias")),
+        most_(static_cast<std::size_t>(options.integer("sentences"))) {
     for (const std::string& name : split_list(options.string("lowercase")))
       lowercase_.push_back({name, "option lowercase"});
   }
@@ -73,6 +74,7 @@ class ConllReader {
   /// column that is not there, no token.
   void read(const FilePart& part, NamedSequences& out) {
     out.read(part, "columns: word POS ... label", [&](const LineReader& in, std::string_view line) {
+      if (most_ > 0 && !out.is_test() && out.data.instances() == most_) return;
       split(line);
       if (fields_.empty())
         end_sentence(in, out);
@@ -165,6 +167,7 @@ class ConllReader {
   Templates templates_;
   Padding padding_;
   bool ends_, bias_;
+  std::size_t most_;  ///< sentences of the training set; 0: all
   std::map<std::string, std::size_t> places_;  ///< of columns that options number and templates name
   std::size_t label_ = 0;                      ///< the place of the label
   std::vector<Templates::Column> lowercase_;
@@ -197,6 +200,8 @@ void drop_rare_features(NamedSequences& train, double min_count, const Processes
 
 DataPair read_conll(const DataFiles& files, const Options& options, const Processes* processes) {
   ConllReader reader(options);
+  if (processes != nullptr && options.integer("sentences") > 0)
+    throw Error::usage("option sentences: found several processes, expected one, or all sentences");
   if (processes != nullptr) reader.read_columns(files.train.front());
   const auto min_count = static_cast<double>(options.integer("min_count"));
   return read_sequences(files, options, processes, NamedSequences(),
@@ -246,9 +251,10 @@ DataFormatInfo conll_format() {
       {"word_column", OptionType::kInt, "0", "column of the word; 0 is the first, -1 the last"},
       {"pos_column", OptionType::kInt, "1", "column of the POS; only used where templates have it"},
       {"label_column", OptionType::kInt, "-1", "column of the label"},
+      {"sentences", OptionType::kInt, "0", "take only the first so many sentences of the training files; 0: all", 0},
   };
   set_reader(info, read_conll);
-  info.every_feature = {{"min_count", "1"}};
+  info.every_feature = {{"min_count", "1"}, {"sentences", "0"}};
   return info;
 }
 

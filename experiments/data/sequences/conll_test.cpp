@@ -350,5 +350,13 @@ TEST(ConllRealData, DutchNamedEntitiesAndEnglishTreesAreRead) {
   EXPECT_EQ(english.train.outputs(), 17u);
 }
 
+TEST(Conll, TakesTheFirstSentencesOfTheTrainingFilesOnly) {
+  const Settings first{{"attributes", "words"}, {"sentences", "2"}};
+  const DataPair data = read_texts("conll", "a X\nb Y\n\nc X\n\nd Z\n\n", "a X\n\nb Y\n\nc X\n", first);
+  EXPECT_THAT(data.train.begin, ElementsAre(0, 2, 3));
+  EXPECT_THAT(data.train.vocabulary->outputs, ElementsAre("X", "Y"));
+  EXPECT_EQ(data.test.instances(), 3u) << "test files are whole";
+}
+
 }  // namespace
 }  // namespace proxbench

@@ -94,7 +94,7 @@ std::string why_not(const ProblemSet& set, const Runs& cells, bool allow_not_com
 /// `runs`: of one problem.
 void add_problem(ProblemSet& set, const Runs& runs, const std::string& name, bool allow_not_comparable) {
   Runs cells(set.solvers.size());
-  for (const Run* run : runs) cells[place_in(set.solvers, run->parameters.label)] = run;
+  for (const Run* run : runs) cells[place_in(set.solvers, shown_label(*run))] = run;
   std::string reason = why_not(set, cells, allow_not_comparable);
   Problem problem;
   if (reason.empty()) {
@@ -154,7 +154,7 @@ std::vector<ProblemSet> problem_sets(const std::vector<Run>& runs, const std::st
     ProblemSet& set = sets.emplace_back(ProblemSet{.measure = measure,
                                                    .machine = machine,
                                                    .targets = targets,
-                                                   .solvers = distinct(of_machine, label_of)});
+                                                   .solvers = distinct(of_machine, shown_label)});
     for (const auto& [key, problem] : grouped(of_machine, repetition_of))
       add_problem(set, problem, problem_name(*problem.front(), several), allow_not_comparable);
   }

@@ -127,6 +127,20 @@ RangeSpread spread_over(const Runs& runs, const Figure& figure) {
 
 // ---- rows
 
+/// Of a program of its own: what its times are, and the warnings of all its runs, each once.
+std::vector<std::string> remarks_of(const Runs& runs) {
+  std::vector<std::string> out;
+  for (const Run* run : runs) {
+    if (out.empty() && !run->result.trainer.empty() && !run->trace.empty())
+      out.push_back(
+          "a program of its own, timed as a process that stops later and later; its times begin with "
+          "its first iteration, unless they count what came before (load s).");
+    for (const std::string& warning : run->result.warnings)
+      if (std::ranges::find(out, warning + ".") == out.end()) out.push_back(warning + ".");
+  }
+  return out;
+}
+
 /// `ratio` is the time itself until it is divided by the fastest solver's.
 TableRow summarize_series(const std::string& name, const Runs& runs, const TableGroup& group,
                           const std::vector<Figure>& figures, const TableOptions& options) {
@@ -134,6 +148,7 @@ TableRow summarize_series(const std::string& name, const Runs& runs, const Table
   row.label = name;
   row.machine = runs.front()->provenance.machine;
   row.repetitions = static_cast<int>(runs.size());
+  row.remarks = remarks_of(runs);
   Runs failed, measured, timed;
   for (const Run* run : runs) {
     (run->failed() ? failed : measured).push_back(run);
@@ -362,6 +377,7 @@ std::vector<std::string> footnotes(const Summary& summary, const TableGroup& gro
   std::set<std::string> machines;
   for (const TableRow& row : group.rows) {
     machines.insert(row.machine);
+    for (const std::string& remark : row.remarks) notes.push_back(fmt::format("{}: {}", row.label, remark));
     for (const FailureCount& failure : row.failures)
       notes.push_back(fmt::format("{}: {} of {} {}{}; in no median.", row.label, failure.count,
                                   row.repetitions, failure.status,

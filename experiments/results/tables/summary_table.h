@@ -70,6 +70,7 @@ struct TableRow {
   std::vector<RangeSpread> figures;    ///< in the order of Summary::figures; targets come first
   double ratio = kNaN;                 ///< time to ratio_target over the fastest solver's on the same machine
   bool ratio_wide = false;             ///< one of the two is_wide()
+  std::vector<std::string> remarks;    ///< RunFigures::warnings of a program of its own, and what its times are
 
   int failed() const;
   /// Repetitions that the figures, and those that the times are made of.

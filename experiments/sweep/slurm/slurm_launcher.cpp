@@ -105,7 +105,7 @@ class SlurmSweep {
                 kJobMargin + kReadingData,
                 waits_for};
     const auto add = [&](const Run& run) {
-      const JobLimits limits = job_limits(config_, run.parameters.time_limit);
+      const JobLimits limits = job_limits(config_, run.parameters);
       asked.seconds += limits.wall > 0 ? limits.wall + limits.grace : kInfinity;
     };
     for (const Cell* cell : share.missing()) {
