@@ -115,8 +115,8 @@ double objective_rounding(const Objective& objective, const SparseVector& w, con
 
 namespace {
 
-/// A sum, what its additions have lost, and the sizes of its terms and of X's values. Numbers that processes
-/// hand on.
+/// A compensated sum. `lost` is what its additions rounded away; `sizes` and `values` add up |term| and |x|.
+/// Processes hand it on as plain numbers.
 struct SharpSum {
   double sum = 0.0, lost = 0.0, sizes = 0.0, values = 0.0;
 

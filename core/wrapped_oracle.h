@@ -6,8 +6,8 @@
 
 namespace proxbench {
 
-/// Inference over all instances and its derivatives go through this object; for all other capabilities the
-/// inner oracle is asked itself. The inner oracle is borrowed.
+/// Callers reach inference over all instances, and its derivatives, through this object. For every other
+/// capability they get the inner oracle's own interface. The inner oracle is borrowed.
 class WrappedOracle : public Oracle, public SumOracle, public DerivativeOracle {
  public:
   explicit WrappedOracle(const Oracle& inner) : inner_(inner) {}

@@ -70,7 +70,8 @@ std::string data_text(const Family& family, const PathQuantity& quantity, const 
   return out;
 }
 
-/// `titles`: of all lines of all figures, whose places give the styles.
+/// `titles` lists the titles of all lines in all figures. The place of a line's title in it chooses the
+/// style.
 Panel make_panel(const Family& family, const PathQuantity& quantity, const std::vector<Line>& lines,
                  const std::vector<std::string>& titles) {
   Range penalties, values;

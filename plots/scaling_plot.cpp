@@ -47,7 +47,8 @@ Shown shown_of(const Scaling& scaling, const std::vector<PhaseScaling>& rows, co
   return out;
 }
 
-/// A block for each line, then one with the stacked bars: left, right, from, to, colour.
+/// Writes one block of rows for each line. The last block has the stacked bars: left, right, from, to,
+/// colour.
 std::string data_text(const Shown& shown) {
   std::string out = "backend\tphase\tthreads\tseconds\tq25\tq75\tspeedup\tefficiency\n";
   for (const PhaseScaling* row : shown.lines) {

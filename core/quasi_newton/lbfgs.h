@@ -18,7 +18,8 @@
 
 namespace proxbench {
 
-/// After a pair (s, y) gamma is the curvature of the step, y^T s / s^T s (the paper's), or it is left alone.
+/// What a new pair (s, y) does to gamma. kLastStep sets it to the curvature of the step, y^T s / s^T s, as
+/// the paper does. kNone leaves it as it is.
 enum class GammaRule { kLastStep, kNone };
 
 class CompactLbfgs {

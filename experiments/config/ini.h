@@ -119,7 +119,7 @@ struct IniFile {
 
 struct Ini {
   Named<IniSection, &IniSection::name> sections = {};
-  std::vector<IniFile> files = {};  ///< the file itself and all that was included, in the order of reading
+  std::vector<IniFile> files = {};  ///< this file and all files it includes, in the order of reading
 
   /// Null where there is none.
   const IniEntry* find(std::string_view section, std::string_view key) const;

@@ -141,8 +141,8 @@ MonitorOptions monitor_options(const RunParameters& settings);
 double warm_up(Objective& objective, const SparseVector& w, double seconds,
                const std::atomic<bool>* interrupt);
 
-/// The text of the model w. Its header says where it came from, so that `predict` and `certify` need not be
-/// told again.
+/// The text of the model w. Its header stores the data format, its options and the penalties, so that
+/// `predict` and `certify` need no flags for them.
 std::string model_of(const LoadedData& data, const std::string& format, const Options& data_options,
                      const RunParameters& settings, const SparseVector& w);
 

@@ -26,7 +26,8 @@ constexpr double kWithinRounding = 1e-10;
 /// kPatience in a row without a new low of wrong signs only the last wrong one is changed, so that sets do
 /// not follow each other in a circle (Kostreva 1978, Judice and Pires 1994).
 constexpr int kMostRounds = 60, kPatience = 3;
-/// Multiply-adds that the conditional probability of a label after another costs, by logarithms.
+/// The cost of one conditional probability p(label | label before it), in multiply-adds. It takes an
+/// exponential.
 constexpr double kConditional = 40.0;
 /// Instances that are looked at.
 constexpr std::size_t kLooked = kTask;

@@ -11,7 +11,8 @@ class BeliefStore final : public BeliefPoint {
  public:
   /// What beliefs of all instances take, in bytes.
   static double bytes(const Objective& objective);
-  /// Throws Error (kUsage) where they exceed the limit (require_memory()).
+  /// Throws Error (kUsage) if the beliefs of all instances need more memory than the limit
+  /// (require_memory()).
   BeliefStore(const Objective& objective, double limit_gigabytes);
   /// An instance's, for reading and writing. Distinct instances may be at work at once.
   double* at(Index instance) { return logs_.data() + begin_[instance]; }

@@ -22,7 +22,7 @@ class InstanceRows {
     return sizeof(double) * static_cast<double>(size(objective));
   }
 
-  /// An instance's rows, one behind the other, and its extra numbers behind them.
+  /// All numbers of an instance: its rows one after another, then its extra numbers.
   std::span<double> of(Index i) { return {numbers_.data() + at(i), at(i + 1) - at(i)}; }
   double* rows(Index i) { return numbers_.data() + at(i); }
   const double* rows(Index i) const { return numbers_.data() + at(i); }

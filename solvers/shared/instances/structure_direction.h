@@ -13,7 +13,7 @@ namespace proxbench {
 /// Inner products x_t . x_u of an instance's positions, and so ||X^T d||^2 without w's features.
 class PositionGrams {
  public:
-  /// Throws Error (kUsage) where they exceed the limit (require_memory()).
+  /// Throws Error (kUsage) if the inner products need more memory than the limit (require_memory()).
   PositionGrams(const Objective& objective, double limit_gigabytes);
   /// x_t . x_u, u <= t, positions counted from the instance's first.
   double at(Index instance, std::size_t t, std::size_t u) const {
