@@ -122,13 +122,16 @@ class Bound {
     return sum;
   }
 
+  /// Whether the gradient at the i-th coordinate of the selection may exceed lambda.
+  bool may_exceed(std::size_t i) const { return std::abs(gradient_[i]) + error_[i] > lambda_; }
+
   /// With l1 alone: what the errors of gradients take from the bound is about (F + lambda*||w||_1) times the
   /// largest of them over lambda.
   bool rounding_matters() const {
     if (mu_ > 0.0 || hinge_ || !residual_.one_each()) return false;
     double largest = 0.0;
     for (std::size_t i = 0; i < error_.size(); ++i)
-      if (std::abs(gradient_[i]) + error_[i] > lambda_) largest = std::max(largest, error_[i]);
+      if (may_exceed(i)) largest = std::max(largest, error_[i]);
     const double t = feasible_scale();
     return largest / lambda_ * (at_.objective + objective_.l1(w_.value)) > kMostRounding * gap(t);
   }
@@ -139,7 +142,7 @@ class Bound {
     std::vector<Coord> index;
     for (std::size_t i = 0; i < gradient_.size(); ++i) {
       const Coord c = at_.selection.index[i];
-      if (c >= objective_.unary_weights() || !(std::abs(gradient_[i]) + error_[i] > lambda_)) continue;
+      if (c >= objective_.unary_weights() || !may_exceed(i)) continue;
       place.push_back(i);
       index.push_back(c);
     }
