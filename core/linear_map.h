@@ -1,6 +1,6 @@
 #pragma once
 /// The linear map S = X W from weights to scores, and its adjoint X^T R from residuals to gradients. The map
-/// knows features and the layout of scores. What the scores mean for a structure, only the oracle knows.
+/// knows features and the layout of scores. Only the oracle knows what the scores mean for a structure.
 ///
 /// X is stored by position and by feature (core/data/design_matrix.h). Maps and gradients over all
 /// coordinates use the cheaper of the two. Partial ones over a working set go by feature (Zhong et al. 2014,
@@ -96,8 +96,8 @@ class LinearMap {
   /// The active features of the chunks [begin, end).
   std::span<const Index> features_of(std::size_t begin, std::size_t end) const;
 
-  /// Does the same with the rows of R in single precision, which fill_single_rows() must have made. Calls
-  /// row(chunk, feature, g) for every feature. Only for binary X and outputs that do not collapse.
+  /// Does for_each_row() with the rows of R in single precision, which fill_single_rows() must have made.
+  /// Calls row(chunk, feature, g) for every feature. Only for binary X and outputs that do not collapse.
   using SingleRow = std::function<void(std::size_t chunk, Index feature, const double* g)>;
   void for_each_single_row(const SingleRow& row) const;
   /// Makes the rows in single precision. Returns the sums of |R| over positions, by output.
@@ -124,7 +124,7 @@ class LinearMap {
   Work full_work(const Residual& residual) const;
 
   /// From now on, the methods are timed and their work is counted in `profile` by phase, and so are all loops
-  /// of parallel(). Null: nothing is timed. The profile must outlive the map or be taken away.
+  /// of parallel(). Null: nothing is timed. The profile must outlive the map, or be removed by passing null.
   void time_phases(Profile* profile) {
     profile_ = profile;
     parallel_.time_loops(profile);

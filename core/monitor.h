@@ -216,9 +216,9 @@ class Monitor {
     return StopToken([this] { return out_of_time(); });
   }
 
-  /// Stops the clock and makes sure that the last iterate has a full sample. If its iteration has only a
-  /// light one, it gets a second row. If `iteration` is that of the last step(), `w` must be, too. Called by
-  /// the caller of the solver. Throws like step().
+  /// Stops the clock and makes sure that the last iterate has a full sample. If the trace has only a light
+  /// one of this iteration, it gets a second row for it. If `iteration` is the last one given to step(), `w`
+  /// must be the same as there. Called by the caller of the solver. Throws like step().
   void finish(std::int64_t iteration, const SparseVector& w, std::uint64_t working_set);
 
   Status stop_status() const { return stop_status_; }

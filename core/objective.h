@@ -182,7 +182,8 @@ class Objective {
   }
 
   /// From now on, the methods are timed and their work is counted in `profile` by phase, and so are all loops
-  /// of parallel(). Null: nothing is timed. The profile must outlive the objective or be taken away.
+  /// of parallel(). Null: nothing is timed. The profile must outlive the objective, or be removed by passing
+  /// null.
   void time_phases(Profile* profile) {
     profile_ = profile;
     map_.time_phases(profile);

@@ -304,7 +304,7 @@ class CollapsedOutputs {
   virtual void expand(double* rows) const = 0;
 };
 
-/// Exact inference over the instances of one data set.
+/// Inference over the instances of one data set. All of it is exact, except by relaxation().
 class Oracle : public Structure {
  public:
   /// The capabilities, null if the oracle does not have one. The objects live as long as the oracle.

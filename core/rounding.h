@@ -45,8 +45,8 @@ class GradientRounding {
  public:
   /// Costs as much as a full gradient of kPad outputs.
   GradientRounding(const Objective& objective, const Residual& residual);
-  /// For a residual given by rows: squares[p] = sum_k R_pk^2. The number of an extra weight is a difference;
-  /// extra_sizes holds the sizes of what is subtracted.
+  /// For a residual given by rows: squares[p] = sum_k R_pk^2. The number of an extra weight is a difference,
+  /// and extra_sizes holds the size of its parts.
   GradientRounding(const Objective& objective, std::span<const double> squares,
                    std::span<const double> extra_sizes);
 

@@ -87,8 +87,8 @@ class LeafTree {
   std::span<const std::uint32_t> numbers() const { return number_; }
   std::span<const std::uint32_t> node_of() const { return node_of_; }
 
-  /// out[node * stride] = the sum over the leaves of the node, where sums[leaf] is that of a leaf. Overwrites
-  /// `sums`.
+  /// out[node * stride] = the sum over the leaves of the node, where sums[leaf] is the sum of one leaf.
+  /// Overwrites `sums`.
   void add_leaves(double* sums, double* out, std::size_t stride) const;
 
   /// Sums `width` numbers over all processes, width = out.size(). own[node * width + i] is this process's

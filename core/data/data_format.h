@@ -37,8 +37,8 @@ struct DataFormatInfo {
   /// Whether values depend on the training set (scaling), so that no file can be read without it. Null:
   /// never.
   std::function<bool(const Options&)> fitted = nullptr;
-  /// Some options drop features that the training set does not support. These values of them keep every
-  /// feature. They are used when data are read with the names of a model, which lists the features.
+  /// Option values that keep every feature, for options that drop features by their counts in the training
+  /// set. They apply when data are read with the names of a model, which lists the features.
   std::map<std::string, std::string> every_feature = {};
 };
 

@@ -113,7 +113,7 @@ inline Vec larger(const Vec& a, const Vec& b) {
 inline Vec exp(const Vec& x) {
 #if defined(__AVX512F__)
   // x = n*ln2/16 + r, |r| <= ln2/32. Adding 1.5 * 2^52 rounds to an integer and leaves it in the lowest bits.
-  // Four of them choose a root of 2 from two registers. Those above are the exponent.
+  // Four of these bits choose a root of 2 from two registers, and the bits above them are the exponent.
   constexpr double kRound = 0x1.8p52, k16Log2E = 0x1.71547652b82fep4;
   constexpr double kLn2High = 0x1.62e42feep-5, kLn2Low = 0x1.a39ef35793c76p-37;
   // 2^(i/16) minus i << 48, which the exponent contributes.
