@@ -22,7 +22,7 @@ constexpr std::int64_t kMostWithBlocks = 25, kMostWithCounts = 15;
 /// Blocks also serve the next working set if F has fallen by at most this share since they were made.
 constexpr double kFresh = 1e-4;
 /// The first gamma with blocks: Newton steps from w = 0 are too long by about this factor. gamma is
-/// multiplied by alpha^-1/2 after a step that was shortened, and halved after one that was not.
+/// multiplied by alpha^-1/2 after a step that was shortened, and halved, but kept >= 1, after any other.
 constexpr double kFirstGamma = 3.0;
 /// The curvature is measured over this relative change of the smooth part. The quadratic term then has eight
 /// correct digits or more.

@@ -2,8 +2,8 @@
 /// Lacoste-Julien, "Adaptive stochastic dual coordinate ascent for conditional random fields", UAI 2018,
 /// Algorithm 2). Maximises
 ///
-///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,   w(alpha) = (1/mu) * sum_i (F_i(gold) -
-///     E_{alpha_i}[F_i])
+///     D(alpha) = sum_i H(alpha_i) - (mu/2)*||w(alpha)||^2,
+///     w(alpha) = (1/mu) * sum_i (F_i(gold) - E_{alpha_i}[F_i])
 ///
 /// over a distribution alpha_i for each instance, stored as beliefs (core/oracle.h). A step on instance i:
 ///
