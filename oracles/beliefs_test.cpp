@@ -287,7 +287,7 @@ TEST(Beliefs, SignedSumsAreDivergencesOfDistributions) {
       for (Index i = 0; i < p.oracle->instances(); ++i) {
         const auto all = structures(p, i);
         const Point a = random_point(p, i, size, transition_size, random);
-        Point b = a;  // so what is nearly impossible under b is so under a
+        Point b = a;  // whatever is nearly impossible under b then is so under a
         for (double& x : b.rows) x += x == 0.0 ? 0.0 : random.normal();
         for (double& x : b.extra) x += random.normal();
         const Distribution da = distribution(all, [&](const auto& y) { return score(p, a, y); });

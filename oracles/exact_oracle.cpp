@@ -96,7 +96,7 @@ MaxOracle::Sums ExactOracle::maximise(const ScorePoint& at, Cost cost, Residual*
       fill_rows(at, outputs, begin[i], length, rows);
       best.resize(length);
       const InstanceMaxOracle::Value value = best_structure(i, cost, rows.data(), extra, best, work);
-      // Of scores that overflow the largest tells nothing.
+      // If scores overflow, their maximum is meaningless.
       part[0] += finite_extra && all_finite(rows) ? value.loss : kNan;
       part[1] += value.cost;
       if (residual == nullptr) continue;

@@ -46,7 +46,8 @@ class LabelsOracle final : public Oracle, public MaxOracle, public FactorOracle 
   struct Relaxation;
 
   Index outputs_;
-  std::vector<Index> begin_, chunk_begin_;  ///< chunks of instances, which are positions (core/base/sum.h)
+  std::vector<Index> begin_, chunk_begin_;  ///< boundaries of instances and of their chunks; positions are
+                                            ///< instances (core/base/sum.h)
   LabelSets on_;
 };
 

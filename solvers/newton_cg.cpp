@@ -87,7 +87,7 @@ class Preconditioner {
         rough_(objective),
         has_rough_(rough_.has_blocks()),
         memory_(pairs, objective.dimension(), objective.parallel()) {}
-  /// Rebuilds M at the point of `residual`, from the pairs taken since the last call.
+  /// Rebuilds M at the point of `residual`, with the pairs taken since the last call, if any.
   void update(const Residual& residual) {
     if (has_rough_) rough_.build(residual);
     if (taken_.empty()) return;

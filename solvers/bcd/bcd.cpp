@@ -151,7 +151,7 @@ class Bcd final : public Solver {
     std::size_t begin, end;
   };
   struct Cycle {
-    double largest = 0.0, measure = 0.0;  ///< max and l1 norm of the subgradients met
+    double largest = 0.0, measure = 0.0;  ///< max and l1 norm of the blocks' subgradients
     bool moved = false;
     bool go_on = true;
   };

@@ -1,5 +1,5 @@
-/// An oracle that takes each position by itself, p(y|x) = prod_t exp(s_t(y_t)) / Z_t: a chain without
-/// transitions, next to which a chain shows what they are worth.
+/// An oracle that treats each position on its own, p(y|x) = prod_t exp(s_t(y_t)) / Z_t. This is a chain
+/// without transitions: a comparison with a chain shows the value of transitions.
 #include <core/plugin.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-/// A data format: a sentence a line, each of its tokens as word/LABEL, as in the Brown corpus. Features are
-/// the word of a token, that before it, and a bias.
+/// A data format: one sentence per line, each token as word/LABEL, as in the Brown corpus. The features of a
+/// token are its word, the previous word and a bias.
 #include <core/plugin.h>
 
 #include <cctype>

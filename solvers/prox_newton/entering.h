@@ -25,8 +25,8 @@ class Entering {
   /// leave the violators.
   void begin(const SolveProblem& problem);
 
-  /// Selects the worst violators, for an epoch of quasi-Newton iterations. `known` is what is known of w, or
-  /// null.
+  /// Selects the worst violators, for an epoch of quasi-Newton iterations. `known` holds known facts about w,
+  /// or is null.
   void select(proximal::Iterate& at, const SparseVector& w, const KnownStart* known,
               Objective::Selection& selection);
 

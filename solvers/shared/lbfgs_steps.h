@@ -39,7 +39,8 @@ class LbfgsSteps {
   LbfgsMemory memory_;
   RoughHessian rough_;
   bool blocks_;
-  double built_at_ = std::numeric_limits<double>::infinity(), gamma_ = 1.0;  ///< of M, with blocks
+  /// The loss when M was last built, and the factor gamma of M^-1. Used only with blocks.
+  double built_at_ = std::numeric_limits<double>::infinity(), gamma_ = 1.0;
   ScoreLine line_;
   std::vector<double> g_before_, w_before_, p_;
 };

@@ -1,18 +1,18 @@
 #pragma once
 /// A positive definite approximation M of the Hessian of a smooth F = l + (mu/2)*||w||^2, with a cheap
-/// inverse. It is the initial matrix of L-BFGS and the preconditioner of conjugate gradients. If there are
-/// few features, M has one block per output k. For features j, j',
+/// inverse. It is the initial matrix of L-BFGS and the preconditioner of conjugate gradients. It requires
+/// that there are few features. It is made from a matrix B with one block per output k. For features j, j',
 ///
-///     M[(j,k), (j',k)] = sum_p x_pj * x_pj' * m_pk * (1 - m_pk) + mu*[j = j'],
+///     B[(j,k), (j',k)] = sum_p x_pj * x_pj' * m_pk * (1 - m_pk) + mu*[j = j'],
 ///
 /// where m_pk is the marginal of output k at position p. These are the exact second derivatives without the
 /// covariances between positions and between outputs. If there are many positions, they are estimated from a
-/// sample (symmetric_block.h). M is diagonal on the extra weights: the expected count of each, plus mu.
+/// sample (symmetric_block.h). On the extra weights B is diagonal: the expected count of each, plus mu.
 ///
 /// If the marginals sum to one at each position, l does not change along directions that are constant over
 /// the outputs of a feature (Zhong et al. 2014, Theorem 3). Along these directions the Hessian is exactly
-/// mu*I, and so is M. On their orthogonal complement the inverse of M is P B^-1 P, with the projection P and
-/// the block matrix B above.
+/// mu*I, and so is M. On their orthogonal complement M^-1 = P B^-1 P, with P the projection onto it.
+/// Otherwise M = B.
 
 #include <Eigen/Dense>
 #include <span>
