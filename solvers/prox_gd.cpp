@@ -7,7 +7,6 @@
 /// The test that chooses L is in solvers/shared/prox_step.h. After each iteration L is multiplied by kGrowth
 /// <= 1, so that it follows the local curvature down as well as up. A trial costs one inference, which also
 /// gives the residual. An iteration adds one full gradient.
-/// residual too; an iteration adds one full gradient.
 
 #include <utility>
 

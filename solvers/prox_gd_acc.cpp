@@ -22,7 +22,6 @@
 /// If that check fails, the threshold on r is lowered by the factor that was missing. The check is also made
 /// every 25 iterations whatever r is, and whenever y = w_k, where it is free. Only this exact kkt stops the
 /// run.
-/// w_k. Only this exact kkt stops the run.
 
 #include <algorithm>
 #include <cmath>
