@@ -4,9 +4,10 @@
 ///     w <- soft_threshold(w - grad f(w)/L, lambda/L)
 ///
 /// (Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm for linear inverse problems", SIAM
-/// The test that chooses L is in solvers/shared/prox_step.h. After each iteration L is multiplied by kGrowth
-/// <= 1, so that it follows the local curvature down as well as up. A trial costs one inference, which also
-/// gives the residual. An iteration adds one full gradient.
+/// J. Imaging Sci. 2009, section 3; Parikh and Boyd, "Proximal algorithms", 2014, section 4.2). The test that
+/// chooses L is in solvers/shared/prox_step.h. After each iteration L is multiplied by kGrowth <= 1, so that
+/// it follows the local curvature down as well as up. A trial costs one inference, which also gives the
+/// residual. An iteration adds one full gradient.
 
 #include <utility>
 
