@@ -4,9 +4,9 @@
 ///     word POS ... label
 ///
 /// separated by one or more spaces or tabs. All lines of all files have the same number of columns. An empty
-/// (or blank) line follows each sentence, optionally the last one. No line is special: `#` starts no comment,
-/// and `-DOCSTART-` is an ordinary token. Options say which columns hold the word, the part of speech (POS)
-/// and the label.
+/// (or blank) line follows each sentence (optional after the last one). No line is special: `#` starts no
+/// comment, and `-DOCSTART-` is an ordinary token. Options say which columns hold the word, the part of
+/// speech (POS) and the label.
 ///
 /// Templates (templates.h) make the attributes of a token. They come from the user's file or are selected by
 /// `attributes`. With `attributes = chunking`, the attributes are those of CRFsuite's tutorial on chunking

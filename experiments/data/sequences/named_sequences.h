@@ -44,7 +44,7 @@ class NameIndex {
   std::size_t slot_of(std::string_view name, std::uint32_t hash) const;
   void grow();
 
-  std::vector<Slot> slots_;  ///< the number is a power of two, half of them free; none before the first name
+  std::vector<Slot> slots_;  ///< a power of two, at least half of them free; none before the first name
   std::vector<std::string> names_;
 };
 
